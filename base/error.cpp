@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "base/error.hpp"
+
+#include <system_error>
+#include <utility>
+
+namespace runner {
+
+std::string format_error(const ErrorText& text) {
+    std::string line = text.what;
+    if (!text.where.empty()) {
+        line += " (" + text.where + ")";
+    }
+    if (!text.why.empty()) {
+        line += ": " + text.why;
+    }
+    if (!text.try_this.empty()) {
+        line += (line.ends_with('.') ? " " : ". ") + text.try_this;
+    }
+    return line;
+}
+
+Error::Error(ExitCode code, ErrorText text)
+    : std::runtime_error(format_error(text)), code_(code), text_(std::move(text)) {}
+
+std::string errno_text(int number) { return std::generic_category().message(number); }
+
+} // namespace runner

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace runner {
+
+enum class Compression { none, deflate, zstd };
+
+/// How an HDF5 output dataset is stored.
+struct OutputLayout {
+    std::vector<std::int64_t> chunk; ///< extents of a chunk, one per axis; empty: contiguous
+    Compression compression = Compression::none; ///< only with chunks
+    int level = 1;                               ///< deflate 0–9 (ISA-L has 0–3), zstd 1–22
+    bool shuffle = false; ///< bytes of equal weight side by side before compressing
+
+    bool operator==(const OutputLayout&) const = default;
+};
+
+} // namespace runner

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "base/array_info.hpp"
+#include "io/output_layout.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace runner {
+
+/// What is known of a dataset before its bytes are read.
+struct DatasetInfo {
+    ArrayInfo array;
+    bool big_endian = false;
+    std::string storage;              ///< "contiguous", "chunked", "compact", "external", "virtual"
+    std::vector<std::int64_t> chunk;  ///< extents of a chunk when chunked
+    std::vector<std::string> filters; ///< as the file names them, in order
+    std::int64_t stored_bytes = 0;    ///< in the file, after compression
+    /// Where the elements start in the file, when they lie there dense, native and whole, so that
+    /// plain reads at a position give them. Nothing: they must be read through HDF5.
+    std::optional<std::int64_t> offset;
+};
+
+/// Opens, looks, closes. @throws Error (input) naming file and dataset; for a missing dataset the
+/// message lists the ones there are.
+DatasetInfo inspect_dataset(const std::string& file, const std::string& dataset);
+
+/// Reads rows (runs along the last axis; all leading axes flattened into the row number) of one
+/// dataset as native elements.
+class RowReader {
+  public:
+    virtual ~RowReader() = default;
+
+    virtual const DatasetInfo& info() const = 0;
+
+    /// Fills `to` with rows [first, first + rows), on several threads where the storage allows it.
+    /// One call at a time. @throws Error (input) naming the file and the row or byte.
+    virtual void read(std::int64_t first, std::int64_t rows, std::byte* to) = 0;
+};
+
+/// `threads` ≥ 1: how many read at once where plain reads at a position do. The file stays open as a
+/// plain descriptor, or within HDF5 for a dataset without an offset.
+std::unique_ptr<RowReader> open_rows(const std::string& file, const std::string& dataset,
+                                     int threads);
+
+/// One output dataset of one file.
+struct OutputDataset {
+    std::string file; ///< the name while it is being written
+    std::string dataset;
+    ArrayInfo array;
+    OutputLayout layout;
+};
+
+/// Rows of the flattened leading axes that an output chunk spans: a rank's slab and a write must
+/// begin on a multiple of it within each frame of `array.shape[n-2]` rows. 1 when contiguous.
+/// @throws Error (usage) for a layout that rows cannot be written in.
+std::int64_t row_alignment(const ArrayInfo& array, const OutputLayout& layout);
+
+/// Makes the file with the whole dataset laid out: contiguous, or chunked without filters, it is
+/// allocated and not filled; with compression it is filled in by assemble_output. Intermediate
+/// groups are made. Replaces a file of that name. Run by one rank, before any opens a writer.
+void create_output(const OutputDataset& output);
+
+/// Writes rows of one output on behalf of one rank.
+class RowWriter {
+  public:
+    virtual ~RowWriter() = default;
+
+    /// Writes rows [first, first + rows); returns when the caller's buffer is free again. Each row is
+    /// written once; rows come on row_alignment() borders. One call at a time, on several threads
+    /// inside. @throws Error (output) naming the file and the byte.
+    virtual void write(std::int64_t first, std::int64_t rows, const std::byte* from) = 0;
+
+    /// Everything written is on the disk when this returns, if `sync` says so.
+    enum class Sync { no, yes };
+    virtual void finish(Sync sync) = 0;
+};
+
+/// `rank`: tells apart the files that ranks write compressed chunks to. `threads` ≥ 1 at once.
+std::unique_ptr<RowWriter> open_output_rows(const OutputDataset& output, int rank, int threads);
+
+/// After every rank's finish(): stores the ranks' compressed chunks in the file and removes what
+/// they were kept in. Nothing to do for other layouts. Run by one rank.
+void assemble_output(const OutputDataset& output, int ranks, RowWriter::Sync sync);
+
+/// Attributes on the file's root.
+using Attribute = std::pair<std::string, std::variant<std::string, std::int64_t, double>>;
+void write_attributes(const std::string& file, const std::vector<Attribute>& attributes);
+
+/// Syncs (if asked) the file, gives it its final name and syncs the folder; an existing file of
+/// that name is replaced only when `overwrite`. @throws Error (output).
+enum class Overwrite { no, yes };
+void publish_output(const std::string& partial, const std::string& file, Overwrite overwrite,
+                    RowWriter::Sync sync);
+
+} // namespace runner

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "base/array_info.hpp"
+#include "jobs/stream_job.hpp"
+#include "jobs/table.hpp"
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <variant>
+
+namespace runner {
+
+/// A job ready to plan; its type says which engine runs it.
+using Job = std::variant<std::unique_ptr<StreamJob>>;
+
+/// The parameters of one kind as the job file gives them, checked as far as they can be without the
+/// input.
+class KindParameters {
+  public:
+    virtual ~KindParameters() = default;
+
+    /// The job for this input. `output_type`: output.dtype, or nothing for the kind's default.
+    /// @throws Error (usage or input) when parameters and input do not fit.
+    virtual Job make(const ArrayInfo& input, std::optional<ElementType> output_type) const = 0;
+
+    /// The parameters in full, every default filled in, as lines of TOML without the table's head:
+    /// for `explain` and the job's identity.
+    virtual std::string canonical() const = 0;
+};
+
+/// A kind of job: what the job file's `kind` may name, and how its table is read.
+struct Kind {
+    std::string_view name;
+    std::string_view summary; ///< half a line for --help
+    /// Reads the kind's table; reports what is wrong to the reader and returns whatever it has.
+    std::unique_ptr<KindParameters> (*parse)(TableReader& table);
+};
+
+/// Every kind of this build: the table in registry.cpp.
+std::span<const Kind> kinds();
+
+} // namespace runner

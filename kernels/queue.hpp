@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "kernels/cpu_queue.hpp"
+
+#include <variant>
+
+// The only condition on the backend in the tree. Without CUDA the variant has one member, so no
+// operation needs a stub; with CUDA an operation without its CUDA overload does not compile.
+#if defined(RUNNER_HAS_CUDA)
+#include "kernels/cuda_queue.hpp"
+namespace runner {
+using Queue = std::variant<CpuQueue, CudaQueue>;
+}
+#else
+namespace runner {
+class CudaQueue;
+using Queue = std::variant<CpuQueue>;
+}
+#endif
+
+namespace runner {
+
+/// Where a plan's work runs. Planning for CUDA needs no CUDA.
+enum class Backend { cpu, cuda };
+
+} // namespace runner

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "base/element_type.hpp"
+#include "base/sizes.hpp"
+#include "io/output_layout.hpp"
+#include "jobs/kind.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace runner {
+
+/// `input.generate`: a synthetic input to make when the file is not there; also the `generate` verb.
+struct GenerateRequest {
+    std::string pattern;
+    std::vector<std::int64_t> shape;
+    ElementType type = ElementType::float32;
+    std::uint64_t seed = 0;
+};
+
+enum class BackendChoice { automatic, cpu, cuda };
+
+/// A job file as a value. If parsing returned one, everything that can be known without the input
+/// is valid, and the file is never read again. Docs: docs/job-file.md.
+struct JobFile {
+    std::string path; ///< as given
+    std::string text; ///< the file's bytes, before --set
+    std::string kind;
+    std::string name;
+
+    struct Input {
+        std::string file;
+        std::string dataset;
+        std::optional<GenerateRequest> generate;
+    } input;
+
+    struct Output {
+        std::string file;
+        std::string dataset;
+        std::optional<ElementType> type;
+        bool overwrite = false;
+        bool sync = true; ///< wait for the disk before the name changes
+        OutputLayout layout;
+    } output;
+
+    struct Run {
+        BackendChoice backend = BackendChoice::automatic;
+        std::optional<MemorySize> host_memory;   ///< nothing: from the machine
+        std::optional<MemorySize> device_memory; ///< nothing: 80 % of what is free
+        std::optional<std::int64_t> chunk_rows;  ///< nothing: auto
+        std::optional<std::int64_t> lanes;       ///< nothing: auto
+        std::optional<std::int64_t> io_threads;  ///< nothing: auto; readers, and as many writers
+    } run;
+
+    std::shared_ptr<const KindParameters> parameters;
+};
+
+/// Reads and checks a job file, after laying the `--set table.key=value` settings over it.
+/// @throws Error (usage) with every error of the file, a line each: "file:line:column: text".
+JobFile load_job_file(const std::string& path, std::span<const std::string> settings);
+
+} // namespace runner
