@@ -33,6 +33,9 @@ struct DatasetInfo {
 /// message lists the ones there are.
 DatasetInfo inspect_dataset(const std::string& file, const std::string& dataset);
 
+/// Memory that a reader of this dataset takes beside the caller's, at most: HDF5's unpacked chunks.
+std::int64_t reader_bytes(const DatasetInfo& info);
+
 /// Reads rows (runs along the last axis; all leading axes flattened into the row number) of one
 /// dataset as native elements.
 class RowReader {
@@ -46,8 +49,8 @@ class RowReader {
     virtual void read(std::int64_t first, std::int64_t rows, std::byte* to) = 0;
 };
 
-/// `threads` ≥ 1: how many read at once where plain reads at a position do. The file stays open as a
-/// plain descriptor, or within HDF5 for a dataset without an offset.
+/// `threads` ≥ 1: how many read at once where plain reads at a position do. The file stays open as
+/// a plain descriptor, or within HDF5 for a dataset without an offset.
 std::unique_ptr<RowReader> open_rows(const std::string& file, const std::string& dataset,
                                      int threads);
 
@@ -74,9 +77,9 @@ class RowWriter {
   public:
     virtual ~RowWriter() = default;
 
-    /// Writes rows [first, first + rows); returns when the caller's buffer is free again. Each row is
-    /// written once; rows come on row_alignment() borders. One call at a time, on several threads
-    /// inside. @throws Error (output) naming the file and the byte.
+    /// Writes rows [first, first + rows); returns when the caller's buffer is free again. Each row
+    /// is written once; rows come on row_alignment() borders. One call at a time, on several
+    /// threads inside. @throws Error (output) naming the file and the byte.
     virtual void write(std::int64_t first, std::int64_t rows, const std::byte* from) = 0;
 
     /// Everything written is on the disk when this returns, if `sync` says so.

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/row_geometry.hpp"
+
+namespace runner {
+
+Box box_at(std::span<const std::int64_t> shape, std::int64_t first, std::int64_t end) {
+    const std::size_t axes = shape.size();
+    Box box{std::vector<std::int64_t>(axes, 0), std::vector<std::int64_t>(axes, 1), 1};
+    box.count.back() = shape.back();
+    std::int64_t rest = first;
+    std::int64_t inner = 1; // rows below one step of the axis
+    bool whole = true;      // the axes within are taken whole
+    for (std::size_t axis = axes - 1; axis-- > 0;) {
+        const std::int64_t at = rest % shape[axis];
+        rest /= shape[axis];
+        box.start[axis] = at;
+        const std::int64_t fit = std::min(shape[axis] - at, (end - first) / inner);
+        if (whole && fit >= 1) {
+            box.count[axis] = fit;
+            box.rows = inner * fit;
+        }
+        // The next axis outward can be longer than 1 only over whole ones.
+        whole = whole && at == 0 && fit == shape[axis];
+        inner *= shape[axis];
+    }
+    return box;
+}
+
+} // namespace runner

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "base/array_info.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace runner {
+
+/// Bytes of one row: a run along the last axis.
+inline std::int64_t row_bytes(const ArrayInfo& array) {
+    return array.shape.back() * size_of(array.type);
+}
+
+/// All rows of an array: the product of the leading axes.
+inline std::int64_t row_count(const ArrayInfo& array) {
+    return checked_product(std::span(array.shape).first(array.shape.size() - 1));
+}
+
+/// A box of an array, whole along its later axes.
+struct Box {
+    std::vector<std::int64_t> start;
+    std::vector<std::int64_t> count;
+    std::int64_t rows = 0;
+
+    bool operator==(const Box&) const = default;
+};
+
+/// The largest box that begins at row `first` and holds no row from `end` on. Cutting a run of rows
+/// into such boxes takes at most two for each leading axis.
+Box box_at(std::span<const std::int64_t> shape, std::int64_t first, std::int64_t end);
+
+} // namespace runner

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Round trips through files. That others read what we write and we what they write is the business
+// of oracle.rows (rows_oracle.py).
+#include "io/rows.hpp"
+
+#include "tests/io/scratch_folder.hpp"
+
+#include <cstring>
+#include <numeric>
+
+#include <gtest/gtest.h>
+
+namespace runner {
+namespace {
+
+/// Bytes without a pattern that a misplaced row or column would fit.
+std::vector<std::byte> random_bytes(std::int64_t count) {
+    std::vector<std::byte> bytes(static_cast<std::size_t>(count));
+    std::uint64_t state = 88172645463325252ULL;
+    for (std::byte& byte : bytes) {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        byte = static_cast<std::byte>(state >> 32);
+    }
+    return bytes;
+}
+
+std::int64_t rows_of(const ArrayInfo& array) { return element_count(array) / array.shape.back(); }
+
+/// Cuts the rows among `ranks` writers on the layout's borders and writes them in slabs of
+/// `step` borders, the writers taking turns.
+void write_output(const OutputDataset& output, int ranks, std::int64_t step,
+                  const std::vector<std::byte>& bytes) {
+    create_output(output);
+    const std::int64_t row = byte_count(output.array) / rows_of(output.array);
+    const std::size_t axes = output.array.shape.size();
+    const std::int64_t frame = axes > 1 ? output.array.shape[axes - 2] : 1;
+    const std::int64_t align = row_alignment(output.array, output.layout);
+    std::vector<std::unique_ptr<RowWriter>> writers;
+    for (int rank = 0; rank < ranks; ++rank) {
+        writers.push_back(open_output_rows(output, rank, 1 + rank % 3));
+    }
+    std::size_t turn = 0;
+    for (std::int64_t first = 0; first < rows_of(output.array);) {
+        const std::int64_t left = frame - first % frame;
+        const std::int64_t rows = std::min(align * step, left);
+        writers[turn++ % writers.size()]->write(first, rows, bytes.data() + first * row);
+        first += rows;
+    }
+    for (const auto& writer : writers) {
+        writer->finish(RowWriter::Sync::no);
+    }
+    assemble_output(output, ranks, RowWriter::Sync::yes);
+}
+
+std::vector<std::byte> read_all(const std::string& file, const std::string& dataset, int threads,
+                                std::int64_t step) {
+    const auto reader = open_rows(file, dataset, threads);
+    const ArrayInfo& array = reader->info().array;
+    std::vector<std::byte> bytes(static_cast<std::size_t>(byte_count(array)));
+    const std::int64_t row = byte_count(array) / rows_of(array);
+    for (std::int64_t first = 0; first < rows_of(array); first += step) {
+        const std::int64_t rows = std::min(step, rows_of(array) - first);
+        reader->read(first, rows, bytes.data() + first * row);
+    }
+    return bytes;
+}
+
+struct Case {
+    std::vector<std::int64_t> shape;
+    OutputLayout layout;
+};
+
+void PrintTo(const Case& c, std::ostream* out) {
+    *out << shape_text(c.shape) << " in " << shape_text(c.layout.chunk) << ", compression "
+         << static_cast<int>(c.layout.compression) << ", level " << c.layout.level << ", shuffle "
+         << c.layout.shuffle;
+}
+
+class RoundTrip : public testing::TestWithParam<Case> {};
+
+TEST_P(RoundTrip, EveryTypeComesBackFromSeveralWriters) {
+    const ScratchFolder folder;
+    for (const ElementType type : all_element_types) {
+        const OutputDataset output{
+            folder / "a.h5", "/x", {type, GetParam().shape}, GetParam().layout};
+        const auto bytes = random_bytes(byte_count(output.array));
+        for (const int ranks : {1, 2, 7}) {
+            write_output(output, ranks, ranks == 2 ? 3 : 1, bytes);
+            EXPECT_EQ(read_all(output.file, "/x", 2, 5), bytes) << name_of(type) << ", " << ranks;
+            EXPECT_EQ(inspect_dataset(output.file, "x").array, output.array);
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Contiguous, RoundTrip,
+                         testing::Values(Case{{1}, {}}, Case{{13}, {}}, Case{{5, 1}, {}},
+                                         Case{{7, 11}, {}}, Case{{3, 5, 7}, {}},
+                                         Case{{2, 3, 1, 5}, {}}));
+
+TEST(PlainRows, AreAlignedAndReadWithoutHdf5) {
+    const ScratchFolder folder;
+    const OutputDataset output{
+        folder / "a.h5", "/some/group/x", {ElementType::uint16, {4099, 1031}}, {}};
+    const auto bytes = random_bytes(byte_count(output.array));
+    write_output(output, 3, 1000, bytes);
+    const DatasetInfo info = inspect_dataset(output.file, output.dataset);
+    ASSERT_TRUE(info.offset);
+    EXPECT_EQ(*info.offset % 4096, 0);
+    EXPECT_EQ(info.storage, "contiguous");
+    EXPECT_EQ(read_all(output.file, output.dataset, 3, 4099), bytes);
+}
+
+} // namespace
+} // namespace runner
