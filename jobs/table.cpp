@@ -153,20 +153,19 @@ std::optional<std::string> TableReader::text(std::string_view key) {
 }
 
 std::optional<std::size_t> TableReader::choice(std::string_view key,
-                                               std::initializer_list<std::string_view> allowed) {
+                                               const std::vector<std::string>& allowed) {
     const auto* data = typed<std::string>(key, "a string");
     if (data == nullptr) {
         return std::nullopt;
     }
-    const auto* match = std::find(allowed.begin(), allowed.end(), *data);
+    const auto match = std::find(allowed.begin(), allowed.end(), *data);
     if (match != allowed.end()) {
         return static_cast<std::size_t>(match - allowed.begin());
     }
-    const std::vector<std::string> names(allowed.begin(), allowed.end());
-    const std::optional<std::string> near = nearest_name(*data, names);
+    const std::optional<std::string> near = nearest_name(*data, allowed);
     complain(key, "unknown value " + toml_text(*data) +
                       (near ? "; did you mean " + toml_text(*near) + "?" : "") +
-                      (near ? " Possible: " : "; possible: ") + list_text(names));
+                      (near ? " Possible: " : "; possible: ") + list_text(allowed));
     return std::nullopt;
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
 #include <limits>
 #include <optional>
 #include <string>
@@ -74,7 +73,7 @@ class TableReader {
     std::optional<std::string> text(std::string_view key);
     /// A text that must be one of `allowed`; returns its position there.
     std::optional<std::size_t> choice(std::string_view key,
-                                      std::initializer_list<std::string_view> allowed);
+                                      const std::vector<std::string>& allowed);
     /// An array of integers, each at least `least`.
     std::optional<std::vector<std::int64_t>> integers(std::string_view key, std::int64_t least);
     /// An array of finite numbers.

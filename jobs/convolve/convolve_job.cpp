@@ -139,9 +139,11 @@ void ConvolveJob::run(Queue& queue, const RowBlock& block, const std::byte* in, 
 std::unique_ptr<KindParameters> parse_convolve(TableReader& table) {
     std::optional<TapsChoice> row_taps = parse_taps(table, "row_taps");
     std::optional<TapsChoice> column_taps = parse_taps(table, "column_taps");
-    const std::optional<std::size_t> boundary =
-        table.choice("boundary", {boundaries[0].first, boundaries[1].first, boundaries[2].first,
-                                  boundaries[3].first, boundaries[4].first});
+    std::vector<std::string> names;
+    for (const auto& [name, meaning] : boundaries) {
+        names.emplace_back(name);
+    }
+    const std::optional<std::size_t> boundary = table.choice("boundary", names);
     const std::optional<double> fill = table.number("fill");
     if (!row_taps || !column_taps) {
         return nullptr;
