@@ -46,6 +46,16 @@ std::string list_text(const std::vector<std::string>& names) {
     return text;
 }
 
+/// A key as messages show it: in quotes when it is not a plain word, so that each stays on its
+/// line.
+std::string shown_key(std::string_view key) {
+    const bool plain = key.size() <= 60 && !key.empty() &&
+                       std::all_of(key.begin(), key.end(), [](unsigned char c) {
+                           return std::isalnum(c) != 0 || c == '_' || c == '-';
+                       });
+    return plain ? std::string(key) : quoted_text(key);
+}
+
 std::optional<double> as_number(const TableValue& value) {
     if (const auto* integer = std::get_if<std::int64_t>(&value.data)) {
         return static_cast<double>(*integer);
@@ -92,7 +102,7 @@ const TableValue* TableReader::find(std::string_view key) {
 }
 
 std::string TableReader::dotted(std::string_view key) const {
-    return name_.empty() ? std::string(key) : name_ + "." + std::string(key);
+    return name_.empty() ? shown_key(key) : name_ + "." + shown_key(key);
 }
 
 void TableReader::complain_at(SourcePlace place, std::string_view key, const std::string& text) {
@@ -163,7 +173,7 @@ std::optional<std::size_t> TableReader::choice(std::string_view key,
         return static_cast<std::size_t>(match - allowed.begin());
     }
     const std::optional<std::string> near = nearest_name(*data, allowed);
-    complain(key, "unknown value " + toml_text(*data) +
+    complain(key, "unknown value " + quoted_text(*data) +
                       (near ? "; did you mean " + toml_text(*near) + "?" : "") +
                       (near ? " Possible: " : "; possible: ") + list_text(allowed));
     return std::nullopt;

@@ -63,6 +63,22 @@ std::string toml_text(std::string_view value) {
     return text + "\"";
 }
 
+std::string quoted_text(std::string_view value) {
+    std::size_t length = 60;
+    if (value.size() <= length) {
+        return toml_text(value);
+    }
+    const auto within_character = [&](std::size_t at) {
+        return (static_cast<unsigned char>(value[at]) & 0xc0U) == 0x80U;
+    };
+    while (length > 0 && within_character(length)) {
+        --length;
+    }
+    std::string text = toml_text(value.substr(0, length));
+    text.insert(text.size() - 1, "…");
+    return text;
+}
+
 std::string toml_text(std::span<const double> values) { return array_text(values); }
 std::string toml_text(std::span<const std::int64_t> values) { return array_text(values); }
 

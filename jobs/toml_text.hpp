@@ -16,6 +16,9 @@ std::string toml_text(double value);
 /// they are.
 std::string toml_text(std::string_view value);
 
+/// As above for messages: a long text is cut after 60 bytes or so, "like this…".
+std::string quoted_text(std::string_view value);
+
 /// "[0.25, 0.5]" and "[256, 32768]".
 std::string toml_text(std::span<const double> values);
 std::string toml_text(std::span<const std::int64_t> values);

@@ -2,6 +2,7 @@
 #include "runner/job_file.hpp"
 
 #include "base/error.hpp"
+#include "jobs/toml_text.hpp"
 #include "runner/job_sections.hpp"
 #include "runner/job_text.hpp"
 #include "runner/toml_values.hpp"
@@ -93,6 +94,14 @@ void parse_values(const TableEntries& values, JobFile& job, Diagnostics& diagnos
     top.finish();
 }
 
+/// A setting as messages name it, on one line.
+std::string setting_text(const std::string& setting) {
+    const bool plain = setting.size() <= 200 &&
+                       std::none_of(setting.begin(), setting.end(),
+                                    [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+    return "--set " + (plain ? setting : quoted_text(setting));
+}
+
 /// Every error on a line of its own, in the order of the file, the settings' after it.
 [[noreturn]] void refuse(const std::string& path, const Diagnostics& diagnostics,
                          std::span<const std::string> settings) {
@@ -105,7 +114,7 @@ void parse_values(const TableEntries& values, JobFile& job, Diagnostics& diagnos
                        (entries.size() == 1 ? " error" : " errors");
     for (const auto& [place, text] : entries) {
         what += "\n" + (place.setting > 0
-                            ? "--set " + settings[static_cast<std::size_t>(place.setting - 1)]
+                            ? setting_text(settings[static_cast<std::size_t>(place.setting - 1)])
                             : path + ":" + std::to_string(place.line) + ":" +
                                   std::to_string(place.column));
         what += ": " + text;

@@ -148,22 +148,24 @@ bool is_same_file(const std::string& a, const std::string& b) {
 void check_output_file(TableReader& table, const std::string& output, const std::string& input) {
     std::error_code failure;
     if (fs::is_directory(output, failure) || output.ends_with('/')) {
-        table.complain("file", toml_text(output) + " is a folder; name a file in it");
+        table.complain("file", quoted_text(output) + " is a folder; name a file in it");
         return;
     }
     if (input.empty()) {
         return;
     }
     if (is_same_file(output, input)) {
-        table.complain("file", "is the same file as input.file, " + toml_text(input) +
+        table.complain("file", "is the same file as input.file, " + quoted_text(input) +
                                    "; a job never writes into its input");
     } else if (is_same_file(output + ".partial", input)) {
-        table.complain("file", "is written as " + toml_text(output + ".partial") +
+        table.complain("file", "is written as " + quoted_text(output + ".partial") +
                                    " until it is complete, and that is input.file");
     }
 }
 
-std::optional<MemorySize> parse_memory(TableReader& table, std::string_view key) {
+/// A size in words or in bytes. `wanted`: what the key takes, for messages.
+std::optional<MemorySize> parse_memory(TableReader& table, std::string_view key,
+                                       const std::string& wanted) {
     const TableValue* value = table.value(key);
     if (value == nullptr) {
         return std::nullopt;
@@ -174,14 +176,14 @@ std::optional<MemorySize> parse_memory(TableReader& table, std::string_view key)
     }
     const auto* text = std::get_if<std::string>(&value->data);
     if (text == nullptr) {
-        table.complain(key, "expected a size like \"2GiB\", got " + type_name(*value));
+        table.complain(key, "expected " + wanted + ", got " + type_name(*value));
         return std::nullopt;
     }
     const std::optional<MemorySize> size = parse_memory_size(*text);
     if (!size) {
-        table.complain(key, "expected a size like \"2GiB\" (units B, kB, MB, GB, TB, KiB, MiB, "
-                            "GiB, TiB), got " +
-                                toml_text(*text));
+        table.complain(key, "expected " + wanted +
+                                " (units B, kB, MB, GB, TB, KiB, MiB, GiB, TiB), got " +
+                                quoted_text(*text));
     }
     return size;
 }
@@ -195,7 +197,8 @@ std::optional<std::int64_t> parse_count(TableReader& table, std::string_view key
     }
     if (const auto* text = std::get_if<std::string>(&value->data)) {
         if (*text != "auto") {
-            table.complain(key, "expected \"auto\" or an integer, got " + toml_text(*text));
+            table.complain(key,
+                           "expected \"auto\" or an integer, got a string, " + quoted_text(*text));
         }
         return std::nullopt;
     }
@@ -258,12 +261,13 @@ JobFile::Run parse_run(TableReader& top) {
     const std::optional<std::size_t> backend = table->choice("backend", {"auto", "cpu", "cuda"});
     run.backend = std::array{BackendChoice::automatic, BackendChoice::cpu, BackendChoice::cuda}.at(
         backend.value_or(0));
-    run.host_memory = parse_memory(*table, "host_memory");
+    run.host_memory = parse_memory(*table, "host_memory", "a size like \"2GiB\"");
     if (run.host_memory && run.host_memory->fraction != 0) {
         table->complain("host_memory", "takes a size like \"2GiB\"; a percentage is for "
                                        "run.device_memory, where it is of what is free");
     }
-    run.device_memory = parse_memory(*table, "device_memory");
+    run.device_memory =
+        parse_memory(*table, "device_memory", "a size like \"8GiB\" or a share like \"80%\"");
     run.chunk_rows = parse_count(*table, "chunk_rows", any);
     run.lanes = parse_count(*table, "lanes", most_lanes);
     run.io_threads = parse_count(*table, "io_threads", most_io_threads);
