@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "runner/command_line.hpp"
+#include "runner/mpi.hpp"
+
+namespace runner {
+
+/// Runs a job on all ranks: `runner JOB.toml`. Collective. Progress and what is said go to standard
+/// error. A failure before the stream starts is thrown alike on every rank; one within it, on the
+/// rank it happened.
+void run_job(const RunCommand& command, Ranks& ranks);
+
+} // namespace runner
