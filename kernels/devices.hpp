@@ -20,8 +20,8 @@ struct DeviceInfo {
     std::int64_t memory_total = 0;
     std::int64_t memory_free = 0;
     std::int64_t l2_bytes = 0;
-    std::int64_t shared_bytes = 0;       ///< a block may have
-    std::vector<int> peers;              ///< indices of visible devices it can reach directly
+    std::int64_t shared_bytes = 0; ///< a block may have
+    std::vector<int> peers;        ///< indices of visible devices it can reach directly
 };
 
 /// The visible GPUs without their memory in use: no context is made. None where there is no driver,

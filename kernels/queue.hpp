@@ -16,7 +16,7 @@ using Queue = std::variant<CpuQueue, CudaQueue>;
 namespace runner {
 class CudaQueue;
 using Queue = std::variant<CpuQueue>;
-}
+} // namespace runner
 #endif
 
 namespace runner {

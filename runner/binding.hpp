@@ -18,14 +18,14 @@ struct HostRank {
 
 /// The GPU of each of a host's ranks.
 struct GpuChoice {
-    int device = -1;         ///< CUDA's index in that rank; −1 when it sees none
+    int device = -1; ///< CUDA's index in that rank; −1 when it sees none
     std::string uuid;
-    int sharers = 1;         ///< ranks of this host on that GPU, itself counted in
+    int sharers = 1; ///< ranks of this host on that GPU, itself counted in
 };
 
-/// Deals the GPUs to the ranks in order: each takes, of those it sees, the one that the fewest ranks
-/// have so far, the earliest of these. So a rank that sees one gets that one, ranks that see all
-/// get one each and then share, and GPUs are told apart by UUID, whatever their indices are.
+/// Deals the GPUs to the ranks in order: each takes, of those it sees, the one that the fewest
+/// ranks have so far, the earliest of these. So a rank that sees one gets that one, ranks that see
+/// all get one each and then share, and GPUs are told apart by UUID, whatever their indices are.
 std::vector<GpuChoice> choose_gpus(const std::vector<HostRank>& ranks);
 
 /// Processor numbers.
@@ -34,8 +34,8 @@ using CpuList = std::vector<int>;
 /// "0-3,8".
 std::string cpu_list_text(const CpuList& cpus);
 
-/// The machine's cores and what is near to what, as hwloc sees it within this cgroup; looked at only
-/// when asked, since that takes a tenth of a second on a large machine.
+/// The machine's cores and what is near to what, as hwloc sees it within this cgroup; looked at
+/// only when asked, since that takes a tenth of a second on a large machine.
 class HostTopology {
   public:
     HostTopology();

@@ -28,9 +28,9 @@ struct Transfer {
 /// storage once in the whole job: rows of other slabs that its chunks need, which their owners send
 /// (from however many slabs away), and its own rows that others need, read before the stream.
 struct BorderPlan {
-    RowSet own;                      ///< rows of this slab to read first, and to send
-    std::vector<Transfer> sends;     ///< subsets of `own`, one entry per rank
-    std::vector<Transfer> receives;  ///< rows of other slabs, one entry per rank
+    RowSet own;                     ///< rows of this slab to read first, and to send
+    std::vector<Transfer> sends;    ///< subsets of `own`, one entry per rank
+    std::vector<Transfer> receives; ///< rows of other slabs, one entry per rank
 
     /// Rows held: own and received.
     std::int64_t held_rows() const;

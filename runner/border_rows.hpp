@@ -12,8 +12,8 @@
 
 namespace runner {
 
-/// The input rows a rank holds beside its stream (see BorderPlan), and the way the stream gets every
-/// row it needs: from here where it is held, else from storage, once.
+/// The input rows a rank holds beside its stream (see BorderPlan), and the way the stream gets
+/// every row it needs: from here where it is held, else from storage, once.
 class BorderRows {
   public:
     /// Takes the memory: the plan's rows and, for a periodic border, two halos more.
@@ -54,9 +54,9 @@ class BorderRows {
     RowRange slab_;
     std::int64_t row_bytes_;
     BorderPlan plan_;
-    std::vector<Held> traded_;         ///< own rows sent and rows received; for the whole run
-    std::vector<Held> early_;          ///< of the current frame
-    std::int64_t early_offset_ = 0;    ///< where early rows start in memory_
+    std::vector<Held> traded_;      ///< own rows sent and rows received; for the whole run
+    std::vector<Held> early_;       ///< of the current frame
+    std::int64_t early_offset_ = 0; ///< where early rows start in memory_
     std::int64_t current_frame_ = -1;
     std::vector<std::byte> memory_;
     std::int64_t bytes_read_ = 0;

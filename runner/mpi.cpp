@@ -107,8 +107,8 @@ std::vector<std::string> Ranks::gather(const std::string& text) const {
           "MPI_Allgatherv");
     std::vector<std::string> texts;
     for (std::size_t i = 0; i < count; ++i) {
-        texts.push_back(all.substr(static_cast<std::size_t>(starts[i]),
-                                   static_cast<std::size_t>(lengths[i])));
+        texts.push_back(
+            all.substr(static_cast<std::size_t>(starts[i]), static_cast<std::size_t>(lengths[i])));
     }
     return texts;
 }
@@ -126,11 +126,10 @@ void Ranks::exchange(std::span<const Message<const std::byte>> sends,
         });
     }
     for (const Message<const std::byte>& message : sends) {
-        post_pieces(message, requests,
-                    [](const std::byte* data, int count, int rank, MPI_Request* out) {
-                        check(MPI_Isend(data, count, MPI_BYTE, rank, 0, MPI_COMM_WORLD, out),
-                              "MPI_Isend");
-                    });
+        post_pieces(
+            message, requests, [](const std::byte* data, int count, int rank, MPI_Request* out) {
+                check(MPI_Isend(data, count, MPI_BYTE, rank, 0, MPI_COMM_WORLD, out), "MPI_Isend");
+            });
     }
     if (!requests.empty()) {
         check(MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE),

@@ -59,8 +59,8 @@ Plan plan_with(const StreamJob& job, const PlanRequest& request, const Plan& fra
     plan.scratch_bytes = job.scratch_bytes(plan.backend, plan.largest_block);
     const std::int64_t early_rows =
         plan.shape.border == RowBorder::periodic ? 2 * plan.shape.halo : 0;
-    plan.need = memory_need(plan, request.storage_bytes,
-                            most_border_rows(plan.decomposition) + early_rows);
+    plan.need =
+        memory_need(plan, request.storage_bytes, most_border_rows(plan.decomposition) + early_rows);
     return plan;
 }
 
@@ -127,12 +127,12 @@ Plan make_plan(const StreamJob& job, const PlanRequest& request) {
     frame.decomposition = {frame.shape.frames, frame.shape.rows,  frame.shape.halo,
                            frame.shape.border, request.alignment, 1,
                            request.ranks};
-    frame.io_threads = static_cast<int>(request.io_threads.value_or(
-        std::clamp(request.cores, 1, most_io_threads)));
+    frame.io_threads = static_cast<int>(
+        request.io_threads.value_or(std::clamp(request.cores, 1, most_io_threads)));
 
     const std::int64_t alignment = request.alignment;
-    const std::int64_t wanted = request.chunk_rows ? round_up(*request.chunk_rows, alignment)
-                                                   : wanted_chunk_rows(frame);
+    const std::int64_t wanted =
+        request.chunk_rows ? round_up(*request.chunk_rows, alignment) : wanted_chunk_rows(frame);
     const std::int64_t first_lanes = request.lanes.value_or(wanted_lanes);
     const std::int64_t last_lanes = request.lanes.value_or(1);
     const std::int64_t least = request.chunk_rows ? wanted : alignment;

@@ -33,7 +33,8 @@ struct PlanRequest {
     std::optional<std::int64_t> io_threads;
 };
 
-/// Every decision before the first byte moves: a value, the same on every rank and in `runner plan`.
+/// Every decision before the first byte moves: a value, the same on every rank and in `runner
+/// plan`.
 struct Plan {
     Backend backend = Backend::cpu;
     StreamShape shape;
@@ -46,8 +47,8 @@ struct Plan {
     std::int64_t host_memory = 0;   ///< the limits it was made for
     std::int64_t device_memory = 0;
 
-    /// Input buffers: one a lane, and two at least, since a chunk takes the halo rows it shares with
-    /// the chunk before from that one's buffer.
+    /// Input buffers: one a lane, and two at least, since a chunk takes the halo rows it shares
+    /// with the chunk before from that one's buffer.
     int input_slots() const { return lanes < 2 ? 2 : lanes; }
     std::int64_t in_bytes() const { return decomposition.most_in_rows() * shape.in_row_bytes; }
     std::int64_t out_bytes() const { return decomposition.most_out_rows() * shape.out_row_bytes; }

@@ -69,10 +69,9 @@ DiskSpace disk_space(const PreparedJob& prepared) {
     std::error_code failure;
     const std::filesystem::space_info space = std::filesystem::space(folder, failure);
     if (failure) {
-        throw Error(ExitCode::output,
-                    {"cannot write the output", prepared.file.output.file,
-                     "its folder " + folder.string() + ": " + failure.message(),
-                     "Make it: mkdir -p " + folder.string()});
+        throw Error(ExitCode::output, {"cannot write the output", prepared.file.output.file,
+                                       "its folder " + folder.string() + ": " + failure.message(),
+                                       "Make it: mkdir -p " + folder.string()});
     }
     DiskSpace disk;
     disk.needed = byte_count(prepared.stream().shape().output);

@@ -14,7 +14,7 @@ namespace runner {
 /// A job with its input looked at: what `plan` and a run have in common.
 struct PreparedJob {
     JobFile file;
-    DatasetInfo input; ///< of the file; or as `input.generate` will make it
+    DatasetInfo input;             ///< of the file; or as `input.generate` will make it
     bool input_is_missing = false; ///< input.generate makes it first
     Job job;
 

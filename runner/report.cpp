@@ -36,11 +36,12 @@ Json rank_json(const RankReport& report) {
             {"setup_seconds", report.times.setup_seconds},
             {"stream_seconds", report.times.wall_seconds},
             {"stages", stages_json(report.times)},
-            {"border", {{"rows_held", report.border_rows_held},
-                        {"bytes_sent", report.border_bytes_sent}}},
-            {"memory", {{"device_bytes", report.times.device_bytes},
-                        {"resident_before_bytes", report.resident_before},
-                        {"resident_peak_bytes", report.resident_peak}}}};
+            {"border",
+             {{"rows_held", report.border_rows_held}, {"bytes_sent", report.border_bytes_sent}}},
+            {"memory",
+             {{"device_bytes", report.times.device_bytes},
+              {"resident_before_bytes", report.resident_before},
+              {"resident_peak_bytes", report.resident_peak}}}};
 }
 
 Json plan_value(const Plan& plan) {
@@ -48,8 +49,8 @@ Json plan_value(const Plan& plan) {
     Json ranks = Json::array();
     for (int rank = 0; rank < d.ranks; ++rank) {
         const RowRange slab = d.slab(rank);
-        ranks.push_back({{"rank", rank}, {"rows", {slab.first, slab.last}},
-                         {"chunks", count_chunks(d, slab)}});
+        ranks.push_back(
+            {{"rank", rank}, {"rows", {slab.first, slab.last}}, {"chunks", count_chunks(d, slab)}});
     }
     const std::int64_t rows = d.total_rows();
     return {{"backend", plan.backend == Backend::cuda ? "cuda" : "cpu"},
@@ -60,13 +61,14 @@ Json plan_value(const Plan& plan) {
             {"lanes", plan.lanes},
             {"io_threads", plan.io_threads},
             {"ranks", std::move(ranks)},
-            {"memory_per_rank", {{"staging_bytes", plan.need.staging},
-                                 {"border_bytes", plan.need.border},
-                                 {"storage_bytes", plan.need.storage},
-                                 {"host_bytes", plan.need.host()},
-                                 {"host_limit_bytes", plan.host_memory},
-                                 {"device_bytes", plan.need.device},
-                                 {"device_limit_bytes", plan.device_memory}}},
+            {"memory_per_rank",
+             {{"staging_bytes", plan.need.staging},
+              {"border_bytes", plan.need.border},
+              {"storage_bytes", plan.need.storage},
+              {"host_bytes", plan.need.host()},
+              {"host_limit_bytes", plan.host_memory},
+              {"device_bytes", plan.need.device},
+              {"device_limit_bytes", plan.device_memory}}},
             {"bytes_read", rows * plan.shape.in_row_bytes},
             {"bytes_written", rows * plan.shape.out_row_bytes}};
 }
@@ -129,12 +131,17 @@ std::string report_json(const RunReport& report) {
         {"job", {{"file", job.path}, {"name", job.name}, {"kind", job.kind}, {"text", job.text}}},
         {"runner", std::move(build)},
         {"started", report.started},
-        {"input", {{"file", job.input.file}, {"dataset", job.input.dataset},
-                   {"type", name_of(report.input.array.type)}, {"shape", report.input.array.shape},
-                   {"storage", report.input.storage}}},
-        {"output", {{"file", job.output.file}, {"dataset", job.output.dataset},
-                    {"type", name_of(report.plan.shape.output.type)},
-                    {"shape", report.plan.shape.output.shape}}},
+        {"input",
+         {{"file", job.input.file},
+          {"dataset", job.input.dataset},
+          {"type", name_of(report.input.array.type)},
+          {"shape", report.input.array.shape},
+          {"storage", report.input.storage}}},
+        {"output",
+         {{"file", job.output.file},
+          {"dataset", job.output.dataset},
+          {"type", name_of(report.plan.shape.output.type)},
+          {"shape", report.plan.shape.output.shape}}},
         {"plan", plan_value(report.plan)},
         {"wall_seconds", report.wall_seconds},
         {"finish_seconds", report.finish_seconds},

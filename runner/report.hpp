@@ -39,8 +39,8 @@ struct RunReport {
     const Plan& plan;
     const DatasetInfo& input;
     std::vector<RankReport> ranks;
-    std::string started;      ///< ISO 8601, UTC
-    double wall_seconds = 0;  ///< from the program's start to the output under its name
+    std::string started;       ///< ISO 8601, UTC
+    double wall_seconds = 0;   ///< from the program's start to the output under its name
     double finish_seconds = 0; ///< of these, after the last chunk: sync, assembly, rename
 };
 

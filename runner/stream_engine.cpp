@@ -154,9 +154,7 @@ template <class Q> void Pipeline<Q>::fail(std::exception_ptr error) {
     computed_tasks_.cut();
 }
 
-template <class Q>
-template <class Body>
-std::thread Pipeline<Q>::stage_thread(Body body) {
+template <class Q> template <class Body> std::thread Pipeline<Q>::stage_thread(Body body) {
     return std::thread([this, body] {
         try {
             (this->*body)();
@@ -235,9 +233,8 @@ template <class Q> void Pipeline<Q>::read(const Task& task) {
         const std::int64_t first = task.chunk.frame * plan_.shape.rows;
         stream_.border.read_rows({first, first + task.chunk.in_rows()}, stream_.reader, to);
     } else {
-        stream_.border.read(task.chunk.frame,
-                            {task.window.first + task.carried, task.window.last}, stream_.reader,
-                            to);
+        stream_.border.read(task.chunk.frame, {task.window.first + task.carried, task.window.last},
+                            stream_.reader, to);
     }
 }
 
@@ -338,8 +335,7 @@ template <class Q> void Pipeline<Q>::finish(const Task& task) {
     }
 }
 
-template <class Q>
-void Pipeline<Q>::note(Stage stage, const Task& task, double begin, double end) {
+template <class Q> void Pipeline<Q>::note(Stage stage, const Task& task, double begin, double end) {
     if (stream_.trace != nullptr) {
         stream_.trace->add({"chunk " + std::to_string(task.number),
                             static_cast<int>(lane_of(task.number)),
@@ -362,8 +358,8 @@ void Pipeline<Q>::spend(Stage stage, double begin, double end, std::int64_t byte
 
 StreamTimes run_stream(const Stream& stream, const QueueMaker& make_queue) {
     const Queue probe = make_queue();
-    return std::visit(
-        [&]<class Q>(const Q&) { return Pipeline<Q>(stream, make_queue).run(); }, probe);
+    return std::visit([&]<class Q>(const Q&) { return Pipeline<Q>(stream, make_queue).run(); },
+                      probe);
 }
 
 } // namespace runner

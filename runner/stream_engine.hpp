@@ -19,7 +19,7 @@ namespace runner {
 /// What a chunk passes through, in this order.
 enum class Stage { read, upload, compute, download, write };
 inline constexpr std::array<std::string_view, 5> stage_names = {"read", "upload", "compute",
-                                                                 "download", "write"};
+                                                                "download", "write"};
 inline constexpr std::size_t stage_count = stage_names.size();
 
 /// What one stage did on one rank.

@@ -30,8 +30,8 @@ TEST(ChooseGpus, RanksThatSeeOneTakeThatOne) {
 }
 
 TEST(ChooseGpus, TheSameGpuUnderTwoIndicesIsOne) {
-    const auto choices = choose_gpus({{0, {gpu(0, "a"), gpu(1, "b")}},
-                                      {1, {gpu(0, "b"), gpu(1, "a")}}});
+    const auto choices =
+        choose_gpus({{0, {gpu(0, "a"), gpu(1, "b")}}, {1, {gpu(0, "b"), gpu(1, "a")}}});
     EXPECT_EQ(choices[0].uuid, "a");
     EXPECT_EQ(choices[1].uuid, "b");
     EXPECT_EQ(choices[1].device, 0);
@@ -45,9 +45,7 @@ TEST(ChooseGpus, MoreRanksThanGpusShareEvenly) {
     EXPECT_EQ(choices[1].sharers, 1);
 }
 
-TEST(ChooseGpus, ARankWithoutGpuHasNone) {
-    EXPECT_EQ(choose_gpus({{0, {}}})[0].device, -1);
-}
+TEST(ChooseGpus, ARankWithoutGpuHasNone) { EXPECT_EQ(choose_gpus({{0, {}}})[0].device, -1); }
 
 TEST(CpuLists, AreSharedAndPrinted) {
     const CpuList cpus = {0, 1, 2, 3, 8};

@@ -65,9 +65,9 @@ TEST(BorderPlan, SendsMatchReceivesAndCoverEveryWindow) {
         d.border = pick(0, 1) == 1 ? RowBorder::periodic : RowBorder::inside;
         d.chunk_rows = pick(1, 2 * d.rows);
         d.ranks = static_cast<int>(pick(1, 9));
-        SCOPED_TRACE(testing::Message() << "trial " << trial << ": frames " << d.frames << " rows "
-                                        << d.rows << " halo " << d.halo << " chunk "
-                                        << d.chunk_rows << " ranks " << d.ranks);
+        SCOPED_TRACE(testing::Message()
+                     << "trial " << trial << ": frames " << d.frames << " rows " << d.rows
+                     << " halo " << d.halo << " chunk " << d.chunk_rows << " ranks " << d.ranks);
         std::vector<BorderPlan> plans;
         for (int rank = 0; rank < d.ranks; ++rank) {
             plans.push_back(make_border_plan(d, rank));
@@ -92,9 +92,9 @@ TEST(BorderPlan, SendsMatchReceivesAndCoverEveryWindow) {
             ChunkCursor cursor(d, d.slab(rank));
             while (const std::optional<Chunk> chunk = cursor.next()) {
                 const RowBlock& block = chunk->block;
-                for (const RowSource& run : row_sources(
-                         d, chunk->frame,
-                         {block.in_first, block.in_first + block.frames * block.in_rows})) {
+                for (const RowSource& run :
+                     row_sources(d, chunk->frame,
+                                 {block.in_first, block.in_first + block.frames * block.in_rows})) {
                     for (std::int64_t i = 0; block.frames == 1 && i < run.count; ++i) {
                         ASSERT_TRUE(reachable.contains(run.source + i)) << run.source + i;
                     }

@@ -68,10 +68,10 @@ TEST(Decomposition, CoversEveryRowOnceWithItsHalo) {
     std::mt19937_64 random(20261121);
     for (int trial = 0; trial < 4000; ++trial) {
         const Decomposition d = random_decomposition(random);
-        SCOPED_TRACE(testing::Message() << "trial " << trial << ": frames " << d.frames << " rows "
-                                        << d.rows << " halo " << d.halo << " periodic "
-                                        << (d.border == RowBorder::periodic) << " chunk "
-                                        << d.chunk_rows << " ranks " << d.ranks);
+        SCOPED_TRACE(testing::Message()
+                     << "trial " << trial << ": frames " << d.frames << " rows " << d.rows
+                     << " halo " << d.halo << " periodic " << (d.border == RowBorder::periodic)
+                     << " chunk " << d.chunk_rows << " ranks " << d.ranks);
         std::int64_t row = 0;
         for (int rank = 0; rank < d.ranks; ++rank) {
             const RowRange slab = d.slab(rank);

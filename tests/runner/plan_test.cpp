@@ -28,7 +28,12 @@ class ShapeOnly : public StreamJob {
 };
 
 ShapeOnly square(std::int64_t side, std::int64_t halo) {
-    return ShapeOnly({{ElementType::float64, {side, side}}, 1, side, side * 8, side * 8, halo,
+    return ShapeOnly({{ElementType::float64, {side, side}},
+                      1,
+                      side,
+                      side * 8,
+                      side * 8,
+                      halo,
                       RowBorder::inside});
 }
 

@@ -22,9 +22,9 @@ const std::map<std::string, std::set<std::string>> allowed = {
 
 /// Foreign headers, by the start of their name, and the one folder that includes them.
 const std::map<std::string, std::string> home = {
-    {"cuda", "kernels"}, {"cub/", "kernels"},    {"nvtx", "kernels"},    {"hwy/", "kernels"},
-    {"hdf5", "io"},      {"H5", "io"},           {"png", "io"},          {"tiff", "io"},
-    {"isa-l", "io"},     {"zstd", "io"},         {"mpi", "runner"},      {"toml", "runner"},
+    {"cuda", "kernels"}, {"cub/", "kernels"},    {"nvtx", "kernels"}, {"hwy/", "kernels"},
+    {"hdf5", "io"},      {"H5", "io"},           {"png", "io"},       {"tiff", "io"},
+    {"isa-l", "io"},     {"zstd", "io"},         {"mpi", "runner"},   {"toml", "runner"},
     {"CLI/", "runner"},  {"nlohmann", "runner"}, {"hwloc", "runner"}};
 
 template <class See> void for_each_include(See see) {
@@ -48,28 +48,28 @@ template <class See> void for_each_include(See see) {
 
 TEST(Folders, IncludeOnlyFromTheLayersBelow) {
     int seen = 0;
-    for_each_include([&](const std::string& folder, const std::string& file,
-                         const std::string& header) {
-        const std::string from = header.substr(0, header.find('/'));
-        if (allowed.contains(from) && header.find('/') != std::string::npos) {
-            ++seen;
-            EXPECT_TRUE(allowed.at(folder).contains(from)) << file << " includes " << header;
-        }
-    });
+    for_each_include(
+        [&](const std::string& folder, const std::string& file, const std::string& header) {
+            const std::string from = header.substr(0, header.find('/'));
+            if (allowed.contains(from) && header.find('/') != std::string::npos) {
+                ++seen;
+                EXPECT_TRUE(allowed.at(folder).contains(from)) << file << " includes " << header;
+            }
+        });
     EXPECT_GT(seen, 50);
 }
 
 TEST(Folders, EachForeignApiHasOneHome) {
     std::set<std::string> met;
-    for_each_include([&](const std::string& folder, const std::string& file,
-                         const std::string& header) {
-        for (const auto& [prefix, owner] : home) {
-            if (header.starts_with(prefix)) {
-                met.insert(prefix);
-                EXPECT_EQ(folder, owner) << file << " includes " << header;
+    for_each_include(
+        [&](const std::string& folder, const std::string& file, const std::string& header) {
+            for (const auto& [prefix, owner] : home) {
+                if (header.starts_with(prefix)) {
+                    met.insert(prefix);
+                    EXPECT_EQ(folder, owner) << file << " includes " << header;
+                }
             }
-        }
-    });
+        });
     EXPECT_TRUE(met.contains("mpi"));
     EXPECT_TRUE(met.contains("cuda"));
     EXPECT_TRUE(met.contains("hdf5"));
