@@ -2,6 +2,7 @@
 #include "kernels/devices.hpp"
 
 #include "kernels/cuda_check.hpp"
+#include "kernels/queue.hpp"
 
 #include <array>
 #include <cstdio>
@@ -85,6 +86,13 @@ std::string cuda_versions() {
     cuda_check(cudaDriverGetVersion(&driver));
     return "CUDA " + version_text(runtime) +
            (driver == 0 ? ", no driver" : ", driver " + version_text(driver));
+}
+
+Queue make_queue(Backend backend, int device, int threads) {
+    if (backend == Backend::cuda) {
+        return CudaQueue(device);
+    }
+    return CpuQueue(threads);
 }
 
 void start_driver() noexcept {

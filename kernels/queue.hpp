@@ -24,4 +24,7 @@ namespace runner {
 /// Where a plan's work runs. Planning for CUDA needs no CUDA.
 enum class Backend { cpu, cuda };
 
+/// A queue on this backend: `threads` for the CPU, `device` (CUDA's index) for CUDA.
+Queue make_queue(Backend backend, int device, int threads);
+
 } // namespace runner

@@ -60,10 +60,13 @@ void BorderRows::read_storage(RowRange rows, RowReader& reader, std::byte* to) {
     bytes_read_ += rows.count() * row_bytes_;
 }
 
-void BorderRows::exchange(const Ranks& ranks, RowReader& reader) {
+void BorderRows::read_own(RowReader& reader) {
     for (const RowRange& range : plan_.own) {
         read_storage(range, reader, memory_.data() + find(traded_, range.first)->offset);
     }
+}
+
+void BorderRows::exchange(const Ranks& ranks) {
     // A sent range lies within one held run, since `own` is the union of what is sent; a received
     // one is held as it is.
     std::vector<Message<const std::byte>> sends;

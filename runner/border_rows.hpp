@@ -19,8 +19,12 @@ class BorderRows {
     /// Takes the memory: the plan's rows and, for a periodic border, two halos more.
     BorderRows(const Decomposition& decomposition, int rank, std::int64_t row_bytes);
 
-    /// Reads the own rows that others need and trades them. Collective.
-    void exchange(const Ranks& ranks, RowReader& reader);
+    /// Reads the own rows that others need.
+    void read_own(RowReader& reader);
+    /// Trades rows with the other ranks, after every rank's read_own. Collective.
+    void exchange(const Ranks& ranks);
+
+    std::int64_t rows_held() const { return plan_.held_rows(); }
 
     /// Fills `to` with the extended rows `range` of a frame. Calls must go through the slab in
     /// order, each row asked for once (but for those a periodic border repeats).

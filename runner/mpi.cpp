@@ -65,6 +65,8 @@ Ranks::Ranks() : launched_(started_by_launcher()) {
           "MPI_Comm_split_type");
     check(MPI_Comm_rank(host, &local_rank_), "MPI_Comm_rank");
     check(MPI_Comm_size(host, &local_size_), "MPI_Comm_size");
+    host_leader_ = rank_;
+    check(MPI_Bcast(&host_leader_, 1, MPI_INT, 0, host), "MPI_Bcast");
     check(MPI_Comm_free(&host), "MPI_Comm_free");
 }
 
@@ -140,7 +142,7 @@ void Ranks::exchange(std::span<const Message<const std::byte>> sends,
 void Ranks::agree(const std::optional<Error>& failure) const {
     if (!launched_) {
         if (failure) {
-            throw Error(*failure);
+            throw AgreedError(failure->code(), failure->text());
         }
         return;
     }
@@ -158,7 +160,7 @@ void Ranks::agree(const std::optional<Error>& failure) const {
     const std::string agreed_code = from_failed(std::to_string(code));
     ErrorText agreed{from_failed(text.what), from_failed(text.where), from_failed(text.why),
                      from_failed(text.try_this)};
-    throw Error(static_cast<ExitCode>(std::stoi(agreed_code)), std::move(agreed));
+    throw AgreedError(static_cast<ExitCode>(std::stoi(agreed_code)), std::move(agreed));
 }
 
 void Ranks::finalize() {

@@ -8,9 +8,17 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace runner {
+
+/// A failure that every rank knows of and has thrown.
+class AgreedError : public Error {
+  public:
+    using Error::Error;
+};
 
 /// Bytes of one message between two ranks.
 template <class Byte> struct Message {
@@ -37,6 +45,8 @@ class Ranks {
     /// Among the ranks that share memory with this one.
     int local_rank() const noexcept { return local_rank_; }
     int local_size() const noexcept { return local_size_; }
+    /// The first rank of this host: the same for the ranks that share memory, and for no others.
+    int host_leader() const noexcept { return host_leader_; }
     bool first() const noexcept { return rank_ == 0; }
 
     void barrier() const;
@@ -52,8 +62,32 @@ class Ranks {
                   std::span<const Message<std::byte>> receives) const;
 
     /// Agrees on a step's outcome: returns if no rank failed, else throws the error of the first
-    /// rank that did, on every rank alike, so that one of them can tell it and all can end.
+    /// rank that did as an AgreedError, on every rank alike: one tells it, and all end.
     void agree(const std::optional<Error>& failure) const;
+
+    /// Does a step that does not communicate on every rank and agrees on its outcome.
+    template <class Step> auto together(Step step) const {
+        using Result = decltype(step());
+        std::optional<Error> failure;
+        if constexpr (std::is_void_v<Result>) {
+            caught([&] { step(); }, failure);
+            agree(failure);
+        } else {
+            std::optional<Result> result;
+            caught([&] { result.emplace(step()); }, failure);
+            agree(failure);
+            return std::move(*result);
+        }
+    }
+
+    /// The same for a step that only the first rank does.
+    template <class Step> void first_alone(Step step) const {
+        together([&] {
+            if (first()) {
+                step();
+            }
+        });
+    }
 
     /// Ends the job when all ranks are done.
     void finalize();
@@ -65,11 +99,22 @@ class Ranks {
     static std::string library_version();
 
   private:
+    template <class Step> static void caught(Step step, std::optional<Error>& failure) {
+        try {
+            step();
+        } catch (const Error& error) {
+            failure = error;
+        } catch (const std::exception& error) {
+            failure = Error(ExitCode::defect, {"an unexpected failure", "", error.what(), ""});
+        }
+    }
+
     bool launched_ = false;
     int rank_ = 0;
     int size_ = 1;
     int local_rank_ = 0;
     int local_size_ = 1;
+    int host_leader_ = 0;
 };
 
 } // namespace runner

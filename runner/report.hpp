@@ -38,6 +38,8 @@ struct RunReport {
     const JobFile& job;
     const Plan& plan;
     const DatasetInfo& input;
+    std::int64_t input_bytes = 0; ///< of the file
+    std::string input_modified;   ///< ISO 8601, UTC
     std::vector<RankReport> ranks;
     std::string started;       ///< ISO 8601, UTC
     double wall_seconds = 0;   ///< from the program's start to the output under its name
