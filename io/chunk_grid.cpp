@@ -66,6 +66,49 @@ std::vector<std::int64_t> ChunkGrid::start_of(std::int64_t index) const {
     return start;
 }
 
+ChunkGrid::Chunk ChunkGrid::chunk_at(std::int64_t index) const {
+    const std::int64_t across = index % across_;
+    const std::int64_t down = index / across_ % down_;
+    const std::int64_t frame = index / across_ / down_;
+    Chunk chunk;
+    chunk.first_row = frame * frame_rows_ + down * chunk_rows_;
+    chunk.rows = std::min(chunk_rows_, frame_rows_ - down * chunk_rows_);
+    chunk.first_column = across * chunk_columns_;
+    chunk.columns = std::min(chunk_columns_, columns_ - chunk.first_column);
+    return chunk;
+}
+
+std::pair<std::int64_t, std::int64_t> ChunkGrid::chunks_of(std::int64_t first,
+                                                           std::int64_t rows) const {
+    // A border: where a chunk starts, or a frame ends.
+    const auto is_border = [this](std::int64_t row) {
+        return row % frame_rows_ % chunk_rows_ == 0;
+    };
+    const auto chunk_from = [this](std::int64_t row) {
+        return (row / frame_rows_ * down_ + row % frame_rows_ / chunk_rows_) * across_;
+    };
+    const std::int64_t end = first + rows;
+    if (first < 0 || rows < 0 || end > frames_ * frame_rows_ || !is_border(first) ||
+        !is_border(end)) {
+        throw Error(ExitCode::defect,
+                    {"rows are written off the chunks' borders", shape_text(shape_),
+                     "rows " + std::to_string(first) + " to " + std::to_string(end), ""});
+    }
+    return {chunk_from(first), chunk_from(end)};
+}
+
+void gather_chunk(const ArrayInfo& array, const ChunkGrid::Chunk& chunk, std::int64_t line_columns,
+                  const std::byte* from, std::byte* to) {
+    const std::int64_t size = size_of(array.type);
+    const std::int64_t line = line_columns * size;
+    const std::int64_t used = chunk.columns * size;
+    from += chunk.first_row * row_bytes(array) + chunk.first_column * size;
+    for (std::int64_t row = 0; row < chunk.rows; ++row) {
+        std::copy_n(from + row * row_bytes(array), used, to + row * line);
+        std::fill_n(to + row * line + used, line - used, std::byte{0});
+    }
+}
+
 std::int64_t row_alignment(const ArrayInfo& array, const OutputLayout& layout) {
     for (const std::int64_t extent : array.shape) {
         if (extent < 1) {

@@ -4,7 +4,9 @@
 #include "base/array_info.hpp"
 #include "io/output_layout.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace runner {
@@ -34,6 +36,19 @@ class ChunkGrid {
     std::int64_t across() const noexcept { return across_; } ///< chunks along a row
     std::int64_t count() const noexcept { return frames_ * down_ * across_; }
 
+    /// What of the array a chunk holds; rows are those of all frames, counted through.
+    struct Chunk {
+        std::int64_t first_row = 0;
+        std::int64_t rows = 0;
+        std::int64_t first_column = 0;
+        std::int64_t columns = 0;
+    };
+    Chunk chunk_at(std::int64_t index) const;
+
+    /// The chunks [first, second) that rows [first, first + rows) make up.
+    /// @throws Error (defect) when the rows begin or end within a chunk or go beyond the array.
+    std::pair<std::int64_t, std::int64_t> chunks_of(std::int64_t first, std::int64_t rows) const;
+
     /// The element where chunk `index` starts, one coordinate an axis.
     std::vector<std::int64_t> start_of(std::int64_t index) const;
 
@@ -49,5 +64,10 @@ class ChunkGrid {
     std::int64_t down_ = 1;
     std::int64_t across_ = 1;
 };
+
+/// Copies a chunk's elements to `to`, rows of `line_columns` elements; columns beyond the array
+/// become 0. The chunk's rows count from `from`, which holds whole rows of the array.
+void gather_chunk(const ArrayInfo& array, const ChunkGrid::Chunk& chunk, std::int64_t line_columns,
+                  const std::byte* from, std::byte* to);
 
 } // namespace runner

@@ -1,7 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/row_geometry.hpp"
 
+#include "base/error.hpp"
+
 namespace runner {
+
+void check_rows(const ArrayInfo& array, std::int64_t first, std::int64_t rows) {
+    if (first < 0 || rows < 0 || first > row_count(array) - rows) {
+        throw Error(ExitCode::defect,
+                    {"rows beyond the dataset are asked for", shape_text(array.shape),
+                     "rows " + std::to_string(first) + " to " + std::to_string(first + rows), ""});
+    }
+}
 
 Box box_at(std::span<const std::int64_t> shape, std::int64_t first, std::int64_t end) {
     const std::size_t axes = shape.size();

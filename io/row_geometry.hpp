@@ -20,6 +20,9 @@ inline std::int64_t row_count(const ArrayInfo& array) {
     return checked_product(std::span(array.shape).first(array.shape.size() - 1));
 }
 
+/// @throws Error (defect) when rows [first, first + rows) are not all in the array.
+void check_rows(const ArrayInfo& array, std::int64_t first, std::int64_t rows);
+
 /// A box of an array, whole along its later axes.
 struct Box {
     std::vector<std::int64_t> start;

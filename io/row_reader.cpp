@@ -12,14 +12,6 @@
 namespace runner {
 namespace {
 
-void check_rows(const ArrayInfo& array, std::int64_t first, std::int64_t rows) {
-    if (first < 0 || rows < 0 || first > row_count(array) - rows) {
-        throw Error(ExitCode::defect,
-                    {"rows beyond the dataset are asked for", shape_text(array.shape),
-                     "rows " + std::to_string(first) + " to " + std::to_string(first + rows), ""});
-    }
-}
-
 /// Plain reads at positions, a block a thread.
 class PositionalReader final : public RowReader {
   public:

@@ -62,10 +62,15 @@ struct OutputDataset {
     OutputLayout layout;
 };
 
-/// Rows of the flattened leading axes that an output chunk spans: a rank's slab and a write must
-/// begin on a multiple of it within each frame of `array.shape[n-2]` rows. 1 when contiguous.
+/// Rows of the flattened leading axes that an output chunk spans, its extents first cut to the
+/// array's; extents of axes before the last two must be 1, a chunk below 4 GiB. A rank's slab and a
+/// write must begin on a multiple of it within each frame of `array.shape[n-2]` rows. 1 when
+/// contiguous.
 /// @throws Error (usage) for a layout that rows cannot be written in.
 std::int64_t row_alignment(const ArrayInfo& array, const OutputLayout& layout);
+
+/// Memory that a writer with so many threads takes beside the caller's, at most. Same errors.
+std::int64_t writer_bytes(const ArrayInfo& array, const OutputLayout& layout, int threads);
 
 /// Makes the file with the whole dataset laid out: contiguous, or chunked without filters, it is
 /// allocated and not filled; with compression it is filled in by assemble_output. Intermediate

@@ -99,6 +99,22 @@ INSTANTIATE_TEST_SUITE_P(Contiguous, RoundTrip,
                                          Case{{7, 11}, {}}, Case{{3, 5, 7}, {}},
                                          Case{{2, 3, 1, 5}, {}}));
 
+INSTANTIATE_TEST_SUITE_P(Chunked, RoundTrip,
+                         testing::Values(Case{{13}, {{4}}}, Case{{7, 11}, {{2, 11}}},
+                                         Case{{7, 11}, {{3, 4}}}, Case{{7, 11}, {{100, 100}}},
+                                         Case{{3, 5, 7}, {{1, 2, 3}}},
+                                         Case{{2, 3, 4, 5}, {{1, 1, 4, 2}}},
+                                         Case{{61, 67}, {{1, 2}}}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Compressed, RoundTrip,
+    testing::Values(Case{{13}, {{4}, Compression::deflate, 1, false}},
+                    Case{{7, 11}, {{2, 11}, Compression::deflate, 0, false}},
+                    Case{{7, 11}, {{3, 4}, Compression::deflate, 5, true}},
+                    Case{{3, 5, 7}, {{1, 2, 3}, Compression::deflate, 9, true}},
+                    Case{{61, 67}, {{16, 32}, Compression::zstd, 1, false}},
+                    Case{{3, 5, 7}, {{1, 5, 7}, Compression::zstd, 19, true}}));
+
 TEST(PlainRows, AreAlignedAndReadWithoutHdf5) {
     const ScratchFolder folder;
     const OutputDataset output{

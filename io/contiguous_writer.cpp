@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "io/rows.hpp"
+#include "io/row_writers.hpp"
 
 #include "io/file.hpp"
 #include "io/io_threads.hpp"
@@ -16,6 +16,7 @@ class ContiguousWriter final : public RowWriter {
           threads_(threads) {}
 
     void write(std::int64_t first, std::int64_t rows, const std::byte* from) override {
+        check_rows(array_, first, rows);
         const std::int64_t bytes = rows * row_bytes(array_);
         const std::int64_t offset = offset_ + first * row_bytes(array_);
         threads_.run(block_count(bytes), [&](std::int64_t block, int /*thread*/) {
@@ -40,12 +41,13 @@ class ContiguousWriter final : public RowWriter {
 
 } // namespace
 
-std::unique_ptr<RowWriter> open_output_rows(const OutputDataset& output, int /*rank*/,
-                                            int threads) {
+std::unique_ptr<RowWriter> open_contiguous_writer(const OutputDataset& output, int threads) {
     const DatasetInfo info = inspect_dataset(output.file, output.dataset);
-    return std::make_unique<ContiguousWriter>(output, info.offset.value(), threads);
+    if (!info.offset || info.array != output.array) {
+        throw Error(ExitCode::output, {"the output is not the one that was created", output.file,
+                                       "another program changed it", "Start again"});
+    }
+    return std::make_unique<ContiguousWriter>(output, *info.offset, threads);
 }
-
-void assemble_output(const OutputDataset& /*output*/, int /*ranks*/, RowWriter::Sync /*sync*/) {}
 
 } // namespace runner
