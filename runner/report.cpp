@@ -152,7 +152,12 @@ std::string report_json(const RunReport& report) {
     return json.dump(2) + "\n";
 }
 
-std::string plan_json(const Plan& plan) { return plan_value(plan).dump(2) + "\n"; }
+std::string plan_json(const Plan& plan, const DiskSpace& disk) {
+    Json json = plan_value(plan);
+    json["disk_needed_bytes"] = disk.needed;
+    json["disk_free_bytes"] = disk.free;
+    return json.dump(2) + "\n";
+}
 
 std::string plan_text(const Plan& plan) {
     const Decomposition& d = plan.decomposition;

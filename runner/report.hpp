@@ -4,6 +4,7 @@
 #include "io/rows.hpp"
 #include "runner/job_file.hpp"
 #include "runner/plan.hpp"
+#include "runner/prepare.hpp"
 #include "runner/stream_engine.hpp"
 
 #include <cstdint>
@@ -65,7 +66,7 @@ std::vector<Attribute> provenance(const RunReport& report);
 std::string binding_table(const std::vector<RankReport>& ranks);
 
 /// The plan as JSON text and for a person, as `runner plan` and the report show it.
-std::string plan_json(const Plan& plan);
+std::string plan_json(const Plan& plan, const DiskSpace& disk);
 std::string plan_text(const Plan& plan);
 
 } // namespace runner

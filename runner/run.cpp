@@ -215,8 +215,19 @@ std::string closing_line(const RunReport& report) {
     return report.job.output.file + ": " + text.data();
 }
 
+/// The command line's choices, laid over the job file like any other setting.
+std::vector<std::string> settings_of(const RunCommand& command) {
+    std::vector<std::string> settings = command.settings;
+    if (command.backend) {
+        static constexpr std::array names = {"auto", "cpu", "cuda"};
+        settings.push_back(std::string("run.backend=\"") +
+                           names[static_cast<std::size_t>(*command.backend)] + "\"");
+    }
+    return settings;
+}
+
 PreparedJob prepare(const RunCommand& command, const Ranks& ranks) {
-    return ranks.together([&] { return prepare_job(load_job_file(command.job, command.settings)); });
+    return ranks.together([&] { return prepare_job(load_job_file(command.job, settings_of(command))); });
 }
 
 } // namespace
@@ -269,6 +280,37 @@ void run_job(const RunCommand& command, const Ranks& ranks, Clock::time_point st
     if (ranks.first() && !command.quiet) {
         say(closing_line(report));
     }
+}
+
+void tell_error(const std::string& text) { say("runner: error: " + text + "\n"); }
+
+ExitCode run_on_all_ranks(const RunCommand& command, Clock::time_point start) {
+    std::jthread driver;
+    if (command.backend != BackendChoice::cpu) {
+        driver = std::jthread(start_driver); // beside MPI's start: each takes a good part of a second
+    }
+    Ranks ranks;
+    if (driver.joinable()) {
+        driver.join();
+    }
+    try {
+        run_job(command, ranks, start);
+    } catch (const AgreedError& error) {
+        if (ranks.first()) {
+            tell_error(error.what());
+        }
+        ranks.finalize();
+        return error.code();
+    } catch (const std::exception& error) {
+        // Only this rank knows: tell it here and end the others, who may wait for this one.
+        const auto* known = dynamic_cast<const Error*>(&error);
+        tell_error((known == nullptr ? "a defect of the program: " : "") +
+                   std::string(error.what()) +
+                   (ranks.size() > 1 ? " [rank " + std::to_string(ranks.rank()) + "]" : ""));
+        ranks.abort(known == nullptr ? ExitCode::defect : known->code());
+    }
+    ranks.finalize();
+    return ExitCode::ok;
 }
 
 } // namespace runner
