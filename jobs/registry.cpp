@@ -8,7 +8,7 @@ namespace runner {
 
 std::span<const Kind> kinds() {
     static constexpr std::array table = {
-        Kind{"convolve", "separable convolution of images", parse_convolve},
+        Kind{"convolve", "separable convolution of images", convolve_sample, parse_convolve},
     };
     return table;
 }

@@ -269,7 +269,10 @@ std::optional<std::string> nearest_name(std::string_view word,
     std::optional<std::string> nearest;
     std::size_t least = std::max<std::size_t>(1, word.size() / 3) + 1;
     for (const std::string& name : names) {
-        if (name.size() > longest) {
+        // Of a word this short hardly anything is left to tell what was meant: gpu is not cpu.
+        const bool differs = word.size() <= 3 && !word.empty() && !name.empty() &&
+                             std::tolower(word.front()) != std::tolower(name.front());
+        if (name.size() > longest || differs) {
             continue;
         }
         const std::size_t distance = edit_distance(lower(word), lower(name));

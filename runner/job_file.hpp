@@ -24,6 +24,9 @@ struct GenerateRequest {
     std::uint64_t seed = 0;
 };
 
+/// The patterns that this version makes.
+const std::vector<std::string>& generate_patterns();
+
 enum class BackendChoice { automatic, cpu, cuda };
 
 /// What to do with the parts of an output that an earlier run left.

@@ -68,12 +68,12 @@ std::optional<GenerateRequest> parse_generate(TableReader& input) {
     if (!table) {
         return std::nullopt;
     }
-    static const std::vector<std::string> patterns = {"noise", "index", "gradient"};
     GenerateRequest request;
     if (!table->has("pattern")) {
         table->missing("pattern", "pattern = \"noise\", \"index\" or \"gradient\"");
-    } else if (const std::optional<std::size_t> index = table->choice("pattern", patterns)) {
-        request.pattern = patterns[*index];
+    } else if (const std::optional<std::size_t> index =
+                   table->choice("pattern", generate_patterns())) {
+        request.pattern = generate_patterns()[*index];
     }
     if (!table->has("dtype")) {
         table->missing("dtype", "dtype = \"float32\" or another element type");
@@ -210,6 +210,11 @@ std::optional<std::int64_t> parse_count(TableReader& table, std::string_view key
 }
 
 } // namespace
+
+const std::vector<std::string>& generate_patterns() {
+    static const std::vector<std::string> patterns = {"noise", "index", "gradient"};
+    return patterns;
+}
 
 JobFile::Input parse_input(TableReader& top) {
     JobFile::Input input;

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string_view>
 
 namespace runner {
 
@@ -34,5 +35,17 @@ class ConvolveJob : public StreamJob {
 /// * input: fewer than two axes, an empty axis, or an element type that convolution does not take;
 /// * usage: an output type that it does not make, or taps too large for the type computed in.
 std::unique_ptr<KindParameters> parse_convolve(TableReader& table);
+
+/// The lines of a [convolve] to start from.
+inline constexpr std::string_view convolve_sample =
+    R"(# Taps along a row and down a column: a list of an odd count, or
+#   { gaussian = { sigma = 2.0, radius = 8 } }   radius: by default int(4 sigma + 0.5)
+#   { box = { radius = 1 } }
+#   { file = "taps.h5", dataset = "/taps" }
+row_taps = { gaussian = { sigma = 2.0, radius = 8 } }
+column_taps = [0.25, 0.5, 0.25]
+boundary = "reflect"            # constant, nearest, reflect, mirror or wrap
+fill = 0.0                      # for boundary = "constant"
+)";
 
 } // namespace runner
