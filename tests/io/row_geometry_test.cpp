@@ -15,12 +15,12 @@ TEST(BoxAt, TakesTheLargestBoxWorkedByHand) {
     EXPECT_EQ(box_at(shape, 3, 24), (Box{{0, 0, 3, 0}, {1, 1, 1, 5}, 1}));
     EXPECT_EQ(box_at(shape, 4, 24), (Box{{0, 1, 0, 0}, {1, 1, 4, 5}, 4}));
     EXPECT_EQ(box_at(shape, 8, 24), (Box{{1, 0, 0, 0}, {2, 2, 4, 5}, 16}));
-    EXPECT_EQ(box_at(std::vector<std::int64_t>{7}, 0, 1), (Box{{0}, {7}, 1}));
+    EXPECT_EQ(box_at(std::vector<std::int64_t>{7}, 2, 6), (Box{{2}, {4}, 4})); // rows of one
 }
 
 TEST(BoxAt, CoversEveryRunOfRowsOnceAndInOrder) {
     for (const std::vector<std::int64_t>& shape :
-         {std::vector<std::int64_t>{3, 2, 4, 1}, {5, 3}, {2, 1, 3, 2, 2}}) {
+         {std::vector<std::int64_t>{3, 2, 4, 1}, {5, 3}, {9}, {2, 1, 3, 2, 2}}) {
         const std::int64_t all = row_count({ElementType::uint8, shape});
         for (std::int64_t first = 0; first < all; ++first) {
             for (std::int64_t end = first + 1; end <= all; ++end) {
@@ -29,7 +29,7 @@ TEST(BoxAt, CoversEveryRunOfRowsOnceAndInOrder) {
                     const Box box = box_at(shape, row, end);
                     std::int64_t start = 0;
                     std::int64_t rows = 1;
-                    for (std::size_t axis = 0; axis + 1 < shape.size(); ++axis) {
+                    for (std::size_t axis = 0; axis < row_axes(shape); ++axis) {
                         start = start * shape[axis] + box.start[axis];
                         rows *= box.count[axis];
                     }

@@ -26,7 +26,9 @@ std::vector<std::byte> random_bytes(std::int64_t count) {
     return bytes;
 }
 
-std::int64_t rows_of(const ArrayInfo& array) { return element_count(array) / array.shape.back(); }
+std::int64_t rows_of(const ArrayInfo& array) {
+    return element_count(array) / (array.shape.size() > 1 ? array.shape.back() : 1);
+}
 
 /// Cuts the rows among `ranks` writers on the layout's borders and writes them in slabs of
 /// `step` borders, the writers taking turns.
@@ -35,7 +37,7 @@ void write_output(const OutputDataset& output, int ranks, std::int64_t step,
     create_output(output);
     const std::int64_t row = byte_count(output.array) / rows_of(output.array);
     const std::size_t axes = output.array.shape.size();
-    const std::int64_t frame = axes > 1 ? output.array.shape[axes - 2] : 1;
+    const std::int64_t frame = output.array.shape[axes > 1 ? axes - 2 : 0];
     const std::int64_t align = row_alignment(output.array, output.layout);
     std::vector<std::unique_ptr<RowWriter>> writers;
     for (int rank = 0; rank < ranks; ++rank) {
@@ -141,7 +143,7 @@ TEST(RowAlignment, IsTheChunksRowsCutToTheArrays) {
     EXPECT_EQ(alignment({7, 11}, {}), 1);
     EXPECT_EQ(alignment({7, 11}, {3, 4}), 3);
     EXPECT_EQ(alignment({7, 11}, {30, 40}), 7);
-    EXPECT_EQ(alignment({11}, {4}), 1);
+    EXPECT_EQ(alignment({11}, {4}), 4);
     EXPECT_EQ(alignment({5, 7, 11}, {1, 2, 11}), 2);
     EXPECT_EQ(alignment({1, 7, 11}, {8, 2, 11}), 2);
 }
@@ -206,6 +208,17 @@ TEST(AssembleOutput, MissesChunksThatNoRankWrote) {
     ASSERT_TRUE(twice);
     EXPECT_NE(twice->text().why.find("chunk 0 was written twice"), std::string::npos);
     EXPECT_FALSE(run({2, 0}));
+}
+
+TEST(CreateOutput, RemovesShardsOfAnEarlierRun) {
+    const ScratchFolder folder;
+    const OutputDataset output{
+        folder / "a.h5", "x", {ElementType::uint8, {4, 3}}, {{2, 3}, Compression::deflate}};
+    create_output(output);
+    (void)open_output_rows(output, 11, 1);
+    ASSERT_TRUE(std::filesystem::exists(folder / "a.h5.shard-11"));
+    create_output(output);
+    EXPECT_FALSE(std::filesystem::exists(folder / "a.h5.shard-11"));
 }
 
 TEST(AssembleOutput, SaysThatAShardIsMissing) {

@@ -4,6 +4,7 @@
 //   rows_tool read FILE DATASET THREADS STEP                                       > elements
 // SHAPE and CHUNK as 3,4,5; CHUNK "-" for a contiguous dataset.
 #include "base/error.hpp"
+#include "io/row_geometry.hpp"
 #include "io/rows.hpp"
 
 #include <algorithm>
@@ -38,10 +39,10 @@ void write(const std::vector<std::string>& words) {
         {numbers(words[5]), compression_of(words[6]), std::stoi(words[7]), words[8] == "1"}};
     const int ranks = std::stoi(words[9]);
     const std::vector<char> bytes{std::istreambuf_iterator<char>(std::cin), {}};
-    const std::int64_t row = output.array.shape.back() * size_of(output.array.type);
-    const std::int64_t rows = std::ssize(bytes) / row;
+    const std::int64_t row = row_bytes(output.array);
+    const std::int64_t rows = row_count(output.array);
     const std::size_t axes = output.array.shape.size();
-    const std::int64_t frame = axes > 1 ? output.array.shape[axes - 2] : 1;
+    const std::int64_t frame = output.array.shape[axes > 1 ? axes - 2 : 0];
     create_output(output);
     std::vector<std::unique_ptr<RowWriter>> writers;
     for (int rank = 0; rank < ranks; ++rank) {
@@ -66,8 +67,8 @@ void write(const std::vector<std::string>& words) {
 void read(const std::vector<std::string>& words) {
     const auto reader = open_rows(words[1], words[2], std::stoi(words[3]));
     const ArrayInfo& array = reader->info().array;
-    const std::int64_t row = array.shape.back() * size_of(array.type);
-    const std::int64_t rows = byte_count(array) / row;
+    const std::int64_t row = row_bytes(array);
+    const std::int64_t rows = row_count(array);
     const std::int64_t step = std::stoll(words[4]);
     std::vector<std::byte> bytes(static_cast<std::size_t>(step * row));
     for (std::int64_t first = 0; first < rows; first += step) {
