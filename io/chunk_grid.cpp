@@ -37,12 +37,13 @@ ChunkGrid::ChunkGrid(const ArrayInfo& array, const OutputLayout& layout)
                    "Give extent 1 for all axes but the last two");
         }
     }
-    columns_ = shape_.back();
-    chunk_columns_ = chunk_.back();
-    if (axes >= 2) {
-        frame_rows_ = shape_[axes - 2];
-        chunk_rows_ = chunk_[axes - 2];
-        frames_ = checked_product(std::span(shape_).first(axes - 2));
+    const std::size_t rows = row_axes(shape_) - 1; // the axis that counts a frame's rows
+    frame_rows_ = shape_[rows];
+    chunk_rows_ = chunk_[rows];
+    if (axes > 1) {
+        columns_ = shape_.back();
+        chunk_columns_ = chunk_.back();
+        frames_ = checked_product(std::span(shape_).first(rows));
     }
     chunk_bytes_ = byte_count({array.type, chunk_});
     // HDF5 counts a chunk's bytes in 32 bits, the filters' results too.

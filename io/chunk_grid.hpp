@@ -17,7 +17,7 @@ inline constexpr std::int64_t listed_chunks = 1024;
 
 /// Where the chunks of a chunked output lie. The output is seen as frames (all axes before the last
 /// two) of rows × columns, a chunk as chunk_rows × chunk_columns within one frame; an array of one
-/// axis is one frame of one row. Chunks count along the columns first, then rows, then frames.
+/// axis is one frame of one column. Chunks count along the columns first, then rows, then frames.
 class ChunkGrid {
   public:
     /// Extents of `layout.chunk` over the array's are cut to the array's.

@@ -6,7 +6,11 @@
 #include "io/hdf5_dataset.hpp"
 #include "io/hdf5_file.hpp"
 #include "io/hdf5_type.hpp"
+#include "io/row_writers.hpp"
 #include "io/zstd_filter.hpp"
+
+#include <filesystem>
+#include <system_error>
 
 namespace runner {
 namespace {
@@ -79,11 +83,32 @@ void create_dataset(const FileHandle& file, const OutputDataset& output) {
     }
 }
 
+/// Shards of a run that was killed, of perhaps more ranks than there are now.
+void remove_old_shards(const OutputDataset& output) {
+    const std::filesystem::path file(output.file);
+    const std::string start = file.filename().string() + shard_mark;
+    const auto folder = file.has_parent_path() ? file.parent_path() : ".";
+    std::error_code failure;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, failure)) {
+        if (entry.path().filename().string().starts_with(start)) {
+            std::filesystem::remove(entry.path(), failure);
+        }
+    }
+    if (failure) {
+        throw Error(ExitCode::output, {"cannot remove old files", output.file + shard_mark + "*",
+                                       failure.message(), "Remove them by hand"});
+    }
+}
+
 } // namespace
 
 void create_output(const OutputDataset& output) {
     start_hdf5();
     (void)row_alignment(output.array, output.layout);
+    // HDF5 makes the file again over this one; the system's reason for a failure is told better
+    // here.
+    File(output.file, File::Mode::create).close();
+    remove_old_shards(output);
     // HDF5 makes the file again over this one; the system's reason for a failure is told better
     // here.
     File(output.file, File::Mode::create).close();

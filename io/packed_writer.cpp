@@ -71,7 +71,7 @@ class PackedWriter final : public RowWriter {
 } // namespace
 
 std::string shard_path(const OutputDataset& output, int rank) {
-    return output.file + ".shard-" + std::to_string(rank);
+    return output.file + shard_mark + std::to_string(rank);
 }
 
 std::unique_ptr<RowWriter> open_packed_writer(const OutputDataset& output, int rank, int threads) {

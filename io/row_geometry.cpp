@@ -16,11 +16,13 @@ void check_rows(const ArrayInfo& array, std::int64_t first, std::int64_t rows) {
 Box box_at(std::span<const std::int64_t> shape, std::int64_t first, std::int64_t end) {
     const std::size_t axes = shape.size();
     Box box{std::vector<std::int64_t>(axes, 0), std::vector<std::int64_t>(axes, 1), 1};
-    box.count.back() = shape.back();
+    if (axes > 1) {
+        box.count.back() = shape.back();
+    }
     std::int64_t rest = first;
     std::int64_t inner = 1; // rows below one step of the axis
     bool whole = true;      // the axes within are taken whole
-    for (std::size_t axis = axes - 1; axis-- > 0;) {
+    for (std::size_t axis = row_axes(shape); axis-- > 0;) {
         const std::int64_t at = rest % shape[axis];
         rest /= shape[axis];
         box.start[axis] = at;

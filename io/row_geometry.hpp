@@ -4,20 +4,30 @@
 #include "base/array_info.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 namespace runner {
 
-/// Bytes of one row: a run along the last axis.
-inline std::int64_t row_bytes(const ArrayInfo& array) {
-    return array.shape.back() * size_of(array.type);
+/// How many of the leading axes count rows: all but the last, or the only one.
+inline std::size_t row_axes(std::span<const std::int64_t> shape) {
+    return shape.size() > 1 ? shape.size() - 1 : 1;
 }
 
-/// All rows of an array: the product of the leading axes.
+/// Elements of one row: a run along the last axis; one where there is a single axis.
+inline std::int64_t row_elements(const ArrayInfo& array) {
+    return array.shape.size() > 1 ? array.shape.back() : 1;
+}
+
+inline std::int64_t row_bytes(const ArrayInfo& array) {
+    return row_elements(array) * size_of(array.type);
+}
+
+/// All rows of an array.
 inline std::int64_t row_count(const ArrayInfo& array) {
-    return checked_product(std::span(array.shape).first(array.shape.size() - 1));
+    return checked_product(std::span(array.shape).first(row_axes(array.shape)));
 }
 
 /// @throws Error (defect) when rows [first, first + rows) are not all in the array.

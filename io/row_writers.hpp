@@ -16,6 +16,9 @@ std::unique_ptr<RowWriter> open_chunk_writer(const OutputDataset& output, int th
 /// Compressed chunks: appended to the rank's shard.
 std::unique_ptr<RowWriter> open_packed_writer(const OutputDataset& output, int rank, int threads);
 
+/// Stands between the output's name and the rank's number in the name of a shard.
+inline constexpr const char* shard_mark = ".shard-";
+
 /// The file that holds a rank's compressed chunks until assemble_output(): records of a
 /// ShardRecord and the chunk's bytes, in the order in which they were done.
 std::string shard_path(const OutputDataset& output, int rank);

@@ -36,8 +36,8 @@ DatasetInfo inspect_dataset(const std::string& file, const std::string& dataset)
 /// Memory that a reader of this dataset takes beside the caller's, at most: HDF5's unpacked chunks.
 std::int64_t reader_bytes(const DatasetInfo& info);
 
-/// Reads rows (runs along the last axis; all leading axes flattened into the row number) of one
-/// dataset as native elements.
+/// Reads rows of one dataset as native elements. A row is a run along the last axis, all leading
+/// axes flattened into the row number; in an array of one axis each element is a row.
 class RowReader {
   public:
     virtual ~RowReader() = default;
@@ -64,8 +64,8 @@ struct OutputDataset {
 
 /// Rows of the flattened leading axes that an output chunk spans, its extents first cut to the
 /// array's; extents of axes before the last two must be 1, a chunk below 4 GiB. A rank's slab and a
-/// write must begin on a multiple of it within each frame of `array.shape[n-2]` rows. 1 when
-/// contiguous.
+/// write must begin on a multiple of it within each frame of `array.shape[n-2]` rows (one frame of
+/// `shape[0]` rows where there is one axis), and end on one or with the frame. 1 when contiguous.
 /// @throws Error (usage) for a layout that rows cannot be written in.
 std::int64_t row_alignment(const ArrayInfo& array, const OutputLayout& layout);
 
