@@ -97,8 +97,8 @@ const TableValue* TableReader::find(std::string_view key) {
         asked_.emplace_back(key);
     }
     const auto entry = std::find_if(table_->begin(), table_->end(),
-                                    [&](const auto& candidate) { return candidate.first == key; });
-    return entry == table_->end() ? nullptr : &entry->second;
+                                    [&](const auto& candidate) { return candidate.key == key; });
+    return entry == table_->end() ? nullptr : &entry->value;
 }
 
 std::string TableReader::dotted(std::string_view key) const {

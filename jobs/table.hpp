@@ -23,7 +23,8 @@ struct SourcePlace {
 
 struct TableValue;
 using TableArray = std::vector<TableValue>;
-using TableEntries = std::vector<std::pair<std::string, TableValue>>;
+struct TableEntry;
+using TableEntries = std::vector<TableEntry>;
 
 /// A TOML value with its place, free of the parser it came from. Monostate: a date or time, which
 /// no key takes.
@@ -32,6 +33,12 @@ struct TableValue {
         data;
     SourcePlace place;
     SourcePlace key_place; ///< of the key in front of it, where there is one
+};
+
+/// A key of a table and its value.
+struct TableEntry {
+    std::string key;
+    TableValue value;
 };
 
 /// "an integer", "a string", "a table": what a value is, for messages.

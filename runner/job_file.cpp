@@ -84,8 +84,10 @@ void parse_values(const TableEntries& values, JobFile& job, Diagnostics& diagnos
         refuse_other_tables(top, values, *kind);
     } else {
         for (const auto& [key, value] : values) {
-            // Whose tables these are is known once the kind is; until then only [run] and the like.
-            static_cast<void>(std::holds_alternative<TableEntries>(value.data) && top.has(key));
+            // Whose tables these are is known once the kind is.
+            if (std::holds_alternative<TableEntries>(value.data)) {
+                static_cast<void>(top.has(key));
+            }
         }
     }
     if (top.has("batch")) {

@@ -31,7 +31,7 @@ std::string share_text(double fraction) {
     for (int digits = 0; digits < 20; ++digits) {
         const auto result = std::to_chars(text.data(), text.data() + text.size(), fraction * 100,
                                           std::chars_format::fixed, digits);
-        const std::string percent = std::string(text.data(), result.ptr) + "%";
+        std::string percent = std::string(text.data(), result.ptr) + "%";
         const std::optional<MemorySize> back = parse_memory_size(percent);
         if (back && back->fraction == fraction) {
             return percent;

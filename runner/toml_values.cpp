@@ -27,11 +27,11 @@ TableEntries convert_table(const toml::table& table, int setting) {
     for (const auto& [key, node] : table) {
         TableValue value = convert(node, setting);
         value.key_place = place_of(key.source(), setting);
-        entries.emplace_back(std::string(key.str()), std::move(value));
+        entries.push_back({std::string(key.str()), std::move(value)});
     }
     // The parser keeps keys by name; messages come in the order of the file.
     std::stable_sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) {
-        return comes_first(a.second.key_place, b.second.key_place);
+        return comes_first(a.value.key_place, b.value.key_place);
     });
     return entries;
 }
@@ -65,23 +65,27 @@ std::vector<std::string> path_to_value(const TableEntries& entries) {
     std::vector<std::string> path;
     const TableEntries* table = &entries;
     while (table != nullptr && table->size() == 1) {
-        path.push_back(table->front().first);
-        table = std::get_if<TableEntries>(&table->front().second.data);
+        path.push_back(table->front().key);
+        table = std::get_if<TableEntries>(&table->front().value.data);
     }
     return path;
 }
 
 TableValue& entry_of(TableEntries& table, const std::string& key) {
     const auto found = std::find_if(table.begin(), table.end(),
-                                    [&](const auto& entry) { return entry.first == key; });
-    return found != table.end() ? found->second : table.emplace_back(key, TableValue{}).second;
+                                    [&](const auto& entry) { return entry.key == key; });
+    if (found != table.end()) {
+        return found->value;
+    }
+    table.push_back({key, {}});
+    return table.back().value;
 }
 
 /// Puts `from`'s value at `path` into `to`, its places along.
 void lay_over(TableEntries& to, TableEntries from, const std::vector<std::string>& path) {
     TableEntries* target = &to;
     for (std::size_t level = 0; level + 1 < path.size(); ++level) {
-        TableValue source = std::move(from.front().second);
+        TableValue source = std::move(from.front().value);
         TableValue& below = entry_of(*target, path[level]);
         if (!std::holds_alternative<TableEntries>(below.data)) {
             below.data = TableEntries{};
@@ -91,7 +95,7 @@ void lay_over(TableEntries& to, TableEntries from, const std::vector<std::string
         target = &std::get<TableEntries>(below.data);
         from = std::get<TableEntries>(std::move(source.data));
     }
-    entry_of(*target, path.back()) = std::move(from.front().second);
+    entry_of(*target, path.back()) = std::move(from.front().value);
 }
 
 } // namespace

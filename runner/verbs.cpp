@@ -108,6 +108,7 @@ Command parse_generate(const Verb& verb, std::span<const std::string> arguments)
     }
     parser.index_of("PATTERN", command.request.pattern, generate_patterns());
     std::vector<std::string> types;
+    types.reserve(all_element_types.size());
     for (const ElementType each : all_element_types) {
         types.emplace_back(name_of(each));
     }

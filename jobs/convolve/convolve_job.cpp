@@ -140,6 +140,7 @@ std::unique_ptr<KindParameters> parse_convolve(TableReader& table) {
     std::optional<TapsChoice> row_taps = parse_taps(table, "row_taps");
     std::optional<TapsChoice> column_taps = parse_taps(table, "column_taps");
     std::vector<std::string> names;
+    names.reserve(boundaries.size());
     for (const auto& [name, meaning] : boundaries) {
         names.emplace_back(name);
     }

@@ -146,7 +146,7 @@ std::vector<double> gaussian_taps(const GaussianTaps& gaussian) {
 }
 
 std::vector<double> box_taps(const BoxTaps& box) {
-    const auto count = static_cast<std::size_t>(2 * box.radius + 1);
+    const auto count = 2 * static_cast<std::size_t>(box.radius) + 1;
     return std::vector<double>(count, 1.0 / static_cast<double>(count));
 }
 

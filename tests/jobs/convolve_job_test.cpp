@@ -22,9 +22,7 @@ TableValue list(std::initializer_list<double> numbers) {
     return of(array);
 }
 
-TableValue table(std::initializer_list<std::pair<std::string, TableValue>> entries) {
-    return of(TableEntries(entries));
-}
+TableValue table(std::initializer_list<TableEntry> entries) { return of(TableEntries(entries)); }
 
 std::unique_ptr<KindParameters> parse(const TableEntries& entries) {
     Diagnostics diagnostics;
@@ -106,7 +104,7 @@ TEST(ConvolveJob, ShapeOfAnImageAndOfFrames) {
 
 TEST(ConvolveJob, WrapNeedsTheOtherEnd) {
     TableEntries entries = plain;
-    entries.emplace_back("boundary", of(std::string("wrap")));
+    entries.push_back({"boundary", of(std::string("wrap"))});
     EXPECT_EQ(shape_of(parse(entries)->make({ElementType::float32, {4, 4}}, {})).border,
               RowBorder::periodic);
 }

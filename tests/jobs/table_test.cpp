@@ -11,7 +11,7 @@ namespace runner {
 namespace {
 
 /// A table of one value a key, each at line 10, 11, …, its key at column 1 and the value at 9.
-TableEntries entries(std::vector<std::pair<std::string, TableValue>> values) {
+TableEntries entries(TableEntries values) {
     int line = 10;
     for (auto& [key, value] : values) {
         value.place = {line, 9};
