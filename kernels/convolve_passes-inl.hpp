@@ -14,7 +14,10 @@
 #include <limits>
 #include <type_traits>
 
+#include <hwy/cache_control.h>
 #include <hwy/highway.h>
+
+#include "kernels/convolve_tile.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace runner {
@@ -97,6 +100,15 @@ template <class D, class Out> HWY_INLINE void store_as(D d, hn::Vec<D> value, Ou
     }
 }
 
+/// store_as past the caches where it needs no conversion; `to` is aligned to the vector.
+template <class D, class Out> HWY_INLINE void stream_as(D d, hn::Vec<D> value, Out* to) {
+    if constexpr (std::is_same_v<hn::TFromD<D>, Out>) {
+        hn::Stream(value, d, to);
+    } else {
+        store_as(d, value, to);
+    }
+}
+
 /// store_as for the first `count` < Lanes(d) lanes.
 template <class D, class Out>
 HWY_INLINE void store_some_as(D d, hn::Vec<D> value, Out* to, std::int64_t count) {
@@ -160,10 +172,19 @@ HWY_INLINE void pass_along(const T* in, const T* weights, std::int64_t count, st
     }
 }
 
-/// Where the pass across puts its results: the first of `rows` rows and the elements between them.
+/// Where the pass across puts its results: the first of its rows and the elements between them.
 template <class Out> struct OutRows {
     Out* first;
     std::int64_t pitch;
+    OutStores stores;
+
+    OutRows from_row(std::int64_t row) const { return {first + row * pitch, pitch, stores}; }
+
+    /// Whether whole vectors from `to` on go past the caches.
+    bool streams(const Out* to) const {
+        return stores == OutStores::past_caches &&
+               reinterpret_cast<std::uintptr_t>(to) % HWY_MAX_BYTES == 0;
+    }
 };
 
 /// `m` rows of `n` vectors of the pass across, at element `at` of the rows: row r = Σ weights[j] ·
@@ -174,81 +195,93 @@ HWY_INLINE void across_vectors(D d, const T* const* HWY_RESTRICT rows,
                                OutRows<Out> out, std::int64_t last) {
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
     hn::Vec<D> sum[m][n];
-#pragma GCC unroll 16
-    for (int r = 0; r < m; ++r) {
-#pragma GCC unroll 16
-        for (int v = 0; v < n; ++v) {
-            sum[r][v] = no_sum(d);
-        }
-    }
+    hn::Vec<D> x[n];
     // Row k of the input meets output row r with weight k − r: all of them in the middle, the upper
-    // ones alone at the start, the lower ones alone at the end.
+    // ones alone at the start, the lower ones alone at the end. Weight j is kept in slot j mod m,
+    // so that each is broadcast once.
+    hn::Vec<D> weight[m];
 #pragma GCC unroll 16
-    for (int k = 0; k < m - 1; ++k) {
-#pragma GCC unroll 16
-        for (int v = 0; v < n; ++v) {
-            const auto x = hn::Load(d, rows[k] + at + v * lanes);
-#pragma GCC unroll 16
-            for (int r = 0; r <= k; ++r) {
-                sum[r][v] = fused(d, hn::Set(d, weights[k - r]), x, sum[r][v]);
-            }
-        }
+    for (int i = 0; i < m * n; ++i) {
+        sum[i / n][i % n] = no_sum(d);
     }
-    for (std::int64_t k = m - 1; k < count; ++k) {
-        hn::Vec<D> x[n];
+    const auto read_row = [&](std::int64_t k) HWY_ATTR {
 #pragma GCC unroll 16
         for (int v = 0; v < n; ++v) {
             x[v] = hn::Load(d, rows[k] + at + v * lanes);
         }
+    };
+    const auto add_row = [&](int r, hn::Vec<D> with) HWY_ATTR {
 #pragma GCC unroll 16
-        for (int r = 0; r < m; ++r) {
-            const auto weight = hn::Set(d, weights[k - r]);
+        for (int v = 0; v < n; ++v) {
+            sum[r][v] = fused(d, with, x[v], sum[r][v]);
+        }
+    };
 #pragma GCC unroll 16
-            for (int v = 0; v < n; ++v) {
-                sum[r][v] = fused(d, weight, x[v], sum[r][v]);
+    for (int k = 0; k < m - 1; ++k) {
+        read_row(k);
+        weight[k] = hn::Set(d, weights[k]);
+#pragma GCC unroll 16
+        for (int r = 0; r <= k; ++r) {
+            add_row(r, weight[k - r]);
+        }
+    }
+    std::int64_t k = m - 1;
+    for (; k + m <= count; k += m) {
+#pragma GCC unroll 16
+        for (int s = 0; s < m; ++s) {
+            read_row(k + s);
+            weight[(m - 1 + s) % m] = hn::Set(d, weights[k + s]);
+#pragma GCC unroll 16
+            for (int r = 0; r < m; ++r) {
+                add_row(r, weight[(2 * m - 1 + s - r) % m]);
             }
         }
     }
+    for (; k < count; ++k) {
+        read_row(k);
 #pragma GCC unroll 16
-    for (int k = 0; k < m - 1; ++k) {
+        for (int r = 0; r < m; ++r) {
+            add_row(r, hn::Set(d, weights[k - r]));
+        }
+    }
 #pragma GCC unroll 16
-        for (int v = 0; v < n; ++v) {
-            const auto x = hn::Load(d, rows[count + k] + at + v * lanes);
+    for (int past = 0; past < m - 1; ++past) {
+        read_row(count + past);
 #pragma GCC unroll 16
-            for (int r = k + 1; r < m; ++r) {
-                sum[r][v] = fused(d, hn::Set(d, weights[count + k - r]), x, sum[r][v]);
-            }
+        for (int r = past + 1; r < m; ++r) {
+            add_row(r, hn::Set(d, weights[count + past - r]));
         }
     }
 #pragma GCC unroll 16
     for (int r = 0; r < m; ++r) {
         Out* to = out.first + r * out.pitch + at;
-        if (last == n * lanes) {
+        if (last < n * lanes) {
+            store_some_as(d, sum[r][0], to, last);
+        } else if (out.streams(to)) {
+#pragma GCC unroll 16
+            for (int v = 0; v < n; ++v) {
+                stream_as(d, sum[r][v], to + v * lanes);
+            }
+        } else {
 #pragma GCC unroll 16
             for (int v = 0; v < n; ++v) {
                 store_as(d, sum[r][v], to + v * lanes);
             }
-        } else {
-            store_some_as(d, sum[r][0], to, last);
         }
     }
 }
 
-/// across_vectors down all rows of a step.
-template <int n, class D, class Out, class T = hn::TFromD<D>>
-HWY_INLINE void across_column(D d, const T* const* rows, const T* weights, std::int64_t count,
-                              std::int64_t at, OutRows<Out> out, std::int64_t out_rows,
-                              std::int64_t last) {
-    std::int64_t r = 0;
-    if (count >= 3) {
-        for (; r + 4 <= out_rows; r += 4) {
-            across_vectors<4, n>(d, rows + r, weights, count, at,
-                                 OutRows<Out>{out.first + r * out.pitch, out.pitch}, last);
-        }
+/// across_vectors for the elements [begin, end) of m rows.
+template <int m, class D, class Out, class T = hn::TFromD<D>>
+HWY_INLINE void across_rows(D d, const T* const* rows, const T* weights, std::int64_t count,
+                            std::int64_t begin, std::int64_t end, OutRows<Out> out) {
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+    std::int64_t at = begin;
+    for (; at + 2 * lanes <= end; at += 2 * lanes) {
+        across_vectors<m, 2>(d, rows, weights, count, at, out, 2 * lanes);
     }
-    for (; r < out_rows; ++r) {
-        across_vectors<1, n>(d, rows + r, weights, count, at,
-                             OutRows<Out>{out.first + r * out.pitch, out.pitch}, last);
+    for (; at < end; at += lanes) {
+        across_vectors<m, 1>(d, rows, weights, count, at, out, HWY_MIN(lanes, end - at));
     }
 }
 
@@ -259,12 +292,22 @@ HWY_INLINE void pass_across(const T* const* rows, const T* weights, std::int64_t
                             std::int64_t columns, OutRows<Out> out, std::int64_t out_rows) {
     const hn::ScalableTag<T> d;
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-    std::int64_t at = 0;
-    for (; at + 2 * lanes <= columns; at += 2 * lanes) {
-        across_column<2>(d, rows, weights, count, at, out, out_rows, 2 * lanes);
-    }
-    for (; at < columns; at += lanes) {
-        across_column<1>(d, rows, weights, count, at, out, out_rows, HWY_MIN(lanes, columns - at));
+    // Strips that stay in the L1 cache from one group of rows to the next.
+    constexpr std::int64_t strip_bytes = 24 * 1024;
+    const std::int64_t fitting =
+        strip_bytes / ((out_rows + count) * static_cast<std::int64_t>(sizeof(T)));
+    const std::int64_t strip = HWY_MAX(fitting / (2 * lanes), 1) * 2 * lanes;
+    for (std::int64_t begin = 0; begin < columns; begin += strip) {
+        const std::int64_t end = HWY_MIN(begin + strip, columns);
+        std::int64_t r = 0;
+        if (count >= 3) {
+            for (; r + 4 <= out_rows; r += 4) {
+                across_rows<4>(d, rows + r, weights, count, begin, end, out.from_row(r));
+            }
+        }
+        for (; r < out_rows; ++r) {
+            across_rows<1>(d, rows + r, weights, count, begin, end, out.from_row(r));
+        }
     }
 }
 
