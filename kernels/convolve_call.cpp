@@ -54,6 +54,10 @@ ConvolveCall make_convolve_call(const Convolution& convolution, const RowBlock& 
     const std::int64_t most =
         std::max(ring_bytes / (call.ring_rows * compute_bytes(call)), column_step) / column_step *
         column_step;
+    constexpr std::int64_t cached_bytes = 8 * 1024 * 1024;
+    const std::int64_t out_bytes =
+        block.frames * block.out_rows * call.columns * size_of(call.out_type);
+    call.out_stores = out_bytes > cached_bytes ? OutStores::past_caches : OutStores::cached;
     const std::int64_t strips = (call.columns + most - 1) / most;
     call.tile_columns =
         strips == 1 ? call.columns : round_up((call.columns + strips - 1) / strips, column_step);

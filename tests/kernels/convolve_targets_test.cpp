@@ -53,6 +53,22 @@ TEST(ConvolveTargets, EveryVectorSetGivesTheBytesOfTheReference) {
     }
 }
 
+TEST(ConvolveTargets, EveryVectorSetWritesPastTheCachesAlike) {
+    CpuQueue queue(2);
+    ConvolveCases cases(12);
+    for (const ElementType type : {ElementType::float32, ElementType::float64}) {
+        const Convolution c = cases.convolution(type, type, 1033, 2176, 1, 1, Boundary::wrap);
+        const std::vector<std::byte> image = cases.image(type, c.frame_rows * c.columns);
+        const std::vector<std::byte> expected = convolve_reference(c, 1, image);
+        for (const std::int64_t target : usable_targets()) {
+            const OnlyTarget only(target);
+            EXPECT_EQ("", first_difference(type, expected,
+                                           convolve_on(queue, c, whole_image(c, 1), image)))
+                << hwy::TargetName(target);
+        }
+    }
+}
+
 TEST(ConvolveTargets, EveryVectorSetConvertsSpecialValuesAlike) {
     CpuQueue queue(2);
     std::vector<double> values = {-0.0,
