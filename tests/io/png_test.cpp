@@ -1,26 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/png.hpp"
 
+#include "tests/io/read_png.hpp"
 #include "tests/io/scratch_folder.hpp"
 
 #include <gtest/gtest.h>
-#include <png.h>
 
 namespace runner {
 namespace {
-
-/// Reads it with the same library's other half.
-Picture read_png(const std::string& file) {
-    png_image image{};
-    image.version = PNG_IMAGE_VERSION;
-    EXPECT_NE(png_image_begin_read_from_file(&image, file.c_str()), 0) << image.message;
-    const bool grey = (image.format & PNG_FORMAT_FLAG_COLOR) == 0;
-    image.format = grey ? PNG_FORMAT_GRAY : PNG_FORMAT_RGB;
-    Picture picture{image.width, image.height, grey ? 1 : 3, {}};
-    picture.pixels.resize(PNG_IMAGE_SIZE(image));
-    EXPECT_NE(png_image_finish_read(&image, nullptr, picture.pixels.data(), 0, nullptr), 0);
-    return picture;
-}
 
 TEST(WritePng, KeepsEveryPixel) {
     const ScratchFolder folder;
