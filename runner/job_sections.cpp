@@ -40,6 +40,7 @@ std::string required_text(TableReader& table, std::string_view key, const char* 
 
 std::optional<ElementType> parse_type(TableReader& table, std::string_view key) {
     std::vector<std::string> names;
+    names.reserve(all_element_types.size());
     for (const ElementType type : all_element_types) {
         names.emplace_back(name_of(type));
     }

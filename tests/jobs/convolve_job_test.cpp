@@ -89,6 +89,8 @@ class TapsFile {
     }
     TapsFile(const TapsFile&) = delete;
     TapsFile& operator=(const TapsFile&) = delete;
+    TapsFile(TapsFile&&) = delete;
+    TapsFile& operator=(TapsFile&&) = delete;
     ~TapsFile() { std::filesystem::remove(path_); }
 
     TapsChoice choice() const { return FileTaps{path_, "/taps"}; }
