@@ -43,7 +43,7 @@ std::int64_t reader_bytes(const DatasetInfo& info, int threads) {
         return 0;
     }
     // The chunks kept, and in each thread one as it is stored, without compression and in order.
-    return cache_bytes(info) + 3 * threads * unpacked_bytes(info);
+    return cache_bytes(info) + std::int64_t{3} * threads * unpacked_bytes(info);
 }
 
 DatasetHandle open_dataset_cached(const FileHandle& handle, const std::string& dataset,

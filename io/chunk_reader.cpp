@@ -53,7 +53,7 @@ std::set<Chunk> chunks_of_rows(const DatasetInfo& info, std::int64_t first, std:
 
 class ChunkReader final : public RowReader {
   public:
-    ChunkReader(FileHandle file, DatasetHandle dataset, std::vector<Filter> filters,
+    ChunkReader(FileHandle file, DatasetHandle dataset, const std::vector<Filter>& filters,
                 std::string where, DatasetInfo info, int threads)
         : info_(std::move(info)), where_(std::move(where)), file_(std::move(file)),
           dataset_(std::move(dataset)), threads_(threads) {
@@ -233,12 +233,12 @@ std::unique_ptr<RowReader> open_chunk_reader(const std::string& file, const std:
     DatasetHandle opened = open_dataset(handle, file, dataset);
     const PropertyHandle creation = creation_of(opened);
     const TypeHandle type(hdf5_must(H5Dget_type(opened.get()), "H5Dget_type"));
-    std::vector<Filter> filters = filters_of(creation);
+    const std::vector<Filter> filters = filters_of(creation);
     if (!Unpacker::knows(filters) || !is_plain(type.get(), info.array.type) ||
         !keeps_partial_chunks_packed(creation) || !has_every_chunk(opened, info)) {
         return nullptr;
     }
-    return std::make_unique<ChunkReader>(std::move(handle), std::move(opened), std::move(filters),
+    return std::make_unique<ChunkReader>(std::move(handle), std::move(opened), filters,
                                          file_and_dataset(file, dataset), info, threads);
 }
 
