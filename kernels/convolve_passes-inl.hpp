@@ -17,6 +17,7 @@
 #include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
+#include "base/sizes.hpp"
 #include "kernels/convolve_tile.hpp"
 #include "kernels/convolve_types-inl.hpp"
 
@@ -195,9 +196,9 @@ template <class T, class Out>
 HWY_INLINE void pass_across(const T* const* rows, const T* weights, std::int64_t count,
                             std::int64_t columns, OutRows<Out> out, std::int64_t out_rows) {
     // Strips that stay in the L1 cache from one group of rows to the next.
-    constexpr std::int64_t strip_bytes = 24 * 1024;
+    constexpr std::int64_t strip_bytes = 24 * KiB;
     constexpr std::int64_t widest = 256;
-    constexpr std::int64_t narrowest = 2 * HWY_MAX_BYTES / std::int64_t{sizeof(T)};
+    constexpr std::int64_t narrowest = std::int64_t{2} * HWY_MAX_BYTES / std::int64_t{sizeof(T)};
     const std::int64_t fitting = strip_bytes / ((out_rows + count) * std::int64_t{sizeof(T)});
     const std::int64_t strip = HWY_MIN(HWY_MAX(fitting / narrowest, 1) * narrowest, widest);
     constexpr std::int64_t group = 4;

@@ -16,7 +16,9 @@ class OnlyTarget {
     explicit OnlyTarget(std::int64_t target) { hwy::GetChosenTarget().Update(target); }
     ~OnlyTarget() { hwy::GetChosenTarget().DeInit(); }
     OnlyTarget(const OnlyTarget&) = delete;
+    OnlyTarget(OnlyTarget&&) = delete;
     OnlyTarget& operator=(const OnlyTarget&) = delete;
+    OnlyTarget& operator=(OnlyTarget&&) = delete;
 };
 
 /// The vector sets that this machine has and the kernels are compiled for. The last is the one
