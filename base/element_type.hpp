@@ -24,8 +24,8 @@ enum class ElementType {
 };
 
 inline constexpr std::array all_element_types = {
-    ElementType::int8,   ElementType::uint8,   ElementType::int16, ElementType::uint16,
-    ElementType::int32,  ElementType::uint32,  ElementType::int64, ElementType::uint64,
+    ElementType::int8,    ElementType::uint8,  ElementType::int16, ElementType::uint16,
+    ElementType::int32,   ElementType::uint32, ElementType::int64, ElementType::uint64,
     ElementType::float32, ElementType::float64};
 
 /// Bytes of one element.

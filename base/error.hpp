@@ -6,7 +6,8 @@
 
 namespace runner {
 
-/// What the process returns; the numbers are part of the command line's contract (docs/job-file.md).
+/// What the process returns; the numbers are part of the command line's contract
+/// (docs/job-file.md).
 enum class ExitCode {
     ok = 0,
     defect = 1,   ///< a defect of the program

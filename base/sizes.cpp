@@ -17,12 +17,18 @@ std::int64_t MemorySize::of(std::int64_t available) const {
 }
 
 std::optional<MemorySize> parse_memory_size(std::string_view text) {
-    static constexpr std::array<std::pair<std::string_view, double>, 9> units = {{
-        {"B", 1.0}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12},
-        {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40}}};
+    static constexpr std::array<std::pair<std::string_view, double>, 9> units = {{{"B", 1.0},
+                                                                                  {"kB", 1e3},
+                                                                                  {"MB", 1e6},
+                                                                                  {"GB", 1e9},
+                                                                                  {"TB", 1e12},
+                                                                                  {"KiB", 0x1p10},
+                                                                                  {"MiB", 0x1p20},
+                                                                                  {"GiB", 0x1p30},
+                                                                                  {"TiB", 0x1p40}}};
     double number = 0;
-    const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number,
-                                                std::chars_format::fixed);
+    const auto [end, failure] =
+        std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
     if (failure != std::errc{} || !(number > 0)) {
         return std::nullopt;
     }
@@ -42,8 +48,8 @@ std::optional<MemorySize> parse_memory_size(std::string_view text) {
 }
 
 std::string size_text(std::int64_t bytes) {
-    static constexpr std::array<const char*, 7> units = {"B", "KiB", "MiB", "GiB", "TiB", "PiB",
-                                                         "EiB"};
+    static constexpr std::array<const char*, 7> units = {"B",   "KiB", "MiB", "GiB",
+                                                         "TiB", "PiB", "EiB"};
     auto value = static_cast<double>(bytes);
     std::size_t unit = 0;
     while (std::abs(value) >= 1024 && unit + 1 < units.size()) {

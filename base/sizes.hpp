@@ -14,8 +14,8 @@ inline constexpr std::int64_t GiB = 1024 * MiB;
 
 /// An amount of memory as a person writes it: bytes, or a share of something known later.
 struct MemorySize {
-    std::int64_t bytes = 0;     ///< when `fraction` is 0
-    double fraction = 0;        ///< 0 < fraction <= 1 of what is free
+    std::int64_t bytes = 0; ///< when `fraction` is 0
+    double fraction = 0;    ///< 0 < fraction <= 1 of what is free
     bool operator==(const MemorySize&) const = default;
 
     /// The bytes this means where `available` bytes are free.

@@ -36,9 +36,12 @@ if(RUNNER_HAS_CUDA)
   endif()
   set(CMAKE_CUDA_ARCHITECTURES ${CMAKE_CUDA_ARCHITECTURES} CACHE STRING "CUDA architectures" FORCE)
   set(CMAKE_CUDA_COMPILER ${RUNNER_NVCC})
-  set(CMAKE_CUDA_STANDARD 20)
-  set(CMAKE_CUDA_STANDARD_REQUIRED ON)
   enable_language(CUDA)
+  # CMake 3.25 does not know that this nvcc has C++20.
+  if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
+    set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
+    set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
+  endif()
   find_package(CUDAToolkit REQUIRED)
   # Device arithmetic is to the byte what the source says: no contraction, denormals kept.
   target_compile_options(runner_options INTERFACE

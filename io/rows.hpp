@@ -33,8 +33,12 @@ struct DatasetInfo {
 /// message lists the ones there are.
 DatasetInfo inspect_dataset(const std::string& file, const std::string& dataset);
 
-/// Reads rows (runs along the last axis; all leading axes flattened into the row number) of one
-/// dataset as native elements.
+/// Memory that a reader of this dataset with so many threads takes beside the caller's, at most:
+/// unpacked chunks.
+std::int64_t reader_bytes(const DatasetInfo& info, int threads);
+
+/// Reads rows of one dataset as native elements. A row is a run along the last axis, all leading
+/// axes flattened into the row number; in an array of one axis each element is a row.
 class RowReader {
   public:
     virtual ~RowReader() = default;
@@ -46,8 +50,8 @@ class RowReader {
     virtual void read(std::int64_t first, std::int64_t rows, std::byte* to) = 0;
 };
 
-/// `threads` ≥ 1: how many read at once where plain reads at a position do. The file stays open as a
-/// plain descriptor, or within HDF5 for a dataset without an offset.
+/// `threads` ≥ 1: how many read at once where plain reads at a position do. The file stays open as
+/// a plain descriptor, or within HDF5 for a dataset without an offset.
 std::unique_ptr<RowReader> open_rows(const std::string& file, const std::string& dataset,
                                      int threads);
 
@@ -59,10 +63,15 @@ struct OutputDataset {
     OutputLayout layout;
 };
 
-/// Rows of the flattened leading axes that an output chunk spans: a rank's slab and a write must
-/// begin on a multiple of it within each frame of `array.shape[n-2]` rows. 1 when contiguous.
+/// Rows of the flattened leading axes that an output chunk spans, its extents first cut to the
+/// array's; extents of axes before the last two must be 1, a chunk below 4 GiB. A rank's slab and a
+/// write must begin on a multiple of it within each frame of `array.shape[n-2]` rows (one frame of
+/// `shape[0]` rows where there is one axis), and end on one or with the frame. 1 when contiguous.
 /// @throws Error (usage) for a layout that rows cannot be written in.
 std::int64_t row_alignment(const ArrayInfo& array, const OutputLayout& layout);
+
+/// Memory that a writer with so many threads takes beside the caller's, at most. Same errors.
+std::int64_t writer_bytes(const ArrayInfo& array, const OutputLayout& layout, int threads);
 
 /// Makes the file with the whole dataset laid out: contiguous, or chunked without filters, it is
 /// allocated and not filled; with compression it is filled in by assemble_output. Intermediate
@@ -74,9 +83,9 @@ class RowWriter {
   public:
     virtual ~RowWriter() = default;
 
-    /// Writes rows [first, first + rows); returns when the caller's buffer is free again. Each row is
-    /// written once; rows come on row_alignment() borders. One call at a time, on several threads
-    /// inside. @throws Error (output) naming the file and the byte.
+    /// Writes rows [first, first + rows); returns when the caller's buffer is free again. Each row
+    /// is written once; rows come on row_alignment() borders. One call at a time, on several
+    /// threads inside. @throws Error (output) naming the file and the byte.
     virtual void write(std::int64_t first, std::int64_t rows, const std::byte* from) = 0;
 
     /// Everything written is on the disk when this returns, if `sync` says so.

@@ -35,7 +35,9 @@ class KindParameters {
 struct Kind {
     std::string_view name;
     std::string_view summary; ///< half a line for --help
-    /// Reads the kind's table; reports what is wrong to the reader and returns whatever it has.
+    std::string_view sample;  ///< its table's lines, commented, for `runner init`
+    /// Reads the kind's table, finish() left to the caller; reports what is wrong to the reader and
+    /// then may return nothing.
     std::unique_ptr<KindParameters> (*parse)(TableReader& table);
 };
 

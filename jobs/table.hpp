@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
 #include <limits>
 #include <optional>
 #include <string>
@@ -17,11 +16,15 @@ namespace runner {
 struct SourcePlace {
     int line = 0;
     int column = 0;
+    int setting = 0; ///< 0: in the file; n: in the n-th `--set` laid over it
+
+    bool operator==(const SourcePlace&) const = default;
 };
 
 struct TableValue;
 using TableArray = std::vector<TableValue>;
-using TableEntries = std::vector<std::pair<std::string, TableValue>>;
+struct TableEntry;
+using TableEntries = std::vector<TableEntry>;
 
 /// A TOML value with its place, free of the parser it came from. Monostate: a date or time, which
 /// no key takes.
@@ -31,6 +34,15 @@ struct TableValue {
     SourcePlace place;
     SourcePlace key_place; ///< of the key in front of it, where there is one
 };
+
+/// A key of a table and its value.
+struct TableEntry {
+    std::string key;
+    TableValue value;
+};
+
+/// "an integer", "a string", "a table": what a value is, for messages.
+std::string type_name(const TableValue& value);
 
 /// All that is wrong with a job file, gathered so that one run tells it all.
 class Diagnostics {
@@ -47,14 +59,17 @@ class Diagnostics {
 };
 
 /// Reads one table key by key: checks type and range, remembers which keys were asked for, and at
-/// the end reports the others. Every getter reports a wrong value to the diagnostics (with the key's
-/// dotted name and the place) and returns nothing, so a caller goes on and finds the next error.
+/// the end reports the others. Every getter reports a wrong value to the diagnostics (with the
+/// key's dotted name and the place) and returns nothing, so a caller goes on and finds the next
+/// error.
 class TableReader {
   public:
-    /// `table` and `diagnostics` outlive the reader. `name`: the table's dotted name, "" at the top.
+    /// `table` and `diagnostics` outlive the reader. `name`: the table's dotted name, "" at the
+    /// top.
     TableReader(const TableEntries& table, SourcePlace place, std::string name,
                 Diagnostics& diagnostics);
 
+    /// Whether the key is there; counts as asking for it.
     bool has(std::string_view key);
     std::optional<bool> boolean(std::string_view key);
     std::optional<std::int64_t>
@@ -65,8 +80,10 @@ class TableReader {
     std::optional<std::string> text(std::string_view key);
     /// A text that must be one of `allowed`; returns its position there.
     std::optional<std::size_t> choice(std::string_view key,
-                                      std::initializer_list<std::string_view> allowed);
+                                      const std::vector<std::string>& allowed);
+    /// An array of integers, each at least `least`.
     std::optional<std::vector<std::int64_t>> integers(std::string_view key, std::int64_t least);
+    /// An array of finite numbers.
     std::optional<std::vector<double>> numbers(std::string_view key);
     /// The raw value, for keys that take values of several types.
     const TableValue* value(std::string_view key);
@@ -75,7 +92,8 @@ class TableReader {
 
     /// Reports that `key`'s value is wrong: "convolve.boundary: " + text.
     void complain(std::string_view key, const std::string& text);
-    /// Reports that a required key is missing.
+    /// Reports that a required key is missing: "convolve.row_taps is missing: write " +
+    /// what_to_write.
     void missing(std::string_view key, const std::string& what_to_write);
     /// Reports every key that was never asked for, with the nearest known name.
     void finish();
@@ -84,6 +102,11 @@ class TableReader {
     Diagnostics& diagnostics() { return *diagnostics_; }
 
   private:
+    const TableValue* find(std::string_view key);
+    std::string dotted(std::string_view key) const;
+    void complain_at(SourcePlace place, std::string_view key, const std::string& text);
+    template <class T> const T* typed(std::string_view key, const char* expected);
+
     const TableEntries* table_;
     SourcePlace place_;
     std::string name_;

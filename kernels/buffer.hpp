@@ -24,12 +24,12 @@ class Buffer {
 
   private:
     struct Deleter {
-        std::int64_t size = 0;
-        int device = 0;
-        Release release = nullptr;
+        std::int64_t size;
+        int device;
+        Release release;
         void operator()(std::byte* data) const noexcept { release(data, size, device); }
     };
-    std::unique_ptr<std::byte, Deleter> data_;
+    std::unique_ptr<std::byte, Deleter> data_{nullptr, Deleter{0, 0, nullptr}};
 };
 
 } // namespace runner

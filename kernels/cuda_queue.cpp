@@ -32,10 +32,9 @@ void cuda_check(cudaError_t status, std::source_location place) {
     }
     std::string file = place.file_name();
     file = file.substr(file.find_last_of('/') + 1);
-    throw Error(ExitCode::gpu, {"a CUDA call failed", file + ":" + std::to_string(place.line()),
-                                std::string(cudaGetErrorName(status)) + ", " +
-                                    cudaGetErrorString(status),
-                                ""});
+    throw Error(ExitCode::gpu,
+                {"a CUDA call failed", file + ":" + std::to_string(place.line()),
+                 std::string(cudaGetErrorName(status)) + ", " + cudaGetErrorString(status), ""});
 }
 
 CudaQueue::Event::Event(const CudaQueue& queue) : device_(queue.device()) {
@@ -105,10 +104,10 @@ Buffer allocate_device(CudaQueue& queue, std::int64_t bytes) {
     void* data = nullptr;
     const cudaError_t status = cudaMalloc(&data, at_least_one(bytes));
     if (status == cudaErrorMemoryAllocation) {
-        throw Error(ExitCode::gpu, {"cannot take device memory",
-                                    "device " + std::to_string(queue.device()) + ", " +
-                                        size_text(bytes),
-                                    cudaGetErrorString(status), "Set run.device_memory lower"});
+        throw Error(ExitCode::gpu,
+                    {"cannot take device memory",
+                     "device " + std::to_string(queue.device()) + ", " + size_text(bytes),
+                     cudaGetErrorString(status), "Set run.device_memory lower"});
     }
     cuda_check(status);
     return {static_cast<std::byte*>(data), bytes, queue.device(), release_device};
@@ -128,8 +127,8 @@ void download(CudaQueue& queue, std::byte* host, const std::byte* device, std::i
 
 void copy_on_device(CudaQueue& queue, std::byte* to, const std::byte* from, std::int64_t bytes) {
     queue.make_current();
-    cuda_check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes),
-                               cudaMemcpyDeviceToDevice, queue.stream()));
+    cuda_check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDeviceToDevice,
+                               queue.stream()));
 }
 
 } // namespace runner

@@ -16,12 +16,15 @@ using Queue = std::variant<CpuQueue, CudaQueue>;
 namespace runner {
 class CudaQueue;
 using Queue = std::variant<CpuQueue>;
-}
+} // namespace runner
 #endif
 
 namespace runner {
 
 /// Where a plan's work runs. Planning for CUDA needs no CUDA.
 enum class Backend { cpu, cuda };
+
+/// A queue on this backend: `threads` for the CPU, `device` (CUDA's index) for CUDA.
+Queue make_queue(Backend backend, int device, int threads);
 
 } // namespace runner

@@ -15,7 +15,8 @@
 
 namespace runner {
 
-/// `input.generate`: a synthetic input to make when the file is not there; also the `generate` verb.
+/// `input.generate`: a synthetic input to make when the file is not there; also the `generate`
+/// verb.
 struct GenerateRequest {
     std::string pattern;
     std::vector<std::int64_t> shape;
@@ -23,7 +24,17 @@ struct GenerateRequest {
     std::uint64_t seed = 0;
 };
 
+/// The names of the patterns that this version makes.
+const std::vector<std::string>& generate_patterns();
+
 enum class BackendChoice { automatic, cpu, cuda };
+
+/// What to do with the parts of an output that an earlier run left.
+enum class ResumeChoice {
+    automatic, ///< go on where they fit this job, else start anew
+    never,     ///< start anew
+    require,   ///< go on, or fail
+};
 
 /// A job file as a value. If parsing returned one, everything that can be known without the input
 /// is valid, and the file is never read again. Docs: docs/job-file.md.
@@ -50,18 +61,21 @@ struct JobFile {
 
     struct Run {
         BackendChoice backend = BackendChoice::automatic;
-        std::optional<MemorySize> host_memory;   ///< nothing: from the machine
+        std::optional<MemorySize> host_memory;   ///< nothing: 80 % of the rank's part of its host
         std::optional<MemorySize> device_memory; ///< nothing: 80 % of what is free
         std::optional<std::int64_t> chunk_rows;  ///< nothing: auto
         std::optional<std::int64_t> lanes;       ///< nothing: auto
         std::optional<std::int64_t> io_threads;  ///< nothing: auto; readers, and as many writers
+        ResumeChoice resume = ResumeChoice::automatic;
     } run;
 
     std::shared_ptr<const KindParameters> parameters;
 };
 
 /// Reads and checks a job file, after laying the `--set table.key=value` settings over it.
-/// @throws Error (usage) with every error of the file, a line each: "file:line:column: text".
+/// Paths in it stay as written: relative to the working directory.
+/// @throws Error (usage) with every error of the file, a line each: "file:line:column: text", or
+/// "--set table.key=value: text" for what a setting brought.
 JobFile load_job_file(const std::string& path, std::span<const std::string> settings);
 
 } // namespace runner

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "base/array_info.hpp"
+#include "io/output_layout.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace runner {
+
+/// Up to this many unfiltered chunks their addresses are looked up one by one, which takes time as
+/// the square of the number; above, they follow one another and are computed.
+inline constexpr std::int64_t listed_chunks = 1024;
+
+/// Where the chunks of a chunked output lie. The output is seen as frames (all axes before the last
+/// two) of rows × columns, a chunk as chunk_rows × chunk_columns within one frame; an array of one
+/// axis is one frame of one column. Chunks count along the columns first, then rows, then frames.
+class ChunkGrid {
+  public:
+    /// Extents of `layout.chunk` over the array's are cut to the array's.
+    /// @throws Error (usage): not one extent for each axis, an extent < 1, more than one frame a
+    /// chunk, or a chunk of 4 GiB or more.
+    ChunkGrid(const ArrayInfo& array, const OutputLayout& layout);
+
+    const std::vector<std::int64_t>& chunk() const noexcept { return chunk_; }
+    std::int64_t frame_rows() const noexcept { return frame_rows_; }
+    std::int64_t columns() const noexcept { return columns_; }
+    std::int64_t chunk_rows() const noexcept { return chunk_rows_; }
+    std::int64_t chunk_columns() const noexcept { return chunk_columns_; }
+    std::int64_t chunk_bytes() const noexcept { return chunk_bytes_; }
+
+    std::int64_t down() const noexcept { return down_; }     ///< chunks down a frame
+    std::int64_t across() const noexcept { return across_; } ///< chunks along a row
+    std::int64_t count() const noexcept { return frames_ * down_ * across_; }
+
+    /// What of the array a chunk holds; rows are those of all frames, counted through.
+    struct Chunk {
+        std::int64_t first_row = 0;
+        std::int64_t rows = 0;
+        std::int64_t first_column = 0;
+        std::int64_t columns = 0;
+    };
+    Chunk chunk_at(std::int64_t index) const;
+
+    /// The chunks [first, second) that rows [first, first + rows) make up.
+    /// @throws Error (defect) when the rows begin or end within a chunk or go beyond the array.
+    std::pair<std::int64_t, std::int64_t> chunks_of(std::int64_t first, std::int64_t rows) const;
+
+    /// The element where chunk `index` starts, one coordinate an axis.
+    std::vector<std::int64_t> start_of(std::int64_t index) const;
+
+  private:
+    std::vector<std::int64_t> shape_;
+    std::vector<std::int64_t> chunk_;
+    std::int64_t frames_ = 1;
+    std::int64_t frame_rows_ = 1;
+    std::int64_t columns_ = 1;
+    std::int64_t chunk_rows_ = 1;
+    std::int64_t chunk_columns_ = 1;
+    std::int64_t chunk_bytes_ = 0;
+    std::int64_t down_ = 1;
+    std::int64_t across_ = 1;
+};
+
+/// Copies a chunk's elements to `to`, rows of `line_columns` elements; columns beyond the array
+/// become 0. The chunk's rows count from `from`, which holds whole rows of the array.
+void gather_chunk(const ArrayInfo& array, const ChunkGrid::Chunk& chunk, std::int64_t line_columns,
+                  const std::byte* from, std::byte* to);
+
+} // namespace runner

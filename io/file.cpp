@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/file.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace runner {
+namespace {
+
+// Linux moves at most 2^31 - 4096 bytes a call.
+constexpr std::int64_t largest_call = 1 << 30;
+
+int open_again(const char* path, int flags) {
+    for (;;) {
+        const int descriptor = ::open(path, flags | O_CLOEXEC, 0666);
+        if (descriptor >= 0 || errno != EINTR) {
+            return descriptor;
+        }
+    }
+}
+
+std::string at_byte(const std::string& path, std::int64_t offset) {
+    return path + ", byte " + std::to_string(offset);
+}
+
+} // namespace
+
+std::string errno_remedy(int number) {
+    switch (number) {
+    case ENOSPC: return "Free space there, or write to another file system";
+    case EDQUOT: return "Your quota there is used up: free space or ask for more";
+    case EFBIG: return "A limit on the size of files stands in the way: see 'ulimit -f'";
+    case EIO: return "The storage has a fault: see the system's log, then try again";
+    case EACCES:
+    case EPERM: return "Check the permissions of the file and its folders";
+    case EROFS: return "The file system is mounted read-only: choose another";
+    case ENOENT: return "Check the spelling; folders must exist";
+    case ENOTDIR: return "A part of the path before the last is a file";
+    case EISDIR: return "Name a file in that folder";
+    case EMFILE:
+    case ENFILE: return "Too many files are open: see 'ulimit -n'";
+    case ESTALE: return "The file was replaced or removed on the server: start again";
+    default: return "";
+    }
+}
+
+File::File(std::string path, Mode mode)
+    : path_(std::move(path)), code_(mode == Mode::read ? ExitCode::input : ExitCode::output) {
+    const int flags = mode == Mode::read
+                          ? O_RDONLY
+                          : (mode == Mode::update ? O_RDWR : O_RDWR | O_CREAT | O_TRUNC);
+    descriptor_ = open_again(path_.c_str(), flags);
+    if (descriptor_ < 0) {
+        fail(mode == Mode::create ? "cannot create the file" : "cannot open the file", path_,
+             errno);
+    }
+    if (mode == Mode::read && std::filesystem::is_directory(path_)) {
+        ::close(descriptor_);
+        fail("cannot open the file", path_, EISDIR);
+    }
+}
+
+File::File(File&& other) noexcept
+    : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)),
+      code_(other.code_) {}
+
+File& File::operator=(File&& other) noexcept {
+    std::swap(path_, other.path_);
+    std::swap(descriptor_, other.descriptor_);
+    std::swap(code_, other.code_);
+    return *this;
+}
+
+File::~File() {
+    if (descriptor_ >= 0) {
+        ::close(descriptor_);
+    }
+}
+
+void File::fail(const std::string& what, const std::string& where, int number) const {
+    throw Error(code_, {what, where, errno_text(number), errno_remedy(number)});
+}
+
+std::int64_t File::size() const {
+    struct stat status {};
+    if (::fstat(descriptor_, &status) != 0) {
+        fail("cannot look at the file", path_, errno);
+    }
+    return status.st_size;
+}
+
+void File::read(std::int64_t offset, std::int64_t bytes, std::byte* to) const {
+    while (bytes > 0) {
+        const auto ask = static_cast<std::size_t>(std::min(bytes, largest_call));
+        const ssize_t got = ::pread(descriptor_, to, ask, offset);
+        if (got < 0) {
+            if (errno == EINTR) {
+                continue;
+            }
+            fail("cannot read", at_byte(path_, offset), errno);
+        }
+        if (got == 0) {
+            throw Error(code_,
+                        {"the file is truncated", path_,
+                         "it has " + std::to_string(size()) + " bytes and should have at least " +
+                             std::to_string(offset + bytes),
+                         "Copy it again, or make it again"});
+        }
+        offset += got;
+        to += got;
+        bytes -= got;
+    }
+}
+
+void File::write(std::int64_t offset, std::int64_t bytes, const std::byte* from) const {
+    while (bytes > 0) {
+        const auto ask = static_cast<std::size_t>(std::min(bytes, largest_call));
+        const ssize_t got = ::pwrite(descriptor_, from, ask, offset);
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got <= 0) {
+            fail("cannot write", at_byte(path_, offset), got == 0 ? ENOSPC : errno);
+        }
+        offset += got;
+        from += got;
+        bytes -= got;
+    }
+}
+
+void File::sync() const {
+    while (::fsync(descriptor_) != 0) {
+        if (errno != EINTR) {
+            fail("cannot bring the file to the disk", path_, errno);
+        }
+    }
+}
+
+void File::close() {
+    // After EINTR Linux has closed the descriptor all the same.
+    if (::close(std::exchange(descriptor_, -1)) != 0 && errno != EINTR) {
+        fail("cannot close the file", path_, errno);
+    }
+}
+
+void sync_folder_of(const std::string& path) {
+    std::string folder = std::filesystem::path(path).parent_path().string();
+    if (folder.empty()) {
+        folder = ".";
+    }
+    const int descriptor = open_again(folder.c_str(), O_RDONLY | O_DIRECTORY);
+    if (descriptor < 0) {
+        throw Error(ExitCode::output,
+                    {"cannot open the folder", folder, errno_text(errno), errno_remedy(errno)});
+    }
+    // Some network file systems have no fsync for folders and say EINVAL.
+    const int failure = ::fsync(descriptor) != 0 && errno != EINVAL ? errno : 0;
+    ::close(descriptor);
+    if (failure != 0) {
+        throw Error(ExitCode::output, {"cannot bring the folder to the disk", folder,
+                                       errno_text(failure), errno_remedy(failure)});
+    }
+}
+
+} // namespace runner

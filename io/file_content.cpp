@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/file_content.hpp"
+
+#include "io/attribute_list.hpp"
+#include "io/file.hpp"
+#include "io/hdf5_dataset.hpp"
+#include "io/hdf5_file.hpp"
+#include "io/hdf5_type.hpp"
+
+namespace runner {
+namespace {
+
+std::string describe_filter(const Filter& filter) {
+    std::string text;
+    switch (filter.id) {
+    case H5Z_FILTER_DEFLATE: text = "deflate"; break;
+    case H5Z_FILTER_SHUFFLE: text = "shuffle"; break;
+    case H5Z_FILTER_FLETCHER32: text = "fletcher32"; break;
+    case H5Z_FILTER_SZIP: text = "szip"; break;
+    case H5Z_FILTER_NBIT: text = "nbit"; break;
+    case H5Z_FILTER_SCALEOFFSET: text = "scaleoffset"; break;
+    default:
+        text = std::to_string(filter.id) + (filter.name.empty() ? "" : " (" + filter.name + ")");
+    }
+    if (filter.parameters.size() == 1) {
+        text += "(" + std::to_string(filter.parameters.front()) + ")";
+    }
+    return text + (H5Zfilter_avail(filter.id) > 0 ? "" : ", not installed");
+}
+
+DatasetContent content_of(const FileHandle& handle, const std::string& file,
+                          const std::string& path) {
+    const DatasetHandle dataset = open_dataset(handle, file, path);
+    const PropertyHandle creation = creation_of(dataset);
+    const TypeHandle type(hdf5_must(H5Dget_type(dataset.get()), "H5Dget_type"));
+    const SpaceHandle space(hdf5_must(H5Dget_space(dataset.get()), "H5Dget_space"));
+    DatasetContent content;
+    content.path = path.starts_with('/') ? path : "/" + path;
+    content.type = describe_type(type.get());
+    content.shape = extents_of(dataset);
+    content.bytes = static_cast<std::int64_t>(H5Sget_simple_extent_npoints(space.get())) *
+                    static_cast<std::int64_t>(H5Tget_size(type.get()));
+    content.stored_bytes = static_cast<std::int64_t>(H5Dget_storage_size(dataset.get()));
+    content.storage = storage_of(creation);
+    content.chunk = chunk_of(creation);
+    for (const Filter& filter : filters_of(creation)) {
+        content.filters.push_back(describe_filter(filter));
+    }
+    const haddr_t offset = H5Dget_offset(dataset.get());
+    if (content.storage == "contiguous" && offset != HADDR_UNDEF) {
+        content.offset = static_cast<std::int64_t>(offset);
+    }
+    content.attributes = attributes_of(dataset.get());
+    return content;
+}
+
+} // namespace
+
+FileContent file_content(const std::string& file) {
+    const FileHandle handle = open_hdf5(file);
+    FileContent content;
+    content.file = file;
+    content.bytes = File(file, File::Mode::read).size();
+    const ObjectHandle root(hdf5_must(H5Oopen(handle.get(), "/", H5P_DEFAULT), "H5Oopen"));
+    content.attributes = attributes_of(root.get());
+    for (const std::string& path : dataset_paths(handle)) {
+        content.datasets.push_back(content_of(handle, file, path));
+    }
+    return content;
+}
+
+DatasetContent dataset_content(const std::string& file, const std::string& dataset) {
+    return content_of(open_hdf5(file), file, dataset);
+}
+
+} // namespace runner

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace runner {
+
+/// An attribute's value; a text that describes it where it is long or of another type.
+using AttributeValue = std::variant<std::string, std::int64_t, double, std::vector<std::string>,
+                                    std::vector<std::int64_t>, std::vector<double>>;
+using AttributeList = std::vector<std::pair<std::string, AttributeValue>>;
+
+/// What a file says of one dataset, whether or not runner can read it.
+struct DatasetContent {
+    std::string path;
+    std::string type; ///< "float64", "big-endian int16", "compound of 2 members"
+    std::vector<std::int64_t> shape;
+    std::int64_t bytes = 0;        ///< of all elements
+    std::int64_t stored_bytes = 0; ///< in the file
+    std::string storage;           ///< as DatasetInfo's
+    std::vector<std::int64_t> chunk;
+    std::vector<std::string>
+        filters; ///< "shuffle(4)", "deflate(6)", "32001 (blosc), not installed"
+    std::optional<std::int64_t> offset; ///< of the elements in the file, when contiguous
+    AttributeList attributes;
+};
+
+/// What is in an HDF5 file.
+struct FileContent {
+    std::string file;
+    std::int64_t bytes = 0;
+    AttributeList attributes; ///< of the root
+    std::vector<DatasetContent> datasets;
+};
+
+/// Reads no elements. @throws Error (input).
+FileContent file_content(const std::string& file);
+DatasetContent dataset_content(const std::string& file, const std::string& dataset);
+
+} // namespace runner

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/file_signature.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace runner {
+
+std::string looks_like(const File& file) {
+    std::array<std::byte, 512> head{};
+    const std::int64_t size = std::min<std::int64_t>(file.size(), head.size());
+    if (size == 0) {
+        return "it is empty";
+    }
+    file.read(0, size, head.data());
+    const std::string_view text(reinterpret_cast<const char*>(head.data()),
+                                static_cast<std::size_t>(size));
+    struct Signature {
+        std::string_view bytes;
+        const char* name;
+    };
+    using namespace std::string_view_literals;
+    static constexpr std::array signatures = {Signature{"\x89PNG"sv, "a PNG picture"},
+                                              Signature{"\xff\xd8\xff"sv, "a JPEG picture"},
+                                              Signature{"II*\0"sv, "a TIFF picture"},
+                                              Signature{"MM\0*"sv, "a TIFF picture"},
+                                              Signature{"II+\0"sv, "a BigTIFF picture"},
+                                              Signature{"\x1f\x8b"sv, "gzip-compressed"},
+                                              Signature{"\x28\xb5\x2f\xfd"sv, "zstd-compressed"},
+                                              Signature{"\xfd"
+                                                        "7zXZ"sv,
+                                                        "xz-compressed"},
+                                              Signature{"BZh"sv, "bzip2-compressed"},
+                                              Signature{"PK\x03\x04"sv, "a ZIP archive"},
+                                              Signature{"\x93NUMPY"sv, "a numpy .npy file"},
+                                              Signature{"CDF\x01"sv, "a classic netCDF file"},
+                                              Signature{"CDF\x02"sv, "a classic netCDF file"},
+                                              Signature{"SIMPLE  ="sv, "a FITS file"},
+                                              Signature{"\x0e\x03\x13\x01"sv, "an HDF4 file"},
+                                              Signature{"%PDF"sv, "a PDF"},
+                                              Signature{"\x7f"
+                                                        "ELF"sv,
+                                                        "a program"}};
+    for (const auto& [bytes, name] : signatures) {
+        if (text.starts_with(bytes)) {
+            return std::string("it looks like ") + name;
+        }
+    }
+    const bool is_text = std::all_of(text.begin(), text.end(), [](char c) {
+        const auto byte = static_cast<unsigned char>(c);
+        return byte >= 32 || c == '\n' || c == '\r' || c == '\t';
+    });
+    return is_text ? "it looks like text" : "it does not begin as an HDF5 file does";
+}
+
+} // namespace runner

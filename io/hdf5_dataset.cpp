@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/hdf5_dataset.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace runner {
+namespace {
+
+constexpr std::size_t listed_datasets = 20;
+
+herr_t collect_dataset(hid_t /*root*/, const char* name, const H5O_info_t* info, void* list) {
+    if (info->type == H5O_TYPE_DATASET) {
+        static_cast<std::vector<std::string>*>(list)->push_back("/" + std::string(name));
+    }
+    return 0;
+}
+
+std::string datasets_there(const FileHandle& handle) {
+    const auto paths = dataset_paths(handle);
+    if (paths.empty()) {
+        return "The file has no datasets";
+    }
+    std::string text = "The file has: ";
+    for (std::size_t i = 0; i < std::min(paths.size(), listed_datasets); ++i) {
+        text += (i == 0 ? "" : ", ") + paths[i];
+    }
+    if (paths.size() > listed_datasets) {
+        text += ", and " + std::to_string(paths.size() - listed_datasets) + " more";
+    }
+    return text;
+}
+
+enum class Found { yes, no, dangling };
+
+/// Follows the path link by link: to ask for all of it at once is an error in HDF5 where a group of
+/// it is missing.
+Found find_path(const FileHandle& handle, const std::string& path) {
+    for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
+        const std::string part = path.substr(0, end);
+        if (part.find_first_not_of('/') != std::string::npos) {
+            if (H5Lexists(handle.get(), part.c_str(), H5P_DEFAULT) <= 0) {
+                return Found::no;
+            }
+            if (H5Oexists_by_name(handle.get(), part.c_str(), H5P_DEFAULT) <= 0) {
+                return Found::dangling;
+            }
+        }
+        if (end == std::string::npos) {
+            return Found::yes;
+        }
+    }
+}
+
+} // namespace
+
+std::string file_and_dataset(const std::string& file, const std::string& dataset) {
+    return file + ":" + (dataset.starts_with('/') ? "" : "/") + dataset;
+}
+
+std::vector<std::string> dataset_paths(const FileHandle& handle) {
+    std::vector<std::string> paths;
+    if (H5Ovisit2(handle.get(), H5_INDEX_NAME, H5_ITER_INC, collect_dataset, &paths,
+                  H5O_INFO_BASIC) < 0) {
+        throw_hdf5(ExitCode::input, "cannot list the file's datasets", "", "Check it with h5ls");
+    }
+    return paths;
+}
+
+DatasetHandle open_dataset(const FileHandle& handle, const std::string& file,
+                           const std::string& dataset) {
+    const std::string where = file_and_dataset(file, dataset);
+    const Found found = find_path(handle, dataset);
+    if (found == Found::no) {
+        throw Error(ExitCode::input, {"cannot open the dataset", where,
+                                      "the file has none of that name", datasets_there(handle)});
+    }
+    if (found == Found::dangling) {
+        throw Error(ExitCode::input, {"cannot open the dataset", where,
+                                      "it is a link to what is not there", datasets_there(handle)});
+    }
+    const ObjectHandle object(H5Oopen(handle.get(), dataset.c_str(), H5P_DEFAULT));
+    const H5I_type_t kind = object.valid() ? H5Iget_type(object.get()) : H5I_DATASET;
+    if (kind != H5I_DATASET) {
+        throw Error(ExitCode::input, {"cannot open the dataset", where,
+                                      kind == H5I_GROUP ? "it is a group" : "it is a stored type",
+                                      datasets_there(handle)});
+    }
+    DatasetHandle opened(H5Dopen2(handle.get(), dataset.c_str(), H5P_DEFAULT));
+    if (!opened.valid()) {
+        throw_hdf5(ExitCode::input, "cannot open the dataset", where, "Check it with h5ls");
+    }
+    return opened;
+}
+
+std::vector<std::int64_t> extents_of(const DatasetHandle& dataset) {
+    const SpaceHandle space(hdf5_must(H5Dget_space(dataset.get()), "H5Dget_space"));
+    std::array<hsize_t, H5S_MAX_RANK> extents{};
+    const int rank = H5Sget_simple_extent_dims(space.get(), extents.data(), nullptr);
+    if (rank <= 0) {
+        return {};
+    }
+    return {extents.begin(), extents.begin() + rank};
+}
+
+PropertyHandle creation_of(const DatasetHandle& dataset) {
+    return PropertyHandle(hdf5_must(H5Dget_create_plist(dataset.get()), "H5Dget_create_plist"));
+}
+
+std::string storage_of(const PropertyHandle& creation) {
+    switch (H5Pget_layout(creation.get())) {
+    case H5D_COMPACT: return "compact";
+    case H5D_CHUNKED: return "chunked";
+    case H5D_VIRTUAL: return "virtual";
+    default: return H5Pget_external_count(creation.get()) > 0 ? "external" : "contiguous";
+    }
+}
+
+std::vector<std::int64_t> chunk_of(const PropertyHandle& creation) {
+    std::array<hsize_t, H5S_MAX_RANK> extents{};
+    if (H5Pget_layout(creation.get()) != H5D_CHUNKED) {
+        return {};
+    }
+    const int rank = H5Pget_chunk(creation.get(), H5S_MAX_RANK, extents.data());
+    return {extents.begin(), extents.begin() + hdf5_must(rank, "H5Pget_chunk")};
+}
+
+std::vector<Filter> filters_of(const PropertyHandle& creation) {
+    std::vector<Filter> filters;
+    const int count = hdf5_must(H5Pget_nfilters(creation.get()), "H5Pget_nfilters");
+    for (int i = 0; i < count; ++i) {
+        std::array<unsigned, 64> values{};
+        std::size_t used = values.size();
+        std::array<char, 128> name{};
+        unsigned flags = 0;
+        const H5Z_filter_t id =
+            hdf5_must(H5Pget_filter2(creation.get(), static_cast<unsigned>(i), &flags, &used,
+                                     values.data(), name.size(), name.data(), nullptr),
+                      "H5Pget_filter2");
+        name.back() = '\0';
+        filters.push_back(
+            {id, name.data(), {values.begin(), values.begin() + std::min(used, values.size())}});
+    }
+    return filters;
+}
+
+} // namespace runner

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/hdf5_file.hpp"
+
+#include "io/file.hpp"
+#include "io/file_signature.hpp"
+
+#include <cerrno>
+#include <string_view>
+
+namespace runner {
+namespace {
+
+/// The number behind `name = ` in HDF5's text, or an empty one.
+std::string number_behind(const std::string& text, std::string_view name) {
+    auto at = text.find(std::string(name) + " = ");
+    if (at == std::string::npos) {
+        return "";
+    }
+    at += name.size() + 3;
+    const auto end = text.find_first_not_of("0123456789", at);
+    return text.substr(at, end == std::string::npos ? end : end - at);
+}
+
+[[noreturn]] void explain_failed_open(const std::string& file) {
+    const std::string reason = hdf5_error_text();
+    const File plain(file, File::Mode::read);
+    const std::string what = "cannot open the input";
+    if (H5Fis_hdf5(file.c_str()) <= 0) {
+        throw Error(ExitCode::input, {what, file, "it is not an HDF5 file: " + looks_like(plain),
+                                      "Name an HDF5 file"});
+    }
+    // " eof" with the space: "stored_eof" holds the same letters.
+    const std::string has = number_behind(reason, " eof");
+    const std::string should = number_behind(reason, "stored_eof");
+    if (reason.find("truncated") != std::string::npos && !should.empty()) {
+        throw Error(ExitCode::input,
+                    {what, file, "it is truncated: it has " + has + " of " + should + " bytes",
+                     "Copy it again, or make it again"});
+    }
+    if (reason.find("already open for write") != std::string::npos ||
+        reason.find("consistency flag") != std::string::npos) {
+        throw Error(ExitCode::input,
+                    {what, file, "it is still marked as open for writing",
+                     "Wait for the program that writes it; if it crashed, 'h5clear -s' on a copy"});
+    }
+    if (reason == errno_text(EAGAIN)) {
+        throw Error(ExitCode::input,
+                    {what, file, "another process has it locked for writing",
+                     "Wait for that process; on a file system whose locks are broken "
+                     "set HDF5_USE_FILE_LOCKING=FALSE"});
+    }
+    throw Error(ExitCode::input, {what, file, "HDF5 says: " + reason, "Check it with h5ls"});
+}
+
+/// Locks where the file system has them, opens all the same where it has none.
+PropertyHandle file_access() {
+    PropertyHandle access(hdf5_must(H5Pcreate(H5P_FILE_ACCESS), "H5Pcreate"));
+    hdf5_must(H5Pset_file_locking(access.get(), true, true), "H5Pset_file_locking");
+    return access;
+}
+
+} // namespace
+
+FileHandle open_hdf5(const std::string& file) {
+    start_hdf5();
+    { const File readable(file, File::Mode::read); }
+    const PropertyHandle access = file_access();
+    FileHandle handle(H5Fopen(file.c_str(), H5F_ACC_RDONLY, access.get()));
+    if (!handle.valid()) {
+        explain_failed_open(file);
+    }
+    return handle;
+}
+
+FileHandle update_hdf5(const std::string& file) {
+    start_hdf5();
+    { const File writable(file, File::Mode::update); }
+    const PropertyHandle access = file_access();
+    FileHandle handle(H5Fopen(file.c_str(), H5F_ACC_RDWR, access.get()));
+    if (!handle.valid()) {
+        throw_hdf5(ExitCode::output, "cannot open the output", file, "Remove it and start again");
+    }
+    return handle;
+}
+
+void close_hdf5(FileHandle handle, const std::string& file) {
+    if (!handle.close()) {
+        throw_hdf5(ExitCode::output, "cannot store the file's structure", file,
+                   "Check the space on that file system, then start again");
+    }
+}
+
+} // namespace runner

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/rows.hpp"
+
+#include "io/hdf5_dataset.hpp"
+#include "io/hdf5_file.hpp"
+#include "io/hdf5_type.hpp"
+#include "io/outside_sources.hpp"
+
+namespace runner {
+namespace {
+
+constexpr const char* what = "cannot read the dataset";
+
+TypeHandle type_of(const DatasetHandle& dataset) {
+    return TypeHandle(hdf5_must(H5Dget_type(dataset.get()), "H5Dget_type"));
+}
+
+void check_shape(const std::vector<std::int64_t>& shape, const std::string& where) {
+    if (shape.empty()) {
+        throw Error(ExitCode::input, {what, where, "it has no axes (a scalar, or empty)",
+                                      "Name a dataset of one axis or more"});
+    }
+    for (const std::int64_t extent : shape) {
+        if (extent <= 0) {
+            throw Error(ExitCode::input,
+                        {what, where, "its shape " + shape_text(shape) + " has an axis of extent 0",
+                         "Name a dataset with elements"});
+        }
+    }
+}
+
+void check_filters(const std::vector<Filter>& filters, const std::string& where) {
+    for (const Filter& filter : filters) {
+        if (H5Zfilter_avail(filter.id) <= 0) {
+            throw Error(ExitCode::input,
+                        {what, where,
+                         "its chunks need the HDF5 filter " + std::to_string(filter.id) +
+                             (filter.name.empty() ? "" : " (" + filter.name + ")") +
+                             ", which is not installed",
+                         "Set HDF5_PLUGIN_PATH to a folder with that plugin, or store the dataset "
+                         "again with gzip (h5repack -f GZIP=1)"});
+        }
+    }
+}
+
+/// Where plain reads find the elements: contiguous, in this file, allocated, of a native type.
+std::optional<std::int64_t> plain_offset(const DatasetHandle& dataset, const DatasetInfo& info) {
+    const TypeHandle type = type_of(dataset);
+    const bool native = H5Tequal(type.get(), hdf5_type(info.array.type)) > 0;
+    if (info.storage != "contiguous" || !native || info.stored_bytes != byte_count(info.array)) {
+        return std::nullopt;
+    }
+    const haddr_t offset = H5Dget_offset(dataset.get());
+    return offset == HADDR_UNDEF ? std::nullopt : std::optional(static_cast<std::int64_t>(offset));
+}
+
+} // namespace
+
+DatasetInfo inspect_dataset(const std::string& file, const std::string& dataset) {
+    const std::string where = file_and_dataset(file, dataset);
+    const FileHandle handle = open_hdf5(file);
+    const DatasetHandle opened = open_dataset(handle, file, dataset);
+    const PropertyHandle creation = creation_of(opened);
+    const TypeHandle type = type_of(opened);
+    const std::optional<ElementType> element = element_type_of(type.get());
+    if (!element) {
+        throw Error(ExitCode::input, {what, where,
+                                      "its elements are of a type that is not supported: " +
+                                          describe_type(type.get()),
+                                      "Supported are " + element_type_names()});
+    }
+    DatasetInfo info;
+    info.array = {*element, extents_of(opened)};
+    check_shape(info.array.shape, where);
+    (void)byte_count(info.array);
+    info.big_endian = H5Tget_order(type.get()) == H5T_ORDER_BE;
+    info.storage = storage_of(creation);
+    info.chunk = chunk_of(creation);
+    info.stored_bytes = static_cast<std::int64_t>(H5Dget_storage_size(opened.get()));
+    const std::vector<Filter> filters = filters_of(creation);
+    for (const Filter& filter : filters) {
+        info.filters.push_back(filter.name.empty() ? std::to_string(filter.id) : filter.name);
+    }
+    check_filters(filters, where);
+    check_outside_sources(creation, file, where);
+    info.offset = plain_offset(opened, info);
+    return info;
+}
+
+} // namespace runner

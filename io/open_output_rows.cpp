@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/chunk_grid.hpp"
+#include "io/io_threads.hpp"
+#include "io/packer.hpp"
+#include "io/row_writers.hpp"
+
+#include <algorithm>
+
+namespace runner {
+
+std::unique_ptr<RowWriter> open_output_rows(const OutputDataset& output, int rank, int threads) {
+    if (output.layout.chunk.empty()) {
+        return open_contiguous_writer(output, threads);
+    }
+    return output.layout.compression == Compression::none
+               ? open_chunk_writer(output, threads)
+               : open_packed_writer(output, rank, threads);
+}
+
+std::int64_t writer_bytes(const ArrayInfo& array, const OutputLayout& layout, int threads) {
+    if (layout.chunk.empty()) {
+        return 0;
+    }
+    const ChunkGrid grid(array, layout);
+    if (layout.compression != Compression::none) {
+        return threads * (grid.chunk_bytes() + Packer::memory(layout, grid.chunk_bytes()));
+    }
+    const std::int64_t line = grid.chunk_bytes() / grid.chunk_rows();
+    const bool direct = grid.chunk_columns() == grid.columns();
+    const std::int64_t addresses = grid.count() * std::int64_t{sizeof(std::int64_t)};
+    return addresses +
+           (direct ? 0 : threads * std::min(std::max(io_block_bytes, line), grid.chunk_bytes()));
+}
+
+} // namespace runner

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/row_writers.hpp"
+
+#include "io/chunk_grid.hpp"
+#include "io/file.hpp"
+#include "io/io_threads.hpp"
+#include "io/packer.hpp"
+#include "io/row_geometry.hpp"
+
+#include <atomic>
+
+namespace runner {
+namespace {
+
+class PackedWriter final : public RowWriter {
+  public:
+    PackedWriter(const OutputDataset& output, int rank, int threads)
+        : array_(output.array), grid_(output.array, output.layout),
+          shard_(shard_path(output, rank), File::Mode::create), threads_(threads) {
+        for (int thread = 0; thread < threads; ++thread) {
+            packers_.emplace_back(output.layout, grid_.chunk_bytes(), size_of(array_.type));
+            whole_chunks_.emplace_back();
+        }
+    }
+
+    void write(std::int64_t first, std::int64_t rows, const std::byte* from) override {
+        const auto [begin, end] = grid_.chunks_of(first, rows);
+        threads_.run(end - begin, [&, begin = begin](std::int64_t item, int thread) {
+            ChunkGrid::Chunk chunk = grid_.chunk_at(begin + item);
+            chunk.first_row -= first;
+            const auto own = static_cast<std::size_t>(thread);
+            append(begin + item, packers_[own].pack(whole_chunk(chunk, from, whole_chunks_[own])));
+        });
+    }
+
+    // The shard is read again at once and removed; only what is assembled from it is to last.
+    void finish(Sync /*sync*/) override { shard_.close(); }
+
+  private:
+    void append(std::int64_t index, std::span<const std::byte> packed) {
+        const ShardRecord record{index, static_cast<std::int64_t>(packed.size())};
+        const std::int64_t head = sizeof(record);
+        const std::int64_t at = end_.fetch_add(head + record.bytes);
+        shard_.write(at, head, reinterpret_cast<const std::byte*>(&record));
+        shard_.write(at + head, record.bytes, packed.data());
+    }
+
+    /// The chunk's elements with zeros beyond the array; in the caller's rows where they lie so.
+    std::span<const std::byte> whole_chunk(const ChunkGrid::Chunk& chunk, const std::byte* from,
+                                           std::vector<std::byte>& whole) {
+        const auto bytes = static_cast<std::size_t>(grid_.chunk_bytes());
+        if (grid_.chunk_columns() == grid_.columns() && chunk.rows == grid_.chunk_rows()) {
+            return {from + chunk.first_row * row_bytes(array_), bytes};
+        }
+        whole.resize(bytes);
+        const std::int64_t line = grid_.chunk_bytes() / grid_.chunk_rows();
+        std::fill(whole.begin() + chunk.rows * line, whole.end(), std::byte{0});
+        gather_chunk(array_, chunk, grid_.chunk_columns(), from, whole.data());
+        return whole;
+    }
+
+    ArrayInfo array_;
+    ChunkGrid grid_;
+    File shard_;
+    std::atomic<std::int64_t> end_{0};
+    std::vector<Packer> packers_;                      ///< one a thread
+    std::vector<std::vector<std::byte>> whole_chunks_; ///< one a thread
+    IoThreads threads_;
+};
+
+} // namespace
+
+std::string shard_path(const OutputDataset& output, int rank) {
+    return output.file + shard_mark + std::to_string(rank);
+}
+
+std::unique_ptr<RowWriter> open_packed_writer(const OutputDataset& output, int rank, int threads) {
+    return std::make_unique<PackedWriter>(output, rank, threads);
+}
+
+} // namespace runner

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "base/array_info.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace runner {
+
+/// How many of the leading axes count rows: all but the last, or the only one.
+inline std::size_t row_axes(std::span<const std::int64_t> shape) {
+    return shape.size() > 1 ? shape.size() - 1 : 1;
+}
+
+/// Elements of one row: a run along the last axis; one where there is a single axis.
+inline std::int64_t row_elements(const ArrayInfo& array) {
+    return array.shape.size() > 1 ? array.shape.back() : 1;
+}
+
+inline std::int64_t row_bytes(const ArrayInfo& array) {
+    return row_elements(array) * size_of(array.type);
+}
+
+/// All rows of an array.
+inline std::int64_t row_count(const ArrayInfo& array) {
+    return checked_product(std::span(array.shape).first(row_axes(array.shape)));
+}
+
+/// @throws Error (defect) when rows [first, first + rows) are not all in the array.
+void check_rows(const ArrayInfo& array, std::int64_t first, std::int64_t rows);
+
+/// A box of an array, whole along its later axes.
+struct Box {
+    std::vector<std::int64_t> start;
+    std::vector<std::int64_t> count;
+    std::int64_t rows = 0;
+
+    bool operator==(const Box&) const = default;
+};
+
+/// The largest box that begins at row `first` and holds no row from `end` on. Cutting a run of rows
+/// into such boxes takes at most two for each leading axis.
+Box box_at(std::span<const std::int64_t> shape, std::int64_t first, std::int64_t end);
+
+} // namespace runner

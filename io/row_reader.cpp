@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/rows.hpp"
+
+#include "io/chunk_cache.hpp"
+#include "io/file.hpp"
+#include "io/hdf5_dataset.hpp"
+#include "io/hdf5_file.hpp"
+#include "io/hdf5_type.hpp"
+#include "io/io_threads.hpp"
+#include "io/row_geometry.hpp"
+#include "io/row_readers.hpp"
+
+namespace runner {
+namespace {
+
+/// Plain reads at positions, a block a thread.
+class PositionalReader final : public RowReader {
+  public:
+    PositionalReader(const std::string& file, DatasetInfo info, int threads)
+        : info_(std::move(info)), file_(file, File::Mode::read), threads_(threads) {
+        const std::int64_t end = *info_.offset + byte_count(info_.array);
+        if (file_.size() < end) {
+            throw Error(ExitCode::input,
+                        {"the file is truncated", file,
+                         "it has " + std::to_string(file_.size()) +
+                             " bytes and should have at least " + std::to_string(end),
+                         "Copy it again, or make it again"});
+        }
+    }
+
+    const DatasetInfo& info() const override { return info_; }
+
+    void read(std::int64_t first, std::int64_t rows, std::byte* to) override {
+        check_rows(info_.array, first, rows);
+        const std::int64_t bytes = rows * row_bytes(info_.array);
+        const std::int64_t offset = *info_.offset + first * row_bytes(info_.array);
+        threads_.run(block_count(bytes), [&](std::int64_t block, int /*thread*/) {
+            const std::int64_t begin = block * io_block_bytes;
+            file_.read(offset + begin, std::min(io_block_bytes, bytes - begin), to + begin);
+        });
+    }
+
+  private:
+    DatasetInfo info_;
+    File file_;
+    IoThreads threads_;
+};
+
+/// Reads through HDF5, which unpacks and converts under its one lock.
+class Hdf5Reader final : public RowReader {
+  public:
+    Hdf5Reader(const std::string& file, const std::string& dataset, DatasetInfo info)
+        : info_(std::move(info)), where_(file_and_dataset(file, dataset)), file_(open_hdf5(file)),
+          dataset_(open_dataset_cached(file_, dataset, info_)) {
+        if (!dataset_.valid()) {
+            throw_hdf5(ExitCode::input, "cannot open the dataset", where_);
+        }
+        space_ = SpaceHandle(hdf5_must(H5Dget_space(dataset_.get()), "H5Dget_space"));
+    }
+
+    const DatasetInfo& info() const override { return info_; }
+
+    void read(std::int64_t first, std::int64_t rows, std::byte* to) override {
+        start_hdf5();
+        check_rows(info_.array, first, rows);
+        const std::int64_t end = first + rows;
+        while (first < end) {
+            const Box box = box_at(info_.array.shape, first, end);
+            read_box(box, first, to);
+            first += box.rows;
+            to += box.rows * row_bytes(info_.array);
+        }
+    }
+
+  private:
+    void read_box(const Box& box, std::int64_t first, std::byte* to) {
+        const std::vector<hsize_t> start(box.start.begin(), box.start.end());
+        const std::vector<hsize_t> count(box.count.begin(), box.count.end());
+        hdf5_must(H5Sselect_hyperslab(space_.get(), H5S_SELECT_SET, start.data(), nullptr,
+                                      count.data(), nullptr),
+                  "H5Sselect_hyperslab");
+        const SpaceHandle memory(
+            hdf5_must(H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr),
+                      "H5Screate_simple"));
+        if (H5Dread(dataset_.get(), hdf5_type(info_.array.type), memory.get(), space_.get(),
+                    H5P_DEFAULT, to) < 0) {
+            throw_hdf5(ExitCode::input, "cannot read the dataset",
+                       where_ + ", rows " + std::to_string(first) + " to " +
+                           std::to_string(first + box.rows - 1),
+                       "The file may be damaged: check it with h5ls and copy it again");
+        }
+    }
+
+    DatasetInfo info_;
+    std::string where_;
+    FileHandle file_;
+    DatasetHandle dataset_;
+    SpaceHandle space_;
+};
+
+} // namespace
+
+std::unique_ptr<RowReader> open_rows(const std::string& file, const std::string& dataset,
+                                     int threads) {
+    DatasetInfo info = inspect_dataset(file, dataset);
+    if (info.offset) {
+        return std::make_unique<PositionalReader>(file, std::move(info), threads);
+    }
+    if (auto reader = open_chunk_reader(file, dataset, info, threads)) {
+        return reader;
+    }
+    return std::make_unique<Hdf5Reader>(file, dataset, std::move(info));
+}
+
+} // namespace runner

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "jobs/convolve/convolve_job.hpp"
+
+#include "base/error.hpp"
+#include "jobs/convolve/taps.hpp"
+#include "jobs/toml_text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace runner {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, Boundary>, 5> boundaries = {{
+    {"constant", Boundary::constant},
+    {"nearest", Boundary::nearest},
+    {"reflect", Boundary::reflect},
+    {"mirror", Boundary::mirror},
+    {"wrap", Boundary::wrap},
+}};
+
+bool is_supported(ElementType type) {
+    return type == ElementType::uint8 || type == ElementType::uint16 ||
+           type == ElementType::float32 || type == ElementType::float64;
+}
+
+const char* const supported_names = "uint8, uint16, float32 or float64";
+
+void check_input(const ArrayInfo& input) {
+    if (input.shape.size() < 2) {
+        throw Error(ExitCode::input,
+                    {"convolve needs at least two axes, rows and columns", "input.dataset",
+                     "its shape is " + shape_text(input.shape), "Choose a dataset of images"});
+    }
+    if (std::find(input.shape.begin(), input.shape.end(), 0) != input.shape.end()) {
+        throw Error(ExitCode::input, {"the input holds no elements", "input.dataset",
+                                      "its shape is " + shape_text(input.shape), ""});
+    }
+    if (!is_supported(input.type)) {
+        throw Error(ExitCode::input, {"convolve does not take this element type", "input.dataset",
+                                      "it is " + std::string(name_of(input.type)),
+                                      std::string("Convert it to ") + supported_names});
+    }
+}
+
+/// Taps and fill are rounded to float32 unless the input is float64; none may become infinite.
+void check_rounding(const Convolution& convolution) {
+    if (convolution.in_type == ElementType::float64) {
+        return;
+    }
+    const auto check = [](const char* key, double value) {
+        if (std::isinf(static_cast<float>(value))) {
+            throw Error(ExitCode::usage,
+                        {"a number is too large for float32, which this input is computed in", key,
+                         "it is " + toml_text(value), "Write a smaller one"});
+        }
+    };
+    for (const double tap : convolution.row_taps) {
+        check("convolve.row_taps", tap);
+    }
+    for (const double tap : convolution.column_taps) {
+        check("convolve.column_taps", tap);
+    }
+    check("convolve.fill", convolution.fill);
+}
+
+class ConvolveParameters : public KindParameters {
+  public:
+    ConvolveParameters(TapsChoice row_taps, TapsChoice column_taps, Boundary boundary, double fill)
+        : row_taps_(std::move(row_taps)), column_taps_(std::move(column_taps)), boundary_(boundary),
+          fill_(fill) {}
+
+    Job make(const ArrayInfo& input, std::optional<ElementType> output_type) const override {
+        check_input(input);
+        const ElementType out_type = output_type.value_or(input.type);
+        if (!is_supported(out_type)) {
+            throw Error(ExitCode::usage, {"convolve does not make this element type",
+                                          "output.dtype", "it is " + std::string(name_of(out_type)),
+                                          std::string("Write ") + supported_names});
+        }
+        Convolution convolution;
+        convolution.in_type = input.type;
+        convolution.out_type = out_type;
+        convolution.frame_rows = input.shape[input.shape.size() - 2];
+        convolution.columns = input.shape.back();
+        convolution.row_taps = make_taps(row_taps_);
+        convolution.column_taps = make_taps(column_taps_);
+        convolution.boundary = boundary_;
+        convolution.fill = fill_;
+        check_rounding(convolution);
+        return std::make_unique<ConvolveJob>(std::move(convolution), input);
+    }
+
+    std::string canonical() const override {
+        const auto* boundary =
+            std::find_if(boundaries.begin(), boundaries.end(),
+                         [&](const auto& entry) { return entry.second == boundary_; });
+        return "row_taps = " + taps_text(row_taps_) + "\ncolumn_taps = " + taps_text(column_taps_) +
+               "\nboundary = " + toml_text(boundary->first) + "\nfill = " + toml_text(fill_) + "\n";
+    }
+
+  private:
+    TapsChoice row_taps_;
+    TapsChoice column_taps_;
+    Boundary boundary_;
+    double fill_;
+};
+
+} // namespace
+
+ConvolveJob::ConvolveJob(Convolution convolution, const ArrayInfo& input)
+    : convolution_(std::move(convolution)) {
+    const std::span leading(input.shape.data(), input.shape.size() - 2);
+    shape_.output = {convolution_.out_type, input.shape};
+    shape_.frames = checked_product(leading);
+    shape_.rows = convolution_.frame_rows;
+    shape_.in_row_bytes = byte_count({convolution_.in_type, {convolution_.columns}});
+    shape_.out_row_bytes = byte_count({convolution_.out_type, {convolution_.columns}});
+    shape_.halo = convolution_.column_radius();
+    shape_.border =
+        convolution_.boundary == Boundary::wrap ? RowBorder::periodic : RowBorder::inside;
+}
+
+StreamShape ConvolveJob::shape() const { return shape_; }
+
+std::int64_t ConvolveJob::scratch_bytes(Backend backend, const RowBlock& block) const {
+    return convolve_scratch_bytes(backend, convolution_, block);
+}
+
+void ConvolveJob::run(Queue& queue, const RowBlock& block, const std::byte* in, std::byte* out,
+                      std::byte* scratch) const {
+    std::visit([&](auto& backend) { convolve(backend, convolution_, block, in, out, scratch); },
+               queue);
+}
+
+std::unique_ptr<KindParameters> parse_convolve(TableReader& table) {
+    std::optional<TapsChoice> row_taps = parse_taps(table, "row_taps");
+    std::optional<TapsChoice> column_taps = parse_taps(table, "column_taps");
+    std::vector<std::string> names;
+    names.reserve(boundaries.size());
+    for (const auto& [name, meaning] : boundaries) {
+        names.emplace_back(name);
+    }
+    const std::optional<std::size_t> boundary = table.choice("boundary", names);
+    const std::optional<double> fill = table.number("fill");
+    if (!row_taps || !column_taps) {
+        return nullptr;
+    }
+    return std::make_unique<ConvolveParameters>(
+        std::move(*row_taps), std::move(*column_taps),
+        boundary ? boundaries.at(*boundary).second : Boundary::reflect, fill.value_or(0));
+}
+
+} // namespace runner

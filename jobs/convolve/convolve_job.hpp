@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "jobs/kind.hpp"
+#include "jobs/stream_job.hpp"
+#include "kernels/convolve.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+namespace runner {
+
+/// Separable convolution of every frame of a dataset; docs/convolve.md says what it computes.
+class ConvolveJob : public StreamJob {
+  public:
+    /// `convolution`: rows and columns are those of a frame. `input`: two axes or more, the last
+    /// two rows × columns, the others frames.
+    ConvolveJob(Convolution convolution, const ArrayInfo& input);
+
+    StreamShape shape() const override;
+    std::int64_t scratch_bytes(Backend backend, const RowBlock& block) const override;
+    void run(Queue& queue, const RowBlock& block, const std::byte* in, std::byte* out,
+             std::byte* scratch) const override;
+
+    const Convolution& convolution() const { return convolution_; }
+
+  private:
+    Convolution convolution_;
+    StreamShape shape_;
+};
+
+/// Reads [convolve]: row_taps and column_taps (see parse_taps), boundary (default reflect) and fill
+/// (default 0). What it returns makes a ConvolveJob and throws Error
+/// * input: fewer than two axes, an empty axis, or an element type that convolution does not take;
+/// * usage: an output type that it does not make, or taps too large for the type computed in.
+std::unique_ptr<KindParameters> parse_convolve(TableReader& table);
+
+/// The lines of a [convolve] to start from.
+inline constexpr std::string_view convolve_sample =
+    R"(# Taps along a row and down a column: a list of an odd count, or
+#   { gaussian = { sigma = 2.0, radius = 8 } }   radius: by default int(4 sigma + 0.5)
+#   { box = { radius = 1 } }
+#   { file = "taps.h5", dataset = "/taps" }
+row_taps = { gaussian = { sigma = 2.0, radius = 8 } }
+column_taps = [0.25, 0.5, 0.25]
+boundary = "reflect"            # constant, nearest, reflect, mirror or wrap
+fill = 0.0                      # for boundary = "constant"
+)";
+
+} // namespace runner

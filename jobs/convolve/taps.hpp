@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "jobs/table.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace runner {
+
+/// Taps given by name: exp(-k²/2σ²) for |k| ≤ radius, normalised to sum 1.
+struct GaussianTaps {
+    double sigma = 1;
+    int radius = 0;
+};
+
+/// 2 radius + 1 equal taps of sum 1.
+struct BoxTaps {
+    int radius = 0;
+};
+
+/// Taps that lie in a dataset with one axis, of any integer or float type.
+struct FileTaps {
+    std::string file;
+    std::string dataset;
+};
+
+/// The taps of one pass as the job file gives them; a list stands for itself.
+using TapsChoice = std::variant<std::vector<double>, GaussianTaps, BoxTaps, FileTaps>;
+
+/// Reads `key` of the table: a list, or a table of gaussian, box, or file with dataset. Reports
+/// what is wrong, a missing key included, and then returns nothing.
+std::optional<TapsChoice> parse_taps(TableReader& table, std::string_view key);
+
+/// The numbers: an odd count, at most 2 · 128 + 1, all finite.
+/// Gaussian: in float64, the sum taken from the outermost pair inwards and the middle last. The
+/// same bytes wherever std::exp is; C libraries may differ in its last bit. File: read here.
+/// @throws Error (input) for a file that cannot be read or does not fit.
+std::vector<double> make_taps(const TapsChoice& choice);
+
+/// The choice as a TOML value with every default filled in.
+std::string taps_text(const TapsChoice& choice);
+
+} // namespace runner

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "kernels/devices.hpp"
+
+#include "kernels/queue.hpp"
+
+// The build without CUDA: what it knows of GPUs is that there are none.
+namespace runner {
+
+std::vector<DeviceInfo> visible_devices() { return {}; }
+
+std::int64_t free_device_memory(int /*device*/) { return 0; }
+
+std::string cuda_versions() { return "none"; }
+
+Queue make_queue(Backend /*backend*/, int /*device*/, int threads) { return CpuQueue(threads); }
+
+void start_driver() noexcept {}
+
+} // namespace runner

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "base/element_type.hpp"
+#include "kernels/cpu_queue.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace runner {
+
+/// Synthetic contents. Each element depends on its position, the array's shape and the seed alone.
+enum class Pattern {
+    /// Uniform and independent of the shape. With s bytes an element, element i takes its bits from
+    /// word w = i·s / 8 of a stream of 64-bit words, where word w is the splitmix64 finaliser of
+    /// key + (w + 1)·0x9e3779b97f4a7c15 and key that of the seed; the lower elements of a word take
+    /// its lower bits. Integers are these bits: their type's full range. float64 is their upper 53
+    /// times 2^-53, float32 their upper 24 times 2^-24: in [0, 1).
+    noise,
+    /// The element's linear index, modulo 2^bits for integers, rounded to the nearest for floats.
+    index,
+    /// Along the diagonal of the last two axes (rows × columns; one axis is one row), every frame
+    /// alike: with k = row + column and K = rows + columns - 2, floats are k / K, integers the
+    /// type's least plus floor(k · (2^bits - 1) / K). All are 0 (the least) where K is 0.
+    gradient,
+};
+
+inline constexpr std::array<std::pair<std::string_view, Pattern>, 3> all_patterns = {
+    {{"noise", Pattern::noise}, {"index", Pattern::index}, {"gradient", Pattern::gradient}}};
+
+/// The pattern of that name, if there is one.
+std::optional<Pattern> pattern_named(std::string_view name);
+
+/// All names, for messages: "noise, index, …".
+std::string pattern_names();
+
+/// Fills `out` (host memory, aligned to its elements) with elements
+/// [first_element, first_element + count) of an array of that shape, counted in row-major order.
+/// The same bytes for every way to cut the array.
+void fill_pattern(CpuQueue& queue, Pattern pattern, ElementType type,
+                  std::span<const std::int64_t> shape, std::uint64_t seed,
+                  std::int64_t first_element, std::int64_t count, std::byte* out);
+
+} // namespace runner

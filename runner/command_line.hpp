@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "base/sizes.hpp"
+#include "runner/job_file.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace runner {
+
+/// `runner JOB.toml`, `runner run JOB.toml`.
+struct RunCommand {
+    std::string job;
+    std::vector<std::string> settings;    ///< table.key=value, in the order given
+    std::optional<BackendChoice> backend; ///< over the job file's
+    std::optional<ResumeChoice> resume;   ///< over the job file's
+    bool quiet = false;                   ///< no progress; errors and warnings only
+    std::vector<std::string> reports;     ///< files to write, each ending in .json
+    std::optional<std::string> trace;     ///< file to write
+};
+
+/// `runner plan JOB.toml`.
+struct PlanCommand {
+    std::string job;
+    std::vector<std::string> settings;
+    std::optional<BackendChoice> backend;
+    int ranks = 1;
+    std::optional<std::int64_t> device_memory; ///< bytes of a rank's GPU; nothing: look or assume
+    std::optional<std::int64_t> host_memory;   ///< bytes a rank may use
+    bool json = false;
+};
+
+/// `runner devices`.
+struct DevicesCommand {
+    bool json = false;
+};
+
+/// `runner generate PATTERN OUT.h5`.
+struct GenerateCommand {
+    GenerateRequest request;
+    std::string file;
+    std::string dataset;
+    bool overwrite = false; ///< replace a file of that name
+};
+
+/// A dataset as an argument, `FILE:/dataset`; `dataset` is empty where only a file is named.
+struct DatasetName {
+    std::string file;
+    std::string dataset;
+
+    bool operator==(const DatasetName&) const = default;
+};
+
+/// `runner inspect FILE[:/dataset]`.
+struct InspectCommand {
+    DatasetName what;
+    bool json = false;
+};
+
+/// `runner compare A:/x B:/y`.
+struct CompareCommand {
+    DatasetName a;
+    DatasetName b;
+    double tolerance = 0; ///< the largest absolute difference that is still equal
+    bool json = false;
+};
+
+/// `runner render FILE:/x OUT.png`.
+struct RenderCommand {
+    DatasetName what;
+    std::string picture;
+    std::int64_t frame = 0;   ///< of the flattened leading axes
+    std::int64_t size = 1024; ///< pixels of the picture's longer side, at most
+};
+
+/// `runner explain JOB.toml`.
+struct ExplainCommand {
+    std::string job;
+    std::vector<std::string> settings;
+};
+
+/// What is only to be printed on standard output: help, the version, `runner init KIND`.
+struct PrintCommand {
+    std::string text;
+};
+
+using Command =
+    std::variant<RunCommand, PlanCommand, DevicesCommand, GenerateCommand, InspectCommand,
+                 CompareCommand, RenderCommand, ExplainCommand, PrintCommand>;
+
+/// Reads the arguments after the program's name. `version`: what --version prints.
+/// @throws Error (usage) naming the argument.
+Command parse_command_line(std::span<const std::string> arguments, const std::string& version);
+
+} // namespace runner

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runner/compare.hpp"
+
+#include "base/error.hpp"
+#include "io/row_geometry.hpp"
+#include "io/rows.hpp"
+#include "runner/row_pairs.hpp"
+#include "runner/ssim.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <oneapi/tbb/parallel_for.h>
+
+namespace runner {
+namespace {
+
+constexpr std::int64_t block_elements = 1 << 16;
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// An extreme by the element's number.
+struct Candidate {
+    double value = 0;
+    std::int64_t element = -1;
+    double a = 0;
+    double b = 0;
+
+    void offer(const Candidate& other) {
+        if (other.element >= 0 && (element < 0 || other.value > value)) {
+            *this = other;
+        }
+    }
+};
+
+/// What a block of elements adds to the comparison.
+struct Part {
+    std::int64_t different = 0;
+    std::int64_t infinite = 0;
+    Candidate absolute;
+    Candidate relative;
+    double squares = 0;
+    double least_a = infinity;
+    double greatest_a = -infinity;
+    std::map<int, std::int64_t> decades;
+
+    /// Adds a part that follows this one.
+    void add(const Part& next) {
+        different += next.different;
+        infinite += next.infinite;
+        absolute.offer(next.absolute);
+        relative.offer(next.relative);
+        squares += next.squares;
+        least_a = std::min(least_a, next.least_a);
+        greatest_a = std::max(greatest_a, next.greatest_a);
+        for (const auto& [decade, count] : next.decades) {
+            decades[decade] += count;
+        }
+    }
+};
+
+template <class Wide> void add_difference(Wide a, Wide b, std::int64_t element, Part& part) {
+    const auto value_a = static_cast<double>(a);
+    const auto value_b = static_cast<double>(b);
+    auto distance = static_cast<double>(std::abs(a - b));
+    if (std::isnan(distance)) {
+        distance = infinity;
+    }
+    ++part.different;
+    part.squares += distance * distance;
+    part.absolute.offer({distance, element, value_a, value_b});
+    const double scale = std::max(std::abs(value_a), std::abs(value_b));
+    const double relative = std::isinf(distance) ? infinity : distance / scale;
+    part.relative.offer({relative, element, value_a, value_b});
+    if (std::isinf(distance)) {
+        ++part.infinite;
+    } else {
+        ++part.decades[static_cast<int>(std::floor(std::log10(distance)))];
+    }
+}
+
+template <class Wide>
+Part compare_block(const Wide* a, const Wide* b, std::int64_t first, std::int64_t count) {
+    Part part;
+    for (std::int64_t i = 0; i < count; ++i) {
+        if (std::isfinite(a[i])) {
+            part.least_a = std::min(part.least_a, static_cast<double>(a[i]));
+            part.greatest_a = std::max(part.greatest_a, static_cast<double>(a[i]));
+        }
+        const bool equal = a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i]));
+        if (!equal) {
+            add_difference(a[i], b[i], first + i, part);
+        }
+    }
+    return part;
+}
+
+/// Blocks in parallel, their parts added in order: the same sums on any number of threads.
+template <class Wide>
+Part compare_rows(const std::vector<Wide>& a, const std::vector<Wide>& b, std::int64_t first,
+                  std::int64_t count) {
+    const std::int64_t blocks = (count + block_elements - 1) / block_elements;
+    std::vector<Part> parts(static_cast<std::size_t>(blocks));
+    tbb::parallel_for(std::int64_t{0}, blocks, [&](std::int64_t block) {
+        const std::int64_t begin = block * block_elements;
+        parts[static_cast<std::size_t>(block)] =
+            compare_block(a.data() + begin, b.data() + begin, first + begin,
+                          std::min(block_elements, count - begin));
+    });
+    Part sum;
+    for (const Part& part : parts) {
+        sum.add(part);
+    }
+    return sum;
+}
+
+template <class Wide> Part compare_all(RowReader& a, RowReader& b) {
+    RowPairs<Wide> pairs(a, b);
+    Part sum;
+    const std::int64_t width = row_elements(a.info().array);
+    for (std::int64_t first = 0; first < pairs.rows(); first += pairs.step()) {
+        const std::int64_t rows = std::min(pairs.step(), pairs.rows() - first);
+        pairs.read(first, rows);
+        sum.add(compare_rows(pairs.a(), pairs.b(), first * width, rows * width));
+    }
+    return sum;
+}
+
+bool is_wide(const ArrayInfo& array) {
+    return array.type == ElementType::int64 || array.type == ElementType::uint64;
+}
+
+/// The width of an integer type's range; that of the finite elements of floats.
+double peak_of(ElementType type, const Part& part) {
+    return visit_element_type(type, [&](auto zero) {
+        using T = decltype(zero);
+        if constexpr (std::is_floating_point_v<T>) {
+            return part.greatest_a >= part.least_a ? part.greatest_a - part.least_a : 0.0;
+        } else {
+            return std::ldexp(1.0, 8 * static_cast<int>(sizeof(T))) - 1;
+        }
+    });
+}
+
+Extreme extreme_of(const Candidate& candidate, const std::vector<std::int64_t>& shape) {
+    if (candidate.element < 0) {
+        return {};
+    }
+    Extreme extreme{candidate.value, std::vector<std::int64_t>(shape.size()), candidate.a,
+                    candidate.b};
+    std::int64_t rest = candidate.element;
+    for (std::size_t axis = shape.size(); axis-- > 0;) {
+        extreme.position[axis] = rest % shape[axis];
+        rest /= shape[axis];
+    }
+    return extreme;
+}
+
+void check_shapes(const CompareRequest& request, const ArrayInfo& a, const ArrayInfo& b) {
+    if (a.shape != b.shape) {
+        throw Error(ExitCode::differs, {"the shapes differ", "",
+                                        request.file_a + ":" + request.dataset_a + " is " +
+                                            shape_text(a.shape) + ", " + request.file_b + ":" +
+                                            request.dataset_b + " is " + shape_text(b.shape),
+                                        "Name datasets of one shape"});
+    }
+}
+
+} // namespace
+
+Comparison compare(const CompareRequest& request) {
+    const auto a = open_rows(request.file_a, request.dataset_a, request.threads);
+    const auto b = open_rows(request.file_b, request.dataset_b, request.threads);
+    Comparison result;
+    result.request = request;
+    result.a = a->info().array;
+    result.b = b->info().array;
+    check_shapes(request, result.a, result.b);
+    result.elements = element_count(result.a);
+
+    // long double holds every 64-bit integer and every double.
+    const bool wide = is_wide(result.a) || is_wide(result.b);
+    const Part sum = wide ? compare_all<long double>(*a, *b) : compare_all<double>(*a, *b);
+    result.different = sum.different;
+    result.infinite = sum.infinite;
+    result.absolute = extreme_of(sum.absolute, result.a.shape);
+    result.relative = extreme_of(sum.relative, result.a.shape);
+    result.decades = sum.decades;
+    result.rmse = std::sqrt(sum.squares / static_cast<double>(result.elements));
+    result.peak = peak_of(result.a.type, sum);
+    if (result.rmse > 0 && std::isfinite(result.rmse) && result.peak > 0) {
+        result.psnr = 20 * std::log10(result.peak / result.rmse);
+    }
+    result.ssim = result.different == 0 ? std::optional(1.0) : mean_ssim(*a, *b, result.peak);
+    return result;
+}
+
+} // namespace runner

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "jobs/stream_job.hpp"
+#include "kernels/row_block.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace runner {
+
+/// Half-open range of rows, counted through all frames (row r of frame f is f · rows + r).
+struct RowRange {
+    std::int64_t first = 0;
+    std::int64_t last = 0;
+
+    std::int64_t count() const { return last - first; }
+    bool empty() const { return last <= first; }
+    bool operator==(const RowRange&) const = default;
+};
+
+/// How the rows of a stream job are dealt to ranks and cut into chunks: a value, made from sizes
+/// alone. Every row of the output belongs to exactly one rank's slab and one chunk.
+struct Decomposition {
+    std::int64_t frames = 1;
+    std::int64_t rows = 0; ///< of one frame
+    std::int64_t halo = 0;
+    RowBorder border = RowBorder::inside;
+    std::int64_t alignment = 1; ///< slabs and chunks begin on multiples of it within a frame
+    std::int64_t chunk_rows = 1;
+    int ranks = 1;
+
+    std::int64_t total_rows() const { return frames * rows; }
+
+    /// The rows of a rank; empty for some ranks when there are more ranks than rows.
+    RowRange slab(int rank) const;
+
+    /// Which rank's slab holds a row.
+    int owner(std::int64_t row) const;
+
+    /// Whether chunks are made of whole frames where the slab holds whole ones.
+    bool whole_frames() const { return chunk_rows >= rows; }
+
+    /// The input rows, held under extended numbers, for output rows [first, last) of one frame.
+    RowRange window(std::int64_t first, std::int64_t last) const;
+
+    /// The most input and output rows a chunk's buffers hold.
+    std::int64_t most_in_rows() const;
+    std::int64_t most_out_rows() const;
+    /// A block as large as the largest.
+    RowBlock largest_block() const;
+};
+
+/// One chunk: where its output rows start and its block.
+struct Chunk {
+    std::int64_t frame = 0; ///< its first (mostly only) frame
+    RowBlock block;
+
+    std::int64_t out_rows() const { return block.frames * block.out_rows; }
+    std::int64_t in_rows() const { return block.frames * block.in_rows; }
+};
+
+/// Walks the chunks of one rank's slab in order.
+class ChunkCursor {
+  public:
+    ChunkCursor(const Decomposition& decomposition, RowRange slab);
+
+    /// The next chunk, or nothing at the end.
+    std::optional<Chunk> next();
+
+  private:
+    Decomposition decomposition_;
+    RowRange rest_;
+};
+
+/// How many chunks a slab is cut into.
+std::int64_t count_chunks(const Decomposition& decomposition, RowRange slab);
+
+/// A run of extended rows of one frame and the row of the input it comes from.
+struct RowSource {
+    std::int64_t extended = 0; ///< first extended row
+    std::int64_t source = 0;   ///< first row, counted through all frames
+    std::int64_t count = 0;
+};
+
+/// The rows behind the extended rows [range.first, range.last) of a frame, as runs.
+std::vector<RowSource> row_sources(const Decomposition& decomposition, std::int64_t frame,
+                                   RowRange range);
+
+} // namespace runner

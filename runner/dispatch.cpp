@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runner/dispatch.hpp"
+
+#include "runner/compare.hpp"
+#include "runner/devices_text.hpp"
+#include "runner/generate.hpp"
+#include "runner/inspect.hpp"
+#include "runner/job_sample.hpp"
+#include "runner/plan_verb.hpp"
+#include "runner/render.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <thread>
+
+namespace runner {
+namespace {
+
+void print(const std::string& text) {
+    if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0) {
+        throw Error(ExitCode::output, {"cannot write the result", "standard output", "", ""});
+    }
+}
+
+int all_cores() { return static_cast<int>(std::max(1U, std::thread::hardware_concurrency())); }
+
+/// One overload for each command.
+struct Verbs {
+    ExitCode operator()(const RunCommand& /*command*/) const {
+        throw std::logic_error("a run is no verb of one process");
+    }
+
+    ExitCode operator()(const PlanCommand& command) const {
+        print(plan_report(command));
+        return ExitCode::ok;
+    }
+
+    ExitCode operator()(const DevicesCommand& command) const {
+        print(command.json ? devices_json() : devices_text());
+        return ExitCode::ok;
+    }
+
+    ExitCode operator()(const GenerateCommand& command) const {
+        generate(command.request, command.file, command.dataset, all_cores(),
+                 command.overwrite ? Overwrite::yes : Overwrite::no);
+        return ExitCode::ok;
+    }
+
+    ExitCode operator()(const InspectCommand& command) const {
+        const auto& [file, dataset] = command.what;
+        print(command.json ? inspect_json(file, dataset) : inspect_text(file, dataset));
+        return ExitCode::ok;
+    }
+
+    ExitCode operator()(const CompareCommand& command) const {
+        const Comparison comparison = compare({command.a.file, command.a.dataset, command.b.file,
+                                               command.b.dataset, command.tolerance, all_cores()});
+        print(command.json ? comparison_json(comparison) : comparison_text(comparison));
+        return comparison.differs() ? ExitCode::differs : ExitCode::ok;
+    }
+
+    ExitCode operator()(const RenderCommand& command) const {
+        RenderRequest request;
+        request.sources = {{command.what.file, command.what.dataset}};
+        request.picture = command.picture;
+        request.frame = command.frame;
+        request.size = command.size;
+        request.threads = all_cores();
+        render(request);
+        return ExitCode::ok;
+    }
+
+    ExitCode operator()(const ExplainCommand& command) const {
+        print(explain_job(load_job_file(command.job, command.settings)));
+        return ExitCode::ok;
+    }
+
+    ExitCode operator()(const PrintCommand& command) const {
+        print(command.text);
+        return ExitCode::ok;
+    }
+};
+
+} // namespace
+
+ExitCode dispatch(const Command& command) { return std::visit(Verbs{}, command); }
+
+} // namespace runner

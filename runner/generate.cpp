@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runner/generate.hpp"
+
+#include "base/error.hpp"
+#include "base/sizes.hpp"
+#include "io/row_geometry.hpp"
+#include "kernels/patterns.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+namespace runner {
+namespace {
+
+constexpr std::int64_t buffer_bytes = 64 * MiB;
+
+Pattern checked_pattern(const GenerateRequest& request) {
+    const std::optional<Pattern> pattern = pattern_named(request.pattern);
+    if (!pattern) {
+        throw Error(ExitCode::usage,
+                    {"cannot generate the pattern", request.pattern, "there is none of that name",
+                     "Known are " + pattern_names()});
+    }
+    return *pattern;
+}
+
+void check_shape(const GenerateRequest& request) {
+    const auto& shape = request.shape;
+    if (shape.empty() || std::any_of(shape.begin(), shape.end(), [](auto n) { return n < 1; })) {
+        throw Error(ExitCode::usage,
+                    {"cannot generate an array", shape_text(shape),
+                     "every axis needs an extent of 1 or more", "Give a shape as 100,200,300"});
+    }
+}
+
+void check_absent(const std::string& file) {
+    std::error_code ignored;
+    if (std::filesystem::exists(file, ignored)) {
+        throw Error(ExitCode::output,
+                    {"cannot generate the file", file, "it exists", "Remove it, or name another"});
+    }
+}
+
+void write_pattern(const GenerateRequest& request, Pattern pattern, const OutputDataset& output,
+                   int threads) {
+    create_output(output);
+    const auto writer = open_output_rows(output, 0, threads);
+    CpuQueue queue(threads);
+    const std::int64_t all = row_count(output.array);
+    const std::int64_t step =
+        std::clamp<std::int64_t>(buffer_bytes / row_bytes(output.array), 1, all);
+    const Buffer rows = allocate_staging(queue, step * row_bytes(output.array));
+    for (std::int64_t first = 0; first < all; first += step) {
+        const std::int64_t count = std::min(step, all - first);
+        fill_pattern(queue, pattern, request.type, request.shape, request.seed,
+                     first * row_elements(output.array), count * row_elements(output.array),
+                     rows.data());
+        writer->write(first, count, rows.data());
+    }
+    writer->finish(RowWriter::Sync::no);
+    write_attributes(output.file, {{"pattern", request.pattern},
+                                   {"seed", static_cast<std::int64_t>(request.seed)}});
+}
+
+} // namespace
+
+void generate(const GenerateRequest& request, const std::string& file, const std::string& dataset,
+              int threads, Overwrite overwrite) {
+    const Pattern pattern = checked_pattern(request);
+    check_shape(request);
+    if (overwrite == Overwrite::no) {
+        check_absent(file);
+    }
+    const OutputDataset output{file + ".partial", dataset, {request.type, request.shape}, {}};
+    try {
+        write_pattern(request, pattern, output, threads);
+        publish_output(output.file, file, overwrite, RowWriter::Sync::yes);
+    } catch (...) {
+        // Unlike a job's output it cannot be resumed, and it may be what filled the disk.
+        std::error_code ignored;
+        std::filesystem::remove(output.file, ignored);
+        throw;
+    }
+}
+
+} // namespace runner

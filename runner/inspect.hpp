@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+
+namespace runner {
+
+/// What is in an HDF5 file, or of one dataset of it where `dataset` is not empty: shape, type,
+/// layout, chunks, filters, stored bytes, attributes. Text for people ends with a line break; JSON
+/// is one object. @throws Error (input).
+std::string inspect_text(const std::string& file, const std::string& dataset);
+std::string inspect_json(const std::string& file, const std::string& dataset);
+
+} // namespace runner

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "base/error.hpp"
+#include "runner/command_line.hpp"
+#include "runner/run.hpp"
+#include "runner/dispatch.hpp"
+#include "runner/version.hpp"
+
+#include <chrono>
+#include <exception>
+#include <string>
+#include <variant>
+#include <vector>
+
+int main(int argc, char** argv) {
+    const auto start = std::chrono::steady_clock::now();
+    try {
+        const std::vector<std::string> arguments(argv + 1, argv + argc);
+        const runner::Command command =
+            runner::parse_command_line(arguments, runner::version_text());
+        if (const auto* run = std::get_if<runner::RunCommand>(&command)) {
+            return static_cast<int>(runner::run_on_all_ranks(*run, start));
+        }
+        return static_cast<int>(runner::dispatch(command));
+    } catch (const runner::Error& error) {
+        runner::tell_error(error.what());
+        return static_cast<int>(error.code());
+    } catch (const std::exception& error) {
+        runner::tell_error("a defect of the program: " + std::string(error.what()));
+        return static_cast<int>(runner::ExitCode::defect);
+    }
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runner/plan.hpp"
+
+#include "base/error.hpp"
+#include "base/sizes.hpp"
+#include "runner/border_plan.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace runner {
+namespace {
+
+/// Enough for a stage to run at full speed, small enough that filling and emptying the pipeline
+/// costs little: measured in docs/performance.md.
+constexpr std::int64_t wanted_chunk_bytes = 32 * MiB;
+constexpr std::int64_t wanted_chunks_a_rank = 32;
+constexpr int wanted_lanes = 4;
+constexpr int most_io_threads = 8;
+
+std::int64_t round_up(std::int64_t value, std::int64_t step) {
+    return (value + step - 1) / step * step;
+}
+
+std::int64_t most_border_rows(const Decomposition& d) {
+    std::int64_t most = 0;
+    // Ranks between the first and last two see what the second sees, or less.
+    const int probed = std::min(d.ranks, 4);
+    for (int i = 0; i < probed; ++i) {
+        const int rank = i < 2 ? i : d.ranks - 1 - (i - 2);
+        most = std::max(most, make_border_plan(d, rank).held_rows());
+    }
+    return most;
+}
+
+MemoryNeed memory_need(const Plan& plan, std::int64_t storage_bytes, std::int64_t border_rows) {
+    const std::int64_t in = plan.in_bytes() * plan.input_slots();
+    const std::int64_t out = plan.out_bytes() * plan.lanes;
+    const std::int64_t scratch = plan.scratch_bytes * plan.lanes;
+    MemoryNeed need;
+    need.storage = storage_bytes;
+    need.border = border_rows * plan.shape.in_row_bytes;
+    need.staging = in + out;
+    if (plan.backend == Backend::cuda) {
+        need.device = in + out + scratch;
+    } else {
+        need.staging += scratch;
+    }
+    return need;
+}
+
+/// The plan with these chunk rows and lanes, whether it fits or not.
+Plan plan_with(const StreamJob& job, const PlanRequest& request, const Plan& frame,
+               std::int64_t chunk_rows, std::int64_t lanes) {
+    Plan plan = frame;
+    plan.decomposition.chunk_rows = chunk_rows;
+    plan.lanes = static_cast<int>(lanes);
+    plan.largest_block = plan.decomposition.largest_block();
+    plan.scratch_bytes = job.scratch_bytes(plan.backend, plan.largest_block);
+    const std::int64_t early_rows =
+        plan.shape.border == RowBorder::periodic ? 2 * plan.shape.halo : 0;
+    plan.need =
+        memory_need(plan, request.storage_bytes, most_border_rows(plan.decomposition) + early_rows);
+    return plan;
+}
+
+bool fits(const Plan& plan) {
+    return plan.need.host() <= plan.host_memory &&
+           (plan.backend == Backend::cpu || plan.need.device <= plan.device_memory);
+}
+
+std::int64_t wanted_chunk_rows(const Plan& frame) {
+    const StreamShape& shape = frame.shape;
+    const Decomposition& d = frame.decomposition;
+    const std::int64_t row_bytes =
+        std::max<std::int64_t>(1, std::max(shape.in_row_bytes, shape.out_row_bytes));
+    const std::int64_t slab = std::max<std::int64_t>(1, d.total_rows() / d.ranks);
+    std::int64_t rows = std::max<std::int64_t>(1, wanted_chunk_bytes / row_bytes);
+    rows = std::min(rows, std::max(slab / wanted_chunks_a_rank, 4 * MiB / row_bytes));
+    // Halo rows are moved again on the device: keep them a small part of the chunk.
+    rows = std::max(rows, 8 * shape.halo);
+    rows = std::clamp<std::int64_t>(rows, 1, slab);
+    if (rows > shape.rows) {
+        rows = rows / shape.rows * shape.rows;
+    }
+    return round_up(rows, d.alignment);
+}
+
+[[noreturn]] void refuse(const Plan& plan) {
+    const bool host = plan.need.host() > plan.host_memory;
+    const std::int64_t need = host ? plan.need.host() : plan.need.device;
+    const std::int64_t have = host ? plan.host_memory : plan.device_memory;
+    const std::string key = host ? "run.host_memory" : "run.device_memory";
+    const std::int64_t megabytes = (need + MiB - 1) / MiB;
+    throw Error(ExitCode::usage,
+                {"the job does not fit", key,
+                 "chunks of " + std::to_string(plan.decomposition.chunk_rows) + " rows in " +
+                     std::to_string(plan.lanes) + (plan.lanes == 1 ? " lane" : " lanes") +
+                     " take " + size_text(need) + " a rank and " + size_text(have) + " are allowed",
+                 "Set " + key + " = \"" + std::to_string(megabytes) + "MiB\" or more" +
+                     (plan.decomposition.chunk_rows > plan.decomposition.alignment
+                          ? ", or run.chunk_rows lower"
+                          : "")});
+}
+
+/// The largest chunk rows that fit with this many lanes; 0 when none does.
+std::int64_t largest_fitting(const StreamJob& job, const PlanRequest& request, const Plan& frame,
+                             std::int64_t wanted, std::int64_t lanes) {
+    const std::int64_t step = frame.decomposition.alignment;
+    std::int64_t low = 0; // fits, in steps; 0 stands for nothing
+    std::int64_t high = wanted / step + 1;
+    while (high - low > 1) {
+        const std::int64_t middle = low + (high - low) / 2;
+        (fits(plan_with(job, request, frame, middle * step, lanes)) ? low : high) = middle;
+    }
+    return low * step;
+}
+
+} // namespace
+
+Plan make_plan(const StreamJob& job, const PlanRequest& request) {
+    Plan frame;
+    frame.backend = request.backend;
+    frame.shape = job.shape();
+    frame.host_memory = request.host_memory;
+    frame.device_memory = request.device_memory;
+    frame.decomposition = {frame.shape.frames, frame.shape.rows,  frame.shape.halo,
+                           frame.shape.border, request.alignment, 1,
+                           request.ranks};
+    frame.io_threads = static_cast<int>(
+        request.io_threads.value_or(std::clamp(request.cores, 1, most_io_threads)));
+
+    const std::int64_t alignment = request.alignment;
+    const std::int64_t wanted =
+        request.chunk_rows ? round_up(*request.chunk_rows, alignment) : wanted_chunk_rows(frame);
+    const std::int64_t first_lanes = request.lanes.value_or(wanted_lanes);
+    const std::int64_t last_lanes = request.lanes.value_or(1);
+    const std::int64_t least = request.chunk_rows ? wanted : alignment;
+    for (std::int64_t lanes = first_lanes; lanes >= last_lanes; --lanes) {
+        const std::int64_t rows = largest_fitting(job, request, frame, wanted, lanes);
+        // Fewer rows than the halo would move more halo than image: rather fewer lanes.
+        const bool small = rows < std::min(wanted, frame.shape.halo) && lanes > last_lanes;
+        if (rows >= least && rows > 0 && !small) {
+            return plan_with(job, request, frame, rows, lanes);
+        }
+    }
+    refuse(plan_with(job, request, frame, least, last_lanes));
+}
+
+} // namespace runner

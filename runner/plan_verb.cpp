@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runner/plan_verb.hpp"
+
+#include "base/error.hpp"
+#include "base/sizes.hpp"
+#include "runner/binding.hpp"
+#include "runner/host_memory.hpp"
+#include "runner/prepare.hpp"
+#include "runner/report.hpp"
+
+#include <algorithm>
+
+namespace runner {
+namespace {
+
+/// CUDA where the job or the command line asks for it or gives it memory, else the CPU.
+Backend planned_backend(const PlanCommand& command, const JobFile& file) {
+    const BackendChoice choice = command.backend.value_or(file.run.backend);
+    const bool sized = file.run.device_memory && file.run.device_memory->fraction == 0;
+    if (choice == BackendChoice::automatic) {
+        return command.device_memory || sized ? Backend::cuda : Backend::cpu;
+    }
+    return choice == BackendChoice::cuda ? Backend::cuda : Backend::cpu;
+}
+
+RankLimits planned_limits(const PlanCommand& command, const JobFile& file, Backend backend) {
+    const bool sized = file.run.device_memory && file.run.device_memory->fraction == 0;
+    if (backend == Backend::cuda && !command.device_memory && !sized) {
+        throw Error(ExitCode::usage,
+                    {"cannot plan for a GPU of unknown size", file.path,
+                     "planning looks at no GPU and nothing says how much memory it has",
+                     "Add --device-memory, such as --device-memory 80GiB"});
+    }
+    RankLimits limits;
+    const CpuList cores = HostTopology().allowed_cpus();
+    limits.cores = std::max(1, static_cast<int>(cores.size()) / command.ranks);
+    limits.host_memory =
+        command.host_memory.value_or(available_host_memory().bytes / command.ranks);
+    limits.device_memory = command.device_memory.value_or(0);
+    return limits;
+}
+
+/// Limits of the command line are what may be taken, not what is there: no share is left free.
+void take_command_limits(const PlanCommand& command, JobFile& file) {
+    if (command.host_memory) {
+        file.run.host_memory = MemorySize{*command.host_memory, 0};
+    }
+    if (command.device_memory) {
+        file.run.device_memory = MemorySize{*command.device_memory, 0};
+    }
+}
+
+std::string disk_text(const DiskSpace& disk) {
+    return "  disk: needs " + size_text(disk.needed) + ", " + size_text(disk.free) + " free\n";
+}
+
+} // namespace
+
+std::string plan_report(const PlanCommand& command) {
+    JobFile file = load_job_file(command.job, command.settings);
+    const Backend backend = planned_backend(command, file);
+    const RankLimits limits = planned_limits(command, file, backend);
+    take_command_limits(command, file);
+    const PreparedJob prepared = prepare_job(std::move(file));
+    const Plan plan = plan_job(prepared, backend, command.ranks, limits);
+    const DiskSpace disk = disk_space(prepared);
+    if (disk.free < disk.needed) {
+        throw Error(ExitCode::usage,
+                    {"the job does not fit", "disk of " + prepared.file.output.file,
+                     "it needs " + size_text(disk.needed) + " and " + size_text(disk.free) +
+                         " are free",
+                     "Free " + size_text(disk.needed - disk.free) + ", or name another disk"});
+    }
+    return command.json ? plan_json(plan, disk) : plan_text(plan) + disk_text(disk);
+}
+
+} // namespace runner

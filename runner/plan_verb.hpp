@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "runner/command_line.hpp"
+
+#include <string>
+
+namespace runner {
+
+/// `runner plan`: what a run with these limits would do, as text or JSON, made without a GPU,
+/// without MPI, and without writing anything.
+/// @throws Error (usage) when the job cannot fit, with the smallest change that would make it fit.
+std::string plan_report(const PlanCommand& command);
+
+} // namespace runner

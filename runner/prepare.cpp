@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runner/prepare.hpp"
+
+#include "base/error.hpp"
+#include "base/sizes.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include <sys/stat.h>
+
+namespace runner {
+namespace {
+
+constexpr double default_share = 0.8;
+
+/// What the job file allows of what is there; a size above what is there is the user's word.
+std::int64_t limit(const std::optional<MemorySize>& wanted, std::int64_t available) {
+    return wanted.value_or(MemorySize{0, default_share}).of(available);
+}
+
+std::filesystem::path folder_of(const std::string& file) {
+    const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+    return folder.empty() ? std::filesystem::path(".") : folder;
+}
+
+bool on_one_device(const std::filesystem::path& a, const std::filesystem::path& b) {
+    struct stat of_a {};
+    struct stat of_b {};
+    return ::stat(a.c_str(), &of_a) == 0 && ::stat(b.c_str(), &of_b) == 0 &&
+           of_a.st_dev == of_b.st_dev;
+}
+
+} // namespace
+
+std::string partial_name(const std::string& file) { return file + ".partial"; }
+
+PreparedJob prepare_job(JobFile file) {
+    PreparedJob prepared;
+    std::error_code ignored;
+    if (file.input.generate && !std::filesystem::exists(file.input.file, ignored)) {
+        prepared.input_is_missing = true;
+        prepared.input.array = {file.input.generate->type, file.input.generate->shape};
+        prepared.input.storage = "contiguous";
+    } else {
+        prepared.input = inspect_dataset(file.input.file, file.input.dataset);
+    }
+    prepared.job = file.parameters->make(prepared.input.array, file.output.type);
+    prepared.file = std::move(file);
+    return prepared;
+}
+
+Plan plan_job(const PreparedJob& prepared, Backend backend, int ranks, const RankLimits& limits) {
+    const JobFile::Run& run = prepared.file.run;
+    const ArrayInfo output = prepared.stream().shape().output;
+    PlanRequest request;
+    request.backend = backend;
+    request.ranks = ranks;
+    request.cores = limits.cores;
+    request.host_memory = limit(run.host_memory, limits.host_memory);
+    request.device_memory = limit(run.device_memory, limits.device_memory);
+    request.alignment = row_alignment(output, prepared.file.output.layout);
+    request.chunk_rows = run.chunk_rows;
+    request.lanes = run.lanes;
+    request.io_threads = run.io_threads;
+    return make_plan(prepared.stream(), request);
+}
+
+OutputDataset output_dataset(const PreparedJob& prepared) {
+    const JobFile::Output& output = prepared.file.output;
+    return {partial_name(output.file), output.dataset, prepared.stream().shape().output,
+            output.layout};
+}
+
+DiskSpace disk_space(const PreparedJob& prepared) {
+    const std::filesystem::path folder = folder_of(prepared.file.output.file);
+    std::error_code failure;
+    const std::filesystem::space_info space = std::filesystem::space(folder, failure);
+    if (failure) {
+        throw Error(ExitCode::output, {"cannot write the output", prepared.file.output.file,
+                                       "its folder " + folder.string() + ": " + failure.message(),
+                                       "Make it: mkdir -p " + folder.string()});
+    }
+    DiskSpace disk;
+    disk.needed = byte_count(prepared.stream().shape().output);
+    if (prepared.input_is_missing && on_one_device(folder_of(prepared.file.input.file), folder)) {
+        disk.needed += byte_count(prepared.input.array);
+    }
+    disk.free = static_cast<std::int64_t>(
+        std::min<std::uintmax_t>(space.available, std::uintmax_t{1} << 62));
+    return disk;
+}
+
+} // namespace runner

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "io/rows.hpp"
+#include "jobs/kind.hpp"
+#include "runner/job_file.hpp"
+#include "runner/plan.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace runner {
+
+/// A job with its input looked at: what `plan` and a run have in common.
+struct PreparedJob {
+    JobFile file;
+    DatasetInfo input;             ///< of the file; or as `input.generate` will make it
+    bool input_is_missing = false; ///< input.generate makes it first
+    Job job;
+
+    const StreamJob& stream() const { return *std::get<std::unique_ptr<StreamJob>>(job); }
+};
+
+/// Looks at the input and makes the job. @throws Error (usage, input).
+PreparedJob prepare_job(JobFile file);
+
+/// What one rank may take, found on the machine or given on the command line.
+struct RankLimits {
+    int cores = 1;
+    std::int64_t host_memory = 0;   ///< available to the rank
+    std::int64_t device_memory = 0; ///< free for the rank on its GPU
+};
+
+/// The plan of a prepared job: limits as the job file sets them within what is available.
+Plan plan_job(const PreparedJob& prepared, Backend backend, int ranks, const RankLimits& limits);
+
+/// The dataset the job writes, under the name it has while it is being written.
+OutputDataset output_dataset(const PreparedJob& prepared);
+
+/// Bytes the output takes on its file system, and those free there, before the run.
+struct DiskSpace {
+    std::int64_t needed = 0;
+    std::int64_t free = 0;
+};
+/// @throws Error (output) when the output's folder is not there.
+DiskSpace disk_space(const PreparedJob& prepared);
+
+/// `FILE.partial`.
+std::string partial_name(const std::string& file);
+
+} // namespace runner

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runner/render.hpp"
+
+#include "io/png.hpp"
+#include "runner/thumbnail.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+namespace runner {
+namespace {
+
+constexpr std::int64_t gap = 8; ///< white pixels between pictures
+constexpr std::uint8_t white = 255;
+
+/// Values shown as black and as white.
+struct Range {
+    double black = 0;
+    double white = 255;
+};
+
+/// The value that a share of the sorted finite values lies below: the nearest one in rank.
+double percentile(std::vector<double>& values, double share) {
+    const auto rank =
+        static_cast<std::ptrdiff_t>(std::llround(share * static_cast<double>(values.size() - 1)));
+    std::nth_element(values.begin(), values.begin() + rank, values.end());
+    return values[static_cast<std::size_t>(rank)];
+}
+
+Range range_of(std::span<const Thumbnail> pictures) {
+    if (std::all_of(pictures.begin(), pictures.end(), [](const auto& p) { return p.is_bytes; })) {
+        return {};
+    }
+    std::vector<double> finite;
+    for (const Thumbnail& picture : pictures) {
+        std::copy_if(picture.values.begin(), picture.values.end(), std::back_inserter(finite),
+                     [](double value) { return std::isfinite(value); });
+    }
+    if (finite.empty()) {
+        return {};
+    }
+    const double black = percentile(finite, 0.005);
+    return {black, percentile(finite, 0.995)};
+}
+
+std::uint8_t shade(double value, const Range& range) {
+    if (!std::isfinite(value)) {
+        return 0;
+    }
+    if (!(range.white > range.black)) {
+        return 128;
+    }
+    const double share = (value - range.black) / (range.white - range.black);
+    return static_cast<std::uint8_t>(std::lround(255 * std::clamp(share, 0.0, 1.0)));
+}
+
+/// Puts a picture's pixels at column `left` of the page.
+void place(const Thumbnail& picture, const Range& range, std::int64_t left, Picture& page) {
+    for (std::int64_t y = 0; y < picture.height; ++y) {
+        for (std::int64_t x = 0; x < picture.width; ++x) {
+            for (int channel = 0; channel < page.channels; ++channel) {
+                // Grey in a page of colour: the same value three times.
+                const std::int64_t from = (y * picture.width + x) * picture.channels +
+                                          std::min(channel, picture.channels - 1);
+                const std::int64_t to = (y * page.width + left + x) * page.channels + channel;
+                page.pixels[static_cast<std::size_t>(to)] =
+                    shade(picture.values[static_cast<std::size_t>(from)], range);
+            }
+        }
+    }
+}
+
+Picture blank_page(std::span<const Thumbnail> pictures) {
+    Picture page;
+    page.width = gap * (std::ssize(pictures) - 1);
+    for (const Thumbnail& picture : pictures) {
+        page.width += picture.width;
+        page.height = std::max(page.height, picture.height);
+        page.channels = std::max(page.channels, picture.channels);
+    }
+    page.pixels.assign(static_cast<std::size_t>(page.width * page.height * page.channels), white);
+    return page;
+}
+
+} // namespace
+
+void render(const RenderRequest& request) {
+    std::vector<Thumbnail> pictures;
+    for (const auto& [file, dataset] : request.sources) {
+        const auto reader = open_rows(file, dataset, request.threads);
+        const std::string where = std::string(file).append(":").append(dataset);
+        pictures.push_back(make_thumbnail(*reader, where, request.frame, request.size));
+    }
+    const std::span<const Thumbnail> all = pictures;
+    const Range common = range_of(all);
+    Picture page = blank_page(all);
+    std::int64_t left = 0;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const bool own = request.contrast == RenderRequest::Contrast::each;
+        place(all[i], own ? range_of(all.subspan(i, 1)) : common, left, page);
+        left += all[i].width + gap;
+    }
+    write_png(request.picture, page);
+}
+
+} // namespace runner

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace runner {
+
+struct RenderRequest {
+    struct Source {
+        std::string file;
+        std::string dataset;
+    };
+    /// How values become grey: from the 0.5 to the 99.5 percentile of the finite averages, black to
+    /// white, what lies beyond is cut; what is not finite is black, a picture of one value
+    /// mid-grey. Pictures of uint8 keep their values.
+    enum class Contrast {
+        each, ///< every picture by its own percentiles
+        same, ///< all by the percentiles of all together, unless all are uint8
+    };
+
+    std::vector<Source> sources; ///< one or more; several stand side by side
+    std::string picture;         ///< the PNG to make; a file of that name is replaced
+    std::int64_t frame = 0;      ///< of the flattened leading axes, in every source
+    std::int64_t size = 1024;    ///< pixels of the longer side of each, at most; ≥ 1
+    Contrast contrast = Contrast::each;
+    int threads = 1; ///< that read, ≥ 1
+};
+
+/// Makes a picture of images: the last two axes are rows × columns; in a uint8 dataset of three
+/// axes or more whose last extent is 3 they are the two before, and the picture is in colour. An
+/// image larger than `size` is averaged in boxes (what is not finite left out), read once from end
+/// to end in bounded memory; each pixel of a smaller one becomes a square of as many pixels as fit.
+/// @throws Error: (input) when a source cannot be read or has one axis only; (usage) for a frame
+/// that is not there; (output) when the picture cannot be written.
+void render(const RenderRequest& request);
+
+} // namespace runner

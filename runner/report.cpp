@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runner/report.hpp"
+
+#include "base/sizes.hpp"
+#include "runner/version.hpp"
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+namespace runner {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json stages_json(const StreamTimes& times) {
+    Json stages = Json::object();
+    for (std::size_t i = 0; i < stage_count; ++i) {
+        const StageTimes& stage = times.stages[i];
+        stages[std::string(stage_names[i])] = {{"busy_seconds", stage.busy_seconds},
+                                               {"wait_seconds", stage.wait_seconds},
+                                               {"bytes", stage.bytes}};
+    }
+    return stages;
+}
+
+Json rank_json(const RankReport& report) {
+    return {{"rank", report.rank},
+            {"host", report.host},
+            {"device", report.device},
+            {"uuid", report.uuid},
+            {"ranks_on_device", report.sharers},
+            {"cores", report.cores},
+            {"rows", {report.first_row, report.last_row}},
+            {"chunks", report.times.chunks},
+            {"setup_seconds", report.times.setup_seconds},
+            {"stream_seconds", report.times.wall_seconds},
+            {"stages", stages_json(report.times)},
+            {"border",
+             {{"rows_held", report.border_rows_held}, {"bytes_sent", report.border_bytes_sent}}},
+            {"memory",
+             {{"device_bytes", report.times.device_bytes},
+              {"resident_before_bytes", report.resident_before},
+              {"resident_peak_bytes", report.resident_peak}}}};
+}
+
+Json plan_value(const Plan& plan) {
+    const Decomposition& d = plan.decomposition;
+    Json ranks = Json::array();
+    for (int rank = 0; rank < d.ranks; ++rank) {
+        const RowRange slab = d.slab(rank);
+        ranks.push_back(
+            {{"rank", rank}, {"rows", {slab.first, slab.last}}, {"chunks", count_chunks(d, slab)}});
+    }
+    const std::int64_t rows = d.total_rows();
+    return {{"backend", plan.backend == Backend::cuda ? "cuda" : "cpu"},
+            {"frames", d.frames},
+            {"rows_per_frame", d.rows},
+            {"halo_rows", d.halo},
+            {"chunk_rows", d.chunk_rows},
+            {"lanes", plan.lanes},
+            {"io_threads", plan.io_threads},
+            {"ranks", std::move(ranks)},
+            {"memory_per_rank",
+             {{"staging_bytes", plan.need.staging},
+              {"border_bytes", plan.need.border},
+              {"storage_bytes", plan.need.storage},
+              {"host_bytes", plan.need.host()},
+              {"host_limit_bytes", plan.host_memory},
+              {"device_bytes", plan.need.device},
+              {"device_limit_bytes", plan.device_memory}}},
+            {"bytes_read", rows * plan.shape.in_row_bytes},
+            {"bytes_written", rows * plan.shape.out_row_bytes}};
+}
+
+} // namespace
+
+std::string to_text(const RankReport& report) { return rank_json(report).dump(); }
+
+RankReport rank_report_from_text(const std::string& text) {
+    const Json json = Json::parse(text);
+    RankReport report;
+    report.rank = json["rank"];
+    report.host = json["host"];
+    report.device = json["device"];
+    report.uuid = json["uuid"];
+    report.sharers = json["ranks_on_device"];
+    report.cores = json["cores"];
+    report.first_row = json["rows"][0];
+    report.last_row = json["rows"][1];
+    report.times.chunks = json["chunks"];
+    report.times.setup_seconds = json["setup_seconds"];
+    report.times.wall_seconds = json["stream_seconds"];
+    for (std::size_t i = 0; i < stage_count; ++i) {
+        const Json& stage = json["stages"][std::string(stage_names[i])];
+        report.times.stages[i] = {stage["busy_seconds"], stage["wait_seconds"], stage["bytes"]};
+    }
+    report.border_rows_held = json["border"]["rows_held"];
+    report.border_bytes_sent = json["border"]["bytes_sent"];
+    report.times.device_bytes = json["memory"]["device_bytes"];
+    report.resident_before = json["memory"]["resident_before_bytes"];
+    report.resident_peak = json["memory"]["resident_peak_bytes"];
+    return report;
+}
+
+Bottleneck find_bottleneck(const std::vector<RankReport>& ranks) {
+    Bottleneck worst;
+    for (const RankReport& rank : ranks) {
+        for (std::size_t i = 0; i < stage_count; ++i) {
+            const double busy = rank.times.stages[i].busy_seconds;
+            if (busy > worst.busy_seconds) {
+                worst = {static_cast<Stage>(i), busy, busy / rank.times.wall_seconds};
+            }
+        }
+    }
+    return worst;
+}
+
+std::string report_json(const RunReport& report) {
+    const Bottleneck bottleneck = find_bottleneck(report.ranks);
+    Json build = Json::object();
+    for (const auto& [name, value] : build_facts()) {
+        build[name] = value;
+    }
+    Json ranks = Json::array();
+    for (const RankReport& rank : report.ranks) {
+        ranks.push_back(rank_json(rank));
+    }
+    const JobFile& job = report.job;
+    const Json json = {
+        {"job", {{"file", job.path}, {"name", job.name}, {"kind", job.kind}, {"text", job.text}}},
+        {"runner", std::move(build)},
+        {"started", report.started},
+        {"input",
+         {{"file", job.input.file},
+          {"dataset", job.input.dataset},
+          {"type", name_of(report.input.array.type)},
+          {"shape", report.input.array.shape},
+          {"storage", report.input.storage},
+                   {"bytes", report.input_bytes}, {"modified", report.input_modified}}},
+        {"output",
+         {{"file", job.output.file},
+          {"dataset", job.output.dataset},
+          {"type", name_of(report.plan.shape.output.type)},
+          {"shape", report.plan.shape.output.shape}}},
+        {"plan", plan_value(report.plan)},
+        {"wall_seconds", report.wall_seconds},
+        {"finish_seconds", report.finish_seconds},
+        {"bottleneck", stage_names[static_cast<std::size_t>(bottleneck.stage)]},
+        {"overlap_efficiency", bottleneck.overlap_efficiency},
+        {"ranks", std::move(ranks)}};
+    return json.dump(2) + "\n";
+}
+
+std::string plan_json(const Plan& plan, const DiskSpace& disk) {
+    Json json = plan_value(plan);
+    json["disk_needed_bytes"] = disk.needed;
+    json["disk_free_bytes"] = disk.free;
+    return json.dump(2) + "\n";
+}
+
+std::string plan_text(const Plan& plan) {
+    const Decomposition& d = plan.decomposition;
+    std::string text = std::to_string(d.frames) + (d.frames == 1 ? " frame of " : " frames of ") +
+                       std::to_string(d.rows) + " rows, halo " + std::to_string(d.halo) + "; " +
+                       (plan.backend == Backend::cuda ? "cuda" : "cpu") + ", chunks of " +
+                       std::to_string(d.chunk_rows) + " rows, " + std::to_string(plan.lanes) +
+                       (plan.lanes == 1 ? " lane, " : " lanes, ") +
+                       std::to_string(plan.io_threads) + " + " + std::to_string(plan.io_threads) +
+                       " I/O threads\n";
+    constexpr int most_listed = 16;
+    for (int rank = 0; rank < std::min(d.ranks, most_listed); ++rank) {
+        const RowRange slab = d.slab(rank);
+        text += "  rank " + std::to_string(rank) + ": rows " + std::to_string(slab.first) + " to " +
+                std::to_string(slab.last) + ", " + std::to_string(count_chunks(d, slab)) +
+                " chunks\n";
+    }
+    if (d.ranks > most_listed) {
+        text += "  … and " + std::to_string(d.ranks - most_listed) + " ranks more\n";
+    }
+    const auto of = [](std::int64_t need, std::int64_t limit) {
+        return size_text(need) + " of " + size_text(limit);
+    };
+    text += "  a rank takes: host " + of(plan.need.host(), plan.host_memory) + " (staging " +
+            size_text(plan.need.staging) + ", border rows " + size_text(plan.need.border) +
+            ", storage " + size_text(plan.need.storage) + ")";
+    if (plan.backend == Backend::cuda) {
+        text += ", device " + of(plan.need.device, plan.device_memory);
+    }
+    text += "\n  in all: reads " + size_text(d.total_rows() * plan.shape.in_row_bytes) +
+            ", writes " + size_text(d.total_rows() * plan.shape.out_row_bytes) + "\n";
+    return text;
+}
+
+std::vector<Attribute> provenance(const RunReport& report) {
+    std::string devices;
+    for (const RankReport& rank : report.ranks) {
+        devices += (devices.empty() ? "" : ", ") + rank.device;
+    }
+    std::vector<Attribute> attributes = {
+        {"runner_version", version()},
+        {"job", report.job.text},
+        {"kind", report.job.kind},
+        {"input_file", report.job.input.file},
+        {"input_dataset", report.job.input.dataset},
+        {"input_bytes", report.input_bytes},
+        {"input_modified", report.input_modified},
+        {"wall_seconds", report.wall_seconds},
+        {"backend", report.plan.backend == Backend::cuda ? "cuda" : "cpu"},
+        {"devices", devices},
+        {"ranks", std::int64_t{report.plan.decomposition.ranks}},
+        {"chunk_rows", report.plan.decomposition.chunk_rows}};
+    for (std::size_t i = 0; i < stage_count; ++i) {
+        const std::string name(stage_names[i]);
+        double seconds = 0;
+        std::int64_t bytes = 0;
+        for (const RankReport& rank : report.ranks) {
+            seconds = std::max(seconds, rank.times.stages[i].busy_seconds);
+            bytes += rank.times.stages[i].bytes;
+        }
+        attributes.emplace_back(name + "_seconds", seconds);
+        attributes.emplace_back(name + "_bytes", bytes);
+    }
+    return attributes;
+}
+
+std::string binding_table(const std::vector<RankReport>& ranks) {
+    std::string text;
+    for (const RankReport& rank : ranks) {
+        text += "rank " + std::to_string(rank.rank) + "  " + rank.host + "  " + rank.device;
+        if (!rank.uuid.empty()) {
+            text += "  " + rank.uuid;
+        }
+        if (rank.sharers > 1) {
+            text += "  shared by " + std::to_string(rank.sharers) + " ranks";
+        }
+        text += "  cores " + rank.cores + "\n";
+    }
+    return text;
+}
+
+} // namespace runner

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "io/rows.hpp"
+#include "runner/job_file.hpp"
+#include "runner/plan.hpp"
+#include "runner/prepare.hpp"
+#include "runner/stream_engine.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace runner {
+
+/// One rank's part of the report.
+struct RankReport {
+    int rank = 0;
+    std::string host;
+    std::string device; ///< the GPU's name, or "CPU"
+    std::string uuid;   ///< empty for the CPU
+    int sharers = 1;    ///< ranks on that GPU
+    std::string cores;  ///< "0-7"
+    std::int64_t first_row = 0;
+    std::int64_t last_row = 0;
+    StreamTimes times;
+    std::int64_t border_bytes_sent = 0;
+    std::int64_t border_rows_held = 0;
+    std::int64_t resident_before = 0; ///< bytes, before the plan's memory was taken
+    std::int64_t resident_peak = 0;
+};
+
+/// To and from text, for the way to rank 0.
+std::string to_text(const RankReport& report);
+RankReport rank_report_from_text(const std::string& text);
+
+/// What is known of a finished run, on rank 0.
+struct RunReport {
+    const JobFile& job;
+    const Plan& plan;
+    const DatasetInfo& input;
+    std::int64_t input_bytes = 0; ///< of the file
+    std::string input_modified;   ///< ISO 8601, UTC
+    std::vector<RankReport> ranks;
+    std::string started;       ///< ISO 8601, UTC
+    double wall_seconds = 0;   ///< from the program's start to the output under its name
+    double finish_seconds = 0; ///< of these, after the last chunk: sync, assembly, rename
+};
+
+/// The stage that worked longest over all ranks, its seconds on the rank where it did, and that
+/// over this rank's time from first read to last write.
+struct Bottleneck {
+    Stage stage = Stage::read;
+    double busy_seconds = 0;
+    double overlap_efficiency = 0;
+};
+Bottleneck find_bottleneck(const std::vector<RankReport>& ranks);
+
+/// The report as JSON text (docs/report.md).
+std::string report_json(const RunReport& report);
+
+/// What the finished output says of itself: attributes on its root.
+std::vector<Attribute> provenance(const RunReport& report);
+
+/// The table rank → host → GPU → cores, a line each.
+std::string binding_table(const std::vector<RankReport>& ranks);
+
+/// The plan as JSON text and for a person, as `runner plan` and the report show it.
+std::string plan_json(const Plan& plan, const DiskSpace& disk);
+std::string plan_text(const Plan& plan);
+
+} // namespace runner

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "runner/command_line.hpp"
+#include "runner/mpi.hpp"
+
+#include <chrono>
+
+namespace runner {
+
+/// Runs a job on all ranks: `runner JOB.toml`. Collective. Progress and what is said go to standard
+/// error. A failure before the stream starts is thrown as AgreedError on every rank; one within it,
+/// on the rank it happened. `start`: when the program started, for the wall time that is reported.
+void run_job(const RunCommand& command, const Ranks& ranks,
+             std::chrono::steady_clock::time_point start);
+
+/// Joins the launcher's job, runs it there, tells a failure once, ends all ranks and returns the
+/// exit code.
+ExitCode run_on_all_ranks(const RunCommand& command, std::chrono::steady_clock::time_point start);
+
+/// One message on standard error: "runner: error: TEXT".
+void tell_error(const std::string& text);
+
+} // namespace runner

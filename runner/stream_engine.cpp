@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runner/stream_engine.hpp"
+
+#include "base/error.hpp"
+#include "kernels/profile_range.hpp"
+#include "runner/channel.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <variant>
+#include <vector>
+
+namespace runner {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_between(Clock::time_point from, Clock::time_point to) {
+    return std::chrono::duration<double>(to - from).count();
+}
+
+/// Where a chunk's input rows are: shared with the next chunk, so apart from the lanes.
+template <class Q> struct InputSlot {
+    Buffer staging;
+    Buffer device; ///< empty where the queue computes in the staging buffer
+    typename Q::Event loaded;
+
+    std::byte* data() const { return Q::shares_host_memory ? staging.data() : device.data(); }
+};
+
+/// The queue and the output side of one chunk in flight.
+template <class Q> struct Lane {
+    Queue queue;
+    Buffer staging;
+    Buffer device;
+    Buffer scratch;
+    typename Q::Event begun;
+    typename Q::Event computed;
+    typename Q::Event done;
+
+    Q& own() { return std::get<Q>(queue); }
+    std::byte* data() const { return Q::shares_host_memory ? staging.data() : device.data(); }
+};
+
+/// A chunk on its way.
+struct Task {
+    Chunk chunk;
+    std::int64_t number = 0;
+    RowRange window;               ///< extended rows of its input; of its first frame
+    std::int64_t carried = 0;      ///< leading window rows that the chunk before holds too
+    std::int64_t carried_from = 0; ///< their place in that chunk's buffer, rows
+    double compute_begin = 0;      ///< seconds since the stream began; host time, for the CPU
+    double compute_end = 0;
+};
+
+/// One run of the stream on queues of one type.
+template <class Q> class Pipeline {
+  public:
+    Pipeline(const Stream& stream, const QueueMaker& make_queue);
+
+    StreamTimes run();
+
+  private:
+    void read_stage();
+    void compute_stage();
+    void write_stage();
+    void fail(std::exception_ptr error);
+    void drain();
+    template <class Body> std::thread stage_thread(Body body);
+
+    Task next_task(const Chunk& chunk, const std::optional<Task>& before) const;
+    void read(const Task& task);
+    void submit(Task& task);
+    void finish(const Task& task);
+    void load(const Task& task, Lane<Q>& lane);
+    void note(Stage stage, const Task& task, double begin, double end);
+    void spend(Stage stage, double begin, double end, std::int64_t bytes);
+
+    double now() const { return seconds_between(begin_, Clock::now()); }
+    std::size_t lane_of(std::int64_t number) const {
+        return static_cast<std::size_t>(number) % lanes_.size();
+    }
+    InputSlot<Q>& slot_of(std::int64_t number) {
+        return slots_[static_cast<std::size_t>(number) % slots_.size()];
+    }
+    std::int64_t in_bytes(std::int64_t rows) const { return rows * plan_.shape.in_row_bytes; }
+    std::int64_t out_bytes(const Task& task) const {
+        return task.chunk.out_rows() * plan_.shape.out_row_bytes;
+    }
+
+    Stream stream_;
+    const Plan& plan_;
+    std::deque<Lane<Q>> lanes_;
+    std::deque<InputSlot<Q>> slots_;
+    Channel<int> free_lanes_;
+    Channel<Task> read_tasks_;
+    Channel<Task> computed_tasks_;
+    StreamTimes times_;
+    std::array<double, stage_count> busy_until_{};
+    Clock::time_point begin_;
+    std::optional<typename Q::Event> origin_; ///< reached at begin_
+    std::mutex failure_mutex_;
+    std::exception_ptr failure_;
+};
+
+template <class Q>
+Pipeline<Q>::Pipeline(const Stream& stream, const QueueMaker& make_queue)
+    : stream_(stream), plan_(stream.plan) {
+    const auto start = Clock::now();
+    for (int i = 0; i < plan_.lanes; ++i) {
+        Queue queue = make_queue();
+        Q& own = std::get<Q>(queue);
+        Buffer staging = allocate_staging(own, plan_.out_bytes());
+        Buffer device;
+        if constexpr (!Q::shares_host_memory) {
+            device = allocate_device(own, plan_.out_bytes());
+        }
+        Buffer scratch = allocate_device(own, plan_.scratch_bytes);
+        typename Q::Event begun(own);
+        typename Q::Event computed(own);
+        typename Q::Event done(own);
+        times_.device_bytes += device.size() + scratch.size();
+        lanes_.push_back({std::move(queue), std::move(staging), std::move(device),
+                          std::move(scratch), std::move(begun), std::move(computed),
+                          std::move(done)});
+        free_lanes_.push(i);
+    }
+    Q& first = lanes_.front().own();
+    for (int i = 0; i < plan_.input_slots(); ++i) {
+        Buffer staging = allocate_staging(first, plan_.in_bytes());
+        Buffer device;
+        if constexpr (!Q::shares_host_memory) {
+            device = allocate_device(first, plan_.in_bytes());
+        }
+        times_.device_bytes += device.size();
+        slots_.push_back({std::move(staging), std::move(device), typename Q::Event(first)});
+    }
+    times_.setup_seconds = seconds_between(start, Clock::now());
+}
+
+template <class Q> void Pipeline<Q>::fail(std::exception_ptr error) {
+    {
+        const std::lock_guard lock(failure_mutex_);
+        if (!failure_) {
+            failure_ = std::move(error);
+        }
+    }
+    free_lanes_.cut();
+    read_tasks_.cut();
+    computed_tasks_.cut();
+}
+
+template <class Q> template <class Body> std::thread Pipeline<Q>::stage_thread(Body body) {
+    return std::thread([this, body] {
+        try {
+            (this->*body)();
+        } catch (...) {
+            fail(std::current_exception());
+        }
+    });
+}
+
+template <class Q> StreamTimes Pipeline<Q>::run() {
+    origin_.emplace(lanes_.front().own());
+    origin_->record(lanes_.front().own());
+    origin_->wait();
+    begin_ = Clock::now();
+    std::thread reading = stage_thread(&Pipeline::read_stage);
+    std::thread computing = stage_thread(&Pipeline::compute_stage);
+    std::thread writing = stage_thread(&Pipeline::write_stage);
+    reading.join();
+    computing.join();
+    writing.join();
+    times_.wall_seconds = now();
+    if (failure_) {
+        drain();
+        std::rethrow_exception(failure_);
+    }
+    return times_;
+}
+
+/// Lets the lanes' work end before their memory goes; what else fails now is not the reason.
+template <class Q> void Pipeline<Q>::drain() {
+    for (Lane<Q>& lane : lanes_) {
+        try {
+            lane.own().synchronize();
+        } catch (const Error&) {
+            return;
+        }
+    }
+}
+
+template <class Q>
+Task Pipeline<Q>::next_task(const Chunk& chunk, const std::optional<Task>& before) const {
+    Task task;
+    task.chunk = chunk;
+    task.number = before ? before->number + 1 : 0;
+    task.window = {chunk.block.in_first, chunk.block.in_first + chunk.block.in_rows};
+    if (before && chunk.block.frames == 1 && before->chunk.block.frames == 1 &&
+        before->chunk.frame == chunk.frame && before->window.last > task.window.first) {
+        task.carried = std::min(before->window.last, task.window.last) - task.window.first;
+        task.carried_from = task.window.first - before->window.first;
+    }
+    return task;
+}
+
+template <class Q> void Pipeline<Q>::read_stage() {
+    ChunkCursor cursor(plan_.decomposition, plan_.decomposition.slab(stream_.rank));
+    std::optional<Task> before;
+    while (const std::optional<Chunk> chunk = cursor.next()) {
+        const double asked = now();
+        if (!free_lanes_.pop()) {
+            return;
+        }
+        const double begin = now();
+        times_[Stage::read].wait_seconds += begin - asked;
+        Task task = next_task(*chunk, before);
+        read(task);
+        const double end = now();
+        note(Stage::read, task, begin, end);
+        spend(Stage::read, begin, end, in_bytes(task.chunk.in_rows() - task.carried));
+        before = task;
+        read_tasks_.push(task);
+    }
+    read_tasks_.close();
+}
+
+template <class Q> void Pipeline<Q>::read(const Task& task) {
+    const ProfileRange range("read");
+    std::byte* to = slot_of(task.number).staging.data();
+    if constexpr (Q::shares_host_memory) {
+        const InputSlot<Q>& before = slot_of(task.number - 1 + plan_.input_slots());
+        if (task.carried > 0) {
+            copy_on_device(lanes_[lane_of(task.number)].own(), to,
+                           before.staging.data() + in_bytes(task.carried_from),
+                           in_bytes(task.carried));
+        }
+    }
+    to += in_bytes(task.carried);
+    if (task.chunk.block.frames > 1) {
+        const std::int64_t first = task.chunk.frame * plan_.shape.rows;
+        stream_.border.read_rows({first, first + task.chunk.in_rows()}, stream_.reader, to);
+    } else {
+        stream_.border.read(task.chunk.frame, {task.window.first + task.carried, task.window.last},
+                            stream_.reader, to);
+    }
+}
+
+template <class Q> void Pipeline<Q>::compute_stage() {
+    for (;;) {
+        const double asked = now();
+        std::optional<Task> task = read_tasks_.pop();
+        if (!task) {
+            computed_tasks_.close();
+            return;
+        }
+        times_[Stage::compute].wait_seconds += now() - asked;
+        submit(*task);
+        computed_tasks_.push(*task);
+    }
+}
+
+template <class Q> void Pipeline<Q>::load(const Task& task, Lane<Q>& lane) {
+    InputSlot<Q>& slot = slot_of(task.number);
+    if constexpr (!Q::shares_host_memory) {
+        // The chunk after the one that used this slot last may still be copying its halo from it.
+        const std::int64_t next_user = task.number + 1 - plan_.input_slots();
+        if (next_user > 0) {
+            slot_of(next_user).loaded.hold(lane.own());
+        }
+        const std::int64_t carried = in_bytes(task.carried);
+        upload(lane.own(), slot.device.data() + carried, slot.staging.data() + carried,
+               in_bytes(task.chunk.in_rows() - task.carried));
+        if (task.carried > 0) {
+            const InputSlot<Q>& before = slot_of(task.number - 1);
+            before.loaded.hold(lane.own());
+            copy_on_device(lane.own(), slot.device.data(),
+                           before.device.data() + in_bytes(task.carried_from), carried);
+        }
+    }
+    slot.loaded.record(lane.own());
+}
+
+template <class Q> void Pipeline<Q>::submit(Task& task) {
+    const ProfileRange range("compute");
+    Lane<Q>& lane = lanes_[lane_of(task.number)];
+    task.compute_begin = now();
+    lane.begun.record(lane.own());
+    load(task, lane);
+    stream_.job.run(lane.queue, task.chunk.block, slot_of(task.number).data(), lane.data(),
+                    lane.scratch.data());
+    lane.computed.record(lane.own());
+    if constexpr (!Q::shares_host_memory) {
+        download(lane.own(), lane.staging.data(), lane.device.data(), out_bytes(task));
+    }
+    lane.done.record(lane.own());
+    task.compute_end = now();
+}
+
+template <class Q> void Pipeline<Q>::write_stage() {
+    for (;;) {
+        const double asked = now();
+        const std::optional<Task> task = computed_tasks_.pop();
+        if (!task) {
+            return;
+        }
+        Lane<Q>& lane = lanes_[lane_of(task->number)];
+        lane.done.wait();
+        const double begin = now();
+        times_[Stage::write].wait_seconds += begin - asked;
+        finish(*task);
+        {
+            const ProfileRange range("write");
+            stream_.writer.write(task->chunk.frame * plan_.shape.rows + task->chunk.block.out_first,
+                                 task->chunk.out_rows(), lane.staging.data());
+        }
+        const double end = now();
+        note(Stage::write, *task, begin, end);
+        spend(Stage::write, begin, end, out_bytes(*task));
+        ++times_.chunks;
+        stream_.progress.rows_done += task->chunk.out_rows();
+        free_lanes_.push(static_cast<int>(lane_of(task->number)));
+    }
+}
+
+/// Takes down what the device did, once the chunk is back.
+template <class Q> void Pipeline<Q>::finish(const Task& task) {
+    Lane<Q>& lane = lanes_[lane_of(task.number)];
+    if constexpr (Q::shares_host_memory) {
+        note(Stage::compute, task, task.compute_begin, task.compute_end);
+        spend(Stage::compute, task.compute_begin, task.compute_end, in_bytes(task.chunk.in_rows()));
+    } else {
+        const double begun = lane.begun.seconds_since(*origin_);
+        const double loaded = slot_of(task.number).loaded.seconds_since(*origin_);
+        const double computed = lane.computed.seconds_since(*origin_);
+        const double done = lane.done.seconds_since(*origin_);
+        note(Stage::upload, task, begun, loaded);
+        note(Stage::compute, task, loaded, computed);
+        note(Stage::download, task, computed, done);
+        spend(Stage::upload, begun, loaded, in_bytes(task.chunk.in_rows() - task.carried));
+        spend(Stage::compute, loaded, computed, in_bytes(task.chunk.in_rows()));
+        spend(Stage::download, computed, done, out_bytes(task));
+    }
+}
+
+template <class Q> void Pipeline<Q>::note(Stage stage, const Task& task, double begin, double end) {
+    if (stream_.trace != nullptr) {
+        stream_.trace->add({"chunk " + std::to_string(task.number),
+                            static_cast<int>(lane_of(task.number)),
+                            std::string(stage_names[static_cast<std::size_t>(stage)]), begin, end});
+    }
+}
+
+/// Adds [begin, end) to the stage's busy time; what overlaps the chunk before counts once.
+template <class Q>
+void Pipeline<Q>::spend(Stage stage, double begin, double end, std::int64_t bytes) {
+    const auto index = static_cast<std::size_t>(stage);
+    StageTimes& times = times_.stages[index];
+    times.busy_seconds += std::max(0.0, end - std::max(begin, busy_until_[index]));
+    times.bytes += bytes;
+    busy_until_[index] = std::max(busy_until_[index], end);
+    stream_.progress.busy_seconds[index] = times.busy_seconds;
+}
+
+} // namespace
+
+StreamTimes run_stream(const Stream& stream, const QueueMaker& make_queue) {
+    const Queue probe = make_queue();
+    return std::visit([&]<class Q>(const Q&) { return Pipeline<Q>(stream, make_queue).run(); },
+                      probe);
+}
+
+} // namespace runner

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "io/rows.hpp"
+#include "jobs/stream_job.hpp"
+#include "kernels/queue.hpp"
+#include "runner/border_rows.hpp"
+#include "runner/plan.hpp"
+#include "runner/trace.hpp"
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string_view>
+
+namespace runner {
+
+/// What a chunk passes through, in this order.
+enum class Stage { read, upload, compute, download, write };
+inline constexpr std::array<std::string_view, 5> stage_names = {"read", "upload", "compute",
+                                                                "download", "write"};
+inline constexpr std::size_t stage_count = stage_names.size();
+
+/// What one stage did on one rank.
+struct StageTimes {
+    double busy_seconds = 0; ///< time in which it worked on at least one chunk
+    double wait_seconds = 0; ///< time in which it waited for the stage before, or for a free lane
+    std::int64_t bytes = 0;
+};
+
+/// What the engine measured on one rank.
+struct StreamTimes {
+    std::array<StageTimes, stage_count> stages;
+    double setup_seconds = 0; ///< taking memory
+    double wall_seconds = 0;  ///< first read to last write
+    std::int64_t chunks = 0;
+    std::int64_t device_bytes = 0; ///< taken on the device
+
+    StageTimes& operator[](Stage stage) { return stages[static_cast<std::size_t>(stage)]; }
+    const StageTimes& operator[](Stage stage) const {
+        return stages[static_cast<std::size_t>(stage)];
+    }
+};
+
+/// How far the stream is, for another thread to look at.
+struct StreamProgress {
+    std::atomic<std::int64_t> rows_done{0};
+    std::array<std::atomic<double>, stage_count> busy_seconds{};
+};
+
+/// All that a rank's stream works with; everything outlives the call.
+struct Stream {
+    const Plan& plan;
+    const StreamJob& job;
+    int rank;
+    RowReader& reader;
+    BorderRows& border;
+    RowWriter& writer;
+    StreamProgress& progress;
+    Trace* trace; ///< null: none is wanted
+};
+
+/// Makes one lane's queue.
+using QueueMaker = std::function<Queue()>;
+
+/// Streams the rank's slab: reading, copying to the device, computing, copying back and writing of
+/// different chunks overlap, at most plan.lanes chunks at a time. All memory is taken first.
+/// Returns when every row is handed to the writer. The first failure of any stage ends all of them
+/// and is thrown.
+StreamTimes run_stream(const Stream& stream, const QueueMaker& make_queue);
+
+} // namespace runner

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+
+namespace runner {
+
+/// Writes a whole file: under another name first, so that the name never shows half of it.
+/// @throws Error (output).
+void write_text_file(const std::string& path, const std::string& text);
+
+/// "2026-11-21T03:24:00Z".
+std::string utc_text(long long seconds_since_1970);
+
+} // namespace runner

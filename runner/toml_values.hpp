@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "jobs/table.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace runner {
+
+/// Parses TOML text into values, every table's entries in the order they are written. Text of any
+/// bytes is safe: nesting that would exhaust the parser's stack is refused before it starts.
+/// `setting`: the number to put in every place, see SourcePlace.
+/// On bad text reports one error, the parser's first, and returns nothing.
+std::optional<TableEntries> parse_toml(std::string_view text, int setting,
+                                       Diagnostics& diagnostics);
+
+/// Lays one `table.key=value` over the values of a file: makes the tables on the way, replaces the
+/// whole value at the end. `setting`: its number, from 1.
+/// Reports a setting that is not of this form and leaves the values alone.
+void apply_setting(const std::string& text, int setting, TableEntries& values,
+                   Diagnostics& diagnostics);
+
+} // namespace runner

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runner/trace.hpp"
+
+#include "base/error.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <map>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+namespace runner {
+namespace {
+
+using nlohmann::json;
+
+/// One row of the picture: a stage of a lane, by lane and then by the stage's place in the chain.
+using Row = std::pair<int, std::size_t>;
+
+std::size_t stage_index(std::vector<std::string>& stages, const std::string& stage) {
+    const auto found = std::find(stages.begin(), stages.end(), stage);
+    if (found != stages.end()) {
+        return static_cast<std::size_t>(found - stages.begin());
+    }
+    stages.push_back(stage);
+    return stages.size() - 1;
+}
+
+std::string text_of(const json& element) {
+    // Names may hold any bytes of a path; a trace is no place to fail over them.
+    return element.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+json metadata(const char* what, int rank, int row, json arguments) {
+    return {{"ph", "M"}, {"name", what}, {"pid", rank}, {"tid", row}, {"args", arguments}};
+}
+
+} // namespace
+
+Trace::Trace(std::size_t capacity) : capacity_(capacity) { events_.reserve(capacity); }
+
+void Trace::add(TraceEvent event) {
+    const std::lock_guard lock(mutex_);
+    if (events_.size() == capacity_) {
+        ++dropped_;
+        return;
+    }
+    events_.push_back(std::move(event));
+}
+
+std::size_t Trace::dropped() const {
+    const std::lock_guard lock(mutex_);
+    return dropped_;
+}
+
+std::string Trace::chrome_events(int rank, const std::string& process) const {
+    std::vector<TraceEvent> events;
+    {
+        const std::lock_guard lock(mutex_);
+        events = events_;
+    }
+    // Stages are numbered as the first chunk meets them, which is the order of the chain.
+    std::stable_sort(events.begin(), events.end(),
+                     [](const auto& a, const auto& b) { return a.start < b.start; });
+    std::vector<std::string> stages;
+    std::map<Row, int> rows;
+    for (const TraceEvent& event : events) {
+        rows[{event.lane, stage_index(stages, event.stage)}] = 0;
+    }
+    std::string text;
+    const auto append = [&](const json& element) {
+        text += (text.empty() ? "" : ",\n") + text_of(element);
+    };
+    if (!events.empty()) {
+        append(metadata("process_name", rank, 0, {{"name", process}}));
+        append(metadata("process_sort_index", rank, 0, {{"sort_index", rank}}));
+    }
+    int number = 0;
+    for (auto& [row, identifier] : rows) {
+        identifier = number++;
+        append(
+            metadata("thread_name", rank, identifier,
+                     {{"name", "lane " + std::to_string(row.first) + " " + stages[row.second]}}));
+        append(metadata("thread_sort_index", rank, identifier, {{"sort_index", identifier}}));
+    }
+    for (const TraceEvent& event : events) {
+        constexpr double microseconds = 1e6;
+        append({{"ph", "X"},
+                {"name", event.name},
+                {"cat", event.stage},
+                {"pid", rank},
+                {"tid", rows[{event.lane, stage_index(stages, event.stage)}]},
+                {"ts", event.start * microseconds},
+                {"dur", std::max(0.0, event.end - event.start) * microseconds}});
+    }
+    return text;
+}
+
+std::string chrome_trace(std::span<const std::string> ranks) {
+    std::string events;
+    for (const std::string& rank : ranks) {
+        events += (events.empty() || rank.empty() ? "" : ",\n") + rank;
+    }
+    return "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n" + events + "\n]}\n";
+}
+
+void write_chrome_trace(const std::string& path, std::span<const std::string> ranks) {
+    const std::string text = chrome_trace(ranks);
+    std::FILE* file = std::fopen(path.c_str(), "wb");
+    bool good = file != nullptr;
+    int number = errno;
+    if (good) {
+        good = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+        number = errno;
+        if (std::fclose(file) != 0) {
+            number = good ? errno : number;
+            good = false;
+        }
+    }
+    if (!good) {
+        throw Error(ExitCode::output, {"cannot write the trace", path, errno_text(number),
+                                       "Check that the folder exists and has room"});
+    }
+}
+
+} // namespace runner

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runner/verb_parser.hpp"
+
+#include "base/error.hpp"
+#include "jobs/toml_text.hpp"
+
+#include <charconv>
+
+namespace runner {
+namespace {
+
+std::string did_you_mean(const std::optional<std::string>& near) {
+    return near ? "Did you mean " + *near + "?" : "";
+}
+
+bool reads_whole(const std::string& given, auto& value) {
+    const char* const end = given.data() + given.size();
+    const auto [stop, failure] = std::from_chars(given.data(), end, value);
+    return failure == std::errc{} && stop == end;
+}
+
+} // namespace
+
+VerbParser::VerbParser(const Verb& verb, const std::string& example)
+    : verb_("runner " + std::string(verb.name)), app_(std::string(verb.summary), verb_) {
+    constexpr std::size_t names_width = 30;
+    app_.footer("Example:\n  " + example);
+    app_.get_formatter()->column_width(names_width);
+    app_.set_help_flag("-h,--help", "this help");
+}
+
+void VerbParser::add_argument(const std::string& name, std::string& value,
+                              const std::string& meaning) {
+    app_.add_option(name, value, meaning)->required()->type_name("");
+}
+
+CLI::Option* VerbParser::add_option(const std::string& name, std::string& value,
+                                    const std::string& type, const std::string& meaning) {
+    return app_.add_option(name, value, meaning)->type_name(type);
+}
+
+void VerbParser::add_repeatable(const std::string& name, std::vector<std::string>& values,
+                                const std::string& type, const std::string& meaning) {
+    // Without this an option would swallow the job file after its value.
+    app_.add_option(name, values, meaning)->allow_extra_args(false)->type_name(type);
+}
+
+void VerbParser::add_flag(const std::string& name, bool& value, const std::string& meaning) {
+    app_.add_flag(name, value, meaning);
+}
+
+void VerbParser::add_job(std::string& job, std::vector<std::string>& settings) {
+    add_argument("JOB", job, "the job file (docs/job-file.md)");
+    add_repeatable("--set", settings, "KEY=VALUE",
+                   "table.key=value over the job file, value as TOML; repeatable");
+}
+
+void VerbParser::add_backend() {
+    add_option("--backend", backend_, "NAME", "auto, cpu or cuda; over run.backend");
+}
+
+std::optional<PrintCommand> VerbParser::parse(std::span<const std::string> arguments) {
+    // CLI11 takes them from the back.
+    std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+    try {
+        app_.parse(std::move(reversed));
+        return std::nullopt;
+    } catch (const CLI::CallForHelp&) {
+        return PrintCommand{app_.help()};
+    } catch (const CLI::ExtrasError&) {
+    } catch (const CLI::ParseError& failure) {
+        refuse(failure.what());
+    }
+    const std::string extra = app_.remaining().front();
+    if (!extra.starts_with('-')) {
+        refuse("there is no place for the argument " + quoted_text(extra));
+    }
+    std::vector<std::string> names;
+    for (const CLI::Option* option : app_.get_options()) {
+        for (const std::string& name : option->get_lnames()) {
+            names.push_back("--" + name);
+        }
+    }
+    refuse("there is no option " + quoted_text(extra),
+           did_you_mean(nearest_name(extra.substr(0, extra.find('=')), names)));
+}
+
+std::optional<BackendChoice> VerbParser::backend() const {
+    return choice("--backend", backend_, {"auto", "cpu", "cuda"},
+                  std::array{BackendChoice::automatic, BackendChoice::cpu, BackendChoice::cuda});
+}
+
+std::size_t VerbParser::index_of(const std::string& option, const std::string& given,
+                                 const std::vector<std::string>& names) const {
+    std::string all;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        if (names[i] == given) {
+            return i;
+        }
+        all += (i == 0 ? "" : ", ") + names[i];
+    }
+    refuse(option + " is one of " + all + ", not " + quoted_text(given),
+           did_you_mean(nearest_name(given, names)));
+}
+
+std::optional<std::int64_t> VerbParser::size(const std::string& option,
+                                             const std::string& given) const {
+    if (!is_given(option)) {
+        return std::nullopt;
+    }
+    const std::optional<MemorySize> parsed = parse_memory_size(given);
+    if (!parsed || parsed->fraction != 0) {
+        refuse(option + " is a size like 64GiB, not " + quoted_text(given));
+    }
+    return parsed->bytes;
+}
+
+std::int64_t VerbParser::integer(const std::string& option, const std::string& given,
+                                 std::int64_t least, std::int64_t most) const {
+    std::int64_t value = 0;
+    if (!reads_whole(given, value) || value < least || value > most) {
+        const bool bounded = most != std::numeric_limits<std::int64_t>::max();
+        refuse(option + " is an integer of at least " + std::to_string(least) +
+               (bounded ? " and at most " + std::to_string(most) : "") + ", not " +
+               quoted_text(given));
+    }
+    return value;
+}
+
+double VerbParser::amount(const std::string& option, const std::string& given) const {
+    double value = 0;
+    if (!reads_whole(given, value) || !(value >= 0)) {
+        refuse(option + " is a number of at least 0, not " + quoted_text(given));
+    }
+    return value;
+}
+
+DatasetName VerbParser::dataset(const std::string& argument, const std::string& given) const {
+    const std::size_t colon = given.rfind(":/");
+    if (given.empty() || colon == 0 || (colon != std::string::npos && colon + 2 == given.size())) {
+        refuse(argument + " is a file and a dataset in it, not " + quoted_text(given));
+    }
+    if (colon == std::string::npos) {
+        return {given, ""};
+    }
+    return {given.substr(0, colon), given.substr(colon + 1)};
+}
+
+DatasetName VerbParser::whole_dataset(const std::string& argument, const std::string& given) const {
+    DatasetName name = dataset(argument, given);
+    if (name.dataset.empty()) {
+        refuse(argument + " lacks the dataset: write " + given + ":/dataset",
+               "See what there is: runner inspect " + given);
+    }
+    return name;
+}
+
+void VerbParser::refuse(const std::string& why, const std::string& try_this) const {
+    throw Error(ExitCode::usage, {"the command line is wrong", verb_, why,
+                                  try_this.empty() ? "See " + verb_ + " --help" : try_this});
+}
+
+} // namespace runner

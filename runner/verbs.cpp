@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runner/verbs.hpp"
+
+#include "jobs/toml_text.hpp"
+#include "kernels/patterns.hpp"
+#include "runner/job_sample.hpp"
+#include "runner/verb_parser.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace runner {
+namespace {
+
+Command parse_run(const Verb& verb, std::span<const std::string> arguments) {
+    VerbParser parser(verb, "mpirun -n 4 runner jobs/conv_32k.toml --set run.lanes=4 "
+                            "--report out/conv_32k.json");
+    RunCommand command;
+    std::string resume;
+    std::string trace;
+    parser.add_job(command.job, command.settings);
+    parser.add_backend();
+    parser.add_option("--resume", resume, "NAME", "auto, never or require; over run.resume");
+    parser.add_flag("--quiet", command.quiet, "no progress, only warnings and errors");
+    parser.add_repeatable("--report", command.reports, "FILE",
+                          "write what was done to FILE.json; repeatable");
+    parser.add_option("--trace", trace, "FILE.json",
+                      "write when each chunk was where, for ui.perfetto.dev");
+    if (auto help = parser.parse(arguments)) {
+        return *help;
+    }
+    command.backend = parser.backend();
+    command.resume = parser.choice(
+        "--resume", resume, {"auto", "never", "require"},
+        std::array{ResumeChoice::automatic, ResumeChoice::never, ResumeChoice::require});
+    for (const std::string& report : command.reports) {
+        if (!report.ends_with(".json")) {
+            parser.refuse("--report writes a file that ends in .json, not " + quoted_text(report));
+        }
+    }
+    if (!trace.empty()) {
+        command.trace = trace;
+    }
+    return command;
+}
+
+Command parse_plan(const Verb& verb, std::span<const std::string> arguments) {
+    VerbParser parser(verb, "runner plan jobs/conv_32k.toml -n 8 --device-memory 80GiB");
+    PlanCommand command;
+    std::string ranks = "1";
+    std::string device_memory;
+    std::string host_memory;
+    parser.add_job(command.job, command.settings);
+    parser.add_backend();
+    parser.add_option("-n,--ranks", ranks, "RANKS", "for how many ranks (default 1)");
+    parser.add_option("--device-memory", device_memory, "SIZE", "free on each rank's GPU");
+    parser.add_option("--host-memory", host_memory, "SIZE", "free for each rank on its host");
+    parser.add_flag("--json", command.json, "print the plan as JSON");
+    if (auto help = parser.parse(arguments)) {
+        return *help;
+    }
+    constexpr std::int64_t most_ranks = 1'000'000;
+    command.backend = parser.backend();
+    command.ranks = static_cast<int>(parser.integer("-n", ranks, 1, most_ranks));
+    command.device_memory = parser.size("--device-memory", device_memory);
+    command.host_memory = parser.size("--host-memory", host_memory);
+    return command;
+}
+
+Command parse_devices(const Verb& verb, std::span<const std::string> arguments) {
+    VerbParser parser(verb, "runner devices --json");
+    DevicesCommand command;
+    parser.add_flag("--json", command.json, "print them as JSON");
+    if (auto help = parser.parse(arguments)) {
+        return *help;
+    }
+    return command;
+}
+
+std::vector<std::int64_t> parse_shape(const VerbParser& parser, const std::string& given) {
+    std::vector<std::int64_t> shape;
+    std::size_t begin = 0;
+    while (begin <= given.size()) {
+        const std::size_t comma = std::min(given.find(',', begin), given.size());
+        shape.push_back(
+            parser.integer("each extent of --shape", given.substr(begin, comma - begin), 1));
+        begin = comma + 1;
+    }
+    return shape;
+}
+
+Command parse_generate(const Verb& verb, std::span<const std::string> arguments) {
+    VerbParser parser(verb, "runner generate noise data/image.h5 --shape 4096,4096 --dtype uint16 "
+                            "--dataset /image");
+    GenerateCommand command;
+    std::string shape;
+    std::string type;
+    std::string seed = "0";
+    command.dataset = "/data";
+    parser.add_argument("PATTERN", command.request.pattern, pattern_names());
+    parser.add_argument("OUT.h5", command.file, "the file to make");
+    parser.add_option("--shape", shape, "Z,Y,X", "extents, the last running fastest")->required();
+    parser.add_option("--dtype", type, "TYPE", element_type_names())->required();
+    parser.add_option("--seed", seed, "NUMBER", "of noise (default 0)");
+    parser.add_option("--dataset", command.dataset, "NAME",
+                      "its place in the file (default /data)");
+    parser.add_flag("--overwrite", command.overwrite, "replace a file of that name");
+    if (auto help = parser.parse(arguments)) {
+        return *help;
+    }
+    parser.index_of("PATTERN", command.request.pattern, generate_patterns());
+    std::vector<std::string> types;
+    types.reserve(all_element_types.size());
+    for (const ElementType each : all_element_types) {
+        types.emplace_back(name_of(each));
+    }
+    command.request.type = all_element_types.at(parser.index_of("--dtype", type, types));
+    command.request.shape = parse_shape(parser, shape);
+    command.request.seed = static_cast<std::uint64_t>(parser.integer("--seed", seed, 0));
+    if (command.dataset.empty() || command.file.empty()) {
+        parser.refuse("a file and a dataset have names");
+    }
+    return command;
+}
+
+Command parse_inspect(const Verb& verb, std::span<const std::string> arguments) {
+    VerbParser parser(verb, "runner inspect data/image.h5:/image");
+    std::string what;
+    InspectCommand command;
+    parser.add_argument("FILE[:/dataset]", what, "an HDF5 file, or one dataset");
+    parser.add_flag("--json", command.json, "print it as JSON");
+    if (auto help = parser.parse(arguments)) {
+        return *help;
+    }
+    command.what = parser.dataset("FILE[:/dataset]", what);
+    return command;
+}
+
+Command parse_compare(const Verb& verb, std::span<const std::string> arguments) {
+    VerbParser parser(verb, "runner compare out/cpu.h5:/image out/gpu.h5:/image --tolerance 1e-6");
+    std::string a;
+    std::string b;
+    std::string tolerance = "0";
+    CompareCommand command;
+    parser.add_argument("A:/x", a, "a dataset");
+    parser.add_argument("B:/y", b, "the dataset to compare it with");
+    parser.add_option("--tolerance", tolerance, "T",
+                      "the largest absolute difference that is still equal (default 0)");
+    parser.add_flag("--json", command.json, "print the result as JSON");
+    if (auto help = parser.parse(arguments)) {
+        return *help;
+    }
+    command.tolerance = parser.amount("--tolerance", tolerance);
+    command.a = parser.whole_dataset("A:/x", a);
+    command.b = parser.whole_dataset("B:/y", b);
+    return command;
+}
+
+Command parse_render(const Verb& verb, std::span<const std::string> arguments) {
+    VerbParser parser(verb, "runner render data/image.h5:/image image.png --size 800");
+    std::string what;
+    std::string frame = "0";
+    std::string size = "1024";
+    RenderCommand command;
+    parser.add_argument("FILE:/x", what, "a dataset");
+    parser.add_argument("OUT.png", command.picture, "the picture to make");
+    parser.add_option("--frame", frame, "I", "which frame, from 0 (default 0)");
+    parser.add_option("--size", size, "PIXELS",
+                      "pixels of the longer side, at most (default 1024)");
+    if (auto help = parser.parse(arguments)) {
+        return *help;
+    }
+    constexpr std::int64_t most_pixels = 32768;
+    command.what = parser.whole_dataset("FILE:/x", what);
+    command.frame = parser.integer("--frame", frame, 0);
+    command.size = parser.integer("--size", size, 1, most_pixels);
+    if (!command.picture.ends_with(".png")) {
+        parser.refuse("the picture is a PNG: its name ends in .png, not " +
+                      quoted_text(command.picture));
+    }
+    return command;
+}
+
+Command parse_init(const Verb& verb, std::span<const std::string> arguments) {
+    VerbParser parser(verb, "runner init convolve > my_job.toml");
+    std::string kind;
+    std::vector<std::string> names;
+    for (const Kind& each : kinds()) {
+        names.emplace_back(each.name);
+    }
+    parser.add_argument("KIND", kind, "the kind of job");
+    if (auto help = parser.parse(arguments)) {
+        return *help;
+    }
+    return PrintCommand{job_sample(kinds()[parser.index_of("KIND", kind, names)])};
+}
+
+Command parse_explain(const Verb& verb, std::span<const std::string> arguments) {
+    VerbParser parser(verb, "runner explain jobs/conv_32k.toml");
+    ExplainCommand command;
+    parser.add_job(command.job, command.settings);
+    if (auto help = parser.parse(arguments)) {
+        return *help;
+    }
+    return command;
+}
+
+} // namespace
+
+std::span<const Verb> verbs() {
+    static constexpr std::array all = {
+        Verb{"run", "JOB.toml", "runs the job; `runner JOB.toml` is the same", parse_run},
+        Verb{"plan", "JOB.toml", "checks the job and says what a run would do and need",
+             parse_plan},
+        Verb{"explain", "JOB.toml", "prints the job with every default filled in", parse_explain},
+        Verb{"init", "KIND", "prints a commented job file to start from", parse_init},
+        Verb{"generate", "PATTERN OUT.h5", "makes a synthetic input of any size", parse_generate},
+        Verb{"inspect", "FILE[:/dataset]", "says what an HDF5 file holds", parse_inspect},
+        Verb{"compare", "A:/x B:/y", "measures how two datasets differ", parse_compare},
+        Verb{"render", "FILE:/x OUT.png", "makes a picture of an image or a slice", parse_render},
+        Verb{"devices", "", "lists the GPUs of this host and which rank would get which",
+             parse_devices},
+    };
+    return all;
+}
+
+} // namespace runner

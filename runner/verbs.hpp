@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "runner/command_line.hpp"
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace runner {
+
+/// A verb of the command line.
+struct Verb {
+    std::string_view name;
+    std::string_view arguments; ///< "JOB.toml [options]"
+    std::string_view summary;   ///< half a line
+    /// Reads what follows the verb; `--help` gives a PrintCommand. @throws Error (usage).
+    Command (*parse)(const Verb& verb, std::span<const std::string> arguments);
+};
+
+/// Every verb of this version.
+std::span<const Verb> verbs();
+
+} // namespace runner

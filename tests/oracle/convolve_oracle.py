@@ -1,0 +1,112 @@
+"""Compares convolution with scipy.ndimage: convolve_oracle.py PROGRAM.
+
+scipy sums in another order and in float64, so results agree to a bound on the rounding of the sums;
+for whole numbers small enough that nothing is rounded, they are equal.
+"""
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import scipy
+from scipy import ndimage
+
+BOUNDARIES = ["constant", "nearest", "reflect", "mirror", "wrap"]
+TYPES = ["uint8", "uint16", "float32", "float64"]
+
+
+def check_scipys_conventions():
+    """out[n] = t[2] x[n-1] + t[1] x[n] + t[0] x[n+1], the taps reversed, with scipy as here."""
+    image = np.array([1.0, 2.0, 3.0, 4.0])
+    result = ndimage.convolve1d(image, [1.0, 10.0, 100.0], mode="constant", cval=5.0)
+    assert result.tolist() == [512, 123, 234, 345], result
+
+
+def both_passes(image, row_taps, column_taps, boundary, fill):
+    rows = ndimage.convolve1d(image, row_taps, axis=-1, mode=boundary, cval=fill)
+    return ndimage.convolve1d(rows, column_taps, axis=-2, mode=boundary, cval=fill)
+
+
+class Case:
+    def __init__(self, random, whole_numbers):
+        self.whole_numbers = whole_numbers
+        self.in_type = TYPES[random.integers(4)]
+        self.out_type = TYPES[random.integers(4)]
+        self.compute = np.float64 if self.in_type == "float64" else np.float32
+        self.boundary = BOUNDARIES[random.integers(5)]
+        longest = int(random.choice([1, 2, 7, 40, 130]))
+        frames = int(random.integers(1, 4))
+        shape = (frames, int(random.integers(1, longest + 1)), int(random.integers(1, longest + 1)))
+        radii = random.choice([0, 1, 2, 3, 8, 31, 128], 2)
+        if whole_numbers:
+            # Sums stay below 2^24, so that float32 has them all.
+            self.fill = float(random.integers(-3, 4))
+            self.taps = [random.integers(-1, 2, 2 * r + 1).astype(np.float64) for r in radii]
+            self.image = random.integers(0, 100, shape).astype(self.in_type)
+        else:
+            self.fill = float(np.float32(random.normal()))
+            self.taps = [random.normal(size=2 * r + 1) / (r + 1) for r in radii]
+            self.taps = [t.astype(self.compute).astype(np.float64) for t in self.taps]
+            scale = 255 if self.in_type == "uint8" else 60000
+            self.image = (random.random(shape) * scale).astype(self.in_type)
+
+    def write(self, folder):
+        folder.mkdir()
+        frames, rows, columns = self.image.shape
+        row_taps, column_taps = (" ".join(repr(float(t)) for t in taps) for taps in self.taps)
+        (folder / "case.txt").write_text(
+            f"in_type {self.in_type}\nout_type {self.out_type}\nframes {frames}\nrows {rows}\n"
+            f"columns {columns}\nboundary {self.boundary}\nfill {self.fill!r}\n"
+            f"row_taps {row_taps}\ncolumn_taps {column_taps}\n")
+        self.image.tofile(folder / "image.raw")
+
+    def difference(self, folder):
+        """What is wrong with the result, or None."""
+        result = np.fromfile(folder / "result.raw", self.out_type).reshape(self.image.shape)
+        result = result.astype(np.float64)
+        image = self.image.astype(np.float64)
+        expected = both_passes(image, *self.taps, self.boundary, self.fill)
+        sizes = both_passes(abs(image), abs(self.taps[0]), abs(self.taps[1]), self.boundary,
+                            abs(self.fill))
+        bound = sizes * np.finfo(self.compute).eps * (len(self.taps[0]) + len(self.taps[1]) + 2)
+        if self.out_type.startswith("uint"):
+            expected = np.clip(expected, 0, np.iinfo(self.out_type).max)
+            bound = bound + 0.5
+        elif self.out_type == "float32":
+            bound = bound + abs(expected) * np.finfo(np.float32).eps
+        if self.whole_numbers:
+            assert sizes.max() < 2**24
+            bound = 0
+        wrong = ~(abs(result - expected) <= bound)
+        if not wrong.any():
+            return None
+        at = tuple(int(i) for i in np.argwhere(wrong)[0])
+        return f"{wrong.sum()} of {wrong.size} differ; {at}: {result[at]!r}, scipy {expected[at]!r}"
+
+    def __str__(self):
+        return (f"{self.in_type} to {self.out_type}, {self.image.shape}, {self.boundary}, "
+                f"{len(self.taps[0])} row taps, {len(self.taps[1])} column taps")
+
+
+def main():
+    check_scipys_conventions()
+    random = np.random.default_rng(20)
+    cases = [Case(random, whole_numbers=i % 2 == 0) for i in range(300)]
+    failures = 0
+    with tempfile.TemporaryDirectory() as name:
+        folders = [pathlib.Path(name) / str(i) for i in range(len(cases))]
+        for case, folder in zip(cases, folders):
+            case.write(folder)
+        subprocess.run([sys.argv[1], *folders], check=True)
+        for case, folder in zip(cases, folders):
+            difference = case.difference(folder)
+            if difference is not None:
+                failures += 1
+                print(f"{case}: {difference}")
+    print(f"{len(cases)} cases, {failures} differ from scipy {scipy.__version__}")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

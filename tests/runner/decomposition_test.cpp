@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runner/decomposition.hpp"
+
+#include <algorithm>
+#include <random>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace runner {
+namespace {
+
+TEST(Decomposition, SplitsOneFrameByHand) {
+    const Decomposition d{1, 10, 2, RowBorder::inside, 1, 3, 2};
+    EXPECT_EQ(d.slab(0), (RowRange{0, 5}));
+    EXPECT_EQ(d.slab(1), (RowRange{5, 10}));
+    ChunkCursor cursor(d, d.slab(1));
+    EXPECT_EQ(cursor.next()->block, (RowBlock{1, 3, 5, 5, 1})); // to the grid of 3
+    EXPECT_EQ(cursor.next()->block, (RowBlock{1, 4, 6, 6, 3}));
+    EXPECT_EQ(cursor.next()->block, (RowBlock{1, 7, 3, 9, 1}));
+    EXPECT_FALSE(cursor.next());
+}
+
+TEST(Decomposition, TakesWholeFramesTogether) {
+    const Decomposition d{5, 4, 1, RowBorder::inside, 1, 9, 2};
+    EXPECT_EQ(d.slab(0), (RowRange{0, 10}));
+    ChunkCursor first(d, d.slab(0));
+    EXPECT_EQ(first.next()->block, (RowBlock{2, 0, 4, 0, 4}));
+    const Chunk part = *first.next();
+    EXPECT_EQ(part.frame, 2);
+    EXPECT_EQ(part.block, (RowBlock{1, 0, 3, 0, 2}));
+    EXPECT_FALSE(first.next());
+    ChunkCursor second(d, d.slab(1));
+    EXPECT_EQ(second.next()->block, (RowBlock{1, 1, 3, 2, 2}));
+    EXPECT_EQ(second.next()->block, (RowBlock{2, 0, 4, 0, 4}));
+}
+
+TEST(Decomposition, PeriodicWindowsGoBeyondTheFrame) {
+    const Decomposition d{1, 10, 3, RowBorder::periodic, 1, 4, 1};
+    ChunkCursor cursor(d, d.slab(0));
+    EXPECT_EQ(cursor.next()->block, (RowBlock{1, -3, 10, 0, 4}));
+    const std::vector<RowSource> sources = row_sources(d, 0, {-3, 7});
+    ASSERT_EQ(sources.size(), 2U);
+    EXPECT_EQ(sources[0].source, 7);
+    EXPECT_EQ(sources[0].count, 3);
+    EXPECT_EQ(sources[1].extended, 0);
+    EXPECT_EQ(sources[1].source, 0);
+}
+
+Decomposition random_decomposition(std::mt19937_64& random) {
+    const auto pick = [&](std::int64_t low, std::int64_t high) {
+        return std::uniform_int_distribution<std::int64_t>(low, high)(random);
+    };
+    Decomposition d;
+    d.frames = pick(1, 4) == 1 ? pick(1, 40) : 1;
+    d.rows = pick(1, 3) == 1 ? pick(1, 5) : pick(1, 300);
+    d.halo = pick(1, 3) == 1 ? pick(0, 128) : pick(0, 4);
+    d.border = pick(0, 1) == 1 ? RowBorder::periodic : RowBorder::inside;
+    d.alignment = pick(1, 4) == 1 ? pick(1, 16) : 1;
+    d.chunk_rows = pick(1, d.rows * 2 / d.alignment + 1) * d.alignment;
+    d.ranks = static_cast<int>(pick(1, 3) == 1 ? pick(1, 500) : pick(1, 5));
+    return d;
+}
+
+/// Every row of the output is in one chunk of one rank, on the alignment's grid, and every needed
+/// row of the input is in the chunk's window or beyond the border and mapped by the operation.
+TEST(Decomposition, CoversEveryRowOnceWithItsHalo) {
+    std::mt19937_64 random(20261121);
+    for (int trial = 0; trial < 4000; ++trial) {
+        const Decomposition d = random_decomposition(random);
+        SCOPED_TRACE(testing::Message()
+                     << "trial " << trial << ": frames " << d.frames << " rows " << d.rows
+                     << " halo " << d.halo << " periodic " << (d.border == RowBorder::periodic)
+                     << " chunk " << d.chunk_rows << " ranks " << d.ranks);
+        std::int64_t row = 0;
+        for (int rank = 0; rank < d.ranks; ++rank) {
+            const RowRange slab = d.slab(rank);
+            ASSERT_EQ(slab.first, row);
+            ChunkCursor cursor(d, slab);
+            while (const std::optional<Chunk> chunk = cursor.next()) {
+                const RowBlock& block = chunk->block;
+                ASSERT_EQ(chunk->frame * d.rows + block.out_first, row);
+                ASSERT_GT(chunk->out_rows(), 0);
+                ASSERT_EQ(block.out_first % d.alignment, 0);
+                ASSERT_EQ(d.owner(row), rank);
+                ASSERT_LE(chunk->in_rows(), d.most_in_rows());
+                ASSERT_LE(chunk->out_rows(), d.most_out_rows());
+                const std::int64_t low = block.out_first - d.halo;
+                const std::int64_t high = block.out_first + block.out_rows + d.halo;
+                const bool whole = block.in_first == 0 && block.in_rows == d.rows;
+                if (!whole) {
+                    const bool periodic = d.border == RowBorder::periodic;
+                    const std::int64_t zero = 0;
+                    ASSERT_LE(block.in_first, periodic ? low : std::max(zero, low));
+                    ASSERT_GE(block.in_first + block.in_rows,
+                              periodic ? high : std::min(d.rows, high));
+                }
+                row += chunk->out_rows();
+            }
+            ASSERT_EQ(row, slab.last);
+        }
+        ASSERT_EQ(row, d.total_rows());
+    }
+}
+
+TEST(Decomposition, HoldsForSizesPast32Bits) {
+    const std::int64_t rows = (std::int64_t{1} << 40) + 7;
+    const Decomposition d{3, rows, 8, RowBorder::inside, 1, rows / 2, 7};
+    EXPECT_EQ(d.slab(6).last, 3 * rows);
+    EXPECT_EQ(d.owner(3 * rows - 1), 6);
+    EXPECT_EQ(d.slab(3).first, d.slab(2).last);
+}
+
+} // namespace
+} // namespace runner
