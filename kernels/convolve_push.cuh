@@ -101,6 +101,7 @@ template <class T, int R, class Layout> class Push {
             const int at = i < inside ? i : i - inside + inside_end;
             columns_[i] = {at, map_index(start + at, view_.columns, view_.boundary)};
         }
+        plain_ = view_.aligned && outside_ == 0;
         step_ = view_.aligned ? Shape::vector : 1;
         const int lane = static_cast<int>(threadIdx.x) % 32;
 #pragma unroll
@@ -128,6 +129,19 @@ template <class T, int R, class Layout> class Push {
         const int warp = static_cast<int>(threadIdx.x) / 32;
         T* to = in_ + (stage * Shape::rows + warp) * Shape::in_pitch + lane * step_;
         const T* from = from_;
+        from_ += Shape::rows * view_.columns;
+        const int past_direct = k * Shape::rows - direct_;
+        if (plain_ && Shape::rows % warps == 0 && past_direct >= 0 &&
+            past_direct + Shape::rows <= direct_count_) {
+#pragma unroll
+            for (int r = 0; r < Shape::rows; r += warps) {
+                load_vectors(to, from);
+                to += warps * Shape::in_pitch;
+                from += warps * view_.columns;
+            }
+            commit_copies();
+            return;
+        }
 #pragma unroll 1
         for (int r = warp; r < Shape::rows; r += warps) {
             const int row = k * Shape::rows + r;
@@ -148,25 +162,28 @@ template <class T, int R, class Layout> class Push {
             to += warps * Shape::in_pitch;
             from += warps * view_.columns;
         }
-        from_ += Shape::rows * view_.columns;
         commit_copies();
     }
 
     /// The columns of a row that lie in the image; both pointers are at this lane's first piece.
     __device__ void load_row(T* to, const T* from) {
         if (view_.aligned) {
-#pragma unroll
-            for (int i = 0; i < Shape::in_width; i += 32 * Shape::vector) {
-                if (own_pieces_ >> (i / 32 / Shape::vector) & 1U) {
-                    copy_async<16>(to + i, from + i);
-                }
-            }
+            load_vectors(to, from);
         } else {
 #pragma unroll
             for (int i = 0; i < Shape::in_width; i += 32) {
                 if (own_pieces_ >> (i / 32) & 1U) {
                     copy_async<sizeof(T)>(to + i, from + i);
                 }
+            }
+        }
+    }
+
+    __device__ void load_vectors(T* to, const T* from) {
+#pragma unroll
+        for (int i = 0; i < Shape::in_width; i += 32 * Shape::vector) {
+            if (own_pieces_ >> (i / 32 / Shape::vector) & 1U) {
+                copy_async<16>(to + i, from + i);
             }
         }
     }
@@ -377,6 +394,7 @@ template <class T, int R, class Layout> class Push {
     int direct_ = 0; ///< the first row held under its own number, and how many there are
     int direct_count_ = 0;
     int outside_ = 0;         ///< columns of the strip and its halo beyond the image's border
+    bool plain_ = false;      ///< every column lies in the image, rows are aligned
     int step_ = 1;            ///< elements that are copied as one piece
     unsigned own_pieces_ = 0; ///< bit i: piece 32 i + lane of a row lies in the image
     const T* from_ = nullptr; ///< this lane's first piece of its warp's first row of the next batch

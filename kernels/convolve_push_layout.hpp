@@ -21,12 +21,14 @@ struct PushLayout {
 
 template <class T, int R> constexpr auto push_layout() {
     if constexpr (sizeof(T) == 4) {
-        if constexpr (R <= 16) {
+        if constexpr (R >= 9 && R <= 12) {
+            return PushLayout<128, 4, 16, 8, 1, 2, 3, 4>{};
+        } else if constexpr (R <= 16) {
             return PushLayout<128, 2, 16, 8, 1, 3, 4, 8>{};
         } else if constexpr (R <= 32) {
             return PushLayout<256, 1, 8, 8, 1, 3, 2, 8>{};
         } else {
-            return PushLayout<128, 1, 8, 8, 1, 2, 3, 4>{};
+            return PushLayout<256, 1, 16, 16, 1, 2, 1, 1>{};
         }
     } else {
         if constexpr (R <= 12) {
@@ -36,7 +38,7 @@ template <class T, int R> constexpr auto push_layout() {
         } else if constexpr (R <= 32) {
             return PushLayout<128, 1, 8, 8, 1, 2, 2, 4>{};
         } else {
-            return PushLayout<128, 1, 4, 8, 2, 2, 1, 4>{};
+            return PushLayout<128, 1, 4, 8, 2, 2, 1, 2>{};
         }
     }
 }

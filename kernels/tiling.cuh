@@ -37,16 +37,17 @@ void cut_rows(ConvolveView<T>& view, int column_radius, std::int64_t columns_of_
     const std::int64_t rows = view.out_rows;
     const std::int64_t at_once = std::max<std::int64_t>(1, slots / columns_of_tiles);
     // Measured on an H200: bound by memory, tiles differ more and short segments cost less.
-    const std::int64_t long_percent = column_radius <= 8 ? 70 : 85;
-    view.long_segments = at_once;
-    view.long_rows = std::min(most, rows / 100 * long_percent / at_once);
+    const std::int64_t percent = column_radius <= 8 ? 70 : column_radius <= 32 ? 85 : 100;
+    const std::int64_t parts = 100 * at_once;
+    view.long_rows = std::min(most, rows / parts * percent + rows % parts * percent / parts + 1);
+    view.long_segments = std::min(at_once, (rows + view.long_rows - 1) / view.long_rows);
     view.short_rows = std::max<std::int64_t>(256, std::int64_t{8} * column_radius);
     if (view.long_rows < 2 * view.short_rows) {
         view.long_segments = 0;
         view.short_rows =
             std::clamp<std::int64_t>((rows + at_once - 1) / at_once, 64, view.short_rows * 2);
     }
-    const std::int64_t rest = rows - view.long_segments * view.long_rows;
+    const std::int64_t rest = std::max<std::int64_t>(0, rows - view.long_segments * view.long_rows);
     view.segments = view.long_segments + (rest + view.short_rows - 1) / view.short_rows;
 }
 
