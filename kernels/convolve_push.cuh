@@ -101,7 +101,6 @@ template <class T, int R, class Layout> class Push {
             const int at = i < inside ? i : i - inside + inside_end;
             columns_[i] = {at, map_index(start + at, view_.columns, view_.boundary)};
         }
-        plain_ = view_.aligned && outside_ == 0;
         step_ = view_.aligned ? Shape::vector : 1;
         const int lane = static_cast<int>(threadIdx.x) % 32;
 #pragma unroll
@@ -130,18 +129,6 @@ template <class T, int R, class Layout> class Push {
         T* to = in_ + (stage * Shape::rows + warp) * Shape::in_pitch + lane * step_;
         const T* from = from_;
         from_ += Shape::rows * view_.columns;
-        const int past_direct = k * Shape::rows - direct_;
-        if (plain_ && Shape::rows % warps == 0 && past_direct >= 0 &&
-            past_direct + Shape::rows <= direct_count_) {
-#pragma unroll
-            for (int r = 0; r < Shape::rows; r += warps) {
-                load_vectors(to, from);
-                to += warps * Shape::in_pitch;
-                from += warps * view_.columns;
-            }
-            commit_copies();
-            return;
-        }
 #pragma unroll 1
         for (int r = warp; r < Shape::rows; r += warps) {
             const int row = k * Shape::rows + r;
@@ -394,7 +381,6 @@ template <class T, int R, class Layout> class Push {
     int direct_ = 0; ///< the first row held under its own number, and how many there are
     int direct_count_ = 0;
     int outside_ = 0;         ///< columns of the strip and its halo beyond the image's border
-    bool plain_ = false;      ///< every column lies in the image, rows are aligned
     int step_ = 1;            ///< elements that are copied as one piece
     unsigned own_pieces_ = 0; ///< bit i: piece 32 i + lane of a row lies in the image
     const T* from_ = nullptr; ///< this lane's first piece of its warp's first row of the next batch

@@ -37,7 +37,9 @@ void cut_rows(ConvolveView<T>& view, int column_radius, std::int64_t columns_of_
     const std::int64_t rows = view.out_rows;
     const std::int64_t at_once = std::max<std::int64_t>(1, slots / columns_of_tiles);
     // Measured on an H200: bound by memory, tiles differ more and short segments cost less.
-    const std::int64_t percent = column_radius <= 8 ? 70 : column_radius <= 32 ? 85 : 100;
+    const std::int64_t percent = column_radius <= (sizeof(T) == 4 ? 8 : 20) ? 70
+                                 : column_radius <= 32                      ? 85
+                                                                            : 100;
     const std::int64_t parts = 100 * at_once;
     view.long_rows = std::min(most, rows / parts * percent + rows % parts * percent / parts + 1);
     view.long_segments = std::min(at_once, (rows + view.long_rows - 1) / view.long_rows);
