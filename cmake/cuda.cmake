@@ -37,11 +37,15 @@ if(RUNNER_HAS_CUDA)
   set(CMAKE_CUDA_ARCHITECTURES ${CMAKE_CUDA_ARCHITECTURES} CACHE STRING "CUDA architectures" FORCE)
   set(CMAKE_CUDA_COMPILER ${RUNNER_NVCC})
   enable_language(CUDA)
+  # CMake 3.25 does not know that this nvcc has C++20.
+  if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
+    set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
+    set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
+  endif()
   find_package(CUDAToolkit REQUIRED)
-  # CMake 3.25 does not know that nvcc has C++20: the flag is given by hand.
   # Device arithmetic is to the byte what the source says: no contraction, denormals kept.
   target_compile_options(runner_options INTERFACE
-    $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20 --fmad=false --expt-relaxed-constexpr -Xcompiler=-Wall,-ffp-contract=off>)
+    $<$<COMPILE_LANGUAGE:CUDA>:--fmad=false --expt-relaxed-constexpr -Xcompiler=-Wall,-ffp-contract=off>)
   message(STATUS "CUDA ${CMAKE_CUDA_COMPILER_VERSION} for ${CMAKE_CUDA_ARCHITECTURES}")
 else()
   message(STATUS "CUDA not compiled in")

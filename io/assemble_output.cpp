@@ -92,6 +92,7 @@ void assemble_output(const OutputDataset& output, int ranks, RowWriter::Sync syn
         return;
     }
     std::vector<File> shards;
+    shards.reserve(static_cast<std::size_t>(ranks));
     for (int rank = 0; rank < ranks; ++rank) {
         shards.emplace_back(shard_path(output, rank), File::Mode::update);
     }

@@ -37,6 +37,7 @@ AttributeValue read_any_length(hid_t attribute, hid_t type, hid_t space, std::si
         return "cannot be read: " + hdf5_error_text();
     }
     std::vector<std::string> texts;
+    texts.reserve(count);
     for (const char* pointer : pointers) {
         texts.emplace_back(pointer == nullptr ? "" : pointer);
     }

@@ -8,7 +8,11 @@
 
 namespace runner {
 
-/// Opens a dataset with HDF5's cache of unpacked chunks as large as reader_bytes() says.
+/// Whether all chunks that share a range of the first axis may be kept in memory unpacked.
+bool fits_cache(const DatasetInfo& info);
+
+/// Opens a dataset with HDF5's cache of unpacked chunks large enough to read rows in order without
+/// unpacking a chunk twice, where fits_cache().
 /// An invalid handle where HDF5 cannot.
 DatasetHandle open_dataset_cached(const FileHandle& handle, const std::string& dataset,
                                   const DatasetInfo& info);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/hdf5_type.hpp"
 
+#include "io/hdf5_handle.hpp"
+
 namespace runner {
 namespace {
 
@@ -55,6 +57,12 @@ std::optional<ElementType> element_type_of(hid_t type) {
         return std::nullopt;
     default: return std::nullopt;
     }
+}
+
+bool is_plain(hid_t type, ElementType element) {
+    const TypeHandle native_order(hdf5_must(H5Tcopy(type), "H5Tcopy"));
+    hdf5_must(H5Tset_order(native_order.get(), H5Tget_order(hdf5_type(element))), "H5Tset_order");
+    return H5Tequal(native_order.get(), hdf5_type(element)) > 0;
 }
 
 std::string describe_type(hid_t type) {

@@ -17,6 +17,9 @@ hid_t hdf5_type(ElementType type);
 /// or 8 bytes of either byte order.
 std::optional<ElementType> element_type_of(hid_t type);
 
+/// Whether `type` is stored as `element` is in memory, but for the order of its bytes.
+bool is_plain(hid_t type, ElementType element);
+
 /// "big-endian int32", "string of 12 bytes", "compound of 3 members": for people.
 std::string describe_type(hid_t type);
 

@@ -62,24 +62,16 @@ void shuffle_bytes(std::span<const std::byte> from, std::int64_t size, std::byte
     }
 }
 
-struct Packer::Zstd {
-    ZSTD_CCtx* context = ZSTD_createCCtx();
-    Zstd() = default;
-    Zstd(const Zstd&) = delete;
-    Zstd& operator=(const Zstd&) = delete;
-    ~Zstd() { ZSTD_freeCCtx(context); }
-};
-
 Packer::Packer(const OutputLayout& layout, std::int64_t chunk_bytes, std::int64_t element_bytes)
-    : layout_(layout), element_bytes_(element_bytes) {
+    : layout_(layout), element_bytes_(element_bytes), zstd_(nullptr, ZSTD_freeCCtx) {
     const auto bytes = static_cast<std::size_t>(chunk_bytes);
     if (layout.shuffle && element_bytes > 1) {
         shuffled_.resize(bytes);
     }
     if (layout.compression == Compression::zstd) {
         packed_.resize(ZSTD_compressBound(bytes));
-        zstd_ = std::make_unique<Zstd>();
-        if (zstd_->context == nullptr) {
+        zstd_.reset(ZSTD_createCCtx());
+        if (!zstd_) {
             throw Error(ExitCode::launch, {"cannot take host memory", "zstd", "none is left", ""});
         }
     } else {
@@ -87,10 +79,6 @@ Packer::Packer(const OutputLayout& layout, std::int64_t chunk_bytes, std::int64_
         workspace_.resize(static_cast<std::size_t>(workspace_bytes(layout.level)));
     }
 }
-
-Packer::Packer(Packer&&) noexcept = default;
-Packer& Packer::operator=(Packer&&) noexcept = default;
-Packer::~Packer() = default;
 
 std::int64_t Packer::memory(const OutputLayout& layout, std::int64_t chunk_bytes) {
     const std::int64_t shuffled = layout.shuffle ? chunk_bytes : 0;
@@ -133,7 +121,7 @@ std::span<const std::byte> Packer::deflate(std::span<const std::byte> chunk) {
 }
 
 std::span<const std::byte> Packer::zstd(std::span<const std::byte> chunk) {
-    const std::size_t bytes = ZSTD_compressCCtx(zstd_->context, packed_.data(), packed_.size(),
+    const std::size_t bytes = ZSTD_compressCCtx(zstd_.get(), packed_.data(), packed_.size(),
                                                 chunk.data(), chunk.size(), layout_.level);
     if (ZSTD_isError(bytes) != 0) {
         throw Error(ExitCode::defect,

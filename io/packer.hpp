@@ -9,6 +9,8 @@
 #include <span>
 #include <vector>
 
+struct ZSTD_CCtx_s;
+
 namespace runner {
 
 /// Puts byte b of each of the elements of `size` bytes side by side, as HDF5's shuffle filter:
@@ -21,9 +23,6 @@ class Packer {
     /// `chunk_bytes`: the most that pack() will be given, below 4 GiB. `element_bytes`: for the
     /// shuffle. @throws Error (launch) without memory.
     Packer(const OutputLayout& layout, std::int64_t chunk_bytes, std::int64_t element_bytes);
-    Packer(Packer&&) noexcept;
-    Packer& operator=(Packer&&) noexcept;
-    ~Packer();
 
     /// Memory that one takes.
     static std::int64_t memory(const OutputLayout& layout, std::int64_t chunk_bytes);
@@ -32,7 +31,6 @@ class Packer {
     std::span<const std::byte> pack(std::span<const std::byte> chunk);
 
   private:
-    struct Zstd;
     std::span<const std::byte> deflate(std::span<const std::byte> chunk);
     std::span<const std::byte> zstd(std::span<const std::byte> chunk);
 
@@ -41,7 +39,7 @@ class Packer {
     std::vector<std::byte> shuffled_;
     std::vector<std::byte> packed_;
     std::vector<std::byte> workspace_; ///< of ISA-L
-    std::unique_ptr<Zstd> zstd_;
+    std::unique_ptr<ZSTD_CCtx_s, std::size_t (*)(ZSTD_CCtx_s*)> zstd_;
 };
 
 } // namespace runner

@@ -8,6 +8,7 @@
 #include "io/hdf5_type.hpp"
 #include "io/io_threads.hpp"
 #include "io/row_geometry.hpp"
+#include "io/row_readers.hpp"
 
 namespace runner {
 namespace {
@@ -104,6 +105,9 @@ std::unique_ptr<RowReader> open_rows(const std::string& file, const std::string&
     DatasetInfo info = inspect_dataset(file, dataset);
     if (info.offset) {
         return std::make_unique<PositionalReader>(file, std::move(info), threads);
+    }
+    if (auto reader = open_chunk_reader(file, dataset, info, threads)) {
+        return reader;
     }
     return std::make_unique<Hdf5Reader>(file, dataset, std::move(info));
 }

@@ -33,8 +33,9 @@ struct DatasetInfo {
 /// message lists the ones there are.
 DatasetInfo inspect_dataset(const std::string& file, const std::string& dataset);
 
-/// Memory that a reader of this dataset takes beside the caller's, at most: HDF5's unpacked chunks.
-std::int64_t reader_bytes(const DatasetInfo& info);
+/// Memory that a reader of this dataset with so many threads takes beside the caller's, at most:
+/// unpacked chunks.
+std::int64_t reader_bytes(const DatasetInfo& info, int threads);
 
 /// Reads rows of one dataset as native elements. A row is a run along the last axis, all leading
 /// axes flattened into the row number; in an array of one axis each element is a row.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/convolve_tile.hpp"
 
+#include "base/sizes.hpp"
+
 #include <algorithm>
 #include <new>
 
@@ -47,13 +49,17 @@ ConvolveCall make_convolve_call(const Convolution& convolution, const RowBlock& 
     call.in = in;
     call.out = out;
 
-    constexpr std::int64_t ring_bytes = 512 * 1024;
+    constexpr std::int64_t ring_bytes = 512 * KiB;
     constexpr std::int64_t column_step = 128; // whole groups of vectors, whatever their width
     call.step_rows = 32;
     call.ring_rows = std::min(2 * call.column_radius() + call.step_rows, block.in_rows);
     const std::int64_t most =
         std::max(ring_bytes / (call.ring_rows * compute_bytes(call)), column_step) / column_step *
         column_step;
+    constexpr std::int64_t cached_bytes = 8 * MiB;
+    const std::int64_t out_bytes =
+        block.frames * block.out_rows * call.columns * size_of(call.out_type);
+    call.out_stores = out_bytes > cached_bytes ? OutStores::past_caches : OutStores::cached;
     const std::int64_t strips = (call.columns + most - 1) / most;
     call.tile_columns =
         strips == 1 ? call.columns : round_up((call.columns + strips - 1) / strips, column_step);

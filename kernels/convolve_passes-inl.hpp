@@ -14,7 +14,12 @@
 #include <limits>
 #include <type_traits>
 
+#include <hwy/cache_control.h>
 #include <hwy/highway.h>
+
+#include "base/sizes.hpp"
+#include "kernels/convolve_tile.hpp"
+#include "kernels/convolve_types-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace runner {
@@ -47,77 +52,6 @@ template <class D> HWY_INLINE hn::Vec<D> no_sum(D d) {
     return hn::Set(d, static_cast<hn::TFromD<D>>(-0.0));
 }
 
-/// `Lanes(d)` elements of the input as the compute type.
-template <class D, class In> HWY_INLINE hn::Vec<D> load_as(D d, const In* from) {
-    if constexpr (std::is_integral_v<In>) {
-        const hn::Rebind<In, D> narrow;
-        const hn::Rebind<std::int32_t, D> wide;
-        return hn::ConvertTo(d, hn::PromoteTo(wide, hn::LoadU(narrow, from)));
-    } else {
-        return hn::LoadU(d, from);
-    }
-}
-
-/// Converts and stores `Lanes(d)` results: integers round half to even and saturate, NaN is 0.
-template <class D, class Out> HWY_INLINE void store_as(D d, hn::Vec<D> value, Out* to) {
-    using T = hn::TFromD<D>;
-    if constexpr (std::is_same_v<T, Out>) {
-        hn::StoreU(value, d, to);
-    } else if constexpr (std::is_same_v<Out, float>) {
-#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
-        // Highway's DemoteTo without vectors makes the largest float of what should be infinite.
-        HWY_ALIGN T lanes[hn::MaxLanes(d)];
-        hn::Store(value, d, lanes);
-        for (std::size_t i = 0; i < hn::Lanes(d); ++i) {
-            to[i] = static_cast<float>(lanes[i]);
-        }
-#else
-        const hn::Rebind<float, D> narrow;
-        hn::StoreU(hn::DemoteTo(narrow, value), narrow, to);
-#endif
-    } else if constexpr (std::is_same_v<Out, double>) {
-        const hn::ScalableTag<double> wide;
-        const hn::Rebind<float, decltype(wide)> part;
-        HWY_ALIGN T lanes[hn::MaxLanes(d)];
-        hn::Store(value, d, lanes);
-        for (std::size_t i = 0; i < hn::Lanes(d); i += hn::Lanes(wide)) {
-            hn::StoreU(hn::PromoteTo(wide, hn::Load(part, lanes + i)), wide, to + i);
-        }
-    } else {
-        const auto number = hn::IfThenElseZero(hn::Eq(value, value), value);
-        const auto most = hn::Set(d, static_cast<T>(std::numeric_limits<Out>::max()));
-        const auto inside = hn::Min(hn::Max(number, hn::Zero(d)), most);
-        const hn::Rebind<std::int32_t, D> whole;
-        const hn::Rebind<Out, D> narrow;
-        if constexpr (std::is_same_v<T, float>) {
-            hn::StoreU(hn::DemoteTo(narrow, hn::NearestInt(inside)), narrow, to);
-        } else {
-            hn::StoreU(hn::DemoteTo(narrow, hn::DemoteTo(whole, hn::Round(inside))), narrow, to);
-        }
-    }
-}
-
-/// store_as for the first `count` < Lanes(d) lanes.
-template <class D, class Out>
-HWY_INLINE void store_some_as(D d, hn::Vec<D> value, Out* to, std::int64_t count) {
-    Out lanes[hn::MaxLanes(d)];
-    store_as(d, value, lanes);
-    std::memcpy(to, lanes, static_cast<std::size_t>(count) * sizeof(Out));
-}
-
-/// to[i] = from[i] as the compute type, for i in [0, count).
-template <class In, class T> HWY_INLINE void convert(const In* from, T* to, std::int64_t count) {
-    const hn::ScalableTag<T> d;
-    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-    std::int64_t i = 0;
-    for (; i + lanes <= count; i += lanes) {
-        hn::StoreU(load_as(d, from + i), d, to + i);
-    }
-    for (; i < count; ++i) {
-        to[i] = static_cast<T>(from[i]);
-    }
-}
-
 /// Vectors [0, n) of `to` = Σ weights[j] · in[i + j], in the order of j.
 template <int n, class D, class T = hn::TFromD<D>>
 HWY_INLINE void along_vectors(D d, const T* HWY_RESTRICT in, const T* HWY_RESTRICT weights,
@@ -144,8 +78,8 @@ HWY_INLINE void along_vectors(D d, const T* HWY_RESTRICT in, const T* HWY_RESTRI
 /// The pass along a line: to[i] = Σ weights[j] · in[i + j] for i in [0, length), and on to the end
 /// of the last vector; `in` has 2R elements more. `to` is aligned.
 template <class T>
-HWY_INLINE void pass_along(const T* in, const T* weights, std::int64_t count, std::int64_t length,
-                           T* to) {
+HWY_NOINLINE void pass_along(const T* in, const T* weights, std::int64_t count, std::int64_t length,
+                             T* to) {
     const hn::ScalableTag<T> d;
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
     std::int64_t i = 0;
@@ -160,111 +94,129 @@ HWY_INLINE void pass_along(const T* in, const T* weights, std::int64_t count, st
     }
 }
 
-/// Where the pass across puts its results: the first of `rows` rows and the elements between them.
-template <class Out> struct OutRows {
-    Out* first;
-    std::int64_t pitch;
-};
-
 /// `m` rows of `n` vectors of the pass across, at element `at` of the rows: row r = Σ weights[j] ·
 /// rows[r + j], in the order of j. Each vector that is read serves all m rows. count ≥ m − 1.
-template <int m, int n, class D, class Out, class T = hn::TFromD<D>>
+template <int m, int n, class D, class T = hn::TFromD<D>>
 HWY_INLINE void across_vectors(D d, const T* const* HWY_RESTRICT rows,
                                const T* HWY_RESTRICT weights, std::int64_t count, std::int64_t at,
-                               OutRows<Out> out, std::int64_t last) {
+                               T* HWY_RESTRICT to, std::int64_t pitch) {
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
     hn::Vec<D> sum[m][n];
-#pragma GCC unroll 16
-    for (int r = 0; r < m; ++r) {
-#pragma GCC unroll 16
-        for (int v = 0; v < n; ++v) {
-            sum[r][v] = no_sum(d);
-        }
-    }
+    hn::Vec<D> x[n];
     // Row k of the input meets output row r with weight k − r: all of them in the middle, the upper
-    // ones alone at the start, the lower ones alone at the end.
+    // ones alone at the start, the lower ones alone at the end. Weight j is kept in slot j mod m,
+    // so that each is broadcast once.
+    hn::Vec<D> weight[m];
 #pragma GCC unroll 16
-    for (int k = 0; k < m - 1; ++k) {
-#pragma GCC unroll 16
-        for (int v = 0; v < n; ++v) {
-            const auto x = hn::Load(d, rows[k] + at + v * lanes);
-#pragma GCC unroll 16
-            for (int r = 0; r <= k; ++r) {
-                sum[r][v] = fused(d, hn::Set(d, weights[k - r]), x, sum[r][v]);
-            }
-        }
+    for (int i = 0; i < m * n; ++i) {
+        sum[i / n][i % n] = no_sum(d);
     }
-    for (std::int64_t k = m - 1; k < count; ++k) {
-        hn::Vec<D> x[n];
+    const auto read_row = [&](std::int64_t k) HWY_ATTR {
 #pragma GCC unroll 16
         for (int v = 0; v < n; ++v) {
             x[v] = hn::Load(d, rows[k] + at + v * lanes);
         }
+    };
+    const auto add_row = [&](int r, hn::Vec<D> with) HWY_ATTR {
 #pragma GCC unroll 16
-        for (int r = 0; r < m; ++r) {
-            const auto weight = hn::Set(d, weights[k - r]);
+        for (int v = 0; v < n; ++v) {
+            sum[r][v] = fused(d, with, x[v], sum[r][v]);
+        }
+    };
 #pragma GCC unroll 16
-            for (int v = 0; v < n; ++v) {
-                sum[r][v] = fused(d, weight, x[v], sum[r][v]);
+    for (int k = 0; k < m - 1; ++k) {
+        read_row(k);
+        weight[k] = hn::Set(d, weights[k]);
+#pragma GCC unroll 16
+        for (int r = 0; r <= k; ++r) {
+            add_row(r, weight[k - r]);
+        }
+    }
+    std::int64_t k = m - 1;
+    for (; k + m <= count; k += m) {
+#pragma GCC unroll 16
+        for (int s = 0; s < m; ++s) {
+            read_row(k + s);
+            weight[(m - 1 + s) % m] = hn::Set(d, weights[k + s]);
+#pragma GCC unroll 16
+            for (int r = 0; r < m; ++r) {
+                add_row(r, weight[(2 * m - 1 + s - r) % m]);
             }
         }
     }
+    for (; k < count; ++k) {
+        read_row(k);
 #pragma GCC unroll 16
-    for (int k = 0; k < m - 1; ++k) {
+        for (int r = 0; r < m; ++r) {
+            add_row(r, hn::Set(d, weights[k - r]));
+        }
+    }
 #pragma GCC unroll 16
-        for (int v = 0; v < n; ++v) {
-            const auto x = hn::Load(d, rows[count + k] + at + v * lanes);
+    for (int past = 0; past < m - 1; ++past) {
+        read_row(count + past);
 #pragma GCC unroll 16
-            for (int r = k + 1; r < m; ++r) {
-                sum[r][v] = fused(d, hn::Set(d, weights[count + k - r]), x, sum[r][v]);
-            }
+        for (int r = past + 1; r < m; ++r) {
+            add_row(r, hn::Set(d, weights[count + past - r]));
         }
     }
 #pragma GCC unroll 16
     for (int r = 0; r < m; ++r) {
-        Out* to = out.first + r * out.pitch + at;
-        if (last == n * lanes) {
 #pragma GCC unroll 16
-            for (int v = 0; v < n; ++v) {
-                store_as(d, sum[r][v], to + v * lanes);
-            }
-        } else {
-            store_some_as(d, sum[r][0], to, last);
+        for (int v = 0; v < n; ++v) {
+            hn::Store(sum[r][v], d, to + r * pitch + v * lanes);
         }
     }
 }
 
-/// across_vectors down all rows of a step.
-template <int n, class D, class Out, class T = hn::TFromD<D>>
-HWY_INLINE void across_column(D d, const T* const* rows, const T* weights, std::int64_t count,
-                              std::int64_t at, OutRows<Out> out, std::int64_t out_rows,
-                              std::int64_t last) {
-    std::int64_t r = 0;
-    if (count >= 3) {
-        for (; r + 4 <= out_rows; r += 4) {
-            across_vectors<4, n>(d, rows + r, weights, count, at,
-                                 OutRows<Out>{out.first + r * out.pitch, out.pitch}, last);
-        }
+/// across_vectors for the elements [begin, end) of m rows, and on to the end of the last vector.
+template <int m, class T>
+HWY_NOINLINE void across_rows(const T* const* rows, const T* weights, std::int64_t count,
+                              std::int64_t begin, std::int64_t end, T* to, std::int64_t pitch) {
+    const hn::ScalableTag<T> d;
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+    std::int64_t at = begin;
+    for (; at + 2 * lanes <= end; at += 2 * lanes) {
+        across_vectors<m, 2>(d, rows, weights, count, at, to + (at - begin), pitch);
     }
-    for (; r < out_rows; ++r) {
-        across_vectors<1, n>(d, rows + r, weights, count, at,
-                             OutRows<Out>{out.first + r * out.pitch, out.pitch}, last);
+    for (; at < end; at += lanes) {
+        across_vectors<m, 1>(d, rows, weights, count, at, to + (at - begin), pitch);
     }
 }
+
+/// Where the pass across puts its results: the first of its rows and the elements between them.
+template <class Out> struct OutRows {
+    Out* first;
+    std::int64_t pitch;
+    OutStores stores;
+};
 
 /// The pass across rows: out row r = Σ weights[j] · rows[r + j], for r in [0, out_rows) and
 /// `columns` elements, converted; `rows` are aligned and end with a whole vector.
 template <class T, class Out>
 HWY_INLINE void pass_across(const T* const* rows, const T* weights, std::int64_t count,
                             std::int64_t columns, OutRows<Out> out, std::int64_t out_rows) {
-    const hn::ScalableTag<T> d;
-    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-    std::int64_t at = 0;
-    for (; at + 2 * lanes <= columns; at += 2 * lanes) {
-        across_column<2>(d, rows, weights, count, at, out, out_rows, 2 * lanes);
-    }
-    for (; at < columns; at += lanes) {
-        across_column<1>(d, rows, weights, count, at, out, out_rows, HWY_MIN(lanes, columns - at));
+    // Strips that stay in the L1 cache from one group of rows to the next.
+    constexpr std::int64_t strip_bytes = 24 * KiB;
+    constexpr std::int64_t widest = 256;
+    constexpr std::int64_t narrowest = std::int64_t{2} * HWY_MAX_BYTES / std::int64_t{sizeof(T)};
+    const std::int64_t fitting = strip_bytes / ((out_rows + count) * std::int64_t{sizeof(T)});
+    const std::int64_t strip = HWY_MIN(HWY_MAX(fitting / narrowest, 1) * narrowest, widest);
+    constexpr std::int64_t group = 4;
+    alignas(HWY_MAX_BYTES) T results[group * widest];
+    for (std::int64_t begin = 0; begin < columns; begin += strip) {
+        const std::int64_t end = HWY_MIN(begin + strip, columns);
+        for (std::int64_t r = 0, made = 0; r < out_rows; r += made) {
+            made = count >= group - 1 && r + group <= out_rows ? group : 1;
+            if (made == group) {
+                across_rows<group>(rows + r, weights, count, begin, end, results, widest);
+            } else {
+                across_rows<1>(rows + r, weights, count, begin, end, results, widest);
+            }
+            for (std::int64_t i = 0; i < made; ++i) {
+                put_row(results + i * widest, out.first + (r + i) * out.pitch + begin, end - begin,
+                        out.stores);
+            }
+        }
     }
 }
 

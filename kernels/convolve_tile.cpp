@@ -42,6 +42,9 @@ template <class In, class Out> class TilePasses {
         for (std::int64_t row = tile_.first_row; row < end; row += call_.step_rows) {
             step(row, std::min(call_.step_rows, end - row));
         }
+        if (call_.out_stores == OutStores::past_caches) {
+            hwy::FlushStream();
+        }
     }
 
   private:
@@ -86,7 +89,7 @@ template <class In, class Out> class TilePasses {
         }
         const OutRows<Out> out{out_ + (first - call_.block.out_first) * call_.columns +
                                    tile_.first_column,
-                               call_.columns};
+                               call_.columns, call_.out_stores};
         pass_across(reinterpret_cast<const Compute* const*>(places.data()), column_weights_.data(),
                     2 * radius + 1, tile_.columns, out, rows);
     }

@@ -13,6 +13,10 @@
 
 namespace runner {
 
+/// How results are written: as usual, or past the caches, which spares the memory a read of what is
+/// overwritten but leaves nothing near for the next to read.
+enum class OutStores { cached, past_caches };
+
 /// What the tiles of one call have in common: the convolution made ready, the block, its memory and
 /// how it is cut.
 struct ConvolveCall {
@@ -32,6 +36,7 @@ struct ConvolveCall {
     std::int64_t tile_columns = 0; ///< the most columns of a tile
     std::int64_t step_rows = 0;    ///< output rows made from one filling of the ring
     std::int64_t ring_rows = 0;    ///< rows of the row pass that a tile keeps
+    OutStores out_stores = OutStores::cached;
 
     std::int64_t row_radius() const { return static_cast<std::int64_t>(row_weights.size() / 2); }
     std::int64_t column_radius() const {

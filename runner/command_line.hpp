@@ -45,6 +45,7 @@ struct GenerateCommand {
     GenerateRequest request;
     std::string file;
     std::string dataset;
+    bool overwrite = false; ///< replace a file of that name
 };
 
 /// A dataset as an argument, `FILE:/dataset`; `dataset` is empty where only a file is named.
@@ -58,6 +59,7 @@ struct DatasetName {
 /// `runner inspect FILE[:/dataset]`.
 struct InspectCommand {
     DatasetName what;
+    bool json = false;
 };
 
 /// `runner compare A:/x B:/y`.
@@ -65,6 +67,7 @@ struct CompareCommand {
     DatasetName a;
     DatasetName b;
     double tolerance = 0; ///< the largest absolute difference that is still equal
+    bool json = false;
 };
 
 /// `runner render FILE:/x OUT.png`.

@@ -42,20 +42,21 @@ struct Verbs {
     }
 
     ExitCode operator()(const GenerateCommand& command) const {
-        generate(command.request, command.file, command.dataset, all_cores());
+        generate(command.request, command.file, command.dataset, all_cores(),
+                 command.overwrite ? Overwrite::yes : Overwrite::no);
         return ExitCode::ok;
     }
 
     ExitCode operator()(const InspectCommand& command) const {
-        print(inspect_text(command.what.file, command.what.dataset));
+        const auto& [file, dataset] = command.what;
+        print(command.json ? inspect_json(file, dataset) : inspect_text(file, dataset));
         return ExitCode::ok;
     }
 
     ExitCode operator()(const CompareCommand& command) const {
-        const Comparison comparison =
-            compare({command.a.file, command.a.dataset, command.b.file, command.b.dataset,
-                     command.tolerance, all_cores()});
-        print(comparison_text(comparison));
+        const Comparison comparison = compare({command.a.file, command.a.dataset, command.b.file,
+                                               command.b.dataset, command.tolerance, all_cores()});
+        print(command.json ? comparison_json(comparison) : comparison_text(comparison));
         return comparison.differs() ? ExitCode::differs : ExitCode::ok;
     }
 

@@ -44,8 +44,8 @@ template <class T> std::string value_text(const std::vector<T>& values) {
 std::string attributes_text(const AttributeList& attributes, const std::string& indent) {
     std::string text;
     for (const auto& [name, value] : attributes) {
-        text += indent + "@" + name + " = " +
-                std::visit([](const auto& v) { return value_text(v); }, value) + "\n";
+        text.append(indent).append("@").append(name).append(" = ");
+        text += std::visit([](const auto& v) { return value_text(v); }, value) + "\n";
     }
     return text;
 }

@@ -24,7 +24,7 @@ struct GenerateRequest {
     std::uint64_t seed = 0;
 };
 
-/// The patterns that this version makes.
+/// The names of the patterns that this version makes.
 const std::vector<std::string>& generate_patterns();
 
 enum class BackendChoice { automatic, cpu, cuda };
@@ -61,7 +61,7 @@ struct JobFile {
 
     struct Run {
         BackendChoice backend = BackendChoice::automatic;
-        std::optional<MemorySize> host_memory;   ///< nothing: from the machine
+        std::optional<MemorySize> host_memory;   ///< nothing: 80 % of the rank's part of its host
         std::optional<MemorySize> device_memory; ///< nothing: 80 % of what is free
         std::optional<std::int64_t> chunk_rows;  ///< nothing: auto
         std::optional<std::int64_t> lanes;       ///< nothing: auto

@@ -100,7 +100,8 @@ std::string run_lines(const JobFile::Run& run) {
     static constexpr std::array resumes = {"auto", "never", "require"};
     return "[run]\n" +
            line("backend", toml_text(backends.at(static_cast<std::size_t>(run.backend)))) +
-           size_lines("host_memory", run.host_memory, "from the machine, its cgroup and Slurm") +
+           size_lines("host_memory", run.host_memory,
+                      "80% of the rank's part of what its host has") +
            size_lines("device_memory", run.device_memory, "80% of what is free on the rank's GPU") +
            line("chunk_rows", count_text(run.chunk_rows)) + line("lanes", count_text(run.lanes)) +
            line("io_threads", count_text(run.io_threads)) +
@@ -127,7 +128,7 @@ overwrite = false
 
 [run]
 backend = "auto"                # auto, cpu or cuda
-# host_memory = "2GiB"          # per rank; default: from the machine
+# host_memory = "2GiB"          # per rank: a size, or a share of its part of what the host has
 # device_memory = "80%"         # per rank: a size, or a share of what is free on its GPU
 chunk_rows = "auto"             # rows that pass through the device at once
 lanes = "auto"                  # chunks in flight

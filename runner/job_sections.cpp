@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "jobs/toml_text.hpp"
+#include "kernels/patterns.hpp"
 
 #include <array>
 #include <filesystem>
@@ -39,6 +40,7 @@ std::string required_text(TableReader& table, std::string_view key, const char* 
 
 std::optional<ElementType> parse_type(TableReader& table, std::string_view key) {
     std::vector<std::string> names;
+    names.reserve(all_element_types.size());
     for (const ElementType type : all_element_types) {
         names.emplace_back(name_of(type));
     }
@@ -70,7 +72,7 @@ std::optional<GenerateRequest> parse_generate(TableReader& input) {
     }
     GenerateRequest request;
     if (!table->has("pattern")) {
-        table->missing("pattern", "pattern = \"noise\", \"index\" or \"gradient\"");
+        table->missing("pattern", "pattern = \"noise\"; there are " + pattern_names());
     } else if (const std::optional<std::size_t> index =
                    table->choice("pattern", generate_patterns())) {
         request.pattern = generate_patterns()[*index];
@@ -163,9 +165,9 @@ void check_output_file(TableReader& table, const std::string& output, const std:
     }
 }
 
-/// A size in words or in bytes. `wanted`: what the key takes, for messages.
-std::optional<MemorySize> parse_memory(TableReader& table, std::string_view key,
-                                       const std::string& wanted) {
+/// A size in words or in bytes, or a share of what is free.
+std::optional<MemorySize> parse_memory(TableReader& table, std::string_view key) {
+    const std::string wanted = "a size like \"2GiB\" or a share like \"80%\"";
     const TableValue* value = table.value(key);
     if (value == nullptr) {
         return std::nullopt;
@@ -212,8 +214,15 @@ std::optional<std::int64_t> parse_count(TableReader& table, std::string_view key
 } // namespace
 
 const std::vector<std::string>& generate_patterns() {
-    static const std::vector<std::string> patterns = {"noise", "index", "gradient"};
-    return patterns;
+    static const std::vector<std::string> names = [] {
+        std::vector<std::string> all;
+        all.reserve(all_patterns.size());
+        for (const auto& [name, pattern] : all_patterns) {
+            all.emplace_back(name);
+        }
+        return all;
+    }();
+    return names;
 }
 
 JobFile::Input parse_input(TableReader& top) {
@@ -266,13 +275,8 @@ JobFile::Run parse_run(TableReader& top) {
     const std::optional<std::size_t> backend = table->choice("backend", {"auto", "cpu", "cuda"});
     run.backend = std::array{BackendChoice::automatic, BackendChoice::cpu, BackendChoice::cuda}.at(
         backend.value_or(0));
-    run.host_memory = parse_memory(*table, "host_memory", "a size like \"2GiB\"");
-    if (run.host_memory && run.host_memory->fraction != 0) {
-        table->complain("host_memory", "takes a size like \"2GiB\"; a percentage is for "
-                                       "run.device_memory, where it is of what is free");
-    }
-    run.device_memory =
-        parse_memory(*table, "device_memory", "a size like \"8GiB\" or a share like \"80%\"");
+    run.host_memory = parse_memory(*table, "host_memory");
+    run.device_memory = parse_memory(*table, "device_memory");
     run.chunk_rows = parse_count(*table, "chunk_rows", any);
     run.lanes = parse_count(*table, "lanes", most_lanes);
     run.io_threads = parse_count(*table, "io_threads", most_io_threads);

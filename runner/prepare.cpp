@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <utility>
 
+#include <sys/stat.h>
+
 namespace runner {
 namespace {
 
@@ -21,6 +23,13 @@ std::int64_t limit(const std::optional<MemorySize>& wanted, std::int64_t availab
 std::filesystem::path folder_of(const std::string& file) {
     const std::filesystem::path folder = std::filesystem::path(file).parent_path();
     return folder.empty() ? std::filesystem::path(".") : folder;
+}
+
+bool on_one_device(const std::filesystem::path& a, const std::filesystem::path& b) {
+    struct stat of_a {};
+    struct stat of_b {};
+    return ::stat(a.c_str(), &of_a) == 0 && ::stat(b.c_str(), &of_b) == 0 &&
+           of_a.st_dev == of_b.st_dev;
 }
 
 } // namespace
@@ -75,7 +84,7 @@ DiskSpace disk_space(const PreparedJob& prepared) {
     }
     DiskSpace disk;
     disk.needed = byte_count(prepared.stream().shape().output);
-    if (prepared.input_is_missing && folder_of(prepared.file.input.file) == folder) {
+    if (prepared.input_is_missing && on_one_device(folder_of(prepared.file.input.file), folder)) {
         disk.needed += byte_count(prepared.input.array);
     }
     disk.free = static_cast<std::int64_t>(

@@ -89,8 +89,8 @@ void render(const RenderRequest& request) {
     std::vector<Thumbnail> pictures;
     for (const auto& [file, dataset] : request.sources) {
         const auto reader = open_rows(file, dataset, request.threads);
-        pictures.push_back(
-            make_thumbnail(*reader, file + ":" + dataset, request.frame, request.size));
+        const std::string where = std::string(file).append(":").append(dataset);
+        pictures.push_back(make_thumbnail(*reader, where, request.frame, request.size));
     }
     const std::span<const Thumbnail> all = pictures;
     const Range common = range_of(all);

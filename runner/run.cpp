@@ -89,11 +89,11 @@ void check_output(const PreparedJob& prepared) {
                      "Set output.overwrite = true, or another output.file"});
     }
     if (disk.free < disk.needed) {
-        throw Error(ExitCode::output,
-                    {"the output does not fit on its disk", output.file,
-                     "it takes " + size_text(disk.needed) + " and " + size_text(disk.free) +
-                         " are free",
-                     "Free " + size_text(disk.needed - disk.free) + ", or name another disk"});
+        throw Error(
+            ExitCode::output,
+            {"the output does not fit on its disk", output.file,
+             "it takes " + size_text(disk.needed) + " and " + size_text(disk.free) + " are free",
+             "Free " + size_text(disk.needed - disk.free) + ", or name another disk"});
     }
 }
 
@@ -116,10 +116,9 @@ OpenRun open_run(const PreparedJob& prepared, const Plan& plan, const Ranks& ran
     ranks.first_alone([&] { create_output(output_dataset(prepared)); });
     ranks.together([&] {
         open.reader = open_rows(file.input.file, file.input.dataset, plan.io_threads);
-        open.writer =
-            open_output_rows(output_dataset(prepared), ranks.rank(), plan.io_threads);
-        open.border = std::make_unique<BorderRows>(plan.decomposition, ranks.rank(),
-                                                   plan.shape.in_row_bytes);
+        open.writer = open_output_rows(output_dataset(prepared), ranks.rank(), plan.io_threads);
+        open.border =
+            std::make_unique<BorderRows>(plan.decomposition, ranks.rank(), plan.shape.in_row_bytes);
         open.border->read_own(*open.reader);
     });
     open.border->exchange(ranks);
@@ -146,7 +145,7 @@ StreamTimes stream_with_progress(const RunCommand& command, const PreparedJob& p
                                  OpenRun& open, Trace* trace) {
     StreamProgress progress;
     const std::int64_t slab_rows = plan.decomposition.slab(ranks.rank()).count();
-    const Stream stream{plan,          prepared.stream(), ranks.rank(), *open.reader,
+    const Stream stream{plan,         prepared.stream(), ranks.rank(), *open.reader,
                         *open.border, *open.writer,      progress,     trace};
     const bool shown = ranks.first() && !command.quiet;
     Progress view(stderr, shown ? progress_style(stderr) : ProgressStyle::silent,
@@ -154,9 +153,8 @@ StreamTimes stream_with_progress(const RunCommand& command, const PreparedJob& p
     const auto start = Clock::now();
     StreamTimes times;
     {
-        const Ticker ticker([&] {
-            view.update(snapshot(plan, slab_rows, progress, seconds_since(start)));
-        });
+        const Ticker ticker(
+            [&] { view.update(snapshot(plan, slab_rows, progress, seconds_since(start))); });
         times = run_stream(stream, [&] {
             return make_queue(binding.backend, binding.device.index, binding.limits.cores);
         });
@@ -195,15 +193,15 @@ void complete_output(const PreparedJob& prepared, RunReport& report) {
     const OutputDataset dataset = output_dataset(prepared);
     assemble_output(dataset, report.plan.decomposition.ranks, sync);
     write_attributes(dataset.file, provenance(report));
-    publish_output(dataset.file, output.file,
-                   output.overwrite ? Overwrite::yes : Overwrite::no, sync);
+    publish_output(dataset.file, output.file, output.overwrite ? Overwrite::yes : Overwrite::no,
+                   sync);
 }
 
 std::string closing_line(const RunReport& report) {
     const Bottleneck bottleneck = find_bottleneck(report.ranks);
     const StreamShape& shape = report.plan.shape;
-    const std::int64_t bytes = report.plan.decomposition.total_rows() *
-                               (shape.in_row_bytes + shape.out_row_bytes);
+    const std::int64_t bytes =
+        report.plan.decomposition.total_rows() * (shape.in_row_bytes + shape.out_row_bytes);
     std::array<char, 160> text{};
     (void)std::snprintf(text.data(), text.size(),
                         "%s read and written in %.2f s, %.2f GB/s; slowest stage %s, %.0f %% of "
@@ -227,7 +225,8 @@ std::vector<std::string> settings_of(const RunCommand& command) {
 }
 
 PreparedJob prepare(const RunCommand& command, const Ranks& ranks) {
-    return ranks.together([&] { return prepare_job(load_job_file(command.job, settings_of(command))); });
+    return ranks.together(
+        [&] { return prepare_job(load_job_file(command.job, settings_of(command))); });
 }
 
 } // namespace
@@ -236,9 +235,8 @@ void run_job(const RunCommand& command, const Ranks& ranks, Clock::time_point st
     const std::string started = utc_text(std::time(nullptr));
     PreparedJob prepared = prepare(command, ranks);
     const RankBinding binding = bind_rank(ranks, prepared.file.run.backend);
-    const Plan plan = ranks.together([&] {
-        return plan_job(prepared, binding.backend, ranks.size(), binding.limits);
-    });
+    const Plan plan = ranks.together(
+        [&] { return plan_job(prepared, binding.backend, ranks.size(), binding.limits); });
     ranks.first_alone([&] { check_output(prepared); });
     if (prepared.input_is_missing) {
         ranks.first_alone([&] { generate_input(prepared, binding.limits.cores); });
@@ -256,19 +254,26 @@ void run_job(const RunCommand& command, const Ranks& ranks, Clock::time_point st
                                       command.trace ? &trace : nullptr);
     const auto streamed = Clock::now();
     open.writer->finish(prepared.file.output.sync ? RowWriter::Sync::yes : RowWriter::Sync::no);
+    mine.times[Stage::read].bytes = open.border->bytes_read(); // of storage: no row twice
     mine.border_bytes_sent = open.border->bytes_sent();
     mine.border_rows_held = open.border->rows_held();
     mine.resident_peak = peak_resident_memory();
 
     const FileFacts input = file_facts(prepared.file.input.file);
-    RunReport report{prepared.file,  plan,    prepared.input,       input.bytes,
-                     input.modified, gather_reports(mine, ranks), started, seconds_since(start), 0};
+    RunReport report{prepared.file,
+                     plan,
+                     prepared.input,
+                     input.bytes,
+                     input.modified,
+                     gather_reports(mine, ranks),
+                     started,
+                     seconds_since(start),
+                     0};
     ranks.first_alone([&] { complete_output(prepared, report); });
     report.wall_seconds = seconds_since(start);
     report.finish_seconds = seconds_since(streamed);
-    const std::vector<std::string> events =
-        ranks.gather(trace.chrome_events(ranks.rank(), "rank " + std::to_string(ranks.rank()) +
-                                                           " on " + binding.host));
+    const std::vector<std::string> events = ranks.gather(trace.chrome_events(
+        ranks.rank(), "rank " + std::to_string(ranks.rank()) + " on " + binding.host));
     ranks.first_alone([&] {
         for (const std::string& file : command.reports) {
             write_text_file(file, report_json(report));
@@ -287,7 +292,8 @@ void tell_error(const std::string& text) { say("runner: error: " + text + "\n");
 ExitCode run_on_all_ranks(const RunCommand& command, Clock::time_point start) {
     std::jthread driver;
     if (command.backend != BackendChoice::cpu) {
-        driver = std::jthread(start_driver); // beside MPI's start: each takes a good part of a second
+        driver =
+            std::jthread(start_driver); // beside MPI's start: each takes a good part of a second
     }
     Ranks ranks;
     if (driver.joinable()) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/stream_engine.hpp"
 
+#include "base/error.hpp"
 #include "kernels/profile_range.hpp"
 #include "runner/channel.hpp"
 
@@ -70,6 +71,7 @@ template <class Q> class Pipeline {
     void compute_stage();
     void write_stage();
     void fail(std::exception_ptr error);
+    void drain();
     template <class Body> std::thread stage_thread(Body body);
 
     Task next_task(const Chunk& chunk, const std::optional<Task>& before) const;
@@ -177,9 +179,21 @@ template <class Q> StreamTimes Pipeline<Q>::run() {
     writing.join();
     times_.wall_seconds = now();
     if (failure_) {
+        drain();
         std::rethrow_exception(failure_);
     }
     return times_;
+}
+
+/// Lets the lanes' work end before their memory goes; what else fails now is not the reason.
+template <class Q> void Pipeline<Q>::drain() {
+    for (Lane<Q>& lane : lanes_) {
+        try {
+            lane.own().synchronize();
+        } catch (const Error&) {
+            return;
+        }
+    }
 }
 
 template <class Q>

@@ -2,6 +2,7 @@
 #include "runner/verbs.hpp"
 
 #include "jobs/toml_text.hpp"
+#include "kernels/patterns.hpp"
 #include "runner/job_sample.hpp"
 #include "runner/verb_parser.hpp"
 
@@ -96,13 +97,14 @@ Command parse_generate(const Verb& verb, std::span<const std::string> arguments)
     std::string type;
     std::string seed = "0";
     command.dataset = "/data";
-    parser.add_argument("PATTERN", command.request.pattern, "noise, index or gradient");
+    parser.add_argument("PATTERN", command.request.pattern, pattern_names());
     parser.add_argument("OUT.h5", command.file, "the file to make");
     parser.add_option("--shape", shape, "Z,Y,X", "extents, the last running fastest")->required();
     parser.add_option("--dtype", type, "TYPE", element_type_names())->required();
     parser.add_option("--seed", seed, "NUMBER", "of noise (default 0)");
     parser.add_option("--dataset", command.dataset, "NAME",
                       "its place in the file (default /data)");
+    parser.add_flag("--overwrite", command.overwrite, "replace a file of that name");
     if (auto help = parser.parse(arguments)) {
         return *help;
     }
@@ -124,11 +126,14 @@ Command parse_generate(const Verb& verb, std::span<const std::string> arguments)
 Command parse_inspect(const Verb& verb, std::span<const std::string> arguments) {
     VerbParser parser(verb, "runner inspect data/image.h5:/image");
     std::string what;
+    InspectCommand command;
     parser.add_argument("FILE[:/dataset]", what, "an HDF5 file, or one dataset");
+    parser.add_flag("--json", command.json, "print it as JSON");
     if (auto help = parser.parse(arguments)) {
         return *help;
     }
-    return InspectCommand{parser.dataset("FILE[:/dataset]", what)};
+    command.what = parser.dataset("FILE[:/dataset]", what);
+    return command;
 }
 
 Command parse_compare(const Verb& verb, std::span<const std::string> arguments) {
@@ -141,6 +146,7 @@ Command parse_compare(const Verb& verb, std::span<const std::string> arguments) 
     parser.add_argument("B:/y", b, "the dataset to compare it with");
     parser.add_option("--tolerance", tolerance, "T",
                       "the largest absolute difference that is still equal (default 0)");
+    parser.add_flag("--json", command.json, "print the result as JSON");
     if (auto help = parser.parse(arguments)) {
         return *help;
     }

@@ -166,7 +166,7 @@ std::vector<double> file_taps(const FileTaps& source) {
         refuse(source, wrong_count(array.shape[0]));
     }
     std::vector<std::byte> bytes(static_cast<std::size_t>(byte_count(array)));
-    reader->read(0, 1, bytes.data());
+    reader->read(0, array.shape[0], bytes.data()); // of one axis each element is a row
     std::vector<double> taps(static_cast<std::size_t>(array.shape[0]));
     visit_element_type(array.type, [&](auto element) {
         for (std::size_t i = 0; i < taps.size(); ++i) {

@@ -61,21 +61,66 @@ TEST(File, NamesTheByteAndTheRemedyOfAFailingWrite) {
                  {"cannot write (/dev/full, byte 4096)", "No space left", "Free space"});
 }
 
+/// Files end at `bytes` while it lives: writes beyond fail with EFBIG, as on a full disk.
+class FileLimit {
+  public:
+    explicit FileLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+        ::getrlimit(RLIMIT_FSIZE, &before_);
+        const struct rlimit limit = {bytes, before_.rlim_max};
+        ::setrlimit(RLIMIT_FSIZE, &limit);
+    }
+    FileLimit(const FileLimit&) = delete;
+    FileLimit& operator=(const FileLimit&) = delete;
+    ~FileLimit() {
+        ::setrlimit(RLIMIT_FSIZE, &before_);
+        std::signal(SIGXFSZ, handler_);
+    }
+
+  private:
+    struct rlimit before_ {};
+    void (*handler_)(int);
+};
+
 TEST(File, NamesTheByteWhereALimitCutsAWriteShort) {
     const ScratchFolder folder;
     const std::vector<std::byte> bytes(1000);
-    struct rlimit before {};
-    ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
-    const auto handler = std::signal(SIGXFSZ, SIG_IGN);
-    const struct rlimit limit = {600, before.rlim_max};
-    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
     const auto error = error_of([&] {
+        const FileLimit limit(600);
         const File file(folder / "a", File::Mode::create);
         file.write(0, 1000, bytes.data());
     });
-    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
-    std::signal(SIGXFSZ, handler);
     expect_error(error, ExitCode::output, {"byte 600", "File too large", "ulimit -f"});
+}
+
+TEST(CreateOutput, FailsWhereTheFileCannotBeAsLong) {
+    const ScratchFolder folder;
+    const auto error = error_of([&] {
+        const FileLimit limit(100000);
+        create_output({folder / "a.h5", "x", {ElementType::uint8, {1000, 1000}}, {}});
+    });
+    expect_error(error, ExitCode::output, {folder / "a.h5", "File too large"});
+}
+
+TEST(AssembleOutput, FailsWhereTheChunksDoNotFitAndKeepsTheShards) {
+    const ScratchFolder folder;
+    const OutputDataset output{
+        folder / "a.h5", "x", {ElementType::uint8, {64, 1000}}, {{8, 1000}, Compression::zstd}};
+    std::vector<std::byte> rows(64000);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        rows[i] = static_cast<std::byte>(i * i * 2654435761U >> 13);
+    }
+    create_output(output);
+    for (int rank = 0; rank < 2; ++rank) {
+        const auto writer = open_output_rows(output, rank, 1);
+        writer->write(rank * 32, 32, rows.data() + rank * 32000);
+        writer->finish(RowWriter::Sync::no);
+    }
+    const auto error = error_of([&] {
+        const FileLimit limit(20000);
+        assemble_output(output, 2, RowWriter::Sync::no);
+    });
+    expect_error(error, ExitCode::output, {folder / "a.h5", "File too large"});
+    EXPECT_TRUE(std::filesystem::exists(folder / "a.h5.shard-1"));
 }
 
 TEST(PublishOutput, GivesTheNameOnceAndReplacesOnlyWhenTold) {

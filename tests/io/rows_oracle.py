@@ -193,6 +193,46 @@ class Theirs(Folder):
                 with self.subTest(shape=shape, how=how):
                     self.check(elements(shape, "int16"), chunks=chunk, **how)
 
+    def test_sparse_chunks_are_the_fill_value(self):
+        for dtype in (">i4", "<f8"):
+            with h5py.File(self.path, "w") as file:
+                data = file.create_dataset("x", (50, 30), dtype, chunks=(7, 4), compression="gzip",
+                                           fillvalue=-3)
+                data[10:20, 5:9] = 8
+                expected = data[...].astype(np.dtype(dtype).newbyteorder("="))
+            for step in (1, 4, 50):
+                self.assertEqual(self.read(step=step), expected.tobytes())
+
+    def test_chunks_larger_than_the_array(self):
+        rows = elements((5, 4), "int32")
+        with h5py.File(self.path, "w") as file:
+            data = file.create_dataset("x", (9, 30), "int32", chunks=(8, 16), maxshape=(None, None),
+                                       compression="gzip")
+            data[...] = 7
+            data.resize((5, 4))
+            data[...] = rows
+        self.assertEqual(self.read(), rows.tobytes())
+
+    def test_chunks_that_skipped_a_filter(self):
+        with h5py.File(self.path, "w") as file:
+            data = file.create_dataset("x", (4, 6), "int32", chunks=(2, 6), compression="gzip",
+                                       shuffle=True)
+            rows = np.arange(24, dtype="int32").reshape(4, 6)
+            data[2:] = rows[2:]
+            data.id.write_direct_chunk((0, 0), rows[:2].tobytes(), 3)
+        self.assertEqual(self.read(), rows.tobytes())
+
+    def test_integers_of_fewer_bits(self):
+        with h5py.File(self.path, "w") as file:
+            kind = h5py.h5t.STD_U16LE.copy()
+            kind.set_precision(12)
+            creation = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+            creation.set_chunk((2, 3))
+            data = h5py.h5d.create(file.id, b"x", kind, h5py.h5s.create_simple((3, 4)), creation)
+            values = np.arange(12, dtype="uint16").reshape(3, 4) * 300
+            data.write(h5py.h5s.ALL, h5py.h5s.ALL, values)
+        self.assertEqual(self.read(), values.tobytes())
+
     def test_user_block_and_late_allocation(self):
         array = elements((5, 7), "int32")
         with h5py.File(self.path, "w", userblock_size=1024) as file:
@@ -321,10 +361,22 @@ class Refused(Folder):
             file.create_dataset("x", data=np.arange(64.0).reshape(8, 8), chunks=(4, 8),
                                 compression="gzip", fletcher32=True)
             info = file["x"].id.get_chunk_info(1)
+        self.overwrite(info)
+        self.assertIn("rows 3 to 5", self.failure())
+
+    def overwrite(self, info):
         with open(self.path, "r+b") as file:
             file.seek(info.byte_offset + 5)
             file.write(b"\xff\xff\xff")
-        self.assertIn("rows 3 to 5", self.failure())
+
+    def test_damaged_chunk_that_we_unpack(self):
+        for shuffle in (False, True):
+            with h5py.File(self.path, "w") as file:
+                file.create_dataset("x", data=np.arange(64.0).reshape(8, 8), chunks=(4, 8),
+                                    compression="gzip", shuffle=shuffle)
+                info = file["x"].id.get_chunk_info(1)
+            self.overwrite(info)
+            self.assertIn(":/x, chunk from [4, 0]): its bytes are damaged", self.failure())
 
     def test_locked(self):
         self.make(x=np.zeros(3))

@@ -2,12 +2,16 @@
 #include "jobs/convolve/convolve_job.hpp"
 
 #include "base/error.hpp"
+#include "io/rows.hpp"
 #include "jobs/convolve/taps.hpp"
 
 #include <gtest/gtest.h>
 
-#include <cmath>
+#include <filesystem>
+#include <limits>
 #include <numeric>
+
+#include <unistd.h>
 
 namespace runner {
 namespace {
@@ -69,6 +73,65 @@ TEST(Taps, GaussianOfExtremeWidthsIsFinite) {
 TEST(Taps, BoxIsEqual) {
     EXPECT_EQ(make_taps(BoxTaps{0}), std::vector<double>{1});
     EXPECT_EQ(make_taps(BoxTaps{2}), std::vector<double>(5, 0.2));
+}
+
+/// Writes a dataset /taps; the file goes when this does.
+class TapsFile {
+  public:
+    template <class T> TapsFile(const std::vector<T>& elements, std::vector<std::int64_t> shape) {
+        const OutputDataset dataset{
+            path_, "/taps", {element_type_of<T>(), std::move(shape)}, OutputLayout{}};
+        create_output(dataset);
+        const std::unique_ptr<RowWriter> writer = open_output_rows(dataset, 0, 1);
+        const auto rows = dataset.array.shape.front();
+        writer->write(0, rows, reinterpret_cast<const std::byte*>(elements.data()));
+        writer->finish(RowWriter::Sync::no);
+    }
+    TapsFile(const TapsFile&) = delete;
+    TapsFile& operator=(const TapsFile&) = delete;
+    TapsFile(TapsFile&&) = delete;
+    TapsFile& operator=(TapsFile&&) = delete;
+    ~TapsFile() { std::filesystem::remove(path_); }
+
+    TapsChoice choice() const { return FileTaps{path_, "/taps"}; }
+
+    /// What make_taps says against them.
+    std::string refusal() const {
+        try {
+            make_taps(choice());
+            return "";
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ExitCode::input);
+            return error.text().why;
+        }
+    }
+
+  private:
+    std::string path_ = (std::filesystem::path(testing::TempDir()) /
+                         ("convolve_job_test." + std::to_string(::getpid()) + ".h5"))
+                            .string();
+};
+
+TEST(Taps, OfAFileAreItsElements) {
+    EXPECT_EQ(make_taps(TapsFile(std::vector<double>{0.1, -2.5, 3}, {3}).choice()),
+              (std::vector<double>{0.1, -2.5, 3}));
+    EXPECT_EQ(make_taps(TapsFile(std::vector<std::int16_t>{-1, 2, 300, 4, 5}, {5}).choice()),
+              (std::vector<double>{-1, 2, 300, 4, 5}));
+    EXPECT_EQ(make_taps(TapsFile(std::vector<float>{0.5F}, {1}).choice()),
+              std::vector<double>{0.5});
+    const std::vector<double> most(257, 0.25);
+    EXPECT_EQ(make_taps(TapsFile(most, {257}).choice()), most);
+}
+
+TEST(Taps, OfAFileMustBeOneAxisOddAndFinite) {
+    const double infinity = std::numeric_limits<double>::infinity();
+    EXPECT_EQ(TapsFile(std::vector<double>{1, 2}, {2}).refusal(),
+              "there must be an odd number of taps, at most 257, got 2");
+    EXPECT_EQ(TapsFile(std::vector<double>(259, 1), {259}).refusal(),
+              "there must be an odd number of taps, at most 257, got 259");
+    EXPECT_EQ(TapsFile(std::vector<double>{1, 2, 3}, {1, 3}).refusal(), "its shape is [1, 3]");
+    EXPECT_EQ(TapsFile(std::vector<double>{1, 2, -infinity}, {3}).refusal(),
+              "tap 2 (from 0) is -inf");
 }
 
 TEST(ConvolveJob, DefaultsAreFilledIn) {

@@ -16,7 +16,9 @@ class OnlyTarget {
     explicit OnlyTarget(std::int64_t target) { hwy::GetChosenTarget().Update(target); }
     ~OnlyTarget() { hwy::GetChosenTarget().DeInit(); }
     OnlyTarget(const OnlyTarget&) = delete;
+    OnlyTarget(OnlyTarget&&) = delete;
     OnlyTarget& operator=(const OnlyTarget&) = delete;
+    OnlyTarget& operator=(OnlyTarget&&) = delete;
 };
 
 /// The vector sets that this machine has and the kernels are compiled for. The last is the one
@@ -49,6 +51,22 @@ TEST(ConvolveTargets, EveryVectorSetGivesTheBytesOfTheReference) {
                         << hwy::TargetName(target) << ": " << describe(c, block);
                 }
             }
+        }
+    }
+}
+
+TEST(ConvolveTargets, EveryVectorSetWritesPastTheCachesAlike) {
+    CpuQueue queue(2);
+    ConvolveCases cases(12);
+    for (const ElementType type : {ElementType::float32, ElementType::float64}) {
+        const Convolution c = cases.convolution(type, type, 1033, 2176, 1, 1, Boundary::wrap);
+        const std::vector<std::byte> image = cases.image(type, c.frame_rows * c.columns);
+        const std::vector<std::byte> expected = convolve_reference(c, 1, image);
+        for (const std::int64_t target : usable_targets()) {
+            const OnlyTarget only(target);
+            EXPECT_EQ("", first_difference(type, expected,
+                                           convolve_on(queue, c, whole_image(c, 1), image)))
+                << hwy::TargetName(target);
         }
     }
 }

@@ -282,6 +282,17 @@ TYPED_TEST(ConvolveTest, RandomShapesOfSeveralFrames) {
     }
 }
 
+// Large enough to be written past the caches, with rows that are aligned, are not, and in turn.
+TYPED_TEST(ConvolveTest, ImagesLargerThanTheCaches) {
+    ConvolveCases cases(8);
+    for (const std::int64_t columns : {2176, 2177, 2180}) {
+        for (const ElementType type : {ElementType::float32, ElementType::float64}) {
+            this->expect_reference(
+                cases.convolution(type, type, 1033, columns, 1, 2, Boundary::reflect), 1, cases);
+        }
+    }
+}
+
 // Larger than any tile, so that tiles of every kind meet: first, inner, last; rows kept and made
 // again; the image read in place and through a line.
 TYPED_TEST(ConvolveTest, ImagesOfManyTiles) {

@@ -71,9 +71,11 @@ TEST(CommandLine, GenerateTakesShapeTypeAndSeed) {
     EXPECT_EQ(least.request.shape, std::vector<std::int64_t>{7});
     EXPECT_EQ(least.request.seed, 0U);
     EXPECT_EQ(least.dataset, "/data");
+    EXPECT_FALSE(least.overwrite);
     const GenerateCommand generate =
         parse_as<GenerateCommand>({"generate", "index", "a.h5", "--shape", "2,3,5", "--dtype",
-                                   "float64", "--seed", "42", "--dataset", "/x/y"});
+                                   "float64", "--seed", "42", "--dataset", "/x/y", "--overwrite"});
+    EXPECT_TRUE(generate.overwrite);
     EXPECT_EQ(generate.request.pattern, "index");
     EXPECT_EQ(generate.file, "a.h5");
     EXPECT_EQ(generate.request.shape, (std::vector<std::int64_t>{2, 3, 5}));
@@ -86,8 +88,10 @@ TEST(CommandLine, DatasetsAreCutFromTheirFiles) {
     EXPECT_EQ(parse_as<InspectCommand>({"inspect", "a.h5"}).what, (DatasetName{"a.h5", ""}));
     EXPECT_EQ(parse_as<InspectCommand>({"inspect", "d:e/a.h5:/g/x"}).what,
               (DatasetName{"d:e/a.h5", "/g/x"}));
-    const CompareCommand compare =
-        parse_as<CompareCommand>({"compare", "a.h5:/x", "b.h5:/y", "--tolerance", "1e-6"});
+    const CompareCommand compare = parse_as<CompareCommand>(
+        {"compare", "a.h5:/x", "b.h5:/y", "--tolerance", "1e-6", "--json"});
+    EXPECT_TRUE(compare.json);
+    EXPECT_TRUE(parse_as<InspectCommand>({"inspect", "a.h5", "--json"}).json);
     EXPECT_EQ(compare.a, (DatasetName{"a.h5", "/x"}));
     EXPECT_EQ(compare.b, (DatasetName{"b.h5", "/y"}));
     EXPECT_EQ(compare.tolerance, 1e-6);

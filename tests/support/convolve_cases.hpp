@@ -6,6 +6,8 @@
 #include "tests/support/queues.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <cstring>
 #include <random>
 #include <string>
@@ -69,8 +71,12 @@ inline std::string first_difference(ElementType type, const std::vector<std::byt
         const std::vector<T> a = values_of<T>(expected);
         const std::vector<T> b = values_of<T>(actual);
         for (std::size_t i = 0; i < a.size(); ++i) {
-            const bool both_nan = a[i] != a[i] && b[i] != b[i];
-            if (!both_nan && std::memcmp(&a[i], &b[i], sizeof(T)) != 0) {
+            const auto at = static_cast<std::ptrdiff_t>(i * sizeof(T));
+            const auto end = at + static_cast<std::ptrdiff_t>(sizeof(T));
+            const bool both_nan =
+                std::isnan(static_cast<double>(a[i])) && std::isnan(static_cast<double>(b[i]));
+            if (!both_nan &&
+                !std::equal(expected.begin() + at, expected.begin() + end, actual.begin() + at)) {
                 return "element " + std::to_string(i) + ": expected " + std::to_string(a[i]) +
                        ", got " + std::to_string(b[i]);
             }

@@ -1,0 +1,100 @@
+"""Whole jobs beside a plain copier and cp, in turns: conv_bench.py RUNNER PLAIN_COPY JOB FOLDER ...
+
+Runs the job (its input made in FOLDER first and left in the page cache), the copier with as many
+threads and the same block, and cp, REPEATS times in turns; prints medians, spread and ratios.
+"""
+import argparse
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import time
+
+
+def wall(command):
+    start = time.perf_counter()
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise SystemExit(f"{command}: exit {done.returncode}\n{done.stderr}")
+    return time.perf_counter() - start
+
+
+def spread(seconds):
+    return f"{statistics.median(seconds):8.3f} s  ({min(seconds):.3f} to {max(seconds):.3f})"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    for name in ["runner", "plain_copy", "job", "folder"]:
+        parser.add_argument(name)
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--sync", action="store_true", help="job and copier wait for the disk")
+    parser.add_argument("--ranks", type=int, default=1)
+    parser.add_argument("--set", action="append", default=[])
+    arguments = parser.parse_args()
+    folder = pathlib.Path(arguments.folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    source, target, report = folder / "in.h5", folder / "out.h5", folder / "report.json"
+    job = [arguments.runner, arguments.job, "--quiet", "--report", str(report),
+           "--set", f'input.file="{source}"', "--set", f'output.file="{target}"',
+           "--set", "output.overwrite=true",
+           "--set", f"output.sync={'true' if arguments.sync else 'false'}"]
+    for setting in arguments.set:
+        job += ["--set", setting]
+    if arguments.ranks > 1:
+        job = ["mpirun", "--oversubscribe", "-n", str(arguments.ranks), *job]
+    wall(job)  # makes the input and warms up
+    facts = json.loads(report.read_text())
+    plan = facts["plan"]
+    threads = plan["io_threads"] * arguments.ranks
+    row_bytes = plan["bytes_read"] // (plan["rows_per_frame"] * plan["frames"])
+    block = max(row_bytes, plan["chunk_rows"] * row_bytes // threads)
+    names = {"runner": job,
+             f"copier, {threads} threads": [arguments.plain_copy, source, target, str(threads),
+                                            str(block)],
+             f"copier, {2 * threads} threads": [arguments.plain_copy, source, target,
+                                                str(2 * threads), str(block)],
+             "cp": ["cp", source, target]}
+    if arguments.sync:
+        for name in names:
+            if name.startswith("copier"):
+                names[name].append("sync")
+    seconds = {name: [] for name in names}
+    efficiency, streams, finish, setup, peak = [], [], [], [], []
+    for _ in range(arguments.repeats):
+        for name, command in names.items():
+            target.unlink(missing_ok=True)
+            if arguments.sync:
+                os.sync()
+            seconds[name].append(wall([str(c) for c in command]))
+            if name == "runner":
+                facts = json.loads(report.read_text())
+                efficiency.append(facts["overlap_efficiency"])
+                streams.append(max(r["stream_seconds"] for r in facts["ranks"]))
+                setup.append(max(r["setup_seconds"] for r in facts["ranks"]))
+                finish.append(facts["finish_seconds"])
+                peak.append(max(r["memory"]["resident_peak_bytes"]
+                                - plan["memory_per_rank"]["host_limit_bytes"]
+                                for r in facts["ranks"]))
+    ours = statistics.median(seconds["runner"])
+    print(f"{facts['job']['name']}: {plan['backend']}, {arguments.ranks} ranks, chunks of "
+          f"{plan['chunk_rows']} rows, {plan['lanes']} lanes, {plan['io_threads']} + "
+          f"{plan['io_threads']} I/O threads, {'synced' if arguments.sync else 'not synced'}, "
+          f"{arguments.repeats} runs each in turns")
+    for name, values in seconds.items():
+        print(f"  {name:22}{spread(values)}  runner / this: {ours / statistics.median(values):.2f}")
+    print(f"  of the runner's: taking memory {spread(setup)}; stream {spread(streams)}; "
+          f"finish {spread(finish)}")
+    print(f"  overlap efficiency {statistics.median(efficiency):.3f} "
+          f"({min(efficiency):.3f} to {max(efficiency):.3f}), slowest stage "
+          f"{facts['bottleneck']}")
+    for rank in facts["ranks"]:
+        busy = ", ".join(f"{name} {stage['busy_seconds']:.3f}"
+                         for name, stage in rank["stages"].items())
+        print(f"  rank {rank['rank']} busy seconds: {busy}")
+    print(f"  peak resident memory less host_memory: {max(peak) / 2**20:.0f} MiB")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The peer of a whole job: copies a file with several threads, each of which reads a block and writes
+// it in place, and computes nothing: plain_copy IN OUT THREADS BLOCK_BYTES [sync]
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace {
+
+[[noreturn]] void stop(const char* what) {
+    std::perror(what);
+    std::exit(4);
+}
+
+void copy_block(int from, int to, char* buffer, std::int64_t begin, std::int64_t end) {
+    while (begin < end) {
+        const ssize_t got = ::pread(from, buffer, static_cast<std::size_t>(end - begin), begin);
+        if (got <= 0) {
+            stop("pread");
+        }
+        for (ssize_t put = 0; put < got;) {
+            const ssize_t now =
+                ::pwrite(to, buffer + put, static_cast<std::size_t>(got - put), begin + put);
+            if (now <= 0) {
+                stop("pwrite");
+            }
+            put += now;
+        }
+        begin += got;
+    }
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    if (argc < 5) {
+        std::fprintf(stderr, "usage: plain_copy IN OUT THREADS BLOCK_BYTES [sync]\n");
+        return 2;
+    }
+    const auto start = std::chrono::steady_clock::now();
+    const int from = ::open(argv[1], O_RDONLY | O_CLOEXEC);
+    const int to = ::open(argv[2], O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0644);
+    struct stat status {};
+    if (from < 0 || to < 0 || ::fstat(from, &status) != 0 || ::ftruncate(to, status.st_size) != 0) {
+        stop("open");
+    }
+    const std::int64_t block = std::atoll(argv[4]);
+    std::atomic<std::int64_t> next{0};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < std::atoi(argv[3]); ++i) {
+        threads.emplace_back([&] {
+            const auto bytes = static_cast<std::size_t>(block);
+            void* buffer = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+            if (buffer == MAP_FAILED) {
+                stop("mmap");
+            }
+            for (std::int64_t begin = next.fetch_add(block); begin < status.st_size;
+                 begin = next.fetch_add(block)) {
+                copy_block(from, to, static_cast<char*>(buffer), begin,
+                           std::min<std::int64_t>(begin + block, status.st_size));
+            }
+        });
+    }
+    for (std::thread& thread : threads) {
+        thread.join();
+    }
+    if (argc > 5 && ::fsync(to) != 0) {
+        stop("fsync");
+    }
+    if (::close(to) != 0) {
+        stop("close");
+    }
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    std::printf("%.4f\n", took.count());
+    return 0;
+}
