@@ -70,12 +70,13 @@ struct CompareCommand {
     bool json = false;
 };
 
-/// `runner render FILE:/x OUT.png`.
+/// `runner render FILE:/x... OUT.png`.
 struct RenderCommand {
-    DatasetName what;
+    std::vector<DatasetName> what; ///< one or more, side by side
     std::string picture;
-    std::int64_t frame = 0;   ///< of the flattened leading axes
-    std::int64_t size = 1024; ///< pixels of the picture's longer side, at most
+    std::int64_t frame = 0;     ///< of the flattened leading axes
+    std::int64_t size = 1024;   ///< pixels of the longer side of each, at most
+    bool same_contrast = false; ///< one range of values for all of them
 };
 
 /// `runner explain JOB.toml`.

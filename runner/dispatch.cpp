@@ -62,10 +62,15 @@ struct Verbs {
 
     ExitCode operator()(const RenderCommand& command) const {
         RenderRequest request;
-        request.sources = {{command.what.file, command.what.dataset}};
+        for (const DatasetName& what : command.what) {
+            request.sources.push_back({what.file, what.dataset});
+        }
         request.picture = command.picture;
         request.frame = command.frame;
         request.size = command.size;
+        if (command.same_contrast) {
+            request.contrast = RenderRequest::Contrast::same;
+        }
         request.threads = all_cores();
         render(request);
         return ExitCode::ok;

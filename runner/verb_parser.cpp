@@ -34,6 +34,11 @@ void VerbParser::add_argument(const std::string& name, std::string& value,
     app_.add_option(name, value, meaning)->required()->type_name("");
 }
 
+void VerbParser::add_arguments(const std::string& name, std::vector<std::string>& values,
+                               const std::string& meaning) {
+    app_.add_option(name, values, meaning)->required()->type_name("");
+}
+
 CLI::Option* VerbParser::add_option(const std::string& name, std::string& value,
                                     const std::string& type, const std::string& meaning) {
     return app_.add_option(name, value, meaning)->type_name(type);

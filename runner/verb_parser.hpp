@@ -24,6 +24,9 @@ class VerbParser {
 
     /// A positional argument that must be there.
     void add_argument(const std::string& name, std::string& value, const std::string& meaning);
+    /// One argument or more.
+    void add_arguments(const std::string& name, std::vector<std::string>& values,
+                       const std::string& meaning);
     /// An option with a value; `type` stands for the value in the help.
     CLI::Option* add_option(const std::string& name, std::string& value, const std::string& type,
                             const std::string& meaning);

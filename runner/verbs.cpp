@@ -157,26 +157,36 @@ Command parse_compare(const Verb& verb, std::span<const std::string> arguments) 
 }
 
 Command parse_render(const Verb& verb, std::span<const std::string> arguments) {
-    VerbParser parser(verb, "runner render data/image.h5:/image image.png --size 800");
-    std::string what;
+    VerbParser parser(verb, "runner render data/image.h5:/image image.png --size 800\n  "
+                            "runner render data/image.h5:/image out/image.h5:/image both.png");
+    std::vector<std::string> names;
     std::string frame = "0";
     std::string size = "1024";
     RenderCommand command;
-    parser.add_argument("FILE:/x", what, "a dataset");
-    parser.add_argument("OUT.png", command.picture, "the picture to make");
+    parser.add_arguments("FILE:/x... OUT.png", names,
+                         "datasets, and the picture to make of them, side by side");
     parser.add_option("--frame", frame, "I", "which frame, from 0 (default 0)");
     parser.add_option("--size", size, "PIXELS",
-                      "pixels of the longer side, at most (default 1024)");
+                      "pixels of the longer side of each, at most (default 1024)");
+    parser.add_flag("--same-contrast", command.same_contrast,
+                    "show equal values of several datasets as equal grey");
     if (auto help = parser.parse(arguments)) {
         return *help;
     }
     constexpr std::int64_t most_pixels = 32768;
-    command.what = parser.whole_dataset("FILE:/x", what);
     command.frame = parser.integer("--frame", frame, 0);
     command.size = parser.integer("--size", size, 1, most_pixels);
+    command.picture = names.back();
+    names.pop_back();
     if (!command.picture.ends_with(".png")) {
         parser.refuse("the picture is a PNG: its name ends in .png, not " +
                       quoted_text(command.picture));
+    }
+    for (const std::string& name : names) {
+        command.what.push_back(parser.whole_dataset("FILE:/x", name));
+    }
+    if (names.empty()) {
+        parser.refuse("no dataset is named before " + quoted_text(command.picture));
     }
     return command;
 }
@@ -217,7 +227,8 @@ std::span<const Verb> verbs() {
         Verb{"generate", "PATTERN OUT.h5", "makes a synthetic input of any size", parse_generate},
         Verb{"inspect", "FILE[:/dataset]", "says what an HDF5 file holds", parse_inspect},
         Verb{"compare", "A:/x B:/y", "measures how two datasets differ", parse_compare},
-        Verb{"render", "FILE:/x OUT.png", "makes a picture of an image or a slice", parse_render},
+        Verb{"render", "FILE:/x... OUT.png", "makes a picture of images or slices, side by side",
+             parse_render},
         Verb{"devices", "", "lists the GPUs of this host and which rank would get which",
              parse_devices},
     };

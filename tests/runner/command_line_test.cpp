@@ -97,12 +97,17 @@ TEST(CommandLine, DatasetsAreCutFromTheirFiles) {
     EXPECT_EQ(compare.tolerance, 1e-6);
     EXPECT_EQ(parse_as<CompareCommand>({"compare", "a.h5:/x", "b.h5:/y"}).tolerance, 0.0);
     const RenderCommand render = parse_as<RenderCommand>({"render", "a.h5:/x", "p.png"});
-    EXPECT_EQ(render.what, (DatasetName{"a.h5", "/x"}));
+    EXPECT_EQ(render.what, (std::vector<DatasetName>{{"a.h5", "/x"}}));
     EXPECT_EQ(render.picture, "p.png");
     EXPECT_EQ(render.frame, 0);
     EXPECT_EQ(render.size, 1024);
+    EXPECT_FALSE(render.same_contrast);
     const RenderCommand other =
-        parse_as<RenderCommand>({"render", "a.h5:/x", "p.png", "--frame", "3", "--size", "64"});
+        parse_as<RenderCommand>({"render", "a.h5:/x", "b.h5:/y", "--same-contrast", "p.png",
+                                 "--frame", "3", "--size", "64"});
+    EXPECT_EQ(other.what, (std::vector<DatasetName>{{"a.h5", "/x"}, {"b.h5", "/y"}}));
+    EXPECT_EQ(other.picture, "p.png");
+    EXPECT_TRUE(other.same_contrast);
     EXPECT_EQ(other.frame, 3);
     EXPECT_EQ(other.size, 64);
 }
@@ -183,6 +188,12 @@ TEST(CommandLine, MistakesHaveOneWholeMessage) {
          wrong("compare", "--tolerance is a number of at least 0, not \"nan\"")},
         {{"render", "a:/x", "a.jpg"},
          wrong("render", "the picture is a PNG: its name ends in .png, not \"a.jpg\"")},
+        {{"render", "a:/x", "b:/x"},
+         wrong("render", "the picture is a PNG: its name ends in .png, not \"b:/x\"")},
+        {{"render", "a", "b:/x", "p.png"},
+         wrong("render", "FILE:/x lacks the dataset: write a:/dataset",
+               "See what there is: runner inspect a")},
+        {{"render", "p.png"}, wrong("render", "no dataset is named before \"p.png\"")},
         {{"init", "convolv"},
          wrong("init", "KIND is one of convolve, not \"convolv\"", "Did you mean convolve?")},
     };
