@@ -43,6 +43,7 @@ struct RunReport {
     std::string input_modified;   ///< ISO 8601, UTC
     std::vector<RankReport> ranks;
     std::string started;       ///< ISO 8601, UTC
+    double start_seconds = 0;  ///< before the stream: driver, MPI, binding, borders
     double wall_seconds = 0;   ///< from the program's start to the output under its name
     double finish_seconds = 0; ///< of these, after the last chunk: sync, assembly, rename
 };

@@ -265,6 +265,7 @@ void run_job(const RunCommand& command, const Ranks& ranks, Clock::time_point st
     }
 
     OpenRun open = open_run(prepared, plan, ranks);
+    const double start_seconds = seconds_since(start);
     Trace trace(command.trace ? Trace::default_capacity : 0);
     mine.times = stream_with_progress(command, prepared, plan, binding, ranks, open,
                                       command.trace ? &trace : nullptr);
@@ -283,6 +284,7 @@ void run_job(const RunCommand& command, const Ranks& ranks, Clock::time_point st
                      input.modified,
                      gather_reports(mine, ranks),
                      started,
+                     start_seconds,
                      seconds_since(start),
                      0};
     ranks.first_alone([&] { complete_output(prepared, report); });

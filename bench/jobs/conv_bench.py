@@ -61,7 +61,8 @@ def main():
             if name.startswith("copier"):
                 names[name].append("sync")
     seconds = {name: [] for name in names}
-    efficiency, streams, finish, setup, peak = [], [], [], [], []
+    efficiency, streams, finish, setup, before, peak = [], [], [], [], [], []
+    started, ended = [], []
     for _ in range(arguments.repeats):
         for name, command in names.items():
             target.unlink(missing_ok=True)
@@ -74,18 +75,27 @@ def main():
                 streams.append(max(r["stream_seconds"] for r in facts["ranks"]))
                 setup.append(max(r["setup_seconds"] for r in facts["ranks"]))
                 finish.append(facts["finish_seconds"])
-                peak.append(max(r["memory"]["resident_peak_bytes"]
-                                - plan["memory_per_rank"]["host_limit_bytes"]
-                                for r in facts["ranks"]))
+                started.append(facts["start_seconds"])
+                ended.append(seconds[name][-1] - facts["wall_seconds"])
+                # What a rank had before it took the plan's memory is the program, MPI and, the
+                # largest part, CUDA's context.
+                memory = [r["memory"] for r in facts["ranks"]]
+                planned = facts["plan"]["memory_per_rank"]["host_bytes"]
+                before.append(max(m["resident_before_bytes"] for m in memory))
+                peak.append(max(m["resident_peak_bytes"] - m["resident_before_bytes"] - planned
+                                for m in memory))
     ours = statistics.median(seconds["runner"])
+    print(f"runner {facts['runner']['commit']}, {facts['ranks'][0]['device']}, "
+          f"{len(os.sched_getaffinity(0))} cores, {facts['started']}")
     print(f"{facts['job']['name']}: {plan['backend']}, {arguments.ranks} ranks, chunks of "
           f"{plan['chunk_rows']} rows, {plan['lanes']} lanes, {plan['io_threads']} + "
           f"{plan['io_threads']} I/O threads, {'synced' if arguments.sync else 'not synced'}, "
           f"{arguments.repeats} runs each in turns")
     for name, values in seconds.items():
         print(f"  {name:22}{spread(values)}  runner / this: {ours / statistics.median(values):.2f}")
-    print(f"  of the runner's: taking memory {spread(setup)}; stream {spread(streams)}; "
-          f"finish {spread(finish)}")
+    for name, values in {"start": started, "taking memory": setup, "stream": streams,
+                         "finish": finish, "leaving": ended}.items():
+        print(f"    of it {name:16}{spread(values)}")
     print(f"  overlap efficiency {statistics.median(efficiency):.3f} "
           f"({min(efficiency):.3f} to {max(efficiency):.3f}), slowest stage "
           f"{facts['bottleneck']}")
@@ -93,7 +103,8 @@ def main():
         busy = ", ".join(f"{name} {stage['busy_seconds']:.3f}"
                          for name, stage in rank["stages"].items())
         print(f"  rank {rank['rank']} busy seconds: {busy}")
-    print(f"  peak resident memory less host_memory: {max(peak) / 2**20:.0f} MiB")
+    print(f"  resident memory of a rank: {max(before) / 2**20:.0f} MiB before the plan's; at the "
+          f"peak {max(peak) / 2**20:+.0f} MiB beside that and the plan's {planned / 2**20:.0f} MiB")
 
 
 if __name__ == "__main__":
