@@ -8,20 +8,19 @@
 namespace runner {
 namespace {
 
-/// Plain writes at positions, a block a thread.
+/// Plain writes at positions, a block a thread where several can write at once.
 class ContiguousWriter final : public RowWriter {
   public:
     ContiguousWriter(const OutputDataset& output, std::int64_t offset, int threads)
         : array_(output.array), offset_(offset), file_(output.file, File::Mode::update),
-          threads_(threads) {}
+          threads_(file_.one_writer_at_a_time() ? 1 : threads) {}
 
     void write(std::int64_t first, std::int64_t rows, const std::byte* from) override {
         check_rows(array_, first, rows);
         const std::int64_t bytes = rows * row_bytes(array_);
         const std::int64_t offset = offset_ + first * row_bytes(array_);
-        threads_.run(block_count(bytes), [&](std::int64_t block, int /*thread*/) {
-            const std::int64_t begin = block * io_block_bytes;
-            file_.write(offset + begin, std::min(io_block_bytes, bytes - begin), from + begin);
+        threads_.run_blocks(bytes, [&](std::int64_t begin, std::int64_t count) {
+            file_.write(offset + begin, count, from + begin);
         });
     }
 

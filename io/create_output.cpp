@@ -109,9 +109,6 @@ void create_output(const OutputDataset& output) {
     // here.
     File(output.file, File::Mode::create).close();
     remove_old_shards(output);
-    // HDF5 makes the file again over this one; the system's reason for a failure is told better
-    // here.
-    File(output.file, File::Mode::create).close();
     const PropertyHandle access = file_access(output);
     FileHandle file(H5Fcreate(output.file.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get()));
     if (!file.valid()) {
@@ -120,6 +117,11 @@ void create_output(const OutputDataset& output) {
     }
     create_dataset(file, output);
     close_hdf5(std::move(file), output.file);
+    if (output.layout.compression == Compression::none) {
+        File laid_out(output.file, File::Mode::update);
+        laid_out.reserve(0, laid_out.size());
+        laid_out.close();
+    }
 }
 
 } // namespace runner

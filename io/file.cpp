@@ -2,12 +2,15 @@
 #include "io/file.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <filesystem>
 #include <utility>
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 namespace runner {
@@ -15,6 +18,10 @@ namespace {
 
 // Linux moves at most 2^31 - 4096 bytes a call.
 constexpr std::int64_t largest_call = 1 << 30;
+
+// XFS has its number only in the kernel's own headers.
+constexpr std::array<long, 4> local_file_systems = {EXT4_SUPER_MAGIC, BTRFS_SUPER_MAGIC,
+                                                    TMPFS_MAGIC, 0x58465342};
 
 int open_again(const char* path, int flags) {
     for (;;) {
@@ -93,6 +100,26 @@ std::int64_t File::size() const {
         fail("cannot look at the file", path_, errno);
     }
     return status.st_size;
+}
+
+void File::reserve(std::int64_t offset, std::int64_t bytes) const {
+    // Not posix_fallocate, which writes every block where the file system has no such call.
+    while (bytes > 0 && ::fallocate(descriptor_, 0, offset, bytes) != 0) {
+        if (errno == EOPNOTSUPP || errno == ENOSYS || errno == EINVAL) {
+            return;
+        }
+        if (errno != EINTR) {
+            fail("cannot take the disk space of the file (" + std::to_string(bytes) + " bytes)",
+                 path_, errno);
+        }
+    }
+}
+
+bool File::one_writer_at_a_time() const {
+    struct statfs status {};
+    return ::fstatfs(descriptor_, &status) == 0 &&
+           std::find(local_file_systems.begin(), local_file_systems.end(),
+                     static_cast<long>(status.f_type)) != local_file_systems.end();
 }
 
 void File::read(std::int64_t offset, std::int64_t bytes, std::byte* to) const {

@@ -31,6 +31,14 @@ class File {
 
     std::int64_t size() const;
 
+    /// Takes the disk space of these bytes now, so that writing them is faster and cannot fail for
+    /// want of it. Where the file system cannot do that, nothing happens.
+    void reserve(std::int64_t offset, std::int64_t bytes) const;
+
+    /// Whether the file is on a file system of this machine, where Linux lets one write at a time
+    /// into a file, so that several threads only stand in line.
+    bool one_writer_at_a_time() const;
+
     /// Fills `to` from byte `offset` on. A file that ends before is truncated: an error.
     void read(std::int64_t offset, std::int64_t bytes, std::byte* to) const;
     void write(std::int64_t offset, std::int64_t bytes, const std::byte* from) const;

@@ -12,12 +12,15 @@
 
 namespace runner {
 
-/// How much one read or write call moves; larger runs are cut into these for the threads.
+/// How much one read or write call moves at most; larger runs are cut for the threads.
 inline constexpr std::int64_t io_block_bytes = 8 << 20;
 
-/// How many such blocks `bytes` are.
-constexpr std::int64_t block_count(std::int64_t bytes) {
-    return (bytes + io_block_bytes - 1) / io_block_bytes;
+/// How to cut `bytes` so that all `threads` have something to do: a block is at least 512 KiB,
+/// where a call's cost no longer shows, and at most io_block_bytes; a multiple of 4 KiB.
+constexpr std::int64_t block_for(std::int64_t bytes, int threads) {
+    constexpr std::int64_t least = 512 << 10;
+    const std::int64_t even = (bytes / threads + 4095) / 4096 * 4096;
+    return even < least ? least : (even > io_block_bytes ? io_block_bytes : even);
 }
 
 /// A few threads that wait for storage, apart from TBB's, which are there to compute.
@@ -35,6 +38,15 @@ class IoThreads {
     /// a failure no further item is begun, and of the failures the one with the lowest index is
     /// thrown. One call at a time.
     void run(std::int64_t count, const Work& work);
+
+    /// Calls `move(begin, count)` for blocks that together are [0, bytes), see block_for.
+    template <class Move> void run_blocks(std::int64_t bytes, const Move& move) {
+        const std::int64_t block = block_for(bytes, threads());
+        run((bytes + block - 1) / block, [&](std::int64_t index, int /*thread*/) {
+            const std::int64_t begin = index * block;
+            move(begin, bytes - begin < block ? bytes - begin : block);
+        });
+    }
 
   private:
     void serve(const std::stop_token& stop, int thread);

@@ -34,9 +34,8 @@ class PositionalReader final : public RowReader {
         check_rows(info_.array, first, rows);
         const std::int64_t bytes = rows * row_bytes(info_.array);
         const std::int64_t offset = *info_.offset + first * row_bytes(info_.array);
-        threads_.run(block_count(bytes), [&](std::int64_t block, int /*thread*/) {
-            const std::int64_t begin = block * io_block_bytes;
-            file_.read(offset + begin, std::min(io_block_bytes, bytes - begin), to + begin);
+        threads_.run_blocks(bytes, [&](std::int64_t begin, std::int64_t count) {
+            file_.read(offset + begin, count, to + begin);
         });
     }
 

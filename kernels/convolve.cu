@@ -38,6 +38,7 @@ void convolve_in(CudaQueue& queue, const Convolution& convolution, const RowBloc
     view.boundary = convolution.boundary;
     view.fill = static_cast<T>(convolution.fill);
     view.aligned = rows_aligned(in, convolution.columns, size_of(convolution.in_type));
+    view.out_aligned = rows_aligned(out, convolution.columns, size_of(convolution.out_type));
 
     const std::vector<T> row_taps = reversed_taps<T>(convolution.row_taps);
     const std::vector<T> column_taps = reversed_taps<T>(convolution.column_taps);

@@ -63,12 +63,16 @@ struct ConvolveTile {
     __device__ ConvolveTile(const ConvolveView<T>& view, std::int64_t index, int width) {
         const std::int64_t strip = index % view.strips;
         const std::int64_t rest = index / view.strips;
-        const std::int64_t skipped = rest % view.segments * view.segment_rows;
+        const std::int64_t segment = rest % view.segments;
+        const std::int64_t past = segment - view.long_segments;
+        const std::int64_t skipped =
+            past < 0 ? segment * view.long_rows
+                     : view.long_segments * view.long_rows + past * view.short_rows;
+        const std::int64_t most = past < 0 ? view.long_rows : view.short_rows;
         frame = rest / view.segments;
         first_column = strip * width;
         first_row = view.out_first + skipped;
-        rows = view.out_rows - skipped < view.segment_rows ? view.out_rows - skipped
-                                                           : view.segment_rows;
+        rows = view.out_rows - skipped < most ? view.out_rows - skipped : most;
     }
 };
 

@@ -18,25 +18,4 @@ using PushLaunch = void (*)(CudaQueue& queue, ConvolveView<T> view, std::int64_t
 /// The push kernel for `radius`, null where there is none.
 template <class T> PushLaunch<T> push_launch(std::int64_t radius);
 
-/// How the push kernel is laid out for one type and radius.
-struct PushTuning {
-    int width;  ///< columns of a strip
-    int roles;  ///< threads that share a column
-    int stages; ///< batches of input rows in shared memory
-    int blocks; ///< blocks of threads that a multiprocessor should hold
-};
-
-template <class T, int R> constexpr PushTuning push_tuning() {
-    if constexpr (sizeof(T) == 4) {
-        return R <= 8    ? PushTuning{256, 1, 3, 4}
-               : R <= 16 ? PushTuning{256, 1, 3, 3}
-               : R <= 32 ? PushTuning{256, 1, 3, 2}
-                         : PushTuning{128, 1, 2, 3};
-    } else {
-        return R <= 16   ? PushTuning{256, 1, 3, 2}
-               : R <= 32 ? PushTuning{128, 1, 3, 3}
-                         : PushTuning{128, 2, 2, 1};
-    }
-}
-
 } // namespace runner

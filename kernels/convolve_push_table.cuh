@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/convolve_push.cuh"
+#include "kernels/convolve_push.hpp"
 
 #include <cstdint>
 

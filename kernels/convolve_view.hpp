@@ -20,10 +20,13 @@ template <class T> struct ConvolveView {
     std::int64_t out_rows;
     std::int64_t strips;
     std::int64_t segments;
-    std::int64_t segment_rows;
+    std::int64_t long_segments; ///< how many come first and have long_rows rows
+    std::int64_t long_rows;
+    std::int64_t short_rows; ///< of the others; the last may have fewer
     std::int64_t first_tile; ///< of this launch
     Boundary boundary;
-    bool aligned; ///< every row starts at a multiple of 16 bytes
+    bool aligned;     ///< every row of the input starts at a multiple of 16 bytes
+    bool out_aligned; ///< and of the output
     T fill;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/error.hpp"
 #include "runner/command_line.hpp"
-#include "runner/run.hpp"
 #include "runner/dispatch.hpp"
+#include "runner/run.hpp"
 #include "runner/version.hpp"
 
 #include <chrono>
@@ -20,9 +20,13 @@ int main(int argc, char** argv) {
         if (const auto* run = std::get_if<runner::RunCommand>(&command)) {
             return static_cast<int>(runner::run_on_all_ranks(*run, start));
         }
-        return static_cast<int>(runner::dispatch(command));
+        // A verb is for one process: the others a launcher may have started leave it to the first.
+        return static_cast<int>(runner::is_first_process() ? runner::dispatch(command)
+                                                           : runner::ExitCode::ok);
     } catch (const runner::Error& error) {
-        runner::tell_error(error.what());
+        if (runner::is_first_process()) {
+            runner::tell_error(error.what());
+        }
         return static_cast<int>(error.code());
     } catch (const std::exception& error) {
         runner::tell_error("a defect of the program: " + std::string(error.what()));

@@ -11,9 +11,9 @@
 namespace runner {
 namespace {
 
-/// Enough for a stage to run at full speed, small enough that filling and emptying the pipeline
-/// costs little: measured in docs/performance.md.
-constexpr std::int64_t wanted_chunk_bytes = 32 * MiB;
+/// Small enough that all lanes together stay in the processor's last cache between reading, copying
+/// and writing: on an H200 host, writing from 8 MiB chunks is a fifth faster than from 32 MiB ones.
+constexpr std::int64_t wanted_chunk_bytes = 8 * MiB;
 constexpr std::int64_t wanted_chunks_a_rank = 32;
 constexpr int wanted_lanes = 4;
 constexpr int most_io_threads = 8;
@@ -49,6 +49,10 @@ MemoryNeed memory_need(const Plan& plan, std::int64_t storage_bytes, std::int64_
     return need;
 }
 
+std::int64_t storage_bytes(const PlanRequest& request, int threads) {
+    return request.storage_bytes ? request.storage_bytes(threads) : 0;
+}
+
 /// The plan with these chunk rows and lanes, whether it fits or not.
 Plan plan_with(const StreamJob& job, const PlanRequest& request, const Plan& frame,
                std::int64_t chunk_rows, std::int64_t lanes) {
@@ -59,8 +63,8 @@ Plan plan_with(const StreamJob& job, const PlanRequest& request, const Plan& fra
     plan.scratch_bytes = job.scratch_bytes(plan.backend, plan.largest_block);
     const std::int64_t early_rows =
         plan.shape.border == RowBorder::periodic ? 2 * plan.shape.halo : 0;
-    plan.need =
-        memory_need(plan, request.storage_bytes, most_border_rows(plan.decomposition) + early_rows);
+    plan.need = memory_need(plan, storage_bytes(request, frame.io_threads),
+                            most_border_rows(plan.decomposition) + early_rows);
     return plan;
 }
 

@@ -5,6 +5,7 @@
 #include "runner/decomposition.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 
 namespace runner {
@@ -13,7 +14,7 @@ namespace runner {
 struct MemoryNeed {
     std::int64_t staging = 0; ///< host buffers the device copies from and to; page-locked for CUDA
     std::int64_t border = 0;  ///< host buffer of border rows
-    std::int64_t storage = 0; ///< host buffers of the output's writer (compression)
+    std::int64_t storage = 0; ///< host buffers of reader and writer (chunks, compression)
     std::int64_t device = 0;  ///< input, output and scratch of every lane
 
     std::int64_t host() const { return staging + border + storage; }
@@ -27,7 +28,8 @@ struct PlanRequest {
     std::int64_t host_memory = 0;   ///< bytes a rank may take
     std::int64_t device_memory = 0; ///< bytes a rank may take on its GPU; not read for the CPU
     std::int64_t alignment = 1;     ///< rows, of the output's storage
-    std::int64_t storage_bytes = 0; ///< host memory of the output's writer
+    /// Host memory that reader and writer take with so many I/O threads; may be empty: none.
+    std::function<std::int64_t(int threads)> storage_bytes;
     std::optional<std::int64_t> chunk_rows;
     std::optional<std::int64_t> lanes;
     std::optional<std::int64_t> io_threads;

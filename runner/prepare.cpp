@@ -64,6 +64,10 @@ Plan plan_job(const PreparedJob& prepared, Backend backend, int ranks, const Ran
     request.chunk_rows = run.chunk_rows;
     request.lanes = run.lanes;
     request.io_threads = run.io_threads;
+    request.storage_bytes = [&](int threads) {
+        return reader_bytes(prepared.input, threads) +
+               writer_bytes(output, prepared.file.output.layout, threads);
+    };
     return make_plan(prepared.stream(), request);
 }
 

@@ -16,6 +16,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
 #include <filesystem>
 #include <functional>
@@ -94,6 +95,15 @@ void check_output(const PreparedJob& prepared) {
             {"the output does not fit on its disk", output.file,
              "it takes " + size_text(disk.needed) + " and " + size_text(disk.free) + " are free",
              "Free " + size_text(disk.needed - disk.free) + ", or name another disk"});
+    }
+}
+
+/// This version starts every job anew, so it cannot promise to go on.
+void check_resume(ResumeChoice resume) {
+    if (resume == ResumeChoice::require) {
+        throw Error(ExitCode::usage,
+                    {"cannot go on where a run stopped", "run.resume",
+                     "this version always starts anew", "Use resume = \"auto\" or \"never\""});
     }
 }
 
@@ -221,6 +231,11 @@ std::vector<std::string> settings_of(const RunCommand& command) {
         settings.push_back(std::string("run.backend=\"") +
                            names[static_cast<std::size_t>(*command.backend)] + "\"");
     }
+    if (command.resume) {
+        static constexpr std::array names = {"auto", "never", "require"};
+        settings.push_back(std::string("run.resume=\"") +
+                           names[static_cast<std::size_t>(*command.resume)] + "\"");
+    }
     return settings;
 }
 
@@ -234,6 +249,7 @@ PreparedJob prepare(const RunCommand& command, const Ranks& ranks) {
 void run_job(const RunCommand& command, const Ranks& ranks, Clock::time_point start) {
     const std::string started = utc_text(std::time(nullptr));
     PreparedJob prepared = prepare(command, ranks);
+    ranks.together([&] { check_resume(prepared.file.run.resume); });
     const RankBinding binding = bind_rank(ranks, prepared.file.run.backend);
     const Plan plan = ranks.together(
         [&] { return plan_job(prepared, binding.backend, ranks.size(), binding.limits); });
@@ -288,6 +304,15 @@ void run_job(const RunCommand& command, const Ranks& ranks, Clock::time_point st
 }
 
 void tell_error(const std::string& text) { say("runner: error: " + text + "\n"); }
+
+bool is_first_process() {
+    for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
+        if (const char* rank = std::getenv(name)) {
+            return std::string_view(rank) == "0";
+        }
+    }
+    return true;
+}
 
 ExitCode run_on_all_ranks(const RunCommand& command, Clock::time_point start) {
     std::jthread driver;

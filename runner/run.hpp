@@ -18,6 +18,10 @@ void run_job(const RunCommand& command, const Ranks& ranks,
 /// exit code.
 ExitCode run_on_all_ranks(const RunCommand& command, std::chrono::steady_clock::time_point start);
 
+/// Whether this is the first of the processes a launcher started, known before MPI is: what every
+/// process finds wrong alike is told by this one alone.
+bool is_first_process();
+
 /// One message on standard error: "runner: error: TEXT".
 void tell_error(const std::string& text);
 

@@ -8,10 +8,12 @@
 #include "kernels/cuda_queue.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstddef>
 #include <cstdlib>
-#include <cstring>
 #include <limits>
 #include <random>
 #include <string>
@@ -108,7 +110,8 @@ template <class Out> bool same(Out a, Out b) {
             return std::isnan(a) && std::isnan(b);
         }
     }
-    return std::memcmp(&a, &b, sizeof a) == 0;
+    using Bytes = std::array<std::byte, sizeof(Out)>;
+    return std::bit_cast<Bytes>(a) == std::bit_cast<Bytes>(b);
 }
 
 std::string description(const Convolution& c, const RowBlock& b) {
