@@ -18,12 +18,12 @@ enum class RowBorder {
 
 /// What the planner and the stream engine know of a job: rows of bytes in, rows of bytes out.
 struct StreamShape {
-    ArrayInfo output;               ///< type and extents of the dataset to write
-    std::int64_t frames = 1;        ///< independent frames of `rows` rows each
-    std::int64_t rows = 0;          ///< of one frame; the output has as many
+    ArrayInfo output;        ///< type and extents of the dataset to write
+    std::int64_t frames = 1; ///< independent frames of `rows` rows each
+    std::int64_t rows = 0;   ///< of one frame; the output has as many
     std::int64_t in_row_bytes = 0;
     std::int64_t out_row_bytes = 0;
-    std::int64_t halo = 0;          ///< rows of input an output row needs on either side
+    std::int64_t halo = 0; ///< rows of input an output row needs on either side
     RowBorder border = RowBorder::inside;
 };
 

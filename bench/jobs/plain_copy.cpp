@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The peer of a whole job: copies a file with several threads, each of which reads a block and writes
-// it in place, and computes nothing: plain_copy IN OUT THREADS BLOCK_BYTES [sync]
+// The peer of a whole job: copies a file with several threads, each of which reads a block and
+// writes it in place, and computes nothing: plain_copy IN OUT THREADS BLOCK_BYTES [sync]
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -57,12 +57,14 @@ int main(int argc, char** argv) {
     }
     const std::int64_t block = std::atoll(argv[4]);
     std::atomic<std::int64_t> next{0};
+    const int count = std::max(1, std::atoi(argv[3]));
     std::vector<std::thread> threads;
-    for (int i = 0; i < std::atoi(argv[3]); ++i) {
+    threads.reserve(static_cast<std::size_t>(count));
+    for (int i = 0; i < count; ++i) {
         threads.emplace_back([&] {
             const auto bytes = static_cast<std::size_t>(block);
-            void* buffer = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+            void* buffer =
+                ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
             if (buffer == MAP_FAILED) {
                 stop("mmap");
             }
