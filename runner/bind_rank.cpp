@@ -86,8 +86,7 @@ RankBinding bind_rank(const Ranks& ranks, BackendChoice choice) {
     if (every_rank_has_a_gpu(ranks, choice, devices)) {
         binding.backend = Backend::cuda;
         const auto on_host = host_ranks(ranks, ranks.gather(offer(ranks, devices)));
-        const GpuChoice gpu =
-            choose_gpus(on_host)[static_cast<std::size_t>(ranks.local_rank())];
+        const GpuChoice gpu = choose_gpus(on_host)[static_cast<std::size_t>(ranks.local_rank())];
         binding.device = devices[static_cast<std::size_t>(gpu.device)];
         binding.sharers = gpu.sharers;
         near = topology.cpus_near(binding.device.pci, near);
@@ -97,8 +96,7 @@ RankBinding bind_rank(const Ranks& ranks, BackendChoice choice) {
 
     binding.limits.cores = static_cast<int>(
         ranks.least(std::max<std::int64_t>(1, static_cast<std::int64_t>(binding.cores.size()))));
-    binding.limits.host_memory =
-        ranks.least(available_host_memory().bytes / ranks.local_size());
+    binding.limits.host_memory = ranks.least(available_host_memory().bytes / ranks.local_size());
     if (binding.backend == Backend::cuda) {
         // The first call makes the context; memory is free after every rank on the GPU has its own.
         ranks.together([&] { (void)free_device_memory(binding.device.index); });

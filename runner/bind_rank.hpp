@@ -22,8 +22,9 @@ struct RankBinding {
     RankLimits limits; ///< the least of all ranks', so that all make the same plan
 };
 
-/// Chooses backend, GPU and cores for every rank, confines this process to its cores, and finds what
-/// memory it may take. `automatic` means CUDA where every rank sees a GPU, else the CPU. Collective.
+/// Chooses backend, GPU and cores for every rank, confines this process to its cores, and finds
+/// what memory it may take. `automatic` means CUDA where every rank sees a GPU, else the CPU.
+/// Collective.
 /// @throws AgreedError (gpu) when `cuda` is asked for and a rank sees no GPU.
 RankBinding bind_rank(const Ranks& ranks, BackendChoice choice);
 

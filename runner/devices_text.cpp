@@ -42,8 +42,8 @@ std::string devices_text() {
                 size_text(device.l2_bytes) + ", shared memory " + size_text(device.shared_bytes) +
                 " a block, " + std::to_string(device.copy_engines) + " copy engines\n   PCI " +
                 device.pci + ", NUMA node " + std::to_string(topology.numa_node_of(device.pci)) +
-                ", peers " + peers_text(device) + "; goes to " +
-                ranks_of(device, devices.size()) + "\n";
+                ", peers " + peers_text(device) + "; goes to " + ranks_of(device, devices.size()) +
+                "\n";
     }
     return text;
 }

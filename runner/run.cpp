@@ -53,7 +53,7 @@ FileFacts file_facts(const std::string& path) {
 /// Calls `look` a few times a second from a thread of its own until it is destroyed.
 class Ticker {
   public:
-    explicit Ticker(std::function<void()> look) : thread_([this, look] { tick(look); }) {}
+    explicit Ticker(const std::function<void()>& look) : thread_([this, look] { tick(look); }) {}
     Ticker(const Ticker&) = delete;
     Ticker& operator=(const Ticker&) = delete;
     ~Ticker() {
