@@ -83,7 +83,7 @@ std::int64_t wanted_chunk_rows(const Plan& frame) {
     std::int64_t rows = std::max<std::int64_t>(1, wanted_chunk_bytes / row_bytes);
     rows = std::min(rows, std::max(slab / wanted_chunks_a_rank, 1 * MiB / row_bytes));
     // Halo rows are computed again for every chunk, which a GPU hardly notices beside its copies.
-    rows = std::max(rows, (frame.backend == Backend::cuda ? 2 : 8) * shape.halo);
+    rows = std::max(rows, (frame.backend == Backend::cuda ? 2 : 4) * shape.halo);
     rows = std::clamp<std::int64_t>(rows, 1, slab);
     if (rows > shape.rows) {
         rows = rows / shape.rows * shape.rows;
@@ -133,7 +133,7 @@ Plan make_plan(const StreamJob& job, const PlanRequest& request) {
                            frame.shape.border, request.alignment, 1,
                            request.ranks};
     frame.io_threads = static_cast<int>(
-        request.io_threads.value_or(std::clamp(request.cores, 1, most_io_threads)));
+        request.io_threads.value_or(std::clamp(request.cores / 2, 1, most_io_threads)));
 
     const std::int64_t alignment = request.alignment;
     const std::int64_t wanted =
