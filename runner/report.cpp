@@ -127,30 +127,34 @@ std::string report_json(const RunReport& report) {
         ranks.push_back(rank_json(rank));
     }
     const JobFile& job = report.job;
-    const Json json = {
-        {"job", {{"file", job.path}, {"name", job.name}, {"kind", job.kind}, {"text", job.text}}},
-        {"runner", std::move(build)},
-        {"started", report.started},
-        {"input",
-         {{"file", job.input.file},
-          {"dataset", job.input.dataset},
-          {"type", name_of(report.input.array.type)},
-          {"shape", report.input.array.shape},
-          {"storage", report.input.storage},
-          {"bytes", report.input_bytes},
-          {"modified", report.input_modified}}},
-        {"output",
-         {{"file", job.output.file},
-          {"dataset", job.output.dataset},
-          {"type", name_of(report.plan.shape.output.type)},
-          {"shape", report.plan.shape.output.shape}}},
-        {"plan", plan_value(report.plan)},
-        {"start_seconds", report.start_seconds},
-        {"wall_seconds", report.wall_seconds},
-        {"finish_seconds", report.finish_seconds},
-        {"bottleneck", stage_names[static_cast<std::size_t>(bottleneck.stage)]},
-        {"overlap_efficiency", bottleneck.overlap_efficiency},
-        {"ranks", std::move(ranks)}};
+    const Json json = {{"job",
+                        {{"file", job.path},
+                         {"name", job.name},
+                         {"kind", job.kind},
+                         {"text", job.text},
+                         {"settings", report.settings}}},
+                       {"runner", std::move(build)},
+                       {"started", report.started},
+                       {"input",
+                        {{"file", job.input.file},
+                         {"dataset", job.input.dataset},
+                         {"type", name_of(report.input.array.type)},
+                         {"shape", report.input.array.shape},
+                         {"storage", report.input.storage},
+                         {"bytes", report.input_bytes},
+                         {"modified", report.input_modified}}},
+                       {"output",
+                        {{"file", job.output.file},
+                         {"dataset", job.output.dataset},
+                         {"type", name_of(report.plan.shape.output.type)},
+                         {"shape", report.plan.shape.output.shape}}},
+                       {"plan", plan_value(report.plan)},
+                       {"start_seconds", report.start_seconds},
+                       {"wall_seconds", report.wall_seconds},
+                       {"finish_seconds", report.finish_seconds},
+                       {"bottleneck", stage_names[static_cast<std::size_t>(bottleneck.stage)]},
+                       {"overlap_efficiency", bottleneck.overlap_efficiency},
+                       {"ranks", std::move(ranks)}};
     return json.dump(2) + "\n";
 }
 
@@ -168,8 +172,8 @@ std::string plan_text(const Plan& plan) {
                        (plan.backend == Backend::cuda ? "cuda" : "cpu") + ", chunks of " +
                        std::to_string(d.chunk_rows) + " rows, " + std::to_string(plan.lanes) +
                        (plan.lanes == 1 ? " lane, " : " lanes, ") +
-                       std::to_string(plan.io_threads) + " + " + std::to_string(plan.io_threads) +
-                       " I/O threads\n";
+                       std::to_string(plan.io_threads) +
+                       (plan.io_threads == 1 ? " I/O thread\n" : " I/O threads\n");
     constexpr int most_listed = 16;
     for (int rank = 0; rank < std::min(d.ranks, most_listed); ++rank) {
         const RowRange slab = d.slab(rank);
@@ -199,9 +203,14 @@ std::vector<Attribute> provenance(const RunReport& report) {
     for (const RankReport& rank : report.ranks) {
         devices += (devices.empty() ? "" : ", ") + rank.device;
     }
+    std::string settings;
+    for (const std::string& setting : report.settings) {
+        settings += (settings.empty() ? "" : "\n") + setting;
+    }
     std::vector<Attribute> attributes = {
         {"runner_version", version()},
         {"job", report.job.text},
+        {"job_settings", settings},
         {"kind", report.job.kind},
         {"input_file", report.job.input.file},
         {"input_dataset", report.job.input.dataset},

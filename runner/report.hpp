@@ -37,6 +37,7 @@ RankReport rank_report_from_text(const std::string& text);
 /// What is known of a finished run, on rank 0.
 struct RunReport {
     const JobFile& job;
+    const std::vector<std::string>& settings; ///< laid over the job file's text
     const Plan& plan;
     const DatasetInfo& input;
     std::int64_t input_bytes = 0; ///< of the file

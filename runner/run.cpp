@@ -98,6 +98,23 @@ void check_output(const PreparedJob& prepared) {
     }
 }
 
+/// Refuses files that could only be found impossible to write when all is done.
+void check_side_files(const RunCommand& command) {
+    std::vector<std::string> files = command.reports;
+    if (command.trace) {
+        files.push_back(*command.trace);
+    }
+    for (const std::string& file : files) {
+        const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+        std::error_code ignored;
+        if (!folder.empty() && !std::filesystem::is_directory(folder, ignored)) {
+            throw Error(ExitCode::output,
+                        {"cannot write", file, "there is no folder " + folder.string(),
+                         "Make it: mkdir -p " + folder.string()});
+        }
+    }
+}
+
 /// This version starts every job anew, so it cannot promise to go on.
 void check_resume(ResumeChoice resume) {
     if (resume == ResumeChoice::require) {
@@ -253,7 +270,10 @@ void run_job(const RunCommand& command, const Ranks& ranks, Clock::time_point st
     const RankBinding binding = bind_rank(ranks, prepared.file.run.backend);
     const Plan plan = ranks.together(
         [&] { return plan_job(prepared, binding.backend, ranks.size(), binding.limits); });
-    ranks.first_alone([&] { check_output(prepared); });
+    ranks.first_alone([&] {
+        check_side_files(command);
+        check_output(prepared);
+    });
     if (prepared.input_is_missing) {
         ranks.first_alone([&] { generate_input(prepared, binding.limits.cores); });
         prepared = prepare(command, ranks);
@@ -277,7 +297,9 @@ void run_job(const RunCommand& command, const Ranks& ranks, Clock::time_point st
     mine.resident_peak = peak_resident_memory();
 
     const FileFacts input = file_facts(prepared.file.input.file);
+    const std::vector<std::string> settings = settings_of(command);
     RunReport report{prepared.file,
+                     settings,
                      plan,
                      prepared.input,
                      input.bytes,

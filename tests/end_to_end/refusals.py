@@ -1,0 +1,115 @@
+"""What the program refuses, and what it records: refusals.py RUNNER MPIRUN.
+
+Each refusal is one message of the form `runner: error: …` with the right exit code, also on several
+ranks, and leaves no output behind.
+"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import h5py
+import numpy as np
+
+JOB = '''kind = "convolve"
+[input]
+file = "in.h5"
+dataset = "/image"
+[output]
+file = "out.h5"
+sync = false
+[convolve]
+row_taps = [0.25, 0.5, 0.25]
+column_taps = { box = { radius = 3 } }
+boundary = "wrap"
+'''
+
+# What is tried, the exit code, and words of the message.
+REFUSALS = [
+    (["job.toml", "--set", 'input.file="none.h5"'], 3, ["none.h5"]),
+    (["job.toml", "--set", 'input.file="text.h5"'], 3, ["text.h5", "HDF5"]),
+    (["job.toml", "--set", 'input.file="cut.h5"'], 3, ["cut.h5", "truncated"]),
+    (["job.toml", "--set", 'input.dataset="/imag"'], 3, ["/imag", "/image"]),
+    (["job.toml", "--set", 'input.dataset="/words"'], 3, ["/words"]),
+    (["job.toml", "--set", 'input.dataset="/line"'], 3, ["two axes"]),
+    (["job.toml", "--set", 'output.file="nowhere/out.h5"'], 4, ["mkdir -p nowhere"]),
+    (["job.toml", "--set", 'output.file="there.h5"'], 4, ["there.h5", "overwrite"]),
+    (["job.toml", "--report", "nowhere/r.json"], 4, ["nowhere", "mkdir"]),
+    (["job.toml", "--set", "run.host_memory=1000"], 2, ["run.host_memory"]),
+    (["job.toml", "--set", "run.chunk_rows=90000", "--set", 'run.host_memory="64KiB"'], 2,
+     ["run.host_memory", "chunk_rows"]),
+    (["job.toml", "--set", 'run.resume="require"'], 2, ["run.resume"]),
+    (["job.toml", "--set", 'convolve.boundry="wrap"'], 2, ["boundary"]),
+    (["jobb.toml"], 2, ["jobb.toml", "job.toml"]),
+    (["plan", "job.toml", "--backend", "cuda"], 2, ["--device-memory"]),
+]
+
+
+def check(condition, what, done):
+    if not condition:
+        print(f"{what}: exit {done.returncode}\n{done.stdout}{done.stderr}")
+    return 0 if condition else 1
+
+
+def refusals(runner, launch):
+    failures = 0
+    before = set(os.listdir())
+    for arguments, code, words in REFUSALS:
+        done = subprocess.run([*launch, runner, *arguments], capture_output=True, text=True,
+                              timeout=60)
+        errors = [line for line in done.stderr.splitlines() if line.startswith("runner: error: ")]
+        right = (done.returncode == code and len(errors) == 1
+                 and all(word in done.stderr for word in words))
+        failures += check(right, f"{launch} {arguments}, wanted {code} {words}", done)
+        left = set(os.listdir()) - before
+        failures += check(not left, f"{launch} {arguments}, left behind {left}", done)
+    return failures
+
+
+def record(runner, mpirun, image):
+    """The report of three ranks: every input byte read once, every output byte written once."""
+    done = subprocess.run([*mpirun, "-n", "3", runner, "job.toml", "--quiet", "--report", "r.json",
+                           "--trace", "t.json"], capture_output=True, text=True, timeout=60)
+    failures = check(done.returncode == 0, "three ranks", done)
+    report = json.loads(pathlib.Path("r.json").read_text())
+    for stage in ["read", "write"]:
+        total = sum(rank["stages"][stage]["bytes"] for rank in report["ranks"])
+        failures += check(total == image.nbytes, f"{stage}: {total} of {image.nbytes} bytes", done)
+    rows = [rank["rows"] for rank in report["ranks"]]
+    failures += check(rows[0][0] == 0 and rows[2][1] == len(image), f"rows {rows}", done)
+    events = json.loads(pathlib.Path("t.json").read_text())
+    names = {e["name"] for e in events["traceEvents"] if e.get("ph") == "X"}
+    failures += check("chunk 0" in names, f"trace names {names}", done)
+    with h5py.File("out.h5") as out:
+        wanted = {"runner_version", "job", "kind", "input_file", "input_bytes", "input_modified",
+                  "backend", "devices", "ranks", "chunk_rows", "wall_seconds", "read_bytes"}
+        failures += check(wanted <= set(out.attrs), f"attributes {list(out.attrs)}", done)
+    return failures
+
+
+def main():
+    runner = os.path.abspath(sys.argv[1])
+    mpirun = [sys.argv[2], "--allow-run-as-root", "--oversubscribe"]
+    os.environ.pop("RUNNER_REQUIRE_GPU", None)
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        image = np.random.default_rng(1).random((301, 77))
+        with h5py.File("in.h5", "w") as file:
+            file["image"] = image
+            file["line"] = image[0]
+            file["words"] = np.array(["a", "b"], dtype="S4")
+        pathlib.Path("job.toml").write_text(JOB)
+        pathlib.Path("there.h5").write_bytes(b"kept")
+        pathlib.Path("text.h5").write_text("no HDF5 file\n" * 100)
+        pathlib.Path("cut.h5").write_bytes(pathlib.Path("in.h5").read_bytes()[:60000])
+        failures = refusals(runner, []) + refusals(runner, [*mpirun, "-n", "2"])
+        failures += record(runner, mpirun, image)
+        os.chdir("/")
+    print(f"{2 * len(REFUSALS)} refusals and a record, {failures} wrong")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
