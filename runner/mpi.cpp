@@ -22,15 +22,6 @@ void check(int status, const char* call) {
     throw Error(ExitCode::launch, {"MPI failed", call, text.data(), ""});
 }
 
-/// Whether a launcher started this process as one of its ranks: Open MPI's mpirun sets the first
-/// two, srun with PMIx or PMI the others.
-bool started_by_launcher() {
-    static constexpr std::array names = {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK",
-                                         "PMI_SIZE"};
-    return std::any_of(names.begin(), names.end(),
-                       [](const char* name) { return std::getenv(name) != nullptr; });
-}
-
 // Message lengths are int: cut long messages into pieces of this size.
 constexpr std::int64_t piece_bytes = std::int64_t{1} << 30;
 
@@ -45,6 +36,14 @@ void post_pieces(const Message<Byte>& message, std::vector<MPI_Request>& request
 }
 
 } // namespace
+
+bool Ranks::started_by_launcher() {
+    // Open MPI's mpirun sets the first two, srun with PMIx or PMI the others.
+    static constexpr std::array names = {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK",
+                                         "PMI_SIZE"};
+    return std::any_of(names.begin(), names.end(),
+                       [](const char* name) { return std::getenv(name) != nullptr; });
+}
 
 Ranks::Ranks() : launched_(started_by_launcher()) {
     if (!launched_) {

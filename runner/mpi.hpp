@@ -95,6 +95,9 @@ class Ranks {
     /// Ends all ranks at once with this exit code.
     [[noreturn]] void abort(ExitCode code) const;
 
+    /// Whether a launcher started this process as one of its ranks.
+    static bool started_by_launcher();
+
     /// "Open MPI 4.1.4", or that there is none in use.
     static std::string library_version();
 

@@ -23,49 +23,37 @@ std::int64_t round_up(std::int64_t value, std::int64_t step) {
     return (value + step - 1) / step * step;
 }
 
+/// Border rows of the rank that holds most, and a periodic border's early rows. Of very many ranks
+/// the first and last are asked: those between hold what their neighbours do.
 std::int64_t most_border_rows(const Decomposition& d) {
+    constexpr int asked_at_each_end = 64;
     std::int64_t most = 0;
-    // Ranks between the first and last two see what the second sees, or less.
-    const int probed = std::min(d.ranks, 4);
-    for (int i = 0; i < probed; ++i) {
-        const int rank = i < 2 ? i : d.ranks - 1 - (i - 2);
-        most = std::max(most, make_border_plan(d, rank).held_rows());
+    for (int rank = 0; rank < d.ranks; ++rank) {
+        if (rank < asked_at_each_end || rank >= d.ranks - asked_at_each_end) {
+            most = std::max(most, make_border_plan(d, rank).held_rows());
+        }
     }
-    return most;
+    return most + (d.border == RowBorder::periodic ? 2 * d.halo : 0);
 }
 
-MemoryNeed memory_need(const Plan& plan, std::int64_t storage_bytes, std::int64_t border_rows) {
-    const std::int64_t in = plan.in_bytes() * plan.input_slots();
-    const std::int64_t out = plan.out_bytes() * plan.lanes;
-    const std::int64_t scratch = plan.scratch_bytes * plan.lanes;
-    MemoryNeed need;
-    need.storage = storage_bytes;
-    need.border = border_rows * plan.shape.in_row_bytes;
-    need.staging = in + out;
-    if (plan.backend == Backend::cuda) {
-        need.device = in + out + scratch;
-    } else {
-        need.staging += scratch;
-    }
-    return need;
-}
-
-std::int64_t storage_bytes(const PlanRequest& request, int threads) {
-    return request.storage_bytes ? request.storage_bytes(threads) : 0;
-}
-
-/// The plan with these chunk rows and lanes, whether it fits or not.
-Plan plan_with(const StreamJob& job, const PlanRequest& request, const Plan& frame,
-               std::int64_t chunk_rows, std::int64_t lanes) {
+/// The plan with these chunk rows and lanes, whether it fits or not. `frame` has all that does not
+/// depend on them, the memory of border and storage too.
+Plan plan_with(const StreamJob& job, const Plan& frame, std::int64_t chunk_rows,
+               std::int64_t lanes) {
     Plan plan = frame;
     plan.decomposition.chunk_rows = chunk_rows;
     plan.lanes = static_cast<int>(lanes);
     plan.largest_block = plan.decomposition.largest_block();
     plan.scratch_bytes = job.scratch_bytes(plan.backend, plan.largest_block);
-    const std::int64_t early_rows =
-        plan.shape.border == RowBorder::periodic ? 2 * plan.shape.halo : 0;
-    plan.need = memory_need(plan, storage_bytes(request, frame.io_threads),
-                            most_border_rows(plan.decomposition) + early_rows);
+    const std::int64_t in = plan.in_bytes() * plan.input_slots();
+    const std::int64_t out = plan.out_bytes() * plan.lanes;
+    const std::int64_t scratch = plan.scratch_bytes * plan.lanes;
+    plan.need.staging = in + out;
+    if (plan.backend == Backend::cuda) {
+        plan.need.device = in + out + scratch;
+    } else {
+        plan.need.staging += scratch;
+    }
     return plan;
 }
 
@@ -109,14 +97,14 @@ std::int64_t wanted_chunk_rows(const Plan& frame) {
 }
 
 /// The largest chunk rows that fit with this many lanes; 0 when none does.
-std::int64_t largest_fitting(const StreamJob& job, const PlanRequest& request, const Plan& frame,
-                             std::int64_t wanted, std::int64_t lanes) {
+std::int64_t largest_fitting(const StreamJob& job, const Plan& frame, std::int64_t wanted,
+                             std::int64_t lanes) {
     const std::int64_t step = frame.decomposition.alignment;
     std::int64_t low = 0; // fits, in steps; 0 stands for nothing
     std::int64_t high = wanted / step + 1;
     while (high - low > 1) {
         const std::int64_t middle = low + (high - low) / 2;
-        (fits(plan_with(job, request, frame, middle * step, lanes)) ? low : high) = middle;
+        (fits(plan_with(job, frame, middle * step, lanes)) ? low : high) = middle;
     }
     return low * step;
 }
@@ -134,6 +122,8 @@ Plan make_plan(const StreamJob& job, const PlanRequest& request) {
                            request.ranks};
     frame.io_threads = static_cast<int>(
         request.io_threads.value_or(std::clamp(request.cores / 2, 1, most_io_threads)));
+    frame.need.border = most_border_rows(frame.decomposition) * frame.shape.in_row_bytes;
+    frame.need.storage = request.storage_bytes ? request.storage_bytes(frame.io_threads) : 0;
 
     const std::int64_t alignment = request.alignment;
     const std::int64_t wanted =
@@ -142,14 +132,14 @@ Plan make_plan(const StreamJob& job, const PlanRequest& request) {
     const std::int64_t last_lanes = request.lanes.value_or(1);
     const std::int64_t least = request.chunk_rows ? wanted : alignment;
     for (std::int64_t lanes = first_lanes; lanes >= last_lanes; --lanes) {
-        const std::int64_t rows = largest_fitting(job, request, frame, wanted, lanes);
+        const std::int64_t rows = largest_fitting(job, frame, wanted, lanes);
         // Fewer rows than the halo would move more halo than image: rather fewer lanes.
         const bool small = rows < std::min(wanted, frame.shape.halo) && lanes > last_lanes;
         if (rows >= least && rows > 0 && !small) {
-            return plan_with(job, request, frame, rows, lanes);
+            return plan_with(job, frame, rows, lanes);
         }
     }
-    refuse(plan_with(job, request, frame, least, last_lanes));
+    refuse(plan_with(job, frame, least, last_lanes));
 }
 
 } // namespace runner

@@ -340,9 +340,9 @@ bool is_first_process() {
 
 ExitCode run_on_all_ranks(const RunCommand& command, Clock::time_point start) {
     std::jthread driver;
-    if (command.backend != BackendChoice::cpu) {
-        driver =
-            std::jthread(start_driver); // beside MPI's start: each takes a good part of a second
+    if (Ranks::started_by_launcher() && command.backend != BackendChoice::cpu) {
+        // Beside MPI's start: each takes a good part of a second.
+        driver = std::jthread(start_driver);
     }
     Ranks ranks;
     if (driver.joinable()) {
