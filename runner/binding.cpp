@@ -82,9 +82,7 @@ std::string cpu_list_text(const CpuList& cpus) {
 
 struct HostTopology::Loaded {
     struct Destroy {
-        void operator()(hwloc_topology_t topology) const noexcept {
-            hwloc_topology_destroy(topology);
-        }
+        void operator()(hwloc_topology_t handle) const noexcept { hwloc_topology_destroy(handle); }
     };
     std::unique_ptr<std::remove_pointer_t<hwloc_topology_t>, Destroy> topology;
 
