@@ -38,21 +38,27 @@ const BorderRows::Held* BorderRows::find(const std::vector<Held>& held, std::int
     return nullptr;
 }
 
-std::int64_t BorderRows::copy_held(const std::vector<Held>& held, RowRange rows, std::byte* to,
-                                   std::int64_t& gap) const {
-    if (const Held* run = find(held, rows.first)) {
-        const std::int64_t count = std::min(rows.last, run->rows.last) - rows.first;
-        std::memcpy(to, memory_.data() + run->offset + (rows.first - run->rows.first) * row_bytes_,
-                    static_cast<std::size_t>(count * row_bytes_));
-        return count;
-    }
-    gap = rows.count();
-    for (const Held& run : held) {
-        if (run.rows.first > rows.first) {
-            gap = std::min(gap, run.rows.first - rows.first);
+template <class ReadRest>
+void BorderRows::fill(const std::vector<Held>& held, RowRange rows, std::byte* to,
+                      ReadRest read_rest) const {
+    while (!rows.empty()) {
+        RowRange part = rows;
+        if (const Held* run = find(held, rows.first)) {
+            part.last = std::min(rows.last, run->rows.last);
+            std::memcpy(to,
+                        memory_.data() + run->offset + (rows.first - run->rows.first) * row_bytes_,
+                        static_cast<std::size_t>(part.count() * row_bytes_));
+        } else {
+            for (const Held& other : held) {
+                if (other.rows.first > rows.first) {
+                    part.last = std::min(part.last, other.rows.first);
+                }
+            }
+            read_rest(part, to);
         }
+        to += part.count() * row_bytes_;
+        rows.first = part.last;
     }
-    return 0;
 }
 
 void BorderRows::read_storage(RowRange rows, RowReader& reader, std::byte* to) {
@@ -110,32 +116,15 @@ void BorderRows::enter_frame(std::int64_t frame, RowReader& reader) {
 void BorderRows::read(std::int64_t frame, RowRange range, RowReader& reader, std::byte* to) {
     enter_frame(frame, reader);
     for (const RowSource& source : row_sources(decomposition_, frame, range)) {
-        RowRange rest{source.source, source.source + source.count};
-        std::byte* target = to + (source.extended - range.first) * row_bytes_;
-        while (!rest.empty()) {
-            std::int64_t gap = 0;
-            std::int64_t count = copy_held(early_, rest, target, gap);
-            if (count == 0) {
-                count = gap;
-                read_rows({rest.first, rest.first + count}, reader, target);
-            }
-            target += count * row_bytes_;
-            rest.first += count;
-        }
+        fill(early_, {source.source, source.source + source.count},
+             to + (source.extended - range.first) * row_bytes_,
+             [&](RowRange rest, std::byte* target) { read_rows(rest, reader, target); });
     }
 }
 
 void BorderRows::read_rows(RowRange rows, RowReader& reader, std::byte* to) {
-    while (!rows.empty()) {
-        std::int64_t gap = 0;
-        std::int64_t count = copy_held(traded_, rows, to, gap);
-        if (count == 0) {
-            count = gap;
-            read_storage({rows.first, rows.first + count}, reader, to);
-        }
-        to += count * row_bytes_;
-        rows.first += count;
-    }
+    fill(traded_, rows, to,
+         [&](RowRange rest, std::byte* target) { read_storage(rest, reader, target); });
 }
 
 } // namespace runner

@@ -46,10 +46,11 @@ class BorderRows {
 
     /// The held run with this row; nothing if it is not held.
     static const Held* find(const std::vector<Held>& held, std::int64_t row);
-    /// Copies the longest run from rows.first on that `held` has and returns its length; where it
-    /// has none, `gap` is how many rows follow that it does not have.
-    std::int64_t copy_held(const std::vector<Held>& held, RowRange rows, std::byte* to,
-                           std::int64_t& gap) const;
+    /// Fills `to` with `rows`: copies those that `held` has and calls `read_rest(rows, to)` for
+    /// each run of the others.
+    template <class ReadRest>
+    void fill(const std::vector<Held>& held, RowRange rows, std::byte* to,
+              ReadRest read_rest) const;
     void hold(const RowSet& rows, std::vector<Held>& held, std::int64_t& offset) const;
     void enter_frame(std::int64_t frame, RowReader& reader);
     void read_storage(RowRange rows, RowReader& reader, std::byte* to);

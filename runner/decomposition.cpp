@@ -26,16 +26,6 @@ RowRange Decomposition::slab(int rank) const {
     return {slab_start(*this, rank), slab_start(*this, rank + 1)};
 }
 
-int Decomposition::owner(std::int64_t row) const {
-    int low = 0;
-    int high = ranks; // slab_start(low) <= row < slab_start(high)
-    while (high - low > 1) {
-        const int middle = low + (high - low) / 2;
-        (slab_start(*this, middle) <= row ? low : high) = middle;
-    }
-    return low;
-}
-
 RowRange Decomposition::window(std::int64_t first, std::int64_t last) const {
     if (halo >= rows || (first == 0 && last == rows)) {
         return {0, rows};

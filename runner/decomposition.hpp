@@ -36,9 +36,6 @@ struct Decomposition {
     /// The rows of a rank; empty for some ranks when there are more ranks than rows.
     RowRange slab(int rank) const;
 
-    /// Which rank's slab holds a row.
-    int owner(std::int64_t row) const;
-
     /// Whether chunks are made of whole frames where the slab holds whole ones.
     bool whole_frames() const { return chunk_rows >= rows; }
 

@@ -43,8 +43,7 @@ Plan plan_with(const StreamJob& job, const Plan& frame, std::int64_t chunk_rows,
     Plan plan = frame;
     plan.decomposition.chunk_rows = chunk_rows;
     plan.lanes = static_cast<int>(lanes);
-    plan.largest_block = plan.decomposition.largest_block();
-    plan.scratch_bytes = job.scratch_bytes(plan.backend, plan.largest_block);
+    plan.scratch_bytes = job.scratch_bytes(plan.backend, plan.decomposition.largest_block());
     const std::int64_t in = plan.in_bytes() * plan.input_slots();
     const std::int64_t out = plan.out_bytes() * plan.lanes;
     const std::int64_t scratch = plan.scratch_bytes * plan.lanes;

@@ -42,8 +42,7 @@ struct Plan {
     StreamShape shape;
     Decomposition decomposition;
     int lanes = 1;
-    int io_threads = 1; ///< that read at once; as many write
-    RowBlock largest_block;
+    int io_threads = 1;             ///< that read at once; as many write
     std::int64_t scratch_bytes = 0; ///< of one lane
     MemoryNeed need;                ///< of the rank that needs most
     std::int64_t host_memory = 0;   ///< the limits it was made for
