@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "io/file.hpp"
+#include "io/row_hashes.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace runner {
+
+/// Beside an output under way stands a folder, its journal: which rows are finished, with their
+/// checksums, and the identity of the job they are part of. It lasts until the output has its name.
+///
+/// In it: `identity`, the generation's number and the identity's text, written whole or not at
+/// all; and files of records, `GENERATION-NAME.rows`, one a rank, of which only those of the
+/// identity's generation count. A file is a header and records of 32 bytes:
+///
+///   header  "RNROWS1\n", uint64 generation, 12 bytes 0, uint32 check
+///   record  uint64 first, uint64 rows, uint64 hash, uint32 batch, uint32 check
+///
+/// all little-endian; check: the low half of hash_bytes() over the 28 bytes before. The records of
+/// one append share a batch number, which counts from 1 in each file. Rows come into a file only
+/// when they are on the disk (or, where the user gave up syncing, in the system's cache).
+
+/// `FILE.journal`.
+std::string journal_folder(const std::string& file);
+
+/// What the journal says of its job.
+struct JournalIdentity {
+    std::int64_t generation = 0;
+    std::string text;
+};
+
+/// Nothing when there is no journal or it was never begun. @throws Error (output) for a damaged
+/// one or one of another version.
+std::optional<JournalIdentity> read_identity(const std::string& folder);
+
+/// Makes the folder if need be and puts the identity in place, synced; the generation's files of
+/// records must be there before. Files of other generations are removed after.
+void write_identity(const std::string& folder, const JournalIdentity& identity);
+
+/// Removes the folder and all of it; nothing if there is none.
+void remove_journal(const std::string& folder);
+
+/// The finished rows that the generation's files list, in the order of the rows.
+struct JournalRows {
+    std::vector<RowHash> rows;
+    std::vector<std::string> notes; ///< a line for each file that a power cut has torn
+};
+
+/// Never gives a record whose check fails. Bad bytes at the end of a file, where an append was cut
+/// short, are left out and noted. @throws Error (output) for bad bytes before records of an
+/// earlier batch, a file of another version, rows outside [0, total_rows) or listed twice.
+JournalRows read_journal(const std::string& folder, std::int64_t generation,
+                         std::int64_t total_rows);
+
+/// The records of one file of the journal, from its bytes: what read_journal does for each, without
+/// the order and the comparison of rows. `name` is for messages.
+JournalRows parse_journal(std::span<const std::byte> bytes, std::int64_t generation,
+                          std::int64_t total_rows, const std::string& name);
+
+/// Appends records to one file.
+class JournalWriter {
+  public:
+    /// Makes the file with its header and syncs it. `name` is different for each writer of the
+    /// generation: "rank-3".
+    JournalWriter(const std::string& folder, std::int64_t generation, const std::string& name);
+
+    /// One batch, on the disk when this returns. The rows must be there before.
+    void append(std::span<const RowHash> rows);
+
+  private:
+    File file_;
+    std::int64_t end_ = 0;
+    std::uint32_t batch_ = 0;
+};
+
+} // namespace runner

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace runner {
+
+/// A run of an output's rows, counted through all leading axes, and the checksum of their bytes.
+struct RowHash {
+    std::int64_t first = 0;
+    std::int64_t rows = 0;
+    std::uint64_t hash = 0; ///< hash_bytes() of the rows as elements in memory, one after the other
+
+    bool operator==(const RowHash&) const = default;
+};
+
+/// XXH3, 64 bits, seed 0.
+std::uint64_t hash_bytes(const std::byte* data, std::int64_t bytes);
+
+/// Where a finished output lists the checksums of its rows: an n × 3 dataset of unsigned 64-bit
+/// integers, a line a run of rows (first, rows, hash), in the order of the rows and gapless. How
+/// the rows are cut into runs depends on the run's chunks; the rows do not.
+inline constexpr const char* row_hashes_dataset = "/runner/row_hashes";
+
+/// Stores the list in the output, which has none yet. @throws Error (output).
+void write_row_hashes(const std::string& file, const std::vector<RowHash>& hashes);
+
+/// The list of a finished output of so many rows. @throws Error (input) when the file has none or
+/// it does not cover each row once.
+std::vector<RowHash> read_row_hashes(const std::string& file, std::int64_t total_rows);
+
+} // namespace runner
