@@ -3,6 +3,7 @@
 
 #include "io/file.hpp"
 #include "io/file_signature.hpp"
+#include "io/outside_files.hpp"
 
 #include <cerrno>
 #include <string_view>
@@ -63,6 +64,7 @@ PropertyHandle file_access() {
 
 FileHandle open_hdf5(const std::string& file) {
     start_hdf5();
+    check_regular_file(file, "cannot open the input");
     { const File readable(file, File::Mode::read); }
     const PropertyHandle access = file_access();
     FileHandle handle(H5Fopen(file.c_str(), H5F_ACC_RDONLY, access.get()));

@@ -82,8 +82,10 @@ DatasetInfo inspect_dataset(const std::string& file, const std::string& dataset)
         info.filters.push_back(filter.name.empty() ? std::to_string(filter.id) : filter.name);
     }
     check_filters(filters, where);
-    check_outside_sources(creation, file, where);
-    info.offset = plain_offset(opened, info);
+    const std::string holder = file_of(opened);
+    check_outside_sources(creation, holder, where);
+    // Of a dataset that a link led to in another file, the offset would count there.
+    info.offset = holder == file ? plain_offset(opened, info) : std::nullopt;
     return info;
 }
 

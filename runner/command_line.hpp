@@ -60,6 +60,7 @@ struct DatasetName {
 struct InspectCommand {
     DatasetName what;
     bool json = false;
+    InputRules rules;
 };
 
 /// `runner compare A:/x B:/y`.
@@ -68,6 +69,7 @@ struct CompareCommand {
     DatasetName b;
     double tolerance = 0; ///< the largest absolute difference that is still equal
     bool json = false;
+    InputRules rules;
 };
 
 /// `runner render FILE:/x... OUT.png`.
@@ -77,6 +79,7 @@ struct RenderCommand {
     std::int64_t frame = 0;     ///< of the flattened leading axes
     std::int64_t size = 1024;   ///< pixels of the longer side of each, at most
     bool same_contrast = false; ///< one range of values for all of them
+    InputRules rules;
 };
 
 /// `runner explain JOB.toml`.

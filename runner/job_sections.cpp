@@ -165,9 +165,13 @@ void check_output_file(TableReader& table, const std::string& output, const std:
     }
 }
 
-/// A size in words or in bytes, or a share of what is free.
-std::optional<MemorySize> parse_memory(TableReader& table, std::string_view key) {
-    const std::string wanted = "a size like \"2GiB\" or a share like \"80%\"";
+enum class Share { none, allowed };
+
+/// A size in words or in bytes, or a share of what is free where that is allowed.
+std::optional<MemorySize> parse_memory(TableReader& table, std::string_view key,
+                                       Share share = Share::allowed) {
+    const std::string wanted = std::string("a size like \"2GiB\"") +
+                               (share == Share::allowed ? " or a share like \"80%\"" : "");
     const TableValue* value = table.value(key);
     if (value == nullptr) {
         return std::nullopt;
@@ -182,10 +186,11 @@ std::optional<MemorySize> parse_memory(TableReader& table, std::string_view key)
         return std::nullopt;
     }
     const std::optional<MemorySize> size = parse_memory_size(*text);
-    if (!size) {
+    if (!size || (size->fraction != 0 && share == Share::none)) {
         table.complain(key, "expected " + wanted +
                                 " (units B, kB, MB, GB, TB, KiB, MiB, GiB, TiB), got " +
                                 quoted_text(*text));
+        return std::nullopt;
     }
     return size;
 }
@@ -238,6 +243,12 @@ JobFile::Input parse_input(TableReader& top) {
     input.file = required_text(*table, "file", "file = \"data/image.h5\", an HDF5 file");
     input.dataset = required_text(*table, "dataset", "dataset = \"/image\", its place in the file");
     input.generate = parse_generate(*table);
+    if (table->boolean("allow_external").value_or(false)) {
+        input.rules.outside = InputRules::Outside::anywhere;
+    }
+    if (const auto size = parse_memory(*table, "max_logical_bytes", Share::none)) {
+        input.rules.max_logical_bytes = size->bytes;
+    }
     table->finish();
     return input;
 }

@@ -2,6 +2,7 @@
 #include "base/error.hpp"
 #include "runner/command_line.hpp"
 #include "runner/dispatch.hpp"
+#include "runner/probe.hpp"
 #include "runner/run.hpp"
 #include "runner/version.hpp"
 
@@ -15,6 +16,9 @@ int main(int argc, char** argv) {
     const auto start = std::chrono::steady_clock::now();
     try {
         const std::vector<std::string> arguments(argv + 1, argv + argc);
+        if (runner::is_probe(arguments)) {
+            return static_cast<int>(runner::answer_probe(arguments));
+        }
         const runner::Command command =
             runner::parse_command_line(arguments, runner::version_text());
         if (const auto* run = std::get_if<runner::RunCommand>(&command)) {

@@ -6,6 +6,7 @@
 #include "runner/generate.hpp"
 #include "runner/host_memory.hpp"
 #include "runner/prepare.hpp"
+#include "runner/probe.hpp"
 #include "runner/progress.hpp"
 #include "runner/report.hpp"
 #include "runner/stream_engine.hpp"
@@ -257,6 +258,7 @@ std::vector<std::string> settings_of(const RunCommand& command) {
 }
 
 PreparedJob prepare(const RunCommand& command, const Ranks& ranks) {
+    ranks.first_alone([&] { probe_inputs(load_job_file(command.job, settings_of(command))); });
     return ranks.together(
         [&] { return prepare_job(load_job_file(command.job, settings_of(command))); });
 }

@@ -34,6 +34,8 @@ void expect_same(const JobFile& a, const JobFile& b) {
         EXPECT_EQ(a.input.generate->seed, b.input.generate->seed);
     }
     EXPECT_EQ(a.output.file, b.output.file);
+    EXPECT_EQ(a.input.rules.outside, b.input.rules.outside);
+    EXPECT_EQ(a.input.rules.max_logical_bytes, b.input.rules.max_logical_bytes);
     EXPECT_EQ(a.output.dataset, b.output.dataset);
     EXPECT_EQ(a.output.type, b.output.type);
     EXPECT_EQ(a.output.overwrite, b.output.overwrite);
@@ -59,6 +61,7 @@ TEST(ExplainJob, ParsesBackToTheSameJob) {
         "kind = \"convolve\"\nname = \"n\"\n"
         "[input]\nfile = \"a.h5\"\ndataset = \"/x\"\n"
         "generate = { pattern = \"index\", shape = [5, 7], dtype = \"int8\", seed = 3 }\n"
+        "allow_external = true\nmax_logical_bytes = \"3GiB\"\n"
         "[output]\nfile = \"o.h5\"\ndataset = \"/y\"\ndtype = \"uint16\"\noverwrite = true\n"
         "sync = false\nchunk = [2, 7]\ncompression = \"deflate\"\nlevel = 0\nshuffle = true\n"
         "[run]\nbackend = \"cuda\"\nhost_memory = \"1537kB\"\ndevice_memory = \"33.3%\"\n"
@@ -81,7 +84,8 @@ TEST(ExplainJob, FillsInTheDefaults) {
                          "[output]\nfile = \"o.h5\"\n[run]\nhost_memory = 2147483648\n"
                          "[convolve]\nrow_taps = [1]\ncolumn_taps = [1]\n"));
     EXPECT_EQ(text, "kind = \"convolve\"\nname = \"n\"\n\n"
-                    "[input]\nfile = \"a.h5\"\ndataset = \"/x\"\n\n"
+                    "[input]\nfile = \"a.h5\"\ndataset = \"/x\"\nallow_external = false\n"
+                    "# max_logical_bytes: any that are stored\n\n"
                     "[output]\nfile = \"o.h5\"\ndataset = \"/x\"\n"
                     "# dtype: the kind's default for the input's\noverwrite = false\nsync = true\n"
                     "# chunk: none, the dataset is contiguous\ncompression = \"none\"\n\n"
