@@ -107,8 +107,8 @@ TEST(JobSample, CommentedKeysAreKeys) {
     // Every "# key = value" of the sample, taken out of its comment, must still parse.
     std::string text = job_sample(kinds().front());
     for (const std::string key :
-         {"generate", "dataset = \"/image\" ", "dtype", "chunk =", "compression", "level",
-          "shuffle", "host_memory", "device_memory"}) {
+         {"generate", "allow_external", "max_logical_bytes", "dataset = \"/image\" ", "dtype",
+          "chunk =", "compression", "level", "shuffle", "host_memory", "device_memory"}) {
         const std::size_t at = text.find("\n# " + key);
         ASSERT_NE(at, std::string::npos) << key;
         text.erase(at + 1, 2);
