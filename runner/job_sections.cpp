@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "jobs/toml_text.hpp"
 #include "kernels/patterns.hpp"
+#include "runner/same_file.hpp"
 
 #include <array>
 #include <filesystem>
@@ -135,22 +136,14 @@ void parse_layout(TableReader& table, OutputLayout& layout) {
     }
 }
 
-/// Whether two names lead to one file, through any links; a file that is not there yet is told by
-/// its path.
-bool is_same_file(const std::string& a, const std::string& b) {
-    std::error_code failure;
-    if (fs::equivalent(a, b, failure) && !failure) {
-        return true;
-    }
-    const fs::path path_a = fs::weakly_canonical(fs::absolute(a, failure), failure);
-    const fs::path path_b = fs::weakly_canonical(fs::absolute(b, failure), failure);
-    return !failure && path_a == path_b;
-}
-
 void check_output_file(TableReader& table, const std::string& output, const std::string& input) {
     std::error_code failure;
     if (fs::is_directory(output, failure) || output.ends_with('/')) {
         table.complain("file", quoted_text(output) + " is a folder; name a file in it");
+        return;
+    }
+    if (fs::exists(output, failure) && !fs::is_regular_file(output, failure)) {
+        table.complain("file", quoted_text(output) + " is a device or a pipe; name a regular file");
         return;
     }
     if (input.empty()) {
@@ -162,6 +155,24 @@ void check_output_file(TableReader& table, const std::string& output, const std:
     } else if (is_same_file(output + ".partial", input)) {
         table.complain("file", "is written as " + quoted_text(output + ".partial") +
                                    " until it is complete, and that is input.file");
+    }
+}
+
+/// Refuses the names that the file cannot have beside what runner itself puts there.
+void check_output_dataset(TableReader& table, const std::string& dataset) {
+    const std::size_t begin = dataset.find_first_not_of('/');
+    if (begin == std::string::npos) {
+        if (!dataset.empty()) {
+            table.complain("dataset", "is the file's root; name a dataset in it, as \"/image\"");
+        }
+        return;
+    }
+    const std::string first = dataset.substr(begin, dataset.find('/', begin) - begin);
+    if (first == "runner") {
+        table.complain("dataset", "the group /runner holds what runner itself records; "
+                                  "name another place");
+    } else if (("/" + dataset + "/").find("/./") != std::string::npos || dataset.ends_with('/')) {
+        table.complain("dataset", quoted_text(dataset) + " has a part without a name");
     }
 }
 
@@ -277,6 +288,7 @@ JobFile::Output parse_output(TableReader& top, const JobFile::Input& input) {
         check_output_file(*table, output.file, input.file);
     }
     output.dataset = table->has("dataset") ? filled_text(*table, "dataset") : input.dataset;
+    check_output_dataset(*table, output.dataset);
     output.type = parse_type(*table, "dtype");
     output.overwrite = table->boolean("overwrite").value_or(output.overwrite);
     output.sync = table->boolean("sync").value_or(output.sync);

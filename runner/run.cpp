@@ -6,6 +6,7 @@
 #include "io/journal.hpp"
 #include "runner/bind_rank.hpp"
 #include "runner/claim.hpp"
+#include "runner/file_names.hpp"
 #include "runner/generate.hpp"
 #include "runner/host_memory.hpp"
 #include "runner/identity.hpp"
@@ -218,6 +219,7 @@ ExitCode run_job(const RunCommand& command, const Ranks& ranks, Clock::time_poin
     bool complete = false;
     ranks.first_alone([&] {
         check_side_files(command);
+        check_file_names(prepared.file, command.reports, command.trace);
         (void)disk_space(prepared); // the output's folder is there
         lock = std::make_unique<FileLock>(lock_path(prepared.file.output.file),
                                           owner_text(binding.host));
