@@ -116,9 +116,12 @@ std::int64_t check_chunked(const DatasetHandle& dataset, const PropertyHandle& c
         refuse(where, "its chunks are " + shape_text(info.chunk) + " and its shape is " +
                           shape_text(info.array.shape));
     }
-    const std::int64_t chunk_bytes = byte_count({info.array.type, info.chunk});
-    if (chunk_bytes > largest_chunk) {
-        refuse(where, "a chunk of " + shape_text(info.chunk) + " passes HDF5's 4 GiB");
+    std::int64_t chunk_bytes = size_of(info.array.type);
+    for (const std::int64_t extent : info.chunk) {
+        if (extent > largest_chunk / chunk_bytes) {
+            refuse(where, "a chunk of " + shape_text(info.chunk) + " passes HDF5's 4 GiB");
+        }
+        chunk_bytes *= extent;
     }
     const std::vector<Filter> filters = filters_of(creation);
     const Extent extent = extent_of(dataset);

@@ -38,9 +38,9 @@ void set_limit(decltype(RLIMIT_CORE) resource, std::int64_t value) {
 } // namespace
 
 ProbeLimits probe_limits(const std::string& file) {
-    constexpr std::int64_t least_seconds = 5;
-    constexpr std::int64_t most_more_seconds = 55;
-    constexpr std::int64_t bytes_a_second = 4 * GiB;
+    constexpr std::int64_t least_seconds = 3;
+    constexpr std::int64_t most_more_seconds = 57;
+    constexpr std::int64_t bytes_a_second = GiB;
     std::error_code failure;
     const std::uintmax_t bytes = std::filesystem::file_size(file, failure);
     const std::int64_t more = failure ? 0
@@ -49,7 +49,7 @@ ProbeLimits probe_limits(const std::string& file) {
     ProbeLimits limits;
     limits.memory = 2 * GiB;
     limits.cpu_seconds = least_seconds + more;
-    limits.seconds = 6 * limits.cpu_seconds;
+    limits.seconds = 10 * limits.cpu_seconds;
     limits.files = 256;
     return limits;
 }

@@ -202,7 +202,11 @@ std::vector<std::string> settings_of(const RunCommand& command) {
 }
 
 PreparedJob prepare(const RunCommand& command, const Ranks& ranks) {
-    ranks.first_alone([&] { probe_inputs(load_job_file(command.job, settings_of(command))); });
+    ranks.first_alone([&] {
+        const JobFile file = load_job_file(command.job, settings_of(command));
+        check_file_names(file, command.reports, command.trace);
+        probe_inputs(file);
+    });
     return ranks.together(
         [&] { return prepare_job(load_job_file(command.job, settings_of(command))); });
 }
@@ -219,7 +223,6 @@ ExitCode run_job(const RunCommand& command, const Ranks& ranks, Clock::time_poin
     bool complete = false;
     ranks.first_alone([&] {
         check_side_files(command);
-        check_file_names(prepared.file, command.reports, command.trace);
         (void)disk_space(prepared); // the output's folder is there
         lock = std::make_unique<FileLock>(lock_path(prepared.file.output.file),
                                           owner_text(binding.host));
