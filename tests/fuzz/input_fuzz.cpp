@@ -222,6 +222,27 @@ class Tally {
     std::array<long, 5> counts_{};
 };
 
+/// One file on disk (HDF5 wants a real path), gone at the end.
+class InputFile {
+  public:
+    InputFile() : path_("/dev/shm/input_fuzz_XXXXXX"), descriptor_(::mkstemp(path_.data())) {}
+    InputFile(const InputFile&) = delete;
+    InputFile& operator=(const InputFile&) = delete;
+    ~InputFile() { (void)::unlink(path_.c_str()); }
+
+    const std::string& with(const std::string& bytes) const {
+        if (::ftruncate(descriptor_, 0) != 0 ||
+            ::pwrite(descriptor_, bytes.data(), bytes.size(), 0) != std::ssize(bytes)) {
+            std::abort();
+        }
+        return path_;
+    }
+
+  private:
+    std::string path_;
+    int descriptor_;
+};
+
 std::string changed_file(std::span<const unsigned char> changes) {
     static const std::vector<std::string> files = read_files();
     std::string file = files[changes.empty() ? 0 : changes[0] % files.size()];
@@ -239,13 +260,8 @@ std::string changed_file(std::span<const unsigned char> changes) {
 } // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
-    const std::string bytes = changed_file({data, size});
-    static const int descriptor = ::memfd_create("in.h5", 0);
-    static const std::string file = "/proc/self/fd/" + std::to_string(descriptor);
-    if (::ftruncate(descriptor, 0) != 0 ||
-        ::pwrite(descriptor, bytes.data(), bytes.size(), 0) != std::ssize(bytes)) {
-        std::abort();
-    }
+    static const InputFile input;
+    const std::string& file = input.with(changed_file({data, size}));
     SharedCounters::of_process().give();
     const pid_t child = ::fork();
     if (child == 0) {
