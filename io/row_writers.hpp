@@ -16,6 +16,9 @@ std::unique_ptr<RowWriter> open_chunk_writer(const OutputDataset& output, int th
 /// Compressed chunks: appended to the rank's shard.
 std::unique_ptr<RowWriter> open_packed_writer(const OutputDataset& output, int rank, int threads);
 
+/// Compressed chunks of a finished output, stored anew.
+std::unique_ptr<RowWriter> open_stored_chunk_writer(const OutputDataset& output, int threads);
+
 /// Stands between the output's name and the rank's number in the name of a shard.
 inline constexpr const char* shard_mark = ".shard-";
 

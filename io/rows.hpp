@@ -96,6 +96,12 @@ class RowWriter {
 /// `rank`: tells apart the files that ranks write compressed chunks to. `threads` ≥ 1 at once.
 std::unique_ptr<RowWriter> open_output_rows(const OutputDataset& output, int rank, int threads);
 
+/// Writes rows again into a finished output, each into its place, as often as one likes. All that
+/// is not of these rows stays as it is; where compressed rows take another size than before, HDF5's
+/// index of chunks changes too. @throws Error (output) when the dataset is not stored as `output`
+/// says.
+std::unique_ptr<RowWriter> reopen_output_rows(const OutputDataset& output, int threads);
+
 /// After every rank's finish(): stores the ranks' compressed chunks in the file and removes what
 /// they were kept in. Nothing to do for other layouts. Run by one rank.
 void assemble_output(const OutputDataset& output, int ranks, RowWriter::Sync sync);
