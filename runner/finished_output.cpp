@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runner/finished_output.hpp"
+
+#include "base/error.hpp"
+#include "io/file.hpp"
+#include "io/file_content.hpp"
+#include "io/row_geometry.hpp"
+#include "runner/text_file.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <sstream>
+
+#include <sys/stat.h>
+
+namespace runner {
+namespace {
+
+AttributeList record_of(const std::string& file) {
+    { const File there(file, File::Mode::read); }
+    try {
+        return root_attributes(file);
+    } catch (const Error& error) {
+        ErrorText text = error.text();
+        text.what = "cannot open the output";
+        text.try_this += (text.try_this.empty() ? "" : ". ") +
+                         std::string("If its structure is damaged, repair cannot mend it: run the "
+                                     "job again with output.overwrite = true");
+        throw Error(error.code(), text);
+    }
+}
+
+/// An attribute of the record.
+template <class T>
+T recorded(const AttributeList& record, const std::string& name, const std::string& file) {
+    const auto found = std::find_if(record.begin(), record.end(),
+                                    [&](const auto& entry) { return entry.first == name; });
+    if (found == record.end() || !std::holds_alternative<T>(found->second)) {
+        throw Error(ExitCode::input,
+                    {"cannot tell how the file was made", file,
+                     "its root has no attribute " + name + " of the right type",
+                     "Only a finished output of this program can be verified and repaired"});
+    }
+    return std::get<T>(found->second);
+}
+
+JobFile recorded_job(const AttributeList& record, const std::string& file) {
+    std::vector<std::string> settings;
+    std::istringstream lines(recorded<std::string>(record, "job_settings", file));
+    for (std::string line; std::getline(lines, line);) {
+        settings.push_back(line);
+    }
+    try {
+        return parse_job_text(recorded<std::string>(record, "job", file), file + ":@job", settings);
+    } catch (const Error& error) {
+        throw Error(ExitCode::input,
+                    {"cannot use the job that is recorded in the output", file, error.what(), ""});
+    }
+}
+
+} // namespace
+
+FinishedOutput read_finished_output(const std::string& file) {
+    const AttributeList record = record_of(file);
+    FinishedOutput output;
+    output.file = file;
+    output.version = recorded<std::string>(record, "runner_version", file);
+    output.job = recorded_job(record, file);
+    output.input_bytes = recorded<std::int64_t>(record, "input_bytes", file);
+    output.input_modified = recorded<std::string>(record, "input_modified", file);
+    output.stored = inspect_dataset(file, output.job.output.dataset);
+    output.runs = read_row_hashes(file, row_count(output.stored.array));
+    return output;
+}
+
+PreparedJob prepare_again(const FinishedOutput& output, const std::optional<std::string>& input) {
+    JobFile job = output.job;
+    job.input.file = input.value_or(job.input.file);
+    job.input.generate.reset(); // made anew it would be another file
+    PreparedJob prepared = prepare_job(std::move(job));
+    const ArrayInfo made = prepared.stream().shape().output;
+    if (made != output.stored.array) {
+        throw Error(ExitCode::input, {"the input does not fit the output", prepared.file.input.file,
+                                      "the job makes " + std::string(name_of(made.type)) + " " +
+                                          shape_text(made.shape) + " of it, and the output is " +
+                                          std::string(name_of(output.stored.array.type)) + " " +
+                                          shape_text(output.stored.array.shape),
+                                      "Name the right one with --input"});
+    }
+    return prepared;
+}
+
+std::string input_change(const FinishedOutput& output) {
+    const std::string& file = output.job.input.file;
+    struct stat status {};
+    if (::stat(file.c_str(), &status) != 0) {
+        return errno_text(errno);
+    }
+    const std::string modified = utc_text(status.st_mtim.tv_sec);
+    if (status.st_size == output.input_bytes && modified == output.input_modified) {
+        return "";
+    }
+    return "it had " + std::to_string(output.input_bytes) + " bytes of " + output.input_modified +
+           " and has " + std::to_string(status.st_size) + " of " + modified;
+}
+
+} // namespace runner
