@@ -60,6 +60,8 @@ class StoredChunkWriter final : public RowWriter {
         store_elsewhere(begin, store_in_place(begin, packed), packed);
     }
 
+    void sync() override { file_.sync(); }
+
     void finish(Sync sync) override {
         if (sync == Sync::yes) {
             file_.sync();
