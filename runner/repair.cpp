@@ -2,6 +2,7 @@
 #include "runner/repair.hpp"
 
 #include "base/error.hpp"
+#include "io/file_lock.hpp"
 #include "io/row_geometry.hpp"
 #include "runner/check_runs.hpp"
 #include "runner/compute_rows.hpp"
@@ -10,6 +11,8 @@
 #include "runner/version.hpp"
 
 #include <algorithm>
+
+#include <unistd.h>
 
 namespace runner {
 namespace {
@@ -76,6 +79,8 @@ void compute_and_write(const RepairRequest& request, const FinishedOutput& outpu
 
 Repair repair(const RepairRequest& request) {
     const FinishedOutput output = read_finished_output(request.file);
+    const FileLock lock(lock_path(output.file),
+                        "runner repair, process " + std::to_string(::getpid()));
     const std::vector<RowHash> runs = wrong_runs(output, request.threads);
     Repair result{output.file, output.stored.array, std::ssize(output.runs), {}};
     if (runs.empty()) {
