@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/compute_rows.hpp"
 
-#include "base/sizes.hpp"
-
 #include <algorithm>
 
 namespace runner {
 namespace {
 
-/// Of input and output of one piece, without the halo, where a row or the alignment is not more.
-constexpr std::int64_t piece_bytes = 64 * MiB;
-
-Decomposition cut(const StreamShape& shape, std::int64_t alignment) {
+Decomposition cut(const StreamShape& shape, std::int64_t alignment, std::int64_t piece_bytes) {
     const std::int64_t fitting = piece_bytes / (shape.in_row_bytes + shape.out_row_bytes);
     const std::int64_t rows = std::clamp<std::int64_t>(fitting, 1, shape.frames * shape.rows);
     return {shape.frames,
@@ -26,9 +21,9 @@ Decomposition cut(const StreamShape& shape, std::int64_t alignment) {
 } // namespace
 
 RowComputer::RowComputer(const StreamJob& job, RowReader& input, std::int64_t alignment,
-                         int threads)
-    : job_(job), input_(input), shape_(job.shape()), decomposition_(cut(shape_, alignment)),
-      queue_(CpuQueue(threads)) {
+                         int threads, std::int64_t piece_bytes)
+    : job_(job), input_(input), shape_(job.shape()),
+      decomposition_(cut(shape_, alignment, piece_bytes)), queue_(CpuQueue(threads)) {
     auto& queue = std::get<CpuQueue>(queue_);
     in_ = allocate_staging(queue, decomposition_.most_in_rows() * shape_.in_row_bytes);
     out_ = allocate_staging(queue, decomposition_.most_out_rows() * shape_.out_row_bytes);

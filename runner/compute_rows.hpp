@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "base/sizes.hpp"
 #include "io/rows.hpp"
 #include "jobs/stream_job.hpp"
 #include "kernels/queue.hpp"
@@ -19,8 +20,10 @@ class RowComputer {
     /// during the call.
     using Take = std::function<void(RowRange rows, const std::byte* elements)>;
 
-    /// `alignment`: of the output's storage (row_alignment()). Job and reader outlive it.
-    RowComputer(const StreamJob& job, RowReader& input, std::int64_t alignment, int threads);
+    /// `alignment`: of the output's storage (row_alignment()). `piece_bytes`: input and output of a
+    /// piece, without the halo; more where so many rows take more. Job and reader outlive it.
+    RowComputer(const StreamJob& job, RowReader& input, std::int64_t alignment, int threads,
+                std::int64_t piece_bytes = 64 * MiB);
 
     /// Computes the range piece by piece in order. Pieces begin and end on the alignment's borders
     /// within a frame, as far as the range does. @throws Error (input).
