@@ -19,6 +19,9 @@ std::unique_ptr<RowWriter> open_output_rows(const OutputDataset& output, int ran
 }
 
 std::unique_ptr<RowWriter> reopen_output_rows(const OutputDataset& output, int threads) {
+    if (!output.layout.chunk.empty()) {
+        check_chunk_places(output);
+    }
     return output.layout.compression == Compression::none
                ? open_output_rows(output, 0, threads)
                : open_stored_chunk_writer(output, threads);

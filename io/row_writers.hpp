@@ -17,6 +17,10 @@ std::unique_ptr<RowWriter> open_chunk_writer(const OutputDataset& output, int th
 std::unique_ptr<RowWriter> open_packed_writer(const OutputDataset& output, int threads,
                                               const std::string& shard);
 
+/// Refuses a finished output in whose index of chunks one is missing, shares bytes with another or
+/// lies beyond the file: to write there would destroy what is right. Above `listed_chunks` nothing
+/// is looked at. @throws Error (output).
+void check_chunk_places(const OutputDataset& output);
 /// Compressed chunks of a finished output, stored anew.
 std::unique_ptr<RowWriter> open_stored_chunk_writer(const OutputDataset& output, int threads);
 

@@ -14,11 +14,6 @@
 namespace runner {
 namespace {
 
-std::vector<hsize_t> start_of(const ChunkGrid& grid, std::int64_t index) {
-    const std::vector<std::int64_t> start = grid.start_of(index);
-    return {start.begin(), start.end()};
-}
-
 /// The filters that create_output() sets.
 std::vector<H5Z_filter_t> filters_for(const OutputLayout& layout) {
     std::vector<H5Z_filter_t> filters;
@@ -30,13 +25,13 @@ std::vector<H5Z_filter_t> filters_for(const OutputLayout& layout) {
     return filters;
 }
 
-/// Compressed chunks of a finished output, each put where it lies if it takes as many bytes as the
-/// one there, so that nothing of HDF5's structure changes; else through HDF5, which moves it.
+/// Compressed chunks of a finished output. HDF5 puts one that takes as many bytes as before where
+/// it was and leaves its index alone, so that nothing is lost if that is cut short.
 class StoredChunkWriter final : public RowWriter {
   public:
     StoredChunkWriter(const OutputDataset& output, int threads)
-        : output_(output), grid_(output.array, output.layout),
-          file_(output.file, File::Mode::update), threads_(threads) {
+        : output_(output), grid_(output.array, output.layout), file_(update_hdf5(output.file)),
+          dataset_(open_dataset(file_, output.file, output.dataset)), threads_(threads) {
         check_layout();
         for (int thread = 0; thread < threads; ++thread) {
             packers_.emplace_back(output.layout, grid_.chunk_bytes(), size_of(output.array.type));
@@ -57,23 +52,26 @@ class StoredChunkWriter final : public RowWriter {
             const auto bytes = packers_[own].pack(whole);
             packed[static_cast<std::size_t>(item)].assign(bytes.begin(), bytes.end());
         });
-        store_elsewhere(begin, store_in_place(begin, packed), packed);
+        for (std::size_t item = 0; item < packed.size(); ++item) {
+            store(begin + static_cast<std::int64_t>(item), packed[item]);
+        }
     }
 
-    void sync() override { file_.sync(); }
+    void sync() override { File(output_.file, File::Mode::update).sync(); }
 
     void finish(Sync sync) override {
-        if (sync == Sync::yes) {
-            file_.sync();
+        if (!dataset_.close()) {
+            throw_hdf5(ExitCode::output, "cannot store the dataset", output_.file);
         }
-        file_.close();
+        close_hdf5(std::move(file_), output_.file);
+        if (sync == Sync::yes) {
+            this->sync();
+        }
     }
 
   private:
     void check_layout() const {
-        const FileHandle file = open_hdf5(output_.file);
-        const DatasetHandle dataset = open_dataset(file, output_.file, output_.dataset);
-        const PropertyHandle creation = creation_of(dataset);
+        const PropertyHandle creation = creation_of(dataset_);
         std::vector<H5Z_filter_t> filters;
         for (const Filter& filter : filters_of(creation)) {
             filters.push_back(filter.id);
@@ -86,55 +84,23 @@ class StoredChunkWriter final : public RowWriter {
         }
     }
 
-    /// Returns the items that do not fit where they were.
-    std::vector<std::size_t> store_in_place(std::int64_t begin,
-                                            const std::vector<std::vector<std::byte>>& packed) {
-        const FileHandle file = open_hdf5(output_.file);
-        const DatasetHandle dataset = open_dataset(file, output_.file, output_.dataset);
-        std::vector<std::size_t> others;
-        for (std::size_t item = 0; item < packed.size(); ++item) {
-            const auto start = start_of(grid_, begin + static_cast<std::int64_t>(item));
-            unsigned skipped = 0;
-            haddr_t address = HADDR_UNDEF;
-            hsize_t bytes = 0;
-            const bool known = H5Dget_chunk_info_by_coord(dataset.get(), start.data(), &skipped,
-                                                          &address, &bytes) >= 0;
-            const auto size = static_cast<std::int64_t>(packed[item].size());
-            if (known && address != HADDR_UNDEF && skipped == 0 && bytes == packed[item].size() &&
-                address + bytes <= static_cast<hsize_t>(file_.size())) {
-                file_.write(static_cast<std::int64_t>(address), size, packed[item].data());
-            } else {
-                others.push_back(item);
-            }
+    void store(std::int64_t index, const std::vector<std::byte>& packed) {
+        start_hdf5();
+        const std::vector<std::int64_t> start = grid_.start_of(index);
+        const std::vector<hsize_t> offset(start.begin(), start.end());
+        if (H5Dwrite_chunk(dataset_.get(), H5P_DEFAULT, 0, offset.data(), packed.size(),
+                           packed.data()) < 0) {
+            throw_hdf5(ExitCode::output, "cannot store a compressed chunk",
+                       file_and_dataset(output_.file, output_.dataset) + ", from element " +
+                           shape_text(start),
+                       "Free space on that file system and start again");
         }
-        return others;
-    }
-
-    void store_elsewhere(std::int64_t begin, const std::vector<std::size_t>& items,
-                         const std::vector<std::vector<std::byte>>& packed) const {
-        if (items.empty()) {
-            return;
-        }
-        FileHandle file = update_hdf5(output_.file);
-        DatasetHandle dataset = open_dataset(file, output_.file, output_.dataset);
-        for (const std::size_t item : items) {
-            const auto start = start_of(grid_, begin + static_cast<std::int64_t>(item));
-            if (H5Dwrite_chunk(dataset.get(), H5P_DEFAULT, 0, start.data(), packed[item].size(),
-                               packed[item].data()) < 0) {
-                throw_hdf5(ExitCode::output, "cannot store a compressed chunk",
-                           file_and_dataset(output_.file, output_.dataset),
-                           "Free space on that file system and start again");
-            }
-        }
-        if (!dataset.close()) {
-            throw_hdf5(ExitCode::output, "cannot store the dataset", output_.file);
-        }
-        close_hdf5(std::move(file), output_.file);
     }
 
     OutputDataset output_;
     ChunkGrid grid_;
-    File file_;
+    FileHandle file_;
+    DatasetHandle dataset_;
     std::vector<Packer> packers_;                      ///< one a thread
     std::vector<std::vector<std::byte>> whole_chunks_; ///< one a thread
     IoThreads threads_;

@@ -16,6 +16,14 @@ namespace {
 /// Rows read at once, where one is not longer.
 constexpr std::int64_t piece_bytes = 64 * MiB;
 
+/// Why rows cannot be read; a damaged size asks for more memory than there is.
+std::string reason_of(const std::exception& error) {
+    const auto* known = dynamic_cast<const Error*>(&error);
+    return known == nullptr
+               ? std::string("cannot be read: ") + error.what()
+               : format_error({known->text().what, known->text().where, known->text().why, ""});
+}
+
 class RunChecker {
   public:
     explicit RunChecker(RowReader& stored)
@@ -55,10 +63,9 @@ class RunChecker {
             } else {
                 hash_runs(runs, hashes);
             }
-        } catch (const Error& error) {
+        } catch (const std::exception& error) {
             if (runs.size() == 1) {
-                const ErrorText& text = error.text();
-                add(runs.front(), format_error({text.what, text.where, text.why, ""}));
+                add(runs.front(), reason_of(error));
                 return;
             }
             for (const RowHash& run : runs) {

@@ -9,24 +9,45 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <new>
 #include <sstream>
+#include <stdexcept>
 
 #include <sys/stat.h>
 
 namespace runner {
 namespace {
 
+[[noreturn]] void refuse_structure(const std::string& file, const std::string& why) {
+    throw Error(ExitCode::input,
+                {"cannot read the output", file, why,
+                 "Where HDF5's own structure is damaged, repair cannot mend it: run the job again "
+                 "with output.overwrite = true"});
+}
+
+/// What `look` finds in an output that may be damaged anywhere: what else could only fail by a
+/// mistake of ours, or for lack of memory, is damage here.
+template <class Look> auto trusting_no_structure(const std::string& file, const Look& look) {
+    try {
+        return look();
+    } catch (const Error& error) {
+        if (error.code() == ExitCode::defect) {
+            refuse_structure(file, error.what());
+        }
+        throw;
+    } catch (const std::bad_alloc&) {
+        refuse_structure(file, "a size in it is beyond all memory");
+    } catch (const std::length_error&) {
+        refuse_structure(file, "a size in it is beyond all memory");
+    }
+}
+
 AttributeList record_of(const std::string& file) {
     { const File there(file, File::Mode::read); }
     try {
         return root_attributes(file);
     } catch (const Error& error) {
-        ErrorText text = error.text();
-        text.what = "cannot open the output";
-        text.try_this += (text.try_this.empty() ? "" : ". ") +
-                         std::string("If its structure is damaged, repair cannot mend it: run the "
-                                     "job again with output.overwrite = true");
-        throw Error(error.code(), text);
+        refuse_structure(file, error.text().why);
     }
 }
 
@@ -58,9 +79,7 @@ JobFile recorded_job(const AttributeList& record, const std::string& file) {
     }
 }
 
-} // namespace
-
-FinishedOutput read_finished_output(const std::string& file) {
+FinishedOutput read_all(const std::string& file) {
     const AttributeList record = record_of(file);
     FinishedOutput output;
     output.file = file;
@@ -71,6 +90,17 @@ FinishedOutput read_finished_output(const std::string& file) {
     output.stored = inspect_dataset(file, output.job.output.dataset);
     output.runs = read_row_hashes(file, row_count(output.stored.array));
     return output;
+}
+
+} // namespace
+
+FinishedOutput read_finished_output(const std::string& file) {
+    return trusting_no_structure(file, [&] { return read_all(file); });
+}
+
+std::unique_ptr<RowReader> open_stored_rows(const FinishedOutput& output, int threads) {
+    return trusting_no_structure(
+        output.file, [&] { return open_rows(output.file, output.job.output.dataset, threads); });
 }
 
 PreparedJob prepare_again(const FinishedOutput& output, const std::optional<std::string>& input) {

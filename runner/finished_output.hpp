@@ -7,6 +7,7 @@
 #include "runner/prepare.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,6 +33,9 @@ struct FinishedOutput {
 /// @throws Error (input) for a file that does not open, has no job or no checksums, or whose record
 /// of them is damaged.
 FinishedOutput read_finished_output(const std::string& file);
+
+/// Its rows. @throws Error (input).
+std::unique_ptr<RowReader> open_stored_rows(const FinishedOutput& output, int threads);
 
 /// The job with the input it was made from, or with `input` in its place. @throws Error (input)
 /// when that cannot be read or does not make an output of this shape; (usage) as prepare_job().

@@ -19,7 +19,7 @@ namespace {
 
 /// The runs whose rows are not as listed. The file is closed again.
 std::vector<RowHash> wrong_runs(const FinishedOutput& output, int threads) {
-    const auto stored = open_rows(output.file, output.job.output.dataset, threads);
+    const auto stored = open_stored_rows(output, threads);
     std::vector<RowHash> runs;
     for (const WrongRows& wrong : check_runs(*stored, output.runs)) {
         runs.push_back(*std::lower_bound(

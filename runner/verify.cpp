@@ -142,7 +142,7 @@ Verification verify(const VerifyRequest& request) {
         prepare_places(request, output, result.not_recomputed);
 
     const std::vector<RowHash> runs = sampled(output.runs, request.sample);
-    const auto stored = open_rows(output.file, result.dataset, request.threads);
+    const auto stored = open_stored_rows(output, request.threads);
     result.runs = std::ssize(output.runs);
     result.checked_runs = std::ssize(runs);
     for (const RowHash& run : runs) {
