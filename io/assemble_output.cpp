@@ -24,8 +24,8 @@ void store_chunks(const OutputDataset& output, const PackedChunks& chunks, const
     std::vector<std::byte> bytes;
     for (std::int64_t index = 0; index < grid.count(); ++index) {
         if (!chunks.read(index, bytes)) {
-            refuse(index, chunks.has(index) ? "its bytes have changed on the disk"
-                                            : "no rank wrote it");
+            refuse(index,
+                   chunks.has(index) ? "its bytes have changed on the disk" : "no rank wrote it");
         }
         const auto start = grid.start_of(index);
         const std::vector<hsize_t> offset(start.begin(), start.end());
