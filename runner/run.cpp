@@ -172,8 +172,8 @@ StreamTimes stream_with_progress(const RunCommand& command, const PreparedJob& p
                                  OpenRun& open, Trace* trace) {
     StreamProgress progress;
     const std::int64_t slab_rows = plan.decomposition.slab(ranks.rank()).count();
-    const Stream stream{plan,         prepared.stream(), ranks.rank(), *open.reader,
-                        *open.border, *open.writer,      progress,     trace};
+    const Stream stream{plan,         prepared.stream(), ranks.rank(), *open.reader, *open.border,
+                        *open.writer, progress,          trace,        say};
     const bool shown = ranks.first() && !command.quiet;
     Progress view(stderr, shown ? progress_style(stderr) : ProgressStyle::silent,
                   prepared.file.name);

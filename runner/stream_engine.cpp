@@ -2,6 +2,7 @@
 #include "runner/stream_engine.hpp"
 
 #include "base/error.hpp"
+#include "base/sizes.hpp"
 #include "kernels/profile_range.hpp"
 #include "runner/channel.hpp"
 
@@ -9,6 +10,7 @@
 #include <chrono>
 #include <deque>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -24,6 +26,8 @@ using Clock = std::chrono::steady_clock;
 double seconds_between(Clock::time_point from, Clock::time_point to) {
     return std::chrono::duration<double>(to - from).count();
 }
+
+constexpr std::int64_t launch_room_bytes = 64 * MiB;
 
 /// Where a chunk's input rows are: shared with the next chunk, so apart from the lanes.
 template <class Q> struct InputSlot {
@@ -62,7 +66,8 @@ struct Task {
 /// One run of the stream on queues of one type.
 template <class Q> class Pipeline {
   public:
-    Pipeline(const Stream& stream, const QueueMaker& make_queue);
+    /// Takes all memory. @throws OutOfMemory
+    Pipeline(const Stream& stream, const Plan& plan, const QueueMaker& make_queue);
 
     StreamTimes run();
 
@@ -95,7 +100,7 @@ template <class Q> class Pipeline {
     }
 
     Stream stream_;
-    const Plan& plan_;
+    const Plan plan_; ///< the stream's, or a smaller one
     std::deque<Lane<Q>> lanes_;
     std::deque<InputSlot<Q>> slots_;
     Channel<int> free_lanes_;
@@ -110,8 +115,8 @@ template <class Q> class Pipeline {
 };
 
 template <class Q>
-Pipeline<Q>::Pipeline(const Stream& stream, const QueueMaker& make_queue)
-    : stream_(stream), plan_(stream.plan) {
+Pipeline<Q>::Pipeline(const Stream& stream, const Plan& plan, const QueueMaker& make_queue)
+    : stream_(stream), plan_(plan) {
     const auto start = Clock::now();
     for (int i = 0; i < plan_.lanes; ++i) {
         Queue queue = make_queue();
@@ -141,6 +146,13 @@ Pipeline<Q>::Pipeline(const Stream& stream, const QueueMaker& make_queue)
         times_.device_bytes += device.size();
         slots_.push_back({std::move(staging), std::move(device), typename Q::Event(first)});
     }
+    origin_.emplace(first);
+    if constexpr (!Q::shares_host_memory) {
+        // CUDA takes memory for a kernel's code and stack at its first launch: see that it is left.
+        (void)allocate_device(first, launch_room_bytes);
+    }
+    times_.chunk_rows = plan_.decomposition.chunk_rows;
+    times_.lanes = plan_.lanes;
     times_.setup_seconds = seconds_between(start, Clock::now());
 }
 
@@ -167,7 +179,6 @@ template <class Q> template <class Body> std::thread Pipeline<Q>::stage_thread(B
 }
 
 template <class Q> StreamTimes Pipeline<Q>::run() {
-    origin_.emplace(lanes_.front().own());
     origin_->record(lanes_.front().own());
     origin_->wait();
     begin_ = Clock::now();
@@ -372,8 +383,21 @@ void Pipeline<Q>::spend(Stage stage, double begin, double end, std::int64_t byte
 
 StreamTimes run_stream(const Stream& stream, const QueueMaker& make_queue) {
     const Queue probe = make_queue();
-    return std::visit([&]<class Q>(const Q&) { return Pipeline<Q>(stream, make_queue).run(); },
-                      probe);
+    return std::visit(
+        [&]<class Q>(const Q&) {
+            std::vector<Halving> halvings;
+            const auto pipeline =
+                take_fitting(stream.job, stream.plan, halvings, [&](const Plan& plan) {
+                    return std::make_unique<Pipeline<Q>>(stream, plan, make_queue);
+                });
+            if (!halvings.empty() && stream.say) {
+                stream.say(halving_text(stream.rank, halvings));
+            }
+            StreamTimes times = pipeline->run();
+            times.halvings = std::move(halvings);
+            return times;
+        },
+        probe);
 }
 
 } // namespace runner

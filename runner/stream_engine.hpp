@@ -5,6 +5,7 @@
 #include "jobs/stream_job.hpp"
 #include "kernels/queue.hpp"
 #include "runner/border_rows.hpp"
+#include "runner/halving.hpp"
 #include "runner/plan.hpp"
 #include "runner/trace.hpp"
 
@@ -12,7 +13,9 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace runner {
 
@@ -36,6 +39,9 @@ struct StreamTimes {
     double wall_seconds = 0;  ///< first read to last write
     std::int64_t chunks = 0;
     std::int64_t device_bytes = 0; ///< taken on the device
+    std::int64_t chunk_rows = 0;   ///< and lanes: the plan's, or less after halvings
+    int lanes = 0;
+    std::vector<Halving> halvings; ///< none where the plan's memory could be taken
 
     StageTimes& operator[](Stage stage) { return stages[static_cast<std::size_t>(stage)]; }
     const StageTimes& operator[](Stage stage) const {
@@ -59,15 +65,17 @@ struct Stream {
     RowWriter& writer;
     StreamProgress& progress;
     Trace* trace; ///< null: none is wanted
+    /// Told a line before the first row is read, if chunks were halved; may be empty.
+    std::function<void(const std::string& line)> say;
 };
 
 /// Makes one lane's queue.
 using QueueMaker = std::function<Queue()>;
 
 /// Streams the rank's slab: reading, copying to the device, computing, copying back and writing of
-/// different chunks overlap, at most plan.lanes chunks at a time. All memory is taken first.
-/// Returns when every row is handed to the writer. The first failure of any stage ends all of them
-/// and is thrown.
+/// different chunks overlap, at most plan.lanes chunks at a time. All memory is taken first; where
+/// it cannot be, chunks are halved until it can (take_fitting). Returns when every row is handed to
+/// the writer. The first failure of any stage ends all of them and is thrown.
 StreamTimes run_stream(const Stream& stream, const QueueMaker& make_queue);
 
 } // namespace runner
