@@ -164,6 +164,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
     });
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+    FakeDevice::get().linger();
     return call("cudaEventSynchronize", [&](FakeDevice& device) {
         device.reach(event);
         return cudaSuccess;

@@ -7,8 +7,8 @@
 
 /// A stand-in for the CUDA runtime, for tests where there is no GPU: link `fake_cuda` before the
 /// project's libraries and its functions are taken instead of libcudart's. One device, whose memory
-/// is the host's. Streams run their copies as late as the waiting allows, so that a missing wait
-/// shows as wrong bytes. Kernels are accepted and do nothing.
+/// is the host's. Streams run their copies as late as the waiting allows or in a random order, so
+/// that a missing wait shows as wrong bytes. Kernels are accepted and do nothing.
 ///
 /// In a whole program the environment says what fails: FAKE_CUDA_FAIL="cudaMemcpyAsync@7=719", and
 /// a violation ends the process with SIGABRT.
@@ -27,6 +27,9 @@ void fail(const std::string& function, std::int64_t nth, int error, Again again 
 
 /// What the device has; more cannot be taken.
 void set_device_memory(std::int64_t bytes);
+
+/// From now, until reset(), each call lets random streams do a little of their work.
+void run_at_random(unsigned seed);
 
 /// Calls of a function so far.
 std::int64_t calls(const std::string& function);

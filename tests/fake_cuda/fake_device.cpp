@@ -2,6 +2,7 @@
 #include "tests/fake_cuda/fake_device.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 
@@ -50,6 +51,7 @@ int FakeDevice::call(const std::string& name, const Body& body, Work work) {
     }
     const int error = due_error(name);
     if (error == 0) {
+        run_a_little();
         return body(*this);
     }
     if (lasting_errors.contains(error)) {
@@ -59,6 +61,18 @@ int FakeDevice::call(const std::string& name, const Body& body, Work work) {
         (void)body(*this);
     }
     return error;
+}
+
+void FakeDevice::run_a_little() {
+    if (!random_ || streams_.empty()) {
+        return;
+    }
+    // Mostly so little that much is waiting.
+    if ((*random_)() % slowness_ == 0) {
+        const auto skip = static_cast<std::ptrdiff_t>((*random_)() % streams_.size());
+        Stream& stream = *std::next(streams_.begin(), skip)->second;
+        run_to(stream, stream.done + (stream.waiting.empty() ? 0 : 1));
+    }
 }
 
 int FakeDevice::due_error(const std::string& name) {
@@ -81,6 +95,17 @@ void FakeDevice::complain(const std::string& what) {
     }
 }
 
+void FakeDevice::linger() {
+    std::chrono::microseconds time{0};
+    {
+        const std::lock_guard lock(mutex_);
+        if (random_) {
+            time = std::chrono::microseconds((*random_)() % 200);
+        }
+    }
+    std::this_thread::sleep_for(time);
+}
+
 void FakeDevice::reset() {
     const std::lock_guard lock(mutex_);
     calls_.clear();
@@ -88,6 +113,7 @@ void FakeDevice::reset() {
     violations_.clear();
     refused_.clear();
     lost_ = 0;
+    random_.reset();
     memory_ = std::int64_t{1} << 40;
     driver_ = std::this_thread::get_id();
 }
@@ -100,6 +126,12 @@ void FakeDevice::fail(const std::string& function, std::int64_t nth, int error, 
 void FakeDevice::set_memory(std::int64_t bytes) {
     const std::lock_guard lock(mutex_);
     memory_ = bytes;
+}
+
+void FakeDevice::run_at_random(unsigned seed) {
+    const std::lock_guard lock(mutex_);
+    random_.emplace(seed);
+    slowness_ = 1U << seed % 6;
 }
 
 std::int64_t FakeDevice::calls(const std::string& function) const {
@@ -247,6 +279,7 @@ void fail(const std::string& function, std::int64_t nth, int error, Again again)
     FakeDevice::get().fail(function, nth, error, again);
 }
 void set_device_memory(std::int64_t bytes) { FakeDevice::get().set_memory(bytes); }
+void run_at_random(unsigned seed) { FakeDevice::get().run_at_random(seed); }
 std::int64_t calls(const std::string& function) { return FakeDevice::get().calls(function); }
 std::vector<std::string> called() { return FakeDevice::get().called(); }
 std::int64_t live() { return FakeDevice::get().live(); }

@@ -10,6 +10,8 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <random>
 #include <set>
 #include <string>
 #include <thread>
@@ -34,10 +36,15 @@ class FakeDevice {
     /// One call of the runtime: counted, then failed or done. Gives its CUDA error.
     int call(const std::string& name, const Body& body, Work work);
 
+    /// Before a call that waits: where work runs at random, gives the other threads some time, as a
+    /// GPU that is busy does.
+    void linger();
+
     /// The contract of fake_cuda.hpp.
     void reset();
     void fail(const std::string& function, std::int64_t nth, int error, Again again);
     void set_memory(std::int64_t bytes);
+    void run_at_random(unsigned seed);
     std::int64_t calls(const std::string& function) const;
     std::vector<std::string> called() const;
     std::int64_t live() const;
@@ -89,6 +96,7 @@ class FakeDevice {
     using Memory = std::map<const std::byte*, Block>;
 
     FakeDevice();
+    void run_a_little();
     int due_error(const std::string& name);
     void complain(const std::string& what);
     Memory& memory(Place place) { return place == Place::device ? device_ : host_; }
@@ -102,6 +110,8 @@ class FakeDevice {
     int lost_ = 0;                      ///< the error that ended it
     std::set<std::thread::id> refused_; ///< threads that have had that error
     bool abort_on_violation_ = false;
+    std::optional<std::mt19937> random_; ///< nothing: work is done when it is waited for
+    unsigned slowness_ = 1;              ///< calls to one piece of work
     Memory device_;
     Memory host_;
     std::int64_t memory_ = std::int64_t{1} << 40;

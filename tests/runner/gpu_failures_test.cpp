@@ -130,6 +130,19 @@ TEST(GpuFailures, NoneGivesTheJobsBytes) {
     }
 }
 
+TEST(GpuFailures, NoOrderOfTheStreamsWorkChangesAByte) {
+    for (unsigned seed = 0; seed < 200; ++seed) {
+        for (const Shape& shape : shapes) {
+            fake_cuda::reset();
+            fake_cuda::run_at_random(seed);
+            GpuRun run(shape);
+            (void)run();
+            EXPECT_TRUE(run.complete()) << "seed " << seed;
+        }
+    }
+    EXPECT_EQ(fake_cuda::violations(), std::vector<std::string>{});
+}
+
 TEST(GpuFailures, AfterTheDeviceIsLostNoCallIsMade) {
     // Each call of a run with one of these; over all calls of a function, with each of them.
     constexpr std::array errors = {700, 719, 214, 702, 46, 715};
