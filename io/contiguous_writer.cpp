@@ -24,6 +24,8 @@ class ContiguousWriter final : public RowWriter {
         });
     }
 
+    void sync() override { file_.sync(); }
+
     void finish(Sync sync) override {
         if (sync == Sync::yes) {
             file_.sync();

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/rows.hpp"
 
+#include "base/sizes.hpp"
+#include "io/chunk_addresses.hpp"
 #include "io/chunk_grid.hpp"
 #include "io/file.hpp"
 #include "io/hdf5_dataset.hpp"
 #include "io/hdf5_file.hpp"
 #include "io/hdf5_type.hpp"
-#include "io/row_writers.hpp"
+#include "io/row_hashes.hpp"
 #include "io/zstd_filter.hpp"
 
-#include <filesystem>
-#include <system_error>
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+#include <vector>
 
 namespace runner {
 namespace {
@@ -83,32 +87,40 @@ void create_dataset(const FileHandle& file, const OutputDataset& output) {
     }
 }
 
-/// Shards of a run that was killed, of perhaps more ranks than there are now.
-void remove_old_shards(const OutputDataset& output) {
-    const std::filesystem::path file(output.file);
-    const std::string start = file.filename().string() + shard_mark;
-    const auto folder = file.has_parent_path() ? file.parent_path() : ".";
-    std::error_code failure;
-    for (const auto& entry : std::filesystem::directory_iterator(folder, failure)) {
-        if (entry.path().filename().string().starts_with(start)) {
-            std::filesystem::remove(entry.path(), failure);
+/// Bytes of a file.
+struct Extent {
+    std::int64_t offset = 0;
+    std::int64_t bytes = 0;
+};
+
+/// Where the elements lie in the file, in the order of their offsets; nothing with compression.
+std::vector<Extent> data_extents(const OutputDataset& output) {
+    if (output.layout.compression != Compression::none) {
+        return {};
+    }
+    if (output.layout.chunk.empty()) {
+        const DatasetInfo info = inspect_dataset(output.file, output.dataset);
+        if (!info.offset) {
+            throw Error(ExitCode::defect,
+                        {"the output has no place for its elements", output.file, "", ""});
         }
+        return {{*info.offset, byte_count(info.array)}};
     }
-    if (failure) {
-        throw Error(ExitCode::output, {"cannot remove old files", output.file + shard_mark + "*",
-                                       failure.message(), "Remove them by hand"});
+    const ChunkGrid grid(output.array, output.layout);
+    std::vector<Extent> extents;
+    for (const std::int64_t address : chunk_addresses(output, grid)) {
+        extents.push_back({address, grid.chunk_bytes()});
     }
+    std::sort(extents.begin(), extents.end(),
+              [](const Extent& a, const Extent& b) { return a.offset < b.offset; });
+    return extents;
 }
 
-} // namespace
-
-void create_output(const OutputDataset& output) {
-    start_hdf5();
-    (void)row_alignment(output.array, output.layout);
+/// The file and the dataset, as HDF5 lays them out; not the disk space.
+void lay_out(const OutputDataset& output) {
     // HDF5 makes the file again over this one; the system's reason for a failure is told better
     // here.
     File(output.file, File::Mode::create).close();
-    remove_old_shards(output);
     const PropertyHandle access = file_access(output);
     FileHandle file(H5Fcreate(output.file.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get()));
     if (!file.valid()) {
@@ -117,11 +129,89 @@ void create_output(const OutputDataset& output) {
     }
     create_dataset(file, output);
     close_hdf5(std::move(file), output.file);
+}
+
+void copy_bytes(const File& from, const File& to, std::int64_t begin, std::int64_t end) {
+    std::vector<std::byte> bytes(
+        static_cast<std::size_t>(std::clamp<std::int64_t>(end - begin, 0, 16 * MiB)));
+    for (std::int64_t at = begin; at < end; at += std::ssize(bytes)) {
+        const std::int64_t count = std::min(std::ssize(bytes), end - at);
+        from.read(at, count, bytes.data());
+        to.write(at, count, bytes.data());
+    }
+}
+
+/// Copies what is not elements from a file just laid out over one that was written to.
+void copy_structure(const File& fresh, const File& used, const std::vector<Extent>& elements) {
+    if (used.size() < fresh.size()) {
+        throw Error(ExitCode::output,
+                    {"cannot go on with the output's parts", used.path(),
+                     "it has " + size_text(used.size()) + " of " + size_text(fresh.size()),
+                     "Set run.resume = \"never\" to start the job anew"});
+    }
+    std::int64_t at = 0;
+    for (const Extent& extent : elements) {
+        copy_bytes(fresh, used, at, extent.offset);
+        at = extent.offset + extent.bytes;
+    }
+    copy_bytes(fresh, used, at, fresh.size());
+    used.resize(fresh.size());
+    used.sync();
+}
+
+/// Removes a file unless told to keep it.
+class Fleeting {
+  public:
+    explicit Fleeting(std::string path) : path_(std::move(path)) {}
+    Fleeting(const Fleeting&) = delete;
+    Fleeting& operator=(const Fleeting&) = delete;
+    ~Fleeting() {
+        if (!path_.empty()) {
+            (void)std::remove(path_.c_str());
+        }
+    }
+    void keep() { path_.clear(); }
+
+  private:
+    std::string path_;
+};
+
+} // namespace
+
+void create_output(const OutputDataset& output) {
+    start_hdf5();
+    (void)row_alignment(output.array, output.layout);
+    remove_shards(output);
+    Fleeting file(output.file);
+    lay_out(output);
     if (output.layout.compression == Compression::none) {
         File laid_out(output.file, File::Mode::update);
         laid_out.reserve(0, laid_out.size());
         laid_out.close();
     }
+    file.keep();
+}
+
+void restore_output(const OutputDataset& output) {
+    start_hdf5();
+    if (output.layout.compression != Compression::none) {
+        lay_out(output);
+        return;
+    }
+    OutputDataset fresh = output;
+    fresh.file += ".layout";
+    const Fleeting file(fresh.file);
+    lay_out(fresh);
+    File used(output.file, File::Mode::update);
+    copy_structure(File(fresh.file, File::Mode::update), used, data_extents(fresh));
+    used.close();
+}
+
+std::uint64_t layout_hash(const OutputDataset& output) {
+    const std::vector<Extent> extents = data_extents(output);
+    return extents.empty() ? 0
+                           : hash_bytes(reinterpret_cast<const std::byte*>(extents.data()),
+                                        std::ssize(extents) * std::int64_t{sizeof(Extent)});
 }
 
 } // namespace runner

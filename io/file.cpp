@@ -115,6 +115,14 @@ void File::reserve(std::int64_t offset, std::int64_t bytes) const {
     }
 }
 
+void File::resize(std::int64_t bytes) const {
+    while (::ftruncate(descriptor_, bytes) != 0) {
+        if (errno != EINTR) {
+            fail("cannot set the size of the file", path_, errno);
+        }
+    }
+}
+
 bool File::one_writer_at_a_time() const {
     struct statfs status {};
     return ::fstatfs(descriptor_, &status) == 0 &&
@@ -162,7 +170,7 @@ void File::write(std::int64_t offset, std::int64_t bytes, const std::byte* from)
 }
 
 void File::sync() const {
-    while (::fsync(descriptor_) != 0) {
+    while (::fdatasync(descriptor_) != 0) {
         if (errno != EINTR) {
             fail("cannot bring the file to the disk", path_, errno);
         }

@@ -35,6 +35,9 @@ class File {
     /// want of it. Where the file system cannot do that, nothing happens.
     void reserve(std::int64_t offset, std::int64_t bytes) const;
 
+    /// Cuts the file, or makes it longer by zeros.
+    void resize(std::int64_t bytes) const;
+
     /// Whether the file is on a file system of this machine, where Linux lets one write at a time
     /// into a file, so that several threads only stand in line.
     bool one_writer_at_a_time() const;

@@ -8,13 +8,14 @@
 
 namespace runner {
 
-std::unique_ptr<RowWriter> open_output_rows(const OutputDataset& output, int rank, int threads) {
+std::unique_ptr<RowWriter> open_output_rows(const OutputDataset& output, int rank, int threads,
+                                            std::int64_t generation) {
     if (output.layout.chunk.empty()) {
         return open_contiguous_writer(output, threads);
     }
     return output.layout.compression == Compression::none
                ? open_chunk_writer(output, threads)
-               : open_packed_writer(output, rank, threads);
+               : open_packed_writer(output, threads, shard_path(output, rank, generation));
 }
 
 std::int64_t writer_bytes(const ArrayInfo& array, const OutputLayout& layout, int threads) {

@@ -6,6 +6,7 @@
 #include "io/io_threads.hpp"
 #include "io/packer.hpp"
 #include "io/row_geometry.hpp"
+#include "io/row_hashes.hpp"
 
 #include <atomic>
 
@@ -14,9 +15,9 @@ namespace {
 
 class PackedWriter final : public RowWriter {
   public:
-    PackedWriter(const OutputDataset& output, int rank, int threads)
+    PackedWriter(const OutputDataset& output, int threads, const std::string& shard)
         : array_(output.array), grid_(output.array, output.layout),
-          shard_(shard_path(output, rank), File::Mode::create), threads_(threads) {
+          shard_(shard, File::Mode::create), threads_(threads) {
         for (int thread = 0; thread < threads; ++thread) {
             packers_.emplace_back(output.layout, grid_.chunk_bytes(), size_of(array_.type));
             whole_chunks_.emplace_back();
@@ -33,12 +34,16 @@ class PackedWriter final : public RowWriter {
         });
     }
 
-    // The shard is read again at once and removed; only what is assembled from it is to last.
+    void sync() override { shard_.sync(); }
+
+    // What is assembled from it is to last, and until then what the journal knows of is synced.
     void finish(Sync /*sync*/) override { shard_.close(); }
 
   private:
     void append(std::int64_t index, std::span<const std::byte> packed) {
-        const ShardRecord record{index, static_cast<std::int64_t>(packed.size())};
+        ShardRecord record{index, std::ssize(packed), hash_bytes(packed.data(), std::ssize(packed)),
+                           0};
+        record.check = check_of(record);
         const std::int64_t head = sizeof(record);
         const std::int64_t at = end_.fetch_add(head + record.bytes);
         shard_.write(at, head, reinterpret_cast<const std::byte*>(&record));
@@ -70,12 +75,9 @@ class PackedWriter final : public RowWriter {
 
 } // namespace
 
-std::string shard_path(const OutputDataset& output, int rank) {
-    return output.file + shard_mark + std::to_string(rank);
-}
-
-std::unique_ptr<RowWriter> open_packed_writer(const OutputDataset& output, int rank, int threads) {
-    return std::make_unique<PackedWriter>(output, rank, threads);
+std::unique_ptr<RowWriter> open_packed_writer(const OutputDataset& output, int threads,
+                                              const std::string& shard) {
+    return std::make_unique<PackedWriter>(output, threads, shard);
 }
 
 } // namespace runner

@@ -14,18 +14,25 @@ std::unique_ptr<RowWriter> open_contiguous_writer(const OutputDataset& output, i
 /// chunk has beyond the array stays zero.
 std::unique_ptr<RowWriter> open_chunk_writer(const OutputDataset& output, int threads);
 /// Compressed chunks: appended to the rank's shard.
-std::unique_ptr<RowWriter> open_packed_writer(const OutputDataset& output, int rank, int threads);
+std::unique_ptr<RowWriter> open_packed_writer(const OutputDataset& output, int threads,
+                                              const std::string& shard);
 
-/// Stands between the output's name and the rank's number in the name of a shard.
-inline constexpr const char* shard_mark = ".shard-";
-
-/// The file that holds a rank's compressed chunks until assemble_output(): records of a
-/// ShardRecord and the chunk's bytes, in the order in which they were done.
-std::string shard_path(const OutputDataset& output, int rank);
-
+/// A shard is a file that holds a rank's compressed chunks until assemble_output(): ShardRecords,
+/// each followed by the chunk's bytes, in the order in which they were done. A run that was killed
+/// may leave anything after the last chunk that its journal knows of.
 struct ShardRecord {
-    std::int64_t chunk = 0; ///< its index in ChunkGrid's order
-    std::int64_t bytes = 0; ///< after this record
+    std::int64_t chunk = 0;  ///< its index in ChunkGrid's order
+    std::int64_t bytes = 0;  ///< after this record
+    std::uint64_t hash = 0;  ///< hash_bytes() of them
+    std::uint64_t check = 0; ///< hash_bytes() of the fields above
 };
+
+/// The check that a record's other fields call for.
+std::uint64_t check_of(const ShardRecord& record);
+
+std::string shard_path(const OutputDataset& output, int rank, std::int64_t generation);
+
+/// All shards there are, of whichever run, by name.
+std::vector<std::string> shard_paths(const OutputDataset& output);
 
 } // namespace runner

@@ -75,8 +75,18 @@ std::int64_t writer_bytes(const ArrayInfo& array, const OutputLayout& layout, in
 
 /// Makes the file with the whole dataset laid out: contiguous, or chunked without filters, it is
 /// allocated and not filled; with compression it is filled in by assemble_output. Intermediate
-/// groups are made. Replaces a file of that name. Run by one rank, before any opens a writer.
+/// groups are made. Replaces a file of that name and removes its shards. Run by one rank, before
+/// any opens a writer. @throws Error (output), and leaves no file then.
 void create_output(const OutputDataset& output);
+
+/// Brings the file that create_output made back to what it was then, but for the elements written
+/// since: whatever a killed run left of HDF5's own structures. Compressed chunks stay in their
+/// shards. @throws Error (output) when the file is shorter than its dataset.
+void restore_output(const OutputDataset& output);
+
+/// A checksum of where the elements lie in the file: rows written at one layout are at their place
+/// in another only where both have the same. 0 with compression.
+std::uint64_t layout_hash(const OutputDataset& output);
 
 /// Writes rows of one output on behalf of one rank.
 class RowWriter {
@@ -88,17 +98,26 @@ class RowWriter {
     /// threads inside. @throws Error (output) naming the file and the byte.
     virtual void write(std::int64_t first, std::int64_t rows, const std::byte* from) = 0;
 
-    /// Everything written is on the disk when this returns, if `sync` says so.
+    /// Every write() that has returned is on the disk when this does. From any thread, beside
+    /// write().
+    virtual void sync() = 0;
+
+    /// Closes the output; with `sync`, everything written is on the disk then.
     enum class Sync { no, yes };
     virtual void finish(Sync sync) = 0;
 };
 
-/// `rank`: tells apart the files that ranks write compressed chunks to. `threads` ≥ 1 at once.
-std::unique_ptr<RowWriter> open_output_rows(const OutputDataset& output, int rank, int threads);
+/// `threads` ≥ 1 write at once. `rank` and `generation`, that of the journal, tell apart the shards
+/// that compressed chunks are kept in: `FILE.shard-GENERATION-RANK`.
+std::unique_ptr<RowWriter> open_output_rows(const OutputDataset& output, int rank, int threads,
+                                            std::int64_t generation = 1);
 
-/// After every rank's finish(): stores the ranks' compressed chunks in the file and removes what
-/// they were kept in. Nothing to do for other layouts. Run by one rank.
-void assemble_output(const OutputDataset& output, int ranks, RowWriter::Sync sync);
+/// After every rank's finish(): stores the compressed chunks of all shards in the file. Nothing to
+/// do for other layouts. Run by one rank. @throws Error (output) naming a chunk that is in none.
+void assemble_output(const OutputDataset& output);
+
+/// Removes the shards, once the output has its name.
+void remove_shards(const OutputDataset& output);
 
 /// Attributes on the file's root.
 using Attribute = std::pair<std::string, std::variant<std::string, std::int64_t, double>>;

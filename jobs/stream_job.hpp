@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 namespace runner {
 
@@ -34,6 +35,11 @@ class StreamJob {
     virtual ~StreamJob() = default;
 
     virtual StreamShape shape() const = 0;
+
+    /// What the output depends on beside the input and KindParameters::canonical(), for the job's
+    /// identity: the version of the computation, which changes whenever its bytes may, and a
+    /// checksum of what was read from other files or made by functions of the system's library.
+    virtual std::string computation() const = 0;
 
     /// Device memory that `run` needs beside input and output, for this block or a smaller one.
     virtual std::int64_t scratch_bytes(Backend backend, const RowBlock& block) const = 0;

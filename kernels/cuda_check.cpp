@@ -7,8 +7,6 @@
 #include <array>
 #include <atomic>
 
-#include <unistd.h>
-
 namespace runner {
 namespace {
 
@@ -55,21 +53,15 @@ std::string error_text(cudaError_t status) {
            cudaGetErrorString(status);
 }
 
-std::string host_name() {
-    std::array<char, 256> name{};
-    return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "this host";
-}
-
 [[noreturn]] void throw_loss(cudaError_t status) {
-    const std::string host = host_name();
-    throw Error(
-        ExitCode::gpu,
-        {"the GPU failed", host, error_text(status),
-         "The rows committed so far are kept: the same command goes on with the others. " +
-             (is_of_hardware(status)
-                  ? "First look for Xid in dmesg on " + host + ", and drain it if it is broken"
-                  : "If it comes again, look for Xid in dmesg on " + host +
-                        "; without one it is a defect of the program: please report it")});
+    throw Error(ExitCode::gpu,
+                {"the GPU failed", "", error_text(status),
+                 std::string("The rows committed so far are kept: the same command goes on with "
+                             "the others. ") +
+                     (is_of_hardware(status)
+                          ? "First look for Xid in dmesg on that host, and drain it if it is broken"
+                          : "If it comes again, look for Xid in dmesg on that host; without one "
+                            "it is a defect of the program: please report it")});
 }
 
 } // namespace

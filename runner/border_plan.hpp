@@ -8,16 +8,6 @@
 
 namespace runner {
 
-/// Sorted, disjoint, non-touching ranges of rows.
-using RowSet = std::vector<RowRange>;
-
-/// The set of all rows of `ranges`, in any order and overlapping.
-RowSet make_row_set(std::vector<RowRange> ranges);
-RowSet intersect(const RowSet& a, const RowSet& b);
-/// Rows of `a` that are not in `b`.
-RowSet subtract(const RowSet& a, const RowSet& b);
-std::int64_t count_rows(const RowSet& set);
-
 /// Rows that go between this rank and another.
 struct Transfer {
     int rank = 0;

@@ -22,6 +22,7 @@ struct RunCommand {
     bool quiet = false;                   ///< no progress; errors and warnings only
     std::vector<std::string> reports;     ///< files to write, each ending in .json
     std::optional<std::string> trace;     ///< file to write
+    std::optional<double> max_seconds;    ///< of wall time, after which the run has stopped
 };
 
 /// `runner plan JOB.toml`.

@@ -6,17 +6,30 @@
 namespace runner {
 namespace {
 
+/// The first finished run of rows that ends after `row`.
+RowSet::const_iterator done_after(const RowSet& done, std::int64_t row) {
+    return std::partition_point(done.begin(), done.end(),
+                                [row](const RowRange& range) { return range.last <= row; });
+}
+
 /// Where rank's slab starts; rank == ranks gives the end.
 std::int64_t slab_start(const Decomposition& d, int rank) {
-    if (rank >= d.ranks) {
-        return d.total_rows();
+    if (rank <= 0 || rank >= d.ranks) {
+        return rank <= 0 ? 0 : d.total_rows();
     }
-    // total · rank / ranks without the product, which may pass 2^63.
-    const std::int64_t quotient = d.total_rows() / d.ranks;
-    const std::int64_t remainder = d.total_rows() % d.ranks;
-    const std::int64_t even = quotient * rank + remainder * rank / d.ranks;
-    const std::int64_t frame = even / d.rows;
-    const std::int64_t row = even % d.rows;
+    // to_do · rank / ranks without the product, which may pass 2^63.
+    const std::int64_t to_do = d.rows_to_do({0, d.total_rows()});
+    const std::int64_t quotient = to_do / d.ranks;
+    const std::int64_t remainder = to_do % d.ranks;
+    std::int64_t start = quotient * rank + remainder * rank / d.ranks; // counts rows to do
+    for (const RowRange& range : d.done) {
+        if (range.first > start) {
+            break;
+        }
+        start += range.count();
+    }
+    const std::int64_t frame = start / d.rows;
+    const std::int64_t row = start % d.rows;
     return frame * d.rows + row / d.alignment * d.alignment;
 }
 
@@ -24,6 +37,15 @@ std::int64_t slab_start(const Decomposition& d, int rank) {
 
 RowRange Decomposition::slab(int rank) const {
     return {slab_start(*this, rank), slab_start(*this, rank + 1)};
+}
+
+std::int64_t Decomposition::rows_to_do(RowRange range) const {
+    std::int64_t to_do = range.count();
+    for (auto run = done_after(done, range.first); run != done.end() && run->first < range.last;
+         ++run) {
+        to_do -= std::min(run->last, range.last) - std::max(run->first, range.first);
+    }
+    return to_do;
 }
 
 RowRange Decomposition::window(std::int64_t first, std::int64_t last) const {
@@ -65,19 +87,29 @@ ChunkCursor::ChunkCursor(const Decomposition& decomposition, RowRange slab)
     : decomposition_(decomposition), rest_(slab) {}
 
 std::optional<Chunk> ChunkCursor::next() {
+    const Decomposition& d = decomposition_;
+    const auto done = done_after(d.done, rest_.first);
+    std::int64_t last = rest_.last;
+    if (done != d.done.end()) {
+        if (done->first <= rest_.first) {
+            rest_.first = done->last;
+            return next();
+        }
+        last = std::min(last, done->first);
+    }
     if (rest_.empty()) {
         return std::nullopt;
     }
-    const Decomposition& d = decomposition_;
     Chunk chunk;
     chunk.frame = rest_.first / d.rows;
     const std::int64_t row = rest_.first % d.rows;
-    if (row == 0 && d.whole_frames() && rest_.count() >= d.rows) {
-        const std::int64_t frames = std::min(d.chunk_rows, rest_.count()) / d.rows;
+    const std::int64_t rows = last - rest_.first;
+    if (row == 0 && d.whole_frames() && rows >= d.rows) {
+        const std::int64_t frames = std::min(d.chunk_rows, rows) / d.rows;
         chunk.block = {frames, 0, d.rows, 0, d.rows};
     } else {
         const std::int64_t step = row / d.chunk_rows * d.chunk_rows + d.chunk_rows;
-        const std::int64_t end = std::min({step, d.rows, row + rest_.count()});
+        const std::int64_t end = std::min({step, d.rows, row + rows});
         const RowRange window = d.window(row, end);
         chunk.block = {1, window.first, window.count(), row, end - row};
     }

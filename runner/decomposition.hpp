@@ -3,6 +3,7 @@
 
 #include "jobs/stream_job.hpp"
 #include "kernels/row_block.hpp"
+#include "runner/row_set.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -10,18 +11,9 @@
 
 namespace runner {
 
-/// Half-open range of rows, counted through all frames (row r of frame f is f · rows + r).
-struct RowRange {
-    std::int64_t first = 0;
-    std::int64_t last = 0;
-
-    std::int64_t count() const { return last - first; }
-    bool empty() const { return last <= first; }
-    bool operator==(const RowRange&) const = default;
-};
-
 /// How the rows of a stream job are dealt to ranks and cut into chunks: a value, made from sizes
-/// alone. Every row of the output belongs to exactly one rank's slab and one chunk.
+/// and from which rows an earlier run has finished. Every row of the output belongs to exactly one
+/// rank's slab, and to one chunk unless it is finished.
 struct Decomposition {
     std::int64_t frames = 1;
     std::int64_t rows = 0; ///< of one frame
@@ -30,11 +22,16 @@ struct Decomposition {
     std::int64_t alignment = 1; ///< slabs and chunks begin on multiples of it within a frame
     std::int64_t chunk_rows = 1;
     int ranks = 1;
+    RowSet done = {}; ///< finished rows, in sets that begin and end where chunks may
 
     std::int64_t total_rows() const { return frames * rows; }
 
-    /// The rows of a rank; empty for some ranks when there are more ranks than rows.
+    /// The rows of a rank: as many unfinished ones as another's. Empty for some ranks when there
+    /// are more ranks than rows.
     RowRange slab(int rank) const;
+
+    /// Rows of a range that are not finished.
+    std::int64_t rows_to_do(RowRange range) const;
 
     /// Whether chunks are made of whole frames where the slab holds whole ones.
     bool whole_frames() const { return chunk_rows >= rows; }
@@ -58,7 +55,7 @@ struct Chunk {
     std::int64_t in_rows() const { return block.frames * block.in_rows; }
 };
 
-/// Walks the chunks of one rank's slab in order.
+/// Walks the chunks of one rank's slab in order; finished rows are left out.
 class ChunkCursor {
   public:
     ChunkCursor(const Decomposition& decomposition, RowRange slab);

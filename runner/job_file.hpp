@@ -3,6 +3,7 @@
 
 #include "base/element_type.hpp"
 #include "base/sizes.hpp"
+#include "io/intact_rows.hpp"
 #include "io/output_layout.hpp"
 #include "jobs/kind.hpp"
 
@@ -67,6 +68,9 @@ struct JobFile {
         std::optional<std::int64_t> lanes;       ///< nothing: auto
         std::optional<std::int64_t> io_threads;  ///< nothing: auto; readers, and as many writers
         ResumeChoice resume = ResumeChoice::automatic;
+        RowCheck resume_check = RowCheck::few; ///< of the rows to go on with
+        double commit_seconds = 10;            ///< between two commits of finished rows
+        double stall_seconds = 600;            ///< without a step forward end the job; 0: never
     } run;
 
     std::shared_ptr<const KindParameters> parameters;

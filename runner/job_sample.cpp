@@ -105,7 +105,10 @@ std::string run_lines(const JobFile::Run& run) {
            size_lines("device_memory", run.device_memory, "80% of what is free on the rank's GPU") +
            line("chunk_rows", count_text(run.chunk_rows)) + line("lanes", count_text(run.lanes)) +
            line("io_threads", count_text(run.io_threads)) +
-           line("resume", toml_text(resumes.at(static_cast<std::size_t>(run.resume))));
+           line("resume", toml_text(resumes.at(static_cast<std::size_t>(run.resume)))) +
+           line("resume_check", run.resume_check == RowCheck::all ? "\"all\"" : "\"few\"") +
+           line("commit_seconds", toml_text(run.commit_seconds)) +
+           line("stall_seconds", toml_text(run.stall_seconds));
 }
 
 const char* const frame = R"(name = "my_job"                 # default: the file's stem

@@ -211,6 +211,15 @@ std::optional<std::int64_t> parse_count(TableReader& table, std::string_view key
     return table.integer(key, 1, most);
 }
 
+/// A number of seconds, 0 or more.
+double parse_seconds(TableReader& table, std::string_view key, double otherwise) {
+    const std::optional<double> seconds = table.number(key);
+    if (seconds && *seconds < 0) {
+        table.complain(key, "must be 0 or more, got " + toml_text(*seconds));
+    }
+    return seconds.value_or(otherwise);
+}
+
 } // namespace
 
 const std::vector<std::string>& generate_patterns() {
@@ -283,6 +292,10 @@ JobFile::Run parse_run(TableReader& top) {
     const std::optional<std::size_t> resume = table->choice("resume", {"auto", "never", "require"});
     run.resume = std::array{ResumeChoice::automatic, ResumeChoice::never, ResumeChoice::require}.at(
         resume.value_or(0));
+    const std::optional<std::size_t> check = table->choice("resume_check", {"few", "all"});
+    run.resume_check = check == 1 ? RowCheck::all : RowCheck::few;
+    run.commit_seconds = parse_seconds(*table, "commit_seconds", run.commit_seconds);
+    run.stall_seconds = parse_seconds(*table, "stall_seconds", run.stall_seconds);
     table->finish();
     return run;
 }

@@ -116,7 +116,7 @@ Plan make_plan(const StreamJob& job, const PlanRequest& request) {
     frame.device_memory = request.device_memory;
     frame.decomposition = {frame.shape.frames, frame.shape.rows,  frame.shape.halo,
                            frame.shape.border, request.alignment, 1,
-                           request.ranks};
+                           request.ranks,      request.done};
     frame.io_threads = static_cast<int>(
         request.io_threads.value_or(std::clamp(request.cores / 2, 1, most_io_threads)));
     frame.need.border = most_border_rows(frame.decomposition) * frame.shape.in_row_bytes;

@@ -25,6 +25,13 @@ std::filesystem::path folder_of(const std::string& file) {
     return folder.empty() ? std::filesystem::path(".") : folder;
 }
 
+/// The disk space that a file takes; 0 where there is none.
+std::int64_t allocated_bytes(const std::string& file) {
+    constexpr std::int64_t block = 512; // whatever the file system's is: see stat(2)
+    struct stat status {};
+    return ::stat(file.c_str(), &status) == 0 ? status.st_blocks * block : 0;
+}
+
 bool on_one_device(const std::filesystem::path& a, const std::filesystem::path& b) {
     struct stat of_a {};
     struct stat of_b {};
@@ -51,7 +58,8 @@ PreparedJob prepare_job(JobFile file) {
     return prepared;
 }
 
-Plan plan_job(const PreparedJob& prepared, Backend backend, int ranks, const RankLimits& limits) {
+Plan plan_job(const PreparedJob& prepared, Backend backend, int ranks, const RankLimits& limits,
+              const RowSet& done) {
     const JobFile::Run& run = prepared.file.run;
     const ArrayInfo output = prepared.stream().shape().output;
     PlanRequest request;
@@ -64,6 +72,7 @@ Plan plan_job(const PreparedJob& prepared, Backend backend, int ranks, const Ran
     request.chunk_rows = run.chunk_rows;
     request.lanes = run.lanes;
     request.io_threads = run.io_threads;
+    request.done = done;
     request.storage_bytes = [&](int threads) {
         return reader_bytes(prepared.input, threads) +
                writer_bytes(output, prepared.file.output.layout, threads);
@@ -93,6 +102,8 @@ DiskSpace disk_space(const PreparedJob& prepared) {
     }
     disk.free = static_cast<std::int64_t>(
         std::min<std::uintmax_t>(space.available, std::uintmax_t{1} << 62));
+    // What an earlier run left is gone on with or replaced.
+    disk.free += allocated_bytes(partial_name(prepared.file.output.file));
     return disk;
 }
 

@@ -32,7 +32,9 @@ struct RankLimits {
 };
 
 /// The plan of a prepared job: limits as the job file sets them within what is available.
-Plan plan_job(const PreparedJob& prepared, Backend backend, int ranks, const RankLimits& limits);
+/// `done`: rows that an earlier run has finished.
+Plan plan_job(const PreparedJob& prepared, Backend backend, int ranks, const RankLimits& limits,
+              const RowSet& done = {});
 
 /// The dataset the job writes, under the name it has while it is being written.
 OutputDataset output_dataset(const PreparedJob& prepared);

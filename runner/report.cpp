@@ -65,7 +65,7 @@ Json plan_value(const Plan& plan) {
         ranks.push_back(
             {{"rank", rank}, {"rows", {slab.first, slab.last}}, {"chunks", count_chunks(d, slab)}});
     }
-    const std::int64_t rows = d.total_rows();
+    const std::int64_t rows = d.rows_to_do({0, d.total_rows()});
     return {{"backend", plan.backend == Backend::cuda ? "cuda" : "cpu"},
             {"frames", d.frames},
             {"rows_per_frame", d.rows},
@@ -163,6 +163,8 @@ std::string report_json(const RunReport& report) {
                          {"settings", report.settings}}},
                        {"runner", std::move(build)},
                        {"started", report.started},
+                       {"runs", report.runs},
+                       {"rows_before", report.rows_before},
                        {"input",
                         {{"file", job.input.file},
                          {"dataset", job.input.dataset},
@@ -221,8 +223,9 @@ std::string plan_text(const Plan& plan) {
     if (plan.backend == Backend::cuda) {
         text += ", device " + of(plan.need.device, plan.device_memory);
     }
-    text += "\n  in all: reads " + size_text(d.total_rows() * plan.shape.in_row_bytes) +
-            ", writes " + size_text(d.total_rows() * plan.shape.out_row_bytes) + "\n";
+    const std::int64_t rows = d.rows_to_do({0, d.total_rows()});
+    text += "\n  in all: reads " + size_text(rows * plan.shape.in_row_bytes) + ", writes " +
+            size_text(rows * plan.shape.out_row_bytes) + "\n";
     return text;
 }
 
@@ -248,6 +251,7 @@ std::vector<Attribute> provenance(const RunReport& report) {
         {"backend", report.plan.backend == Backend::cuda ? "cuda" : "cpu"},
         {"devices", devices},
         {"ranks", std::int64_t{report.plan.decomposition.ranks}},
+        {"runs", report.runs},
         {"chunk_rows", least_chunk_rows(report)}};
     for (std::size_t i = 0; i < stage_count; ++i) {
         const std::string name(stage_names[i]);

@@ -43,10 +43,12 @@ struct RunReport {
     std::int64_t input_bytes = 0; ///< of the file
     std::string input_modified;   ///< ISO 8601, UTC
     std::vector<RankReport> ranks;
-    std::string started;       ///< ISO 8601, UTC
-    double start_seconds = 0;  ///< before the stream: driver, MPI, binding, borders
-    double wall_seconds = 0;   ///< from the program's start to the output under its name
-    double finish_seconds = 0; ///< of these, after the last chunk: sync, assembly, rename
+    std::string started;          ///< ISO 8601, UTC
+    double start_seconds = 0;     ///< before the stream: driver, MPI, binding, borders
+    double wall_seconds = 0;      ///< from the program's start to the output under its name
+    std::int64_t runs = 1;        ///< that worked on the output, this one counted
+    std::int64_t rows_before = 0; ///< finished by the runs before
+    double finish_seconds = 0;    ///< of these, after the last chunk: sync, assembly, rename
 };
 
 /// The stage that worked longest over all ranks, its seconds on the rank where it did, and that

@@ -2,28 +2,34 @@
 #include "runner/run.hpp"
 
 #include "base/sizes.hpp"
+#include "io/file_lock.hpp"
+#include "io/journal.hpp"
 #include "runner/bind_rank.hpp"
+#include "runner/claim.hpp"
 #include "runner/generate.hpp"
 #include "runner/host_memory.hpp"
+#include "runner/identity.hpp"
+#include "runner/open_run.hpp"
 #include "runner/prepare.hpp"
-#include "runner/progress.hpp"
 #include "runner/report.hpp"
-#include "runner/stream_engine.hpp"
+#include "runner/stop.hpp"
 #include "runner/text_file.hpp"
+#include "runner/ticker.hpp"
 #include "runner/trace.hpp"
+#include "runner/watchdog.hpp"
 
 #include <array>
 #include <chrono>
-#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
-#include <functional>
-#include <mutex>
+#include <memory>
+#include <optional>
 #include <thread>
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 namespace runner {
 namespace {
@@ -35,6 +41,10 @@ double seconds_since(Clock::time_point start) {
 }
 
 void say(const std::string& text) { (void)std::fputs(text.c_str(), stderr); }
+
+RowWriter::Sync sync_of(const PreparedJob& prepared) {
+    return prepared.file.output.sync ? RowWriter::Sync::yes : RowWriter::Sync::no;
+}
 
 /// Size and time of a file, for the record.
 struct FileFacts {
@@ -48,54 +58,6 @@ FileFacts file_facts(const std::string& path) {
         return {};
     }
     return {status.st_size, utc_text(status.st_mtim.tv_sec)};
-}
-
-/// Calls `look` a few times a second from a thread of its own until it is destroyed.
-class Ticker {
-  public:
-    explicit Ticker(const std::function<void()>& look) : thread_([this, look] { tick(look); }) {}
-    Ticker(const Ticker&) = delete;
-    Ticker& operator=(const Ticker&) = delete;
-    ~Ticker() {
-        {
-            const std::lock_guard lock(mutex_);
-            over_ = true;
-        }
-        wake_.notify_all();
-        thread_.join();
-    }
-
-  private:
-    void tick(const std::function<void()>& look) {
-        std::unique_lock lock(mutex_);
-        while (!wake_.wait_for(lock, std::chrono::milliseconds(200), [&] { return over_; })) {
-            look();
-        }
-    }
-
-    std::mutex mutex_;
-    std::condition_variable wake_;
-    bool over_ = false;
-    std::thread thread_;
-};
-
-/// Refuses on rank 0, before anything is written, an output that cannot be made.
-void check_output(const PreparedJob& prepared) {
-    const JobFile::Output& output = prepared.file.output;
-    const DiskSpace disk = disk_space(prepared);
-    std::error_code ignored;
-    if (!output.overwrite && std::filesystem::exists(output.file, ignored)) {
-        throw Error(ExitCode::output,
-                    {"the output is already there", output.file, "it would be lost",
-                     "Set output.overwrite = true, or another output.file"});
-    }
-    if (disk.free < disk.needed) {
-        throw Error(
-            ExitCode::output,
-            {"the output does not fit on its disk", output.file,
-             "it takes " + size_text(disk.needed) + " and " + size_text(disk.free) + " are free",
-             "Free " + size_text(disk.needed - disk.free) + ", or name another disk"});
-    }
 }
 
 /// Refuses files that could only be found impossible to write when all is done.
@@ -115,79 +77,10 @@ void check_side_files(const RunCommand& command) {
     }
 }
 
-/// This version starts every job anew, so it cannot promise to go on.
-void check_resume(ResumeChoice resume) {
-    if (resume == ResumeChoice::require) {
-        throw Error(ExitCode::usage,
-                    {"cannot go on where a run stopped", "run.resume",
-                     "this version always starts anew", "Use resume = \"auto\" or \"never\""});
-    }
-}
-
 void generate_input(const PreparedJob& prepared, int threads) {
     const JobFile::Input& input = prepared.file.input;
     say("making " + input.file + " (" + size_text(byte_count(prepared.input.array)) + ")\n");
     generate(*input.generate, input.file, input.dataset, threads);
-}
-
-/// The shared middle of a run on one rank: what is open while the stream runs.
-struct OpenRun {
-    std::unique_ptr<RowReader> reader;
-    std::unique_ptr<RowWriter> writer;
-    std::unique_ptr<BorderRows> border;
-};
-
-OpenRun open_run(const PreparedJob& prepared, const Plan& plan, const Ranks& ranks) {
-    const JobFile& file = prepared.file;
-    OpenRun open;
-    ranks.first_alone([&] { create_output(output_dataset(prepared)); });
-    ranks.together([&] {
-        open.reader = open_rows(file.input.file, file.input.dataset, plan.io_threads);
-        open.writer = open_output_rows(output_dataset(prepared), ranks.rank(), plan.io_threads);
-        open.border =
-            std::make_unique<BorderRows>(plan.decomposition, ranks.rank(), plan.shape.in_row_bytes);
-        open.border->read_own(*open.reader);
-    });
-    open.border->exchange(ranks);
-    return open;
-}
-
-ProgressSnapshot snapshot(const Plan& plan, std::int64_t slab_rows, const StreamProgress& progress,
-                          double seconds) {
-    ProgressSnapshot now;
-    now.rows_done = progress.rows_done;
-    now.rows_total = slab_rows;
-    // The first rank's slab stands for all: the others have as many rows.
-    now.bytes_done = now.rows_done * (plan.shape.in_row_bytes + plan.shape.out_row_bytes) *
-                     plan.decomposition.ranks;
-    now.seconds = seconds;
-    for (std::size_t i = 0; i < stage_count; ++i) {
-        now.stages.push_back({stage_names[i], progress.busy_seconds[i]});
-    }
-    return now;
-}
-
-StreamTimes stream_with_progress(const RunCommand& command, const PreparedJob& prepared,
-                                 const Plan& plan, const RankBinding& binding, const Ranks& ranks,
-                                 OpenRun& open, Trace* trace) {
-    StreamProgress progress;
-    const std::int64_t slab_rows = plan.decomposition.slab(ranks.rank()).count();
-    const Stream stream{plan,         prepared.stream(), ranks.rank(), *open.reader, *open.border,
-                        *open.writer, progress,          trace,        say};
-    const bool shown = ranks.first() && !command.quiet;
-    Progress view(stderr, shown ? progress_style(stderr) : ProgressStyle::silent,
-                  prepared.file.name);
-    const auto start = Clock::now();
-    StreamTimes times;
-    {
-        const Ticker ticker(
-            [&] { view.update(snapshot(plan, slab_rows, progress, seconds_since(start))); });
-        times = run_stream(stream, [&] {
-            return make_queue(binding.backend, binding.device.index, binding.limits.cores);
-        });
-    }
-    view.finish(snapshot(plan, slab_rows, progress, seconds_since(start)));
-    return times;
 }
 
 RankReport rank_report(const RankBinding& binding, const Plan& plan, const Ranks& ranks) {
@@ -213,15 +106,65 @@ std::vector<RankReport> gather_reports(const RankReport& report, const Ranks& ra
     return reports;
 }
 
+/// Asks to stop when as much time is left as stopping takes.
+void keep_time(const RunCommand& command, Clock::time_point start, const OpenRun& open,
+               Stop& stop) {
+    if (!command.max_seconds) {
+        return;
+    }
+    const double ending = 1 + 2 * open.progress.slowest_chunk + 2 * open.commits->longest_seconds();
+    if (seconds_since(start) + ending > *command.max_seconds) {
+        stop.ask("--max-time");
+    }
+}
+
+/// Rank 0 makes the output and its journal, or finds them, and tells the others.
+Beginning begin_output(const PreparedJob& prepared, const Ranks& ranks) {
+    Beginning own;
+    ranks.first_alone([&] { own = claim_output(prepared); });
+    Beginning beginning = beginning_from_text(ranks.broadcast(to_text(own)));
+    beginning.identity = own.identity;
+    beginning.notes = own.notes;
+    return beginning;
+}
+
+/// Who holds the output's lock, for those who want it.
+std::string owner_text(const std::string& host) {
+    std::string text = "process " + std::to_string(::getpid()) + " on " + host;
+    if (const char* job = std::getenv("SLURM_JOB_ID")) {
+        text += ", Slurm job " + std::string(job);
+    }
+    return text;
+}
+
+void check_input_unchanged(const PreparedJob& prepared, const Beginning& beginning) {
+    const std::string now = job_identity(prepared);
+    if (!beginning.identity.starts_with(now)) {
+        const std::string was = beginning.identity.substr(0, beginning.identity.rfind("layout = "));
+        throw Error(ExitCode::input,
+                    {"the input changed while it was read", prepared.file.input.file,
+                     identity_difference(was, now),
+                     "Let nothing write to it, then start anew with run.resume = \"never\""});
+    }
+}
+
+std::string stopped_line(const PreparedJob& prepared, const Plan& plan, const Stopped& stopped) {
+    return "stopped by " + stopped.reason + ": " + std::to_string(stopped.rows_done) + " of " +
+           std::to_string(plan.decomposition.total_rows()) + " rows of " +
+           prepared.file.output.file + " are done; the same command goes on\n";
+}
+
 /// Rank 0, once every rank has handed over its last row: the output gets its name.
-void complete_output(const PreparedJob& prepared, RunReport& report) {
+void complete_output(const PreparedJob& prepared, const Beginning& beginning, RunReport& report) {
     const JobFile::Output& output = prepared.file.output;
-    const auto sync = output.sync ? RowWriter::Sync::yes : RowWriter::Sync::no;
     const OutputDataset dataset = output_dataset(prepared);
-    assemble_output(dataset, report.plan.decomposition.ranks, sync);
+    check_input_unchanged(prepared, beginning);
+    const std::vector<RowHash> rows = finished_rows(prepared, beginning);
+    assemble_output(dataset);
+    write_row_hashes(dataset.file, rows);
     write_attributes(dataset.file, provenance(report));
     publish_output(dataset.file, output.file, output.overwrite ? Overwrite::yes : Overwrite::no,
-                   sync);
+                   sync_of(prepared));
 }
 
 std::string closing_line(const RunReport& report) {
@@ -263,37 +206,79 @@ PreparedJob prepare(const RunCommand& command, const Ranks& ranks) {
 
 } // namespace
 
-void run_job(const RunCommand& command, const Ranks& ranks, Clock::time_point start) {
+ExitCode run_job(const RunCommand& command, const Ranks& ranks, Clock::time_point start) {
     const std::string started = utc_text(std::time(nullptr));
     PreparedJob prepared = prepare(command, ranks);
-    ranks.together([&] { check_resume(prepared.file.run.resume); });
     const RankBinding binding = bind_rank(ranks, prepared.file.run.backend);
-    const Plan plan = ranks.together(
+    (void)ranks.together(
         [&] { return plan_job(prepared, binding.backend, ranks.size(), binding.limits); });
+    std::unique_ptr<FileLock> lock;
+    bool complete = false;
     ranks.first_alone([&] {
         check_side_files(command);
-        check_output(prepared);
+        (void)disk_space(prepared); // the output's folder is there
+        lock = std::make_unique<FileLock>(lock_path(prepared.file.output.file),
+                                          owner_text(binding.host));
+        complete = is_complete(prepared);
+        if (!complete) {
+            check_output(prepared);
+        }
     });
+    if (ranks.least(ranks.first() && complete ? 0 : 1) == 0) {
+        ranks.first_alone([&] { release_output(prepared); });
+        if (ranks.first() && !command.quiet) {
+            say(prepared.file.output.file + ": an earlier run of this job has completed it\n");
+        }
+        return ExitCode::ok;
+    }
     if (prepared.input_is_missing) {
         ranks.first_alone([&] { generate_input(prepared, binding.limits.cores); });
         prepared = prepare(command, ranks);
     }
+    const Beginning beginning = begin_output(prepared, ranks);
+    const Plan plan = ranks.together([&] {
+        return plan_job(prepared, binding.backend, ranks.size(), binding.limits, beginning.done);
+    });
     RankReport mine = rank_report(binding, plan, ranks);
     const std::string table = binding_table(gather_reports(mine, ranks));
     if (ranks.first() && !command.quiet) {
         say(table + plan_text(plan));
+        for (const std::string& note : beginning.notes) {
+            say("  " + note + "\n");
+        }
     }
 
-    OpenRun open = open_run(prepared, plan, ranks);
+    const std::unique_ptr<OpenRun> open = open_run(prepared, plan, beginning.generation, ranks);
+    Stop stop(stop_files(prepared.file.output.file));
+    Heartbeat heartbeat(journal_folder(prepared.file.output.file), ranks.rank(), ranks.size(),
+                        binding.host);
+    Watchdog watchdog(open->progress, heartbeat, prepared.file.run.stall_seconds);
+    std::optional<Ticker> attendant(std::in_place, [&] {
+        stop.look();
+        keep_time(command, start, *open, stop);
+        if (const std::optional<Error> stall = watchdog.look()) {
+            tell_error(with_rank(*stall, binding, ranks).what());
+            ranks.abort(stall->code());
+        }
+    });
     const double start_seconds = seconds_since(start);
     Trace trace(command.trace ? Trace::default_capacity : 0);
-    mine.times = stream_with_progress(command, prepared, plan, binding, ranks, open,
+    mine.times = stream_with_progress(command, prepared, plan, binding, ranks, *open, stop,
                                       command.trace ? &trace : nullptr);
     const auto streamed = Clock::now();
-    open.writer->finish(prepared.file.output.sync ? RowWriter::Sync::yes : RowWriter::Sync::no);
-    mine.times[Stage::read].bytes = open.border->bytes_read(); // of storage: no row twice
-    mine.border_bytes_sent = open.border->bytes_sent();
-    mine.border_rows_held = open.border->rows_held();
+    ranks.together([&] {
+        open->commits->finish();
+        open->writer->finish(RowWriter::Sync::no);
+    });
+    if (const std::optional<Stopped> stopped = agree_on_stop(plan, *open, stop, ranks)) {
+        if (ranks.first()) {
+            say(stopped_line(prepared, plan, *stopped));
+        }
+        return ExitCode::stopped;
+    }
+    mine.times[Stage::read].bytes = open->border->bytes_read(); // of storage: no row twice
+    mine.border_bytes_sent = open->border->bytes_sent();
+    mine.border_rows_held = open->border->rows_held();
     mine.resident_peak = peak_resident_memory();
 
     const FileFacts input = file_facts(prepared.file.input.file);
@@ -308,8 +293,13 @@ void run_job(const RunCommand& command, const Ranks& ranks, Clock::time_point st
                      started,
                      start_seconds,
                      seconds_since(start),
+                     beginning.generation,
+                     count_rows(beginning.done),
                      0};
-    ranks.first_alone([&] { complete_output(prepared, report); });
+    ranks.first_alone([&] { complete_output(prepared, beginning, report); });
+    attendant.reset(); // before the folder of its files goes
+    ranks.barrier();
+    ranks.first_alone([&] { release_output(prepared); });
     report.wall_seconds = seconds_since(start);
     report.finish_seconds = seconds_since(streamed);
     const std::vector<std::string> events = ranks.gather(trace.chrome_events(
@@ -325,6 +315,7 @@ void run_job(const RunCommand& command, const Ranks& ranks, Clock::time_point st
     if (ranks.first() && !command.quiet) {
         say(closing_line(report));
     }
+    return ExitCode::ok;
 }
 
 void tell_error(const std::string& text) { say("runner: error: " + text + "\n"); }
@@ -339,6 +330,7 @@ bool is_first_process() {
 }
 
 ExitCode run_on_all_ranks(const RunCommand& command, Clock::time_point start) {
+    take_signals_over();
     std::jthread driver;
     if (Ranks::started_by_launcher() && command.backend != BackendChoice::cpu) {
         // Beside MPI's start: each takes a good part of a second.
@@ -348,8 +340,9 @@ ExitCode run_on_all_ranks(const RunCommand& command, Clock::time_point start) {
     if (driver.joinable()) {
         driver.join();
     }
+    ExitCode code = ExitCode::ok;
     try {
-        run_job(command, ranks, start);
+        code = run_job(command, ranks, start);
     } catch (const AgreedError& error) {
         if (ranks.first()) {
             tell_error(error.what());
@@ -360,12 +353,11 @@ ExitCode run_on_all_ranks(const RunCommand& command, Clock::time_point start) {
         // Only this rank knows: tell it here and end the others, who may wait for this one.
         const auto* known = dynamic_cast<const Error*>(&error);
         tell_error((known == nullptr ? "a defect of the program: " : "") +
-                   std::string(error.what()) +
-                   (ranks.size() > 1 ? " [rank " + std::to_string(ranks.rank()) + "]" : ""));
+                   std::string(error.what()));
         ranks.abort(known == nullptr ? ExitCode::defect : known->code());
     }
     ranks.finalize();
-    return ExitCode::ok;
+    return code;
 }
 
 } // namespace runner

@@ -8,11 +8,12 @@
 
 namespace runner {
 
-/// Runs a job on all ranks: `runner JOB.toml`. Collective. Progress and what is said go to standard
-/// error. A failure before the stream starts is thrown as AgreedError on every rank; one within it,
-/// on the rank it happened. `start`: when the program started, for the wall time that is reported.
-void run_job(const RunCommand& command, const Ranks& ranks,
-             std::chrono::steady_clock::time_point start);
+/// Runs a job on all ranks: `runner JOB.toml`. Collective. Returns `ok`, or `stopped` when it can
+/// be resumed. Progress and what is said go to standard error. A failure before the stream starts
+/// is thrown as AgreedError on every rank; one within it, on the rank it happened. `start`: when
+/// the program started, for the wall time that is reported.
+ExitCode run_job(const RunCommand& command, const Ranks& ranks,
+                 std::chrono::steady_clock::time_point start);
 
 /// Joins the launcher's job, runs it there, tells a failure once, ends all ranks and returns the
 /// exit code.

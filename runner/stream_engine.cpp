@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/sizes.hpp"
+#include "io/row_hashes.hpp"
 #include "kernels/profile_range.hpp"
 #include "runner/channel.hpp"
 
@@ -59,8 +60,15 @@ struct Task {
     RowRange window;               ///< extended rows of its input; of its first frame
     std::int64_t carried = 0;      ///< leading window rows that the chunk before holds too
     std::int64_t carried_from = 0; ///< their place in that chunk's buffer, rows
+    double read_begin = 0;         ///< seconds since the stream began
     double compute_begin = 0;      ///< seconds since the stream began; host time, for the CPU
     double compute_end = 0;
+};
+
+/// A chunk that is back, and the checksum of its rows.
+struct HashedTask {
+    Task task;
+    std::uint64_t hash = 0;
 };
 
 /// One run of the stream on queues of one type.
@@ -74,10 +82,15 @@ template <class Q> class Pipeline {
   private:
     void read_stage();
     void compute_stage();
+    void hash_stage();
     void write_stage();
     void fail(std::exception_ptr error);
+    void cut();
     void drain();
-    template <class Body> std::thread stage_thread(Body body);
+    bool asked_to(StopLevel level) const {
+        return stream_.stop != nullptr && stream_.stop->level() >= level;
+    }
+    template <class Body> std::thread stage_thread(Stage stage, Body body);
 
     Task next_task(const Chunk& chunk, const std::optional<Task>& before) const;
     void read(const Task& task);
@@ -86,6 +99,9 @@ template <class Q> class Pipeline {
     void load(const Task& task, Lane<Q>& lane);
     void note(Stage stage, const Task& task, double begin, double end);
     void spend(Stage stage, double begin, double end, std::int64_t bytes);
+    void begin_chunk(Stage stage, const Task& task);
+    void wrote(const Task& task, std::uint64_t hash);
+    std::exception_ptr with_place(Stage stage, const Error& error) const;
 
     double now() const { return seconds_between(begin_, Clock::now()); }
     std::size_t lane_of(std::int64_t number) const {
@@ -93,6 +109,10 @@ template <class Q> class Pipeline {
     }
     InputSlot<Q>& slot_of(std::int64_t number) {
         return slots_[static_cast<std::size_t>(number) % slots_.size()];
+    }
+    /// Of its output, counted through all frames.
+    std::int64_t first_row(const Task& task) const {
+        return task.chunk.frame * plan_.shape.rows + task.chunk.block.out_first;
     }
     std::int64_t in_bytes(std::int64_t rows) const { return rows * plan_.shape.in_row_bytes; }
     std::int64_t out_bytes(const Task& task) const {
@@ -106,7 +126,9 @@ template <class Q> class Pipeline {
     Channel<int> free_lanes_;
     Channel<Task> read_tasks_;
     Channel<Task> computed_tasks_;
+    Channel<HashedTask> hashed_tasks_;
     StreamTimes times_;
+    std::array<Task, stage_count> current_{}; ///< of each stage, for its own thread
     std::array<double, stage_count> busy_until_{};
     Clock::time_point begin_;
     std::optional<typename Q::Event> origin_; ///< reached at begin_
@@ -163,35 +185,70 @@ template <class Q> void Pipeline<Q>::fail(std::exception_ptr error) {
             failure_ = std::move(error);
         }
     }
+    cut();
+}
+
+/// Ends all stages, whatever they wait for.
+template <class Q> void Pipeline<Q>::cut() {
     free_lanes_.cut();
     read_tasks_.cut();
     computed_tasks_.cut();
+    hashed_tasks_.cut();
 }
 
-template <class Q> template <class Body> std::thread Pipeline<Q>::stage_thread(Body body) {
-    return std::thread([this, body] {
+template <class Q>
+template <class Body>
+std::thread Pipeline<Q>::stage_thread(Stage stage, Body body) {
+    return std::thread([this, stage, body] {
         try {
             (this->*body)();
+        } catch (const Error& error) {
+            fail(with_place(stage, error));
         } catch (...) {
             fail(std::current_exception());
         }
     });
 }
 
+template <class Q> void Pipeline<Q>::begin_chunk(Stage stage, const Task& task) {
+    current_[static_cast<std::size_t>(stage)] = task;
+    stream_.progress.begun[static_cast<std::size_t>(stage)] = task.number + 1;
+}
+
+/// The error with the stage it happened in, its chunk and the chunk's rows.
+template <class Q>
+std::exception_ptr Pipeline<Q>::with_place(Stage stage, const Error& error) const {
+    const Task& task = current_[static_cast<std::size_t>(stage)];
+    const std::int64_t first = first_row(task);
+    ErrorText text = error.text();
+    text.where += std::string(text.where.empty() ? "" : "; ") +
+                  std::string(stage_names[static_cast<std::size_t>(stage)]) + " of chunk " +
+                  std::to_string(task.number) + ", rows " + std::to_string(first) + " to " +
+                  std::to_string(first + task.chunk.out_rows() - 1);
+    return std::make_exception_ptr(Error(error.code(), std::move(text)));
+}
+
 template <class Q> StreamTimes Pipeline<Q>::run() {
     origin_->record(lanes_.front().own());
     origin_->wait();
     begin_ = Clock::now();
-    std::thread reading = stage_thread(&Pipeline::read_stage);
-    std::thread computing = stage_thread(&Pipeline::compute_stage);
-    std::thread writing = stage_thread(&Pipeline::write_stage);
+    stream_.progress.under_way = true;
+    std::thread reading = stage_thread(Stage::read, &Pipeline::read_stage);
+    std::thread computing = stage_thread(Stage::compute, &Pipeline::compute_stage);
+    std::thread hashing = stage_thread(Stage::hash, &Pipeline::hash_stage);
+    std::thread writing = stage_thread(Stage::write, &Pipeline::write_stage);
     reading.join();
     computing.join();
+    hashing.join();
     writing.join();
+    stream_.progress.under_way = false;
     times_.wall_seconds = now();
     if (failure_) {
         drain();
         std::rethrow_exception(failure_);
+    }
+    if (asked_to(StopLevel::drop_chunks)) {
+        drain();
     }
     return times_;
 }
@@ -229,9 +286,14 @@ template <class Q> void Pipeline<Q>::read_stage() {
         if (!free_lanes_.pop()) {
             return;
         }
+        if (asked_to(StopLevel::finish_chunks)) {
+            break;
+        }
         const double begin = now();
         times_[Stage::read].wait_seconds += begin - asked;
         Task task = next_task(*chunk, before);
+        task.read_begin = begin;
+        begin_chunk(Stage::read, task);
         read(task);
         const double end = now();
         note(Stage::read, task, begin, end);
@@ -272,6 +334,7 @@ template <class Q> void Pipeline<Q>::compute_stage() {
             return;
         }
         times_[Stage::compute].wait_seconds += now() - asked;
+        begin_chunk(Stage::compute, *task);
         submit(*task);
         computed_tasks_.push(*task);
     }
@@ -314,30 +377,67 @@ template <class Q> void Pipeline<Q>::submit(Task& task) {
     task.compute_end = now();
 }
 
-template <class Q> void Pipeline<Q>::write_stage() {
+/// Beside the writing, which one thread does: a checksum takes a fifth of the time of a write.
+template <class Q> void Pipeline<Q>::hash_stage() {
     for (;;) {
         const double asked = now();
         const std::optional<Task> task = computed_tasks_.pop();
         if (!task) {
+            hashed_tasks_.close();
             return;
         }
+        begin_chunk(Stage::hash, *task);
         Lane<Q>& lane = lanes_[lane_of(task->number)];
         lane.done.wait();
         const double begin = now();
-        times_[Stage::write].wait_seconds += begin - asked;
+        times_[Stage::hash].wait_seconds += begin - asked;
         finish(*task);
+        const std::uint64_t hash =
+            stream_.commits == nullptr ? 0 : hash_bytes(lane.staging.data(), out_bytes(*task));
+        const double end = now();
+        note(Stage::hash, *task, begin, end);
+        spend(Stage::hash, begin, end, out_bytes(*task));
+        hashed_tasks_.push({*task, hash});
+    }
+}
+
+template <class Q> void Pipeline<Q>::write_stage() {
+    for (;;) {
+        const double asked = now();
+        const std::optional<HashedTask> hashed = hashed_tasks_.pop();
+        if (!hashed) {
+            return;
+        }
+        if (asked_to(StopLevel::drop_chunks)) {
+            cut();
+            return;
+        }
+        const Task& task = hashed->task;
+        begin_chunk(Stage::write, task);
+        const double begin = now();
+        times_[Stage::write].wait_seconds += begin - asked;
         {
             const ProfileRange range("write");
-            stream_.writer.write(task->chunk.frame * plan_.shape.rows + task->chunk.block.out_first,
-                                 task->chunk.out_rows(), lane.staging.data());
+            stream_.writer.write(first_row(task), task.chunk.out_rows(),
+                                 lanes_[lane_of(task.number)].staging.data());
         }
+        wrote(task, hashed->hash);
         const double end = now();
-        note(Stage::write, *task, begin, end);
-        spend(Stage::write, begin, end, out_bytes(*task));
-        ++times_.chunks;
-        stream_.progress.rows_done += task->chunk.out_rows();
-        free_lanes_.push(static_cast<int>(lane_of(task->number)));
+        note(Stage::write, task, begin, end);
+        spend(Stage::write, begin, end, out_bytes(task));
+        free_lanes_.push(static_cast<int>(lane_of(task.number)));
     }
+}
+
+/// The writer has the chunk.
+template <class Q> void Pipeline<Q>::wrote(const Task& task, std::uint64_t hash) {
+    if (stream_.commits != nullptr) {
+        stream_.commits->add({first_row(task), task.chunk.out_rows(), hash});
+    }
+    ++times_.chunks;
+    StreamProgress& progress = stream_.progress;
+    progress.rows_done += task.chunk.out_rows();
+    progress.slowest_chunk = std::max<double>(progress.slowest_chunk, now() - task.read_begin);
 }
 
 /// Takes down what the device did, once the chunk is back.
@@ -377,9 +477,21 @@ void Pipeline<Q>::spend(Stage stage, double begin, double end, std::int64_t byte
     times.bytes += bytes;
     busy_until_[index] = std::max(busy_until_[index], end);
     stream_.progress.busy_seconds[index] = times.busy_seconds;
+    ++stream_.progress.steps;
 }
 
 } // namespace
+
+std::string standing_text(const StreamProgress& progress) {
+    std::string text;
+    for (const Stage stage : {Stage::read, Stage::compute, Stage::hash, Stage::write}) {
+        const auto index = static_cast<std::size_t>(stage);
+        const std::int64_t begun = progress.begun[index];
+        text += std::string(text.empty() ? "" : ", ") + std::string(stage_names[index]) +
+                (begun == 0 ? " not begun" : " at chunk " + std::to_string(begun - 1));
+    }
+    return text;
+}
 
 StreamTimes run_stream(const Stream& stream, const QueueMaker& make_queue) {
     const Queue probe = make_queue();

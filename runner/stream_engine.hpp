@@ -5,8 +5,10 @@
 #include "jobs/stream_job.hpp"
 #include "kernels/queue.hpp"
 #include "runner/border_rows.hpp"
+#include "runner/commits.hpp"
 #include "runner/halving.hpp"
 #include "runner/plan.hpp"
+#include "runner/stop.hpp"
 #include "runner/trace.hpp"
 
 #include <array>
@@ -20,9 +22,9 @@
 namespace runner {
 
 /// What a chunk passes through, in this order.
-enum class Stage { read, upload, compute, download, write };
-inline constexpr std::array<std::string_view, 5> stage_names = {"read", "upload", "compute",
-                                                                "download", "write"};
+enum class Stage { read, upload, compute, download, hash, write };
+inline constexpr std::array<std::string_view, 6> stage_names = {"read",     "upload", "compute",
+                                                                "download", "hash",   "write"};
 inline constexpr std::size_t stage_count = stage_names.size();
 
 /// What one stage did on one rank.
@@ -52,8 +54,16 @@ struct StreamTimes {
 /// How far the stream is, for another thread to look at.
 struct StreamProgress {
     std::atomic<std::int64_t> rows_done{0};
+    std::atomic<std::int64_t> steps{0}; ///< goes up with everything any stage finishes
+    std::atomic<bool> under_way{false};
+    std::atomic<double> slowest_chunk{0}; ///< seconds from its first read to its last write
     std::array<std::atomic<double>, stage_count> busy_seconds{};
+    /// Chunks that each stage has begun; upload, compute and download are begun together.
+    std::array<std::atomic<std::int64_t>, stage_count> begun{};
 };
+
+/// "read at chunk 7, compute at chunk 6, write at chunk 4": where a stream stands, for messages.
+std::string standing_text(const StreamProgress& progress);
 
 /// All that a rank's stream works with; everything outlives the call.
 struct Stream {
@@ -64,18 +74,22 @@ struct Stream {
     BorderRows& border;
     RowWriter& writer;
     StreamProgress& progress;
-    Trace* trace; ///< null: none is wanted
+    Trace* trace;               ///< null: none is wanted
+    Commits* commits = nullptr; ///< is told of every chunk that the writer has; null: nobody is
+    const Stop* stop = nullptr; ///< null: nothing stops it early
     /// Told a line before the first row is read, if chunks were halved; may be empty.
-    std::function<void(const std::string& line)> say;
+    std::function<void(const std::string& line)> say = {};
 };
 
 /// Makes one lane's queue.
 using QueueMaker = std::function<Queue()>;
 
 /// Streams the rank's slab: reading, copying to the device, computing, copying back and writing of
-/// different chunks overlap, at most plan.lanes chunks at a time. All memory is taken first; where
-/// it cannot be, chunks are halved until it can (take_fitting). Returns when every row is handed to
-/// the writer. The first failure of any stage ends all of them and is thrown.
+/// different chunks overlap, at most plan.lanes chunks at a time. All memory is taken first;
+/// where it cannot be, chunks are halved until it can (take_fitting).
+/// Returns when every row that is to do is handed to the writer, or as many as were in flight when
+/// something asked to stop: progress.rows_done says. The first failure of any stage ends all of
+/// them and is thrown, with the stage, the chunk and its rows in the message.
 StreamTimes run_stream(const Stream& stream, const QueueMaker& make_queue);
 
 } // namespace runner

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/verb_parser.hpp"
 
+#include "base/durations.hpp"
 #include "base/error.hpp"
 #include "jobs/toml_text.hpp"
 
@@ -118,6 +119,18 @@ std::optional<std::int64_t> VerbParser::size(const std::string& option,
         refuse(option + " is a size like 64GiB, not " + quoted_text(given));
     }
     return parsed->bytes;
+}
+
+std::optional<double> VerbParser::duration(const std::string& option,
+                                           const std::string& given) const {
+    if (!is_given(option)) {
+        return std::nullopt;
+    }
+    const std::optional<double> seconds = parse_duration(given);
+    if (!seconds) {
+        refuse(option + " is a time like 90s, 30min, 2h or 1:30:00, not " + quoted_text(given));
+    }
+    return seconds;
 }
 
 std::int64_t VerbParser::integer(const std::string& option, const std::string& given,

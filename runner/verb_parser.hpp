@@ -56,6 +56,8 @@ class VerbParser {
                          const std::vector<std::string>& names) const;
     /// A size in bytes; a share has nothing to be a share of.
     std::optional<std::int64_t> size(const std::string& option, const std::string& given) const;
+    /// Seconds; nothing where the option is not given.
+    std::optional<double> duration(const std::string& option, const std::string& given) const;
     std::int64_t integer(const std::string& option, const std::string& given, std::int64_t least,
                          std::int64_t most = std::numeric_limits<std::int64_t>::max()) const;
     /// A number of at least 0.

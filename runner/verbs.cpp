@@ -18,12 +18,15 @@ Command parse_run(const Verb& verb, std::span<const std::string> arguments) {
     RunCommand command;
     std::string resume;
     std::string trace;
+    std::string max_time;
     parser.add_job(command.job, command.settings);
     parser.add_backend();
     parser.add_option("--resume", resume, "NAME", "auto, never or require; over run.resume");
     parser.add_flag("--quiet", command.quiet, "no progress, only warnings and errors");
     parser.add_repeatable("--report", command.reports, "FILE",
                           "write what was done to FILE.json; repeatable");
+    parser.add_option("--max-time", max_time, "DURATION",
+                      "stop in time to be done by then, to go on later: 90s, 30min, 2h, 1:30:00");
     parser.add_option("--trace", trace, "FILE.json",
                       "write when each chunk was where, for ui.perfetto.dev");
     if (auto help = parser.parse(arguments)) {
@@ -41,6 +44,7 @@ Command parse_run(const Verb& verb, std::span<const std::string> arguments) {
     if (!trace.empty()) {
         command.trace = trace;
     }
+    command.max_seconds = parser.duration("--max-time", max_time);
     return command;
 }
 

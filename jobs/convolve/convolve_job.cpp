@@ -2,6 +2,7 @@
 #include "jobs/convolve/convolve_job.hpp"
 
 #include "base/error.hpp"
+#include "io/row_hashes.hpp"
 #include "jobs/convolve/taps.hpp"
 #include "jobs/toml_text.hpp"
 
@@ -122,6 +123,15 @@ ConvolveJob::ConvolveJob(Convolution convolution, const ArrayInfo& input)
     shape_.halo = convolution_.column_radius();
     shape_.border =
         convolution_.boundary == Boundary::wrap ? RowBorder::periodic : RowBorder::inside;
+}
+
+std::string ConvolveJob::computation() const {
+    std::string text = "convolve 1";
+    for (const std::vector<double>& taps : {convolution_.row_taps, convolution_.column_taps}) {
+        const auto bytes = std::as_bytes(std::span(taps));
+        text += ", taps " + std::to_string(hash_bytes(bytes.data(), std::ssize(bytes)));
+    }
+    return text;
 }
 
 StreamShape ConvolveJob::shape() const { return shape_; }

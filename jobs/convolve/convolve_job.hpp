@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 
 namespace runner {
@@ -19,6 +20,7 @@ class ConvolveJob : public StreamJob {
     ConvolveJob(Convolution convolution, const ArrayInfo& input);
 
     StreamShape shape() const override;
+    std::string computation() const override;
     std::int64_t scratch_bytes(Backend backend, const RowBlock& block) const override;
     void run(Queue& queue, const RowBlock& block, const std::byte* in, std::byte* out,
              std::byte* scratch) const override;

@@ -21,7 +21,8 @@ void write_dataset(const std::string& file, const std::string& dataset,
     const auto writer = open_output_rows(output, 0, 1);
     writer->write(0, row_count(output.array), reinterpret_cast<const std::byte*>(values.data()));
     writer->finish(RowWriter::Sync::no);
-    assemble_output(output, 1, RowWriter::Sync::no);
+    assemble_output(output);
+    remove_shards(output);
 }
 
 /// All values of a dataset, which must be of that type.

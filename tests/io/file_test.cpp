@@ -117,10 +117,10 @@ TEST(AssembleOutput, FailsWhereTheChunksDoNotFitAndKeepsTheShards) {
     }
     const auto error = error_of([&] {
         const FileLimit limit(20000);
-        assemble_output(output, 2, RowWriter::Sync::no);
+        assemble_output(output);
     });
     expect_error(error, ExitCode::output, {folder / "a.h5", "File too large"});
-    EXPECT_TRUE(std::filesystem::exists(folder / "a.h5.shard-1"));
+    EXPECT_TRUE(std::filesystem::exists(folder / "a.h5.shard-1-1"));
 }
 
 TEST(PublishOutput, GivesTheNameOnceAndReplacesOnlyWhenTold) {

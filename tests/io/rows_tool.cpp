@@ -59,7 +59,8 @@ void write(const std::vector<std::string>& words) {
     for (const auto& writer : writers) {
         writer->finish(RowWriter::Sync::no);
     }
-    assemble_output(output, ranks, RowWriter::Sync::no);
+    assemble_output(output);
+    remove_shards(output);
     write_attributes(output.file,
                      {{"text", "grüße"}, {"count", std::int64_t{-7}}, {"ratio", 0.125}});
 }

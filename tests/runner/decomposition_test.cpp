@@ -102,6 +102,55 @@ TEST(Decomposition, CoversEveryRowOnceWithItsHalo) {
     }
 }
 
+/// A run goes on with what an earlier one left, whatever ranks and chunks that one had: each
+/// unfinished row is in one chunk, no finished one is, and the ranks have as much to do.
+TEST(Decomposition, LeavesFinishedRowsOut) {
+    std::mt19937_64 random(7);
+    for (int trial = 0; trial < 2000; ++trial) {
+        Decomposition d = random_decomposition(random);
+        std::vector<RowRange> done;
+        for (int rank = 0; rank < d.ranks; ++rank) {
+            ChunkCursor cursor(d, d.slab(rank));
+            while (const std::optional<Chunk> chunk = cursor.next()) {
+                const std::int64_t first = chunk->frame * d.rows + chunk->block.out_first;
+                if (random() % 3 == 0) {
+                    done.push_back({first, first + chunk->out_rows()});
+                }
+            }
+        }
+        d.done = make_row_set(done);
+        d.chunk_rows = (1 + static_cast<std::int64_t>(random() % 20)) * d.alignment;
+        d.ranks = 1 + static_cast<int>(random() % 5);
+        std::vector<int> seen(static_cast<std::size_t>(d.total_rows()));
+        for (const RowRange& range : d.done) {
+            std::fill(seen.begin() + range.first, seen.begin() + range.last, 1);
+        }
+        std::int64_t begin = 0;
+        const std::int64_t to_do = d.total_rows() - count_rows(d.done);
+        ASSERT_EQ(d.rows_to_do({0, d.total_rows()}), to_do);
+        for (int rank = 0; rank < d.ranks; ++rank) {
+            const RowRange slab = d.slab(rank);
+            ASSERT_EQ(slab.first, begin);
+            begin = slab.last;
+            // Even but for the rounding to the alignment, where it counts rows to do only.
+            ASSERT_LE(d.rows_to_do(slab), to_do / d.ranks + d.alignment + 1);
+            std::int64_t rows = 0;
+            ChunkCursor cursor(d, slab);
+            while (const std::optional<Chunk> chunk = cursor.next()) {
+                const std::int64_t first = chunk->frame * d.rows + chunk->block.out_first;
+                ASSERT_LE(chunk->in_rows(), d.most_in_rows());
+                for (std::int64_t row = first; row < first + chunk->out_rows(); ++row) {
+                    ASSERT_EQ(seen[static_cast<std::size_t>(row)]++, 0);
+                }
+                rows += chunk->out_rows();
+            }
+            ASSERT_EQ(rows, d.rows_to_do(slab));
+        }
+        ASSERT_EQ(begin, d.total_rows());
+        ASSERT_EQ(std::count(seen.begin(), seen.end(), 1), d.total_rows());
+    }
+}
+
 TEST(Decomposition, HoldsForSizesPast32Bits) {
     const std::int64_t rows = (std::int64_t{1} << 40) + 7;
     const Decomposition d{3, rows, 8, RowBorder::inside, 1, rows / 2, 7};

@@ -16,6 +16,7 @@ namespace {
 class ShapeOnly : public StreamJob {
   public:
     explicit ShapeOnly(StreamShape shape) : shape_(std::move(shape)) {}
+    std::string computation() const override { return "none"; }
     StreamShape shape() const override { return shape_; }
     std::int64_t scratch_bytes(Backend /*backend*/, const RowBlock& block) const override {
         return block.in_rows * block.frames * 3;

@@ -40,6 +40,7 @@ class CopyJob : public StreamJob {
                  RowBorder::inside} {}
 
     StreamShape shape() const override { return shape_; }
+    std::string computation() const override { return "copies"; }
     std::int64_t scratch_bytes(Backend /*backend*/, const RowBlock& block) const override {
         return block.out_rows;
     }
@@ -122,6 +123,7 @@ class MemoryWriter : public RowWriter {
             ++written_[static_cast<std::size_t>(row)];
         }
     }
+    void sync() override {}
     void finish(Sync /*sync*/) override {}
 
     bool complete() const {
@@ -159,9 +161,17 @@ class CopyStream {
     StreamTimes run(const QueueMaker& make_queue) {
         BorderRows border(plan_.decomposition, 0, shape_.in_row_bytes);
         StreamProgress progress;
-        const Stream stream{plan_,    job_,    0,
-                            reader_,  border,  writer_,
-                            progress, nullptr, [this](const std::string& line) { said_ += line; }};
+        const Stream stream{plan_,
+                            job_,
+                            0,
+                            reader_,
+                            border,
+                            writer_,
+                            progress,
+                            nullptr,
+                            nullptr,
+                            nullptr,
+                            [this](const std::string& line) { said_ += line; }};
         return run_stream(stream, make_queue);
     }
 

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/file_lock.hpp"
+
+#include "base/error.hpp"
+#include "io/file.hpp"
+
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace runner {
+namespace {
+
+[[noreturn]] void fail(const std::string& path, int number) {
+    throw Error(ExitCode::output,
+                {"cannot take the output's lock", path, errno_text(number), errno_remedy(number)});
+}
+
+[[noreturn]] void refuse(const std::string& path, int descriptor) {
+    std::array<char, 256> owner{};
+    const ssize_t length = ::pread(descriptor, owner.data(), owner.size() - 1, 0);
+    std::string line(owner.data(), static_cast<std::size_t>(length > 0 ? length : 0));
+    line = line.substr(0, line.find('\n'));
+    throw Error(ExitCode::output,
+                {"another run writes this output", path,
+                 "it is " + (line.empty() ? std::string("an unknown process") : line),
+                 "Wait for it, stop it, or name another output.file"});
+}
+
+/// Whether the name still means the open file: its last holder may have removed it since.
+bool is_named(const std::string& path, int descriptor) {
+    struct stat named {};
+    struct stat open {};
+    return ::stat(path.c_str(), &named) == 0 && ::fstat(descriptor, &open) == 0 &&
+           named.st_dev == open.st_dev && named.st_ino == open.st_ino;
+}
+
+/// Closes the descriptor unless released.
+struct Descriptor {
+    int number = -1;
+    ~Descriptor() {
+        if (number >= 0) {
+            ::close(number);
+        }
+    }
+};
+
+} // namespace
+
+std::string lock_path(const std::string& file) { return file + ".lock"; }
+
+FileLock::FileLock(std::string path, const std::string& owner) : path_(std::move(path)) {
+    for (;;) {
+        Descriptor file{::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)};
+        if (file.number < 0) {
+            fail(path_, errno);
+        }
+        // Of the open file, not of the process: no other close() of the file gives it up.
+        struct flock whole {};
+        whole.l_type = F_WRLCK;
+        whole.l_whence = SEEK_SET;
+        if (::fcntl(file.number, F_OFD_SETLK, &whole) != 0) {
+            if (errno == EAGAIN || errno == EACCES) {
+                refuse(path_, file.number);
+            }
+            // ENOLCK, ENOSYS and the like: a file system without locks still has the name.
+            if (errno != ENOLCK && errno != ENOSYS && errno != EOPNOTSUPP && errno != EINVAL) {
+                fail(path_, errno);
+            }
+        }
+        if (!is_named(path_, file.number)) {
+            continue;
+        }
+        const std::string line = owner + "\n";
+        if (::ftruncate(file.number, 0) != 0 ||
+            ::pwrite(file.number, line.data(), line.size(), 0) != std::ssize(line)) {
+            fail(path_, errno);
+        }
+        descriptor_ = std::exchange(file.number, -1);
+        return;
+    }
+}
+
+FileLock::~FileLock() {
+    (void)::unlink(path_.c_str());
+    ::close(descriptor_);
+}
+
+} // namespace runner

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runner/claim.hpp"
+
+#include "base/error.hpp"
+#include "base/sizes.hpp"
+#include "io/file.hpp"
+#include "io/intact_rows.hpp"
+#include "io/journal.hpp"
+#include "io/row_geometry.hpp"
+#include "runner/identity.hpp"
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+#include <sstream>
+#include <utility>
+
+namespace runner {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_there(const std::string& path) {
+    std::error_code ignored;
+    return fs::exists(path, ignored);
+}
+
+[[noreturn]] void refuse_other_job(const PreparedJob& prepared, const std::string& was,
+                                   const std::string& is) {
+    const bool input = only_input_differs(was, is);
+    throw Error(input ? ExitCode::input : ExitCode::output,
+                {input ? "cannot go on, since the input has changed"
+                       : "cannot go on with the parts of another job",
+                 partial_name(prepared.file.output.file), identity_difference(was, is),
+                 "Set run.resume = \"never\" to start anew, or name another output.file"});
+}
+
+[[noreturn]] void refuse_nothing_there(const PreparedJob& prepared) {
+    throw Error(ExitCode::output,
+                {"cannot go on where a run stopped", partial_name(prepared.file.output.file),
+                 "there is nothing to go on with",
+                 "Set run.resume = \"auto\" to start the job in that case"});
+}
+
+std::string layout_line(const OutputDataset& output) {
+    return "layout = " + std::to_string(layout_hash(output)) + "\n";
+}
+
+RowSet rows_of(const std::vector<RowHash>& hashes) {
+    std::vector<RowRange> ranges;
+    ranges.reserve(hashes.size());
+    for (const RowHash& run : hashes) {
+        ranges.push_back({run.first, run.first + run.rows});
+    }
+    return make_row_set(std::move(ranges));
+}
+
+Beginning start_anew(const PreparedJob& prepared, const std::string& identity) {
+    const OutputDataset output = output_dataset(prepared);
+    const std::string folder = journal_folder(prepared.file.output.file);
+    remove_journal(folder);
+    create_output(output);
+    sync_folder_of(output.file);
+    Beginning beginning;
+    beginning.identity = identity + layout_line(output);
+    write_identity(folder, {beginning.generation, beginning.identity});
+    return beginning;
+}
+
+std::string share_text(std::int64_t part, std::int64_t whole) {
+    std::array<char, 32> text{};
+    (void)std::snprintf(text.data(), text.size(), "%.1f %%",
+                        100.0 * static_cast<double>(part) / static_cast<double>(whole));
+    return text.data();
+}
+
+Beginning go_on(const PreparedJob& prepared, const JournalIdentity& journal) {
+    const OutputDataset output = output_dataset(prepared);
+    const std::string folder = journal_folder(prepared.file.output.file);
+    const std::int64_t total = row_count(output.array);
+    JournalRows rows = read_journal(folder, journal.generation, total);
+    const std::vector<RowHash> intact =
+        intact_rows(output, rows.rows, prepared.file.run.resume_check);
+
+    Beginning beginning;
+    beginning.generation = journal.generation + 1;
+    beginning.identity = journal.text;
+    beginning.done = rows_of(intact);
+    beginning.notes = std::move(rows.notes);
+    if (intact.size() < rows.rows.size()) {
+        beginning.notes.push_back(std::to_string(rows.rows.size() - intact.size()) +
+                                  " chunks that were written are not as they were: they are "
+                                  "computed again");
+    }
+    const std::int64_t done = count_rows(beginning.done);
+    beginning.notes.push_back("goes on where a run stopped: " + std::to_string(done) + " of " +
+                              std::to_string(total) + " rows (" + share_text(done, total) +
+                              ") are done");
+    std::error_code ignored;
+    fs::remove(stop_path(prepared.file.output.file), ignored); // it was for the run before
+    // The new generation's rows first: the old one counts until the identity changes.
+    JournalWriter(folder, beginning.generation, "before").append(intact);
+    write_identity(folder, {beginning.generation, beginning.identity});
+    return beginning;
+}
+
+} // namespace
+
+std::string to_text(const Beginning& beginning) {
+    std::string text = std::to_string(beginning.generation);
+    for (const RowRange& range : beginning.done) {
+        text += " " + std::to_string(range.first) + " " + std::to_string(range.last);
+    }
+    return text;
+}
+
+Beginning beginning_from_text(const std::string& text) {
+    std::istringstream numbers(text);
+    Beginning beginning;
+    numbers >> beginning.generation;
+    for (RowRange range; numbers >> range.first >> range.last;) {
+        beginning.done.push_back(range);
+    }
+    return beginning;
+}
+
+std::string stop_path(const std::string& file) { return journal_folder(file) + "/stop"; }
+
+bool is_complete(const PreparedJob& prepared) {
+    const JobFile::Output& output = prepared.file.output;
+    if (prepared.input_is_missing || !is_there(output.file) ||
+        is_there(partial_name(output.file))) {
+        return false;
+    }
+    const std::optional<JournalIdentity> journal = read_identity(journal_folder(output.file));
+    return journal && journal->text.starts_with(job_identity(prepared));
+}
+
+void check_output(const PreparedJob& prepared) {
+    const JobFile::Output& output = prepared.file.output;
+    const DiskSpace disk = disk_space(prepared);
+    if (!output.overwrite && is_there(output.file)) {
+        throw Error(ExitCode::output,
+                    {"the output is already there", output.file, "it would be lost",
+                     "Set output.overwrite = true, or another output.file"});
+    }
+    if (disk.free < disk.needed) {
+        throw Error(
+            ExitCode::output,
+            {"the output does not fit on its disk", output.file,
+             "it takes " + size_text(disk.needed) + " and " + size_text(disk.free) + " are free",
+             "Free " + size_text(disk.needed - disk.free) + ", or name another disk"});
+    }
+}
+
+Beginning claim_output(const PreparedJob& prepared) {
+    const JobFile& file = prepared.file;
+    const OutputDataset output = output_dataset(prepared);
+    const std::string identity = job_identity(prepared);
+    const std::optional<JournalIdentity> journal =
+        file.run.resume == ResumeChoice::never ? std::nullopt
+                                               : read_identity(journal_folder(file.output.file));
+    const bool parts = journal && is_there(output.file);
+    if (!parts) {
+        if (file.run.resume == ResumeChoice::require) {
+            refuse_nothing_there(prepared);
+        }
+        return start_anew(prepared, identity);
+    }
+    if (!journal->text.starts_with(identity)) {
+        // The layout is the last line; it is not of the job.
+        refuse_other_job(prepared, journal->text.substr(0, journal->text.rfind("layout = ")),
+                         identity);
+    }
+    restore_output(output);
+    if (const std::string now = identity + layout_line(output); journal->text != now) {
+        refuse_other_job(prepared, journal->text, now);
+    }
+    return go_on(prepared, *journal);
+}
+
+std::vector<RowHash> finished_rows(const PreparedJob& prepared, const Beginning& beginning) {
+    const std::string folder = journal_folder(prepared.file.output.file);
+    const std::int64_t total = row_count(prepared.stream().shape().output);
+    std::vector<RowHash> rows = read_journal(folder, beginning.generation, total).rows;
+    const RowSet missing = subtract({{0, total}}, rows_of(rows));
+    if (!missing.empty()) {
+        throw Error(ExitCode::output,
+                    {"the output is not complete", folder,
+                     "rows " + std::to_string(missing.front().first) + " to " +
+                         std::to_string(missing.front().last - 1) + " are in no journal",
+                     "Run the same command again: it computes them"});
+    }
+    return rows;
+}
+
+void release_output(const PreparedJob& prepared) {
+    remove_shards(output_dataset(prepared));
+    remove_journal(journal_folder(prepared.file.output.file));
+}
+
+} // namespace runner

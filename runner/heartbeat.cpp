@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runner/heartbeat.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <filesystem>
+#include <utility>
+
+namespace runner {
+namespace {
+
+/// One write of it is whole to every reader.
+constexpr std::int64_t beat_bytes = 128;
+
+std::string beat_path(const std::string& folder, int rank) {
+    return folder + "/alive-" + std::to_string(rank);
+}
+
+} // namespace
+
+Heartbeat::Heartbeat(const std::string& folder, int rank, int ranks, std::string host)
+    : folder_(folder), watched_((rank + 1) % ranks), alone_(ranks == 1), host_(std::move(host)),
+      own_(beat_path(folder, rank), File::Mode::create) {
+    beat();
+}
+
+void Heartbeat::beat() {
+    // A process that was stopped itself has not listened meanwhile: a tick counts a second at most.
+    constexpr double longest_tick = 1;
+    if (alone_) {
+        return;
+    }
+    std::string text = std::to_string(++count_) + " " + host_;
+    text.resize(beat_bytes, ' ');
+    own_.write(0, beat_bytes, reinterpret_cast<const std::byte*>(text.data()));
+    const auto now = Clock::now();
+    const std::chrono::duration<double> since = now - last_beat_;
+    silence_ = heard_.empty() ? 0 : silence_ + std::min(since.count(), longest_tick);
+    last_beat_ = now;
+    std::error_code ignored;
+    const std::string path = beat_path(folder_, watched_);
+    if (std::filesystem::file_size(path, ignored) != beat_bytes || ignored) {
+        return;
+    }
+    std::string heard(beat_bytes, ' ');
+    File(path, File::Mode::read).read(0, beat_bytes, reinterpret_cast<std::byte*>(heard.data()));
+    if (heard != heard_) {
+        heard_ = heard;
+        silence_ = 0;
+    }
+}
+
+std::string Heartbeat::watched() const {
+    std::string text = "rank " + std::to_string(watched_);
+    const std::size_t begin = heard_.find(' ');
+    if (begin != std::string::npos) {
+        text += " on " + heard_.substr(begin + 1, heard_.find_last_not_of(' ') - begin);
+    }
+    return text;
+}
+
+} // namespace runner

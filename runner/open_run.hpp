@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "io/rows.hpp"
+#include "runner/bind_rank.hpp"
+#include "runner/border_rows.hpp"
+#include "runner/claim.hpp"
+#include "runner/command_line.hpp"
+#include "runner/commits.hpp"
+#include "runner/mpi.hpp"
+#include "runner/plan.hpp"
+#include "runner/prepare.hpp"
+#include "runner/report.hpp"
+#include "runner/stop.hpp"
+#include "runner/stream_engine.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace runner {
+
+/// The middle of a run on one rank: what is open while the stream runs.
+struct OpenRun {
+    std::unique_ptr<RowReader> reader;
+    std::unique_ptr<RowWriter> writer;
+    std::unique_ptr<Commits> commits;
+    std::unique_ptr<BorderRows> border;
+    StreamProgress progress;
+};
+
+/// Opens input, output and journal and trades the border rows. Collective.
+std::unique_ptr<OpenRun> open_run(const PreparedJob& prepared, const Plan& plan,
+                                  std::int64_t generation, const Ranks& ranks);
+
+/// Streams the rank's slab, with progress on standard error from the first rank. An error, which
+/// only this rank knows of, names the rank, its host and its GPU; what was written before it is
+/// committed.
+StreamTimes stream_with_progress(const RunCommand& command, const PreparedJob& prepared,
+                                 const Plan& plan, const RankBinding& binding, const Ranks& ranks,
+                                 OpenRun& open, const Stop& stop, Trace* trace);
+
+/// The error with "; rank 1 on node7, GPU GPU-…" added to where it happened.
+Error with_rank(const Error& error, const RankBinding& binding, const Ranks& ranks);
+
+/// What asks this job to stop: STOP beside the output, and the ranks' own file.
+std::vector<std::string> stop_files(const std::string& output);
+
+/// How a run was stopped, as every rank knows it.
+struct Stopped {
+    std::string reason;
+    std::int64_t rows_done = 0; ///< of the whole output
+};
+/// After the stream: nothing when every rank has finished its slab. Collective.
+std::optional<Stopped> agree_on_stop(const Plan& plan, const OpenRun& open, const Stop& stop,
+                                     const Ranks& ranks);
+
+} // namespace runner

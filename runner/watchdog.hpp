@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "base/error.hpp"
+#include "runner/heartbeat.hpp"
+#include "runner/stream_engine.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+
+namespace runner {
+
+/// Finds out that a run stands still: that no stage of this rank's stream has finished anything for
+/// too long, or that another rank gives no sign of life. For one thread.
+class Watchdog {
+  public:
+    /// `seconds`: how long is too long; 0 finds nothing. The references outlive the object.
+    Watchdog(const StreamProgress& progress, Heartbeat& heartbeat, double seconds);
+
+    /// A few times a second. What stands still and where, once something does.
+    std::optional<Error> look();
+
+  private:
+    using Clock = std::chrono::steady_clock;
+
+    const StreamProgress& progress_;
+    Heartbeat& heartbeat_;
+    double limit_;
+    std::int64_t steps_ = -1;
+    double still_ = 0; ///< seconds in which this process ran and no stage finished anything
+    Clock::time_point last_look_ = Clock::now();
+    Clock::time_point last_beat_ = Clock::now();
+};
+
+} // namespace runner
