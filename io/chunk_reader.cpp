@@ -233,6 +233,21 @@ std::vector<std::byte> fill_element(const PropertyHandle& creation, ElementType 
     return element;
 }
 
+/// Whether each stored chunk has the size that all unfiltered ones have: a damaged index may give
+/// another, and H5Dread_chunk would write beyond the size that it was asked for before.
+bool has_even_chunks(const DatasetHandle& dataset, const DatasetInfo& info,
+                     const std::string& where) {
+    const SpaceHandle space(hdf5_must(H5Dget_space(dataset.get()), "H5Dget_space"));
+    hsize_t stored = 0;
+    if (H5Dget_num_chunks(dataset.get(), space.get(), &stored) < 0) {
+        throw_hdf5(ExitCode::input, "cannot read the list of chunks", where,
+                   "The file is damaged: copy it again, or make it again");
+    }
+    return !info.filters.empty() ||
+           info.stored_bytes ==
+               static_cast<std::int64_t>(stored) * byte_count({info.array.type, info.chunk});
+}
+
 bool keeps_partial_chunks_packed(const PropertyHandle& creation) {
     unsigned options = 0;
     return H5Pget_chunk_opts(creation.get(), &options) >= 0 && options == 0;
@@ -250,13 +265,14 @@ std::unique_ptr<RowReader> open_chunk_reader(const std::string& file, const std:
     const PropertyHandle creation = creation_of(opened);
     const TypeHandle type(hdf5_must(H5Dget_type(opened.get()), "H5Dget_type"));
     const std::vector<Filter> filters = filters_of(creation);
+    const std::string where = file_and_dataset(file, dataset);
     if (!Unpacker::knows(filters) || !is_plain(type.get(), info.array.type) ||
-        !keeps_partial_chunks_packed(creation)) {
+        !keeps_partial_chunks_packed(creation) || !has_even_chunks(opened, info, where)) {
         return nullptr;
     }
     return std::make_unique<ChunkReader>(std::move(handle), std::move(opened), filters,
-                                         fill_element(creation, info.array.type),
-                                         file_and_dataset(file, dataset), info, threads);
+                                         fill_element(creation, info.array.type), where, info,
+                                         threads);
 }
 
 } // namespace runner

@@ -9,6 +9,8 @@
 #include "runner/plan_verb.hpp"
 #include "runner/probe.hpp"
 #include "runner/render.hpp"
+#include "runner/repair.hpp"
+#include "runner/verify.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -79,6 +81,20 @@ struct Verbs {
         }
         request.threads = all_cores();
         render(request);
+        return ExitCode::ok;
+    }
+
+    ExitCode operator()(const VerifyCommand& command) const {
+        probe_survival(command.file);
+        const Verification result =
+            verify({command.file, command.sample, command.recompute, command.input, all_cores()});
+        print(command.json ? verification_json(result) : verification_text(result));
+        return result.differs() ? ExitCode::differs : ExitCode::ok;
+    }
+
+    ExitCode operator()(const RepairCommand& command) const {
+        probe_survival(command.file);
+        print(repair_text(repair({command.file, command.input, all_cores()})));
         return ExitCode::ok;
     }
 

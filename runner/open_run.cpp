@@ -20,6 +20,8 @@ double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+void say(const std::string& line) { (void)std::fputs(line.c_str(), stderr); }
+
 ProgressSnapshot snapshot(const Plan& plan, std::int64_t rows, const StreamProgress& progress,
                           double seconds) {
     ProgressSnapshot now;
@@ -73,8 +75,8 @@ StreamTimes stream_with_progress(const RunCommand& command, const PreparedJob& p
     StreamProgress& progress = open.progress;
     const std::int64_t rows = plan.decomposition.rows_to_do(plan.decomposition.slab(ranks.rank()));
     const Stream stream{
-        plan,         prepared.stream(), ranks.rank(), *open.reader,       *open.border,
-        *open.writer, progress,          trace,        open.commits.get(), &stop};
+        plan,  prepared.stream(),  ranks.rank(), *open.reader, *open.border, *open.writer, progress,
+        trace, open.commits.get(), &stop,        say};
     const bool shown = ranks.first() && !command.quiet;
     Progress view(stderr, shown ? progress_style(stderr) : ProgressStyle::silent,
                   prepared.file.name);
@@ -108,20 +110,19 @@ std::optional<Stopped> agree_on_stop(const Plan& plan, const OpenRun& open, cons
     const Decomposition& d = plan.decomposition;
     const std::int64_t done = open.progress.rows_done;
     const bool whole = done == d.rows_to_do(d.slab(ranks.rank()));
-    std::optional<Stopped> stopped;
+    bool unfinished = false;
+    std::string reason;
     std::int64_t rows = count_rows(d.done);
     for (const std::string& text :
-         ranks.gather(std::to_string(done) + " " + (whole ? "" : stop.reason()))) {
-        const std::size_t mark = text.find(' ');
+         ranks.gather(std::to_string(done) + (whole ? " " : "-") + stop.reason())) {
+        const std::size_t mark = text.find_first_of(" -");
         rows += std::stoll(text.substr(0, mark));
-        if (mark + 1 < text.size() && !stopped) {
-            stopped = Stopped{text.substr(mark + 1), 0};
+        unfinished = unfinished || text[mark] == '-';
+        if (reason.empty() || reason == Stop::other_rank) {
+            reason = text.substr(mark + 1);
         }
     }
-    if (stopped) {
-        stopped->rows_done = rows;
-    }
-    return stopped;
+    return unfinished ? std::optional(Stopped{reason, rows}) : std::nullopt;
 }
 
 } // namespace runner

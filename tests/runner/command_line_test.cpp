@@ -149,12 +149,14 @@ TEST(CommandLine, MistakesHaveOneWholeMessage) {
         {{"plna", "x.toml"}, "unknown verb (\"plna\"): did you mean plan?"},
         {{"convert", "a", "b"},
          "unknown verb (\"convert\"): the verbs are run, plan, explain, init, generate, inspect, "
-         "compare, render, devices. A job file is named with its ending, as in runner job.toml"},
+         "compare, render, verify, repair, devices. A job file is named with its ending, as in "
+         "runner job.toml"},
         {{"run"}, wrong("run", "JOB is required")},
         {{"a.toml", "b.toml"}, wrong("run", "there is no place for the argument \"b.toml\"")},
         {{"a.toml", "--qiet"},
          wrong("run", "there is no option \"--qiet\"", "Did you mean --quiet?")},
-        {{"a.toml", "--max-time", "1h"}, wrong("run", "there is no option \"--max-time\"")},
+        {{"a.toml", "--max-time", "soon"},
+         wrong("run", "--max-time is a time like 90s, 30min, 2h or 1:30:00, not \"soon\"")},
         {{"a.toml", "--set"}, wrong("run", "--set: 1 required KEY=VALUE missing")},
         {{"a.toml", "--backend", "cdua"},
          wrong("run", "--backend is one of auto, cpu, cuda, not \"cdua\"", "Did you mean cuda?")},
