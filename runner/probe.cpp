@@ -197,6 +197,10 @@ class Child {
 /// What a child that told nothing came to.
 [[noreturn]] void explain_end(const std::string& where, int status, const ProbeLimits& limits) {
     const std::string it = "looking at it, in a process of its own, ";
+    if (WIFEXITED(status) && WEXITSTATUS(status) == static_cast<int>(ExitCode::launch)) {
+        throw Error(ExitCode::launch, {"the process that looks at the input could not answer",
+                                       where, "its pipe broke", "Start again"});
+    }
     if (!WIFSIGNALED(status)) {
         throw_damaged(where, it + "ended with exit code " + std::to_string(WEXITSTATUS(status)));
     }
