@@ -208,10 +208,14 @@ class ChunkReader final : public RowReader {
 /// Chunks that were never written stand for the fill value: HDF5 reads those. And those that a
 /// damaged index gives another size than all unfiltered ones have: H5Dread_chunk would write beyond
 /// the size that it was asked for before.
-bool has_every_chunk(const DatasetHandle& dataset, const DatasetInfo& info) {
+bool has_every_chunk(const DatasetHandle& dataset, const DatasetInfo& info,
+                     const std::string& where) {
     const SpaceHandle space(hdf5_must(H5Dget_space(dataset.get()), "H5Dget_space"));
     hsize_t stored = 0;
-    hdf5_must(H5Dget_num_chunks(dataset.get(), space.get(), &stored), "H5Dget_num_chunks");
+    if (H5Dget_num_chunks(dataset.get(), space.get(), &stored) < 0) {
+        throw_hdf5(ExitCode::input, "cannot read the list of chunks", where,
+                   "The file is damaged: copy it again, or make it again");
+    }
     std::int64_t all = 1;
     for (std::size_t axis = 0; axis < info.chunk.size(); ++axis) {
         all *= (info.array.shape[axis] + info.chunk[axis] - 1) / info.chunk[axis];
@@ -238,12 +242,13 @@ std::unique_ptr<RowReader> open_chunk_reader(const std::string& file, const std:
     const PropertyHandle creation = creation_of(opened);
     const TypeHandle type(hdf5_must(H5Dget_type(opened.get()), "H5Dget_type"));
     const std::vector<Filter> filters = filters_of(creation);
+    const std::string where = file_and_dataset(file, dataset);
     if (!Unpacker::knows(filters) || !is_plain(type.get(), info.array.type) ||
-        !keeps_partial_chunks_packed(creation) || !has_every_chunk(opened, info)) {
+        !keeps_partial_chunks_packed(creation) || !has_every_chunk(opened, info, where)) {
         return nullptr;
     }
-    return std::make_unique<ChunkReader>(std::move(handle), std::move(opened), filters,
-                                         file_and_dataset(file, dataset), info, threads);
+    return std::make_unique<ChunkReader>(std::move(handle), std::move(opened), filters, where, info,
+                                         threads);
 }
 
 } // namespace runner

@@ -39,9 +39,12 @@ struct Header {
 static_assert(sizeof(Header) == record_bytes);
 
 /// The check of a record's or header's bytes before it.
-std::uint32_t check_of(const void* bytes) {
-    return static_cast<std::uint32_t>(
-        hash_bytes(static_cast<const std::byte*>(bytes), record_bytes - sizeof(std::uint32_t)));
+std::uint32_t check_of(const void* bytes, std::int64_t generation) {
+    constexpr std::size_t checked = record_bytes - sizeof(std::uint32_t);
+    std::array<std::byte, checked + sizeof(generation)> together{};
+    std::memcpy(together.data(), bytes, checked);
+    std::memcpy(together.data() + checked, &generation, sizeof(generation));
+    return static_cast<std::uint32_t>(hash_bytes(together.data(), std::ssize(together)));
 }
 
 [[noreturn]] void damaged(const std::string& where, const std::string& why) {
@@ -89,20 +92,29 @@ std::vector<std::string> record_files(const std::string& folder, std::int64_t ge
     return files;
 }
 
-/// Where in a file the last record of a batch before the newest one ends; bad bytes before it were
-/// on the disk once, so they are no torn append.
-std::size_t settled_end(const std::vector<std::optional<Record>>& records) {
+/// Refuses what was on the disk once and is no more, so that it is no torn append: bad bytes before
+/// a record of any batch but the newest, and batches of which nothing is left.
+void check_settled(const std::vector<std::optional<Record>>& records, const std::string& name) {
     std::uint32_t newest = 0;
     for (const auto& record : records) {
         newest = record ? std::max(newest, record->batch) : newest;
     }
-    std::size_t end = 0;
+    std::uint32_t batch = 0;
+    std::optional<std::size_t> bad;
     for (std::size_t i = 0; i < records.size(); ++i) {
-        if (records[i] && records[i]->batch < newest) {
-            end = i + 1;
+        if (!records[i]) {
+            bad = bad.value_or(i);
+            continue;
         }
+        const std::uint32_t next = records[i]->batch;
+        if ((bad && next < newest) || (next != batch && next != batch + 1)) {
+            damaged(
+                name + ", byte " +
+                    std::to_string(record_bytes * (static_cast<std::int64_t>(bad.value_or(i)) + 1)),
+                "its bytes have changed");
+        }
+        batch = next;
     }
-    return end;
 }
 
 RowHash checked_row_hash(const Record& record, std::int64_t total_rows, const std::string& name) {
@@ -127,26 +139,29 @@ std::optional<JournalIdentity> read_identity(const std::string& folder) {
         }
         return std::nullopt;
     }
-    std::string text = read_whole(path);
-    if (!text.starts_with(identity_version)) {
-        damaged(path, "it is not of this version of the program");
+    return parse_identity(read_whole(path), path);
+}
+
+JournalIdentity parse_identity(const std::string& bytes, const std::string& name) {
+    if (!bytes.starts_with(identity_version)) {
+        damaged(name, "it is not of this version of the program");
     }
     // The last line is the check of what is before.
-    const std::size_t last = text.rfind("\ncheck ");
+    const std::size_t last = bytes.rfind("\ncheck ");
     JournalIdentity identity;
-    const char* number = text.data() + identity_version.size();
+    const char* number = bytes.data() + identity_version.size();
     const auto [rest, wrong] =
-        std::from_chars(number, text.data() + text.size(), identity.generation);
+        std::from_chars(number, bytes.data() + bytes.size(), identity.generation);
     if (last == std::string::npos || wrong != std::errc() || *rest != '\n' ||
-        text.substr(last + 1) !=
+        bytes.substr(last + 1) !=
             "check " +
-                std::to_string(hash_bytes(reinterpret_cast<const std::byte*>(text.data()),
+                std::to_string(hash_bytes(reinterpret_cast<const std::byte*>(bytes.data()),
                                           static_cast<std::int64_t>(last + 1))) +
                 "\n") {
-        damaged(path, "its bytes have changed");
+        damaged(name, "its bytes have changed");
     }
-    const auto begin = static_cast<std::size_t>(rest + 1 - text.data());
-    identity.text = text.substr(begin, last + 1 - begin);
+    const auto begin = static_cast<std::size_t>(rest + 1 - bytes.data());
+    identity.text = bytes.substr(begin, last + 1 - begin);
     return identity;
 }
 
@@ -203,7 +218,7 @@ JournalRows parse_journal(std::span<const std::byte> bytes, std::int64_t generat
         return result;
     }
     std::memcpy(&header, bytes.data(), sizeof(header));
-    if (header.mark != magic || header.check != check_of(&header) ||
+    if (header.mark != magic || header.check != check_of(&header, generation) ||
         header.generation != static_cast<std::uint64_t>(generation)) {
         damaged(name, "its first bytes are not those of a journal of this run");
     }
@@ -212,17 +227,14 @@ JournalRows parse_journal(std::span<const std::byte> bytes, std::int64_t generat
     for (; at + record_bytes <= bytes.size(); at += record_bytes) {
         Record record;
         std::memcpy(&record, bytes.data() + at, sizeof(record));
-        records.push_back(record.check == check_of(&record) ? std::optional(record) : std::nullopt);
+        records.push_back(record.check == check_of(&record, generation) ? std::optional(record)
+                                                                        : std::nullopt);
     }
-    const std::size_t settled = settled_end(records);
+    check_settled(records, name);
     std::size_t bad = at < bytes.size() ? 1 : 0;
-    for (std::size_t i = 0; i < records.size(); ++i) {
-        if (records[i]) {
-            result.rows.push_back(checked_row_hash(*records[i], total_rows, name));
-        } else if (i < settled) {
-            damaged(name + ", byte " +
-                        std::to_string(record_bytes * (static_cast<std::int64_t>(i) + 1)),
-                    "its bytes have changed");
+    for (const auto& record : records) {
+        if (record) {
+            result.rows.push_back(checked_row_hash(*record, total_rows, name));
         } else {
             ++bad;
         }
@@ -256,10 +268,10 @@ JournalRows read_journal(const std::string& folder, std::int64_t generation,
 
 JournalWriter::JournalWriter(const std::string& folder, std::int64_t generation,
                              const std::string& name)
-    : file_(records_path(folder, generation, name), File::Mode::create) {
+    : file_(records_path(folder, generation, name), File::Mode::create), generation_(generation) {
     Header header;
     header.generation = static_cast<std::uint64_t>(generation);
-    header.check = check_of(&header);
+    header.check = check_of(&header, generation);
     file_.write(0, record_bytes, reinterpret_cast<const std::byte*>(&header));
     file_.sync();
     sync_folder_of(file_.path());
@@ -270,18 +282,18 @@ void JournalWriter::append(std::span<const RowHash> rows) {
     if (rows.empty()) {
         return;
     }
-    ++batch_;
     std::vector<Record> records;
     for (const RowHash& run : rows) {
         Record record{static_cast<std::uint64_t>(run.first), static_cast<std::uint64_t>(run.rows),
-                      run.hash, batch_, 0};
-        record.check = check_of(&record);
+                      run.hash, batches_ + 1, 0};
+        record.check = check_of(&record, generation_);
         records.push_back(record);
     }
     const std::int64_t bytes = record_bytes * std::ssize(records);
     file_.write(end_, bytes, reinterpret_cast<const std::byte*>(records.data()));
     file_.sync();
     end_ += bytes;
+    ++batches_;
 }
 
 } // namespace runner

@@ -22,9 +22,10 @@ namespace runner {
 ///   header  "RNROWS1\n", uint64 generation, 12 bytes 0, uint32 check
 ///   record  uint64 first, uint64 rows, uint64 hash, uint32 batch, uint32 check
 ///
-/// all little-endian; check: the low half of hash_bytes() over the 28 bytes before. The records of
-/// one append share a batch number, which counts from 1 in each file. Rows come into a file only
-/// when they are on the disk (or, where the user gave up syncing, in the system's cache).
+/// all little-endian; check: the low half of hash_bytes() over the 28 bytes before, with the
+/// generation's number behind them, so that what an older file left on the disk does not pass. The
+/// records of one append share a batch number, which counts from 1 in each file. Rows come into a
+/// file only when they are on the disk (or, where the user gave up syncing, in the system's cache).
 
 /// `FILE.journal`.
 std::string journal_folder(const std::string& file);
@@ -38,6 +39,9 @@ struct JournalIdentity {
 /// Nothing when there is no journal or it was never begun. @throws Error (output) for a damaged
 /// one or one of another version.
 std::optional<JournalIdentity> read_identity(const std::string& folder);
+
+/// The identity from the bytes of its file; `name` is for messages. @throws like read_identity.
+JournalIdentity parse_identity(const std::string& bytes, const std::string& name);
 
 /// Makes the folder if need be and puts the identity in place, synced; the generation's files of
 /// records must be there before. Files of other generations are removed after.
@@ -54,7 +58,8 @@ struct JournalRows {
 
 /// Never gives a record whose check fails. Bad bytes at the end of a file, where an append was cut
 /// short, are left out and noted. @throws Error (output) for bad bytes before records of an
-/// earlier batch, a file of another version, rows outside [0, total_rows) or listed twice.
+/// earlier batch, a batch missing as a whole, a file of another version, rows outside
+/// [0, total_rows) or listed twice.
 JournalRows read_journal(const std::string& folder, std::int64_t generation,
                          std::int64_t total_rows);
 
@@ -70,13 +75,15 @@ class JournalWriter {
     /// generation: "rank-3".
     JournalWriter(const std::string& folder, std::int64_t generation, const std::string& name);
 
-    /// One batch, on the disk when this returns. The rows must be there before.
+    /// One batch, on the disk when this returns. The rows must be there before. After an Error the
+    /// batch may be there in part, and the same or a longer one may be tried again.
     void append(std::span<const RowHash> rows);
 
   private:
     File file_;
+    std::int64_t generation_ = 0;
     std::int64_t end_ = 0;
-    std::uint32_t batch_ = 0;
+    std::uint32_t batches_ = 0;
 };
 
 } // namespace runner

@@ -3,6 +3,7 @@
 
 #include "io/hdf5_dataset.hpp"
 #include "io/hdf5_file.hpp"
+#include "io/hdf5_type.hpp"
 
 #include <array>
 #include <new>
@@ -14,25 +15,32 @@ namespace {
 
 constexpr hsize_t fields = 3;
 
+// Deflate makes at most so many bytes out of one; a list that claims more is not there.
+constexpr hsize_t largest_expansion = 1032;
+
 [[noreturn]] void refuse(const std::string& file, const std::string& why) {
     throw Error(ExitCode::input, {"cannot take the checksums", file + ":" + row_hashes_dataset, why,
                                   "Only a finished output of this program has them"});
 }
 
 /// The list's elements: three to a run of rows.
-std::vector<std::uint64_t> read_list(const std::string& file) {
+std::vector<std::uint64_t> read_list(const std::string& file, std::int64_t total_rows) {
     const FileHandle handle = open_hdf5(file);
     if (H5Lexists(handle.get(), "/runner", H5P_DEFAULT) <= 0 ||
         H5Lexists(handle.get(), row_hashes_dataset, H5P_DEFAULT) <= 0) {
         refuse(file, "there are none");
     }
     const DatasetHandle dataset = open_dataset(handle, file, row_hashes_dataset);
+    const TypeHandle type(hdf5_must(H5Dget_type(dataset.get()), "H5Dget_type"));
     const SpaceHandle space(hdf5_must(H5Dget_space(dataset.get()), "H5Dget_space"));
     std::array<hsize_t, 2> shape{};
-    if (H5Sget_simple_extent_ndims(space.get()) != 2 ||
+    if (element_type_of(type.get()) != ElementType::uint64 ||
+        H5Sget_simple_extent_ndims(space.get()) != 2 ||
         H5Sget_simple_extent_dims(space.get(), shape.data(), nullptr) != 2 || shape[1] != fields ||
-        shape[0] > H5Dget_storage_size(dataset.get()) / (fields * sizeof(std::uint64_t))) {
-        refuse(file, "they are not n × 3 numbers");
+        shape[0] > static_cast<hsize_t>(total_rows) ||
+        shape[0] * (fields * sizeof(std::uint64_t)) / largest_expansion >
+            H5Dget_storage_size(dataset.get())) {
+        refuse(file, "they are not n × 3 numbers, with n up to the rows' number");
     }
     std::vector<std::uint64_t> list(shape[0] * fields);
     if (H5Dread(dataset.get(), H5T_NATIVE_UINT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, list.data()) < 0) {
@@ -93,7 +101,7 @@ void write_row_hashes(const std::string& file, const std::vector<RowHash>& hashe
 }
 
 std::vector<RowHash> read_row_hashes(const std::string& file, std::int64_t total_rows) {
-    const std::vector<std::uint64_t> list = read_list(file);
+    const std::vector<std::uint64_t> list = read_list(file, total_rows);
     std::vector<RowHash> hashes;
     std::int64_t next = 0;
     for (std::size_t i = 0; i < list.size(); i += fields) {

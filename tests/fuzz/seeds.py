@@ -1,0 +1,82 @@
+"""Makes what the fuzz targets start from: seeds.py FOLDER. A folder a target in it.
+
+Job files are those of the tests and jobs/; the rest is made here, small enough to mutate well.
+"""
+import pathlib
+import struct
+import sys
+
+import h5py
+import numpy as np
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+
+
+def job_files(folder):
+    for path in [*SOURCE.glob("tests/runner/bad_job_files/*.toml"), *SOURCE.glob("jobs/*.toml")]:
+        text = path.read_bytes()
+        if len(text) < 4096:
+            (folder / path.stem).write_bytes(text)
+    whole = (SOURCE / "docs/job-file.md").read_text().split("```toml\n")[1].split("```")[0]
+    (folder / "whole").write_text(whole)
+    (folder / "setting").write_bytes(whole.encode() + b"\0convolve.row_taps.gaussian.sigma=3.0")
+
+
+def journals(folder):
+    def records(batches):
+        text = bytes(32)
+        for batch, rows in enumerate(batches, 1):
+            for first, count in rows:
+                text += struct.pack("<QQQII", first, count, 7, batch, 1 << 24)
+        return text
+
+    some = records([[(0, 5), (10, 5)], [(20, 1)], [(30, 100), (500, 500)]])
+    (folder / "records").write_bytes(b"\6" + some)
+    (folder / "torn").write_bytes(b"\6" + some[:-40] + bytes(40))
+    (folder / "damaged").write_bytes(b"\6" + some[:40] + b"x" + bytes(3) + some[44:])
+    (folder / "unchecked").write_bytes(b"\0" + some)
+    (folder / "identity").write_bytes(b"\3" + b"12\nkind = convolve\ninput.bytes = 5")
+    (folder / "no_identity").write_bytes(b"\1runner journal 1\n12\nx\ncheck 5\n")
+
+
+def inputs(folder):
+    image = np.arange(60, dtype="<i2").reshape(6, 10)
+    for name, options in {
+            "contiguous": {},
+            "chunked": {"chunks": (2, 5)},
+            "deflate": {"chunks": (4, 10), "compression": "gzip", "shuffle": True},
+            "fletcher": {"chunks": (3, 10), "fletcher32": True},
+            "scale": {"chunks": (6, 10), "scaleoffset": 0},
+    }.items():
+        for version in ["earliest", "latest"]:
+            with h5py.File(folder / f"{name}-{version}", "w", libver=version) as file:
+                file.create_dataset("d", data=image, **options)
+    with h5py.File(folder / "float-big", "w") as file:
+        file["d"] = image.astype(">f8")
+    with h5py.File(folder / "links", "w") as file:
+        file["a/b"] = image.reshape(3, 2, 10)
+        file["d"] = h5py.SoftLink("/a/b")
+        file["e"] = h5py.ExternalLink("other.h5", "/d")
+    with h5py.File(folder / "virtual", "w", libver="latest") as file:
+        layout = h5py.VirtualLayout(shape=(6, 10), dtype="<i2")
+        layout[:] = h5py.VirtualSource("gone.h5", "d", shape=(6, 10))
+        file.create_virtual_dataset("d", layout)
+    with h5py.File(folder / "compound", "w") as file:
+        file["d"] = np.zeros(3, dtype=[("a", "<i2"), ("b", "S3")])
+
+
+def input_changes(folder):
+    for number in range(14):
+        (folder / str(number)).write_bytes(bytes([number, 0, 0, 0x89]))
+
+
+def main():
+    for target, make in [("job_file", job_files), ("journal", journals), ("files", inputs),
+                         ("input", input_changes)]:
+        folder = pathlib.Path(sys.argv[1]) / target
+        folder.mkdir(parents=True, exist_ok=True)
+        make(folder)
+
+
+if __name__ == "__main__":
+    main()
