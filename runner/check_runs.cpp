@@ -63,7 +63,7 @@ class RunChecker {
             }
         } catch (const std::exception& error) {
             if (runs.size() == 1) {
-                add(runs.front(), reason_of(error));
+                add(runs.front(), reason_of(error), std::nullopt);
                 return;
             }
             for (const RowHash& run : runs) {
@@ -73,7 +73,7 @@ class RunChecker {
         }
         for (std::size_t i = 0; i < runs.size(); ++i) {
             if (hashes[i] != runs[i].hash) {
-                add(runs[i], "the checksum differs");
+                add(runs[i], "the checksum differs", hashes[i]);
             }
         }
     }
@@ -107,8 +107,8 @@ class RunChecker {
         return hasher.hash();
     }
 
-    void add(const RowHash& run, std::string why) {
-        wrong_.push_back({{run.first, run.first + run.rows}, std::move(why)});
+    void add(const RowHash& run, std::string why, std::optional<std::uint64_t> hash) {
+        wrong_.push_back({{run.first, run.first + run.rows}, std::move(why), hash});
     }
 
     RowReader& stored_;

@@ -234,6 +234,17 @@ def samples(out):
     out.file.write_bytes(out.good)
 
 
+def wrong_checksum(out):
+    """The list of checksums is damaged, not the rows."""
+    with h5py.File(out.file, "r+") as file:
+        file["runner/row_hashes"][2, 2] ^= np.uint64(1 << 40)
+    first, count, _ = out.runs[2]
+    wrong, _ = out.verify(7)
+    out.check(wrong == [(first, first + count)], f"wrong checksum: {wrong}")
+    out.check("the checksum of" in out.repair(0).stdout, "does not tell of the list")
+    out.mended("wrong checksum")
+
+
 def wrong_from_the_start(out):
     """Rows that were computed wrongly have the right checksum; only computing them again tells."""
     rows = out.rows.copy()
@@ -349,6 +360,7 @@ def main():
             everything_wrong(out)
             if name == "contiguous":
                 samples(out)
+                wrong_checksum(out)
                 wrong_from_the_start(out)
                 inputs(out)
                 refusals(out)

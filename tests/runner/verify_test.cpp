@@ -98,7 +98,7 @@ TEST(CheckRuns, LooksAtRunsOfAnyLength) {
         std::vector<RowHash> changed = runs;
         changed[i].hash ^= 1;
         const RowRange rows{runs[i].first, runs[i].first + runs[i].rows};
-        const std::vector<WrongRows> expected = {{rows, "the checksum differs"}};
+        const std::vector<WrongRows> expected = {{rows, "the checksum differs", runs[i].hash}};
         EXPECT_EQ(check_runs(*reader, changed), expected) << i;
     }
     // Some of them, not adjacent.
