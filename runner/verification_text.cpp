@@ -4,6 +4,8 @@
 #include "base/sizes.hpp"
 #include "io/row_geometry.hpp"
 
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 namespace runner {
@@ -14,9 +16,15 @@ std::string counted(std::int64_t count, const std::string& what) {
 }
 
 std::string wrong_text(const std::vector<WrongRows>& wrong, const ArrayInfo& array) {
+    constexpr std::size_t most_told = 100;
+    const std::vector<WrongRows> ranges = merged(wrong);
     std::string text;
-    for (const WrongRows& each : merged(wrong)) {
-        text += "wrong: " + rows_text(each.rows, array) + ": " + each.why + "\n";
+    for (std::size_t i = 0; i < std::min(ranges.size(), most_told); ++i) {
+        text += "wrong: " + rows_text(ranges[i].rows, array) + ": " + ranges[i].why + "\n";
+    }
+    if (ranges.size() > most_told) {
+        text += "wrong: and " + std::to_string(ranges.size() - most_told) +
+                " ranges more (--json lists all)\n";
     }
     return text;
 }
