@@ -23,6 +23,12 @@ std::string format_error(const ErrorText& text) {
 Error::Error(ExitCode code, ErrorText text)
     : std::runtime_error(format_error(text)), code_(code), text_(std::move(text)) {}
 
+OutOfMemory out_of_host_memory() {
+    return {ExitCode::launch,
+            {"cannot take host memory", "", "the machine or the process' limit has no more",
+             "Set run.host_memory lower, or ask for more memory"}};
+}
+
 std::string errno_text(int number) { return std::generic_category().message(number); }
 
 } // namespace runner

@@ -42,6 +42,16 @@ class Error : public std::runtime_error {
     ErrorText text_;
 };
 
+/// Memory that could not be taken: of the host (launch) or of a device (gpu). Whoever asked may ask
+/// for less.
+class OutOfMemory : public Error {
+  public:
+    using Error::Error;
+};
+
+/// What a std::bad_alloc means.
+OutOfMemory out_of_host_memory();
+
 /// "WHAT (WHERE): WHY. TRY" without the empty parts; what() of an Error is this.
 std::string format_error(const ErrorText& text);
 

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <optional>
 #include <span>
 #include <string>
@@ -107,6 +108,8 @@ class Ranks {
             step();
         } catch (const Error& error) {
             failure = error;
+        } catch (const std::bad_alloc&) {
+            failure = out_of_host_memory();
         } catch (const std::exception& error) {
             failure = Error(ExitCode::defect, {"an unexpected failure", "", error.what(), ""});
         }
