@@ -83,9 +83,8 @@ std::string verification_text(const Verification& v) {
         "\n";
     if (!v.not_recomputed.empty()) {
         text += "not computed again: " + v.not_recomputed + "\n";
-    } else if (v.recomputed_places > 0) {
-        text += "computed again: " + counted(v.recomputed_places, "place") + ", " +
-                counted(v.recomputed_rows, "row") + ": " +
+    } else if (v.recomputed_rows > 0) {
+        text += "computed again: " + counted(v.recomputed_rows, "row") + ": " +
                 (v.wrong_recomputed.empty()
                      ? "all right"
                      : counted(std::ssize(v.wrong_recomputed), "row") + " wrong") +
@@ -106,7 +105,6 @@ std::string verification_json(const Verification& v) {
     json["checked_rows"] = v.checked_rows;
     json["wrong_runs"] = v.wrong_runs.size();
     json["wrong"] = wrong_json(v.wrong_runs);
-    json["recomputed_places"] = v.recomputed_places;
     json["recomputed_rows"] = v.recomputed_rows;
     json["wrong_recomputed"] = wrong_json(v.wrong_recomputed);
     json["not_recomputed"] = v.not_recomputed.empty() ? nlohmann::ordered_json()

@@ -271,7 +271,7 @@ def inputs(out):
     out.check("in.h5" in record["not_recomputed"], f"without input: {record}")
     out.expect(3, "verify", out.file, "--recompute", 2)
     record = out.verify(0, "--recompute", 2, "--input", "moved.h5")[1]
-    out.check(record["recomputed_places"] == 2, f"moved input: {record}")
+    out.check(record["recomputed_rows"] == 4, f"moved input: {record}")
     out.flip(damaged)
     before = out.file.read_bytes()
     out.verify(7)
