@@ -30,6 +30,7 @@ std::vector<RowHash> sampled(const std::vector<RowHash>& runs, std::optional<std
 
 RowSet rows_of(const std::vector<WrongRows>& wrong) {
     std::vector<RowRange> rows;
+    rows.reserve(wrong.size());
     for (const WrongRows& each : wrong) {
         rows.push_back(each.rows);
     }

@@ -10,6 +10,7 @@ import pathlib
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -325,6 +326,26 @@ def refusals(out):
     out.repair(0)
 
 
+def damaged_index(out):
+    """HDF5's index gives a chunk another's place, or another size: nothing is written there."""
+    here, there = out.places[3], out.places[5]
+    rows = [out.rows_of_chunk(here)]
+    address = out.good.index(struct.pack("<Q", here.byte_offset))
+    size = out.good.index(struct.pack("<II3Q", here.size, 0, *here.chunk_offset, 0))
+    for at, value in [(address, struct.pack("<Q", there.byte_offset)),
+                      (address, struct.pack("<Q", 1 << 50)),
+                      (size, struct.pack("<I", 1 << 24))]:
+        damaged = bytearray(out.good)
+        damaged[at:at + len(value)] = value
+        damaged[out.places[0].byte_offset] ^= 1
+        out.file.write_bytes(damaged)
+        wrong = out.verify(7)[0]
+        first = out.ranges([out.rows_of_chunk(out.places[0])])
+        out.check(wrong in [first, joined(first + out.ranges(rows))], f"damaged index: {wrong}")
+        out.check("index of its chunks" in out.repair(4).stderr, "writes by a damaged index")
+        out.check(out.file.read_bytes() == damaged, "damaged index: the file is changed")
+
+
 def another_size(out):
     """A chunk that takes other bytes than it should is stored elsewhere, through HDF5."""
     place = out.places[3]
@@ -364,6 +385,8 @@ def main():
                 wrong_from_the_start(out)
                 inputs(out)
                 refusals(out)
+            if name == "chunks":
+                damaged_index(out)
             if name == "deflate":
                 another_size(out)
             failures += out.failures
