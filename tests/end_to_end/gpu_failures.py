@@ -75,7 +75,8 @@ class Tests:
                     continue
                 reached.add(function)
                 self.ends_with_one_message(done, fail)
-                again = self.run([self.runner, "job.toml", "--quiet"])
+                again = self.run([self.runner, "job.toml", "--quiet", "--set",
+                                  'run.resume_check="all"'])
                 self.check(again.returncode == 0, f"after {fail}", again)
                 os.remove("out.h5")
         never = set(FUNCTIONS) - reached - {"cudaFree", "cudaFreeHost", "cudaEventDestroy",
@@ -91,7 +92,8 @@ class Tests:
                          "1", "env", f"FAKE_CUDA_FAIL={fail}", self.runner, "job.toml", "--quiet",
                          ":", "-n", "1", self.runner, "job.toml", "--quiet"])
         errors = [line for line in done.stderr.splitlines() if line.startswith("runner: error:")]
-        self.check(done.returncode == 5 and len(errors) == 1 and "rank 1 on" in errors[0],
+        self.check(done.returncode == 5 and len(errors) == 1 and "rank 1 on" in errors[0]
+                   and "fake_cuda" not in done.stderr,
                    "one rank of three", done)
         again = self.run([self.runner, "job.toml", "--quiet"])
         self.check(again.returncode == 0, "after one rank of three", again)
