@@ -108,20 +108,19 @@ std::optional<Stopped> agree_on_stop(const Plan& plan, const OpenRun& open, cons
     const Decomposition& d = plan.decomposition;
     const std::int64_t done = open.progress.rows_done;
     const bool whole = done == d.rows_to_do(d.slab(ranks.rank()));
-    std::optional<Stopped> stopped;
+    bool unfinished = false;
+    std::string reason;
     std::int64_t rows = count_rows(d.done);
     for (const std::string& text :
-         ranks.gather(std::to_string(done) + " " + (whole ? "" : stop.reason()))) {
-        const std::size_t mark = text.find(' ');
+         ranks.gather(std::to_string(done) + (whole ? " " : "-") + stop.reason())) {
+        const std::size_t mark = text.find_first_of(" -");
         rows += std::stoll(text.substr(0, mark));
-        if (mark + 1 < text.size() && !stopped) {
-            stopped = Stopped{text.substr(mark + 1), 0};
+        unfinished = unfinished || text[mark] == '-';
+        if (reason.empty() || reason == Stop::other_rank) {
+            reason = text.substr(mark + 1);
         }
     }
-    if (stopped) {
-        stopped->rows_done = rows;
-    }
-    return stopped;
+    return unfinished ? std::optional(Stopped{reason, rows}) : std::nullopt;
 }
 
 } // namespace runner

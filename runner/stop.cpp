@@ -73,7 +73,7 @@ void Stop::ask(const std::string& reason) {
 void Stop::look() {
     for (const std::string& file : files_) {
         if (!asked_ && ::access(file.c_str(), F_OK) == 0) {
-            ask("the file " + file);
+            ask(&file == &files_.back() ? other_rank : "the file " + file);
         }
     }
     if (level() != StopLevel::none && !told_) {

@@ -36,6 +36,9 @@ class Stop {
     /// Looks for the files and makes the last if need be. A few times a second, from one thread.
     void look();
 
+    /// What reason() says where another rank was asked.
+    static constexpr const char* other_rank = "another rank";
+
     /// "signal TERM", "the file out/STOP", what ask() was given; empty where nothing asked.
     std::string reason() const;
 

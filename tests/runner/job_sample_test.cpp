@@ -46,6 +46,9 @@ void expect_same(const JobFile& a, const JobFile& b) {
     EXPECT_EQ(a.run.lanes, b.run.lanes);
     EXPECT_EQ(a.run.io_threads, b.run.io_threads);
     EXPECT_EQ(a.run.resume, b.run.resume);
+    EXPECT_EQ(a.run.resume_check, b.run.resume_check);
+    EXPECT_EQ(a.run.commit_seconds, b.run.commit_seconds);
+    EXPECT_EQ(a.run.stall_seconds, b.run.stall_seconds);
     EXPECT_EQ(a.parameters->canonical(), b.parameters->canonical());
 }
 
@@ -63,6 +66,7 @@ TEST(ExplainJob, ParsesBackToTheSameJob) {
         "sync = false\nchunk = [2, 7]\ncompression = \"deflate\"\nlevel = 0\nshuffle = true\n"
         "[run]\nbackend = \"cuda\"\nhost_memory = \"1537kB\"\ndevice_memory = \"33.3%\"\n"
         "chunk_rows = 3\nlanes = 4\nio_threads = 5\nresume = \"never\"\n"
+        "resume_check = \"all\"\ncommit_seconds = 0.5\nstall_seconds = 0\n"
         "[convolve]\nrow_taps = { box = { radius = 2 } }\n"
         "column_taps = { file = \"t.h5\", dataset = \"/t\" }\nboundary = \"wrap\"\nfill = 2\n";
     for (const std::string& text : {least + table, full}) {
@@ -88,7 +92,8 @@ TEST(ExplainJob, FillsInTheDefaults) {
                     "[run]\nbackend = \"auto\"\nhost_memory = \"2GiB\"\n"
                     "# device_memory: 80% of what is free on the rank's GPU\n"
                     "chunk_rows = \"auto\"\nlanes = \"auto\"\nio_threads = \"auto\"\n"
-                    "resume = \"auto\"\n\n"
+                    "resume = \"auto\"\nresume_check = \"few\"\n"
+                    "commit_seconds = 10.0\nstall_seconds = 600.0\n\n"
                     "[convolve]\nrow_taps = [1.0]\ncolumn_taps = [1.0]\n"
                     "boundary = \"reflect\"\nfill = 0.0\n");
 }

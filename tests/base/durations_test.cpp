@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "base/durations.hpp"
+
+#include <gtest/gtest.h>
+
+namespace runner {
+namespace {
+
+TEST(Durations, ReadsWhatPeopleWrite) {
+    EXPECT_EQ(parse_duration("90"), 90);
+    EXPECT_EQ(parse_duration("90s"), 90);
+    EXPECT_EQ(parse_duration("1.5h"), 5400);
+    EXPECT_EQ(parse_duration("30 min"), 1800);
+    EXPECT_EQ(parse_duration("2d"), 172800);
+    EXPECT_EQ(parse_duration("30:00"), 1800);
+    EXPECT_EQ(parse_duration("1:30:00"), 5400);
+    EXPECT_EQ(parse_duration("1-12:00:00"), 129600);
+    EXPECT_EQ(parse_duration("0"), 0);
+}
+
+TEST(Durations, RefusesAllElse) {
+    for (const char* text : {"", "s", "-1", "1m", "1 hour", "nan", "inf", "1e300", "1:60",
+                             "1:2:3:4", ":30", "30:", "1-30", "1-30:00", "0x10", "4000d"}) {
+        EXPECT_FALSE(parse_duration(text)) << text;
+    }
+}
+
+TEST(Durations, AreToldInTwoUnitsAtMost) {
+    EXPECT_EQ(duration_text(2.5), "2.5 s");
+    EXPECT_EQ(duration_text(200), "3 min 20 s");
+    EXPECT_EQ(duration_text(3900), "1 h 5 min");
+}
+
+} // namespace
+} // namespace runner
