@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <exception>
 #include <stdexcept>
 #include <string>
 
@@ -44,6 +45,10 @@ class Error : public std::runtime_error {
 
 /// "WHAT (WHERE): WHY. TRY" without the empty parts; what() of an Error is this.
 std::string format_error(const ErrorText& text);
+
+/// What any exception is to a person: an Error itself, memory that ran out (launch), a defect of
+/// the program.
+Error as_error(const std::exception& exception);
 
 /// The text of an errno value, and for the ones with a usual remedy nothing more.
 std::string errno_text(int number);

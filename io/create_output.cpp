@@ -26,7 +26,8 @@ constexpr hsize_t alignment = 4096;
 /// 1.10, whose index of unfiltered chunks is computed: quick to make and to look up.
 PropertyHandle file_access(const OutputDataset& output) {
     PropertyHandle access(hdf5_must(H5Pcreate(H5P_FILE_ACCESS), "H5Pcreate"));
-    hdf5_must(H5Pset_file_locking(access.get(), true, true), "H5Pset_file_locking");
+    // The output has a lock of its own, and some file systems have none.
+    hdf5_must(H5Pset_file_locking(access.get(), false, true), "H5Pset_file_locking");
     hdf5_must(H5Pset_alignment(access.get(), alignment, alignment), "H5Pset_alignment");
     const bool computed_index = !output.layout.chunk.empty() &&
                                 output.layout.compression == Compression::none &&

@@ -39,6 +39,19 @@ bool is_named(const std::string& path, int descriptor) {
            named.st_dev == open.st_dev && named.st_ino == open.st_ino;
 }
 
+void write_owner(const std::string& path, int descriptor, const std::string& line) {
+    bool good = ::ftruncate(descriptor, 0) == 0;
+    for (std::size_t at = 0; good && at < line.size();) {
+        const ssize_t wrote =
+            ::pwrite(descriptor, line.data() + at, line.size() - at, static_cast<off_t>(at));
+        good = wrote > 0 || (wrote < 0 && errno == EINTR);
+        at += wrote > 0 ? static_cast<std::size_t>(wrote) : 0;
+    }
+    if (!good) {
+        fail(path, errno);
+    }
+}
+
 /// Closes the descriptor unless released.
 struct Descriptor {
     int number = -1;
@@ -68,18 +81,16 @@ FileLock::FileLock(std::string path, const std::string& owner) : path_(std::move
                 refuse(path_, file.number);
             }
             // ENOLCK, ENOSYS and the like: a file system without locks still has the name.
-            if (errno != ENOLCK && errno != ENOSYS && errno != EOPNOTSUPP && errno != EINVAL) {
+            constexpr int not_supported = 524; // the kernel's own ENOTSUPP
+            if (errno != ENOLCK && errno != ENOSYS && errno != EOPNOTSUPP && errno != EINVAL &&
+                errno != not_supported) {
                 fail(path_, errno);
             }
         }
         if (!is_named(path_, file.number)) {
             continue;
         }
-        const std::string line = owner + "\n";
-        if (::ftruncate(file.number, 0) != 0 ||
-            ::pwrite(file.number, line.data(), line.size(), 0) != std::ssize(line)) {
-            fail(path_, errno);
-        }
+        write_owner(path_, file.number, owner + "\n");
         descriptor_ = std::exchange(file.number, -1);
         return;
     }

@@ -23,13 +23,11 @@ int main(int argc, char** argv) {
         // A verb is for one process: the others a launcher may have started leave it to the first.
         return static_cast<int>(runner::is_first_process() ? runner::dispatch(command)
                                                            : runner::ExitCode::ok);
-    } catch (const runner::Error& error) {
+    } catch (const std::exception& exception) {
+        const runner::Error error = runner::as_error(exception);
         if (runner::is_first_process()) {
             runner::tell_error(error.what());
         }
         return static_cast<int>(error.code());
-    } catch (const std::exception& error) {
-        runner::tell_error("a defect of the program: " + std::string(error.what()));
-        return static_cast<int>(runner::ExitCode::defect);
     }
 }

@@ -105,10 +105,8 @@ class Ranks {
     template <class Step> static void caught(Step step, std::optional<Error>& failure) {
         try {
             step();
-        } catch (const Error& error) {
-            failure = error;
-        } catch (const std::exception& error) {
-            failure = Error(ExitCode::defect, {"an unexpected failure", "", error.what(), ""});
+        } catch (const std::exception& exception) {
+            failure = as_error(exception);
         }
     }
 

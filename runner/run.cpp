@@ -349,12 +349,11 @@ ExitCode run_on_all_ranks(const RunCommand& command, Clock::time_point start) {
         }
         ranks.finalize();
         return error.code();
-    } catch (const std::exception& error) {
+    } catch (const std::exception& exception) {
         // Only this rank knows: tell it here and end the others, who may wait for this one.
-        const auto* known = dynamic_cast<const Error*>(&error);
-        tell_error((known == nullptr ? "a defect of the program: " : "") +
-                   std::string(error.what()));
-        ranks.abort(known == nullptr ? ExitCode::defect : known->code());
+        const Error error = as_error(exception);
+        tell_error(error.what());
+        ranks.abort(error.code());
     }
     ranks.finalize();
     return code;

@@ -28,31 +28,29 @@ CHUNKS = ["--set", "run.chunk_rows=40", "--set", "run.commit_seconds=0", "--set"
 Fault = collections.namedtuple("Fault", "name rules code words ranks memory",
                                defaults=([], 0, False))
 FAULTS = [
-    Fault("quota", "pwrite:EDQUOT@12:out.h5", 4, ["out.h5", "quota"]),
-    Fault("limit of files", "pwrite:EFBIG@12:out.h5", 4, ["ulimit -f"]),
+    Fault("quota", "pwrite:EDQUOT@8:out.h5", 4, ["out.h5", "quota"]),
+    Fault("limit of files", "pwrite:EFBIG@8:out.h5", 4, ["ulimit -f"]),
     Fault("read-only", "open:EROFS@1:out.h5.partial", 4, ["out.h5.partial", "read-only"]),
-    Fault("disk fault in a write", "pwrite:EIO@13:out.h5", 4, ["Input/output error"]),
-    Fault("disk fault in a sync", "fsync:EIO@5+:out.h5", 4, ["bring the file to the disk"]),
-    Fault("full disk of one host", "pwrite:ENOSPC@3:out.h5.partial", 4,
+    Fault("disk fault in a write", "pwrite:EIO@9:out.h5", 4, ["Input/output error"]),
+    Fault("disk fault in a sync", "fdatasync:EIO@3+:out.h5", 4, ["bring the file to the disk"]),
+    Fault("full disk of one host", "pwrite:ENOSPC@2:out.h5.partial", 4,
           ["No space left", "Free space", "rank 1"], ranks=2),
-    Fault("failing sync of one host", "fsync:EIO@3:out.h5", 4, ["Input/output error"], ranks=2),
+    Fault("failing sync of one host", "fdatasync:EIO@2:out.h5", 4, ["Input/output error"], ranks=2),
     Fault("rename across disks", "rename:EXDEV@1:out.h5.partial", 4,
           ["cross-device", "The result is in"]),
     Fault("rename forbidden", "rename:EACCES@1:out.h5.partial", 4, ["Permission denied"]),
     Fault("rename without flags", "rename:EINVAL@1:out.h5.partial", 0),
     Fault("names without links", "rename:EINVAL@1:out.h5.partial;link:EPERM@1", 0),
-    Fault("no locks here", "lock:ENOLCK@*:out", 0),
-    Fault("locks unknown", "lock:ENOSYS@*:out", 0),
+    Fault("no locks here", "lock:ENOLCK@*", 0),
+    Fault("locks unknown", "lock:ENOTSUPP@*:.h5", 0),
     Fault("no space to be had beforehand", "fallocate:EOPNOTSUPP@*", 0),
     Fault("no space left beforehand", "fallocate:ENOSPC@1:out.h5", 4, ["disk space", "Free space"]),
-    Fault("interrupted calls", "pwrite,pread,fsync,open,fallocate:EINTR@/2", 0),
+    Fault("interrupted calls", "pwrite,pread,fsync,fdatasync,fallocate:EINTR@/2", 0),
     Fault("short calls", "pwrite,pread:short@*", 0),
     Fault("interrupted and short", "pwrite,pread:short@/2;pwrite,pread:EINTR@/3", 0, ranks=2),
-    Fault("input unreadable in the middle", "pread:EIO@40:in.h5", 3, ["in.h5", "Input/output"]),
-    Fault("input cut off while it is read", "pread:eof@40:in.h5", 3, ["in.h5", "truncated"]),
-    Fault("input gone on one host", "pread:ESTALE@40:in.h5", 3, ["in.h5", "rank 1"], ranks=2),
-    Fault("no memory for the buffers", "malloc:ENOMEM@1:>=10000", 6, ["memory"], memory=True),
-    Fault("no memory on one host", "malloc:ENOMEM@3:>=10000", 6, ["memory"], ranks=2, memory=True),
+    Fault("input unreadable in the middle", "pread:EIO@2:in.h5>=10000", 3, ["in.h5", "Input/output"]),
+    Fault("input cut off while it is read", "pread:eof@3:in.h5>=10000", 3, ["in.h5", "truncated"]),
+    Fault("input gone on one host", "pread:ESTALE@1:in.h5>=10000", 3, ["in.h5", "rank 1"], ranks=2),
 ]
 
 
@@ -110,6 +108,19 @@ class Matrix:
             self.expect_end(f"{name} {picked()}", code if code == 0 else 4, [], code, text)
             self.expect_resumed(name, arguments)
         self.expect(False, f"{action} of {calls} never ends")
+
+    def every_allocation(self):
+        """The k-th of C++'s larger allocations fails. HDF5's own are left alone: its 1.10 spoils
+        the heap when one fails while it stores an attribute."""
+        for k in range(1, 1000):
+            clear()
+            code, text = self.program.run(CHUNKS, fault=f"malloc:ENOMEM@{k}:libstdc++>=512", memory=True)
+            if not picked():
+                self.expect(k > 10 and code == 0, f"only {k} allocations", text)
+                return
+            words = [] if code == 0 else ["memory"]
+            self.expect_end(f"allocation {k} {picked()}", 0 if code == 0 else 6, words, code, text)
+            self.expect_resumed(f"allocation {k}")
 
     def file_limits(self):
         """ulimit -f: HDF5's close fails somewhere below what the output takes."""
@@ -250,8 +261,10 @@ def main():
     parts = {
         "table": matrix.table,
         "every call fails": lambda: matrix.every_call(
-            "EIO", "pwrite,fsync,open,close,rename,unlink,mkdir,ftruncate,fallocate,lock", CHUNKS),
+            "EIO", "pwrite,fsync,fdatasync,open,close,rename,unlink,mkdir,ftruncate,fallocate,lock",
+            CHUNKS),
         "every write fails": lambda: matrix.every_call("ENOSPC", "pwrite", CHUNKS + DEFLATE),
+        "every allocation fails": matrix.every_allocation,
         "file limits": matrix.file_limits,
         "full disk": matrix.full_disk,
         "signals": matrix.signals,

@@ -31,7 +31,7 @@ LAYOUTS = {
     "shuffled": ["--set", "output.chunk=[1,8,40]", "--set", 'output.compression="deflate"', "--set",
                  "output.shuffle=true"],
 }
-CALLS = "pwrite,fsync,open,close,rename,unlink,mkdir,ftruncate,fallocate"
+CALLS = "pwrite,fsync,fdatasync,open,close,rename,unlink,mkdir,ftruncate,fallocate"
 
 
 def rows_in_journal():
