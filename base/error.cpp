@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/error.hpp"
 
-#include <new>
 #include <system_error>
 #include <utility>
 
@@ -24,16 +23,10 @@ std::string format_error(const ErrorText& text) {
 Error::Error(ExitCode code, ErrorText text)
     : std::runtime_error(format_error(text)), code_(code), text_(std::move(text)) {}
 
-Error as_error(const std::exception& exception) {
-    if (const auto* error = dynamic_cast<const Error*>(&exception)) {
-        return *error;
-    }
-    if (dynamic_cast<const std::bad_alloc*>(&exception) != nullptr) {
-        return {ExitCode::launch,
-                {"host memory ran out", "", "the system gave no more",
-                 "Set run.host_memory lower, or give the job more"}};
-    }
-    return {ExitCode::defect, {"a defect of the program", "", exception.what(), ""}};
+OutOfMemory out_of_host_memory() {
+    return {ExitCode::launch,
+            {"cannot take host memory", "", "the machine or the process' limit has no more",
+             "Set run.host_memory lower, or ask for more memory"}};
 }
 
 std::string errno_text(int number) { return std::generic_category().message(number); }

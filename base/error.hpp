@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <exception>
 #include <stdexcept>
 #include <string>
 
@@ -43,12 +42,18 @@ class Error : public std::runtime_error {
     ErrorText text_;
 };
 
+/// Memory that could not be taken: of the host (launch) or of a device (gpu). Whoever asked may ask
+/// for less.
+class OutOfMemory : public Error {
+  public:
+    using Error::Error;
+};
+
+/// What a std::bad_alloc means.
+OutOfMemory out_of_host_memory();
+
 /// "WHAT (WHERE): WHY. TRY" without the empty parts; what() of an Error is this.
 std::string format_error(const ErrorText& text);
-
-/// What any exception is to a person: an Error itself, memory that ran out (launch), a defect of
-/// the program.
-Error as_error(const std::exception& exception);
 
 /// The text of an errno value, and for the ones with a usual remedy nothing more.
 std::string errno_text(int number);

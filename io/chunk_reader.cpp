@@ -205,7 +205,9 @@ class ChunkReader final : public RowReader {
     IoThreads threads_;
 };
 
-/// Chunks that were never written stand for the fill value: HDF5 reads those.
+/// Chunks that were never written stand for the fill value: HDF5 reads those. And those that a
+/// damaged index gives another size than all unfiltered ones have: H5Dread_chunk would write beyond
+/// the size that it was asked for before.
 bool has_every_chunk(const DatasetHandle& dataset, const DatasetInfo& info,
                      const std::string& where) {
     const SpaceHandle space(hdf5_must(H5Dget_space(dataset.get()), "H5Dget_space"));
@@ -218,7 +220,9 @@ bool has_every_chunk(const DatasetHandle& dataset, const DatasetInfo& info,
     for (std::size_t axis = 0; axis < info.chunk.size(); ++axis) {
         all *= (info.array.shape[axis] + info.chunk[axis] - 1) / info.chunk[axis];
     }
-    return static_cast<std::int64_t>(stored) == all;
+    return static_cast<std::int64_t>(stored) == all &&
+           (!info.filters.empty() ||
+            info.stored_bytes == all * byte_count({info.array.type, info.chunk}));
 }
 
 bool keeps_partial_chunks_packed(const PropertyHandle& creation) {

@@ -54,15 +54,23 @@ DatasetContent content_of(const FileHandle& handle, const std::string& file,
     return content;
 }
 
+AttributeList root_attributes_of(const FileHandle& handle) {
+    const ObjectHandle root(hdf5_must(H5Oopen(handle.get(), "/", H5P_DEFAULT), "H5Oopen"));
+    return attributes_of(root.get());
+}
+
 } // namespace
+
+AttributeList root_attributes(const std::string& file) {
+    return root_attributes_of(open_hdf5(file));
+}
 
 FileContent file_content(const std::string& file) {
     const FileHandle handle = open_hdf5(file);
     FileContent content;
     content.file = file;
     content.bytes = File(file, File::Mode::read).size();
-    const ObjectHandle root(hdf5_must(H5Oopen(handle.get(), "/", H5P_DEFAULT), "H5Oopen"));
-    content.attributes = attributes_of(root.get());
+    content.attributes = root_attributes_of(handle);
     for (const std::string& path : dataset_paths(handle)) {
         content.datasets.push_back(content_of(handle, file, path));
     }

@@ -38,6 +38,9 @@ struct FileContent {
     std::vector<DatasetContent> datasets;
 };
 
+/// The attributes of a file's root. @throws Error (input).
+AttributeList root_attributes(const std::string& file);
+
 /// Reads no elements. @throws Error (input).
 FileContent file_content(const std::string& file);
 DatasetContent dataset_content(const std::string& file, const std::string& dataset);

@@ -3,8 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
+
+struct XXH3_state_s;
 
 namespace runner {
 
@@ -19,6 +22,22 @@ struct RowHash {
 
 /// XXH3, 64 bits, seed 0.
 std::uint64_t hash_bytes(const std::byte* data, std::int64_t bytes);
+
+/// hash_bytes() of bytes that come piece by piece.
+class BytesHasher {
+  public:
+    BytesHasher();
+
+    void add(const std::byte* data, std::int64_t bytes);
+    /// Of all that was added so far.
+    std::uint64_t hash() const;
+
+  private:
+    struct Free {
+        void operator()(XXH3_state_s* state) const noexcept;
+    };
+    std::unique_ptr<XXH3_state_s, Free> state_;
+};
 
 /// Where a finished output lists the checksums of its rows: an n × 3 dataset of unsigned 64-bit
 /// integers, a line a run of rows (first, rows, hash), in the order of the rows and gapless. How

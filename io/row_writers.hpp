@@ -17,6 +17,13 @@ std::unique_ptr<RowWriter> open_chunk_writer(const OutputDataset& output, int th
 std::unique_ptr<RowWriter> open_packed_writer(const OutputDataset& output, int threads,
                                               const std::string& shard);
 
+/// Refuses a finished output in whose index of chunks one is missing, shares bytes with another or
+/// lies beyond the file: to write there would destroy what is right. Above `listed_chunks` nothing
+/// is looked at. @throws Error (output).
+void check_chunk_places(const OutputDataset& output);
+/// Compressed chunks of a finished output, stored anew.
+std::unique_ptr<RowWriter> open_stored_chunk_writer(const OutputDataset& output, int threads);
+
 /// A shard is a file that holds a rank's compressed chunks until assemble_output(): ShardRecords,
 /// each followed by the chunk's bytes, in the order in which they were done. A run that was killed
 /// may leave anything after the last chunk that its journal knows of.

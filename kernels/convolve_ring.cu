@@ -22,7 +22,9 @@ __global__ void __launch_bounds__(256)
 /// The widest strip whose shared memory a block of threads may have.
 template <class T> int strip_width(int device, int row_radius, int column_radius) {
     int limit = 0;
-    cuda_check(cudaDeviceGetAttribute(&limit, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+    cuda_call([&] {
+        return cudaDeviceGetAttribute(&limit, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+    });
     int width = 128;
     while (width > 8 && RingShape<T>::shared_bytes(width, row_radius, column_radius) > limit) {
         width /= 2;

@@ -16,119 +16,118 @@ std::size_t at_least_one(std::int64_t bytes) {
 }
 
 void release_pinned(std::byte* data, std::int64_t /*size*/, int /*device*/) {
-    (void)cudaFreeHost(data);
+    cuda_release([&] { return cudaFreeHost(data); });
 }
 
 void release_device(std::byte* data, std::int64_t /*size*/, int device) {
-    (void)cudaSetDevice(device);
-    (void)cudaFree(data);
+    cuda_release([&] { return cudaSetDevice(device); });
+    cuda_release([&] { return cudaFree(data); });
 }
 
 } // namespace
 
-void cuda_check(cudaError_t status, std::source_location place) {
-    if (status == cudaSuccess) {
-        return;
-    }
-    std::string file = place.file_name();
-    file = file.substr(file.find_last_of('/') + 1);
-    throw Error(ExitCode::gpu,
-                {"a CUDA call failed", file + ":" + std::to_string(place.line()),
-                 std::string(cudaGetErrorName(status)) + ", " + cudaGetErrorString(status), ""});
-}
-
 CudaQueue::Event::Event(const CudaQueue& queue) : device_(queue.device()) {
     queue.make_current();
     cudaEvent_t event = nullptr;
-    cuda_check(cudaEventCreateWithFlags(&event, cudaEventBlockingSync));
+    cuda_call([&] { return cudaEventCreateWithFlags(&event, cudaEventBlockingSync); });
     event_.reset(event);
 }
 
 void CudaQueue::Event::record(CudaQueue& queue) {
     queue.make_current();
-    cuda_check(cudaEventRecord(event_.get(), queue.stream()));
+    cuda_call([&] { return cudaEventRecord(event_.get(), queue.stream()); });
 }
 
 void CudaQueue::Event::hold(CudaQueue& queue) const {
     queue.make_current();
-    cuda_check(cudaStreamWaitEvent(queue.stream(), event_.get(), 0));
+    cuda_call([&] { return cudaStreamWaitEvent(queue.stream(), event_.get(), 0); });
 }
 
 void CudaQueue::Event::wait() const {
-    cuda_check(cudaSetDevice(device_));
-    cuda_check(cudaEventSynchronize(event_.get()));
+    cuda_call([&] { return cudaSetDevice(device_); });
+    cuda_call([&] { return cudaEventSynchronize(event_.get()); });
 }
 
 double CudaQueue::Event::seconds_since(const Event& earlier) const {
     float milliseconds = 0;
-    cuda_check(cudaEventElapsedTime(&milliseconds, earlier.event_.get(), event_.get()));
+    cuda_call(
+        [&] { return cudaEventElapsedTime(&milliseconds, earlier.event_.get(), event_.get()); });
     return 1e-3 * static_cast<double>(milliseconds);
 }
 
 void CudaQueue::Event::Destroy::operator()(CUevent_st* event) const noexcept {
-    (void)cudaEventDestroy(event);
+    cuda_release([&] { return cudaEventDestroy(event); });
 }
 
 CudaQueue::CudaQueue(int device) : device_(device) {
     make_current();
     cudaStream_t stream = nullptr;
-    cuda_check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    cuda_call([&] { return cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking); });
     stream_.reset(stream);
 }
 
-void CudaQueue::make_current() const { cuda_check(cudaSetDevice(device_)); }
+void CudaQueue::make_current() const {
+    cuda_call([&] { return cudaSetDevice(device_); });
+}
 
 void CudaQueue::synchronize() const {
     make_current();
-    cuda_check(cudaStreamSynchronize(stream_.get()));
+    cuda_call([&] { return cudaStreamSynchronize(stream_.get()); });
 }
 
 void CudaQueue::Destroy::operator()(CUstream_st* stream) const noexcept {
-    (void)cudaStreamDestroy(stream);
+    cuda_release([&] { return cudaStreamDestroy(stream); });
 }
 
 Buffer allocate_staging(CudaQueue& queue, std::int64_t bytes) {
     queue.make_current();
     void* data = nullptr;
-    const cudaError_t status = cudaHostAlloc(&data, at_least_one(bytes), cudaHostAllocPortable);
+    const cudaError_t status = cuda_status(
+        [&] { return cudaHostAlloc(&data, at_least_one(bytes), cudaHostAllocPortable); });
     if (status == cudaErrorMemoryAllocation) {
-        throw Error(ExitCode::launch, {"cannot take page-locked host memory", size_text(bytes),
-                                       cudaGetErrorString(status), "Set run.host_memory lower"});
+        throw OutOfMemory(ExitCode::launch,
+                          {"cannot take page-locked host memory", size_text(bytes),
+                           cudaGetErrorString(status), "Set run.host_memory lower"});
     }
-    cuda_check(status);
+    if (status != cudaSuccess) {
+        throw_cuda_error(status, "page-locked host memory, " + size_text(bytes));
+    }
     return {static_cast<std::byte*>(data), bytes, queue.device(), release_pinned};
 }
 
 Buffer allocate_device(CudaQueue& queue, std::int64_t bytes) {
     queue.make_current();
     void* data = nullptr;
-    const cudaError_t status = cudaMalloc(&data, at_least_one(bytes));
-    if (status == cudaErrorMemoryAllocation) {
-        throw Error(ExitCode::gpu,
-                    {"cannot take device memory",
-                     "device " + std::to_string(queue.device()) + ", " + size_text(bytes),
-                     cudaGetErrorString(status), "Set run.device_memory lower"});
+    const cudaError_t status = cuda_status([&] { return cudaMalloc(&data, at_least_one(bytes)); });
+    if (status != cudaSuccess) {
+        throw_cuda_error(status,
+                         "device " + std::to_string(queue.device()) + ", " + size_text(bytes));
     }
-    cuda_check(status);
     return {static_cast<std::byte*>(data), bytes, queue.device(), release_device};
 }
 
 void upload(CudaQueue& queue, std::byte* device, const std::byte* host, std::int64_t bytes) {
     queue.make_current();
-    cuda_check(cudaMemcpyAsync(device, host, static_cast<std::size_t>(bytes),
-                               cudaMemcpyHostToDevice, queue.stream()));
+    cuda_call([&] {
+        return cudaMemcpyAsync(device, host, static_cast<std::size_t>(bytes),
+                               cudaMemcpyHostToDevice, queue.stream());
+    });
 }
 
 void download(CudaQueue& queue, std::byte* host, const std::byte* device, std::int64_t bytes) {
     queue.make_current();
-    cuda_check(cudaMemcpyAsync(host, device, static_cast<std::size_t>(bytes),
-                               cudaMemcpyDeviceToHost, queue.stream()));
+    cuda_call([&] {
+        return cudaMemcpyAsync(host, device, static_cast<std::size_t>(bytes),
+                               cudaMemcpyDeviceToHost, queue.stream());
+    });
 }
 
 void copy_on_device(CudaQueue& queue, std::byte* to, const std::byte* from, std::int64_t bytes) {
     queue.make_current();
-    cuda_check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDeviceToDevice,
-                               queue.stream()));
+    cuda_call([&] {
+        return cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDeviceToDevice,
+                               queue.stream());
+    });
 }
 
 } // namespace runner

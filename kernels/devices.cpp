@@ -24,13 +24,14 @@ std::string uuid_text(const cudaUUID_t& uuid) {
 
 DeviceInfo describe(int index, int count) {
     cudaDeviceProp properties{};
-    cuda_check(cudaGetDeviceProperties(&properties, index));
+    cuda_call([&] { return cudaGetDeviceProperties(&properties, index); });
     DeviceInfo info;
     info.index = index;
     info.name = properties.name;
     info.uuid = uuid_text(properties.uuid);
     std::array<char, 32> pci{};
-    cuda_check(cudaDeviceGetPCIBusId(pci.data(), static_cast<int>(pci.size()), index));
+    cuda_call(
+        [&] { return cudaDeviceGetPCIBusId(pci.data(), static_cast<int>(pci.size()), index); });
     info.pci = pci.data();
     info.major = properties.major;
     info.minor = properties.minor;
@@ -42,7 +43,7 @@ DeviceInfo describe(int index, int count) {
     for (int peer = 0; peer < count; ++peer) {
         int reachable = 0;
         if (peer != index) {
-            cuda_check(cudaDeviceCanAccessPeer(&reachable, index, peer));
+            cuda_call([&] { return cudaDeviceCanAccessPeer(&reachable, index, peer); });
         }
         if (reachable != 0) {
             info.peers.push_back(peer);
@@ -59,11 +60,13 @@ std::string version_text(int version) {
 
 std::vector<DeviceInfo> visible_devices() {
     int count = 0;
-    const cudaError_t status = cudaGetDeviceCount(&count);
+    const cudaError_t status = cuda_status([&] { return cudaGetDeviceCount(&count); });
     if (status == cudaErrorNoDevice || status == cudaErrorInsufficientDriver) {
         return {};
     }
-    cuda_check(status);
+    if (status != cudaSuccess) {
+        throw_cuda_error(status, "looking for devices");
+    }
     std::vector<DeviceInfo> devices;
     for (int index = 0; index < count; ++index) {
         devices.push_back(describe(index, count));
@@ -72,18 +75,18 @@ std::vector<DeviceInfo> visible_devices() {
 }
 
 std::int64_t free_device_memory(int device) {
-    cuda_check(cudaSetDevice(device));
+    cuda_call([&] { return cudaSetDevice(device); });
     std::size_t free = 0;
     std::size_t total = 0;
-    cuda_check(cudaMemGetInfo(&free, &total));
+    cuda_call([&] { return cudaMemGetInfo(&free, &total); });
     return static_cast<std::int64_t>(free);
 }
 
 std::string cuda_versions() {
     int runtime = 0;
     int driver = 0;
-    cuda_check(cudaRuntimeGetVersion(&runtime));
-    cuda_check(cudaDriverGetVersion(&driver));
+    cuda_call([&] { return cudaRuntimeGetVersion(&runtime); });
+    cuda_call([&] { return cudaDriverGetVersion(&driver); });
     return "CUDA " + version_text(runtime) +
            (driver == 0 ? ", no driver" : ", driver " + version_text(driver));
 }
@@ -97,7 +100,7 @@ Queue make_queue(Backend backend, int device, int threads) {
 
 void start_driver() noexcept {
     int count = 0;
-    (void)cudaGetDeviceCount(&count);
+    cuda_release([&] { return cudaGetDeviceCount(&count); });
 }
 
 } // namespace runner

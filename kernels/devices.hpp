@@ -34,6 +34,12 @@ std::int64_t free_device_memory(int device);
 /// "CUDA 13.0, driver 13.0", or "none" in a build without CUDA.
 std::string cuda_versions();
 
+/// Whether a CUDA call of this process met an error after which no other can succeed: the context
+/// is dead, and so are all memory and work on the device. From then on the functions of kernels/
+/// make no CUDA call; they throw Error (gpu), and releases do nothing. Whoever ends the process
+/// leaves by _exit, past the CUDA runtime's own clean-up. False in a build without CUDA.
+bool device_lost() noexcept;
+
 /// Starts the driver, which takes about as long as MPI does: call it in a thread of its own beside.
 void start_driver() noexcept;
 

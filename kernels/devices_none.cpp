@@ -14,6 +14,8 @@ std::string cuda_versions() { return "none"; }
 
 Queue make_queue(Backend /*backend*/, int /*device*/, int threads) { return CpuQueue(threads); }
 
+bool device_lost() noexcept { return false; }
+
 void start_driver() noexcept {}
 
 } // namespace runner

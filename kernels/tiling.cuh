@@ -17,12 +17,18 @@ std::int64_t resident_blocks(CudaQueue& queue, void (*kernel)(Parameters...), in
     queue.make_current();
     int per_multiprocessor = 0;
     int multiprocessors = 0;
-    cuda_check(
-        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes));
-    cuda_check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-        &per_multiprocessor, kernel, threads, static_cast<std::size_t>(shared_bytes)));
-    cuda_check(
-        cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, queue.device()));
+    cuda_call([&] {
+        return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                    shared_bytes);
+    });
+    cuda_call([&] {
+        return cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+            &per_multiprocessor, kernel, threads, static_cast<std::size_t>(shared_bytes));
+    });
+    cuda_call([&] {
+        return cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount,
+                                      queue.device());
+    });
     return std::max<std::int64_t>(1, std::int64_t{per_multiprocessor} * multiprocessors);
 }
 

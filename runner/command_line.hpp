@@ -80,6 +80,21 @@ struct RenderCommand {
     bool same_contrast = false; ///< one range of values for all of them
 };
 
+/// `runner verify OUT.h5`.
+struct VerifyCommand {
+    std::string file;
+    std::optional<std::int64_t> sample;    ///< runs of rows; nothing: all
+    std::optional<std::int64_t> recompute; ///< places; nothing: a few, if the input is there
+    std::optional<std::string> input;      ///< in place of the recorded one
+    bool json = false;
+};
+
+/// `runner repair OUT.h5`.
+struct RepairCommand {
+    std::string file;
+    std::optional<std::string> input; ///< in place of the recorded one
+};
+
 /// `runner explain JOB.toml`.
 struct ExplainCommand {
     std::string job;
@@ -91,9 +106,9 @@ struct PrintCommand {
     std::string text;
 };
 
-using Command =
-    std::variant<RunCommand, PlanCommand, DevicesCommand, GenerateCommand, InspectCommand,
-                 CompareCommand, RenderCommand, ExplainCommand, PrintCommand>;
+using Command = std::variant<RunCommand, PlanCommand, DevicesCommand, GenerateCommand,
+                             InspectCommand, CompareCommand, RenderCommand, VerifyCommand,
+                             RepairCommand, ExplainCommand, PrintCommand>;
 
 /// Reads the arguments after the program's name. `version`: what --version prints.
 /// @throws Error (usage) naming the argument.

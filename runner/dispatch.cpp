@@ -8,6 +8,8 @@
 #include "runner/job_sample.hpp"
 #include "runner/plan_verb.hpp"
 #include "runner/render.hpp"
+#include "runner/repair.hpp"
+#include "runner/verify.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -73,6 +75,18 @@ struct Verbs {
         }
         request.threads = all_cores();
         render(request);
+        return ExitCode::ok;
+    }
+
+    ExitCode operator()(const VerifyCommand& command) const {
+        const Verification result =
+            verify({command.file, command.sample, command.recompute, command.input, all_cores()});
+        print(command.json ? verification_json(result) : verification_text(result));
+        return result.differs() ? ExitCode::differs : ExitCode::ok;
+    }
+
+    ExitCode operator()(const RepairCommand& command) const {
+        print(repair_text(repair({command.file, command.input, all_cores()})));
         return ExitCode::ok;
     }
 

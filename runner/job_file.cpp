@@ -127,9 +127,14 @@ std::string setting_text(const std::string& setting) {
 } // namespace
 
 JobFile load_job_file(const std::string& path, std::span<const std::string> settings) {
+    return parse_job_text(read_job_text(path), path, settings);
+}
+
+JobFile parse_job_text(const std::string& text, const std::string& name,
+                       std::span<const std::string> settings) {
     JobFile job;
-    job.path = path;
-    job.text = read_job_text(path);
+    job.path = name;
+    job.text = text;
     Diagnostics diagnostics;
     std::optional<TableEntries> values = parse_toml(job.text, 0, diagnostics);
     if (values) {
@@ -139,7 +144,7 @@ JobFile load_job_file(const std::string& path, std::span<const std::string> sett
         parse_values(*values, job, diagnostics);
     }
     if (!diagnostics.entries().empty()) {
-        refuse(path, diagnostics, settings);
+        refuse(name, diagnostics, settings);
     }
     return job;
 }

@@ -82,4 +82,8 @@ struct JobFile {
 /// "--set table.key=value: text" for what a setting brought.
 JobFile load_job_file(const std::string& path, std::span<const std::string> settings);
 
+/// The same for a text that is at hand, with `name` for its path.
+JobFile parse_job_text(const std::string& text, const std::string& name,
+                       std::span<const std::string> settings);
+
 } // namespace runner

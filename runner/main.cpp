@@ -1,33 +1,58 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/error.hpp"
+#include "kernels/devices.hpp"
 #include "runner/command_line.hpp"
 #include "runner/dispatch.hpp"
 #include "runner/run.hpp"
 #include "runner/version.hpp"
 
 #include <chrono>
+#include <cstdio>
 #include <exception>
+#include <new>
 #include <string>
 #include <variant>
 #include <vector>
 
-int main(int argc, char** argv) {
-    const auto start = std::chrono::steady_clock::now();
+#include <unistd.h>
+
+namespace runner {
+namespace {
+
+ExitCode run_program(const std::vector<std::string>& arguments,
+                     std::chrono::steady_clock::time_point start) {
     try {
-        const std::vector<std::string> arguments(argv + 1, argv + argc);
-        const runner::Command command =
-            runner::parse_command_line(arguments, runner::version_text());
-        if (const auto* run = std::get_if<runner::RunCommand>(&command)) {
-            return static_cast<int>(runner::run_on_all_ranks(*run, start));
+        const Command command = parse_command_line(arguments, version_text());
+        if (const auto* run = std::get_if<RunCommand>(&command)) {
+            return run_on_all_ranks(*run, start);
         }
         // A verb is for one process: the others a launcher may have started leave it to the first.
-        return static_cast<int>(runner::is_first_process() ? runner::dispatch(command)
-                                                           : runner::ExitCode::ok);
-    } catch (const std::exception& exception) {
-        const runner::Error error = runner::as_error(exception);
-        if (runner::is_first_process()) {
-            runner::tell_error(error.what());
+        return is_first_process() ? dispatch(command) : ExitCode::ok;
+    } catch (const Error& error) {
+        if (is_first_process()) {
+            tell_error(error.what());
         }
-        return static_cast<int>(error.code());
+        return error.code();
+    } catch (const std::bad_alloc&) {
+        const OutOfMemory error = out_of_host_memory();
+        tell_error(error.what());
+        return error.code();
+    } catch (const std::exception& error) {
+        tell_error("a defect of the program: " + std::string(error.what()));
+        return ExitCode::defect;
     }
+}
+
+} // namespace
+} // namespace runner
+
+int main(int argc, char** argv) {
+    const auto start = std::chrono::steady_clock::now();
+    const int code = static_cast<int>(runner::run_program({argv + 1, argv + argc}, start));
+    if (runner::device_lost()) {
+        // Past the CUDA runtime's clean-up, which would go to the dead device.
+        (void)std::fflush(nullptr);
+        ::_exit(code);
+    }
+    return code;
 }

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <optional>
 #include <span>
 #include <string>
@@ -105,8 +106,12 @@ class Ranks {
     template <class Step> static void caught(Step step, std::optional<Error>& failure) {
         try {
             step();
-        } catch (const std::exception& exception) {
-            failure = as_error(exception);
+        } catch (const Error& error) {
+            failure = error;
+        } catch (const std::bad_alloc&) {
+            failure = out_of_host_memory();
+        } catch (const std::exception& error) {
+            failure = Error(ExitCode::defect, {"an unexpected failure", "", error.what(), ""});
         }
     }
 

@@ -20,6 +20,8 @@ double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+void say(const std::string& line) { (void)std::fputs(line.c_str(), stderr); }
+
 ProgressSnapshot snapshot(const Plan& plan, std::int64_t rows, const StreamProgress& progress,
                           double seconds) {
     ProgressSnapshot now;
@@ -73,8 +75,8 @@ StreamTimes stream_with_progress(const RunCommand& command, const PreparedJob& p
     StreamProgress& progress = open.progress;
     const std::int64_t rows = plan.decomposition.rows_to_do(plan.decomposition.slab(ranks.rank()));
     const Stream stream{
-        plan,         prepared.stream(), ranks.rank(), *open.reader,       *open.border,
-        *open.writer, progress,          trace,        open.commits.get(), &stop};
+        plan,  prepared.stream(),  ranks.rank(), *open.reader, *open.border, *open.writer, progress,
+        trace, open.commits.get(), &stop,        say};
     const bool shown = ranks.first() && !command.quiet;
     Progress view(stderr, shown ? progress_style(stderr) : ProgressStyle::silent,
                   prepared.file.name);

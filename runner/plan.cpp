@@ -36,26 +36,6 @@ std::int64_t most_border_rows(const Decomposition& d) {
     return most + (d.border == RowBorder::periodic ? 2 * d.halo : 0);
 }
 
-/// The plan with these chunk rows and lanes, whether it fits or not. `frame` has all that does not
-/// depend on them, the memory of border and storage too.
-Plan plan_with(const StreamJob& job, const Plan& frame, std::int64_t chunk_rows,
-               std::int64_t lanes) {
-    Plan plan = frame;
-    plan.decomposition.chunk_rows = chunk_rows;
-    plan.lanes = static_cast<int>(lanes);
-    plan.scratch_bytes = job.scratch_bytes(plan.backend, plan.decomposition.largest_block());
-    const std::int64_t in = plan.in_bytes() * plan.input_slots();
-    const std::int64_t out = plan.out_bytes() * plan.lanes;
-    const std::int64_t scratch = plan.scratch_bytes * plan.lanes;
-    plan.need.staging = in + out;
-    if (plan.backend == Backend::cuda) {
-        plan.need.device = in + out + scratch;
-    } else {
-        plan.need.staging += scratch;
-    }
-    return plan;
-}
-
 bool fits(const Plan& plan) {
     return plan.need.host() <= plan.host_memory &&
            (plan.backend == Backend::cpu || plan.need.device <= plan.device_memory);
@@ -103,12 +83,30 @@ std::int64_t largest_fitting(const StreamJob& job, const Plan& frame, std::int64
     std::int64_t high = wanted / step + 1;
     while (high - low > 1) {
         const std::int64_t middle = low + (high - low) / 2;
-        (fits(plan_with(job, frame, middle * step, lanes)) ? low : high) = middle;
+        (fits(with_chunks(job, frame, middle * step, lanes)) ? low : high) = middle;
     }
     return low * step;
 }
 
 } // namespace
+
+Plan with_chunks(const StreamJob& job, const Plan& frame, std::int64_t chunk_rows,
+                 std::int64_t lanes) {
+    Plan plan = frame;
+    plan.decomposition.chunk_rows = chunk_rows;
+    plan.lanes = static_cast<int>(lanes);
+    plan.scratch_bytes = job.scratch_bytes(plan.backend, plan.decomposition.largest_block());
+    const std::int64_t in = plan.in_bytes() * plan.input_slots();
+    const std::int64_t out = plan.out_bytes() * plan.lanes;
+    const std::int64_t scratch = plan.scratch_bytes * plan.lanes;
+    plan.need.staging = in + out;
+    if (plan.backend == Backend::cuda) {
+        plan.need.device = in + out + scratch;
+    } else {
+        plan.need.staging += scratch;
+    }
+    return plan;
+}
 
 Plan make_plan(const StreamJob& job, const PlanRequest& request) {
     Plan frame;
@@ -135,10 +133,10 @@ Plan make_plan(const StreamJob& job, const PlanRequest& request) {
         // Fewer rows than the halo would move more halo than image: rather fewer lanes.
         const bool small = rows < std::min(wanted, frame.shape.halo) && lanes > last_lanes;
         if (rows >= least && rows > 0 && !small) {
-            return plan_with(job, frame, rows, lanes);
+            return with_chunks(job, frame, rows, lanes);
         }
     }
-    refuse(plan_with(job, frame, least, last_lanes));
+    refuse(with_chunks(job, frame, least, last_lanes));
 }
 
 } // namespace runner

@@ -60,4 +60,9 @@ struct Plan {
 /// @throws Error (usage) when nothing fits, with the smallest change that would.
 Plan make_plan(const StreamJob& job, const PlanRequest& request);
 
+/// `plan` with other chunk rows (a multiple of the alignment) and lanes, whether it fits or not.
+/// All else stays, the memory of border and storage too.
+Plan with_chunks(const StreamJob& job, const Plan& plan, std::int64_t chunk_rows,
+                 std::int64_t lanes);
+
 } // namespace runner

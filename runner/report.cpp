@@ -24,6 +24,16 @@ Json stages_json(const StreamTimes& times) {
     return stages;
 }
 
+Json halvings_json(const StreamTimes& times) {
+    Json halvings = Json::array();
+    for (const Halving& halving : times.halvings) {
+        halvings.push_back({{"reason", halving.reason},
+                            {"chunk_rows", halving.chunk_rows},
+                            {"lanes", halving.lanes}});
+    }
+    return halvings;
+}
+
 Json rank_json(const RankReport& report) {
     return {{"rank", report.rank},
             {"host", report.host},
@@ -33,6 +43,9 @@ Json rank_json(const RankReport& report) {
             {"cores", report.cores},
             {"rows", {report.first_row, report.last_row}},
             {"chunks", report.times.chunks},
+            {"chunk_rows", report.times.chunk_rows},
+            {"lanes", report.times.lanes},
+            {"halvings", halvings_json(report.times)},
             {"setup_seconds", report.times.setup_seconds},
             {"stream_seconds", report.times.wall_seconds},
             {"stages", stages_json(report.times)},
@@ -73,6 +86,15 @@ Json plan_value(const Plan& plan) {
             {"bytes_written", rows * plan.shape.out_row_bytes}};
 }
 
+/// Of the rank that had to halve its chunks most; the plan's where none had to.
+std::int64_t least_chunk_rows(const RunReport& report) {
+    std::int64_t least = report.plan.decomposition.chunk_rows;
+    for (const RankReport& rank : report.ranks) {
+        least = std::min(least, rank.times.chunk_rows);
+    }
+    return least;
+}
+
 } // namespace
 
 std::string to_text(const RankReport& report) { return rank_json(report).dump(); }
@@ -89,6 +111,12 @@ RankReport rank_report_from_text(const std::string& text) {
     report.first_row = json["rows"][0];
     report.last_row = json["rows"][1];
     report.times.chunks = json["chunks"];
+    report.times.chunk_rows = json["chunk_rows"];
+    report.times.lanes = json["lanes"];
+    for (const Json& halving : json["halvings"]) {
+        report.times.halvings.push_back(
+            {halving["reason"], halving["chunk_rows"], halving["lanes"]});
+    }
     report.times.setup_seconds = json["setup_seconds"];
     report.times.wall_seconds = json["stream_seconds"];
     for (std::size_t i = 0; i < stage_count; ++i) {
@@ -224,7 +252,7 @@ std::vector<Attribute> provenance(const RunReport& report) {
         {"devices", devices},
         {"ranks", std::int64_t{report.plan.decomposition.ranks}},
         {"runs", report.runs},
-        {"chunk_rows", report.plan.decomposition.chunk_rows}};
+        {"chunk_rows", least_chunk_rows(report)}};
     for (std::size_t i = 0; i < stage_count; ++i) {
         const std::string name(stage_names[i]);
         double seconds = 0;

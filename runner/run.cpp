@@ -349,11 +349,12 @@ ExitCode run_on_all_ranks(const RunCommand& command, Clock::time_point start) {
         }
         ranks.finalize();
         return error.code();
-    } catch (const std::exception& exception) {
+    } catch (const std::exception& error) {
         // Only this rank knows: tell it here and end the others, who may wait for this one.
-        const Error error = as_error(exception);
-        tell_error(error.what());
-        ranks.abort(error.code());
+        const auto* known = dynamic_cast<const Error*>(&error);
+        tell_error((known == nullptr ? "a defect of the program: " : "") +
+                   std::string(error.what()));
+        ranks.abort(known == nullptr ? ExitCode::defect : known->code());
     }
     ranks.finalize();
     return code;

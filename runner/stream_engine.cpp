@@ -2,6 +2,7 @@
 #include "runner/stream_engine.hpp"
 
 #include "base/error.hpp"
+#include "base/sizes.hpp"
 #include "io/row_hashes.hpp"
 #include "kernels/profile_range.hpp"
 #include "runner/channel.hpp"
@@ -10,6 +11,7 @@
 #include <chrono>
 #include <deque>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -25,6 +27,8 @@ using Clock = std::chrono::steady_clock;
 double seconds_between(Clock::time_point from, Clock::time_point to) {
     return std::chrono::duration<double>(to - from).count();
 }
+
+constexpr std::int64_t launch_room_bytes = 64 * MiB;
 
 /// Where a chunk's input rows are: shared with the next chunk, so apart from the lanes.
 template <class Q> struct InputSlot {
@@ -70,7 +74,8 @@ struct HashedTask {
 /// One run of the stream on queues of one type.
 template <class Q> class Pipeline {
   public:
-    Pipeline(const Stream& stream, const QueueMaker& make_queue);
+    /// Takes all memory. @throws OutOfMemory
+    Pipeline(const Stream& stream, const Plan& plan, const QueueMaker& make_queue);
 
     StreamTimes run();
 
@@ -115,7 +120,7 @@ template <class Q> class Pipeline {
     }
 
     Stream stream_;
-    const Plan& plan_;
+    const Plan plan_; ///< the stream's, or a smaller one
     std::deque<Lane<Q>> lanes_;
     std::deque<InputSlot<Q>> slots_;
     Channel<int> free_lanes_;
@@ -132,8 +137,8 @@ template <class Q> class Pipeline {
 };
 
 template <class Q>
-Pipeline<Q>::Pipeline(const Stream& stream, const QueueMaker& make_queue)
-    : stream_(stream), plan_(stream.plan) {
+Pipeline<Q>::Pipeline(const Stream& stream, const Plan& plan, const QueueMaker& make_queue)
+    : stream_(stream), plan_(plan) {
     const auto start = Clock::now();
     for (int i = 0; i < plan_.lanes; ++i) {
         Queue queue = make_queue();
@@ -163,6 +168,13 @@ Pipeline<Q>::Pipeline(const Stream& stream, const QueueMaker& make_queue)
         times_.device_bytes += device.size();
         slots_.push_back({std::move(staging), std::move(device), typename Q::Event(first)});
     }
+    origin_.emplace(first);
+    if constexpr (!Q::shares_host_memory) {
+        // CUDA takes memory for a kernel's code and stack at its first launch: see that it is left.
+        (void)allocate_device(first, launch_room_bytes);
+    }
+    times_.chunk_rows = plan_.decomposition.chunk_rows;
+    times_.lanes = plan_.lanes;
     times_.setup_seconds = seconds_between(start, Clock::now());
 }
 
@@ -217,7 +229,6 @@ std::exception_ptr Pipeline<Q>::with_place(Stage stage, const Error& error) cons
 }
 
 template <class Q> StreamTimes Pipeline<Q>::run() {
-    origin_.emplace(lanes_.front().own());
     origin_->record(lanes_.front().own());
     origin_->wait();
     begin_ = Clock::now();
@@ -484,8 +495,21 @@ std::string standing_text(const StreamProgress& progress) {
 
 StreamTimes run_stream(const Stream& stream, const QueueMaker& make_queue) {
     const Queue probe = make_queue();
-    return std::visit([&]<class Q>(const Q&) { return Pipeline<Q>(stream, make_queue).run(); },
-                      probe);
+    return std::visit(
+        [&]<class Q>(const Q&) {
+            std::vector<Halving> halvings;
+            const auto pipeline =
+                take_fitting(stream.job, stream.plan, halvings, [&](const Plan& plan) {
+                    return std::make_unique<Pipeline<Q>>(stream, plan, make_queue);
+                });
+            if (!halvings.empty() && stream.say) {
+                stream.say(halving_text(stream.rank, halvings));
+            }
+            StreamTimes times = pipeline->run();
+            times.halvings = std::move(halvings);
+            return times;
+        },
+        probe);
 }
 
 } // namespace runner

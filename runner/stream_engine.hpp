@@ -6,6 +6,7 @@
 #include "kernels/queue.hpp"
 #include "runner/border_rows.hpp"
 #include "runner/commits.hpp"
+#include "runner/halving.hpp"
 #include "runner/plan.hpp"
 #include "runner/stop.hpp"
 #include "runner/trace.hpp"
@@ -16,6 +17,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace runner {
 
@@ -39,6 +41,9 @@ struct StreamTimes {
     double wall_seconds = 0;  ///< first read to last write
     std::int64_t chunks = 0;
     std::int64_t device_bytes = 0; ///< taken on the device
+    std::int64_t chunk_rows = 0;   ///< and lanes: the plan's, or less after halvings
+    int lanes = 0;
+    std::vector<Halving> halvings; ///< none where the plan's memory could be taken
 
     StageTimes& operator[](Stage stage) { return stages[static_cast<std::size_t>(stage)]; }
     const StageTimes& operator[](Stage stage) const {
@@ -72,13 +77,16 @@ struct Stream {
     Trace* trace;               ///< null: none is wanted
     Commits* commits = nullptr; ///< is told of every chunk that the writer has; null: nobody is
     const Stop* stop = nullptr; ///< null: nothing stops it early
+    /// Told a line before the first row is read, if chunks were halved; may be empty.
+    std::function<void(const std::string& line)> say = {};
 };
 
 /// Makes one lane's queue.
 using QueueMaker = std::function<Queue()>;
 
 /// Streams the rank's slab: reading, copying to the device, computing, copying back and writing of
-/// different chunks overlap, at most plan.lanes chunks at a time. All memory is taken first.
+/// different chunks overlap, at most plan.lanes chunks at a time. All memory is taken first;
+/// where it cannot be, chunks are halved until it can (take_fitting).
 /// Returns when every row that is to do is handed to the writer, or as many as were in flight when
 /// something asked to stop: progress.rows_done says. The first failure of any stage ends all of
 /// them and is thrown, with the stage, the chunk and its rows in the message.

@@ -195,6 +195,55 @@ Command parse_render(const Verb& verb, std::span<const std::string> arguments) {
     return command;
 }
 
+/// OUT.h5 and --input, which verify and repair have in common.
+void add_output(VerbParser& parser, std::string& file, std::string& input) {
+    parser.add_argument("OUT.h5", file, "a finished output of a job");
+    parser.add_option("--input", input, "FILE",
+                      "the input it was made from, if that has another name now");
+}
+
+Command parse_verify(const Verb& verb, std::span<const std::string> arguments) {
+    VerbParser parser(verb, "runner verify out/conv_32k.h5 --sample 100");
+    VerifyCommand command;
+    std::string sample;
+    std::string recompute;
+    std::string input;
+    add_output(parser, command.file, input);
+    parser.add_option("--sample", sample, "N", "compare only N checksums (default: all)");
+    parser.add_option("--recompute", recompute, "M",
+                      "compute the rows of M places again from the input, 0 for none (default 8, "
+                      "where the input is still there)");
+    parser.add_flag("--json", command.json, "print the result as JSON");
+    if (auto help = parser.parse(arguments)) {
+        return *help;
+    }
+    if (!sample.empty()) {
+        command.sample = parser.integer("--sample", sample, 1);
+    }
+    if (!recompute.empty()) {
+        constexpr std::int64_t most = 1'000'000'000;
+        command.recompute = parser.integer("--recompute", recompute, 0, most);
+    }
+    if (!input.empty()) {
+        command.input = input;
+    }
+    return command;
+}
+
+Command parse_repair(const Verb& verb, std::span<const std::string> arguments) {
+    VerbParser parser(verb, "runner repair out/conv_32k.h5");
+    RepairCommand command;
+    std::string input;
+    add_output(parser, command.file, input);
+    if (auto help = parser.parse(arguments)) {
+        return *help;
+    }
+    if (!input.empty()) {
+        command.input = input;
+    }
+    return command;
+}
+
 Command parse_init(const Verb& verb, std::span<const std::string> arguments) {
     VerbParser parser(verb, "runner init convolve > my_job.toml");
     std::string kind;
@@ -233,6 +282,9 @@ std::span<const Verb> verbs() {
         Verb{"compare", "A:/x B:/y", "measures how two datasets differ", parse_compare},
         Verb{"render", "FILE:/x... OUT.png", "makes a picture of images or slices, side by side",
              parse_render},
+        Verb{"verify", "OUT.h5", "checks a finished output against its checksums and its input",
+             parse_verify},
+        Verb{"repair", "OUT.h5", "computes what is wrong in a finished output again", parse_repair},
         Verb{"devices", "", "lists the GPUs of this host and which rank would get which",
              parse_devices},
     };

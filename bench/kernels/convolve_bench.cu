@@ -227,13 +227,15 @@ struct Bench {
         c.boundary = Boundary::constant;
         convolve(queue, c, block, in.data(), between.data(), nullptr);
         Buffer counter = allocate_device(queue, 8);
-        cuda_check(cudaMemsetAsync(counter.data(), 0, 8, queue.stream()));
+        cuda_call([&] { return cudaMemsetAsync(counter.data(), 0, 8, queue.stream()); });
         launch(queue, {dim3(2048), dim3(256)}, difference_kernel<T>, static_cast<const T*>(to),
                static_cast<const T*>(middle), options.size * options.size,
                reinterpret_cast<unsigned long long*>(counter.data()));
         unsigned long long differing = 0;
-        cuda_check(
-            cudaMemcpyAsync(&differing, counter.data(), 8, cudaMemcpyDeviceToHost, queue.stream()));
+        cuda_call([&] {
+            return cudaMemcpyAsync(&differing, counter.data(), 8, cudaMemcpyDeviceToHost,
+                                   queue.stream());
+        });
         queue.synchronize();
         const double naive =
             time(queue, 3, [&] {

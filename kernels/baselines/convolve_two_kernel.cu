@@ -28,11 +28,15 @@ template <class T> void set_taps(CudaQueue& queue, const std::vector<double>& ta
     const std::vector<T> reversed(taps.rbegin(), taps.rend());
     const auto bytes = reversed.size() * sizeof(T);
     if constexpr (sizeof(T) == sizeof(float)) {
-        cuda_check(cudaMemcpyToSymbolAsync(float_taps, reversed.data(), bytes, 0,
-                                           cudaMemcpyHostToDevice, queue.stream()));
+        cuda_call([&] {
+            return cudaMemcpyToSymbolAsync(float_taps, reversed.data(), bytes, 0,
+                                           cudaMemcpyHostToDevice, queue.stream());
+        });
     } else {
-        cuda_check(cudaMemcpyToSymbolAsync(double_taps, reversed.data(), bytes, 0,
-                                           cudaMemcpyHostToDevice, queue.stream()));
+        cuda_call([&] {
+            return cudaMemcpyToSymbolAsync(double_taps, reversed.data(), bytes, 0,
+                                           cudaMemcpyHostToDevice, queue.stream());
+        });
     }
 }
 

@@ -149,7 +149,8 @@ TEST(CommandLine, MistakesHaveOneWholeMessage) {
         {{"plna", "x.toml"}, "unknown verb (\"plna\"): did you mean plan?"},
         {{"convert", "a", "b"},
          "unknown verb (\"convert\"): the verbs are run, plan, explain, init, generate, inspect, "
-         "compare, render, devices. A job file is named with its ending, as in runner job.toml"},
+         "compare, render, verify, repair, devices. A job file is named with its ending, as in "
+         "runner job.toml"},
         {{"run"}, wrong("run", "JOB is required")},
         {{"a.toml", "b.toml"}, wrong("run", "there is no place for the argument \"b.toml\"")},
         {{"a.toml", "--qiet"},

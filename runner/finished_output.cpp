@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runner/finished_output.hpp"
+
+#include "base/error.hpp"
+#include "io/file.hpp"
+#include "io/file_content.hpp"
+#include "io/row_geometry.hpp"
+#include "runner/text_file.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <new>
+#include <sstream>
+#include <stdexcept>
+
+#include <sys/stat.h>
+
+namespace runner {
+namespace {
+
+[[noreturn]] void refuse_structure(const std::string& file, const std::string& why) {
+    throw Error(ExitCode::input,
+                {"cannot read the output", file, why,
+                 "Where HDF5's own structure is damaged, repair cannot mend it: run the job again "
+                 "with output.overwrite = true"});
+}
+
+/// What `look` finds in an output that may be damaged anywhere: what else could only fail by a
+/// mistake of ours, or for lack of memory, is damage here.
+template <class Look> auto trusting_no_structure(const std::string& file, const Look& look) {
+    try {
+        return look();
+    } catch (const Error& error) {
+        if (error.code() == ExitCode::defect) {
+            refuse_structure(file, error.what());
+        }
+        throw;
+    } catch (const std::bad_alloc&) {
+        refuse_structure(file, "a size in it is beyond all memory");
+    } catch (const std::length_error&) {
+        refuse_structure(file, "a size in it is beyond all memory");
+    }
+}
+
+AttributeList record_of(const std::string& file) {
+    { const File there(file, File::Mode::read); }
+    try {
+        return root_attributes(file);
+    } catch (const Error& error) {
+        refuse_structure(file, error.text().why);
+    }
+}
+
+/// An attribute of the record.
+template <class T>
+T recorded(const AttributeList& record, const std::string& name, const std::string& file) {
+    const auto found = std::find_if(record.begin(), record.end(),
+                                    [&](const auto& entry) { return entry.first == name; });
+    if (found == record.end() || !std::holds_alternative<T>(found->second)) {
+        throw Error(ExitCode::input,
+                    {"cannot tell how the file was made", file,
+                     "its root has no attribute " + name + " of the right type",
+                     "Only a finished output of this program can be verified and repaired"});
+    }
+    return std::get<T>(found->second);
+}
+
+JobFile recorded_job(const AttributeList& record, const std::string& file) {
+    std::vector<std::string> settings;
+    std::istringstream lines(recorded<std::string>(record, "job_settings", file));
+    for (std::string line; std::getline(lines, line);) {
+        settings.push_back(line);
+    }
+    try {
+        return parse_job_text(recorded<std::string>(record, "job", file), file + ":@job", settings);
+    } catch (const Error& error) {
+        throw Error(ExitCode::input,
+                    {"cannot use the job that is recorded in the output", file, error.what(), ""});
+    }
+}
+
+FinishedOutput read_all(const std::string& file) {
+    const AttributeList record = record_of(file);
+    FinishedOutput output;
+    output.file = file;
+    output.version = recorded<std::string>(record, "runner_version", file);
+    output.job = recorded_job(record, file);
+    output.input_bytes = recorded<std::int64_t>(record, "input_bytes", file);
+    output.input_modified = recorded<std::string>(record, "input_modified", file);
+    output.stored = inspect_dataset(file, output.job.output.dataset);
+    output.runs = read_row_hashes(file, row_count(output.stored.array));
+    return output;
+}
+
+} // namespace
+
+FinishedOutput read_finished_output(const std::string& file) {
+    return trusting_no_structure(file, [&] { return read_all(file); });
+}
+
+std::unique_ptr<RowReader> open_stored_rows(const FinishedOutput& output, int threads) {
+    return trusting_no_structure(
+        output.file, [&] { return open_rows(output.file, output.job.output.dataset, threads); });
+}
+
+PreparedJob prepare_again(const FinishedOutput& output, const std::optional<std::string>& input) {
+    JobFile job = output.job;
+    job.input.file = input.value_or(job.input.file);
+    job.input.generate.reset(); // made anew it would be another file
+    PreparedJob prepared = prepare_job(std::move(job));
+    const ArrayInfo made = prepared.stream().shape().output;
+    if (made != output.stored.array) {
+        throw Error(ExitCode::input, {"the input does not fit the output", prepared.file.input.file,
+                                      "the job makes " + std::string(name_of(made.type)) + " " +
+                                          shape_text(made.shape) + " of it, and the output is " +
+                                          std::string(name_of(output.stored.array.type)) + " " +
+                                          shape_text(output.stored.array.shape),
+                                      "Name the right one with --input"});
+    }
+    return prepared;
+}
+
+std::string input_change(const FinishedOutput& output) {
+    const std::string& file = output.job.input.file;
+    struct stat status {};
+    if (::stat(file.c_str(), &status) != 0) {
+        return errno_text(errno);
+    }
+    const std::string modified = utc_text(status.st_mtim.tv_sec);
+    if (status.st_size == output.input_bytes && modified == output.input_modified) {
+        return "";
+    }
+    return "it had " + std::to_string(output.input_bytes) + " bytes of " + output.input_modified +
+           " and has " + std::to_string(status.st_size) + " of " + modified;
+}
+
+} // namespace runner

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runner/verify.hpp"
+
+#include "base/error.hpp"
+#include "io/row_geometry.hpp"
+#include "runner/compute_rows.hpp"
+#include "runner/finished_output.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace runner {
+namespace {
+
+constexpr std::int64_t usual_places = 8;
+
+/// i · n / d without the product, which may pass 2^63.
+std::int64_t part(std::int64_t i, std::int64_t n, std::int64_t d) {
+    return n / d * i + n % d * i / d;
+}
+
+std::vector<RowHash> sampled(const std::vector<RowHash>& runs, std::optional<std::int64_t> sample) {
+    std::vector<RowHash> chosen;
+    const std::int64_t all = std::ssize(runs);
+    for (const std::int64_t index : spread(sample.value_or(all), all)) {
+        chosen.push_back(runs[static_cast<std::size_t>(index)]);
+    }
+    return chosen;
+}
+
+bool touches(RowRange place, const std::vector<WrongRows>& wrong) {
+    return std::any_of(wrong.begin(), wrong.end(), [&](const WrongRows& each) {
+        return place.first < each.rows.last && each.rows.first < place.last;
+    });
+}
+
+/// The job with its input, or nothing and why.
+std::optional<PreparedJob> prepare_places(const VerifyRequest& request,
+                                          const FinishedOutput& output, std::string& why_not) {
+    if (request.recompute == 0) {
+        return std::nullopt;
+    }
+    try {
+        const std::string change = request.input ? "" : input_change(output);
+        if (!change.empty()) {
+            throw Error(ExitCode::input,
+                        {"the input is no longer the one the output was made from",
+                         output.job.input.file, change, "Name that one with --input"});
+        }
+        return prepare_again(output, request.input);
+    } catch (const Error& error) {
+        if (request.recompute) {
+            throw;
+        }
+        why_not = error.what();
+        return std::nullopt;
+    }
+}
+
+/// Adds what differs between the stored rows and the computed ones, row by row.
+void compare_rows(RowReader& stored, RowRange rows, const std::byte* computed,
+                  std::vector<WrongRows>& wrong) {
+    const std::int64_t bytes = row_bytes(stored.info().array);
+    std::vector<std::byte> there(static_cast<std::size_t>(rows.count() * bytes));
+    try {
+        stored.read(rows.first, rows.count(), there.data());
+    } catch (const Error& error) {
+        wrong.push_back({rows, error.what()});
+        return;
+    }
+    for (std::int64_t row = 0; row < rows.count(); ++row) {
+        if (std::memcmp(there.data() + row * bytes, computed + row * bytes,
+                        static_cast<std::size_t>(bytes)) != 0) {
+            wrong.push_back({{rows.first + row, rows.first + row + 1}, "the job computes others"});
+        }
+    }
+}
+
+void recompute(const VerifyRequest& request, const FinishedOutput& output,
+               const PreparedJob& prepared, RowReader& stored, Verification& result) {
+    const JobFile::Input& from = prepared.file.input;
+    const auto input = open_rows(from.file, from.dataset, request.threads);
+    RowComputer computer(prepared.stream(), *input, 1, request.threads);
+    const std::int64_t count = request.recompute.value_or(usual_places);
+    for (const RowRange& place : places_to_recompute(output.runs, count)) {
+        if (touches(place, result.wrong_runs)) {
+            continue;
+        }
+        computer.compute(place, [&](RowRange rows, const std::byte* elements) {
+            compare_rows(stored, rows, elements, result.wrong_recomputed);
+        });
+        ++result.recomputed_places;
+        result.recomputed_rows += place.count();
+    }
+}
+
+} // namespace
+
+std::vector<std::int64_t> spread(std::int64_t count, std::int64_t of) {
+    std::vector<std::int64_t> chosen;
+    count = std::min(count, of);
+    for (std::int64_t i = 0; i < count; ++i) {
+        chosen.push_back(count == 1 ? 0 : part(i, of - 1, count - 1));
+    }
+    return chosen;
+}
+
+std::vector<RowRange> places_to_recompute(const std::vector<RowHash>& runs, std::int64_t count) {
+    const std::int64_t rows = runs.back().first + runs.back().rows;
+    const auto two_rows_from = [rows](std::int64_t row) {
+        const std::int64_t first =
+            std::clamp<std::int64_t>(row, 0, std::max<std::int64_t>(0, rows - 2));
+        return RowRange{first, std::min(first + 2, rows)};
+    };
+    std::vector<RowRange> places;
+    for (const std::int64_t row : spread(std::min<std::int64_t>(count, 2), rows)) {
+        places.push_back(two_rows_from(row));
+    }
+    const std::int64_t more = count - std::ssize(places);
+    const std::int64_t seams = std::ssize(runs) - 1;
+    const std::int64_t at_seams = std::min((more + 1) / 2, seams);
+    for (std::int64_t i = 0; i < at_seams; ++i) {
+        const std::int64_t seam = 1 + part(2 * i + 1, seams, 2 * at_seams);
+        places.push_back(two_rows_from(runs[static_cast<std::size_t>(seam)].first - 1));
+    }
+    for (std::int64_t i = 0; i < more - at_seams; ++i) {
+        places.push_back(two_rows_from(part(2 * i + 1, rows, 2 * (more - at_seams))));
+    }
+    const auto before = [](RowRange a, RowRange b) { return a.first < b.first; };
+    std::sort(places.begin(), places.end(), before);
+    places.erase(std::unique(places.begin(), places.end()), places.end());
+    return places;
+}
+
+Verification verify(const VerifyRequest& request) {
+    const FinishedOutput output = read_finished_output(request.file);
+    Verification result;
+    result.file = output.file;
+    result.dataset = output.job.output.dataset;
+    result.array = output.stored.array;
+    const std::optional<PreparedJob> prepared =
+        prepare_places(request, output, result.not_recomputed);
+
+    const std::vector<RowHash> runs = sampled(output.runs, request.sample);
+    const auto stored = open_stored_rows(output, request.threads);
+    result.runs = std::ssize(output.runs);
+    result.checked_runs = std::ssize(runs);
+    for (const RowHash& run : runs) {
+        result.checked_rows += run.rows;
+    }
+    result.wrong_runs = check_runs(*stored, runs);
+    if (prepared) {
+        recompute(request, output, *prepared, *stored, result);
+    }
+    return result;
+}
+
+} // namespace runner
