@@ -8,6 +8,7 @@
 #include "io/hdf5_dataset.hpp"
 #include "io/hdf5_file.hpp"
 #include "io/hdf5_type.hpp"
+#include "io/of_output.hpp"
 #include "io/row_hashes.hpp"
 #include "io/zstd_filter.hpp"
 
@@ -100,7 +101,8 @@ std::vector<Extent> data_extents(const OutputDataset& output) {
         return {};
     }
     if (output.layout.chunk.empty()) {
-        const DatasetInfo info = inspect_dataset(output.file, output.dataset);
+        const DatasetInfo info =
+            of_output([&] { return inspect_dataset(output.file, output.dataset); });
         if (!info.offset) {
             throw Error(ExitCode::defect,
                         {"the output has no place for its elements", output.file, "", ""});

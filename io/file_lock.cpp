@@ -6,6 +6,8 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
+#include <thread>
 #include <utility>
 
 #include <fcntl.h>
@@ -21,10 +23,15 @@ namespace {
 }
 
 [[noreturn]] void refuse(const std::string& path, int descriptor) {
-    std::array<char, 256> owner{};
-    const ssize_t length = ::pread(descriptor, owner.data(), owner.size() - 1, 0);
-    std::string line(owner.data(), static_cast<std::size_t>(length > 0 ? length : 0));
-    line = line.substr(0, line.find('\n'));
+    std::string line;
+    // It may have locked the file just now and not said yet who it is.
+    for (int i = 0; i < 100 && line.empty(); ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(i == 0 ? 0 : 10));
+        std::array<char, 256> owner{};
+        const ssize_t length = ::pread(descriptor, owner.data(), owner.size() - 1, 0);
+        line.assign(owner.data(), static_cast<std::size_t>(length > 0 ? length : 0));
+        line = line.substr(0, line.find('\n'));
+    }
     throw Error(ExitCode::output,
                 {"another run writes this output", path,
                  "it is " + (line.empty() ? std::string("an unknown process") : line),
