@@ -220,8 +220,10 @@ JournalRows parse_journal(std::span<const std::byte> bytes, std::int64_t generat
                           std::int64_t total_rows, const std::string& name) {
     JournalRows result;
     Header header;
-    if (std::ssize(bytes) < record_bytes) {
-        // Killed between making the file and its first sync.
+    const auto is_zero = [](std::byte byte) { return byte == std::byte{0}; };
+    if (std::ssize(bytes) < record_bytes ||
+        (std::ssize(bytes) == record_bytes && std::all_of(bytes.begin(), bytes.end(), is_zero))) {
+        // Cut short between making the file and its first sync, before any record.
         result.notes.push_back(name + ": cut off in its first bytes");
         return result;
     }
@@ -280,8 +282,9 @@ JournalRows read_journal(const std::string& folder, std::int64_t generation,
 }
 
 JournalWriter::JournalWriter(const std::string& folder, std::int64_t generation,
-                             const std::string& name)
-    : file_(records_path(folder, generation, name), File::Mode::create), generation_(generation) {
+                             const std::string& name, RowWriter::Sync sync)
+    : file_(records_path(folder, generation, name), File::Mode::create), sync_(sync),
+      generation_(generation) {
     Header header;
     header.generation = static_cast<std::uint64_t>(generation);
     header.check = check_of(&header, generation);
@@ -304,7 +307,9 @@ void JournalWriter::append(std::span<const RowHash> rows) {
     }
     const std::int64_t bytes = record_bytes * std::ssize(records);
     file_.write(end_, bytes, reinterpret_cast<const std::byte*>(records.data()));
-    file_.sync();
+    if (sync_ == RowWriter::Sync::yes) {
+        file_.sync();
+    }
     end_ += bytes;
     ++batches_;
 }
