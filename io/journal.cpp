@@ -197,9 +197,17 @@ void write_identity(const std::string& folder, const JournalIdentity& identity) 
 }
 
 void remove_journal(const std::string& folder) {
-    // The identity first: without it the rest counts for nothing, wherever this is cut short.
+    // The identity last: a run that is killed in here finds it again and ends the work.
     std::error_code failure;
-    fs::remove(identity_path(folder), failure);
+    for (fs::directory_iterator entry(folder, failure), end; !failure && entry != end;
+         entry.increment(failure)) {
+        if (entry->path() != identity_path(folder)) {
+            fs::remove_all(entry->path(), failure);
+        }
+    }
+    if (failure == std::errc::no_such_file_or_directory) {
+        return;
+    }
     if (!failure) {
         fs::remove_all(folder, failure);
     }
@@ -222,6 +230,11 @@ JournalRows parse_journal(std::span<const std::byte> bytes, std::int64_t generat
     std::memcpy(&header, bytes.data(), sizeof(header));
     if (header.mark != magic || header.check != check_of(&header, generation) ||
         header.generation != static_cast<std::uint64_t>(generation)) {
+        if (std::ssize(bytes) == record_bytes) {
+            // A power cut before its first sync may leave the length without the bytes.
+            result.notes.push_back(name + ": its first bytes are damaged, and it has no others");
+            return result;
+        }
         damaged(name, "its first bytes are not those of a journal of this run");
     }
     std::vector<std::optional<Record>> records;

@@ -25,6 +25,7 @@
 #include <ctime>
 #include <filesystem>
 #include <memory>
+#include <new>
 #include <optional>
 #include <thread>
 
@@ -351,6 +352,10 @@ ExitCode run_on_all_ranks(const RunCommand& command, Clock::time_point start) {
         }
         ranks.finalize();
         return error.code();
+    } catch (const std::bad_alloc&) {
+        const OutOfMemory error = out_of_host_memory();
+        tell_error(error.what());
+        ranks.abort(error.code());
     } catch (const std::exception& error) {
         // Only this rank knows: tell it here and end the others, who may wait for this one.
         const auto* known = dynamic_cast<const Error*>(&error);
