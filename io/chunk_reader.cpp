@@ -233,8 +233,8 @@ std::vector<std::byte> fill_element(const PropertyHandle& creation, ElementType 
     return element;
 }
 
-/// Whether each stored chunk has the size that all unfiltered ones have: a damaged index may give
-/// another, and H5Dread_chunk would write beyond the size that it was asked for before.
+/// A damaged index may give an unfiltered chunk another size than all of them have: H5Dread_chunk
+/// would write beyond the size that it was asked for before.
 bool has_even_chunks(const DatasetHandle& dataset, const DatasetInfo& info,
                      const std::string& where) {
     const SpaceHandle space(hdf5_must(H5Dget_space(dataset.get()), "H5Dget_space"));
