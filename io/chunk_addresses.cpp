@@ -3,6 +3,7 @@
 
 #include "io/hdf5_dataset.hpp"
 #include "io/hdf5_file.hpp"
+#include "io/of_output.hpp"
 
 #include <algorithm>
 #include <array>
@@ -33,7 +34,7 @@ std::int64_t address_of(const DatasetHandle& dataset, const SpaceHandle& space,
 } // namespace
 
 std::vector<std::int64_t> chunk_addresses(const OutputDataset& output, const ChunkGrid& grid) {
-    const FileHandle file = open_hdf5(output.file);
+    const FileHandle file = of_output([&] { return open_hdf5(output.file); });
     const DatasetHandle dataset = open_dataset(file, output.file, output.dataset);
     const SpaceHandle space(hdf5_must(H5Dget_space(dataset.get()), "H5Dget_space"));
     std::vector<std::int64_t> addresses;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "io/of_output.hpp"
 #include "io/row_writers.hpp"
 
 #include "io/file.hpp"
@@ -43,7 +44,8 @@ class ContiguousWriter final : public RowWriter {
 } // namespace
 
 std::unique_ptr<RowWriter> open_contiguous_writer(const OutputDataset& output, int threads) {
-    const DatasetInfo info = inspect_dataset(output.file, output.dataset);
+    const DatasetInfo info =
+        of_output([&] { return inspect_dataset(output.file, output.dataset); });
     if (!info.offset || info.array != output.array) {
         throw Error(ExitCode::output, {"the output is not the one that was created", output.file,
                                        "another program changed it", "Start again"});

@@ -8,6 +8,7 @@
 #include "io/hdf5_dataset.hpp"
 #include "io/hdf5_file.hpp"
 #include "io/hdf5_type.hpp"
+#include "io/of_output.hpp"
 #include "io/row_hashes.hpp"
 #include "io/zstd_filter.hpp"
 
@@ -26,7 +27,8 @@ constexpr hsize_t alignment = 4096;
 /// 1.10, whose index of unfiltered chunks is computed: quick to make and to look up.
 PropertyHandle file_access(const OutputDataset& output) {
     PropertyHandle access(hdf5_must(H5Pcreate(H5P_FILE_ACCESS), "H5Pcreate"));
-    hdf5_must(H5Pset_file_locking(access.get(), true, true), "H5Pset_file_locking");
+    // The output has a lock of its own, and some file systems have none.
+    hdf5_must(H5Pset_file_locking(access.get(), false, true), "H5Pset_file_locking");
     hdf5_must(H5Pset_alignment(access.get(), alignment, alignment), "H5Pset_alignment");
     const bool computed_index = !output.layout.chunk.empty() &&
                                 output.layout.compression == Compression::none &&
@@ -99,7 +101,8 @@ std::vector<Extent> data_extents(const OutputDataset& output) {
         return {};
     }
     if (output.layout.chunk.empty()) {
-        const DatasetInfo info = inspect_dataset(output.file, output.dataset);
+        const DatasetInfo info =
+            of_output([&] { return inspect_dataset(output.file, output.dataset); });
         if (!info.offset) {
             throw Error(ExitCode::defect,
                         {"the output has no place for its elements", output.file, "", ""});

@@ -194,10 +194,13 @@ void sync_folder_of(const std::string& path) {
         throw Error(ExitCode::output,
                     {"cannot open the folder", folder, errno_text(errno), errno_remedy(errno)});
     }
-    // Some network file systems have no fsync for folders and say EINVAL.
-    const int failure = ::fsync(descriptor) != 0 && errno != EINVAL ? errno : 0;
+    int failure = 0;
+    do {
+        failure = ::fsync(descriptor) == 0 ? 0 : errno;
+    } while (failure == EINTR);
     ::close(descriptor);
-    if (failure != 0) {
+    // Some network file systems have no fsync for folders and say EINVAL.
+    if (failure != 0 && failure != EINVAL) {
         throw Error(ExitCode::output, {"cannot bring the folder to the disk", folder,
                                        errno_text(failure), errno_remedy(failure)});
     }

@@ -6,6 +6,8 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
+#include <thread>
 #include <utility>
 
 #include <fcntl.h>
@@ -21,10 +23,15 @@ namespace {
 }
 
 [[noreturn]] void refuse(const std::string& path, int descriptor) {
-    std::array<char, 256> owner{};
-    const ssize_t length = ::pread(descriptor, owner.data(), owner.size() - 1, 0);
-    std::string line(owner.data(), static_cast<std::size_t>(length > 0 ? length : 0));
-    line = line.substr(0, line.find('\n'));
+    std::string line;
+    // It may have locked the file just now and not said yet who it is.
+    for (int i = 0; i < 100 && line.empty(); ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(i == 0 ? 0 : 10));
+        std::array<char, 256> owner{};
+        const ssize_t length = ::pread(descriptor, owner.data(), owner.size() - 1, 0);
+        line.assign(owner.data(), static_cast<std::size_t>(length > 0 ? length : 0));
+        line = line.substr(0, line.find('\n'));
+    }
     throw Error(ExitCode::output,
                 {"another run writes this output", path,
                  "it is " + (line.empty() ? std::string("an unknown process") : line),
@@ -37,6 +44,19 @@ bool is_named(const std::string& path, int descriptor) {
     struct stat open {};
     return ::stat(path.c_str(), &named) == 0 && ::fstat(descriptor, &open) == 0 &&
            named.st_dev == open.st_dev && named.st_ino == open.st_ino;
+}
+
+void write_owner(const std::string& path, int descriptor, const std::string& line) {
+    bool good = ::ftruncate(descriptor, 0) == 0;
+    for (std::size_t at = 0; good && at < line.size();) {
+        const ssize_t wrote =
+            ::pwrite(descriptor, line.data() + at, line.size() - at, static_cast<off_t>(at));
+        good = wrote > 0 || (wrote < 0 && errno == EINTR);
+        at += wrote > 0 ? static_cast<std::size_t>(wrote) : 0;
+    }
+    if (!good) {
+        fail(path, errno);
+    }
 }
 
 /// Closes the descriptor unless released.
@@ -68,18 +88,16 @@ FileLock::FileLock(std::string path, const std::string& owner) : path_(std::move
                 refuse(path_, file.number);
             }
             // ENOLCK, ENOSYS and the like: a file system without locks still has the name.
-            if (errno != ENOLCK && errno != ENOSYS && errno != EOPNOTSUPP && errno != EINVAL) {
+            constexpr int not_supported = 524; // the kernel's own ENOTSUPP
+            if (errno != ENOLCK && errno != ENOSYS && errno != EOPNOTSUPP && errno != EINVAL &&
+                errno != not_supported) {
                 fail(path_, errno);
             }
         }
         if (!is_named(path_, file.number)) {
             continue;
         }
-        const std::string line = owner + "\n";
-        if (::ftruncate(file.number, 0) != 0 ||
-            ::pwrite(file.number, line.data(), line.size(), 0) != std::ssize(line)) {
-            fail(path_, errno);
-        }
+        write_owner(path_, file.number, owner + "\n");
         descriptor_ = std::exchange(file.number, -1);
         return;
     }

@@ -3,6 +3,7 @@
 
 #include "io/file.hpp"
 #include "io/file_signature.hpp"
+#include "io/outside_files.hpp"
 
 #include <cerrno>
 #include <string_view>
@@ -21,8 +22,7 @@ std::string number_behind(const std::string& text, std::string_view name) {
     return text.substr(at, end == std::string::npos ? end : end - at);
 }
 
-[[noreturn]] void explain_failed_open(const std::string& file) {
-    const std::string reason = hdf5_error_text();
+[[noreturn]] void explain_failed_open(const std::string& file, const std::string& reason) {
     const File plain(file, File::Mode::read);
     const std::string what = "cannot open the input";
     if (H5Fis_hdf5(file.c_str()) <= 0) {
@@ -52,35 +52,55 @@ std::string number_behind(const std::string& text, std::string_view name) {
     throw Error(ExitCode::input, {what, file, "HDF5 says: " + reason, "Check it with h5ls"});
 }
 
-/// Locks where the file system has them, opens all the same where it has none.
-PropertyHandle file_access() {
-    PropertyHandle access(hdf5_must(H5Pcreate(H5P_FILE_ACCESS), "H5Pcreate"));
-    hdf5_must(H5Pset_file_locking(access.get(), true, true), "H5Pset_file_locking");
-    return access;
+enum class Locking { no, where_there_is };
+
+/// An open file, or HDF5's reason why not.
+struct Opened {
+    FileHandle handle;
+    std::string reason;
+};
+
+Opened open_as(const std::string& file, unsigned mode, Locking locking) {
+    const PropertyHandle access(hdf5_must(H5Pcreate(H5P_FILE_ACCESS), "H5Pcreate"));
+    hdf5_must(H5Pset_file_locking(access.get(), locking != Locking::no, true),
+              "H5Pset_file_locking");
+    FileHandle handle(H5Fopen(file.c_str(), mode, access.get()));
+    std::string reason = handle.valid() ? "" : hdf5_error_text();
+    return {std::move(handle), std::move(reason)};
+}
+
+/// Whether a file system without locks was the reason; ENOSYS HDF5 knows itself.
+bool tells_of_no_locks(const std::string& reason) {
+    constexpr int not_supported = 524; // the kernel's own ENOTSUPP, as some NFS servers say it
+    return reason == errno_text(ENOLCK) || reason == errno_text(not_supported);
 }
 
 } // namespace
 
 FileHandle open_hdf5(const std::string& file) {
     start_hdf5();
+    check_regular_file(file, "cannot open the input");
     { const File readable(file, File::Mode::read); }
-    const PropertyHandle access = file_access();
-    FileHandle handle(H5Fopen(file.c_str(), H5F_ACC_RDONLY, access.get()));
-    if (!handle.valid()) {
-        explain_failed_open(file);
+    Opened opened = open_as(file, H5F_ACC_RDONLY, Locking::where_there_is);
+    if (!opened.handle.valid() && tells_of_no_locks(opened.reason)) {
+        opened = open_as(file, H5F_ACC_RDONLY, Locking::no);
     }
-    return handle;
+    if (!opened.handle.valid()) {
+        explain_failed_open(file, opened.reason);
+    }
+    return std::move(opened.handle);
 }
 
 FileHandle update_hdf5(const std::string& file) {
     start_hdf5();
     { const File writable(file, File::Mode::update); }
-    const PropertyHandle access = file_access();
-    FileHandle handle(H5Fopen(file.c_str(), H5F_ACC_RDWR, access.get()));
-    if (!handle.valid()) {
-        throw_hdf5(ExitCode::output, "cannot open the output", file, "Remove it and start again");
+    // The output has a lock of its own, and some file systems have none.
+    Opened opened = open_as(file, H5F_ACC_RDWR, Locking::no);
+    if (!opened.handle.valid()) {
+        throw Error(ExitCode::output, {"cannot open the output", file, opened.reason,
+                                       "Clear that, then run the same command again"});
     }
-    return handle;
+    return std::move(opened.handle);
 }
 
 void close_hdf5(FileHandle handle, const std::string& file) {

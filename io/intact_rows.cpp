@@ -2,6 +2,7 @@
 #include "io/intact_rows.hpp"
 
 #include "io/chunk_grid.hpp"
+#include "io/of_output.hpp"
 #include "io/packed_chunks.hpp"
 #include "io/row_geometry.hpp"
 
@@ -69,12 +70,13 @@ std::vector<RowHash> intact_rows(const OutputDataset& output, const std::vector<
     if (output.layout.compression != Compression::none) {
         return intact_packed(output, rows, check);
     }
-    const std::unique_ptr<RowReader> reader = open_rows(output.file, output.dataset, 1);
+    const std::unique_ptr<RowReader> reader =
+        of_output([&] { return open_rows(output.file, output.dataset, 1); });
     std::vector<std::byte> bytes;
     return those_that(
         [&](const RowHash& run) {
             bytes.resize(static_cast<std::size_t>(run.rows * row_bytes(output.array)));
-            reader->read(run.first, run.rows, bytes.data());
+            of_output([&] { reader->read(run.first, run.rows, bytes.data()); });
             return hash_bytes(bytes.data(), std::ssize(bytes)) == run.hash;
         },
         rows, check);

@@ -197,9 +197,17 @@ void write_identity(const std::string& folder, const JournalIdentity& identity) 
 }
 
 void remove_journal(const std::string& folder) {
-    // The identity first: without it the rest counts for nothing, wherever this is cut short.
+    // The identity last: a run that is killed in here finds it again and ends the work.
     std::error_code failure;
-    fs::remove(identity_path(folder), failure);
+    for (fs::directory_iterator entry(folder, failure), end; !failure && entry != end;
+         entry.increment(failure)) {
+        if (entry->path() != identity_path(folder)) {
+            fs::remove_all(entry->path(), failure);
+        }
+    }
+    if (failure == std::errc::no_such_file_or_directory) {
+        return;
+    }
     if (!failure) {
         fs::remove_all(folder, failure);
     }
@@ -212,14 +220,21 @@ JournalRows parse_journal(std::span<const std::byte> bytes, std::int64_t generat
                           std::int64_t total_rows, const std::string& name) {
     JournalRows result;
     Header header;
-    if (std::ssize(bytes) < record_bytes) {
-        // Killed between making the file and its first sync.
+    const auto is_zero = [](std::byte byte) { return byte == std::byte{0}; };
+    if (std::ssize(bytes) < record_bytes ||
+        (std::ssize(bytes) == record_bytes && std::all_of(bytes.begin(), bytes.end(), is_zero))) {
+        // Cut short between making the file and its first sync, before any record.
         result.notes.push_back(name + ": cut off in its first bytes");
         return result;
     }
     std::memcpy(&header, bytes.data(), sizeof(header));
     if (header.mark != magic || header.check != check_of(&header, generation) ||
         header.generation != static_cast<std::uint64_t>(generation)) {
+        if (std::ssize(bytes) == record_bytes) {
+            // A power cut before its first sync may leave the length without the bytes.
+            result.notes.push_back(name + ": its first bytes are damaged, and it has no others");
+            return result;
+        }
         damaged(name, "its first bytes are not those of a journal of this run");
     }
     std::vector<std::optional<Record>> records;
@@ -267,8 +282,9 @@ JournalRows read_journal(const std::string& folder, std::int64_t generation,
 }
 
 JournalWriter::JournalWriter(const std::string& folder, std::int64_t generation,
-                             const std::string& name)
-    : file_(records_path(folder, generation, name), File::Mode::create), generation_(generation) {
+                             const std::string& name, RowWriter::Sync sync)
+    : file_(records_path(folder, generation, name), File::Mode::create), sync_(sync),
+      generation_(generation) {
     Header header;
     header.generation = static_cast<std::uint64_t>(generation);
     header.check = check_of(&header, generation);
@@ -291,7 +307,9 @@ void JournalWriter::append(std::span<const RowHash> rows) {
     }
     const std::int64_t bytes = record_bytes * std::ssize(records);
     file_.write(end_, bytes, reinterpret_cast<const std::byte*>(records.data()));
-    file_.sync();
+    if (sync_ == RowWriter::Sync::yes) {
+        file_.sync();
+    }
     end_ += bytes;
     ++batches_;
 }

@@ -3,6 +3,7 @@
 
 #include "io/file.hpp"
 #include "io/row_hashes.hpp"
+#include "io/rows.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -73,7 +74,9 @@ class JournalWriter {
   public:
     /// Makes the file with its header and syncs it. `name` is different for each writer of the
     /// generation: "rank-3".
-    JournalWriter(const std::string& folder, std::int64_t generation, const std::string& name);
+    /// `sync` no: append() leaves it to the system when the records come to the disk.
+    JournalWriter(const std::string& folder, std::int64_t generation, const std::string& name,
+                  RowWriter::Sync sync = RowWriter::Sync::yes);
 
     /// One batch, on the disk when this returns. The rows must be there before. After an Error the
     /// batch may be there in part, and the same or a longer one may be tried again.
@@ -81,6 +84,7 @@ class JournalWriter {
 
   private:
     File file_;
+    RowWriter::Sync sync_;
     std::int64_t generation_ = 0;
     std::int64_t end_ = 0;
     std::uint32_t batches_ = 0;

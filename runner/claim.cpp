@@ -133,8 +133,18 @@ bool is_complete(const PreparedJob& prepared) {
         is_there(partial_name(output.file))) {
         return false;
     }
-    const std::optional<JournalIdentity> journal = read_identity(journal_folder(output.file));
-    return journal && journal->text.starts_with(job_identity(prepared));
+    const std::string folder = journal_folder(output.file);
+    const std::optional<JournalIdentity> journal = read_identity(folder);
+    if (!journal || !journal->text.starts_with(job_identity(prepared))) {
+        return false;
+    }
+    const std::int64_t total = row_count(prepared.stream().shape().output);
+    try {
+        return read_row_hashes(output.file, total) ==
+               read_journal(folder, journal->generation, total).rows;
+    } catch (const Error&) { // another file of that name
+        return false;
+    }
 }
 
 void check_output(const PreparedJob& prepared) {

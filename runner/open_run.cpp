@@ -39,26 +39,24 @@ ProgressSnapshot snapshot(const Plan& plan, std::int64_t rows, const StreamProgr
 
 } // namespace
 
-std::unique_ptr<OpenRun> open_run(const PreparedJob& prepared, const Plan& plan,
-                                  std::int64_t generation, const Ranks& ranks) {
+void open_run(const PreparedJob& prepared, const Plan& plan, std::int64_t generation,
+              const Ranks& ranks, OpenRun& open) {
     const JobFile& file = prepared.file;
-    auto run = std::make_unique<OpenRun>();
-    OpenRun& open = *run;
+    const auto sync = file.output.sync ? RowWriter::Sync::yes : RowWriter::Sync::no;
     ranks.together([&] {
         open.reader = open_rows(file.input.file, file.input.dataset, plan.io_threads);
         open.writer =
             open_output_rows(output_dataset(prepared), ranks.rank(), plan.io_threads, generation);
-        open.commits = std::make_unique<Commits>(
-            *open.writer,
-            JournalWriter(journal_folder(file.output.file), generation,
-                          "rank-" + std::to_string(ranks.rank())),
-            file.run.commit_seconds, file.output.sync ? RowWriter::Sync::yes : RowWriter::Sync::no);
+        open.commits =
+            std::make_unique<Commits>(*open.writer,
+                                      JournalWriter(journal_folder(file.output.file), generation,
+                                                    "rank-" + std::to_string(ranks.rank()), sync),
+                                      file.run.commit_seconds, sync);
         open.border =
             std::make_unique<BorderRows>(plan.decomposition, ranks.rank(), plan.shape.in_row_bytes);
         open.border->read_own(*open.reader);
     });
     open.border->exchange(ranks);
-    return run;
 }
 
 Error with_rank(const Error& error, const RankBinding& binding, const Ranks& ranks) {

@@ -22,7 +22,8 @@
 
 namespace runner {
 
-/// The middle of a run on one rank: what is open while the stream runs.
+/// The middle of a run on one rank: what is open while the stream runs. `progress` may be looked at
+/// from another thread at any time, `commits` while progress.under_way.
 struct OpenRun {
     std::unique_ptr<RowReader> reader;
     std::unique_ptr<RowWriter> writer;
@@ -32,8 +33,8 @@ struct OpenRun {
 };
 
 /// Opens input, output and journal and trades the border rows. Collective.
-std::unique_ptr<OpenRun> open_run(const PreparedJob& prepared, const Plan& plan,
-                                  std::int64_t generation, const Ranks& ranks);
+void open_run(const PreparedJob& prepared, const Plan& plan, std::int64_t generation,
+              const Ranks& ranks, OpenRun& open);
 
 /// Streams the rank's slab, with progress on standard error from the first rank. An error, which
 /// only this rank knows of, names the rank, its host and its GPU; what was written before it is

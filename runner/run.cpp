@@ -6,11 +6,13 @@
 #include "io/journal.hpp"
 #include "runner/bind_rank.hpp"
 #include "runner/claim.hpp"
+#include "runner/file_names.hpp"
 #include "runner/generate.hpp"
 #include "runner/host_memory.hpp"
 #include "runner/identity.hpp"
 #include "runner/open_run.hpp"
 #include "runner/prepare.hpp"
+#include "runner/probe.hpp"
 #include "runner/report.hpp"
 #include "runner/stop.hpp"
 #include "runner/text_file.hpp"
@@ -25,6 +27,7 @@
 #include <ctime>
 #include <filesystem>
 #include <memory>
+#include <new>
 #include <optional>
 #include <thread>
 
@@ -112,7 +115,8 @@ void keep_time(const RunCommand& command, Clock::time_point start, const OpenRun
     if (!command.max_seconds) {
         return;
     }
-    const double ending = 1 + 2 * open.progress.slowest_chunk + 2 * open.commits->longest_seconds();
+    const double commit = open.progress.under_way ? open.commits->longest_seconds() : 0;
+    const double ending = 1 + 2 * open.progress.slowest_chunk + 2 * commit;
     if (seconds_since(start) + ending > *command.max_seconds) {
         stop.ask("--max-time");
     }
@@ -170,8 +174,8 @@ void complete_output(const PreparedJob& prepared, const Beginning& beginning, Ru
 std::string closing_line(const RunReport& report) {
     const Bottleneck bottleneck = find_bottleneck(report.ranks);
     const StreamShape& shape = report.plan.shape;
-    const std::int64_t bytes =
-        report.plan.decomposition.total_rows() * (shape.in_row_bytes + shape.out_row_bytes);
+    const std::int64_t bytes = (report.plan.decomposition.total_rows() - report.rows_before) *
+                               (shape.in_row_bytes + shape.out_row_bytes);
     std::array<char, 160> text{};
     (void)std::snprintf(text.data(), text.size(),
                         "%s read and written in %.2f s, %.2f GB/s; slowest stage %s, %.0f %% of "
@@ -200,6 +204,11 @@ std::vector<std::string> settings_of(const RunCommand& command) {
 }
 
 PreparedJob prepare(const RunCommand& command, const Ranks& ranks) {
+    ranks.first_alone([&] {
+        const JobFile file = load_job_file(command.job, settings_of(command));
+        check_file_names(file, command.reports, command.trace);
+        probe_inputs(file);
+    });
     return ranks.together(
         [&] { return prepare_job(load_job_file(command.job, settings_of(command))); });
 }
@@ -248,37 +257,38 @@ ExitCode run_job(const RunCommand& command, const Ranks& ranks, Clock::time_poin
         }
     }
 
-    const std::unique_ptr<OpenRun> open = open_run(prepared, plan, beginning.generation, ranks);
+    OpenRun open;
     Stop stop(stop_files(prepared.file.output.file));
     Heartbeat heartbeat(journal_folder(prepared.file.output.file), ranks.rank(), ranks.size(),
                         binding.host);
-    Watchdog watchdog(open->progress, heartbeat, prepared.file.run.stall_seconds);
+    Watchdog watchdog(open.progress, heartbeat, prepared.file.run.stall_seconds);
     std::optional<Ticker> attendant(std::in_place, [&] {
         stop.look();
-        keep_time(command, start, *open, stop);
+        keep_time(command, start, open, stop);
         if (const std::optional<Error> stall = watchdog.look()) {
             tell_error(with_rank(*stall, binding, ranks).what());
             ranks.abort(stall->code());
         }
     });
+    open_run(prepared, plan, beginning.generation, ranks, open);
     const double start_seconds = seconds_since(start);
     Trace trace(command.trace ? Trace::default_capacity : 0);
-    mine.times = stream_with_progress(command, prepared, plan, binding, ranks, *open, stop,
+    mine.times = stream_with_progress(command, prepared, plan, binding, ranks, open, stop,
                                       command.trace ? &trace : nullptr);
     const auto streamed = Clock::now();
     ranks.together([&] {
-        open->commits->finish();
-        open->writer->finish(RowWriter::Sync::no);
+        open.commits->finish();
+        open.writer->finish(RowWriter::Sync::no);
     });
-    if (const std::optional<Stopped> stopped = agree_on_stop(plan, *open, stop, ranks)) {
+    if (const std::optional<Stopped> stopped = agree_on_stop(plan, open, stop, ranks)) {
         if (ranks.first()) {
             say(stopped_line(prepared, plan, *stopped));
         }
         return ExitCode::stopped;
     }
-    mine.times[Stage::read].bytes = open->border->bytes_read(); // of storage: no row twice
-    mine.border_bytes_sent = open->border->bytes_sent();
-    mine.border_rows_held = open->border->rows_held();
+    mine.times[Stage::read].bytes = open.border->bytes_read(); // of storage: no row twice
+    mine.border_bytes_sent = open.border->bytes_sent();
+    mine.border_rows_held = open.border->rows_held();
     mine.resident_peak = peak_resident_memory();
 
     const FileFacts input = file_facts(prepared.file.input.file);
@@ -349,6 +359,10 @@ ExitCode run_on_all_ranks(const RunCommand& command, Clock::time_point start) {
         }
         ranks.finalize();
         return error.code();
+    } catch (const std::bad_alloc&) {
+        const OutOfMemory error = out_of_host_memory();
+        tell_error(error.what());
+        ranks.abort(error.code());
     } catch (const std::exception& error) {
         // Only this rank knows: tell it here and end the others, who may wait for this one.
         const auto* known = dynamic_cast<const Error*>(&error);

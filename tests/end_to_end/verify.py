@@ -10,10 +10,12 @@ import pathlib
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
 import time
+import zlib
 
 import h5py
 import numpy as np
@@ -70,7 +72,8 @@ class Output:
         with h5py.File(self.file) as file:
             data = file["a/b"]
             self.frame_rows = shape[-2] if len(shape) > 2 else None
-            self.chunk, self.packed = data.chunks, "compression" in output
+            self.chunk = data.chunks
+            self.packed = next((name for name in ["deflate", "zstd"] if name in output), None)
             if self.chunk:
                 self.places = [data.id.get_chunk_info(i) for i in range(data.id.get_num_chunks())]
             else:
@@ -149,8 +152,25 @@ class Output:
         return joined((first, first + count) for first, count, _ in self.runs
                       if any(a < first + count and first < b for a, b in rows))
 
+    def is_right(self):
+        """Every byte is as it was; of deflate, which can say the same in other words, every byte
+        of the unpacked chunks."""
+        if self.packed != "deflate":
+            return self.file.read_bytes() == self.good
+        with h5py.File(self.file) as file:
+            data = file["a/b"].id
+            for place in self.places:
+                good = self.good[place.byte_offset:place.byte_offset + place.size]
+                try:
+                    now = data.read_direct_chunk(place.chunk_offset)[1]
+                    if zlib.decompress(now) != zlib.decompress(good):
+                        return False
+                except zlib.error:
+                    return False
+        return True
+
     def mended(self, what):
-        self.check(self.file.read_bytes() == self.good, f"{what}: the file is not as it was")
+        self.check(self.is_right(), f"{what}: the file is not as it was")
         left = [p.name for p in pathlib.Path().iterdir() if p.name.startswith(f"{self.file}.")]
         self.check(not left, f"{what}: left behind {left}")
 
@@ -189,7 +209,7 @@ def damage_and_repair(out, random):
     out.check("nothing to repair" in out.repair(0).stdout, "repairs what is right")
 
 
-def everything_wrong(out):
+def damage_all(out):
     if out.packed:
         damaged = bytearray(out.good)
         for place in out.places:
@@ -198,6 +218,10 @@ def everything_wrong(out):
     else:
         with h5py.File(out.file, "r+") as file:
             file["a/b"][...] = 251
+
+
+def everything_wrong(out):
+    damage_all(out)
     wrong, record = out.verify(7)
     out.check(joined(wrong) == [(0, len(out.rows))], f"all wrong: {wrong}")
     out.check(record["wrong_runs"] == len(out.runs), f"all wrong: {record['wrong_runs']} runs")
@@ -207,17 +231,14 @@ def everything_wrong(out):
 
 def killed_repairs(out):
     """Wherever a repair is cut short, the next one ends it."""
-    damaged = bytearray(out.good)
-    damaged[out.offset:out.offset + out.rows.nbytes] = bytes(out.rows.nbytes)
-    out.file.write_bytes(damaged)
+    damage_all(out)
     for delay in [0.02, 0.03, 0.05, 0.08]:
         running = subprocess.Popen([out.runner, "repair", str(out.file)],
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         time.sleep(delay)
         running.send_signal(signal.SIGKILL)
         running.wait()
-        right = out.file.read_bytes() == out.good
-        out.verify(0 if right else 7)
+        out.verify(0 if out.is_right() else 7)
     out.repair(0)
     out.mended("killed repairs")
 
@@ -232,6 +253,17 @@ def samples(out):
         out.check(record["checked_runs"] == 2, f"sample: {record}")
         out.check(wrong == ([(run[0], run[0] + run[1])] if code else []), f"sample: {wrong}")
     out.file.write_bytes(out.good)
+
+
+def wrong_checksum(out):
+    """The list of checksums is damaged, not the rows."""
+    with h5py.File(out.file, "r+") as file:
+        file["runner/row_hashes"][2, 2] ^= np.uint64(1 << 40)
+    first, count, _ = out.runs[2]
+    wrong, _ = out.verify(7)
+    out.check(wrong == [(first, first + count)], f"wrong checksum: {wrong}")
+    out.check("the checksum of" in out.repair(0).stdout, "does not tell of the list")
+    out.mended("wrong checksum")
 
 
 def wrong_from_the_start(out):
@@ -260,7 +292,7 @@ def inputs(out):
     out.check("in.h5" in record["not_recomputed"], f"without input: {record}")
     out.expect(3, "verify", out.file, "--recompute", 2)
     record = out.verify(0, "--recompute", 2, "--input", "moved.h5")[1]
-    out.check(record["recomputed_places"] == 2, f"moved input: {record}")
+    out.check(record["recomputed_rows"] == 4, f"moved input: {record}")
     out.flip(damaged)
     before = out.file.read_bytes()
     out.verify(7)
@@ -314,6 +346,26 @@ def refusals(out):
     out.repair(0)
 
 
+def damaged_index(out):
+    """HDF5's index gives a chunk another's place, or another size: nothing is written there."""
+    here, there = out.places[3], out.places[5]
+    rows = [out.rows_of_chunk(here)]
+    address = out.good.index(struct.pack("<Q", here.byte_offset))
+    size = out.good.index(struct.pack("<II3Q", here.size, 0, *here.chunk_offset, 0))
+    for at, value in [(address, struct.pack("<Q", there.byte_offset)),
+                      (address, struct.pack("<Q", 1 << 50)),
+                      (size, struct.pack("<I", 1 << 24))]:
+        damaged = bytearray(out.good)
+        damaged[at:at + len(value)] = value
+        damaged[out.places[0].byte_offset] ^= 1
+        out.file.write_bytes(damaged)
+        wrong = out.verify(7)[0]
+        first = out.ranges([out.rows_of_chunk(out.places[0])])
+        out.check(wrong in [first, joined(first + out.ranges(rows))], f"damaged index: {wrong}")
+        out.check("index of its chunks" in out.repair(4).stderr, "writes by a damaged index")
+        out.check(out.file.read_bytes() == damaged, "damaged index: the file is changed")
+
+
 def another_size(out):
     """A chunk that takes other bytes than it should is stored elsewhere, through HDF5."""
     place = out.places[3]
@@ -349,15 +401,20 @@ def main():
             everything_wrong(out)
             if name == "contiguous":
                 samples(out)
+                wrong_checksum(out)
                 wrong_from_the_start(out)
                 inputs(out)
                 refusals(out)
+            if name == "chunks":
+                damaged_index(out)
             if name == "deflate":
                 another_size(out)
             failures += out.failures
-        out = Output(runner, "large", (4001, 1003), "float64", "wrap", "", 256)
-        killed_repairs(out)
-        failures += out.failures
+        for name, stored in {"large": "",
+                             "large_packed": 'chunk = [64, 501]\ncompression = "deflate"'}.items():
+            out = Output(runner, name, (2001, 1003), "float64", "wrap", stored, 256)
+            killed_repairs(out)
+            failures += out.failures
         os.chdir("/")
     print(f"{failures} failures")
     return 1 if failures else 0

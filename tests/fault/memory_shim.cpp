@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include <dlfcn.h>
+
 // glibc's own names.
 // NOLINTBEGIN(bugprone-reserved-identifier, readability-identifier-naming)
 extern "C" {
@@ -19,8 +21,10 @@ void* __libc_memalign(size_t alignment, size_t bytes) noexcept;
 
 namespace {
 
-bool fails(size_t bytes) {
-    const fault::Rule* rule = fault::pick("malloc", "", -1, bytes);
+bool fails(size_t bytes, const void* caller) {
+    Dl_info info{};
+    const bool known = ::dladdr(caller, &info) != 0;
+    const fault::Rule* rule = fault::pick("malloc", known ? info.dli_fname : "", -1, bytes);
     if (rule == nullptr || rule->action != fault::Action::fail) {
         return false;
     }
@@ -32,24 +36,30 @@ bool fails(size_t bytes) {
 
 extern "C" {
 
-void* malloc(size_t bytes) noexcept { return fails(bytes) ? nullptr : __libc_malloc(bytes); }
+void* malloc(size_t bytes) noexcept {
+    return fails(bytes, __builtin_return_address(0)) ? nullptr : __libc_malloc(bytes);
+}
 
 void* calloc(size_t count, size_t bytes) noexcept {
-    return fails(count * bytes) ? nullptr : __libc_calloc(count, bytes);
+    return fails(count * bytes, __builtin_return_address(0)) ? nullptr
+                                                             : __libc_calloc(count, bytes);
 }
 
 void* realloc(void* old, size_t bytes) noexcept {
-    return fails(bytes) ? nullptr : __libc_realloc(old, bytes);
+    return fails(bytes, __builtin_return_address(0)) ? nullptr : __libc_realloc(old, bytes);
 }
 
 void* memalign(size_t alignment, size_t bytes) noexcept {
-    return fails(bytes) ? nullptr : __libc_memalign(alignment, bytes);
+    return fails(bytes, __builtin_return_address(0)) ? nullptr : __libc_memalign(alignment, bytes);
 }
 
-void* aligned_alloc(size_t alignment, size_t bytes) noexcept { return memalign(alignment, bytes); }
+void* aligned_alloc(size_t alignment, size_t bytes) noexcept {
+    return fails(bytes, __builtin_return_address(0)) ? nullptr : __libc_memalign(alignment, bytes);
+}
 
 int posix_memalign(void** to, size_t alignment, size_t bytes) noexcept {
-    void* const memory = memalign(alignment, bytes);
+    void* const memory =
+        fails(bytes, __builtin_return_address(0)) ? nullptr : __libc_memalign(alignment, bytes);
     if (memory == nullptr) {
         return ENOMEM;
     }

@@ -111,10 +111,10 @@ void read_rule(std::string_view whole, Rule& rule) {
     }
     read_action(cut(rest, '@'), whole, rule);
     read_when(cut(rest, ':'), whole, rule);
-    if (rest.starts_with(">=")) {
-        rule.least_bytes = static_cast<std::size_t>(number(rest.substr(2), whole));
-    } else {
-        rule.path = rest;
+    const std::size_t size = std::min(rest.find(">="), rest.size());
+    rule.path = rest.substr(0, size);
+    if (size < rest.size()) {
+        rule.least_bytes = static_cast<std::size_t>(number(rest.substr(size + 2), whole));
     }
 }
 

@@ -31,7 +31,8 @@ enum class Action {
 /// ACTION    the name of an errno value (ENOSPC), or short, eof, torn, kill, stop, log, delay=µS
 /// WHEN      17: the 17th of the calls that the rule is for; 17+: it and all later ones; /3: every
 ///           third; *: all
-/// WHERE     a part of the file's path, or >=BYTES: the calls that are about as many bytes
+/// WHERE     a part of the file's path (of malloc: of the library that calls it), then, or alone,
+///           >=BYTES: only calls that are about as many bytes
 ///
 ///   FAULT_RANK=N       only in the process that Open MPI or Slurm started as rank N
 ///   FAULT_LOG=FILE     gets a line for each call that a rule picked: "FUNCTION ACTION K PATH"

@@ -71,18 +71,21 @@ class SharedCounters {
 }
 
 bool is_hdf5(const char* module) { return std::strstr(module, "libhdf5") != nullptr; }
-bool is_system(const char* module) {
-    return std::strstr(module, "/libc.so") != nullptr || std::strstr(module, "/libz.so") != nullptr;
+/// The C library's and zlib's, and what the sanitizer puts in place of memcpy and the like.
+bool is_system(const Dl_info& info) {
+    const std::string_view module(info.dli_fname);
+    const std::string_view name(info.dli_sname == nullptr ? "" : info.dli_sname);
+    return module.find("/libc.so") != module.npos || module.find("/libz.so") != module.npos ||
+           name.starts_with("mem") || name.starts_with("str");
 }
 
 /// Whose code a signal hit, the system's libraries aside.
 void judge_signal(int) {
     std::array<void*, 64> frames{};
     const int count = ::backtrace(frames.data(), static_cast<int>(frames.size()));
-    for (int i = 1; i < count; ++i) { // frame 0 is this function
+    for (int i = 2; i < count; ++i) { // past backtrace() and this function
         Dl_info info{};
-        if (::dladdr(frames[static_cast<std::size_t>(i)], &info) != 0 &&
-            !is_system(info.dli_fname)) {
+        if (::dladdr(frames[static_cast<std::size_t>(i)], &info) != 0 && !is_system(info)) {
             if (!is_hdf5(info.dli_fname)) {
                 ::backtrace_symbols_fd(frames.data(), count, 2);
                 end_child(ours);

@@ -215,6 +215,13 @@ TEST(Journal, RefusesFilesOfAnotherRunOrVersion) {
     EXPECT_FALSE(parsed_or_refused(Bytes(320)));
 }
 
+TEST(Journal, AHeaderThatNeverReachedTheDiskIsNoDamage) {
+    const JournalRows journal = parse(Bytes(32));
+    EXPECT_TRUE(journal.rows.empty());
+    EXPECT_EQ(journal.notes.size(), 1U);
+    EXPECT_FALSE(parsed_or_refused(Bytes(33)));
+}
+
 TEST(Journal, RefusesRowsThatTheOutputDoesNotHave) {
     constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
     for (const RowHash& row : std::vector<RowHash>{{0, 0, 1},

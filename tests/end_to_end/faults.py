@@ -1,0 +1,300 @@
+"""Storage, memory, signals and other ranks that fail: faults.py RUNNER MPIRUN FAULT_SHIM MEMORY_SHIM.
+
+Every fault ends the run in time with its exit code and one message that says what happened, never
+with a wrong file under the output's name; the same command without the fault then goes on and gives
+the values of an undisturbed run.
+"""
+import collections
+import os
+import pathlib
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+
+from faulty_runs import (OUTPUT, Findings, Program, clear, finish, left_behind, make_input, picked,
+                         prepare_environment, read, report, send, wait_until)
+
+SHAPE = (120, 90)
+DEFLATE = ["--set", "output.chunk=[40,90]", "--set", 'output.compression="deflate"']
+# Few chunks, each committed at once.
+CHUNKS = ["--set", "run.chunk_rows=40", "--set", "run.commit_seconds=0", "--set", "run.lanes=2"]
+
+# What fails, how, the exit code, words of the message; on two ranks, only the second has the fault.
+Fault = collections.namedtuple("Fault", "name rules code words ranks memory",
+                               defaults=([], 0, False))
+FAULTS = [
+    Fault("quota", "pwrite:EDQUOT@8:out.h5", 4, ["out.h5", "quota"]),
+    Fault("limit of files", "pwrite:EFBIG@8:out.h5", 4, ["ulimit -f"]),
+    Fault("read-only", "open:EROFS@1:out.h5.partial", 4, ["out.h5.partial", "read-only"]),
+    Fault("disk fault in a write", "pwrite:EIO@9:out.h5", 4, ["Input/output error"]),
+    Fault("disk fault in a sync", "fdatasync:EIO@3+:out.h5", 4, ["bring the file to the disk"]),
+    Fault("full disk of one host", "pwrite:ENOSPC@2:out.h5.partial", 4,
+          ["No space left", "Free space", "rank 1"], ranks=2),
+    Fault("failing sync of one host", "fdatasync:EIO@2:out.h5", 4, ["Input/output error"], ranks=2),
+    Fault("rename across disks", "rename:EXDEV@1:out.h5.partial", 4,
+          ["cross-device", "The result is in"]),
+    Fault("rename forbidden", "rename:EACCES@1:out.h5.partial", 4, ["Permission denied"]),
+    Fault("rename without flags", "rename:EINVAL@1:out.h5.partial", 0),
+    Fault("names without links", "rename:EINVAL@1:out.h5.partial;link:EPERM@1", 0),
+    Fault("no locks here", "lock:ENOLCK@*", 0),
+    Fault("locks unknown", "lock:ENOTSUPP@*:.h5", 0),
+    Fault("no space to be had beforehand", "fallocate:EOPNOTSUPP@*", 0),
+    Fault("no space left beforehand", "fallocate:ENOSPC@1:out.h5", 4, ["disk space", "Free space"]),
+    Fault("interrupted calls", "pwrite,pread,fsync,fdatasync,fallocate:EINTR@/2", 0),
+    Fault("short calls", "pwrite,pread:short@*", 0),
+    Fault("interrupted and short", "pwrite,pread:short@/2;pwrite,pread:EINTR@/3", 0, ranks=2),
+    Fault("input unreadable in the middle", "pread:EIO@2:in.h5>=10000", 3, ["in.h5", "Input/output"]),
+    Fault("input cut off while it is read", "pread:eof@3:in.h5>=10000", 3, ["in.h5", "truncated"]),
+    Fault("input gone on one host", "pread:ESTALE@1:in.h5>=10000", 3, ["in.h5", "rank 1"], ranks=2),
+]
+
+
+def errors_in(text):
+    return [line for line in text.splitlines() if line.startswith("runner: error: ")]
+
+
+class Matrix:
+    def __init__(self, program):
+        self.program = program
+        self.findings = Findings()
+        self.checks = 0
+
+    def expect(self, condition, what, text=""):
+        self.checks += 1
+        return self.findings.expect(condition, what, text)
+
+    def expect_end(self, name, code, words, got, text):
+        """The exit code and, where it is a failure, one message with these words."""
+        right = got == code and all(word in text for word in words)
+        right = right and (code in (0, 75) or len(errors_in(text)) == 1)
+        self.expect(right, f"{name}: exit {got}, wanted {code} {words}", text)
+        if pathlib.Path(OUTPUT).exists():
+            self.expect(np.array_equal(read(), self.wanted), f"{name}: a wrong file has the name")
+
+    def expect_resumed(self, name, arguments=CHUNKS, ranks=0):
+        """The same command, without the fault, completes the output."""
+        if pathlib.Path(OUTPUT).exists() and not left_behind():
+            return
+        code, text = self.program.run(arguments, ranks)
+        if pathlib.Path(OUTPUT).exists() and left_behind() == ["out.h5.journal"] and code == 4:
+            # All was done but for removing an empty folder.
+            self.expect("already there" in text, f"{name}: complete", text)
+            os.rmdir(OUTPUT + ".journal")
+            code = 0
+        if self.expect(code == 0, f"{name}: then goes on with exit {code}", text):
+            self.expect(np.array_equal(read(), self.wanted), f"{name}: other values")
+            self.expect(not left_behind(), f"{name}: leaves {left_behind()}")
+
+    def table(self):
+        for fault in FAULTS:
+            clear()
+            rank = fault.ranks - 1 if fault.ranks else None
+            code, text = self.program.run(CHUNKS, fault.ranks, fault=fault.rules, rank=rank,
+                                          memory=fault.memory)
+            self.expect(picked(), f"{fault.name}: the fault was never there", text)
+            self.expect_end(fault.name, fault.code, fault.words, code, text)
+            self.expect_resumed(fault.name)
+
+    def every_call(self, action, calls, arguments):
+        """The k-th of the calls fails, for each k there is."""
+        for k in range(1, 1000):
+            clear()
+            name = f"{action} in call {k} of {calls} {arguments[-1]}"
+            code, text = self.program.run(arguments, fault=f"{calls}:{action}@{k}:out.h5")
+            if not picked():
+                self.expect(k > 10 and code == 0, f"{name}: too few calls", text)
+                return
+            # A failure that does no harm, as of a close after reading, may go unseen.
+            self.expect_end(f"{name} {picked()}", code if code == 0 else 4, [], code, text)
+            self.expect_resumed(name, arguments)
+        self.expect(False, f"{action} of {calls} never ends")
+
+    def every_allocation(self):
+        """The k-th of C++'s larger allocations fails. HDF5's own are left alone: its 1.10 spoils
+        the heap when one fails while it stores an attribute."""
+        for k in range(1, 1000):
+            clear()
+            code, text = self.program.run(CHUNKS, fault=f"malloc:ENOMEM@{k}:libstdc++>=4096", memory=True)
+            if not picked():
+                self.expect(k > 5 and code == 0, f"only {k} allocations", text)
+                return
+            words = [] if code == 0 else ["memory"]
+            self.expect_end(f"allocation {k} {picked()}", 0 if code == 0 else 6, words, code, text)
+            self.expect_resumed(f"allocation {k}")
+
+    def file_limits(self):
+        """ulimit -f: HDF5's close fails somewhere below what the output takes."""
+        for blocks in [0, 1, 4, 8, 16, 24, 32, 40, 44, 48, 60]:
+            clear()
+            line = shlex.join([self.program.runner, "job.toml", "--quiet", *CHUNKS])
+            done = subprocess.run(["bash", "-c", f"ulimit -f {blocks}; {line}"], timeout=20,
+                                  capture_output=True, text=True)
+            self.expect(done.returncode in (0, 4), f"ulimit -f {blocks}: exit {done.returncode}",
+                        done.stderr)
+            self.expect(done.returncode == 0 or "File too large" in done.stderr,
+                        f"ulimit -f {blocks} is named", done.stderr)
+            self.expect_resumed(f"ulimit -f {blocks}")
+
+    def full_disk(self):
+        """A real one, where this user may mount it."""
+        script = '''set -e
+mount -t tmpfs -o size=%dk tmpfs out
+set +e
+"$@"; code=$?
+set -e
+mount -o remount,size=10m out
+mkdir -p kept && rm -rf kept/* && cp -r out/. kept/
+exit $code
+'''
+        probe = subprocess.run(["unshare", "-rm", "mount", "-t", "tmpfs", "tmpfs", "out"],
+                               capture_output=True, check=False)
+        if probe.returncode != 0:
+            print("SKIPPED: no full disk, since unshare -rm cannot mount a tmpfs here")
+            return
+        for size in [12, 48, 52, 56, 60]:
+            clear()
+            done = subprocess.run(
+                ["unshare", "-rm", "bash", "-c", script % size, "-", self.program.runner,
+                 "job.toml", "--quiet", *CHUNKS], capture_output=True, text=True, timeout=20)
+            code, text = done.returncode, done.stderr
+            self.expect(code in (0, 4) and len(errors_in(text)) == (code != 0),
+                        f"disk of {size} KiB: exit {code}", text)
+            subprocess.run("cp -r kept/. out/", shell=True, check=True)
+            self.expect_resumed(f"disk of {size} KiB")
+
+    def signals(self):
+        slow = "pwrite:delay=100000@*:out.h5.partial"
+        for ranks, number, times, wanted in [
+                (0, signal.SIGTERM, 1, 75), (0, signal.SIGUSR1, 2, 75), (0, signal.SIGINT, 3, 130),
+                (2, signal.SIGUSR1, 1, 75)]:
+            clear()
+            name = f"{number.name} {times} times on {ranks} ranks"
+            process = self.program.start([*CHUNKS, "--set", "run.chunk_rows=10"], ranks, fault=slow)
+            wait_until(lambda: len(picked()) > 6, 10)
+            for _ in range(times):
+                send([process.pid], number)
+                time.sleep(0.02)
+            code, text = finish(process, 20)
+            self.expect_end(name, wanted, [], code, text) if wanted != 130 else self.expect(
+                code == wanted, f"{name}: exit {code}", text)
+            self.expect(not pathlib.Path(OUTPUT).exists(), f"{name}: was not stopped at all")
+            self.expect_resumed(name, ranks=ranks)
+
+    def stopped_rank(self):
+        clear()
+        began = time.monotonic()
+        code, text = self.program.run([*CHUNKS, "--set", "run.stall_seconds=2"], 2, rank=1,
+                                      fault="pwrite:stop@2:out.h5.partial")
+        self.expect(picked(), "a stopped rank: it was not stopped", text)
+        self.expect_end("a stopped rank", 6, ["rank 1", "sign of life"], code, text)
+        self.expect(time.monotonic() - began < 10, "a stopped rank is found in time", text)
+        self.expect_resumed("a stopped rank")
+
+    def races(self):
+        """Two at once for one output: one runs, the other names it."""
+        for race in range(50):
+            clear()
+            both = [self.program.start(CHUNKS, fault="pwrite:delay=20000@*:out.h5.partial")
+                    for _ in range(2)]
+            ends = [finish(process, 20) for process in both]
+            ends = sorted(zip(ends, both), key=lambda end: end[0][0])
+            ((good, _), winner), ((bad, text), _) = ends
+            self.expect((good, bad) == (0, 4), f"race {race}: exits {good}, {bad}", text)
+            self.expect(f"process {winner.pid}" in text and "another run" in text,
+                        f"race {race}: names process {winner.pid}", text)
+            self.expect(np.array_equal(read(), self.wanted) and not left_behind(),
+                        f"race {race}: leaves {left_behind()}")
+
+    def changed_parts(self):
+        """What somebody did to the files of a stopped run."""
+        clear()
+        stop = "fdatasync:kill@5:out.h5"
+        self.program.run(CHUNKS, fault=stop)
+        os.utime("in.h5")
+        code, text = self.program.run(CHUNKS)
+        self.expect_end("another input", 3, ["input has changed", "resume"], code, text)
+        code, text = self.program.run([*CHUNKS, "--resume", "never"])
+        self.expect_end("another input, anew", 0, [], code, text)
+
+        clear()
+        self.program.run(CHUNKS, fault=stop)
+        self.expect(picked(), "it was killed")
+        partial = pathlib.Path(OUTPUT + ".partial")
+        flipped = bytearray(partial.read_bytes())
+        flipped[20000] ^= 1
+        partial.write_bytes(flipped)
+        self.expect_resumed("a flipped bit", [*CHUNKS, "--set", 'run.resume_check="all"'])
+
+        clear()
+        slow = "pwrite:delay=5000@*:out.h5.partial;fdatasync:kill@9:out.h5"
+        self.program.run([*CHUNKS, "--set", "run.chunk_rows=10"], fault=slow)
+        for path in pathlib.Path(OUTPUT + ".journal").glob("*.rows"):
+            damaged = bytearray(path.read_bytes())
+            damaged[40] ^= 1
+            path.write_bytes(damaged)
+        code, text = self.program.run(CHUNKS)
+        self.expect_end("a damaged journal", 4, ["journal", "never"], code, text)
+        code, text = self.program.run([*CHUNKS, "--resume", "never"])
+        self.expect_end("a damaged journal, anew", 0, [], code, text)
+
+    def input_changes_meanwhile(self):
+        clear()
+        process = self.program.start(CHUNKS, fault="pwrite:delay=100000@*:out.h5.partial")
+        wait_until(lambda: len(picked()) > 4, 10)
+        os.utime("in.h5")
+        code, text = finish(process, 20)
+        self.expect_end("an input that changes", 3, ["changed while it was read"], code, text)
+        self.expect(not pathlib.Path(OUTPUT).exists(), "an input that changes: no output")
+
+    def closed_outputs(self):
+        """Nobody reads what is printed."""
+        line = shlex.join([self.program.runner, "job.toml", *CHUNKS])
+        for name, tail in [("closed", ">&- 2>&-"), ("a broken pipe", "2>&1 | true"),
+                           ("full", "> /dev/full 2>&1")]:
+            clear()
+            done = subprocess.run(["bash", "-c", f"{line} {tail}; exit ${{PIPESTATUS[0]}}"],
+                                  timeout=20, check=False)
+            self.expect(done.returncode == 0, f"output {name}: exit {done.returncode}")
+            self.expect(np.array_equal(read(), self.wanted), f"output {name}: other values")
+
+
+def main():
+    matrix = Matrix(Program(*sys.argv[1:5]))
+    parts = {
+        "table": matrix.table,
+        "every call fails": lambda: matrix.every_call(
+            "EIO", "pwrite,fsync,fdatasync,open,close,rename,unlink,mkdir,ftruncate,fallocate,lock",
+            CHUNKS),
+        "every write fails": lambda: matrix.every_call("ENOSPC", "pwrite", CHUNKS + DEFLATE),
+        "every allocation fails": matrix.every_allocation,
+        "file limits": matrix.file_limits,
+        "full disk": matrix.full_disk,
+        "signals": matrix.signals,
+        "stopped rank": matrix.stopped_rank,
+        "races": matrix.races,
+        "changed parts": matrix.changed_parts,
+        "input changes": matrix.input_changes_meanwhile,
+        "closed outputs": matrix.closed_outputs,
+    }
+    chosen = sys.argv[5:] or list(parts)
+    with tempfile.TemporaryDirectory() as folder:
+        prepare_environment(folder)
+        make_input(SHAPE)
+        code, text = matrix.program.run(CHUNKS)
+        matrix.expect(code == 0, "an undisturbed run", text)
+        matrix.wanted = read()
+        for name in chosen:
+            began = time.monotonic()
+            parts[name]()
+            print(f"{name}: {time.monotonic() - began:.1f} s", flush=True)
+        os.chdir("/")
+    report("faults", matrix.findings, f"{matrix.checks} checks")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,170 @@
+"""Jobs that are killed, and the same command again until they are done:
+kills.py RUNNER MPIRUN FAULT_SHIM MEMORY_SHIM [--rounds N] [--seed S].
+
+In each round one rank or all are killed, once or several times, from outside at a random moment or
+at a random one of their system calls; each run has its own number of ranks, chunk rows and lanes.
+At the end the output must be that of an undisturbed run, with nothing beside it. What was under its
+name before stays whole until then.
+"""
+import argparse
+import collections
+import os
+import pathlib
+import random
+import signal
+import struct
+import tempfile
+import time
+
+import numpy as np
+
+from faulty_runs import (OUTPUT, Findings, Program, clear, finish, kill_all, left_behind,
+                         make_input, prepare_environment, ranks_of, read, report, send,
+                         wait_until)
+
+SHAPE = (2, 260, 90)
+ROWS = SHAPE[0] * SHAPE[1]
+LAYOUTS = {
+    "contiguous": [],
+    "chunked": ["--set", "output.chunk=[1,16,50]"],
+    "deflate": ["--set", "output.chunk=[1,20,90]", "--set", 'output.compression="deflate"'],
+    "shuffled": ["--set", "output.chunk=[1,8,40]", "--set", 'output.compression="deflate"', "--set",
+                 "output.shuffle=true"],
+}
+CALLS = "pwrite,fsync,fdatasync,open,close,rename,unlink,mkdir,ftruncate,fallocate"
+
+
+def rows_in_journal():
+    """Rows that the journal lists, of the newest generation; None without a journal."""
+    folder = pathlib.Path(OUTPUT + ".journal")
+    if not (folder / "identity").exists():
+        return None
+    generation = (folder / "identity").read_text().split("\n")[1]
+    rows = 0
+    for path in folder.glob(generation + "-*.rows"):
+        records = path.read_bytes()[32:]
+        for at in range(0, len(records) - 31, 32):
+            rows += struct.unpack_from("<QQ", records, at)[1]
+    return rows
+
+
+def phase(before):
+    """How far the killed run had come; `before` is the output that was there."""
+    rows = rows_in_journal()
+    if pathlib.Path(OUTPUT).exists() and pathlib.Path(OUTPUT).read_bytes() != before:
+        if not left_behind():
+            return "not at all"
+        return "after cleaning up" if rows is None else "cleaning up"
+    if rows is None:
+        return "beginning"
+    if not pathlib.Path(OUTPUT + ".partial").exists():
+        return "beginning"
+    return "no row yet" if rows == 0 else ("completing" if rows == ROWS else "streaming")
+
+
+def settings(rng):
+    chosen = ["--set", f"run.lanes={rng.randint(1, 4)}",
+              "--set", f"run.chunk_rows={rng.choice([5, 8, 13, 20, 48])}",
+              "--set", f"run.commit_seconds={rng.choice([0, 0, 0.02, 0.1])}"]
+    return chosen + ["--set", f'run.resume_check="{rng.choice(["few", "all"])}"']
+
+
+def killed_run(program, rng, arguments, findings):
+    """One run that is killed, or done before; the exit code of one that was not killed."""
+    ranks = rng.choice([0, 0, 1, 2, 2, 3, 4])
+    delay = f"pwrite:delay={rng.choice([2000, 6000, 12000])}@*:out.h5"
+    how = rng.choice(["call", "one", "all"])
+    rank = rng.randrange(max(ranks, 1)) if ranks else None
+    if how == "call":
+        count = round(2 ** rng.uniform(0, 8))
+        process = program.start(arguments, ranks, rank=rank,
+                                fault=f"{delay};{CALLS}:kill@{count}:out.h5")
+    else:
+        process = program.start(arguments, ranks, fault=delay)
+        # The time that starting takes is the machine's: count from when something is there.
+        wait_until(lambda: left_behind() or process.poll() is not None, 20)
+        time.sleep(rng.uniform(0, 0.5))
+        if how == "all":
+            kill_all(process)
+        else:
+            pids = ranks_of(process)
+            send(pids[rank or 0:][:1] or pids[:1], signal.SIGKILL)
+    began = time.monotonic()
+    code, text = finish(process, 30)
+    findings.expect(code is not None, f"ranks {ranks} killed by {how}", text)
+    findings.expect(how == "call" or time.monotonic() - began < 5 or code == 0,
+                    f"one of {ranks} ranks was killed and the others went on", text)
+    findings.expect(code in (0, -9, 137, 255) or "signal 9" in text,
+                    f"ranks {ranks} killed by {how}, exit {code}", text)
+    return code
+
+
+def clear_folder(findings):
+    for name in left_behind():
+        path = pathlib.Path("out", name)
+        findings.expect(name in ("out.h5.lock", "out.h5.journal"), f"left behind: {name}")
+        path.rmdir() if path.is_dir() else path.unlink()
+
+
+def one_round(program, rng, wanted, findings, phases):
+    clear()
+    layout = rng.choice(list(LAYOUTS))
+    before = None
+    arguments = list(LAYOUTS[layout])
+    if rng.random() < 0.3:
+        before = b"what was there"
+        pathlib.Path(OUTPUT).write_bytes(before)
+        arguments += ["--set", "output.overwrite=true"]
+    for _ in range(rng.choice([1, 1, 2, 4])):
+        killed_run(program, rng, arguments + settings(rng), findings)
+        where = phase(before)
+        phases[where] += 1
+        if pathlib.Path(OUTPUT).exists() and pathlib.Path(OUTPUT).read_bytes() != before:
+            findings.expect(np.array_equal(read(), wanted), f"{layout}: named too early")
+            break
+        findings.expect(before is None or pathlib.Path(OUTPUT).exists(),
+                        f"{layout}: the file of before is gone")
+    if where != "not at all":
+        code, text = program.run(arguments + settings(rng), rng.choice([0, 1, 2, 3, 4]))
+        if where == "after cleaning up" and code == 4:
+            # Nothing but an empty folder and the lock's file were left: it is a finished job's.
+            findings.expect("already there" in text, "a finished output", text)
+            clear_folder(findings)
+            code = 0
+        if not findings.expect(code == 0, f"{layout}, killed {where}: goes on with exit {code}",
+                               text):
+            return
+    findings.expect(np.array_equal(read(), wanted), f"{layout}, killed {where}: other values")
+    findings.expect(not left_behind(), f"{layout}, killed {where}: leaves {left_behind()}")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program", nargs=4)
+    parser.add_argument("--rounds", type=int, default=12)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    program = Program(*options.program)
+    findings = Findings()
+    phases = collections.Counter()
+    with tempfile.TemporaryDirectory() as folder:
+        prepare_environment(folder)
+        make_input(SHAPE)
+        code, text = program.run([])
+        findings.expect(code == 0, "an undisturbed run", text)
+        wanted = read()
+        for number in range(options.rounds):
+            # Each by itself, so that one can be run again: --seed SEED+NUMBER --rounds 1.
+            wrong = findings.count
+            one_round(program, random.Random(options.seed + number), wanted, findings, phases)
+            if findings.count > wrong:
+                print(f"  in the round of seed {options.seed + number}", flush=True)
+        os.chdir("/")
+    landed = sum(phases.values()) - phases["not at all"]
+    findings.expect(phases["streaming"] >= options.rounds / 4, "too few kills hit the stream")
+    report("kills", findings, f"seed {options.seed}, {options.rounds} rounds, {landed} kills: "
+           + ", ".join(f"{count} {name}" for name, count in sorted(phases.items())))
+
+
+if __name__ == "__main__":
+    main()
