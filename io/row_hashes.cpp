@@ -50,6 +50,23 @@ std::vector<std::uint64_t> read_list(const std::string& file, std::int64_t total
     return list;
 }
 
+void store_list(DatasetHandle dataset, const std::string& file,
+                const std::vector<RowHash>& hashes) {
+    std::vector<std::uint64_t> list;
+    list.reserve(hashes.size() * fields);
+    for (const RowHash& run : hashes) {
+        list.insert(list.end(), {static_cast<std::uint64_t>(run.first),
+                                 static_cast<std::uint64_t>(run.rows), run.hash});
+    }
+    if (!dataset.valid() ||
+        H5Dwrite(dataset.get(), H5T_NATIVE_UINT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, list.data()) <
+            0 ||
+        !dataset.close()) {
+        throw_hdf5(ExitCode::output, "cannot store the checksums",
+                   file_and_dataset(file, row_hashes_dataset));
+    }
+}
+
 } // namespace
 
 std::uint64_t hash_bytes(const std::byte* data, std::int64_t bytes) {
@@ -74,12 +91,6 @@ void BytesHasher::Free::operator()(XXH3_state_s* state) const noexcept {
 }
 
 void write_row_hashes(const std::string& file, const std::vector<RowHash>& hashes) {
-    std::vector<std::uint64_t> list;
-    list.reserve(hashes.size() * fields);
-    for (const RowHash& run : hashes) {
-        list.insert(list.end(), {static_cast<std::uint64_t>(run.first),
-                                 static_cast<std::uint64_t>(run.rows), run.hash});
-    }
     FileHandle handle = update_hdf5(file);
     const std::array<hsize_t, 2> shape = {hashes.size(), fields};
     const SpaceHandle space(
@@ -88,15 +99,15 @@ void write_row_hashes(const std::string& file, const std::vector<RowHash>& hashe
     hdf5_must(H5Pset_create_intermediate_group(links.get(), 1), "H5Pset_create_intermediate_group");
     const PropertyHandle creation(hdf5_must(H5Pcreate(H5P_DATASET_CREATE), "H5Pcreate"));
     hdf5_must(H5Pset_obj_track_times(creation.get(), false), "H5Pset_obj_track_times");
-    DatasetHandle dataset(H5Dcreate2(handle.get(), row_hashes_dataset, H5T_STD_U64LE, space.get(),
-                                     links.get(), creation.get(), H5P_DEFAULT));
-    if (!dataset.valid() ||
-        H5Dwrite(dataset.get(), H5T_NATIVE_UINT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, list.data()) <
-            0 ||
-        !dataset.close()) {
-        throw_hdf5(ExitCode::output, "cannot store the checksums",
-                   file_and_dataset(file, row_hashes_dataset));
-    }
+    store_list(DatasetHandle(H5Dcreate2(handle.get(), row_hashes_dataset, H5T_STD_U64LE,
+                                        space.get(), links.get(), creation.get(), H5P_DEFAULT)),
+               file, hashes);
+    close_hdf5(std::move(handle), file);
+}
+
+void replace_row_hashes(const std::string& file, const std::vector<RowHash>& hashes) {
+    FileHandle handle = update_hdf5(file);
+    store_list(open_dataset(handle, file, row_hashes_dataset), file, hashes);
     close_hdf5(std::move(handle), file);
 }
 

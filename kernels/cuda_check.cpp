@@ -4,8 +4,8 @@
 #include "base/error.hpp"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
+#include <initializer_list>
 
 namespace runner {
 namespace {
@@ -17,34 +17,37 @@ std::atomic<cudaError_t>& first_loss() {
     return loss;
 }
 
+// Names that older headers have not.
+constexpr auto contained = static_cast<cudaError_t>(226);
+constexpr auto tensor_memory_leak = static_cast<cudaError_t>(721);
+
+bool is_one_of(cudaError_t status, std::initializer_list<cudaError_t> errors) {
+    return std::find(errors.begin(), errors.end(), status) != errors.end();
+}
+
 /// Errors that come from the GPU or the machine rather than from a kernel.
 bool is_of_hardware(cudaError_t status) {
-    static constexpr std::array errors = {cudaErrorDevicesUnavailable,  cudaErrorECCUncorrectable,
-                                          cudaErrorNvlinkUncorrectable, cudaErrorContained,
-                                          cudaErrorExternalDevice,      cudaErrorUnknown};
-    return std::find(errors.begin(), errors.end(), status) != errors.end();
+    return is_one_of(status, {cudaErrorDevicesUnavailable, cudaErrorECCUncorrectable,
+                              cudaErrorNvlinkUncorrectable, contained, cudaErrorExternalDevice,
+                              cudaErrorUnknown});
 }
 
 /// CUDA's list of errors that leave "the process in an inconsistent state", and those of hardware.
 bool is_loss(cudaError_t status) {
-    static constexpr std::array errors = {
-        cudaErrorIllegalAddress,      cudaErrorLaunchTimeout,
-        cudaErrorContextIsDestroyed,  cudaErrorAssert,
-        cudaErrorHardwareStackError,  cudaErrorIllegalInstruction,
-        cudaErrorMisalignedAddress,   cudaErrorInvalidAddressSpace,
-        cudaErrorInvalidPc,           cudaErrorLaunchFailure,
-        cudaErrorMpsClientTerminated, cudaErrorCudartUnloading,
-        static_cast<cudaError_t>(721)}; // cudaErrorTensorMemoryLeak, which older headers have not
     return is_of_hardware(status) ||
-           std::find(errors.begin(), errors.end(), status) != errors.end();
+           is_one_of(status,
+                     {cudaErrorIllegalAddress, cudaErrorLaunchTimeout, cudaErrorContextIsDestroyed,
+                      cudaErrorAssert, cudaErrorHardwareStackError, cudaErrorIllegalInstruction,
+                      cudaErrorMisalignedAddress, cudaErrorInvalidAddressSpace, cudaErrorInvalidPc,
+                      cudaErrorLaunchFailure, tensor_memory_leak, cudaErrorMpsClientTerminated,
+                      cudaErrorCudartUnloading});
 }
 
 /// Errors that only a wrong call or launch brings about.
 bool is_of_program(cudaError_t status) {
-    static constexpr std::array errors = {
-        cudaErrorInvalidValue, cudaErrorInvalidConfiguration, cudaErrorInvalidDeviceFunction,
-        cudaErrorInvalidResourceHandle, cudaErrorLaunchOutOfResources};
-    return std::find(errors.begin(), errors.end(), status) != errors.end();
+    return is_one_of(status, {cudaErrorInvalidValue, cudaErrorInvalidConfiguration,
+                              cudaErrorInvalidDeviceFunction, cudaErrorInvalidResourceHandle,
+                              cudaErrorLaunchOutOfResources});
 }
 
 /// Asks no device, so it may be called when there is none any more.

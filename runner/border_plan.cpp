@@ -82,8 +82,7 @@ BorderPlan make_border_plan(const Decomposition& decomposition, int rank) {
 RowSet early_rows(const Decomposition& decomposition, std::int64_t frame, std::int64_t first,
                   std::int64_t last) {
     const Decomposition& d = decomposition;
-    if (d.border != RowBorder::periodic || d.halo == 0 || d.halo >= d.rows ||
-        (d.whole_frames() && first == 0 && last == d.rows)) {
+    if (d.border != RowBorder::periodic || d.halo == 0 || d.halo >= d.rows) {
         return {};
     }
     std::vector<RowRange> outside;

@@ -29,9 +29,7 @@ class RunChecker {
     explicit RunChecker(RowReader& stored)
         : stored_(stored), row_bytes_(row_bytes(stored.info().array)),
           most_rows_(std::clamp<std::int64_t>(piece_bytes / row_bytes_, 1,
-                                              row_count(stored.info().array))),
-          piece_(std::make_unique_for_overwrite<std::byte[]>(
-              static_cast<std::size_t>(most_rows_ * row_bytes_))) {}
+                                              row_count(stored.info().array))) {}
 
     std::vector<WrongRows> check(std::span<const RowHash> runs) {
         while (!runs.empty()) {
@@ -65,7 +63,7 @@ class RunChecker {
             }
         } catch (const std::exception& error) {
             if (runs.size() == 1) {
-                add(runs.front(), reason_of(error));
+                add(runs.front(), reason_of(error), std::nullopt);
                 return;
             }
             for (const RowHash& run : runs) {
@@ -75,17 +73,27 @@ class RunChecker {
         }
         for (std::size_t i = 0; i < runs.size(); ++i) {
             if (hashes[i] != runs[i].hash) {
-                add(runs[i], "the checksum differs");
+                add(runs[i], "the checksum differs", hashes[i]);
             }
         }
     }
 
+    /// Taken where what goes wrong is the rows' fault: a damaged shape may ask for any size.
+    std::byte* piece() {
+        if (!piece_) {
+            piece_ = std::make_unique_for_overwrite<std::byte[]>(
+                static_cast<std::size_t>(most_rows_ * row_bytes_));
+        }
+        return piece_.get();
+    }
+
     void hash_runs(std::span<const RowHash> runs, std::vector<std::uint64_t>& hashes) {
         const std::int64_t first = runs.front().first;
-        stored_.read(first, runs.back().first + runs.back().rows - first, piece_.get());
+        std::byte* const rows = piece();
+        stored_.read(first, runs.back().first + runs.back().rows - first, rows);
         tbb::parallel_for(std::size_t{0}, runs.size(), [&](std::size_t i) {
-            hashes[i] = hash_bytes(piece_.get() + (runs[i].first - first) * row_bytes_,
-                                   runs[i].rows * row_bytes_);
+            hashes[i] =
+                hash_bytes(rows + (runs[i].first - first) * row_bytes_, runs[i].rows * row_bytes_);
         });
     }
 
@@ -93,14 +101,14 @@ class RunChecker {
         BytesHasher hasher;
         for (std::int64_t done = 0; done < run.rows; done += most_rows_) {
             const std::int64_t rows = std::min(most_rows_, run.rows - done);
-            stored_.read(run.first + done, rows, piece_.get());
-            hasher.add(piece_.get(), rows * row_bytes_);
+            stored_.read(run.first + done, rows, piece());
+            hasher.add(piece(), rows * row_bytes_);
         }
         return hasher.hash();
     }
 
-    void add(const RowHash& run, std::string why) {
-        wrong_.push_back({{run.first, run.first + run.rows}, std::move(why)});
+    void add(const RowHash& run, std::string why, std::optional<std::uint64_t> hash) {
+        wrong_.push_back({{run.first, run.first + run.rows}, std::move(why), hash});
     }
 
     RowReader& stored_;

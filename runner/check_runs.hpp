@@ -3,8 +3,10 @@
 
 #include "io/row_hashes.hpp"
 #include "io/rows.hpp"
-#include "runner/decomposition.hpp"
+#include "runner/row_set.hpp"
 
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,7 +16,8 @@ namespace runner {
 /// Rows that are not as they should be.
 struct WrongRows {
     RowRange rows;
-    std::string why; ///< "the checksum differs", or why they cannot be read
+    std::string why;                        ///< "the checksum differs", or why they cannot be read
+    std::optional<std::uint64_t> hash = {}; ///< of a run as it is, where it can be read
 
     bool operator==(const WrongRows&) const = default;
 };

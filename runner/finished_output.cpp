@@ -9,9 +9,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <new>
+#include <exception>
 #include <sstream>
-#include <stdexcept>
 
 #include <sys/stat.h>
 
@@ -35,10 +34,9 @@ template <class Look> auto trusting_no_structure(const std::string& file, const 
             refuse_structure(file, error.what());
         }
         throw;
-    } catch (const std::bad_alloc&) {
-        refuse_structure(file, "a size in it is beyond all memory");
-    } catch (const std::length_error&) {
-        refuse_structure(file, "a size in it is beyond all memory");
+    } catch (const std::exception& error) {
+        refuse_structure(file,
+                         "a size in it may be beyond all memory: " + std::string(error.what()));
     }
 }
 

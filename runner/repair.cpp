@@ -2,9 +2,9 @@
 #include "runner/repair.hpp"
 
 #include "base/error.hpp"
+#include "io/file.hpp"
 #include "io/file_lock.hpp"
 #include "io/row_geometry.hpp"
-#include "runner/check_runs.hpp"
 #include "runner/compute_rows.hpp"
 #include "runner/finished_output.hpp"
 #include "runner/verify.hpp"
@@ -17,22 +17,18 @@
 namespace runner {
 namespace {
 
-/// The runs whose rows are not as listed. The file is closed again.
-std::vector<RowHash> wrong_runs(const FinishedOutput& output, int threads) {
-    const auto stored = open_stored_rows(output, threads);
-    std::vector<RowHash> runs;
-    for (const WrongRows& wrong : check_runs(*stored, output.runs)) {
-        runs.push_back(*std::lower_bound(
-            output.runs.begin(), output.runs.end(), wrong.rows.first,
-            [](const RowHash& run, std::int64_t row) { return run.first < row; }));
-    }
-    return runs;
+std::vector<WrongRows> wrong_rows(const FinishedOutput& output, int threads) {
+    return check_runs(*open_stored_rows(output, threads), output.runs);
 }
 
-RowRange rows_of(const RowHash& run) { return {run.first, run.first + run.rows}; }
+RowHash& listed(FinishedOutput& output, RowRange run) {
+    return *std::lower_bound(
+        output.runs.begin(), output.runs.end(), run.first,
+        [](const RowHash& each, std::int64_t row) { return each.first < row; });
+}
 
 [[noreturn]] void refuse(const RepairRequest& request, const FinishedOutput& output,
-                         const RowHash& run) {
+                         RowRange rows) {
     const std::string change = request.input ? "" : input_change(output);
     std::string why = "computed again they have another checksum than the file lists";
     if (!change.empty()) {
@@ -42,76 +38,91 @@ RowRange rows_of(const RowHash& run) { return {run.first, run.first + run.rows};
     }
     throw Error(ExitCode::differs,
                 {"cannot repair, and changed nothing",
-                 output.file + ", " + rows_text(rows_of(run), output.stored.array), why,
+                 output.file + ", " + rows_text(rows, output.stored.array), why,
                  "Name the input it was made from with --input, or run the job again with "
                  "output.overwrite = true"});
 }
 
-/// Computes the runs twice, so that none of them need be kept in memory and none is written before
-/// all are known to be right.
-void compute_and_write(const RepairRequest& request, const FinishedOutput& output,
-                       const std::vector<RowHash>& runs) {
+std::uint64_t computed_hash(RowComputer& computer, RowRange rows, std::int64_t row_bytes) {
+    BytesHasher hasher;
+    computer.compute(rows, [&](RowRange piece, const std::byte* elements) {
+        hasher.add(elements, piece.count() * row_bytes);
+    });
+    return hasher.hash();
+}
+
+/// Finds out what each wrong run needs, then does it. Rows are computed twice, so that none need be
+/// kept in memory and none is written before all are known to be right.
+void mend(const RepairRequest& request, FinishedOutput& output, const std::vector<WrongRows>& wrong,
+          Repair& result) {
     const PreparedJob prepared = prepare_again(output, request.input);
     const JobFile::Input& from = prepared.file.input;
     const auto input = open_rows(from.file, from.dataset, request.threads);
     const OutputDataset dataset = output.dataset();
     RowComputer computer(prepared.stream(), *input, row_alignment(dataset.array, dataset.layout),
                          request.threads);
-    for (const RowHash& run : runs) {
-        BytesHasher hasher;
-        computer.compute(rows_of(run), [&](RowRange rows, const std::byte* elements) {
-            hasher.add(elements, rows.count() * row_bytes(dataset.array));
-        });
-        if (hasher.hash() != run.hash) {
-            refuse(request, output, run);
+    for (const WrongRows& run : wrong) {
+        const std::uint64_t hash = computed_hash(computer, run.rows, row_bytes(dataset.array));
+        if (hash == listed(output, run.rows).hash) {
+            result.rows.push_back(run.rows);
+        } else if (hash == run.hash) {
+            // The file and the job agree on the rows: it is the list that is damaged.
+            listed(output, run.rows).hash = hash;
+            result.checksums.push_back(run.rows);
+        } else {
+            refuse(request, output, run.rows);
         }
     }
-    const auto writer = reopen_output_rows(dataset, request.threads);
-    for (const RowHash& run : runs) {
-        computer.compute(rows_of(run), [&](RowRange rows, const std::byte* elements) {
-            writer->write(rows.first, rows.count(), elements);
-        });
+    if (!result.rows.empty()) {
+        const auto writer = reopen_output_rows(dataset, request.threads);
+        for (const RowRange& run : result.rows) {
+            computer.compute(run, [&](RowRange rows, const std::byte* elements) {
+                writer->write(rows.first, rows.count(), elements);
+            });
+        }
+        writer->finish(RowWriter::Sync::yes);
     }
-    writer->finish(RowWriter::Sync::yes);
+    if (!result.checksums.empty()) {
+        replace_row_hashes(output.file, output.runs);
+        File(output.file, File::Mode::update).sync();
+    }
 }
 
 } // namespace
 
 Repair repair(const RepairRequest& request) {
-    const FinishedOutput output = read_finished_output(request.file);
+    FinishedOutput output = read_finished_output(request.file);
     const FileLock lock(lock_path(output.file),
                         "runner repair, process " + std::to_string(::getpid()));
-    const std::vector<RowHash> runs = wrong_runs(output, request.threads);
-    Repair result{output.file, output.stored.array, std::ssize(output.runs), {}};
-    if (runs.empty()) {
+    Repair result{output.file, output.stored.array, std::ssize(output.runs), {}, {}};
+    const std::vector<WrongRows> wrong = wrong_rows(output, request.threads);
+    if (wrong.empty()) {
         return result;
     }
-    compute_and_write(request, output, runs);
-    const std::vector<RowHash> left = wrong_runs(output, request.threads);
+    mend(request, output, wrong, result);
+    const std::vector<WrongRows> left = wrong_rows(output, request.threads);
     if (!left.empty()) {
         throw Error(ExitCode::differs,
                     {"the output is still wrong after its repair",
-                     output.file + ", " + rows_text(rows_of(left.front()), result.array),
+                     output.file + ", " + rows_text(left.front().rows, result.array),
                      std::to_string(left.size()) + " runs of rows are",
-                     "The file's structure or its disk is damaged: run the job again with "
+                     "HDF5's structure in the file or its disk is damaged: run the job again with "
                      "output.overwrite = true, on another disk"});
     }
-    std::transform(runs.begin(), runs.end(), std::back_inserter(result.repaired), rows_of);
     return result;
 }
 
 std::string repair_text(const Repair& repair) {
     const std::string all = "all " + std::to_string(repair.runs) + " runs of rows are right\n";
-    if (repair.repaired.empty()) {
+    if (repair.rows.empty() && repair.checksums.empty()) {
         return repair.file + ": nothing to repair, " + all;
     }
-    std::vector<WrongRows> rows;
-    for (const RowRange& each : repair.repaired) {
-        rows.push_back({each, ""});
-    }
     std::string text;
-    for (const WrongRows& each : merged(std::move(rows))) {
-        text += "repaired: " + rows_text(each.rows, repair.array) + "\n";
+    for (const RowRange& rows : make_row_set(repair.rows)) {
+        text += "repaired: " + rows_text(rows, repair.array) + "\n";
+    }
+    for (const RowRange& rows : make_row_set(repair.checksums)) {
+        text += "repaired: the checksum of " + rows_text(rows, repair.array) + "\n";
     }
     return text + repair.file + ": " + all;
 }

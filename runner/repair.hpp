@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/array_info.hpp"
-#include "runner/decomposition.hpp"
+#include "runner/row_set.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -21,15 +21,17 @@ struct RepairRequest {
 struct Repair {
     std::string file;
     ArrayInfo array;
-    std::int64_t runs = 0;          ///< of rows in all
-    std::vector<RowRange> repaired; ///< runs computed again
+    std::int64_t runs = 0;           ///< of rows in all
+    std::vector<RowRange> rows;      ///< runs written again
+    std::vector<RowRange> checksums; ///< runs that were right, and their checksum in the list not
 };
 
-/// Checks every run of rows, computes the wrong ones again from the input and, if all then have
-/// the checksums that the file lists, puts them in their places and checks all once more. Cut short
-/// it leaves rows that are still wrong by their checksum, and can be called again.
+/// Checks every run of rows and computes the wrong ones again from the input. If all then have the
+/// checksums that the file lists, puts them in their places; where they are what the file holds,
+/// mends the list instead; and checks all once more. Cut short it leaves rows that are still wrong
+/// by their checksum, and can be called again. Holds the output's lock.
 /// @throws Error: (input) when the file is no finished output, or the input cannot be used;
-/// (differs) when computed rows have other checksums, and then nothing is changed; (output).
+/// (differs) when computed rows are neither, and then nothing is changed; (output).
 Repair repair(const RepairRequest& request);
 
 /// The result for people, ending with a line break.

@@ -13,6 +13,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <string>
 #include <thread>
@@ -204,6 +205,8 @@ std::thread Pipeline<Q>::stage_thread(Stage stage, Body body) {
             (this->*body)();
         } catch (const Error& error) {
             fail(with_place(stage, error));
+        } catch (const std::bad_alloc&) {
+            fail(with_place(stage, out_of_host_memory()));
         } catch (...) {
             fail(std::current_exception());
         }

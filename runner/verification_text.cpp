@@ -4,6 +4,8 @@
 #include "base/sizes.hpp"
 #include "io/row_geometry.hpp"
 
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 namespace runner {
@@ -14,9 +16,15 @@ std::string counted(std::int64_t count, const std::string& what) {
 }
 
 std::string wrong_text(const std::vector<WrongRows>& wrong, const ArrayInfo& array) {
+    constexpr std::size_t most_told = 100;
+    const std::vector<WrongRows> ranges = merged(wrong);
     std::string text;
-    for (const WrongRows& each : merged(wrong)) {
-        text += "wrong: " + rows_text(each.rows, array) + ": " + each.why + "\n";
+    for (std::size_t i = 0; i < std::min(ranges.size(), most_told); ++i) {
+        text += "wrong: " + rows_text(ranges[i].rows, array) + ": " + ranges[i].why + "\n";
+    }
+    if (ranges.size() > most_told) {
+        text += "wrong: and " + std::to_string(ranges.size() - most_told) +
+                " ranges more (--json lists all)\n";
     }
     return text;
 }
@@ -75,9 +83,8 @@ std::string verification_text(const Verification& v) {
         "\n";
     if (!v.not_recomputed.empty()) {
         text += "not computed again: " + v.not_recomputed + "\n";
-    } else if (v.recomputed_places > 0) {
-        text += "computed again: " + counted(v.recomputed_places, "place") + ", " +
-                counted(v.recomputed_rows, "row") + ": " +
+    } else if (v.recomputed_rows > 0) {
+        text += "computed again: " + counted(v.recomputed_rows, "row") + ": " +
                 (v.wrong_recomputed.empty()
                      ? "all right"
                      : counted(std::ssize(v.wrong_recomputed), "row") + " wrong") +
@@ -98,7 +105,6 @@ std::string verification_json(const Verification& v) {
     json["checked_rows"] = v.checked_rows;
     json["wrong_runs"] = v.wrong_runs.size();
     json["wrong"] = wrong_json(v.wrong_runs);
-    json["recomputed_places"] = v.recomputed_places;
     json["recomputed_rows"] = v.recomputed_rows;
     json["wrong_recomputed"] = wrong_json(v.wrong_recomputed);
     json["not_recomputed"] = v.not_recomputed.empty() ? nlohmann::ordered_json()

@@ -28,10 +28,13 @@ std::vector<RowHash> sampled(const std::vector<RowHash>& runs, std::optional<std
     return chosen;
 }
 
-bool touches(RowRange place, const std::vector<WrongRows>& wrong) {
-    return std::any_of(wrong.begin(), wrong.end(), [&](const WrongRows& each) {
-        return place.first < each.rows.last && each.rows.first < place.last;
-    });
+RowSet rows_of(const std::vector<WrongRows>& wrong) {
+    std::vector<RowRange> rows;
+    rows.reserve(wrong.size());
+    for (const WrongRows& each : wrong) {
+        rows.push_back(each.rows);
+    }
+    return make_row_set(std::move(rows));
 }
 
 /// The job with its input, or nothing and why.
@@ -82,16 +85,14 @@ void recompute(const VerifyRequest& request, const FinishedOutput& output,
     const auto input = open_rows(from.file, from.dataset, request.threads);
     RowComputer computer(prepared.stream(), *input, 1, request.threads);
     const std::int64_t count = request.recompute.value_or(usual_places);
-    for (const RowRange& place : places_to_recompute(output.runs, count)) {
-        if (touches(place, result.wrong_runs)) {
-            continue;
-        }
+    const RowSet places =
+        subtract(places_to_recompute(output.runs, count), rows_of(result.wrong_runs));
+    for (const RowRange& place : places) {
         computer.compute(place, [&](RowRange rows, const std::byte* elements) {
             compare_rows(stored, rows, elements, result.wrong_recomputed);
         });
-        ++result.recomputed_places;
-        result.recomputed_rows += place.count();
     }
+    result.recomputed_rows = count_rows(places);
 }
 
 } // namespace
@@ -105,31 +106,28 @@ std::vector<std::int64_t> spread(std::int64_t count, std::int64_t of) {
     return chosen;
 }
 
-std::vector<RowRange> places_to_recompute(const std::vector<RowHash>& runs, std::int64_t count) {
+RowSet places_to_recompute(const std::vector<RowHash>& runs, std::int64_t count) {
     const std::int64_t rows = runs.back().first + runs.back().rows;
-    const auto two_rows_from = [rows](std::int64_t row) {
-        const std::int64_t first =
-            std::clamp<std::int64_t>(row, 0, std::max<std::int64_t>(0, rows - 2));
-        return RowRange{first, std::min(first + 2, rows)};
-    };
+    count = std::min(count, rows);
     std::vector<RowRange> places;
+    const auto add = [&](std::int64_t row) {
+        row = std::clamp<std::int64_t>(row, 0, std::max<std::int64_t>(0, rows - 2));
+        places.push_back({row, std::min(row + 2, rows)});
+    };
     for (const std::int64_t row : spread(std::min<std::int64_t>(count, 2), rows)) {
-        places.push_back(two_rows_from(row));
+        add(row);
     }
     const std::int64_t more = count - std::ssize(places);
     const std::int64_t seams = std::ssize(runs) - 1;
     const std::int64_t at_seams = std::min((more + 1) / 2, seams);
     for (std::int64_t i = 0; i < at_seams; ++i) {
         const std::int64_t seam = 1 + part(2 * i + 1, seams, 2 * at_seams);
-        places.push_back(two_rows_from(runs[static_cast<std::size_t>(seam)].first - 1));
+        add(runs[static_cast<std::size_t>(seam)].first - 1);
     }
     for (std::int64_t i = 0; i < more - at_seams; ++i) {
-        places.push_back(two_rows_from(part(2 * i + 1, rows, 2 * (more - at_seams))));
+        add(part(2 * i + 1, rows, 2 * (more - at_seams)));
     }
-    const auto before = [](RowRange a, RowRange b) { return a.first < b.first; };
-    std::sort(places.begin(), places.end(), before);
-    places.erase(std::unique(places.begin(), places.end()), places.end());
-    return places;
+    return make_row_set(std::move(places));
 }
 
 Verification verify(const VerifyRequest& request) {

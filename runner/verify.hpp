@@ -28,7 +28,6 @@ struct Verification {
     std::int64_t checked_runs = 0; ///< of these, compared
     std::int64_t checked_rows = 0;
     std::vector<WrongRows> wrong_runs;
-    std::int64_t recomputed_places = 0;
     std::int64_t recomputed_rows = 0;
     std::vector<WrongRows>
         wrong_recomputed;       ///< right by their checksum, but not what the job makes
@@ -42,9 +41,9 @@ struct Verification {
 /// `recompute` is given and the input cannot be used.
 Verification verify(const VerifyRequest& request);
 
-/// Where the rows are that verify() computes again, at most two each: first and last ones, on
-/// either side of borders between runs, and some between. Not more than `count`, in order.
-std::vector<RowRange> places_to_recompute(const std::vector<RowHash>& runs, std::int64_t count);
+/// The rows that verify() computes again at `count` places of two rows, which may touch: the first
+/// and the last, on either side of borders between runs, and some between.
+RowSet places_to_recompute(const std::vector<RowHash>& runs, std::int64_t count);
 
 /// The positions 0 … of - 1, or so many of them evenly spread, the first and the last included.
 std::vector<std::int64_t> spread(std::int64_t count, std::int64_t of);

@@ -10,6 +10,7 @@ import pathlib
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -234,6 +235,17 @@ def samples(out):
     out.file.write_bytes(out.good)
 
 
+def wrong_checksum(out):
+    """The list of checksums is damaged, not the rows."""
+    with h5py.File(out.file, "r+") as file:
+        file["runner/row_hashes"][2, 2] ^= np.uint64(1 << 40)
+    first, count, _ = out.runs[2]
+    wrong, _ = out.verify(7)
+    out.check(wrong == [(first, first + count)], f"wrong checksum: {wrong}")
+    out.check("the checksum of" in out.repair(0).stdout, "does not tell of the list")
+    out.mended("wrong checksum")
+
+
 def wrong_from_the_start(out):
     """Rows that were computed wrongly have the right checksum; only computing them again tells."""
     rows = out.rows.copy()
@@ -260,7 +272,7 @@ def inputs(out):
     out.check("in.h5" in record["not_recomputed"], f"without input: {record}")
     out.expect(3, "verify", out.file, "--recompute", 2)
     record = out.verify(0, "--recompute", 2, "--input", "moved.h5")[1]
-    out.check(record["recomputed_places"] == 2, f"moved input: {record}")
+    out.check(record["recomputed_rows"] == 4, f"moved input: {record}")
     out.flip(damaged)
     before = out.file.read_bytes()
     out.verify(7)
@@ -314,6 +326,26 @@ def refusals(out):
     out.repair(0)
 
 
+def damaged_index(out):
+    """HDF5's index gives a chunk another's place, or another size: nothing is written there."""
+    here, there = out.places[3], out.places[5]
+    rows = [out.rows_of_chunk(here)]
+    address = out.good.index(struct.pack("<Q", here.byte_offset))
+    size = out.good.index(struct.pack("<II3Q", here.size, 0, *here.chunk_offset, 0))
+    for at, value in [(address, struct.pack("<Q", there.byte_offset)),
+                      (address, struct.pack("<Q", 1 << 50)),
+                      (size, struct.pack("<I", 1 << 24))]:
+        damaged = bytearray(out.good)
+        damaged[at:at + len(value)] = value
+        damaged[out.places[0].byte_offset] ^= 1
+        out.file.write_bytes(damaged)
+        wrong = out.verify(7)[0]
+        first = out.ranges([out.rows_of_chunk(out.places[0])])
+        out.check(wrong in [first, joined(first + out.ranges(rows))], f"damaged index: {wrong}")
+        out.check("index of its chunks" in out.repair(4).stderr, "writes by a damaged index")
+        out.check(out.file.read_bytes() == damaged, "damaged index: the file is changed")
+
+
 def another_size(out):
     """A chunk that takes other bytes than it should is stored elsewhere, through HDF5."""
     place = out.places[3]
@@ -349,9 +381,12 @@ def main():
             everything_wrong(out)
             if name == "contiguous":
                 samples(out)
+                wrong_checksum(out)
                 wrong_from_the_start(out)
                 inputs(out)
                 refusals(out)
+            if name == "chunks":
+                damaged_index(out)
             if name == "deflate":
                 another_size(out)
             failures += out.failures

@@ -49,6 +49,20 @@ TEST(CommandLine, ARunTakesEveryOption) {
     EXPECT_EQ(run.trace, "t.json");
 }
 
+TEST(CommandLine, VerifyAndRepairTakeAnOutput) {
+    const auto least = parse_as<VerifyCommand>({"verify", "out.h5"});
+    EXPECT_EQ(least.file, "out.h5");
+    EXPECT_FALSE(least.sample || least.recompute || least.input || least.json);
+    const auto all = parse_as<VerifyCommand>(
+        {"verify", "out.h5", "--sample", "7", "--recompute", "0", "--input", "in.h5", "--json"});
+    EXPECT_EQ(all.sample, 7);
+    EXPECT_EQ(all.recompute, 0);
+    EXPECT_EQ(all.input, "in.h5");
+    EXPECT_TRUE(all.json);
+    EXPECT_FALSE(parse_as<RepairCommand>({"repair", "out.h5"}).input);
+    EXPECT_EQ(parse_as<RepairCommand>({"repair", "out.h5", "--input", "b.h5"}).input, "b.h5");
+}
+
 TEST(CommandLine, PlanTakesRanksAndSizes) {
     const PlanCommand least = parse_as<PlanCommand>({"plan", "a.toml"});
     EXPECT_EQ(least.ranks, 1);
@@ -196,6 +210,11 @@ TEST(CommandLine, MistakesHaveOneWholeMessage) {
          wrong("render", "FILE:/x lacks the dataset: write a:/dataset",
                "See what there is: runner inspect a")},
         {{"render", "p.png"}, wrong("render", "no dataset is named before \"p.png\"")},
+        {{"verify", "a.h5", "--sample", "0"},
+         wrong("verify", "--sample is an integer of at least 1, not \"0\"")},
+        {{"verify"}, wrong("verify", "OUT.h5 is required")},
+        {{"repair", "a.h5", "--inptu", "b.h5"},
+         wrong("repair", "there is no option \"--inptu\"", "Did you mean --input?")},
         {{"init", "convolv"},
          wrong("init", "KIND is one of convolve, not \"convolv\"", "Did you mean convolve?")},
     };

@@ -24,18 +24,21 @@ struct Shape {
     std::int64_t alignment;
     std::int64_t chunk_rows;
     int lanes;
+    RowBorder border = RowBorder::inside;
 };
 
 constexpr Shape one_frame{1, 37, 13, 3, 1, 9, 3};
 constexpr Shape aligned{1, 61, 7, 2, 4, 24, 2};
 constexpr Shape whole_frames{5, 11, 9, 1, 1, 22, 3};
-constexpr std::array shapes = {one_frame, aligned, whole_frames};
+constexpr Shape wrapped{1, 29, 5, 4, 1, 10, 2, RowBorder::periodic};
+constexpr Shape wrapped_frames{5, 12, 9, 2, 1, 25, 3, RowBorder::periodic};
+constexpr std::array shapes = {one_frame, aligned, whole_frames, wrapped, wrapped_frames};
 
 class GpuRun {
   public:
     explicit GpuRun(const Shape& shape)
-        : job_(shape.frames, shape.rows, shape.row_bytes, shape.halo), plan_(plan(job_, shape)),
-          stream_(job_, plan_) {}
+        : job_(shape.frames, shape.rows, shape.row_bytes, shape.halo, shape.border),
+          plan_(plan(job_, shape)), stream_(job_, plan_) {}
 
     StreamTimes operator()() {
         return stream_.run([] { return make_queue(Backend::cuda, 0, 1); });
@@ -45,7 +48,12 @@ class GpuRun {
     const Plan& plan() const { return plan_; }
     const CopyStream& stream() const { return stream_; }
     bool right() const { return stream_.writer().right(job_.expected(stream_.in())); }
-    bool complete() const { return right() && stream_.writer().complete(); }
+    /// Every row of the output is there, and every row of the input was read once.
+    bool complete() const {
+        const StreamShape shape = job_.shape();
+        return right() && stream_.writer().complete() &&
+               stream_.reader().rows_read() == shape.frames * shape.rows;
+    }
 
   private:
     static Plan plan(const CopyJob& job, const Shape& shape) {

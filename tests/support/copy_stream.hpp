@@ -4,6 +4,7 @@
 #include "runner/stream_engine.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -26,18 +27,19 @@ inline std::vector<std::byte> counted_bytes(std::int64_t count) {
 }
 
 /// A job made of copies on the device alone: the left half of an output row is that of the input
-/// row one halo above, the right half that of the one below; at the frame's border, of the row
-/// itself.
+/// row one halo above, the right half that of the one below; beyond the frame's border, of the row
+/// itself or, if periodic, of the frame's other end.
 class CopyJob : public StreamJob {
   public:
-    CopyJob(std::int64_t frames, std::int64_t rows, std::int64_t row_bytes, std::int64_t halo)
+    CopyJob(std::int64_t frames, std::int64_t rows, std::int64_t row_bytes, std::int64_t halo,
+            RowBorder border = RowBorder::inside)
         : shape_{{ElementType::uint8, {frames, rows, row_bytes}},
                  frames,
                  rows,
                  row_bytes,
                  row_bytes,
                  halo,
-                 RowBorder::inside} {}
+                 border} {}
 
     StreamShape shape() const override { return shape_; }
     std::string computation() const override { return "copies"; }
@@ -46,17 +48,20 @@ class CopyJob : public StreamJob {
     }
     void run(Queue& queue, const RowBlock& block, const std::byte* in, std::byte* out,
              std::byte* /*scratch*/) const override {
+        const std::int64_t row_bytes = shape_.in_row_bytes;
         for (std::int64_t frame = 0; frame < block.frames; ++frame) {
-            for (std::int64_t row = 0; row < block.out_rows; ++row) {
-                const std::byte* held =
-                    in + (frame * block.in_rows - block.in_first) * shape_.in_row_bytes;
-                std::byte* to = out + (frame * block.out_rows + row) * shape_.out_row_bytes;
-                copy_row(held, block.out_first + row,
-                         [&](std::int64_t at, const std::byte* from, std::int64_t bytes) {
-                             std::visit(
-                                 [&](auto& own) { copy_on_device(own, to + at, from, bytes); },
-                                 queue);
-                         });
+            for (std::int64_t row = block.out_first; row < block.out_first + block.out_rows;
+                 ++row) {
+                std::byte* to = out + (frame * block.out_rows + row - block.out_first) * row_bytes;
+                for (const Part& part : parts(row, block)) {
+                    const std::byte* from =
+                        in + (frame * block.in_rows + part.row - block.in_first) * row_bytes;
+                    std::visit(
+                        [&](auto& own) {
+                            copy_on_device(own, to + part.first, from + part.first, part.bytes);
+                        },
+                        queue);
+                }
             }
         }
     }
@@ -64,25 +69,39 @@ class CopyJob : public StreamJob {
     /// The whole output, without the engine.
     std::vector<std::byte> expected(const std::vector<std::byte>& in) const {
         std::vector<std::byte> out(in.size());
-        for (std::int64_t row = 0; row < shape_.frames * shape_.rows; ++row) {
-            const std::int64_t start = row / shape_.rows * shape_.rows * shape_.in_row_bytes;
-            copy_row(in.data() + start, row % shape_.rows,
-                     [&](std::int64_t at, const std::byte* from, std::int64_t bytes) {
-                         std::copy_n(from, bytes, out.data() + row * shape_.out_row_bytes + at);
-                     });
+        const std::int64_t frame_bytes = shape_.rows * shape_.in_row_bytes;
+        for (std::int64_t frame = 0; frame < shape_.frames; ++frame) {
+            for (std::int64_t row = 0; row < shape_.rows; ++row) {
+                for (const Part& part : parts(row, {1, 0, shape_.rows, 0, shape_.rows})) {
+                    const std::int64_t from = part.row * shape_.in_row_bytes + part.first;
+                    const std::int64_t to = row * shape_.in_row_bytes + part.first;
+                    std::copy_n(in.data() + frame * frame_bytes + from, part.bytes,
+                                out.data() + frame * frame_bytes + to);
+                }
+            }
         }
         return out;
     }
 
   private:
-    /// Both halves of a row; `frame` is where the frame's row 0 is or would be.
-    template <class Copy>
-    void copy_row(const std::byte* frame, std::int64_t row, const Copy& copy) const {
-        const std::int64_t above = row < shape_.halo ? row : row - shape_.halo;
-        const std::int64_t below = row + shape_.halo >= shape_.rows ? row : row + shape_.halo;
+    /// Bytes [first, first + bytes) of an output row, which come from the same place of `row`.
+    struct Part {
+        std::int64_t row;
+        std::int64_t first;
+        std::int64_t bytes;
+    };
+    std::array<Part, 2> parts(std::int64_t row, const RowBlock& block) const {
         const std::int64_t half = shape_.in_row_bytes / 2;
-        copy(0, frame + above * shape_.in_row_bytes, half);
-        copy(half, frame + below * shape_.in_row_bytes + half, shape_.in_row_bytes - half);
+        return {{{source(row, row - shape_.halo, block), 0, half},
+                 {source(row, row + shape_.halo, block), half, shape_.in_row_bytes - half}}};
+    }
+    /// The row that the block holds for the extended row `wanted`, which output row `row` needs.
+    std::int64_t source(std::int64_t row, std::int64_t wanted, const RowBlock& block) const {
+        if (shape_.border == RowBorder::inside) {
+            return wanted < 0 || wanted >= shape_.rows ? row : wanted;
+        }
+        const bool held = wanted >= block.in_first && wanted < block.in_first + block.in_rows;
+        return held ? wanted : (wanted + shape_.rows) % shape_.rows;
     }
 
     StreamShape shape_;
