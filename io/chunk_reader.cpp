@@ -16,6 +16,9 @@
 namespace runner {
 namespace {
 
+/// What HDF5 says where a chunk is asked for that is not there.
+constexpr const char* never_written = "chunk storage is not allocated";
+
 using Chunk = std::vector<std::int64_t>; ///< its first element's coordinates
 
 /// The chunks that hold any of rows [first, end).
@@ -54,9 +57,9 @@ std::set<Chunk> chunks_of_rows(const DatasetInfo& info, std::int64_t first, std:
 class ChunkReader final : public RowReader {
   public:
     ChunkReader(FileHandle file, DatasetHandle dataset, const std::vector<Filter>& filters,
-                std::string where, DatasetInfo info, int threads)
-        : info_(std::move(info)), where_(std::move(where)), file_(std::move(file)),
-          dataset_(std::move(dataset)), threads_(threads) {
+                std::vector<std::byte> fill, std::string where, DatasetInfo info, int threads)
+        : info_(std::move(info)), fill_(std::move(fill)), where_(std::move(where)),
+          file_(std::move(file)), dataset_(std::move(dataset)), threads_(threads) {
         chunk_bytes_ = byte_count({info_.array.type, info_.chunk});
         for (int thread = 0; thread < threads; ++thread) {
             unpackers_.emplace_back(filters, chunk_bytes_);
@@ -104,6 +107,13 @@ class ChunkReader final : public RowReader {
     std::span<const std::byte> load(const Chunk& chunk, std::size_t thread) {
         std::vector<std::byte>& packed = packed_[thread];
         const std::uint32_t skipped = fetch(chunk, packed);
+        if (packed.empty()) { // never written
+            packed.reserve(static_cast<std::size_t>(chunk_bytes_));
+            while (std::ssize(packed) < chunk_bytes_) {
+                packed.insert(packed.end(), fill_.begin(), fill_.end());
+            }
+            return packed;
+        }
         const auto elements = unpackers_[thread].unpack(
             packed, skipped, where_ + ", chunk from " + shape_text(chunk));
         if (info_.big_endian) {
@@ -114,7 +124,8 @@ class ChunkReader final : public RowReader {
         return elements;
     }
 
-    /// The chunk as it is stored; returns the filters that it did not pass.
+    /// The chunk as it is stored, empty where it never was; returns the filters that it did not
+    /// pass.
     std::uint32_t fetch(const Chunk& chunk, std::vector<std::byte>& packed) {
         start_hdf5();
         const std::vector<hsize_t> offset(chunk.begin(), chunk.end());
@@ -122,10 +133,14 @@ class ChunkReader final : public RowReader {
         hsize_t bytes = 0;
         std::uint32_t skipped = 0;
         bool good = H5Dget_chunk_storage_size(dataset_.get(), offset.data(), &bytes) >= 0;
+        if (!good && hdf5_error_text() == never_written) {
+            bytes = 0;
+            good = true;
+        }
         if (good) {
             packed.resize(bytes);
-            good = H5Dread_chunk(dataset_.get(), H5P_DEFAULT, offset.data(), &skipped,
-                                 packed.data()) >= 0;
+            good = bytes == 0 || H5Dread_chunk(dataset_.get(), H5P_DEFAULT, offset.data(), &skipped,
+                                               packed.data()) >= 0;
         }
         if (!good) {
             throw_hdf5(ExitCode::input, "cannot read a chunk",
@@ -193,6 +208,7 @@ class ChunkReader final : public RowReader {
     }
 
     DatasetInfo info_;
+    std::vector<std::byte> fill_; ///< one element
     std::string where_;
     FileHandle file_;
     DatasetHandle dataset_;
@@ -205,10 +221,21 @@ class ChunkReader final : public RowReader {
     IoThreads threads_;
 };
 
-/// Chunks that were never written stand for the fill value: HDF5 reads those. And those that a
-/// damaged index gives another size than all unfiltered ones have: H5Dread_chunk would write beyond
-/// the size that it was asked for before.
-bool has_every_chunk(const DatasetHandle& dataset, const DatasetInfo& info,
+/// The element that chunks which were never written stand for: 0 where the file names none.
+std::vector<std::byte> fill_element(const PropertyHandle& creation, ElementType type) {
+    std::vector<std::byte> element(static_cast<std::size_t>(size_of(type)), std::byte{0});
+    H5D_fill_value_t defined = H5D_FILL_VALUE_UNDEFINED;
+    hdf5_must(H5Pfill_value_defined(creation.get(), &defined), "H5Pfill_value_defined");
+    if (defined != H5D_FILL_VALUE_UNDEFINED &&
+        H5Pget_fill_value(creation.get(), hdf5_type(type), element.data()) < 0) {
+        throw_hdf5(ExitCode::input, "cannot read a dataset's fill value", "");
+    }
+    return element;
+}
+
+/// A damaged index may give an unfiltered chunk another size than all of them have: H5Dread_chunk
+/// would write beyond the size that it was asked for before.
+bool has_even_chunks(const DatasetHandle& dataset, const DatasetInfo& info,
                      const std::string& where) {
     const SpaceHandle space(hdf5_must(H5Dget_space(dataset.get()), "H5Dget_space"));
     hsize_t stored = 0;
@@ -216,13 +243,9 @@ bool has_every_chunk(const DatasetHandle& dataset, const DatasetInfo& info,
         throw_hdf5(ExitCode::input, "cannot read the list of chunks", where,
                    "The file is damaged: copy it again, or make it again");
     }
-    std::int64_t all = 1;
-    for (std::size_t axis = 0; axis < info.chunk.size(); ++axis) {
-        all *= (info.array.shape[axis] + info.chunk[axis] - 1) / info.chunk[axis];
-    }
-    return static_cast<std::int64_t>(stored) == all &&
-           (!info.filters.empty() ||
-            info.stored_bytes == all * byte_count({info.array.type, info.chunk}));
+    return !info.filters.empty() ||
+           info.stored_bytes ==
+               static_cast<std::int64_t>(stored) * byte_count({info.array.type, info.chunk});
 }
 
 bool keeps_partial_chunks_packed(const PropertyHandle& creation) {
@@ -244,10 +267,11 @@ std::unique_ptr<RowReader> open_chunk_reader(const std::string& file, const std:
     const std::vector<Filter> filters = filters_of(creation);
     const std::string where = file_and_dataset(file, dataset);
     if (!Unpacker::knows(filters) || !is_plain(type.get(), info.array.type) ||
-        !keeps_partial_chunks_packed(creation) || !has_every_chunk(opened, info, where)) {
+        !keeps_partial_chunks_packed(creation) || !has_even_chunks(opened, info, where)) {
         return nullptr;
     }
-    return std::make_unique<ChunkReader>(std::move(handle), std::move(opened), filters, where, info,
+    return std::make_unique<ChunkReader>(std::move(handle), std::move(opened), filters,
+                                         fill_element(creation, info.array.type), where, info,
                                          threads);
 }
 

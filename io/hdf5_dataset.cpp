@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/hdf5_dataset.hpp"
 
+#include "base/printable.hpp"
+
 #include <algorithm>
 #include <array>
 
@@ -23,7 +25,7 @@ std::string datasets_there(const FileHandle& handle) {
     }
     std::string text = "The file has: ";
     for (std::size_t i = 0; i < std::min(paths.size(), listed_datasets); ++i) {
-        text += (i == 0 ? "" : ", ") + paths[i];
+        text += (i == 0 ? "" : ", ") + printable(paths[i]);
     }
     if (paths.size() > listed_datasets) {
         text += ", and " + std::to_string(paths.size() - listed_datasets) + " more";
@@ -105,6 +107,13 @@ std::vector<std::int64_t> extents_of(const DatasetHandle& dataset) {
 
 PropertyHandle creation_of(const DatasetHandle& dataset) {
     return PropertyHandle(hdf5_must(H5Dget_create_plist(dataset.get()), "H5Dget_create_plist"));
+}
+
+std::string file_of(const DatasetHandle& dataset) {
+    const auto length = hdf5_must(H5Fget_name(dataset.get(), nullptr, 0), "H5Fget_name");
+    std::string name(static_cast<std::size_t>(length), '\0');
+    hdf5_must(H5Fget_name(dataset.get(), name.data(), name.size() + 1), "H5Fget_name");
+    return name;
 }
 
 std::string storage_of(const PropertyHandle& creation) {

@@ -24,6 +24,9 @@ std::vector<std::int64_t> extents_of(const DatasetHandle& dataset);
 /// The dataset's creation properties.
 PropertyHandle creation_of(const DatasetHandle& dataset);
 
+/// The file that holds the dataset: another than the one it was opened in where a link led there.
+std::string file_of(const DatasetHandle& dataset);
+
 /// "contiguous", "chunked", "compact", "external", "virtual".
 std::string storage_of(const PropertyHandle& creation);
 

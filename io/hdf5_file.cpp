@@ -3,6 +3,7 @@
 
 #include "io/file.hpp"
 #include "io/file_signature.hpp"
+#include "io/outside_files.hpp"
 
 #include <cerrno>
 #include <string_view>
@@ -78,6 +79,7 @@ bool tells_of_no_locks(const std::string& reason) {
 
 FileHandle open_hdf5(const std::string& file) {
     start_hdf5();
+    check_regular_file(file, "cannot open the input");
     { const File readable(file, File::Mode::read); }
     Opened opened = open_as(file, H5F_ACC_RDONLY, Locking::where_there_is);
     if (!opened.handle.valid() && tells_of_no_locks(opened.reason)) {

@@ -17,7 +17,8 @@ TypeHandle type_of(const DatasetHandle& dataset) {
     return TypeHandle(hdf5_must(H5Dget_type(dataset.get()), "H5Dget_type"));
 }
 
-void check_shape(const std::vector<std::int64_t>& shape, const std::string& where) {
+void check_shape(const ArrayInfo& array, const std::string& where) {
+    const std::vector<std::int64_t>& shape = array.shape;
     if (shape.empty()) {
         throw Error(ExitCode::input, {what, where, "it has no axes (a scalar, or empty)",
                                       "Name a dataset of one axis or more"});
@@ -28,6 +29,14 @@ void check_shape(const std::vector<std::int64_t>& shape, const std::string& wher
                         {what, where, "its shape " + shape_text(shape) + " has an axis of extent 0",
                          "Name a dataset with elements"});
         }
+    }
+    try {
+        (void)byte_count(array);
+    } catch (const Error& error) {
+        throw Error(ExitCode::input,
+                    {what, where,
+                     "its shape is " + shape_text(shape) + ", and its bytes are more than 2^63 - 1",
+                     "The file may be damaged: see h5ls"});
     }
 }
 
@@ -77,8 +86,7 @@ DatasetInfo inspect_dataset(const std::string& file, const std::string& dataset)
     }
     DatasetInfo info;
     info.array = {*element, extents_of(opened)};
-    check_shape(info.array.shape, where);
-    (void)byte_count(info.array);
+    check_shape(info.array, where);
     info.big_endian = H5Tget_order(type.get()) == H5T_ORDER_BE;
     info.storage = storage_of(creation);
     info.chunk = chunk_of(creation);
@@ -88,8 +96,10 @@ DatasetInfo inspect_dataset(const std::string& file, const std::string& dataset)
         info.filters.push_back(filter.name.empty() ? std::to_string(filter.id) : filter.name);
     }
     check_filters(filters, where);
-    check_outside_sources(creation, file, where);
-    info.offset = plain_offset(opened, info);
+    const std::string holder = file_of(opened);
+    check_outside_sources(creation, holder, where);
+    // Of a dataset that a link led to in another file, the offset would count there.
+    info.offset = holder == file ? plain_offset(opened, info) : std::nullopt;
     return info;
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/outside_sources.hpp"
 
-#include <array>
+#include "io/source_names.hpp"
+
 #include <cstdint>
 #include <filesystem>
 #include <set>
 #include <system_error>
-#include <vector>
 
 namespace runner {
 namespace {
@@ -42,14 +42,7 @@ bool is_there(const std::filesystem::path& source, const std::filesystem::path& 
 std::set<std::string> missing_virtual(const PropertyHandle& creation, const std::string& file) {
     std::set<std::string> missing;
     const std::filesystem::path folder = std::filesystem::path(file).parent_path();
-    std::size_t count = 0;
-    hdf5_must(H5Pget_virtual_count(creation.get(), &count), "H5Pget_virtual_count");
-    for (std::size_t i = 0; i < count; ++i) {
-        const auto length = hdf5_must(H5Pget_virtual_filename(creation.get(), i, nullptr, 0),
-                                      "H5Pget_virtual_filename");
-        std::string name(static_cast<std::size_t>(length), '\0');
-        hdf5_must(H5Pget_virtual_filename(creation.get(), i, name.data(), name.size() + 1),
-                  "H5Pget_virtual_filename");
+    for (const auto& [name, dataset] : virtual_sources(creation)) {
         // "." is the file itself; a name with %b stands for a series that may grow.
         if (name != "." && name.find('%') == std::string::npos && !is_there(name, folder)) {
             missing.insert(name);
@@ -60,22 +53,14 @@ std::set<std::string> missing_virtual(const PropertyHandle& creation, const std:
 
 std::set<std::string> missing_external(const PropertyHandle& creation) {
     std::set<std::string> missing;
-    const int count = hdf5_must(H5Pget_external_count(creation.get()), "H5Pget_external_count");
-    for (int i = 0; i < count; ++i) {
-        std::array<char, 4096> name{};
-        off_t offset = 0;
-        hsize_t bytes = 0;
-        hdf5_must(H5Pget_external(creation.get(), static_cast<unsigned>(i), name.size(),
-                                  name.data(), &offset, &bytes),
-                  "H5Pget_external");
-        name.back() = '\0';
+    for (const ExternalSource& source : external_sources(creation)) {
         std::error_code failure;
-        const std::uintmax_t size = std::filesystem::file_size(name.data(), failure);
+        const std::uintmax_t size = std::filesystem::file_size(source.file, failure);
         if (failure) {
-            missing.insert(name.data());
-        } else if (bytes != H5F_UNLIMITED && size < static_cast<std::uintmax_t>(offset) + bytes) {
-            missing.insert(std::string(name.data()) + " (has " + std::to_string(size) + " of " +
-                           std::to_string(static_cast<std::uintmax_t>(offset) + bytes) + " bytes)");
+            missing.insert(source.file);
+        } else if (source.bytes && size < source.offset + *source.bytes) {
+            missing.insert(source.file + " (has " + std::to_string(size) + " of " +
+                           std::to_string(source.offset + *source.bytes) + " bytes)");
         }
     }
     return missing;

@@ -10,6 +10,8 @@
 #include "io/row_geometry.hpp"
 #include "io/row_readers.hpp"
 
+#include <algorithm>
+
 namespace runner {
 namespace {
 
@@ -55,6 +57,9 @@ class Hdf5Reader final : public RowReader {
             throw_hdf5(ExitCode::input, "cannot open the dataset", where_);
         }
         space_ = SpaceHandle(hdf5_must(H5Dget_space(dataset_.get()), "H5Dget_space"));
+        H5D_space_status_t status = H5D_SPACE_STATUS_NOT_ALLOCATED;
+        hdf5_must(H5Dget_space_status(dataset_.get(), &status), "H5Dget_space_status");
+        whole_ = status == H5D_SPACE_STATUS_ALLOCATED;
     }
 
     const DatasetInfo& info() const override { return info_; }
@@ -62,6 +67,10 @@ class Hdf5Reader final : public RowReader {
     void read(std::int64_t first, std::int64_t rows, std::byte* to) override {
         start_hdf5();
         check_rows(info_.array, first, rows);
+        if (!whole_) {
+            // HDF5 leaves memory as it was where there is neither an element nor a fill value.
+            std::fill_n(to, rows * row_bytes(info_.array), std::byte{0});
+        }
         const std::int64_t end = first + rows;
         while (first < end) {
             const Box box = box_at(info_.array.shape, first, end);
@@ -95,6 +104,7 @@ class Hdf5Reader final : public RowReader {
     FileHandle file_;
     DatasetHandle dataset_;
     SpaceHandle space_;
+    bool whole_ = false; ///< every element is stored
 };
 
 } // namespace

@@ -4,6 +4,7 @@
 #include "io/zstd_filter.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include <isa-l.h>
 #include <zstd.h>
@@ -11,8 +12,28 @@
 namespace runner {
 namespace {
 
+[[noreturn]] void refuse(const std::string& where, const std::string& why) {
+    throw Error(ExitCode::input,
+                {"cannot unpack a chunk", where, why,
+                 "Copy the file again; h5ls and h5dump tell what else is damaged"});
+}
+
 bool compresses(const Filter& filter) {
     return filter.id == H5Z_FILTER_DEFLATE || filter.id == zstd_filter_id;
+}
+
+/// The bytes without their checksum at the end; nothing where it is another one than theirs.
+std::optional<std::span<const std::byte>> without_checksum(std::span<const std::byte> packed) {
+    constexpr std::size_t size = 4;
+    if (packed.size() < size) {
+        return std::nullopt;
+    }
+    const std::span<const std::byte> bytes = packed.first(packed.size() - size);
+    std::uint32_t stored = 0;
+    for (std::size_t i = size; i-- > 0;) {
+        stored = stored << 8U | std::to_integer<std::uint32_t>(packed[bytes.size() + i]);
+    }
+    return fletcher32(bytes) == stored ? std::optional(bytes) : std::nullopt;
 }
 
 /// Whether exactly `to` came out.
@@ -50,6 +71,27 @@ void unshuffle_bytes(std::span<const std::byte> from, std::int64_t size, std::by
     }
 }
 
+std::uint32_t fletcher32(std::span<const std::byte> bytes) {
+    constexpr std::size_t words_at_once = 360; // as many as cannot overflow the sums
+    std::uint32_t first = 0;
+    std::uint32_t second = 0;
+    for (std::size_t at = 0; at < bytes.size();) {
+        const std::size_t end = std::min(bytes.size(), at + 2 * words_at_once);
+        for (; at < end; at += 2) {
+            const auto high = std::to_integer<std::uint32_t>(bytes[at]);
+            const auto low = at + 1 < bytes.size() ? std::to_integer<std::uint32_t>(bytes[at + 1])
+                                                   : std::uint32_t{0};
+            first += high << 8U | low;
+            second += first;
+        }
+        first = (first & 0xffffU) + (first >> 16U);
+        second = (second & 0xffffU) + (second >> 16U);
+    }
+    first = (first & 0xffffU) + (first >> 16U);
+    second = (second & 0xffffU) + (second >> 16U);
+    return second << 16U | first;
+}
+
 bool Unpacker::knows(const std::vector<Filter>& filters) {
     std::size_t at = 0;
     if (at < filters.size() && filters[at].id == H5Z_FILTER_SHUFFLE) {
@@ -65,6 +107,9 @@ bool Unpacker::knows(const std::vector<Filter>& filters) {
     if (at < filters.size() && compresses(filters[at])) {
         ++at;
     }
+    if (at < filters.size() && filters[at].id == H5Z_FILTER_FLETCHER32) {
+        ++at;
+    }
     return at == filters.size();
 }
 
@@ -76,6 +121,14 @@ std::span<const std::byte> Unpacker::unpack(std::span<const std::byte> packed,
     bool good = true;
     for (std::size_t i = filters_.size(); i-- > 0 && good;) {
         if ((skipped >> i & 1U) != 0) {
+            continue;
+        }
+        if (filters_[i].id == H5Z_FILTER_FLETCHER32) {
+            const auto bytes = without_checksum(packed);
+            if (!bytes) {
+                refuse(where, "its bytes do not fit their checksum (fletcher32)");
+            }
+            packed = *bytes;
             continue;
         }
         std::vector<std::byte>& out = compresses(filters_[i]) ? inflated_ : sorted_;
@@ -94,9 +147,8 @@ std::span<const std::byte> Unpacker::unpack(std::span<const std::byte> packed,
         packed = out;
     }
     if (!good || packed.size() != chunk_bytes_) {
-        throw Error(ExitCode::input,
-                    {"cannot unpack a chunk", where, "its bytes are damaged",
-                     "Copy the file again; h5ls and h5dump tell what else is damaged"});
+        refuse(where, "its bytes are damaged: they do not unpack to the " +
+                          std::to_string(chunk_bytes_) + " of a chunk");
     }
     return packed;
 }

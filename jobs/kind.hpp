@@ -10,17 +10,27 @@
 #include <span>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 namespace runner {
 
 /// A job ready to plan; its type says which engine runs it.
 using Job = std::variant<std::unique_ptr<StreamJob>>;
 
+/// A dataset that a job reads beside its input.
+struct InputDataset {
+    std::string file;
+    std::string dataset;
+};
+
 /// The parameters of one kind as the job file gives them, checked as far as they can be without the
 /// input.
 class KindParameters {
   public:
     virtual ~KindParameters() = default;
+
+    /// The datasets that make() reads.
+    virtual std::vector<InputDataset> inputs() const = 0;
 
     /// The job for this input. `output_type`: output.dtype, or nothing for the kind's default.
     /// @throws Error (usage or input) when parameters and input do not fit.

@@ -159,6 +159,10 @@ std::optional<double> TableReader::number(std::string_view key) {
 
 std::optional<std::string> TableReader::text(std::string_view key) {
     const auto* data = typed<std::string>(key, "a string");
+    if (data != nullptr && data->find('\0') != std::string::npos) {
+        complain(key, "must not hold the character U+0000, which ends a name for the system");
+        return std::nullopt;
+    }
     return data == nullptr ? std::nullopt : std::optional(*data);
 }
 

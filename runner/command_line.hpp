@@ -61,6 +61,7 @@ struct DatasetName {
 struct InspectCommand {
     DatasetName what;
     bool json = false;
+    InputRules rules;
 };
 
 /// `runner compare A:/x B:/y`.
@@ -69,6 +70,7 @@ struct CompareCommand {
     DatasetName b;
     double tolerance = 0; ///< the largest absolute difference that is still equal
     bool json = false;
+    InputRules rules;
 };
 
 /// `runner render FILE:/x... OUT.png`.
@@ -78,6 +80,7 @@ struct RenderCommand {
     std::int64_t frame = 0;     ///< of the flattened leading axes
     std::int64_t size = 1024;   ///< pixels of the longer side of each, at most
     bool same_contrast = false; ///< one range of values for all of them
+    InputRules rules;
 };
 
 /// `runner verify OUT.h5`.

@@ -7,6 +7,7 @@
 #include "runner/inspect.hpp"
 #include "runner/job_sample.hpp"
 #include "runner/plan_verb.hpp"
+#include "runner/probe.hpp"
 #include "runner/render.hpp"
 #include "runner/repair.hpp"
 #include "runner/verify.hpp"
@@ -51,11 +52,15 @@ struct Verbs {
 
     ExitCode operator()(const InspectCommand& command) const {
         const auto& [file, dataset] = command.what;
+        probe_content(file, dataset, command.rules);
         print(command.json ? inspect_json(file, dataset) : inspect_text(file, dataset));
         return ExitCode::ok;
     }
 
     ExitCode operator()(const CompareCommand& command) const {
+        for (const DatasetName& what : {command.a, command.b}) {
+            probe_input(what.file, what.dataset, command.rules);
+        }
         const Comparison comparison = compare({command.a.file, command.a.dataset, command.b.file,
                                                command.b.dataset, command.tolerance, all_cores()});
         print(command.json ? comparison_json(comparison) : comparison_text(comparison));
@@ -65,6 +70,7 @@ struct Verbs {
     ExitCode operator()(const RenderCommand& command) const {
         RenderRequest request;
         for (const DatasetName& what : command.what) {
+            probe_input(what.file, what.dataset, command.rules);
             request.sources.push_back({what.file, what.dataset});
         }
         request.picture = command.picture;

@@ -3,6 +3,7 @@
 
 #include "base/element_type.hpp"
 #include "base/sizes.hpp"
+#include "io/input_rules.hpp"
 #include "io/intact_rows.hpp"
 #include "io/output_layout.hpp"
 #include "jobs/kind.hpp"
@@ -49,6 +50,7 @@ struct JobFile {
         std::string file;
         std::string dataset;
         std::optional<GenerateRequest> generate;
+        InputRules rules; ///< for the kind's own datasets too
     } input;
 
     struct Output {

@@ -73,6 +73,11 @@ std::string input_lines(const JobFile::Input& input) {
                                      ", dtype = " + toml_text(name_of(request.type)) +
                                      ", seed = " + std::to_string(request.seed) + " }");
     }
+    const InputRules& rules = input.rules;
+    text += line("allow_external", truth(rules.outside == InputRules::Outside::anywhere));
+    text += rules.max_logical_bytes
+                ? line("max_logical_bytes", toml_text(bytes_text(*rules.max_logical_bytes)))
+                : comment("max_logical_bytes", "any that are stored");
     return text;
 }
 
@@ -118,6 +123,8 @@ file = "data/image.h5"          # relative to the working directory
 dataset = "/image"
 # Makes the file first when it is not there; patterns: noise, index, gradient.
 # generate = { pattern = "noise", shape = [4096, 4096], dtype = "float32", seed = 1 }
+# allow_external = true         # its links may lead to files in other folders
+# max_logical_bytes = "100TiB"  # of a dataset whose elements need not all be stored
 
 [output]
 file = "out/image.h5"

@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "jobs/toml_text.hpp"
 #include "kernels/patterns.hpp"
+#include "runner/same_file.hpp"
 
 #include <array>
 #include <filesystem>
@@ -135,22 +136,14 @@ void parse_layout(TableReader& table, OutputLayout& layout) {
     }
 }
 
-/// Whether two names lead to one file, through any links; a file that is not there yet is told by
-/// its path.
-bool is_same_file(const std::string& a, const std::string& b) {
-    std::error_code failure;
-    if (fs::equivalent(a, b, failure) && !failure) {
-        return true;
-    }
-    const fs::path path_a = fs::weakly_canonical(fs::absolute(a, failure), failure);
-    const fs::path path_b = fs::weakly_canonical(fs::absolute(b, failure), failure);
-    return !failure && path_a == path_b;
-}
-
 void check_output_file(TableReader& table, const std::string& output, const std::string& input) {
     std::error_code failure;
     if (fs::is_directory(output, failure) || output.ends_with('/')) {
         table.complain("file", quoted_text(output) + " is a folder; name a file in it");
+        return;
+    }
+    if (fs::exists(output, failure) && !fs::is_regular_file(output, failure)) {
+        table.complain("file", quoted_text(output) + " is a device or a pipe; name a regular file");
         return;
     }
     if (input.empty()) {
@@ -165,9 +158,31 @@ void check_output_file(TableReader& table, const std::string& output, const std:
     }
 }
 
-/// A size in words or in bytes, or a share of what is free.
-std::optional<MemorySize> parse_memory(TableReader& table, std::string_view key) {
-    const std::string wanted = "a size like \"2GiB\" or a share like \"80%\"";
+/// Refuses the names that the file cannot have beside what runner itself puts there.
+void check_output_dataset(TableReader& table, const std::string& dataset) {
+    const std::size_t begin = dataset.find_first_not_of('/');
+    if (begin == std::string::npos) {
+        if (!dataset.empty()) {
+            table.complain("dataset", "is the file's root; name a dataset in it, as \"/image\"");
+        }
+        return;
+    }
+    const std::string first = dataset.substr(begin, dataset.find('/', begin) - begin);
+    if (first == "runner") {
+        table.complain("dataset", "the group /runner holds what runner itself records; "
+                                  "name another place");
+    } else if (("/" + dataset + "/").find("/./") != std::string::npos || dataset.ends_with('/')) {
+        table.complain("dataset", quoted_text(dataset) + " has a part without a name");
+    }
+}
+
+enum class Share { none, allowed };
+
+/// A size in words or in bytes, or a share of what is free where that is allowed.
+std::optional<MemorySize> parse_memory(TableReader& table, std::string_view key,
+                                       Share share = Share::allowed) {
+    const std::string wanted = std::string("a size like \"2GiB\"") +
+                               (share == Share::allowed ? " or a share like \"80%\"" : "");
     const TableValue* value = table.value(key);
     if (value == nullptr) {
         return std::nullopt;
@@ -182,10 +197,11 @@ std::optional<MemorySize> parse_memory(TableReader& table, std::string_view key)
         return std::nullopt;
     }
     const std::optional<MemorySize> size = parse_memory_size(*text);
-    if (!size) {
+    if (!size || (size->fraction != 0 && share == Share::none)) {
         table.complain(key, "expected " + wanted +
                                 " (units B, kB, MB, GB, TB, KiB, MiB, GiB, TiB), got " +
                                 quoted_text(*text));
+        return std::nullopt;
     }
     return size;
 }
@@ -247,6 +263,12 @@ JobFile::Input parse_input(TableReader& top) {
     input.file = required_text(*table, "file", "file = \"data/image.h5\", an HDF5 file");
     input.dataset = required_text(*table, "dataset", "dataset = \"/image\", its place in the file");
     input.generate = parse_generate(*table);
+    if (table->boolean("allow_external").value_or(false)) {
+        input.rules.outside = InputRules::Outside::anywhere;
+    }
+    if (const auto size = parse_memory(*table, "max_logical_bytes", Share::none)) {
+        input.rules.max_logical_bytes = size->bytes;
+    }
     table->finish();
     return input;
 }
@@ -266,6 +288,7 @@ JobFile::Output parse_output(TableReader& top, const JobFile::Input& input) {
         check_output_file(*table, output.file, input.file);
     }
     output.dataset = table->has("dataset") ? filled_text(*table, "dataset") : input.dataset;
+    check_output_dataset(*table, output.dataset);
     output.type = parse_type(*table, "dtype");
     output.overwrite = table->boolean("overwrite").value_or(output.overwrite);
     output.sync = table->boolean("sync").value_or(output.sync);

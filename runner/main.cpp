@@ -3,6 +3,7 @@
 #include "kernels/devices.hpp"
 #include "runner/command_line.hpp"
 #include "runner/dispatch.hpp"
+#include "runner/probe.hpp"
 #include "runner/run.hpp"
 #include "runner/version.hpp"
 
@@ -22,6 +23,9 @@ namespace {
 ExitCode run_program(const std::vector<std::string>& arguments,
                      std::chrono::steady_clock::time_point start) {
     try {
+        if (is_probe(arguments)) {
+            return answer_probe(arguments);
+        }
         const Command command = parse_command_line(arguments, version_text());
         if (const auto* run = std::get_if<RunCommand>(&command)) {
             return run_on_all_ranks(*run, start);

@@ -4,8 +4,10 @@
 #include "base/error.hpp"
 #include "base/sizes.hpp"
 #include "runner/binding.hpp"
+#include "runner/file_names.hpp"
 #include "runner/host_memory.hpp"
 #include "runner/prepare.hpp"
+#include "runner/probe.hpp"
 #include "runner/report.hpp"
 
 #include <algorithm>
@@ -61,6 +63,8 @@ std::string plan_report(const PlanCommand& command) {
     const Backend backend = planned_backend(command, file);
     const RankLimits limits = planned_limits(command, file, backend);
     take_command_limits(command, file);
+    check_file_names(file, {}, std::nullopt);
+    probe_inputs(file);
     const PreparedJob prepared = prepare_job(std::move(file));
     const Plan plan = plan_job(prepared, backend, command.ranks, limits);
     const DiskSpace disk = disk_space(prepared);

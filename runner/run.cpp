@@ -6,11 +6,13 @@
 #include "io/journal.hpp"
 #include "runner/bind_rank.hpp"
 #include "runner/claim.hpp"
+#include "runner/file_names.hpp"
 #include "runner/generate.hpp"
 #include "runner/host_memory.hpp"
 #include "runner/identity.hpp"
 #include "runner/open_run.hpp"
 #include "runner/prepare.hpp"
+#include "runner/probe.hpp"
 #include "runner/report.hpp"
 #include "runner/stop.hpp"
 #include "runner/text_file.hpp"
@@ -202,6 +204,11 @@ std::vector<std::string> settings_of(const RunCommand& command) {
 }
 
 PreparedJob prepare(const RunCommand& command, const Ranks& ranks) {
+    ranks.first_alone([&] {
+        const JobFile file = load_job_file(command.job, settings_of(command));
+        check_file_names(file, command.reports, command.trace);
+        probe_inputs(file);
+    });
     return ranks.together(
         [&] { return prepare_job(load_job_file(command.job, settings_of(command))); });
 }

@@ -61,6 +61,11 @@ void VerbParser::add_job(std::string& job, std::vector<std::string>& settings) {
                    "table.key=value over the job file, value as TOML; repeatable");
 }
 
+void VerbParser::add_trust() {
+    add_flag("--trust-input", trusted_,
+             "read files anywhere that links name, and data of any size");
+}
+
 void VerbParser::add_backend() {
     add_option("--backend", backend_, "NAME", "auto, cpu or cuda; over run.backend");
 }
@@ -94,6 +99,12 @@ std::optional<PrintCommand> VerbParser::parse(std::span<const std::string> argum
 std::optional<BackendChoice> VerbParser::backend() const {
     return choice("--backend", backend_, {"auto", "cpu", "cuda"},
                   std::array{BackendChoice::automatic, BackendChoice::cpu, BackendChoice::cuda});
+}
+
+InputRules VerbParser::rules() const {
+    return trusted_
+               ? InputRules{std::numeric_limits<std::int64_t>::max(), InputRules::Outside::anywhere}
+               : InputRules{};
 }
 
 std::size_t VerbParser::index_of(const std::string& option, const std::string& given,

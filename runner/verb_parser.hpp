@@ -36,6 +36,8 @@ class VerbParser {
     void add_flag(const std::string& name, bool& value, const std::string& meaning);
     /// The job file and --set.
     void add_job(std::string& job, std::vector<std::string>& settings);
+    /// --trust-input, for rules().
+    void add_trust();
     /// --backend, for backend().
     void add_backend();
 
@@ -43,6 +45,7 @@ class VerbParser {
     std::optional<PrintCommand> parse(std::span<const std::string> arguments);
 
     std::optional<BackendChoice> backend() const;
+    InputRules rules() const;
 
     /// What the option's text means, by its position in `names`; nothing where it is not given.
     template <class T, std::size_t N>
@@ -75,6 +78,7 @@ class VerbParser {
     std::string verb_;
     CLI::App app_;
     std::string backend_;
+    bool trusted_ = false;
 };
 
 } // namespace runner

@@ -133,9 +133,11 @@ Command parse_inspect(const Verb& verb, std::span<const std::string> arguments) 
     InspectCommand command;
     parser.add_argument("FILE[:/dataset]", what, "an HDF5 file, or one dataset");
     parser.add_flag("--json", command.json, "print it as JSON");
+    parser.add_trust();
     if (auto help = parser.parse(arguments)) {
         return *help;
     }
+    command.rules = parser.rules();
     command.what = parser.dataset("FILE[:/dataset]", what);
     return command;
 }
@@ -151,9 +153,11 @@ Command parse_compare(const Verb& verb, std::span<const std::string> arguments) 
     parser.add_option("--tolerance", tolerance, "T",
                       "the largest absolute difference that is still equal (default 0)");
     parser.add_flag("--json", command.json, "print the result as JSON");
+    parser.add_trust();
     if (auto help = parser.parse(arguments)) {
         return *help;
     }
+    command.rules = parser.rules();
     command.tolerance = parser.amount("--tolerance", tolerance);
     command.a = parser.whole_dataset("A:/x", a);
     command.b = parser.whole_dataset("B:/y", b);
@@ -174,9 +178,11 @@ Command parse_render(const Verb& verb, std::span<const std::string> arguments) {
                       "pixels of the longer side of each, at most (default 1024)");
     parser.add_flag("--same-contrast", command.same_contrast,
                     "show equal values of several datasets as equal grey");
+    parser.add_trust();
     if (auto help = parser.parse(arguments)) {
         return *help;
     }
+    command.rules = parser.rules();
     constexpr std::int64_t most_pixels = 32768;
     command.frame = parser.integer("--frame", frame, 0);
     command.size = parser.integer("--size", size, 1, most_pixels);

@@ -74,6 +74,16 @@ class ConvolveParameters : public KindParameters {
         : row_taps_(std::move(row_taps)), column_taps_(std::move(column_taps)), boundary_(boundary),
           fill_(fill) {}
 
+    std::vector<InputDataset> inputs() const override {
+        std::vector<InputDataset> files;
+        for (const TapsChoice* choice : {&row_taps_, &column_taps_}) {
+            if (const auto* taps = std::get_if<FileTaps>(choice)) {
+                files.push_back({taps->file, taps->dataset});
+            }
+        }
+        return files;
+    }
+
     Job make(const ArrayInfo& input, std::optional<ElementType> output_type) const override {
         check_input(input);
         const ElementType out_type = output_type.value_or(input.type);

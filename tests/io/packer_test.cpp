@@ -58,7 +58,9 @@ TEST(Unpacker, KnowsTheFiltersThatWePackWith) {
     EXPECT_TRUE(Unpacker::knows({shuffle, deflate}));
     EXPECT_FALSE(Unpacker::knows({deflate, shuffle}));
     EXPECT_FALSE(Unpacker::knows({deflate, zstd}));
-    EXPECT_FALSE(Unpacker::knows({shuffle, deflate, fletcher}));
+    EXPECT_TRUE(Unpacker::knows({shuffle, deflate, fletcher}));
+    EXPECT_TRUE(Unpacker::knows({fletcher}));
+    EXPECT_FALSE(Unpacker::knows({fletcher, deflate}));
     EXPECT_FALSE(Unpacker::knows({{H5Z_FILTER_SHUFFLE, "", {3}}}));
     EXPECT_FALSE(Unpacker::knows({{H5Z_FILTER_SHUFFLE, "", {}}}));
 }

@@ -362,6 +362,20 @@ class Refused(Folder):
                                 compression="gzip", fletcher32=True)
             info = file["x"].id.get_chunk_info(1)
         self.overwrite(info)
+        self.assertIn("chunk from [4, 0]): its bytes do not fit their checksum", self.failure())
+
+    def test_damaged_chunk_that_hdf5_unpacks(self):
+        with h5py.File(self.path, "w") as file:
+            creation = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+            creation.set_chunk((4, 8))
+            creation.set_fletcher32()
+            creation.set_deflate(1)  # of the checksum too: not our order
+            data = h5py.h5d.create(file.id, b"x", h5py.h5t.IEEE_F64LE,
+                                   h5py.h5s.create_simple((8, 8)), creation)
+            data.write(h5py.h5s.ALL, h5py.h5s.ALL, np.arange(64.0).reshape(8, 8))
+            file.flush()
+            info = data.get_chunk_info(1)
+        self.overwrite(info)
         self.assertIn("rows 3 to 5", self.failure())
 
     def overwrite(self, info):

@@ -34,6 +34,8 @@ void expect_same(const JobFile& a, const JobFile& b) {
         EXPECT_EQ(a.input.generate->seed, b.input.generate->seed);
     }
     EXPECT_EQ(a.output.file, b.output.file);
+    EXPECT_EQ(a.input.rules.outside, b.input.rules.outside);
+    EXPECT_EQ(a.input.rules.max_logical_bytes, b.input.rules.max_logical_bytes);
     EXPECT_EQ(a.output.dataset, b.output.dataset);
     EXPECT_EQ(a.output.type, b.output.type);
     EXPECT_EQ(a.output.overwrite, b.output.overwrite);
@@ -62,6 +64,7 @@ TEST(ExplainJob, ParsesBackToTheSameJob) {
         "kind = \"convolve\"\nname = \"n\"\n"
         "[input]\nfile = \"a.h5\"\ndataset = \"/x\"\n"
         "generate = { pattern = \"index\", shape = [5, 7], dtype = \"int8\", seed = 3 }\n"
+        "allow_external = true\nmax_logical_bytes = \"3GiB\"\n"
         "[output]\nfile = \"o.h5\"\ndataset = \"/y\"\ndtype = \"uint16\"\noverwrite = true\n"
         "sync = false\nchunk = [2, 7]\ncompression = \"deflate\"\nlevel = 0\nshuffle = true\n"
         "[run]\nbackend = \"cuda\"\nhost_memory = \"1537kB\"\ndevice_memory = \"33.3%\"\n"
@@ -85,7 +88,8 @@ TEST(ExplainJob, FillsInTheDefaults) {
                          "[output]\nfile = \"o.h5\"\n[run]\nhost_memory = 2147483648\n"
                          "[convolve]\nrow_taps = [1]\ncolumn_taps = [1]\n"));
     EXPECT_EQ(text, "kind = \"convolve\"\nname = \"n\"\n\n"
-                    "[input]\nfile = \"a.h5\"\ndataset = \"/x\"\n\n"
+                    "[input]\nfile = \"a.h5\"\ndataset = \"/x\"\nallow_external = false\n"
+                    "# max_logical_bytes: any that are stored\n\n"
                     "[output]\nfile = \"o.h5\"\ndataset = \"/x\"\n"
                     "# dtype: the kind's default for the input's\noverwrite = false\nsync = true\n"
                     "# chunk: none, the dataset is contiguous\ncompression = \"none\"\n\n"
@@ -108,8 +112,8 @@ TEST(JobSample, CommentedKeysAreKeys) {
     // Every "# key = value" of the sample, taken out of its comment, must still parse.
     std::string text = job_sample(kinds().front());
     for (const std::string key :
-         {"generate", "dataset = \"/image\" ", "dtype", "chunk =", "compression", "level",
-          "shuffle", "host_memory", "device_memory"}) {
+         {"generate", "allow_external", "max_logical_bytes", "dataset = \"/image\" ", "dtype",
+          "chunk =", "compression", "level", "shuffle", "host_memory", "device_memory"}) {
         const std::size_t at = text.find("\n# " + key);
         ASSERT_NE(at, std::string::npos) << key;
         text.erase(at + 1, 2);

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/check_storage.hpp"
+
+#include "io/chunk_list.hpp"
+#include "io/file.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace runner {
+namespace {
+
+constexpr const char* what = "cannot read the dataset";
+constexpr const char* copy_again = "The file is damaged: copy it again, or make it again";
+
+/// HDF5 counts a chunk's bytes in 32 bits.
+constexpr std::int64_t largest_chunk = (std::int64_t{1} << 32) - 1;
+
+/// No deflate stream unpacks to more than so many times its bytes.
+constexpr std::uint64_t highest_deflate_ratio = 1032;
+
+/// The part of the file that addresses of the dataset's bytes count in.
+struct Extent {
+    std::uint64_t base = 0; ///< of address 0: behind a user block
+    std::uint64_t end = 0;  ///< of the file
+};
+
+/// Of the file that holds the dataset, which a link may have led to.
+Extent extent_of(const DatasetHandle& dataset) {
+    const FileHandle file(hdf5_must(H5Iget_file_id(dataset.get()), "H5Iget_file_id"));
+    const PropertyHandle creation(
+        hdf5_must(H5Fget_create_plist(file.get()), "H5Fget_create_plist"));
+    hsize_t block = 0;
+    hdf5_must(H5Pget_userblock(creation.get(), &block), "H5Pget_userblock");
+    return {block, static_cast<std::uint64_t>(File(file_of(dataset), File::Mode::read).size())};
+}
+
+[[noreturn]] void refuse(const std::string& where, const std::string& why) {
+    throw Error(ExitCode::input, {what, where, why, copy_again});
+}
+
+/// What stands against bytes at this place of the file; empty where nothing does.
+std::string range_objection(std::uint64_t address, std::uint64_t bytes, const Extent& extent) {
+    const std::uint64_t room = extent.end - std::min(extent.base, extent.end);
+    if (address <= room && bytes <= room - address) {
+        return "";
+    }
+    return std::to_string(bytes) + " bytes of it should begin at byte " +
+           std::to_string(extent.base + address) + ", and the file has " +
+           std::to_string(extent.end);
+}
+
+std::int64_t check_contiguous(const DatasetHandle& dataset, const DatasetInfo& info,
+                              const std::string& where) {
+    const haddr_t offset = H5Dget_offset(dataset.get());
+    const std::int64_t bytes = byte_count(info.array);
+    if (offset == HADDR_UNDEF) {
+        return 0; // nothing was written: all of it reads as the fill value
+    }
+    if (info.stored_bytes != bytes) {
+        refuse(where, "its elements have " + std::to_string(bytes) + " bytes and " +
+                          std::to_string(info.stored_bytes) + " are stored");
+    }
+    // This one address HDF5 gives from the file's first byte.
+    const Extent extent{0, extent_of(dataset).end};
+    const auto against = range_objection(offset, static_cast<std::uint64_t>(bytes), extent);
+    if (!against.empty()) {
+        refuse(where, against);
+    }
+    return bytes;
+}
+
+/// What can be seen to be wrong with a chunk's size without unpacking it.
+std::string size_objection(const StoredChunk& chunk, const std::vector<Filter>& filters,
+                           std::int64_t chunk_bytes) {
+    const auto unpacked = static_cast<std::uint64_t>(chunk_bytes);
+    const auto was_applied = [&](std::size_t i) {
+        return i >= 32 || (chunk.skipped >> i & 1U) == 0;
+    };
+    bool packed = false;
+    for (std::size_t i = 0; i < filters.size(); ++i) {
+        packed = packed || was_applied(i);
+    }
+    const bool deflated =
+        packed && filters.back().id == H5Z_FILTER_DEFLATE && was_applied(filters.size() - 1);
+    if (chunk.bytes != 0 && (packed || chunk.bytes == unpacked) &&
+        (!deflated || chunk.bytes >= unpacked / highest_deflate_ratio)) {
+        return "";
+    }
+    return std::to_string(chunk.bytes) + " bytes of it are stored, which cannot hold its " +
+           std::to_string(unpacked);
+}
+
+void check_overlaps(const ChunkList& list, const std::string& where) {
+    std::vector<std::size_t> order(list.chunks.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+        return list.chunks[a].address < list.chunks[b].address;
+    });
+    for (std::size_t i = 1; i < order.size(); ++i) {
+        const StoredChunk& before = list.chunks[order[i - 1]];
+        if (before.address + before.bytes > list.chunks[order[i]].address) {
+            refuse(where + ", chunks from " + shape_text(list.start_of(order[i - 1])) + " and " +
+                       shape_text(list.start_of(order[i])),
+                   "they lie over one another at byte " +
+                       std::to_string(list.chunks[order[i]].address));
+        }
+    }
+}
+
+std::int64_t check_chunked(const DatasetHandle& dataset, const PropertyHandle& creation,
+                           const DatasetInfo& info, const std::string& where) {
+    const std::size_t axes = info.array.shape.size();
+    if (info.chunk.size() != axes ||
+        std::any_of(info.chunk.begin(), info.chunk.end(), [](auto n) { return n < 1; })) {
+        refuse(where, "its chunks are " + shape_text(info.chunk) + " and its shape is " +
+                          shape_text(info.array.shape));
+    }
+    std::int64_t chunk_bytes = size_of(info.array.type);
+    for (const std::int64_t extent : info.chunk) {
+        if (extent > largest_chunk / chunk_bytes) {
+            refuse(where, "a chunk of " + shape_text(info.chunk) + " passes HDF5's 4 GiB");
+        }
+        chunk_bytes *= extent;
+    }
+    const std::vector<Filter> filters = filters_of(creation);
+    const Extent extent = extent_of(dataset);
+    const ChunkList list = list_chunks(dataset, axes, where);
+    for (std::size_t i = 0; i < list.chunks.size(); ++i) {
+        std::string against = range_objection(list.chunks[i].address, list.chunks[i].bytes, extent);
+        if (against.empty()) {
+            against = size_objection(list.chunks[i], filters, chunk_bytes);
+        }
+        if (!against.empty()) {
+            refuse(where + ", chunk from " + shape_text(list.start_of(i)), against);
+        }
+    }
+    check_overlaps(list, where);
+    return std::ssize(list.chunks) > byte_count(info.array) / chunk_bytes
+               ? byte_count(info.array)
+               : std::ssize(list.chunks) * chunk_bytes;
+}
+
+} // namespace
+
+std::int64_t check_storage(const DatasetHandle& dataset, const PropertyHandle& creation,
+                           const DatasetInfo& info, const std::string& where) {
+    if (info.storage == "contiguous") {
+        return check_contiguous(dataset, info, where);
+    }
+    if (info.storage == "chunked") {
+        return check_chunked(dataset, creation, info, where);
+    }
+    return byte_count(info.array);
+}
+
+} // namespace runner

@@ -1,0 +1,344 @@
+"""Makes input files that are damaged, malicious or not what a job can take, each by a function.
+
+Where bytes are changed, they are found by what HDF5's file format puts around them, so that the
+place holds for any version of h5py.
+"""
+import os
+import pathlib
+import socket
+import struct
+import subprocess
+import sys
+import zlib
+
+import h5py
+import numpy as np
+
+IMAGE = np.arange(40 * 60, dtype=np.float64).reshape(40, 60)
+CHUNK = (16, 20)
+
+
+def make(path, write, libver="earliest"):
+    with h5py.File(path, "w", libver=libver) as file:
+        write(file)
+
+
+def good(path, **options):
+    make(path, lambda file: file.create_dataset("image", data=IMAGE, **options))
+
+
+def chunked(path, **options):
+    good(path, chunks=CHUNK, **options)
+
+
+def typed(dtype):
+    return lambda path: make(path, lambda file: file.create_dataset("image", (4, 4), dtype=dtype))
+
+
+def shaped(shape, **options):
+    return lambda path: make(
+        path, lambda file: file.create_dataset("image", shape, dtype="f8", **options))
+
+
+def patch(path, at, new):
+    content = bytearray(pathlib.Path(path).read_bytes())
+    content[at:at + len(new)] = new
+    pathlib.Path(path).write_bytes(content)
+
+
+def place(path, mark, skip=0):
+    """Where `mark` is, which is in the file once at least."""
+    at = pathlib.Path(path).read_bytes().index(mark)
+    return at + skip
+
+
+# A B-tree of chunks: "TREE", its kind 1, a level 0, the count of entries, two siblings; then keys of
+# the chunk's bytes, its filter mask and its start in three axes, each followed by its address.
+KEY = 24
+ADDRESS = KEY + 8 + 3 * 8
+ENTRY = ADDRESS + 8 - KEY
+
+
+def chunk_tree(path):
+    return place(path, b"TREE\x01\x00")
+
+
+def chunk_beyond_end(path):
+    chunked(path)
+    patch(path, chunk_tree(path) + ADDRESS, struct.pack("<Q", 10 ** 9))
+
+
+def chunk_at_highest_address(path):
+    chunked(path)
+    patch(path, chunk_tree(path) + ADDRESS, struct.pack("<Q", 2 ** 64 - 100))
+
+
+def chunks_over_one_another(path):
+    chunked(path)
+    tree = chunk_tree(path)
+    first = pathlib.Path(path).read_bytes()[tree + ADDRESS:tree + ADDRESS + 8]
+    patch(path, tree + ENTRY + ADDRESS, first)
+
+
+def chunk_of_wrong_bytes(path):
+    chunked(path)
+    patch(path, chunk_tree(path) + KEY, struct.pack("<I", 77))
+
+
+def chunk_of_no_bytes(path):
+    chunked(path, compression="gzip")
+    patch(path, chunk_tree(path) + KEY, struct.pack("<I", 0))
+
+
+def chunk_too_small_for_deflate(path):
+    make(path, lambda file: file.create_dataset("image", (512, 512), chunks=(512, 512), dtype="f8",
+                                                compression="gzip"))
+    with h5py.File(path, "r+") as file:
+        file["image"].id.write_direct_chunk((0, 0), zlib.compress(bytes(100)))
+
+
+def layout_message(path, axes):
+    """The chunked layout: version 3, class 2, axes and one, the tree's address, the extents."""
+    return place(path, bytes([3, 2, axes + 1]) + struct.pack("<Q", chunk_tree(path)))
+
+
+def chunk_rank(axes):
+    def write(path):
+        chunked(path)
+        patch(path, layout_message(path, 2) + 2, bytes([axes + 1]))
+    return write
+
+
+def chunk_extents(*extents):
+    def write(path):
+        chunked(path, compression="gzip")
+        patch(path, layout_message(path, 2) + 11, struct.pack("<II", *extents))
+    return write
+
+
+def broken_tree(path):
+    chunked(path)
+    patch(path, chunk_tree(path), b"EERT")
+
+
+def tree_of_itself(path):
+    """A tree one level high whose children are the tree itself."""
+    chunked(path)
+    tree = chunk_tree(path)
+    patch(path, tree + 5, b"\x01")
+    patch(path, tree + ADDRESS, struct.pack("<Q", tree))
+
+
+def contiguous_beyond_end(path):
+    good(path)
+    with h5py.File(path) as file:
+        address = file["image"].id.get_offset()
+    at = place(path, struct.pack("<QQ", address, IMAGE.nbytes))
+    patch(path, at, struct.pack("<Q", 10 ** 12))
+
+
+def contiguous_too_short(path):
+    good(path)
+    with h5py.File(path) as file:
+        address = file["image"].id.get_offset()
+    at = place(path, struct.pack("<QQ", address, IMAGE.nbytes))
+    patch(path, at + 8, struct.pack("<Q", 800))
+
+
+def extents(*new):
+    """A dataspace message: version 1, two axes, room for more; both extents."""
+    def write(path):
+        good(path)
+        patch(path, place(path, struct.pack("<QQ", *IMAGE.shape)), struct.pack("<QQ", *new))
+    return write
+
+
+def damaged_bytes(**options):
+    """The image with one stored byte of its last chunk changed."""
+    def write(path):
+        chunked(path, **options)
+        with h5py.File(path) as file:
+            dataset = file["image"].id
+            last = dataset.get_chunk_info(dataset.get_num_chunks() - 1)
+        old = pathlib.Path(path).read_bytes()[last.byte_offset + 9]
+        patch(path, last.byte_offset + 9, bytes([old ^ 0x55]))
+    return write
+
+
+def short_chunk(**options):
+    """A chunk that unpacks to half of what it should."""
+    def write(path):
+        chunked(path, compression="gzip", **options)
+        with h5py.File(path, "r+") as file:
+            half = bytes(CHUNK[0] * CHUNK[1] * 4)
+            file["image"].id.write_direct_chunk((0, 0), zlib.compress(half))
+    return write
+
+
+def short_chunk_among_missing(path):
+    """The same, in a dataset that HDF5 must read because a chunk was never written."""
+    make(path, lambda file: file.create_dataset("image", IMAGE.shape, dtype="f8", chunks=CHUNK,
+                                                compression="gzip"))
+    with h5py.File(path, "r+") as file:
+        file["image"].id.write_direct_chunk((0, 0), zlib.compress(bytes(CHUNK[0] * CHUNK[1] * 4)))
+
+
+def filter_value(number, value, **options):
+    """A filter's parameter: after its number, the length of its name, flags and their count comes
+    its name, padded to 8 bytes."""
+    def write(path):
+        chunked(path, **options)
+        content = pathlib.Path(path).read_bytes()
+        for at in range(len(content) - 8):
+            number_at, name, flags, count = struct.unpack_from("<HHHH", content, at)
+            if number_at == number and name in (8, 16) and flags <= 1 and 0 < count <= 20:
+                return patch(path, at + 8 + name + 4 * value[0], struct.pack("<I", value[1]))
+        raise RuntimeError("no such filter")
+    return write
+
+
+def missing_filter(path):
+    def write(file):
+        creation = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        creation.set_chunk(CHUNK)
+        creation.set_filter(32010, h5py.h5z.FLAG_OPTIONAL, (1, 2))
+        h5py.h5d.create(file.id, b"image", h5py.h5t.IEEE_F64LE,
+                        h5py.h5s.create_simple(IMAGE.shape), creation)
+    make(path, write)
+
+
+def large_chunk(path):
+    make(path, lambda file: file.create_dataset("image", (20000, 20000), dtype="f8",
+                                                chunks=(20000, 20000), compression="gzip"))
+
+
+def big_with_nothing(path):
+    make(path, lambda file: file.create_dataset("image", (2 ** 40, 2 ** 20), dtype="f4",
+                                                chunks=(1024, 1024)))
+
+
+def big_and_late(path):
+    shaped((2 ** 30, 2 ** 20))(path)
+
+
+def virtual(name, dataset="image", of=IMAGE.shape):
+    def write(path):
+        layout = h5py.VirtualLayout(of, "f8")
+        layout[:] = h5py.VirtualSource(name, dataset, of)
+        make(path, lambda file: file.create_virtual_dataset("image", layout), "latest")
+    return write
+
+
+def virtual_circle(path):
+    def write(file):
+        for one, other in (("image", "other"), ("other", "image")):
+            layout = h5py.VirtualLayout(IMAGE.shape, "f8")
+            layout[:] = h5py.VirtualSource(".", other, IMAGE.shape)
+            file.create_virtual_dataset(one, layout)
+    make(path, write, "latest")
+
+
+def virtual_of_nothing(path):
+    layout = h5py.VirtualLayout((2 ** 30, 2 ** 20), "f8")
+    layout[:40, :60] = h5py.VirtualSource("in.h5", "image", IMAGE.shape)
+    make(path, lambda file: file.create_virtual_dataset("image", layout), "latest")
+
+
+def external(name):
+    return lambda path: make(path, lambda file: file.create_dataset(
+        "image", IMAGE.shape, "f8", external=[(name, 0, IMAGE.nbytes)]))
+
+
+def link(to):
+    def write(path):
+        def links(file):
+            file["image"] = to
+            file["group/there"] = IMAGE
+        make(path, links)
+    return write
+
+
+def soft_circle(path):
+    def write(file):
+        file["image"] = h5py.SoftLink("/other")
+        file["other"] = h5py.SoftLink("/image")
+    make(path, write)
+
+
+def outside_circle(path):
+    name = os.path.basename(path)
+    make(path, lambda file: file.__setitem__("image", h5py.ExternalLink(name, "/image")))
+
+
+def not_a_dataset(path):
+    def write(file):
+        file["data"] = IMAGE
+        file["data"].attrs["image"] = 1
+        file["group/below"] = IMAGE
+        file["type"] = np.dtype("f8")
+        file["bad\x1b[31m\nrunner: error: name"] = IMAGE
+    make(path, write)
+
+
+def left_open(path):
+    """A writer that died: the newest format keeps a mark."""
+    subprocess.run([sys.executable, "-c", f"""
+import h5py, numpy, os
+file = h5py.File({path!r}, "w", libver="latest")
+file["image"] = numpy.zeros((40, 60))
+file.flush()
+os._exit(0)"""], check=True)
+
+
+def truncated(share):
+    def write(path):
+        good(path)
+        content = pathlib.Path(path).read_bytes()
+        pathlib.Path(path).write_bytes(content[:int(len(content) * share)])
+    return write
+
+
+def content(data):
+    return lambda path: pathlib.Path(path).write_bytes(data)
+
+
+def superblock_version(path):
+    good(path)
+    patch(path, 8, b"\x2a")
+
+
+def huge_heap(path):
+    """A virtual dataset whose list in the global heap counts far more sources than there are."""
+    virtual("in.h5")(path)
+    heap = place(path, b"GCOL") + 16  # an object: index, uses, padding, size; then a version, count
+    patch(path, heap + 16 + 1, struct.pack("<Q", 2 ** 40))
+
+
+def heap_past_its_end(path):
+    """An object of the global heap that is longer than it was: HDF5 1.10.8 reads it for ever."""
+    virtual(".", "s")(path)
+    patch(path, place(path, b"GCOL") + 24, struct.pack("<Q", 0x249))
+
+
+def selection_of_many_axes(path):
+    """A virtual dataset's selection of 0xd20002 axes: HDF5 1.10.8 writes past its memory."""
+    virtual(".", "s")(path)
+    patch(path, place(path, b"GCOL") + 79, b"\xd2")
+
+
+def pipe(path):
+    os.mkfifo(path)
+
+
+def a_socket(path):
+    with socket.socket(socket.AF_UNIX) as unix:
+        unix.bind(path)
+
+
+def name_circle(path):
+    os.symlink(os.path.basename(path), path)
+
+
+def user_block(path):
+    with h5py.File(path, "w", userblock_size=1024) as file:
+        file.create_dataset("image", data=IMAGE, chunks=CHUNK)
