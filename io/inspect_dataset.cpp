@@ -6,6 +6,8 @@
 #include "io/hdf5_type.hpp"
 #include "io/outside_sources.hpp"
 
+#include <limits>
+
 namespace runner {
 namespace {
 
@@ -60,7 +62,11 @@ std::optional<std::int64_t> plain_offset(const DatasetHandle& dataset, const Dat
         return std::nullopt;
     }
     const haddr_t offset = H5Dget_offset(dataset.get());
-    return offset == HADDR_UNDEF ? std::nullopt : std::optional(static_cast<std::int64_t>(offset));
+    // A damaged file may say any number; HDF5 refuses those then.
+    const auto last = static_cast<haddr_t>(std::numeric_limits<std::int64_t>::max());
+    return offset > last - static_cast<haddr_t>(info.stored_bytes)
+               ? std::nullopt
+               : std::optional(static_cast<std::int64_t>(offset));
 }
 
 } // namespace

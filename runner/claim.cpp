@@ -60,6 +60,7 @@ Beginning start_anew(const PreparedJob& prepared, const std::string& identity) {
     const OutputDataset output = output_dataset(prepared);
     const std::string folder = journal_folder(prepared.file.output.file);
     remove_journal(folder);
+    sync_folder_of(folder); // or a power cut brings it back beside an output made anew
     create_output(output);
     sync_folder_of(output.file);
     Beginning beginning;
