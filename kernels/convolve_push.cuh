@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "kernels/block_barrier.cuh"
 #include "kernels/convolve_device.cuh"
 #include "kernels/convolve_push_layout.hpp"
 #include "kernels/copy_async.cuh"
@@ -230,7 +231,11 @@ template <class T, int R, class Layout> class Push {
         int buffer = 0;
         for (int k = 0; k < batches_ + Shape::roles; ++k) {
             wait_for_copies<Shape::stages - 2>();
-            __syncthreads();
+            if constexpr (Shape::roles > 1) {
+                sync_roles<Shape::threads>();
+            } else {
+                __syncthreads();
+            }
             load(k + Shape::stages - 1, stage == 0 ? Shape::stages - 1 : stage - 1);
             // Before the first batch and after the last one both passes work on whatever is there:
             // no output that is stored takes part, and without branches they overlap.

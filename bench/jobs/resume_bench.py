@@ -1,7 +1,7 @@
 """What safety costs: resume_bench.py RUNNER BEFORE JOB FOLDER [--repeats N] [--set KEY=VALUE].
 
 RUNNER beside BEFORE, a build from before there were journal and checksums (commit 73942bf), in
-turns, syncing and not. Then a run killed about half way and gone on with: its time beside the
+turns, syncing and not. Then a run stopped or killed on its way and gone on with: its time beside the
 whole run's and the share of the rows that were left. Prints medians, spread and ratios.
 """
 import argparse
@@ -53,14 +53,16 @@ def going_on(arguments, job, target):
     """Stops at half of the whole run's time, with USR1 and with KILL."""
     clear(target)
     whole, _ = wall([arguments.runner, *job])
-    print(f"a run stopped about half way and gone on with; the whole run took {whole:.3f} s")
+    print(f"a run stopped on its way and gone on with; the whole run took {whole:.3f} s")
     for signal in ["USR1", "KILL"]:
         for _ in range(arguments.repeats):
             clear(target)
             first = subprocess.Popen([arguments.runner, *job], stderr=subprocess.DEVNULL)
-            time.sleep(whole / 2)
+            time.sleep(0.4 * whole)
             first.send_signal(getattr(signals, f"SIG{signal}"))
-            first.wait()
+            if first.wait() == 0:
+                print(f"  {signal}: the run had finished")
+                continue
             noisy = [word for word in job if word != "--quiet"]
             rest, said = wall([arguments.runner, *noisy])
             share = re.search(r"\((\d+\.\d) %\) are done", said)
@@ -74,6 +76,7 @@ def main():
     for name in ["runner", "before", "job", "folder"]:
         parser.add_argument(name)
     parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--only-going-on", action="store_true")
     parser.add_argument("--set", action="append", default=[])
     arguments = parser.parse_args()
     folder = pathlib.Path(arguments.folder)
@@ -89,7 +92,8 @@ def main():
     print(f"runner {facts['runner']['commit']}, {facts['ranks'][0]['device']}, "
           f"{len(os.sched_getaffinity(0))} cores, {facts['started']}; {facts['job']['name']}, "
           f"{facts['input']['shape']} {facts['input']['type']}, {arguments.repeats} runs each")
-    cost(arguments, job, target)
+    if not arguments.only_going_on:
+        cost(arguments, job, target)
     going_on(arguments, job + ["--set", "run.commit_seconds=0.2"], target)
 
 
