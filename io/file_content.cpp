@@ -7,6 +7,8 @@
 #include "io/hdf5_file.hpp"
 #include "io/hdf5_type.hpp"
 
+#include <limits>
+
 namespace runner {
 namespace {
 
@@ -38,8 +40,10 @@ DatasetContent content_of(const FileHandle& handle, const std::string& file,
     content.path = path.starts_with('/') ? path : "/" + path;
     content.type = describe_type(type.get());
     content.shape = extents_of(dataset);
-    content.bytes = static_cast<std::int64_t>(H5Sget_simple_extent_npoints(space.get())) *
-                    static_cast<std::int64_t>(H5Tget_size(type.get()));
+    if (__builtin_mul_overflow(H5Sget_simple_extent_npoints(space.get()), H5Tget_size(type.get()),
+                               &content.bytes)) {
+        content.bytes = std::numeric_limits<std::int64_t>::max(); // of a damaged file's shape
+    }
     content.stored_bytes = static_cast<std::int64_t>(H5Dget_storage_size(dataset.get()));
     content.storage = storage_of(creation);
     content.chunk = chunk_of(creation);

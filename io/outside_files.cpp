@@ -90,14 +90,15 @@ std::vector<fs::path> OutsideFiles::allowed(const std::string& named, const fs::
             continue;
         }
         if (const std::string against = objection(real.string()); !against.empty()) {
-            throw Error(ExitCode::input, {what, where, it + ": " + against,
+            throw Error(ExitCode::input, {what, where, std::string(it).append(": ").append(against),
                                           "Datasets come out of regular files only"});
         }
         if (rules_.outside == InputRules::Outside::beside && !is_beside(real)) {
-            throw Error(ExitCode::input,
-                        {what, where, it + ", a file outside the folder " + folders_[0].string(),
-                         "If you trust the input, set input.allow_external = true "
-                         "(for a verb: --trust-input)"});
+            throw Error(ExitCode::input, {what, where,
+                                          std::string(it).append(", a file outside the folder ") +
+                                              folders_[0].string(),
+                                          "If you trust the input, set input.allow_external = true "
+                                          "(for a verb: --trust-input)"});
         }
         there.push_back(real);
     }

@@ -3,7 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/sizes.hpp"
-#include "kernels/cuda_check.hpp"
+#include "kernels/cuda_call.hpp"
 
 #include <algorithm>
 #include <string>

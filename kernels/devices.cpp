@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/devices.hpp"
 
-#include "kernels/cuda_check.hpp"
+#include "kernels/cuda_call.hpp"
 #include "kernels/queue.hpp"
 
 #include <array>

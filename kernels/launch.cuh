@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "kernels/cuda_check.hpp"
+#include "kernels/cuda_call.hpp"
 #include "kernels/cuda_queue.hpp"
 
 #include <cstddef>

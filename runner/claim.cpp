@@ -4,11 +4,13 @@
 #include "base/error.hpp"
 #include "base/sizes.hpp"
 #include "io/file.hpp"
+#include "io/file_content.hpp"
 #include "io/intact_rows.hpp"
 #include "io/journal.hpp"
 #include "io/row_geometry.hpp"
 #include "runner/identity.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <filesystem>
@@ -134,15 +136,17 @@ bool is_complete(const PreparedJob& prepared) {
         is_there(partial_name(output.file))) {
         return false;
     }
-    const std::string folder = journal_folder(output.file);
-    const std::optional<JournalIdentity> journal = read_identity(folder);
-    if (!journal || !journal->text.starts_with(job_identity(prepared))) {
+    if (!is_there(journal_folder(output.file))) {
         return false;
     }
-    const std::int64_t total = row_count(prepared.stream().shape().output);
+    const std::string identity = job_identity(prepared);
     try {
-        return read_row_hashes(output.file, total) ==
-               read_journal(folder, journal->generation, total).rows;
+        const AttributeList attributes = root_attributes(output.file);
+        return std::any_of(attributes.begin(), attributes.end(), [&](const auto& attribute) {
+            const auto* text = std::get_if<std::string>(&attribute.second);
+            return attribute.first == identity_attribute && text != nullptr &&
+                   text->starts_with(identity);
+        });
     } catch (const Error&) { // another file of that name
         return false;
     }

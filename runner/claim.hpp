@@ -31,8 +31,12 @@ Beginning beginning_from_text(const std::string& text);
 /// @throws Error (output).
 void check_output(const PreparedJob& prepared);
 
-/// Whether an earlier run gave the output its name and died before it had cleaned up: there is a
-/// journal of this job and nothing in progress. Nothing is left to do then but release_output().
+/// The attribute of a finished output that holds Beginning::identity.
+inline constexpr const char* identity_attribute = "identity";
+
+/// Whether an earlier run gave the output its name and died before it had cleaned up: the output is
+/// of this job, beside it is what is left of a journal, and nothing is in progress. Nothing is to
+/// do then but release_output().
 bool is_complete(const PreparedJob& prepared);
 
 /// With the output's lock held: makes the output and its journal, or finds them and goes on, as

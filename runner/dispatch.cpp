@@ -85,6 +85,7 @@ struct Verbs {
     }
 
     ExitCode operator()(const VerifyCommand& command) const {
+        probe_survival(command.file);
         const Verification result =
             verify({command.file, command.sample, command.recompute, command.input, all_cores()});
         print(command.json ? verification_json(result) : verification_text(result));
@@ -92,6 +93,7 @@ struct Verbs {
     }
 
     ExitCode operator()(const RepairCommand& command) const {
+        probe_survival(command.file);
         print(repair_text(repair({command.file, command.input, all_cores()})));
         return ExitCode::ok;
     }

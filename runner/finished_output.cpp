@@ -5,6 +5,7 @@
 #include "io/file.hpp"
 #include "io/file_content.hpp"
 #include "io/row_geometry.hpp"
+#include "runner/probe.hpp"
 #include "runner/text_file.hpp"
 
 #include <algorithm>
@@ -105,6 +106,7 @@ PreparedJob prepare_again(const FinishedOutput& output, const std::optional<std:
     JobFile job = output.job;
     job.input.file = input.value_or(job.input.file);
     job.input.generate.reset(); // made anew it would be another file
+    probe_inputs(job);
     PreparedJob prepared = prepare_job(std::move(job));
     const ArrayInfo made = prepared.stream().shape().output;
     if (made != output.stored.array) {

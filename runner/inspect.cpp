@@ -2,6 +2,7 @@
 #include "runner/inspect.hpp"
 
 #include "base/array_info.hpp"
+#include "base/printable.hpp"
 #include "base/sizes.hpp"
 #include "io/file_content.hpp"
 
@@ -29,7 +30,7 @@ std::string value_text(const std::string& value) {
     for (std::size_t at = 0; (at = text.find('\n', at)) != std::string::npos; at += 2) {
         text.replace(at, 1, "\\n");
     }
-    return '"' + text + '"' +
+    return '"' + printable(text) + '"' +
            (value.size() > shown_text ? " … (" + std::to_string(value.size()) + " bytes)" : "");
 }
 
@@ -44,15 +45,15 @@ template <class T> std::string value_text(const std::vector<T>& values) {
 std::string attributes_text(const AttributeList& attributes, const std::string& indent) {
     std::string text;
     for (const auto& [name, value] : attributes) {
-        text.append(indent).append("@").append(name).append(" = ");
+        text.append(indent).append("@").append(printable(name)).append(" = ");
         text += std::visit([](const auto& v) { return value_text(v); }, value) + "\n";
     }
     return text;
 }
 
 std::string dataset_text(const DatasetContent& dataset) {
-    std::string text = dataset.path + "  " + dataset.type + " " + shape_text(dataset.shape) + "  " +
-                       size_text(dataset.bytes) + "\n";
+    std::string text = printable(dataset.path) + "  " + dataset.type + " " +
+                       shape_text(dataset.shape) + "  " + size_text(dataset.bytes) + "\n";
     text += "    " + dataset.storage;
     if (!dataset.chunk.empty()) {
         text += " in " + shape_text(dataset.chunk);

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <optional>
@@ -36,21 +37,34 @@ constexpr std::size_t longest_answer = 65536;
                                    errno_text(number), "See 'ulimit -u' and 'ulimit -n'"});
 }
 
+/// Set for the child, so that a program that mistakes its verb for another does not start more.
+constexpr const char* child_mark = "RUNNER_PROBE";
+
 /// The environment without what a launcher tells its ranks: with it the child would take itself for
 /// one of them.
-std::vector<char*> plain_environment() {
+std::vector<std::string> plain_environment() {
     static constexpr std::array<std::string_view, 10> launchers = {
         "OMPI_", "PMIX_", "PMI_", "PRTE_", "MPI", "SLURM_", "HYDRA_", "I_MPI_", "FLUX_", "PALS_"};
-    std::vector<char*> kept;
+    std::vector<std::string> kept = {std::string(child_mark) + "=1"};
     for (char** entry = environ; *entry != nullptr; ++entry) {
         const std::string_view text(*entry);
         if (std::none_of(launchers.begin(), launchers.end(),
                          [&](std::string_view prefix) { return text.starts_with(prefix); })) {
-            kept.push_back(*entry);
+            kept.emplace_back(text);
         }
     }
-    kept.push_back(nullptr);
     return kept;
+}
+
+/// Texts as the system's calls take them, which leave them alone.
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+    std::vector<char*> pointers;
+    pointers.reserve(texts.size() + 1);
+    for (std::string& text : texts) {
+        pointers.push_back(text.data());
+    }
+    pointers.push_back(nullptr);
+    return pointers;
 }
 
 void must(int result, const char* call) {
@@ -100,19 +114,13 @@ class SpawnSettings {
 /// A started child and the end of a pipe that it answers through; ends it when destroyed.
 class Child {
   public:
-    explicit Child(const std::vector<std::string>& arguments) {
+    explicit Child(std::vector<std::string> arguments) {
         std::array<int, 2> pipe{};
         if (::pipe2(pipe.data(), O_CLOEXEC) != 0) {
             fail_start("pipe", errno);
         }
         answer_ = pipe[0];
-        std::vector<char*> words;
-        words.reserve(arguments.size() + 1);
-        for (const std::string& argument : arguments) {
-            words.push_back(const_cast<char*>(argument.c_str())); // posix_spawn leaves it alone
-        }
-        words.push_back(nullptr);
-        const int failure = spawn(pipe[1], words);
+        const int failure = spawn(pipe[1], std::move(arguments));
         (void)::close(pipe[1]);
         if (failure != 0) {
             (void)::close(answer_);
@@ -170,11 +178,11 @@ class Child {
     }
 
   private:
-    int spawn(int pipe, std::vector<char*>& words) {
+    int spawn(int pipe, std::vector<std::string> arguments) {
         const SpawnSettings settings(pipe);
-        const std::vector<char*> environment = plain_environment();
+        std::vector<std::string> environment = plain_environment();
         return ::posix_spawn(&id_, "/proc/self/exe", settings.actions(), settings.attributes(),
-                             words.data(), environment.data());
+                             pointers_to(arguments).data(), pointers_to(environment).data());
     }
 
     pid_t id_ = 0;
@@ -189,6 +197,10 @@ class Child {
 /// What a child that told nothing came to.
 [[noreturn]] void explain_end(const std::string& where, int status, const ProbeLimits& limits) {
     const std::string it = "looking at it, in a process of its own, ";
+    if (WIFEXITED(status) && WEXITSTATUS(status) == static_cast<int>(ExitCode::launch)) {
+        throw Error(ExitCode::launch, {"the process that looks at the input could not answer",
+                                       where, "its pipe broke", "Start again"});
+    }
     if (!WIFSIGNALED(status)) {
         throw_damaged(where, it + "ended with exit code " + std::to_string(WEXITSTATUS(status)));
     }
@@ -213,36 +225,55 @@ class Child {
     }
 }
 
-void run_probe(const std::vector<std::string>& arguments, const std::string& file,
-               const std::string& where) {
+/// The error that a probe told of, if it did. @throws Error where it told nothing.
+std::optional<Error> run_probe(std::vector<std::string> arguments, const std::string& file,
+                               const std::string& where) {
+    if (std::getenv(child_mark) != nullptr) {
+        throw Error(ExitCode::defect, {"a probe would start another", where,
+                                       std::string(child_mark) + " is set", "Unset it"});
+    }
     const ProbeLimits limits = probe_limits(file);
     const auto deadline = Clock::now() + std::chrono::seconds(limits.seconds);
-    Child child(arguments);
+    Child child(std::move(arguments));
     const std::optional<std::string> answer = child.answer_before(deadline);
     const std::optional<int> status = answer ? child.end_before(deadline) : std::nullopt;
     if (!status) {
         throw_damaged(where, "looking at it, in a process of its own, took longer than " +
                                  std::to_string(limits.seconds) + " s");
     }
-    if (const std::optional<Error> told = error_of(*answer)) {
-        throw Error(*told);
+    std::optional<Error> told = error_of(*answer);
+    if (told) {
+        return told;
     }
     if (!WIFEXITED(*status) || WEXITSTATUS(*status) != 0 || !is_good(*answer)) {
         explain_end(where, *status, limits);
+    }
+    return std::nullopt;
+}
+
+std::optional<Error> probe(const char* way, const std::string& file, const std::string& dataset,
+                           const InputRules& rules) {
+    return run_probe({"runner", std::string(probe_verb), way, file, dataset, to_text(rules)}, file,
+                     dataset.empty() ? file : file + ":" + dataset);
+}
+
+void throw_if(const std::optional<Error>& told) {
+    if (told) {
+        throw Error(*told);
     }
 }
 
 } // namespace
 
 void probe_input(const std::string& file, const std::string& dataset, const InputRules& rules) {
-    run_probe({"runner", std::string(probe_verb), "read", file, dataset, to_text(rules)}, file,
-              file + ":" + dataset);
+    throw_if(probe("read", file, dataset, rules));
 }
 
 void probe_content(const std::string& file, const std::string& dataset, const InputRules& rules) {
-    run_probe({"runner", std::string(probe_verb), "show", file, dataset, to_text(rules)}, file,
-              dataset.empty() ? file : file + ":" + dataset);
+    throw_if(probe("show", file, dataset, rules));
 }
+
+void probe_survival(const std::string& file) { (void)probe("show", file, "", {}); }
 
 void probe_inputs(const JobFile& job) {
     std::error_code ignored;

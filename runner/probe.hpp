@@ -23,6 +23,10 @@ void probe_inputs(const JobFile& job);
 /// What `inspect` leans on: all of a file, or one dataset that runner need not be able to read.
 void probe_content(const std::string& file, const std::string& dataset, const InputRules& rules);
 
+/// Only that all of a file can be looked at without a crash: what is found wrong on the way is left
+/// to who reads it next to tell.
+void probe_survival(const std::string& file);
+
 /// Whether the program was started by one of these.
 bool is_probe(std::span<const std::string> arguments);
 

@@ -166,7 +166,9 @@ void complete_output(const PreparedJob& prepared, const Beginning& beginning, Ru
     const std::vector<RowHash> rows = finished_rows(prepared, beginning);
     assemble_output(dataset);
     write_row_hashes(dataset.file, rows);
-    write_attributes(dataset.file, provenance(report));
+    std::vector<Attribute> attributes = provenance(report);
+    attributes.emplace_back(identity_attribute, beginning.identity);
+    write_attributes(dataset.file, attributes);
     publish_output(dataset.file, output.file, output.overwrite ? Overwrite::yes : Overwrite::no,
                    sync_of(prepared));
 }

@@ -342,3 +342,21 @@ def name_circle(path):
 def user_block(path):
     with h5py.File(path, "w", userblock_size=1024) as file:
         file.create_dataset("image", data=IMAGE, chunks=CHUNK)
+
+
+def sparse(path):
+    def write(file):
+        data = file.create_dataset("image", IMAGE.shape, "f8", chunks=CHUNK, compression="gzip",
+                                   fletcher32=True, fillvalue=-2.5)
+        data[20:30, 25:45] = IMAGE[20:30, 25:45]
+    make(path, write)
+
+
+def virtual_of_virtual(path):
+    def write(file):
+        for name, source in (("middle", "in.h5"), ("image", ".")):
+            layout = h5py.VirtualLayout(IMAGE.shape, "f8")
+            layout[:20] = h5py.VirtualSource(source, "image" if source != "." else "middle",
+                                             IMAGE.shape)[20:]
+            file.create_virtual_dataset(name, layout, fillvalue=7)
+    make(path, write, "latest")

@@ -234,11 +234,13 @@ LINES = [
 # Rows that are right: what a check must not refuse.
 RIGHT = [
     ("virtual beside", bad.virtual("in.h5"), []),
+    ("virtual of a virtual", bad.virtual_of_virtual, []),
     ("virtual elsewhere, allowed", bad.virtual("../outside.h5"), ["input.allow_external=true"]),
     ("link beside", bad.link(h5py.ExternalLink("in.h5", "/image")), []),
     ("link elsewhere, allowed", bad.link(h5py.ExternalLink("../outside.h5", "/image")),
      ["input.allow_external=true"]),
     ("external beside", bad.external("raw.raw"), []),
+    ("some chunks never written", bad.sparse, []),
     ("chunks never written", bad.shaped((40, 60), chunks=(16, 20)), []),
     ("never written", bad.shaped((40, 60)), []),
     ("scaleoffset", lambda path: bad.chunked(path, scaleoffset=4), []),
@@ -281,8 +283,22 @@ class Table:
         left = tuple(sorted(set(os.listdir()) - before))
         if left not in may_be_left:
             self.fail(name, f"left behind {left}", done)
+        if code == 0 and done.returncode == 0:
+            self.check_result(name, done)
         for new in {*left, *os.listdir()} - KEPT:
             remove(new)
+
+    def check_result(self, name, done):
+        """The output is the one of a plain dataset of the values that h5py reads."""
+        with h5py.File("bad.h5") as file, h5py.File("out.h5") as out:
+            values, result = file["image"][...], out["image"][...]
+        with h5py.File("plain.h5", "w") as file:
+            file["image"] = values
+        plain = job('input.file="plain.h5"', 'output.file="plain_out.h5"')
+        subprocess.run([self.runner, *plain, "--quiet"], check=True, timeout=SECONDS)
+        with h5py.File("plain_out.h5") as out:
+            if result.tobytes() != out["image"][...].tobytes():
+                self.fail(name, "it was read wrong", done)
 
 
 UNFINISHED = [("out.h5.journal", "out.h5.partial"),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "kernels/cuda_check.hpp"
+#include "kernels/cuda_call.hpp"
 
 #include "base/error.hpp"
 
