@@ -61,12 +61,16 @@ void write_owner(const std::string& path, int descriptor, const std::string& lin
 
 /// Closes the descriptor unless released.
 struct Descriptor {
-    int number = -1;
+    explicit Descriptor(int open) : number(open) {}
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
     ~Descriptor() {
         if (number >= 0) {
             ::close(number);
         }
     }
+
+    int number;
 };
 
 } // namespace

@@ -72,7 +72,9 @@ Opened open_as(const std::string& file, unsigned mode, Locking locking) {
 /// Whether a file system without locks was the reason; ENOSYS HDF5 knows itself.
 bool tells_of_no_locks(const std::string& reason) {
     constexpr int not_supported = 524; // the kernel's own ENOTSUPP, as some NFS servers say it
-    return reason == errno_text(ENOLCK) || reason == errno_text(not_supported);
+    // The last where this process has opened the file without locking already.
+    return reason == errno_text(ENOLCK) || reason == errno_text(not_supported) ||
+           reason.find("file locking flag values don't match") != std::string::npos;
 }
 
 } // namespace

@@ -15,7 +15,7 @@
 namespace runner {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool limits_memory = false; // its shadow is larger than any limit
 #else
 constexpr bool limits_memory = true;
