@@ -3,8 +3,14 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
 #include <cstdlib>
 #include <limits>
+#include <mutex>
+#include <stop_token>
+#include <thread>
 
 #include <mpi.h>
 #include <unistd.h>
@@ -35,6 +41,32 @@ void post_pieces(const Message<Byte>& message, std::vector<MPI_Request>& request
     }
 }
 
+/// Ends the process when MPI does not come up: a rank that is killed while it starts leaves the
+/// others, and mpirun, waiting for it without end (Open MPI 4.1.4).
+class StartGuard {
+  public:
+    StartGuard() : thread_([](const std::stop_token& over) { wait(over); }) {}
+
+  private:
+    static constexpr std::chrono::seconds limit{120};
+
+    static void wait(const std::stop_token& over) {
+        std::mutex mutex;
+        std::condition_variable_any wake;
+        std::unique_lock lock(mutex);
+        wake.wait_for(lock, over, limit, [] { return false; });
+        if (!over.stop_requested()) {
+            (void)std::fputs(
+                "runner: error: MPI does not start (MPI_Init): a rank has not come for "
+                "two minutes. Look at the hosts of the job, then start it again\n",
+                stderr);
+            ::_exit(static_cast<int>(ExitCode::launch));
+        }
+    }
+
+    std::jthread thread_;
+};
+
 } // namespace
 
 bool Ranks::started_by_launcher() {
@@ -50,7 +82,10 @@ Ranks::Ranks() : launched_(started_by_launcher()) {
         return;
     }
     int provided = 0;
-    check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
+    {
+        const StartGuard guard;
+        check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
+    }
     check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     if (provided < MPI_THREAD_FUNNELED) {
         throw Error(ExitCode::launch, {"this MPI library cannot be used with threads", "",

@@ -69,6 +69,15 @@ def settings(rng):
     return chosen + ["--set", f'run.resume_check="{rng.choice(["few", "all"])}"']
 
 
+def lock_mark():
+    """Which lock file is there, and when it was last written to; None without one."""
+    try:
+        status = os.stat(OUTPUT + ".lock")
+    except FileNotFoundError:
+        return None
+    return status.st_ino, status.st_mtime_ns
+
+
 def killed_run(program, rng, arguments, findings):
     """One run that is killed, or done before; the exit code of one that was not killed."""
     ranks = rng.choice([0, 0, 1, 2, 2, 3, 4])
@@ -80,9 +89,11 @@ def killed_run(program, rng, arguments, findings):
         process = program.start(arguments, ranks, rank=rank,
                                 fault=f"{delay};{CALLS}:kill@{count}:out.h5")
     else:
+        lock = lock_mark()
         process = program.start(arguments, ranks, fault=delay)
-        # The time that starting takes is the machine's: count from when something is there.
-        wait_until(lambda: left_behind() or process.poll() is not None, 20)
+        # The time that starting takes is the machine's: count from when the run has the lock. A
+        # rank that is killed while MPI starts leaves mpirun itself waiting.
+        wait_until(lambda: lock_mark() != lock or process.poll() is not None, 20)
         time.sleep(rng.uniform(0, 0.5))
         if how == "all":
             kill_all(process)
