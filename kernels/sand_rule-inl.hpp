@@ -14,13 +14,18 @@
 #include <cstdint>
 #include <type_traits>
 
+#undef RUNNER_SAND_INLINE
+#undef RUNNER_SAND_LANES
+#undef RUNNER_SAND_UNROLL
 #ifdef __CUDACC__
 #define RUNNER_SAND_INLINE __device__ __forceinline__
 #define RUNNER_SAND_LANES sand_cuda
+#define RUNNER_SAND_UNROLL _Pragma("unroll")
 #else
 #include <hwy/highway.h>
 #define RUNNER_SAND_INLINE HWY_INLINE
 #define RUNNER_SAND_LANES HWY_NAMESPACE
+#define RUNNER_SAND_UNROLL _Pragma("GCC unroll 16")
 HWY_BEFORE_NAMESPACE();
 #endif
 namespace runner {
@@ -53,27 +58,27 @@ RUNNER_SAND_INLINE Word sand_draw_below(const SandDrawPlanes<Word>& t, const Thr
     five[1] = t.bit[1];
     five[2] = t.bit[2] ^ t.bit[0];
     Word carry = t.bit[2] & t.bit[0];
-#pragma GCC unroll 16
+    RUNNER_SAND_UNROLL
     for (int i = 3; i < 11; ++i) {
         five[i] = xor3(t.bit[i], t.bit[i - 2], carry);
         carry = majority(t.bit[i], t.bit[i - 2], carry);
     }
     // The comparison goes up with the bits of k: t − five · 2⁵ + five · 2¹³.
     Word below = ~t.bit[0] & threshold.word(0);
-#pragma GCC unroll 16
+    RUNNER_SAND_UNROLL
     for (int i = 1; i < 5; ++i) {
         below = majority(~t.bit[i], threshold.word(i), below);
     }
     Word borrow = ~t.bit[5] & five[0];
     below = majority(~(t.bit[5] ^ five[0]), threshold.word(5), below);
-#pragma GCC unroll 16
+    RUNNER_SAND_UNROLL
     for (int i = 6; i < 13; ++i) {
         const Word k = xor3(t.bit[i], five[i - 5], borrow);
         borrow = majority(~t.bit[i], five[i - 5], borrow);
         below = majority(~k, threshold.word(i), below);
     }
     Word again = five[0];
-#pragma GCC unroll 16
+    RUNNER_SAND_UNROLL
     for (int i = 13; i < 16; ++i) {
         const Word difference = xor3(t.bit[i], five[i - 5], borrow);
         Word k;
@@ -116,7 +121,7 @@ RUNNER_SAND_INLINE Word sand_chance(const SandDrawPlanes<Word>& start, const Thr
     }
     constexpr std::uint32_t part = sand_salt_part(salt);
     SandDrawPlanes<Word> t;
-#pragma GCC unroll 16
+    RUNNER_SAND_UNROLL
     for (int i = 0; i < 16; ++i) {
         t.bit[i] = ((part >> i) & 1U) != 0 ? ~start.bit[i] : start.bit[i];
     }
