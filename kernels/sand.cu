@@ -11,7 +11,7 @@ namespace runner {
 namespace {
 
 constexpr std::int64_t most_generations = 8; // of one launch
-constexpr int most_threads = 512;
+constexpr int most_threads = sand_cuda::most_threads;
 
 /// Shared memory of a tile of `pairs` row pairs and `words` groups: two buffers and counters.
 constexpr std::int64_t tile_bytes(std::int64_t pairs, std::int64_t words) {
@@ -101,10 +101,17 @@ sand_cuda::SandLaunch describe_launch(const Sand& sand, const SandBand& band,
     return launch;
 }
 
-void launch_tiles(CudaQueue& queue, const SandTiles& tiles, sand_cuda::SandLaunch arguments) {
-    const auto kernel = tiles.thirties == 3   ? sand_cuda::sand_kernel<3>
-                        : tiles.thirties == 2 ? sand_cuda::sand_kernel<2>
-                                              : sand_cuda::sand_kernel<1>;
+template <sand_cuda::Chances chances> auto choose_kernel(const SandTiles& tiles) {
+    return tiles.thirties == 3   ? sand_cuda::sand_kernel<3, chances>
+           : tiles.thirties == 2 ? sand_cuda::sand_kernel<2, chances>
+                                 : sand_cuda::sand_kernel<1, chances>;
+}
+
+void launch_tiles(CudaQueue& queue, const SandTiles& tiles, sand_cuda::Chances chances,
+                  sand_cuda::SandLaunch arguments) {
+    const auto kernel = chances == sand_cuda::Chances::any
+                            ? choose_kernel<sand_cuda::Chances::any>(tiles)
+                            : choose_kernel<sand_cuda::Chances::published>(tiles);
     arguments.words = tiles.words;
     arguments.strips = tiles.strips;
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
@@ -158,13 +165,15 @@ void advance_sand(CudaQueue& queue, const Sand& sand, const SandBand& band,
     sand_cuda::SandLaunch arguments = describe_launch(sand, band, tables);
     const SandTiles tiles = choose_tiles(limits_of(queue), band.rows, arguments.groups, margin);
     arguments.margin = static_cast<int>(margin);
+    const auto chances = sand.thresholds == SandThresholds{} ? sand_cuda::Chances::published
+                                                             : sand_cuda::Chances::any;
     for (std::int64_t i = 0; i < launches; ++i) {
         const std::int64_t first = generations * i / launches;
         arguments.generation = generation + static_cast<std::uint64_t>(first);
         arguments.generations = static_cast<int>(generations * (i + 1) / launches - first);
         arguments.from = reinterpret_cast<const uint4*>(i % 2 == 0 ? from : to);
         arguments.to = reinterpret_cast<uint4*>(i % 2 == 0 ? to : from);
-        launch_tiles(queue, tiles, arguments);
+        launch_tiles(queue, tiles, chances, arguments);
     }
 }
 

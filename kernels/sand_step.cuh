@@ -15,6 +15,18 @@ struct SandThreshold {
     __device__ __forceinline__ std::uint32_t word(int i) const { return words[i]; }
 };
 
+/// A threshold that the compiler knows, so that comparing takes half the work.
+template <std::uint32_t known> struct KnownThreshold {
+    static constexpr std::uint32_t value = known;
+
+    __device__ __forceinline__ std::uint32_t word(int i) const {
+        return ((known >> i) & 1U) != 0 ? ~0U : 0U;
+    }
+};
+
+/// Which thresholds a kernel is made for: any, or those of the published chances.
+enum class Chances { any, published };
+
 /// A launch: some generations of all tiles. A tile keeps words − 2 groups and 64 · thirties − 2 ·
 /// margin rows of what it works on.
 struct SandLaunch {
@@ -36,6 +48,9 @@ struct SandLaunch {
     SandThreshold threshold[5];
 };
 
+/// Threads of a block: two blocks a multiprocessor leave each thread 80 registers.
+constexpr int most_threads = 384;
+
 /// Counters of work taken, one a generation of a launch, and flags; at the start of shared memory.
 constexpr int counters_bytes = 128;
 
@@ -44,8 +59,22 @@ __device__ __forceinline__ std::uint32_t spread_bit(std::uint32_t value, int bit
     return static_cast<std::uint32_t>(static_cast<std::int32_t>(value << (31 - bit)) >> 31);
 }
 
+/// The threshold of the chance with that number, in SandThresholds' order.
+template <Chances chances, unsigned number>
+__device__ __forceinline__ auto threshold_of(const SandLaunch& launch) {
+    if constexpr (chances == Chances::any) {
+        return launch.threshold[number];
+    } else {
+        constexpr SandThresholds published;
+        constexpr std::uint32_t values[5] = {published.sand_slide, published.sand_fall,
+                                             published.water_fall, published.water_diagonal,
+                                             published.water_spread};
+        return KnownThreshold<values[number]>{};
+    }
+}
+
 /// Draws of one warp's blocks, prepared when the first lane needs one.
-struct SandWarpChances {
+template <Chances chances> struct SandWarpChances {
     const SandLaunch& launch;
     const uint4* x_planes; ///< of the warp's group
     std::uint32_t y;
@@ -79,14 +108,14 @@ struct SandWarpChances {
         if (!started) {
             begin();
         }
-        return sand_chance<salt>(start, launch.threshold[salt < 5 ? salt : 4]);
+        return sand_chance<salt>(start, threshold_of<chances, (salt < 5 ? salt : 4)>(launch));
     }
 };
 
 /// A tile's rows in one buffer of shared memory. Rows of one parity lie together for each group, so
 /// that 32 lanes with a pair of rows each read 32 neighbours: group w, row 2j + p is at
 /// (2w + p) · pitch + j. One more of each is there to be read and thrown away.
-template <int thirties> struct SandTile {
+template <int thirties, Chances chances> struct SandTile {
     static constexpr int pairs = 32 * thirties;
     static constexpr int pitch = pairs + 1;
     static constexpr int group_pitch = 2 * pitch;
@@ -201,7 +230,7 @@ template <int thirties> struct SandTile {
         const std::uint32_t valid = rows_exist ? valid_blocks(group, column_offset) : 0U;
         if (__any_sync(0xFFFFFFFFU, (sand_unequal(blocks) & valid) != 0)) {
             sand_step(blocks, floor, valid,
-                      SandWarpChances(
+                      SandWarpChances<chances>(
                           launch, launch.tables + (column_offset * launch.groups + group) * 4,
                           static_cast<std::uint32_t>(y), static_cast<std::uint32_t>(generation)));
         }
@@ -260,18 +289,19 @@ template <int thirties> struct SandTile {
     }
 };
 
-template <int thirties>
-__global__ void __launch_bounds__(512, 2) sand_kernel(const __grid_constant__ SandLaunch launch) {
+template <int thirties, Chances chances>
+__global__ void __launch_bounds__(most_threads, 2)
+    sand_kernel(const __grid_constant__ SandLaunch launch) {
     extern __shared__ uint4 sand_memory[];
     int* counters = reinterpret_cast<int*>(sand_memory);
     constexpr int counter_count = counters_bytes / 4;
     uint4* in = sand_memory + counters_bytes / 16;
-    uint4* out = in + launch.words * SandTile<thirties>::group_pitch;
+    uint4* out = in + launch.words * SandTile<thirties, chances>::group_pitch;
     if (threadIdx.x < counter_count) {
         counters[threadIdx.x] = 0;
     }
     __syncthreads();
-    const SandTile<thirties> tile(launch, launch.first_tile + blockIdx.x);
+    const SandTile<thirties, chances> tile(launch, launch.first_tile + blockIdx.x);
     int generations = launch.generations;
     if (tile.load(in, counters + counter_count - 1)) {
         generations = 0;
