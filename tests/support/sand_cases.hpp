@@ -28,6 +28,9 @@ class SandCases {
     /// Thresholds of every sort: the usual ones, certain and impossible ones, odd ones.
     SandThresholds thresholds() {
         SandThresholds t;
+        if (number(0, 2) == 0) {
+            return t;
+        }
         for (std::uint32_t* value :
              {&t.sand_slide, &t.sand_fall, &t.water_fall, &t.water_diagonal, &t.water_spread}) {
             switch (number(0, 5)) {
