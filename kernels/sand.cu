@@ -11,19 +11,13 @@ namespace runner {
 namespace {
 
 constexpr std::int64_t most_generations = 8; // of one launch
-constexpr int most_threads = sand_cuda::most_threads;
-
-/// Shared memory of a tile of `pairs` row pairs and `words` groups: two buffers and counters.
-constexpr std::int64_t tile_bytes(std::int64_t pairs, std::int64_t words) {
-    return 2 * words * 2 * (pairs + 1) * 16 + sand_cuda::counters_bytes;
-}
 
 constexpr std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 /// How the tiles of a launch are cut.
 struct SandTiles {
-    int thirties; ///< row pairs of a tile, in units of 32
-    int words;    ///< groups of a tile, one at each side to be thrown away
+    int thirties;  ///< row pairs of a tile, in units of 32
+    int log_words; ///< of the groups it keeps
     int threads;
     std::int64_t strips;
     std::int64_t count;
@@ -53,16 +47,19 @@ SandTiles choose_tiles(const DeviceLimits& limits, std::int64_t rows, std::int64
     SandTiles best{};
     double least = std::numeric_limits<double>::infinity();
     for (const int thirties : {3, 2, 1}) {
-        for (const int words : {18, 10, 6}) {
-            const std::int64_t bytes = tile_bytes(32 * thirties, words);
+        for (const int log_words : {4, 3, 2}) {
+            const std::int64_t words = std::int64_t{1} << log_words;
+            const std::int64_t bytes = sand_cuda::SandTileMemory::bytes(words, 32 * thirties);
             if (bytes > limits.block_bytes) {
                 continue;
             }
-            const int items = words * thirties;
-            const int threads = std::min(most_threads, 32 * items);
+            const auto items = static_cast<int>(words + 1) * thirties;
+            const int threads = std::min(sand_cuda::most_threads, 32 * items);
             const std::int64_t at_once = std::clamp<std::int64_t>(
-                std::min<std::int64_t>(limits.shared_bytes / (bytes + 1024), 1024 / threads), 1, 8);
-            const std::int64_t strips = ceil_divide(groups, words - 2);
+                std::min<std::int64_t>(limits.shared_bytes / (bytes + 1024),
+                                       2 * sand_cuda::most_threads / threads),
+                1, 8);
+            const std::int64_t strips = ceil_divide(groups, words);
             const std::int64_t count = strips * ceil_divide(rows + 1, 64 * thirties - 2 * margin);
             const std::int64_t slots = at_once * limits.multiprocessors;
             const double waves = static_cast<double>(count) / static_cast<double>(slots);
@@ -72,7 +69,7 @@ SandTiles choose_tiles(const DeviceLimits& limits, std::int64_t rows, std::int64
             const double cost = rounds * static_cast<double>(items * at_once);
             if (cost < least) {
                 least = cost;
-                best = {thirties, words, threads, strips, count};
+                best = {thirties, log_words, threads, strips, count};
             }
         }
     }
@@ -112,7 +109,7 @@ void launch_tiles(CudaQueue& queue, const SandTiles& tiles, sand_cuda::Chances c
     const auto kernel = chances == sand_cuda::Chances::any
                             ? choose_kernel<sand_cuda::Chances::any>(tiles)
                             : choose_kernel<sand_cuda::Chances::published>(tiles);
-    arguments.words = tiles.words;
+    arguments.log_words = tiles.log_words;
     arguments.strips = tiles.strips;
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
     for (arguments.first_tile = 0; arguments.first_tile < tiles.count;
@@ -120,7 +117,8 @@ void launch_tiles(CudaQueue& queue, const SandTiles& tiles, sand_cuda::Chances c
         const auto count = std::min(most, tiles.count - arguments.first_tile);
         launch(queue,
                {dim3(static_cast<unsigned>(count)), dim3(static_cast<unsigned>(tiles.threads)),
-                static_cast<std::size_t>(tile_bytes(32 * tiles.thirties, tiles.words))},
+                static_cast<std::size_t>(sand_cuda::SandTileMemory::bytes(
+                    std::int64_t{1} << tiles.log_words, 32 * tiles.thirties))},
                kernel, arguments);
     }
 }

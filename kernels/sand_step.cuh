@@ -27,7 +27,7 @@ template <std::uint32_t known> struct KnownThreshold {
 /// Which thresholds a kernel is made for: any, or those of the published chances.
 enum class Chances { any, published };
 
-/// A launch: some generations of all tiles. A tile keeps words − 2 groups and 64 · thirties − 2 ·
+/// A launch: some generations of all tiles. A tile keeps 2^log_words groups and 64 · thirties − 2 ·
 /// margin rows of what it works on.
 struct SandLaunch {
     const uint4* from; ///< rows of the band, `groups` a row: even high, even low, odd high, odd low
@@ -42,17 +42,14 @@ struct SandLaunch {
     std::int64_t first_tile;
     std::uint64_t generation;
     int generations; ///< ≤ margin
-    int margin;      ///< rows above and below those kept, even
-    int words;       ///< groups of a tile
+    int margin;      ///< rows above and below those kept, even, ≤ 32
+    int log_words;
     std::uint32_t seed;
     SandThreshold threshold[5];
 };
 
 /// Threads of a block: two blocks a multiprocessor leave each thread 80 registers.
 constexpr int most_threads = 384;
-
-/// Counters of work taken, one a generation of a launch, and flags; at the start of shared memory.
-constexpr int counters_bytes = 128;
 
 /// All ones where bit `bit` of `value` is one.
 __device__ __forceinline__ std::uint32_t spread_bit(std::uint32_t value, int bit) {
@@ -76,7 +73,7 @@ __device__ __forceinline__ auto threshold_of(const SandLaunch& launch) {
 /// Draws of one warp's blocks, prepared when the first lane needs one.
 template <Chances chances> struct SandWarpChances {
     const SandLaunch& launch;
-    const uint4* x_planes; ///< of the warp's group
+    const uint4* x_planes; ///< of the warp's word
     std::uint32_t y;
     std::uint32_t generation;
     bool started = false;
@@ -90,7 +87,7 @@ template <Chances chances> struct SandWarpChances {
         const std::uint32_t row = sand_row_part(y, generation, launch.seed);
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
-            const uint4 x = __ldg(x_planes + i);
+            const uint4 x = x_planes[i];
             start.bit[4 * i] = x.x ^ spread_bit(row, 4 * i);
             start.bit[4 * i + 1] = x.y ^ spread_bit(row, 4 * i + 1);
             start.bit[4 * i + 2] = x.z ^ spread_bit(row, 4 * i + 2);
@@ -112,99 +109,214 @@ template <Chances chances> struct SandWarpChances {
     }
 };
 
+/// The left half of one word and the right half of another.
+__device__ __forceinline__ std::uint32_t join(std::uint32_t left, std::uint32_t right) {
+    return (left & 0xFFFF0000U) | (right & 0x0000FFFFU);
+}
+__device__ __forceinline__ uint4 join(const uint4& left, const uint4& right) {
+    return make_uint4(join(left.x, right.x), join(left.y, right.y), join(left.z, right.z),
+                      join(left.w, right.w));
+}
+
+/// Shared memory of a tile that keeps `words` groups and works on `pairs` pairs of rows.
+struct SandTileMemory {
+    /// Work taken in each generation of a launch, and last the flags of what was loaded.
+    static constexpr int counters = 32;
+
+    static constexpr std::int64_t planes_bytes(std::int64_t words) { return 2 * (words + 1) * 64; }
+    static constexpr std::int64_t valid_bytes(std::int64_t words) {
+        return (2 * (words + 1) * 4 + 15) / 16 * 16;
+    }
+    static constexpr std::int64_t bytes(std::int64_t words, std::int64_t pairs) {
+        return counters * 4 + planes_bytes(words) + valid_bytes(words) +
+               2 * (words + 1) * 2 * (pairs + 1) * 16;
+    }
+};
+
 /// A tile's rows in one buffer of shared memory. Rows of one parity lie together for each group, so
 /// that 32 lanes with a pair of rows each read 32 neighbours: group w, row 2j + p is at
 /// (2w + p) · pitch + j. One more of each is there to be read and thrown away.
+///
+/// Beside the groups it keeps a tile needs up to 32 columns on each side. Both share one more
+/// group: its high bits are the columns at the left of the tile, its low bits those at the right,
+/// so that the groups close to a ring. What happens where the two meet never gets out of it.
 template <int thirties, Chances chances> struct SandTile {
     static constexpr int pairs = 32 * thirties;
     static constexpr int pitch = pairs + 1;
     static constexpr int group_pitch = 2 * pitch;
 
     const SandLaunch& launch;
-    std::int64_t first_row;   ///< of the tile's first row, even, may lie above the grid
-    std::int64_t first_group; ///< may be −1
+    std::int64_t first_row;   ///< of the tile's rows, even, may lie above the grid
+    std::int64_t first_group; ///< that is kept
+    int grid_low;             ///< the tile's rows that are in the grid
+    int grid_high;
+    uint4* x_planes;      ///< four of each word for column offset 0, then for 1
+    std::uint32_t* valid; ///< the blocks of a word that exist and matter, likewise
 
-    __device__ __forceinline__ SandTile(const SandLaunch& given, std::int64_t tile)
+    __device__ __forceinline__ SandTile(const SandLaunch& given, std::int64_t tile, uint4* memory)
         : launch(given),
           first_row((given.held_first & ~std::int64_t{1}) +
                     tile / given.strips * (2 * pairs - 2 * given.margin) - given.margin),
-          first_group(tile % given.strips * (given.words - 2) - 1) {}
+          first_group(tile % given.strips << given.log_words), grid_low(within(-first_row)),
+          grid_high(within(given.rows - first_row)), x_planes(memory),
+          valid(reinterpret_cast<std::uint32_t*>(memory +
+                                                 SandTileMemory::planes_bytes(kept()) / 16)) {}
+
+    /// Groups kept; the group of that number is the one that both sides share.
+    __device__ __forceinline__ int kept() const { return 1 << launch.log_words; }
+
+    /// Memory of the rows, of two buffers.
+    __device__ __forceinline__ uint4* rows() const {
+        return reinterpret_cast<uint4*>(valid) + SandTileMemory::valid_bytes(kept()) / 16;
+    }
+
+    static __device__ __forceinline__ int place(int word, int row) {
+        return (2 * word + (row & 1)) * pitch + (row >> 1);
+    }
+
+    /// `value` held within what one can index the tile's rows with.
+    static __device__ __forceinline__ int within(std::int64_t value) {
+        return static_cast<int>(min(max(value, std::int64_t{0}), std::int64_t{2 * pairs}));
+    }
 
     /// Bits of the blocks of a group that are whole within the grid's columns.
-    __device__ __forceinline__ std::uint32_t valid_blocks(std::int64_t group,
-                                                          int column_offset) const {
+    __device__ __forceinline__ std::uint32_t blocks_within(std::int64_t group,
+                                                           int column_offset) const {
         const std::int64_t left = (launch.columns - column_offset) / 2 - 32 * group;
         return group < 0 || left <= 0 ? 0U : left >= 32 ? 0xFFFFFFFFU : (1U << left) - 1U;
     }
 
-    /// Loads the tile; returns whether all its cells are one material, so that nothing can move.
-    __device__ __forceinline__ bool load(uint4* buffer, int* flags) const {
+    /// The x part of a group's draws; beyond the grid there are no blocks and any will do.
+    __device__ __forceinline__ uint4 x_plane(std::int64_t group, int column_offset, int i) const {
+        const std::int64_t inside = min(max(group, std::int64_t{0}), launch.groups - 1);
+        return launch.tables[(column_offset * launch.groups + inside) * 4 + i];
+    }
+
+    /// Fills what the blocks of a word have in common in all rows.
+    __device__ __forceinline__ void load_words() const {
+        const int words = kept() + 1;
+        for (int i = static_cast<int>(threadIdx.x); i < 2 * words * 4;
+             i += static_cast<int>(blockDim.x)) {
+            const int column_offset = i >= words * 4 ? 1 : 0;
+            const int word = i / 4 - column_offset * words;
+            const bool shared = word == kept();
+            const std::int64_t right = first_group + word;
+            const std::int64_t left = shared ? first_group - 1 : right;
+            x_planes[i] =
+                join(x_plane(left, column_offset, i % 4), x_plane(right, column_offset, i % 4));
+            if (i % 4 == 0) {
+                // Of the shared word only what is within `margin` columns matters.
+                const std::uint32_t near = shared ? ~(0xFFFFFFFFU >> (launch.margin / 2)) |
+                                                        ((1U << (launch.margin / 2)) - 1U)
+                                                  : 0xFFFFFFFFU;
+                valid[i / 4] = near & join(blocks_within(left, column_offset),
+                                           blocks_within(right, column_offset));
+            }
+        }
+    }
+
+    /// Which planes of what was loaded have a one and which have a zero.
+    struct Seen {
         std::uint32_t any_high = 0;
         std::uint32_t any_low = 0;
         std::uint32_t all_high = ~0U;
         std::uint32_t all_low = ~0U;
-        const int count = launch.words * 2 * pairs;
-        for (int i = static_cast<int>(threadIdx.x); i < count; i += static_cast<int>(blockDim.x)) {
-            const int row = i / launch.words;
-            const int word = i - row * launch.words;
-            const std::int64_t y = first_row + row;
-            const std::int64_t group = first_group + word;
-            uint4 value = make_uint4(0, 0, 0, 0);
-            if (y < 0 || y >= launch.rows) {
-                value = make_uint4(~0U, ~0U, ~0U, ~0U); // beyond the grid stand walls
-            } else if (group >= 0 && group < launch.groups) {
-                const std::int64_t held = y - launch.held_first;
-                if (held >= 0 && held < launch.held_rows) {
-                    value = launch.from[held * launch.groups + group];
-                }
-                any_high |= value.x | value.z;
-                any_low |= value.y | value.w;
-                all_high &= value.x & value.z;
-                all_low &= value.y & value.w;
-            }
-            buffer[(2 * word + (row & 1)) * pitch + (row >> 1)] = value;
+
+        __device__ __forceinline__ void add(const uint4& value) {
+            any_high |= value.x | value.z;
+            any_low |= value.y | value.w;
+            all_high &= value.x & value.z;
+            all_low &= value.y & value.w;
         }
-        const int mixed = (any_high != 0 ? 1 : 0) | (all_high != ~0U ? 2 : 0) |
-                          (any_low != 0 ? 4 : 0) | (all_low != ~0U ? 8 : 0);
-        if (mixed != 0) {
+        __device__ __forceinline__ int mixed() const {
+            return (any_high != 0 ? 1 : 0) | (all_high != ~0U ? 2 : 0) | (any_low != 0 ? 4 : 0) |
+                   (all_low != ~0U ? 8 : 0);
+        }
+    };
+
+    /// Loads the tile; returns whether all its cells are one material, so that nothing can move.
+    __device__ __forceinline__ bool load(uint4* buffer, int* flags) const {
+        // Beyond the grid stand walls.
+        const int held_low = within(launch.held_first - first_row);
+        const int held_high = within(launch.held_first + launch.held_rows - first_row);
+        const int words =
+            static_cast<int>(min(launch.groups - first_group, static_cast<std::int64_t>(kept())));
+        const bool has_left = first_group > 0;
+        const bool has_right = first_group + kept() < launch.groups;
+        const uint4* from =
+            launch.from + (first_row - launch.held_first) * launch.groups + first_group;
+        const auto outside = [&](int row) {
+            const std::uint32_t bits = row < grid_low || row >= grid_high ? ~0U : 0U;
+            return make_uint4(bits, bits, bits, bits);
+        };
+        Seen seen;
+        const int threads = static_cast<int>(blockDim.x);
+        for (int i = static_cast<int>(threadIdx.x); i < 2 * pairs << launch.log_words;
+             i += threads) {
+            const int row = i >> launch.log_words;
+            const int word = i & (kept() - 1);
+            uint4 value = outside(row);
+            if (row >= held_low && row < held_high && word < words) {
+                value = from[row * launch.groups + word];
+                seen.add(value);
+            }
+            buffer[place(word, row)] = value;
+        }
+        for (int row = static_cast<int>(threadIdx.x); row < 2 * pairs; row += threads) {
+            uint4 left = outside(row);
+            uint4 right = left;
+            if (row >= held_low && row < held_high) {
+                if (has_left) {
+                    left = from[row * launch.groups - 1];
+                    seen.add(left);
+                }
+                if (has_right) {
+                    right = from[row * launch.groups + kept()];
+                    seen.add(right);
+                }
+            }
+            buffer[place(kept(), row)] = join(left, right);
+        }
+        if (const int mixed = seen.mixed(); mixed != 0) {
             atomicOr(flags, mixed);
         }
         __syncthreads();
-        const int seen = *flags;
-        return (seen & 3) != 3 && (seen & 12) != 12;
+        return (*flags & 3) != 3 && (*flags & 12) != 12;
     }
 
-    /// The even columns of a group where the buffer holds them moved by one column pair, or not.
-    __device__ __forceinline__ uint2 even_from_moved(const uint4* at, bool has_group_before,
-                                                     uint4 own) const {
-        uint2 before = make_uint2(0, 0);
-        if (has_group_before) {
-            before = *reinterpret_cast<const uint2*>(at - group_pitch);
-        }
+    /// From a place in a word to the same place in the word at its left.
+    __device__ __forceinline__ int to_left(int word) const {
+        return word == 0 ? kept() * group_pitch : -group_pitch;
+    }
+    __device__ __forceinline__ int to_right(int word) const {
+        return word == kept() ? -kept() * group_pitch : group_pitch;
+    }
+
+    /// A buffer holds the even columns of a word, or, after a generation whose blocks start in odd
+    /// columns, the even columns at the right of its odd ones. This makes the first from the
+    /// second.
+    __device__ __forceinline__ uint2 even_from_moved(const uint4* at, int word, uint4 own) const {
+        const uint2 before = *reinterpret_cast<const uint2*>(at + to_left(word));
         return make_uint2(__funnelshift_l(before.x, own.x, 1), __funnelshift_l(before.y, own.y, 1));
     }
-
-    /// The even columns at the right of the odd ones.
-    __device__ __forceinline__ uint2 even_to_moved(const uint4* at, bool has_group_after,
-                                                   uint4 own) const {
-        uint2 after = make_uint2(0, 0);
-        if (has_group_after) {
-            after = *reinterpret_cast<const uint2*>(at + group_pitch);
-        }
+    /// And this the second from the first.
+    __device__ __forceinline__ uint2 even_to_moved(const uint4* at, int word, uint4 own) const {
+        const uint2 after = *reinterpret_cast<const uint2*>(at + to_right(word));
         return make_uint2(__funnelshift_r(own.x, after.x, 1), __funnelshift_r(own.y, after.y, 1));
     }
 
+    /// The even columns beside the odd ones in the blocks of a generation.
     template <int column_offset>
     __device__ __forceinline__ uint2 even_columns(const uint4* at, int word, bool moved,
                                                   uint4 own) const {
         if constexpr (column_offset == 1) {
-            return even_to_moved(at, word + 1 < launch.words, own);
+            return even_to_moved(at, word, own);
         } else {
-            return moved ? even_from_moved(at, word > 0, own) : make_uint2(own.x, own.y);
+            return moved ? even_from_moved(at, word, own) : make_uint2(own.x, own.y);
         }
     }
 
-    /// One generation of 32 pairs of rows of one group, a pair a lane.
+    /// One generation of 32 pairs of rows of one word, a pair a lane.
     template <int column_offset>
     __device__ __forceinline__ void step(const uint4* in, uint4* out, int word, int pair,
                                          std::uint64_t generation, int row_offset,
@@ -218,21 +330,20 @@ template <int thirties, Chances chances> struct SandTile {
         const uint2 lower_even = even_columns<column_offset>(in + bottom, word, moved, lower);
         const uint2 below_even = even_columns<column_offset>(in + top + 1, word, moved, below);
         const std::uint32_t floor = (below_even.x | below_even.y) & (below.z | below.w);
-        SandBlocks<std::uint32_t> blocks =
-            column_offset == 0
-                ? SandBlocks<std::uint32_t>{upper_even.x, upper_even.y, upper.z, upper.w,
-                                            lower_even.x, lower_even.y, lower.z, lower.w}
-                : SandBlocks<std::uint32_t>{upper.z, upper.w, upper_even.x, upper_even.y,
-                                            lower.z, lower.w, lower_even.x, lower_even.y};
-        const std::int64_t y = first_row + 2 * pair + row_offset;
-        const std::int64_t group = first_group + word;
-        const bool rows_exist = y >= 0 && y + 1 < launch.rows;
-        const std::uint32_t valid = rows_exist ? valid_blocks(group, column_offset) : 0U;
-        if (__any_sync(0xFFFFFFFFU, (sand_unequal(blocks) & valid) != 0)) {
-            sand_step(blocks, floor, valid,
-                      SandWarpChances<chances>(
-                          launch, launch.tables + (column_offset * launch.groups + group) * 4,
-                          static_cast<std::uint32_t>(y), static_cast<std::uint32_t>(generation)));
+        using Blocks = SandBlocks<std::uint32_t>;
+        Blocks blocks = column_offset == 0 ? Blocks{upper_even.x, upper_even.y, upper.z, upper.w,
+                                                    lower_even.x, lower_even.y, lower.z, lower.w}
+                                           : Blocks{upper.z, upper.w, upper_even.x, upper_even.y,
+                                                    lower.z, lower.w, lower_even.x, lower_even.y};
+        const int row = 2 * pair + row_offset;
+        const int word_of_offset = column_offset * (kept() + 1) + word;
+        const std::uint32_t exist =
+            row >= grid_low && row + 1 < grid_high ? valid[word_of_offset] : 0U;
+        if (__any_sync(0xFFFFFFFFU, (sand_unequal(blocks) & exist) != 0)) {
+            sand_step(blocks, floor, exist,
+                      SandWarpChances<chances>(launch, x_planes + 4 * word_of_offset,
+                                               static_cast<std::uint32_t>(first_row + row),
+                                               static_cast<std::uint32_t>(generation)));
         }
         if constexpr (column_offset == 0) {
             out[top] = make_uint4(blocks.tl_high, blocks.tl_low, blocks.tr_high, blocks.tr_low);
@@ -250,8 +361,9 @@ template <int thirties, Chances chances> struct SandTile {
         const int lane = static_cast<int>(threadIdx.x & 31U);
         const int warps = static_cast<int>(blockDim.x >> 5U);
         const int row_offset = sand_row_offset(generation);
-        int item = static_cast<int>(threadIdx.x >> 5U);
-        while (item < launch.words * thirties) {
+        // Known to be the same in all lanes.
+        int item = __shfl_sync(0xFFFFFFFFU, static_cast<int>(threadIdx.x >> 5U), 0);
+        while (item < (kept() + 1) * thirties) {
             const int word = item / thirties;
             const int pair = (item - word * thirties) * 32 + lane;
             step<column_offset>(in, out, word, pair, generation, row_offset, moved);
@@ -265,26 +377,27 @@ template <int thirties, Chances chances> struct SandTile {
 
     /// Writes the rows and groups that the tile keeps.
     __device__ __forceinline__ void store(const uint4* buffer, bool moved) const {
-        const int words = launch.words - 2;
-        const int rows = 2 * pairs - 2 * launch.margin;
-        for (int i = static_cast<int>(threadIdx.x); i < words * rows;
-             i += static_cast<int>(blockDim.x)) {
-            const int kept_row = i / words;
-            const int word = i - kept_row * words + 1;
-            const int row = kept_row + launch.margin;
-            const std::int64_t held = first_row + row - launch.held_first;
-            const std::int64_t group = first_group + word;
-            if (held < 0 || held >= launch.held_rows || group >= launch.groups) {
+        const int low = max(within(launch.held_first - first_row), launch.margin);
+        const int high = min(within(launch.held_first + launch.held_rows - first_row),
+                             2 * pairs - launch.margin);
+        const int words =
+            static_cast<int>(min(launch.groups - first_group, static_cast<std::int64_t>(kept())));
+        uint4* to = launch.to + (first_row - launch.held_first) * launch.groups + first_group;
+        for (int i = static_cast<int>(threadIdx.x) + (low << launch.log_words);
+             i < high << launch.log_words; i += static_cast<int>(blockDim.x)) {
+            const int row = i >> launch.log_words;
+            const int word = i & (kept() - 1);
+            if (word >= words) {
                 continue;
             }
-            const uint4* at = buffer + (2 * word + (row & 1)) * pitch + (row >> 1);
+            const uint4* at = buffer + place(word, row);
             uint4 value = *at;
             if (moved) {
-                const uint2 even = even_from_moved(at, true, value);
+                const uint2 even = even_from_moved(at, word, value);
                 value.x = even.x;
                 value.y = even.y;
             }
-            launch.to[held * launch.groups + group] = value;
+            to[row * launch.groups + word] = value;
         }
     }
 };
@@ -294,16 +407,17 @@ __global__ void __launch_bounds__(most_threads, 2)
     sand_kernel(const __grid_constant__ SandLaunch launch) {
     extern __shared__ uint4 sand_memory[];
     int* counters = reinterpret_cast<int*>(sand_memory);
-    constexpr int counter_count = counters_bytes / 4;
-    uint4* in = sand_memory + counters_bytes / 16;
-    uint4* out = in + launch.words * SandTile<thirties, chances>::group_pitch;
-    if (threadIdx.x < counter_count) {
+    if (threadIdx.x < SandTileMemory::counters) {
         counters[threadIdx.x] = 0;
     }
     __syncthreads();
-    const SandTile<thirties, chances> tile(launch, launch.first_tile + blockIdx.x);
+    const SandTile<thirties, chances> tile(launch, launch.first_tile + blockIdx.x,
+                                           sand_memory + SandTileMemory::counters / 4);
+    uint4* in = tile.rows();
+    uint4* out = in + (tile.kept() + 1) * SandTile<thirties, chances>::group_pitch;
+    tile.load_words();
     int generations = launch.generations;
-    if (tile.load(in, counters + counter_count - 1)) {
+    if (tile.load(in, counters + SandTileMemory::counters - 1)) {
         generations = 0;
     }
     bool moved = false;
