@@ -55,7 +55,7 @@ bool pack_group(const std::byte* cells, std::int64_t count, std::byte* group) {
     std::uint64_t high = 0;
     std::uint64_t low = 0;
     std::uint64_t wrong = 0;
-    for (int i = 0; i < 8; ++i) {
+    for (std::size_t i = 0; i < 8; ++i) {
         std::uint64_t eight;
         std::memcpy(&eight, all + 8 * i, 8);
         wrong |= eight & 0xFCFCFCFCFCFCFCFCU;

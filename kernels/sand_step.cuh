@@ -366,11 +366,11 @@ template <int thirties, Chances chances> struct SandTile {
         while (item < (kept() + 1) * thirties) {
             const int word = item / thirties;
             const int pair = (item - word * thirties) * 32 + lane;
-            step<column_offset>(in, out, word, pair, generation, row_offset, moved);
             int next = 0;
             if (lane == 0) {
-                next = warps + atomicAdd(counter, 1);
+                next = warps + atomicAdd(counter, 1); // known by the time this piece is done
             }
+            step<column_offset>(in, out, word, pair, generation, row_offset, moved);
             item = __shfl_sync(0xFFFFFFFFU, next, 0);
         }
     }

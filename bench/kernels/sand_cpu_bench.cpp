@@ -94,7 +94,7 @@ struct Bench {
 };
 
 std::vector<std::uint8_t> sample_4(CpuQueue& queue) {
-    std::vector<std::uint8_t> cells(2160 * 3840);
+    std::vector<std::uint8_t> cells(std::size_t{2160} * 3840);
     fill_pattern(
         queue, Pattern::sample_4, ElementType::uint8, std::vector<std::int64_t>{2160, 3840}, 0, 0,
         static_cast<std::int64_t>(cells.size()), reinterpret_cast<std::byte*>(cells.data()));
@@ -124,7 +124,7 @@ int main(int argc, char** argv) {
     std::printf("%d threads\n", threads);
     Bench sample{CpuQueue(threads), {2160, 3840}, sample_4(queue)};
     sample.run("sample-4", generations, runs);
-    Bench dense{CpuQueue(threads), {2160, 3840}, noise(queue, 2160 * 3840)};
+    Bench dense{CpuQueue(threads), {2160, 3840}, noise(queue, std::int64_t{2160} * 3840)};
     dense.run("noise", std::max<std::int64_t>(1, generations / 10), runs);
     return 0;
 }

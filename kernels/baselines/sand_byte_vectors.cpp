@@ -29,13 +29,14 @@ struct RowDraws {
     template <unsigned salt> HWY_INLINE Cells happens() const {
         const Bytes d;
         const Words words;
-        const auto quarter = static_cast<std::uint32_t>(hn::Lanes(words));
+        const std::size_t quarter = hn::Lanes(words);
         const auto bits = hn::Set(words, row ^ (salt * 387413U));
         const auto limit = hn::Set(hn::RebindToSigned<Words>(),
                                    static_cast<std::int32_t>(thresholds.by_salt[salt]));
         HWY_ALIGN std::uint8_t result[64];
-        for (std::uint32_t part = 0; part < 4; ++part) {
-            const auto column = hn::Add(x, hn::Set(words, 2 * quarter * part));
+        for (std::size_t part = 0; part < 4; ++part) {
+            const auto column =
+                hn::Add(x, hn::Set(words, static_cast<std::uint32_t>(2 * quarter * part)));
             auto n = hn::Xor(hn::Mul(column, hn::Set(words, 374761393U)), bits);
             n = hn::Mul(hn::Xor(n, hn::ShiftRight<13>(n)), hn::Set(words, 1274126177U));
             const auto k =
