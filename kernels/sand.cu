@@ -109,6 +109,10 @@ void launch_tiles(CudaQueue& queue, const SandTiles& tiles, sand_cuda::Chances c
     const auto kernel = chances == sand_cuda::Chances::any
                             ? choose_kernel<sand_cuda::Chances::any>(tiles)
                             : choose_kernel<sand_cuda::Chances::published>(tiles);
+    // Two tiles fit a multiprocessor only where all that can be is shared memory.
+    queue.make_current();
+    cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                    cudaSharedmemCarveoutMaxShared));
     arguments.log_words = tiles.log_words;
     arguments.strips = tiles.strips;
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
