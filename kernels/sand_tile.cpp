@@ -87,16 +87,37 @@ HWY_INLINE Lanes next_even(const std::uint32_t* plane) {
         hn::Or(hn::ShiftRight<1>(hn::Load(d, plane)), hn::ShiftLeft<31>(hn::LoadU(d, plane + 1)))};
 }
 
-/// Toggles the even columns at the right of the odd ones.
+/// Toggles the even columns at the right of the odd ones. The bit that goes to the next lane is
+/// moved in registers: what was just stored is slow to load at another alignment.
 HWY_INLINE void toggle_next_even(std::uint32_t* plane, Lanes change) {
     const LanesTag d;
-    hn::Store(hn::Xor(hn::Load(d, plane), hn::ShiftLeft<1>(change.v)), d, plane);
-    hn::StoreU(hn::Xor(hn::LoadU(d, plane + 1), hn::ShiftRight<31>(change.v)), d, plane + 1);
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+    const auto from_before = hn::IndicesFromVec(
+        d,
+        hn::And(hn::Add(hn::Iota(d, 0), hn::Set(d, static_cast<std::uint32_t>(hn::Lanes(d) - 1))),
+                hn::Set(d, static_cast<std::uint32_t>(hn::Lanes(d) - 1))));
+    const auto over = hn::TableLookupLanes(hn::ShiftRight<31>(change.v), from_before);
+    const auto inside = hn::IfThenZeroElse(hn::FirstN(d, 1), over);
+    hn::Store(hn::Xor(hn::Load(d, plane), hn::Xor(hn::ShiftLeft<1>(change.v), inside)), d, plane);
+    if (const std::uint32_t beyond = hn::GetLane(over); beyond != 0) {
+        plane[lanes] ^= beyond;
+    }
 }
 
 HWY_INLINE void toggle(std::uint32_t* plane, Lanes change) {
     const LanesTag d;
     hn::Store(hn::Xor(hn::Load(d, plane), change.v), d, plane);
+}
+
+HWY_INLINE SandBlocks<Lanes> sand_difference(const SandBlocks<Lanes>& a,
+                                             const SandBlocks<Lanes>& b) {
+    return {a.tl_high ^ b.tl_high, a.tl_low ^ b.tl_low, a.tr_high ^ b.tr_high, a.tr_low ^ b.tr_low,
+            a.bl_high ^ b.bl_high, a.bl_low ^ b.bl_low, a.br_high ^ b.br_high, a.br_low ^ b.br_low};
+}
+
+HWY_INLINE Lanes sand_any(const SandBlocks<Lanes>& a) {
+    return a.tl_high | a.tl_low | a.tr_high | a.tr_low | a.bl_high | a.bl_low | a.br_high |
+           a.br_low;
 }
 
 /// One generation of the blocks of a row of blocks, with the left cells in the even columns
@@ -141,6 +162,10 @@ HWY_INLINE void step_blocks(const SandPass& pass, const SandTileRows& rows, std:
         }
         SandBlocks<Lanes> after = before;
         sand_step(after, floor, valid, Chances(pass, x_planes + i, row_part));
+        const SandBlocks<Lanes> change = sand_difference(before, after);
+        if (none(sand_any(change))) {
+            continue;
+        }
         const auto put = [&](std::uint32_t* even, std::uint32_t* odd, Lanes left, Lanes right) {
             toggle((column_offset == 0 ? even : odd) + i, left);
             if (column_offset == 0) {
@@ -149,13 +174,10 @@ HWY_INLINE void step_blocks(const SandPass& pass, const SandTileRows& rows, std:
                 toggle_next_even(even + i, right);
             }
         };
-        put(top.even_high, top.odd_high, before.tl_high ^ after.tl_high,
-            before.tr_high ^ after.tr_high);
-        put(top.even_low, top.odd_low, before.tl_low ^ after.tl_low, before.tr_low ^ after.tr_low);
-        put(bottom.even_high, bottom.odd_high, before.bl_high ^ after.bl_high,
-            before.br_high ^ after.br_high);
-        put(bottom.even_low, bottom.odd_low, before.bl_low ^ after.bl_low,
-            before.br_low ^ after.br_low);
+        put(top.even_high, top.odd_high, change.tl_high, change.tr_high);
+        put(top.even_low, top.odd_low, change.tl_low, change.tr_low);
+        put(bottom.even_high, bottom.odd_high, change.bl_high, change.br_high);
+        put(bottom.even_low, bottom.odd_low, change.bl_low, change.br_low);
     }
 }
 
