@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/patterns.hpp"
 
+#include "kernels/sand_samples.hpp"
+
 #include <algorithm>
 #include <limits>
 #include <type_traits>
+#include <vector>
 
 #include <oneapi/tbb/parallel_for.h>
 
@@ -117,6 +120,33 @@ template <class T> struct Gradient {
     }
 };
 
+/// A sand sample, repeated along the last two axes.
+template <class T> struct Sample {
+    SandSample sample;
+    std::int64_t rows = 1;
+    std::int64_t columns = 1;
+
+    Sample(int number, std::span<const std::int64_t> shape)
+        : sample(number), rows(shape.size() > 1 ? shape[shape.size() - 2] : 1),
+          columns(shape.back()) {}
+
+    void fill(std::int64_t first, std::int64_t count, T* out) const {
+        std::vector<std::uint8_t> cells(static_cast<std::size_t>(sample.columns()));
+        std::int64_t done = 0;
+        while (done < count) {
+            const std::int64_t row = (first + done) / columns % rows % sample.rows();
+            const std::int64_t column = (first + done) % columns;
+            const std::int64_t place = column % sample.columns();
+            const std::int64_t run =
+                std::min({sample.columns() - place, columns - column, count - done});
+            sample.fill_row(row, place, place + run, cells.data());
+            std::transform(cells.begin(), cells.begin() + run, out + done,
+                           [](std::uint8_t cell) { return static_cast<T>(cell); });
+            done += run;
+        }
+    }
+};
+
 template <class Filler, class T>
 void fill_blocks(CpuQueue& queue, const Filler& filler, std::int64_t first, std::int64_t count,
                  T* out) {
@@ -161,6 +191,13 @@ void fill_pattern(CpuQueue& queue, Pattern pattern, ElementType type,
         case Pattern::index: return fill_blocks(queue, Index<T>(), first_element, count, elements);
         case Pattern::gradient:
             return fill_blocks(queue, Gradient<T>(shape), first_element, count, elements);
+        case Pattern::sample_1:
+        case Pattern::sample_2:
+        case Pattern::sample_3:
+        case Pattern::sample_4: {
+            const int number = 1 + static_cast<int>(pattern) - static_cast<int>(Pattern::sample_1);
+            return fill_blocks(queue, Sample<T>(number, shape), first_element, count, elements);
+        }
         }
     });
 }

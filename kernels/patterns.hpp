@@ -29,10 +29,23 @@ enum class Pattern {
     /// alike: with k = row + column and K = rows + columns - 2, floats are k / K, integers the
     /// type's least plus floor(k · (2^bits - 1) / K). All are 0 (the least) where K is 0.
     gradient,
+    /// Start states of the sand automaton (kernels/sand_samples.hpp), every frame alike. Along the
+    /// last two axes they repeat where the array is larger than they are and are cut where it is
+    /// smaller.
+    sample_1, ///< 400 × 400
+    sample_2, ///< 400 × 400
+    sample_3, ///< 1080 rows × 1920 columns
+    sample_4, ///< 2160 rows × 3840 columns
 };
 
-inline constexpr std::array<std::pair<std::string_view, Pattern>, 3> all_patterns = {
-    {{"noise", Pattern::noise}, {"index", Pattern::index}, {"gradient", Pattern::gradient}}};
+inline constexpr std::array<std::pair<std::string_view, Pattern>, 7> all_patterns = {
+    {{"noise", Pattern::noise},
+     {"index", Pattern::index},
+     {"gradient", Pattern::gradient},
+     {"sample-1", Pattern::sample_1},
+     {"sample-2", Pattern::sample_2},
+     {"sample-3", Pattern::sample_3},
+     {"sample-4", Pattern::sample_4}}};
 
 /// The pattern of that name, if there is one.
 std::optional<Pattern> pattern_named(std::string_view name);
