@@ -32,7 +32,7 @@ struct DeviceLimits {
 DeviceLimits limits_of(CudaQueue& queue) {
     DeviceLimits limits;
     const auto ask = [&](int& value, cudaDeviceAttr attribute) {
-        cuda_check(cudaDeviceGetAttribute(&value, attribute, queue.device()));
+        cuda_call([&] { return cudaDeviceGetAttribute(&value, attribute, queue.device()); });
     };
     ask(limits.multiprocessors, cudaDevAttrMultiProcessorCount);
     ask(limits.shared_bytes, cudaDevAttrMaxSharedMemoryPerMultiprocessor);
@@ -111,8 +111,10 @@ void launch_tiles(CudaQueue& queue, const SandTiles& tiles, sand_cuda::Chances c
                             : choose_kernel<sand_cuda::Chances::published>(tiles);
     // Two tiles fit a multiprocessor only where all that can be is shared memory.
     queue.make_current();
-    cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
-                                    cudaSharedmemCarveoutMaxShared));
+    cuda_call([&] {
+        return cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                    cudaSharedmemCarveoutMaxShared);
+    });
     arguments.log_words = tiles.log_words;
     arguments.strips = tiles.strips;
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();

@@ -176,13 +176,15 @@ class Scene {
     }
 
     unsigned long long differing(const std::byte* a, const std::byte* b) {
-        cuda_check(cudaMemsetAsync(count_.data(), 0, 8, queue_.stream()));
+        cuda_call([&] { return cudaMemsetAsync(count_.data(), 0, 8, queue_.stream()); });
         launch(queue_, {dim3(1024), dim3(256)}, difference_kernel,
                reinterpret_cast<const uint4*>(a), reinterpret_cast<const uint4*>(b),
                state_bytes() / 16, reinterpret_cast<unsigned long long*>(count_.data()));
         unsigned long long value = 0;
-        cuda_check(
-            cudaMemcpyAsync(&value, count_.data(), 8, cudaMemcpyDeviceToHost, queue_.stream()));
+        cuda_call([&] {
+            return cudaMemcpyAsync(&value, count_.data(), 8, cudaMemcpyDeviceToHost,
+                                   queue_.stream());
+        });
         queue_.synchronize();
         return value;
     }
