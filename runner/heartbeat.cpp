@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <filesystem>
 #include <utility>
 
 namespace runner {
@@ -15,6 +14,17 @@ constexpr std::int64_t beat_bytes = 128;
 
 std::string beat_path(const std::string& folder, int rank) {
     return folder + "/alive-" + std::to_string(rank);
+}
+
+/// The last sign in a file; nothing while there is none, as when its rank makes the file anew.
+std::string read_beat(const std::string& path) {
+    std::string text(beat_bytes, ' ');
+    try {
+        File(path, File::Mode::read).read(0, beat_bytes, reinterpret_cast<std::byte*>(text.data()));
+    } catch (const Error&) {
+        return {};
+    }
+    return text;
 }
 
 } // namespace
@@ -38,14 +48,8 @@ void Heartbeat::beat() {
     const std::chrono::duration<double> since = now - last_beat_;
     silence_ = heard_.empty() ? 0 : silence_ + std::min(since.count(), longest_tick);
     last_beat_ = now;
-    std::error_code ignored;
-    const std::string path = beat_path(folder_, watched_);
-    if (std::filesystem::file_size(path, ignored) != beat_bytes || ignored) {
-        return;
-    }
-    std::string heard(beat_bytes, ' ');
-    File(path, File::Mode::read).read(0, beat_bytes, reinterpret_cast<std::byte*>(heard.data()));
-    if (heard != heard_) {
+    const std::string heard = read_beat(beat_path(folder_, watched_));
+    if (!heard.empty() && heard != heard_) {
         heard_ = heard;
         silence_ = 0;
     }

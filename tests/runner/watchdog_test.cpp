@@ -4,6 +4,7 @@
 #include "tests/io/scratch_folder.hpp"
 
 #include <chrono>
+#include <fstream>
 #include <string>
 #include <thread>
 
@@ -58,6 +59,16 @@ TEST(Watchdog, FindsNothingWhenToldSo) {
     progress.under_way = true;
     Watchdog watchdog(progress, heartbeat, 0);
     EXPECT_FALSE(look(watchdog, 10));
+}
+
+TEST(Heartbeat, TakesNoSignFromAFileThatIsBeingMade) {
+    const ScratchFolder folder;
+    std::ofstream(folder / "alive-1").close();
+    Heartbeat watching(folder / "", 0, 2, "node1");
+    std::ofstream(folder / "alive-1") << "3 no";
+    watching.beat();
+    EXPECT_EQ(watching.silence(), 0);
+    EXPECT_EQ(watching.watched(), "rank 1");
 }
 
 TEST(Heartbeat, NamesTheRankThatFellSilent) {
