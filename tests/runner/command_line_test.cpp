@@ -185,7 +185,9 @@ TEST(CommandLine, MistakesHaveOneWholeMessage) {
         {{"plan", "a.toml", "--device-memory", "80%"},
          wrong("plan", "--device-memory is a size like 64GiB, not \"80%\"")},
         {{"generate", "noisy", "a.h5", "--shape", "1", "--dtype", "uint8"},
-         wrong("generate", "PATTERN is one of noise, index, gradient, not \"noisy\"",
+         wrong("generate",
+               "PATTERN is one of noise, index, gradient, sample-1, sample-2, sample-3, sample-4, "
+               "not \"noisy\"",
                "Did you mean noise?")},
         {{"generate", "noise", "a.h5"}, wrong("generate", "--shape is required")},
         {{"generate", "noise", "a.h5", "--shape", "3,,4", "--dtype", "uint8"},
