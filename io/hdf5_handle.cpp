@@ -32,6 +32,7 @@ void start_hdf5() {
 std::string hdf5_error_text() {
     std::string text;
     (void)H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_innermost, &text);
+    (void)H5Eclear2(H5E_DEFAULT); // a thread that ends does not give its texts back
     // The system's own words stand in the middle of a long line of numbers.
     constexpr std::string_view mark = "error message = '";
     if (const auto begin = text.find(mark); begin != std::string::npos) {
