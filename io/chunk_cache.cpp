@@ -2,6 +2,7 @@
 #include "io/chunk_cache.hpp"
 
 #include "base/sizes.hpp"
+#include "io/sand_cells.hpp"
 
 #include <algorithm>
 
@@ -39,6 +40,9 @@ std::int64_t cache_bytes(const DatasetInfo& info) {
 bool fits_cache(const DatasetInfo& info) { return band_bytes(info) <= largest_cache; }
 
 std::int64_t reader_bytes(const DatasetInfo& info, int threads) {
+    if (info.storage == sand_storage) {
+        return threads * sand_block_bytes;
+    }
     if (info.chunk.empty()) {
         return 0;
     }

@@ -4,7 +4,7 @@
 #include "base/error.hpp"
 #include "base/sizes.hpp"
 #include "io/row_geometry.hpp"
-#include "io/rows.hpp"
+#include "io/row_writers.hpp"
 
 namespace runner {
 namespace {
@@ -119,6 +119,9 @@ std::int64_t row_alignment(const ArrayInfo& array, const OutputLayout& layout) {
     }
     if (array.shape.empty()) {
         throw Error(ExitCode::usage, {"cannot store the output", "", "it has no axes", ""});
+    }
+    if (layout.format == FileFormat::sand) {
+        return sand_alignment(array, layout);
     }
     if (layout.chunk.empty()) {
         if (layout.compression != Compression::none) {

@@ -10,6 +10,8 @@
 #include "io/hdf5_type.hpp"
 #include "io/of_output.hpp"
 #include "io/row_hashes.hpp"
+#include "io/row_writers.hpp"
+#include "io/sand_file.hpp"
 #include "io/zstd_filter.hpp"
 
 #include <algorithm>
@@ -100,6 +102,9 @@ std::vector<Extent> data_extents(const OutputDataset& output) {
     if (output.layout.compression != Compression::none) {
         return {};
     }
+    if (output.layout.format == FileFormat::sand) {
+        return {{sand_header_bytes, sand_shape(output.array).file_bytes() - sand_header_bytes}};
+    }
     if (output.layout.chunk.empty()) {
         const DatasetInfo info =
             of_output([&] { return inspect_dataset(output.file, output.dataset); });
@@ -186,6 +191,11 @@ void create_output(const OutputDataset& output) {
     (void)row_alignment(output.array, output.layout);
     remove_shards(output);
     Fleeting file(output.file);
+    if (output.layout.format == FileFormat::sand) {
+        create_sand(output);
+        file.keep();
+        return;
+    }
     lay_out(output);
     if (output.layout.compression == Compression::none) {
         File laid_out(output.file, File::Mode::update);
@@ -197,6 +207,10 @@ void create_output(const OutputDataset& output) {
 }
 
 void restore_output(const OutputDataset& output) {
+    if (output.layout.format == FileFormat::sand) {
+        restore_sand(output);
+        return;
+    }
     start_hdf5();
     if (output.layout.compression != Compression::none) {
         lay_out(output);

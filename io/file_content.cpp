@@ -6,6 +6,8 @@
 #include "io/hdf5_dataset.hpp"
 #include "io/hdf5_file.hpp"
 #include "io/hdf5_type.hpp"
+#include "io/row_readers.hpp"
+#include "io/sand_file.hpp"
 
 #include <limits>
 
@@ -58,6 +60,19 @@ DatasetContent content_of(const FileHandle& handle, const std::string& file,
     return content;
 }
 
+DatasetContent sand_content(const std::string& file) {
+    const DatasetInfo info = inspect_sand(file);
+    DatasetContent content;
+    content.path = sand_dataset;
+    content.type = name_of(info.array.type);
+    content.shape = info.array.shape;
+    content.bytes = byte_count(info.array);
+    content.stored_bytes = info.stored_bytes;
+    content.storage = info.storage;
+    content.offset = sand_header_bytes;
+    return content;
+}
+
 AttributeList root_attributes_of(const FileHandle& handle) {
     const ObjectHandle root(hdf5_must(H5Oopen(handle.get(), "/", H5P_DEFAULT), "H5Oopen"));
     return attributes_of(root.get());
@@ -66,13 +81,20 @@ AttributeList root_attributes_of(const FileHandle& handle) {
 } // namespace
 
 AttributeList root_attributes(const std::string& file) {
-    return root_attributes_of(open_hdf5(file));
+    return is_sand_name(file) ? AttributeList() : root_attributes_of(open_hdf5(file));
 }
 
 FileContent file_content(const std::string& file) {
-    const FileHandle handle = open_hdf5(file);
     FileContent content;
     content.file = file;
+    if (is_sand_name(file)) {
+        content.format = "sand";
+        content.datasets.push_back(sand_content(file));
+        content.bytes = sand_header_bytes + content.datasets.front().stored_bytes;
+        return content;
+    }
+    const FileHandle handle = open_hdf5(file);
+    content.format = "HDF5";
     content.bytes = File(file, File::Mode::read).size();
     content.attributes = root_attributes_of(handle);
     for (const std::string& path : dataset_paths(handle)) {
@@ -82,7 +104,7 @@ FileContent file_content(const std::string& file) {
 }
 
 DatasetContent dataset_content(const std::string& file, const std::string& dataset) {
-    return content_of(open_hdf5(file), file, dataset);
+    return is_sand_name(file) ? sand_content(file) : content_of(open_hdf5(file), file, dataset);
 }
 
 } // namespace runner

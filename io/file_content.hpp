@@ -30,15 +30,16 @@ struct DatasetContent {
     AttributeList attributes;
 };
 
-/// What is in an HDF5 file.
+/// What is in an HDF5 or .sand file.
 struct FileContent {
     std::string file;
+    std::string format; ///< "HDF5", "sand"
     std::int64_t bytes = 0;
     AttributeList attributes; ///< of the root
     std::vector<DatasetContent> datasets;
 };
 
-/// The attributes of a file's root. @throws Error (input).
+/// The attributes of a file's root; none of a .sand file. @throws Error (input).
 AttributeList root_attributes(const std::string& file);
 
 /// Reads no elements. @throws Error (input).

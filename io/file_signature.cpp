@@ -40,6 +40,7 @@ std::string looks_like(const File& file) {
                                               Signature{"CDF\x02"sv, "a classic netCDF file"},
                                               Signature{"SIMPLE  ="sv, "a FITS file"},
                                               Signature{"\x0e\x03\x13\x01"sv, "an HDF4 file"},
+                                              Signature{"SAND"sv, "a .sand file"},
                                               Signature{"%PDF"sv, "a PDF"},
                                               Signature{"\x7f"
                                                         "ELF"sv,

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "io/rows.hpp"
+#include "io/row_readers.hpp"
 
 #include "io/hdf5_dataset.hpp"
 #include "io/hdf5_file.hpp"
 #include "io/hdf5_type.hpp"
 #include "io/outside_sources.hpp"
+#include "io/sand_file.hpp"
 
 #include <limits>
 
@@ -72,6 +73,9 @@ std::optional<std::int64_t> plain_offset(const DatasetHandle& dataset, const Dat
 } // namespace
 
 DatasetInfo inspect_dataset(const std::string& file, const std::string& dataset) {
+    if (is_sand_name(file)) {
+        return inspect_sand(file);
+    }
     const std::string where = file_and_dataset(file, dataset);
     const FileHandle handle = open_hdf5(file);
     const DatasetHandle opened = open_dataset(handle, file, dataset);

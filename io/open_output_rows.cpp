@@ -3,6 +3,7 @@
 #include "io/io_threads.hpp"
 #include "io/packer.hpp"
 #include "io/row_writers.hpp"
+#include "io/sand_cells.hpp"
 
 #include <algorithm>
 
@@ -10,6 +11,9 @@ namespace runner {
 
 std::unique_ptr<RowWriter> open_output_rows(const OutputDataset& output, int rank, int threads,
                                             std::int64_t generation) {
+    if (output.layout.format == FileFormat::sand) {
+        return open_sand_writer(output, threads);
+    }
     if (output.layout.chunk.empty()) {
         return open_contiguous_writer(output, threads);
     }
@@ -28,6 +32,9 @@ std::unique_ptr<RowWriter> reopen_output_rows(const OutputDataset& output, int t
 }
 
 std::int64_t writer_bytes(const ArrayInfo& array, const OutputLayout& layout, int threads) {
+    if (layout.format == FileFormat::sand) {
+        return threads * sand_block_bytes;
+    }
     if (layout.chunk.empty()) {
         return 0;
     }

@@ -9,6 +9,7 @@
 #include "io/io_threads.hpp"
 #include "io/row_geometry.hpp"
 #include "io/row_readers.hpp"
+#include "io/sand_file.hpp"
 
 #include <algorithm>
 
@@ -111,6 +112,9 @@ class Hdf5Reader final : public RowReader {
 
 std::unique_ptr<RowReader> open_rows(const std::string& file, const std::string& dataset,
                                      int threads) {
+    if (is_sand_name(file)) {
+        return open_sand_reader(file, threads);
+    }
     DatasetInfo info = inspect_dataset(file, dataset);
     if (info.offset) {
         return std::make_unique<PositionalReader>(file, std::move(info), threads);

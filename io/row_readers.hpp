@@ -14,4 +14,8 @@ namespace runner {
 std::unique_ptr<RowReader> open_chunk_reader(const std::string& file, const std::string& dataset,
                                              const DatasetInfo& info, int threads);
 
+/// What inspect_dataset() and open_rows() say of a .sand file.
+DatasetInfo inspect_sand(const std::string& file);
+std::unique_ptr<RowReader> open_sand_reader(const std::string& file, int threads);
+
 } // namespace runner

@@ -17,6 +17,13 @@ std::unique_ptr<RowWriter> open_chunk_writer(const OutputDataset& output, int th
 std::unique_ptr<RowWriter> open_packed_writer(const OutputDataset& output, int threads,
                                               const std::string& shard);
 
+/// A .sand file: what create_output(), restore_output(), row_alignment() and open_output_rows() do
+/// for it.
+void create_sand(const OutputDataset& output);
+void restore_sand(const OutputDataset& output);
+std::int64_t sand_alignment(const ArrayInfo& array, const OutputLayout& layout);
+std::unique_ptr<RowWriter> open_sand_writer(const OutputDataset& output, int threads);
+
 /// Refuses a finished output in whose index of chunks one is missing, shares bytes with another or
 /// lies beyond the file: to write there would destroy what is right. Above `listed_chunks` nothing
 /// is looked at. @throws Error (output).

@@ -20,17 +20,25 @@ namespace runner {
 struct DatasetInfo {
     ArrayInfo array;
     bool big_endian = false;
-    std::string storage;              ///< "contiguous", "chunked", "compact", "external", "virtual"
+    std::string
+        storage; ///< "contiguous", "chunked", "compact", "external", "virtual", or sand_storage
     std::vector<std::int64_t> chunk;  ///< extents of a chunk when chunked
     std::vector<std::string> filters; ///< as the file names them, in order
     std::int64_t stored_bytes = 0;    ///< in the file, after compression
     /// Where the elements start in the file, when they lie there dense, native and whole, so that
     /// plain reads at a position give them. Nothing: they must be read through HDF5.
     std::optional<std::int64_t> offset;
+    /// For people, what is odd and no hindrance: whoever opens an input for a person prints each as
+    /// a warning, once.
+    std::vector<std::string> notes;
 };
 
-/// Opens, looks, closes. @throws Error (input) naming file and dataset; for a missing dataset the
-/// message lists the ones there are.
+/// The storage of a .sand file's cells: frames × height × width of uint8, which a reader unpacks.
+inline constexpr const char* sand_storage = "sand";
+
+/// Opens, looks, closes. A file whose name ends in .sand (or .sand.partial) is read as such: it has
+/// one dataset, [frames, height, width], of any name. @throws Error (input) naming file and
+/// dataset; for a missing dataset the message lists the ones there are.
 DatasetInfo inspect_dataset(const std::string& file, const std::string& dataset);
 
 /// Memory that a reader of this dataset with so many threads takes beside the caller's, at most:
@@ -67,6 +75,7 @@ struct OutputDataset {
 /// array's; extents of axes before the last two must be 1, a chunk below 4 GiB. A rank's slab and a
 /// write must begin on a multiple of it within each frame of `array.shape[n-2]` rows (one frame of
 /// `shape[0]` rows where there is one axis), and end on one or with the frame. 1 when contiguous.
+/// In a .sand file, where rows may share a byte, the rows after which one begins on a byte border.
 /// @throws Error (usage) for a layout that rows cannot be written in.
 std::int64_t row_alignment(const ArrayInfo& array, const OutputLayout& layout);
 
@@ -75,13 +84,15 @@ std::int64_t writer_bytes(const ArrayInfo& array, const OutputLayout& layout, in
 
 /// Makes the file with the whole dataset laid out: contiguous, or chunked without filters, it is
 /// allocated and not filled; with compression it is filled in by assemble_output. Intermediate
-/// groups are made. Replaces a file of that name and removes its shards. Run by one rank, before
+/// groups are made. A .sand file gets its header and its length. Replaces a file of that name and
+/// removes its shards. Run by one rank, before
 /// any opens a writer. @throws Error (output), and leaves no file then.
 void create_output(const OutputDataset& output);
 
 /// Brings the file that create_output made back to what it was then, but for the elements written
-/// since: whatever a killed run left of HDF5's own structures. Compressed chunks stay in their
-/// shards. @throws Error (output) when the file is shorter than its dataset.
+/// since: whatever a killed run left of HDF5's own structures, or of a .sand file's header.
+/// Compressed chunks stay in their shards. @throws Error (output) when the file is shorter than its
+/// dataset.
 void restore_output(const OutputDataset& output);
 
 /// A checksum of where the elements lie in the file: rows written at one layout are at their place
@@ -94,8 +105,9 @@ class RowWriter {
     virtual ~RowWriter() = default;
 
     /// Writes rows [first, first + rows); returns when the caller's buffer is free again. Each row
-    /// is written once; rows come on row_alignment() borders. One call at a time, on several
-    /// threads inside. @throws Error (output) naming the file and the byte.
+    /// is written once; rows come on row_alignment() borders, cells of a .sand file as 0 … 3. One
+    /// call at a time, on several threads inside. @throws Error (output) naming the file and the
+    /// byte.
     virtual void write(std::int64_t first, std::int64_t rows, const std::byte* from) = 0;
 
     /// Every write() that has returned is on the disk when this does. From any thread, beside
@@ -125,7 +137,8 @@ void assemble_output(const OutputDataset& output);
 /// Removes the shards, once the output has its name.
 void remove_shards(const OutputDataset& output);
 
-/// Attributes on the file's root.
+/// Attributes on the file's root. Of an HDF5 output only: a .sand file has no place for them, nor
+/// for row_hashes.hpp's.
 using Attribute = std::pair<std::string, std::variant<std::string, std::int64_t, double>>;
 void write_attributes(const std::string& file, const std::vector<Attribute>& attributes);
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/probe.hpp"
 
+#include "io/check_dataset.hpp"
+#include "io/file_content.hpp"
+#include "io/sand_file.hpp"
 #include "runner/probe_limits.hpp"
 #include "runner/probe_words.hpp"
 
@@ -266,10 +269,18 @@ void throw_if(const std::optional<Error>& told) {
 } // namespace
 
 void probe_input(const std::string& file, const std::string& dataset, const InputRules& rules) {
+    if (is_sand_name(file)) {
+        check_dataset(file, dataset, rules);
+        return;
+    }
     throw_if(probe("read", file, dataset, rules));
 }
 
 void probe_content(const std::string& file, const std::string& dataset, const InputRules& rules) {
+    if (is_sand_name(file)) {
+        (void)file_content(file);
+        return;
+    }
     throw_if(probe("show", file, dataset, rules));
 }
 

@@ -253,6 +253,11 @@ PreparedJob prepare(const RunCommand& command, const Ranks& ranks) {
 ExitCode run_job(const RunCommand& command, const Ranks& ranks, Clock::time_point start) {
     const std::string started = utc_text(std::time(nullptr));
     PreparedJob prepared = prepare(command, ranks);
+    if (ranks.first()) {
+        for (const std::string& note : prepared.input.notes) {
+            tell_warning(note);
+        }
+    }
     const RankBinding binding = bind_rank(ranks, prepared.file.run.backend);
     (void)ranks.together(
         [&] { return plan_job(prepared, binding.backend, ranks.size(), binding.limits); });
@@ -371,6 +376,8 @@ ExitCode run_job(const RunCommand& command, const Ranks& ranks, Clock::time_poin
 }
 
 void tell_error(const std::string& text) { say("runner: error: " + text + "\n"); }
+
+void tell_warning(const std::string& text) { say("runner: warning: " + text + "\n"); }
 
 bool is_first_process() {
     for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {

@@ -26,4 +26,7 @@ bool is_first_process();
 /// One message on standard error: "runner: error: TEXT".
 void tell_error(const std::string& text);
 
+/// The same for a warning: `runner: warning: …`.
+void tell_warning(const std::string& text);
+
 } // namespace runner
