@@ -147,6 +147,27 @@ template <class T> struct Sample {
     }
 };
 
+template <class T> struct SandNoise {
+    Noise<std::uint8_t> noise;
+
+    explicit SandNoise(std::uint64_t seed) : noise(seed) {}
+
+    static T cell(std::uint8_t byte) {
+        return static_cast<T>((byte >= 154 ? 1 : 0) + (byte >= 192 ? 1 : 0) +
+                              (byte >= 248 ? 1 : 0));
+    }
+
+    void fill(std::int64_t first, std::int64_t count, T* out) const {
+        std::vector<std::uint8_t> bytes(static_cast<std::size_t>(count));
+        noise.fill(first, count, bytes.data());
+        std::transform(bytes.begin(), bytes.end(), out, cell);
+    }
+};
+
+int sample_number(Pattern pattern) {
+    return 1 + static_cast<int>(pattern) - static_cast<int>(Pattern::sample_1);
+}
+
 template <class Filler, class T>
 void fill_blocks(CpuQueue& queue, const Filler& filler, std::int64_t first, std::int64_t count,
                  T* out) {
@@ -169,6 +190,18 @@ std::optional<Pattern> pattern_named(std::string_view name) {
         }
     }
     return std::nullopt;
+}
+
+bool is_sand_pattern(Pattern pattern) {
+    return pattern >= Pattern::sample_1 && pattern <= Pattern::sand_noise;
+}
+
+std::optional<std::vector<std::int64_t>> usual_shape(Pattern pattern) {
+    if (pattern < Pattern::sample_1 || pattern > Pattern::sample_4) {
+        return std::nullopt;
+    }
+    const SandSample sample(sample_number(pattern));
+    return std::vector<std::int64_t>{1, sample.rows(), sample.columns()};
 }
 
 std::string pattern_names() {
@@ -194,10 +227,11 @@ void fill_pattern(CpuQueue& queue, Pattern pattern, ElementType type,
         case Pattern::sample_1:
         case Pattern::sample_2:
         case Pattern::sample_3:
-        case Pattern::sample_4: {
-            const int number = 1 + static_cast<int>(pattern) - static_cast<int>(Pattern::sample_1);
-            return fill_blocks(queue, Sample<T>(number, shape), first_element, count, elements);
-        }
+        case Pattern::sample_4:
+            return fill_blocks(queue, Sample<T>(sample_number(pattern), shape), first_element,
+                               count, elements);
+        case Pattern::sand_noise:
+            return fill_blocks(queue, SandNoise<T>(seed), first_element, count, elements);
         }
     });
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/patterns.hpp"
 
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -36,7 +37,34 @@ TEST(Patterns, HaveNames) {
     EXPECT_EQ(pattern_named("noise"), Pattern::noise);
     EXPECT_EQ(pattern_named("gradient"), Pattern::gradient);
     EXPECT_FALSE(pattern_named("nois"));
-    EXPECT_EQ(pattern_names(), "noise, index, gradient, sample-1, sample-2, sample-3, sample-4");
+    EXPECT_EQ(pattern_names(),
+              "noise, index, gradient, sample-1, sample-2, sample-3, sample-4, sand-noise");
+}
+
+TEST(Patterns, SamplesHaveAShapeOfTheirOwn) {
+    using Shape = std::vector<std::int64_t>;
+    EXPECT_EQ(usual_shape(Pattern::sample_2), (Shape{1, 400, 400}));
+    EXPECT_EQ(usual_shape(Pattern::sample_4), (Shape{1, 2160, 3840}));
+    EXPECT_FALSE(usual_shape(Pattern::sand_noise));
+    EXPECT_FALSE(usual_shape(Pattern::index));
+    EXPECT_TRUE(is_sand_pattern(Pattern::sample_1));
+    EXPECT_TRUE(is_sand_pattern(Pattern::sand_noise));
+    EXPECT_FALSE(is_sand_pattern(Pattern::gradient));
+}
+
+TEST(SandNoise, IsNoiseCutIntoMaterials) {
+    const std::vector<std::int64_t> shape = {3, 1001};
+    const auto noise = values<std::uint8_t>(Pattern::noise, shape, 9);
+    const auto cells = values<std::uint8_t>(Pattern::sand_noise, shape, 9);
+    std::array<int, 4> counts{};
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+        const int byte = noise[i];
+        EXPECT_EQ(cells[i], byte < 154 ? 0 : byte < 192 ? 1 : byte < 248 ? 2 : 3);
+        ++counts.at(cells[i]);
+    }
+    EXPECT_NEAR(counts[0], 0.6 * 3003, 150);
+    EXPECT_NEAR(counts[2], 0.22 * 3003, 120);
+    EXPECT_GT(counts[3], 30);
 }
 
 TEST(Patterns, AnyPieceIsThatPieceOfTheWhole) {
