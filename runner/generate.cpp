@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/sizes.hpp"
 #include "io/row_geometry.hpp"
+#include "io/sand_file.hpp"
 #include "kernels/patterns.hpp"
 
 #include <algorithm>
@@ -42,6 +43,16 @@ void check_absent(const std::string& file) {
     }
 }
 
+void check_cells(const std::string& file, Pattern pattern, const GenerateRequest& request) {
+    if (!is_sand_pattern(pattern) || request.type != ElementType::uint8) {
+        throw Error(ExitCode::usage,
+                    {"cannot generate the file", file,
+                     "a .sand file holds cells of sand, and this is " +
+                         std::string(name_of(request.type)) + " of " + request.pattern,
+                     "Choose uint8 of sample-1 … sample-4 or sand-noise, or name a .h5 file"});
+    }
+}
+
 void write_pattern(const GenerateRequest& request, Pattern pattern, const OutputDataset& output,
                    int threads) {
     create_output(output);
@@ -59,6 +70,9 @@ void write_pattern(const GenerateRequest& request, Pattern pattern, const Output
         writer->write(first, count, rows.data());
     }
     writer->finish(RowWriter::Sync::no);
+    if (output.layout.format == FileFormat::sand) {
+        return; // it has no place for them
+    }
     write_attributes(output.file, {{"pattern", request.pattern},
                                    {"seed", static_cast<std::int64_t>(request.seed)}});
 }
@@ -72,7 +86,11 @@ void generate(const GenerateRequest& request, const std::string& file, const std
     if (overwrite == Overwrite::no) {
         check_absent(file);
     }
-    const OutputDataset output{file + ".partial", dataset, {request.type, request.shape}, {}};
+    OutputDataset output{file + ".partial", dataset, {request.type, request.shape}, {}};
+    if (is_sand_name(file)) {
+        check_cells(file, pattern, request);
+        output.layout.format = FileFormat::sand;
+    }
     try {
         write_pattern(request, pattern, output, threads);
         publish_output(output.file, file, overwrite, RowWriter::Sync::yes);

@@ -74,6 +74,9 @@ std::string output_lines(const PreparedJob& prepared) {
                        line("output.dtype", std::string(name_of(output.array.type))) +
                        line("output.shape", shape_text(output.array.shape)) +
                        line("output.chunk", toml_text(std::span<const std::int64_t>(layout.chunk)));
+    if (layout.format == FileFormat::sand) {
+        text += line("output.format", "sand");
+    }
     if (layout.compression != Compression::none) {
         text += line("output.compression",
                      compressions.at(static_cast<std::size_t>(layout.compression))) +

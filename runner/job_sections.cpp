@@ -2,6 +2,7 @@
 #include "runner/job_sections.hpp"
 
 #include "base/error.hpp"
+#include "io/sand_file.hpp"
 #include "jobs/toml_text.hpp"
 #include "kernels/patterns.hpp"
 #include "runner/same_file.hpp"
@@ -79,12 +80,17 @@ std::optional<GenerateRequest> parse_generate(TableReader& input) {
                    table->choice("pattern", generate_patterns())) {
         request.pattern = generate_patterns()[*index];
     }
-    if (!table->has("dtype")) {
+    const std::optional<Pattern> pattern = pattern_named(request.pattern);
+    const std::optional<std::vector<std::int64_t>> usual =
+        pattern ? usual_shape(*pattern) : std::nullopt;
+    if (!table->has("dtype") && !(pattern && is_sand_pattern(*pattern))) {
         table->missing("dtype", "dtype = \"float32\" or another element type");
     }
     const std::optional<ElementType> type = parse_type(*table, "dtype");
     request.type = type.value_or(ElementType::uint8);
-    if (!table->has("shape")) {
+    if (!table->has("shape") && usual) {
+        request.shape = *usual;
+    } else if (!table->has("shape")) {
         table->missing("shape", "shape = [1024, 1024] or other extents, the last running fastest");
     } else if (std::optional<std::vector<std::int64_t>> shape = table->integers("shape", 1)) {
         request.shape = std::move(*shape);
@@ -174,6 +180,18 @@ void check_output_dataset(TableReader& table, const std::string& dataset) {
                                   "name another place");
     } else if (("/" + dataset + "/").find("/./") != std::string::npos || dataset.ends_with('/')) {
         table.complain("dataset", quoted_text(dataset) + " has a part without a name");
+    }
+}
+
+/// Refuses what a .sand file cannot hold.
+void check_sand_output(TableReader& table, SandFiles sand_files) {
+    if (sand_files == SandFiles::none) {
+        table.complain("file", "a .sand file holds cells of sand alone; name a .h5 file");
+    }
+    for (const char* key : {"chunk", "compression"}) {
+        if (table.has(key)) {
+            table.complain(key, "a .sand file has none; name a .h5 file to have it");
+        }
     }
 }
 
@@ -278,7 +296,7 @@ JobFile::Input parse_input(TableReader& top, std::string_view usual_dataset) {
     return input;
 }
 
-JobFile::Output parse_output(TableReader& top, const JobFile::Input& input) {
+JobFile::Output parse_output(TableReader& top, const JobFile::Input& input, SandFiles sand_files) {
     JobFile::Output output;
     if (!top.has("output")) {
         top.missing("output", "a table [output] with file");
@@ -291,6 +309,10 @@ JobFile::Output parse_output(TableReader& top, const JobFile::Input& input) {
     output.file = required_text(*table, "file", "file = \"out/image.h5\", the file to make");
     if (!output.file.empty()) {
         check_output_file(*table, output.file, input.file);
+        if (is_sand_name(output.file)) {
+            output.layout.format = FileFormat::sand;
+            check_sand_output(*table, sand_files);
+        }
     }
     output.dataset = table->has("dataset") ? filled_text(*table, "dataset") : input.dataset;
     check_output_dataset(*table, output.dataset);

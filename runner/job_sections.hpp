@@ -14,8 +14,11 @@ namespace runner {
 /// `usual_dataset`: where the file names none; "": it must.
 JobFile::Input parse_input(TableReader& top, std::string_view usual_dataset);
 
+/// Whether a job's output may be a .sand file.
+enum class SandFiles { none, allowed };
+
 /// `input`: for the dataset's default, and to refuse an output that is the input's file.
-JobFile::Output parse_output(TableReader& top, const JobFile::Input& input);
+JobFile::Output parse_output(TableReader& top, const JobFile::Input& input, SandFiles sand_files);
 
 JobFile::Run parse_run(TableReader& top);
 

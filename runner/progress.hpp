@@ -17,10 +17,10 @@ struct ProgressSnapshot {
     };
     std::int64_t rows_done = 0;
     std::int64_t rows_total = 0;
-    double amount_done = 0;      ///< what the rate is of: bytes read and written, or cells
-    std::string_view unit = "B"; ///< of it
-    double seconds = 0;          ///< since the beginning
+    double amount_done = 0; ///< what the rate is of: bytes read and written, or cells
+    double seconds = 0;     ///< since the beginning
     std::vector<Stage> stages;
+    std::string_view unit = "B"; ///< of the amount
 };
 
 /// "42.0 %  3.21 GB/s  1:05 left  busiest: read 93 %"; parts that are not known yet are left out.

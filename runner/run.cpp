@@ -168,14 +168,9 @@ std::vector<std::uint64_t> all_generations(const Snapshots& snapshots) {
     return all;
 }
 
-/// Rank 0, once every rank has handed over its last row: the output gets its name.
-void complete_output(const PreparedJob& prepared, const Beginning& beginning, RunReport& report) {
-    const JobFile::Output& output = prepared.file.output;
-    const OutputDataset dataset = output_dataset(prepared);
-    check_input_unchanged(prepared, beginning);
-    const std::vector<RowHash> rows = finished_rows(prepared, beginning);
-    assemble_output(dataset);
-    write_row_hashes(dataset.file, rows);
+/// What a finished HDF5 output says of itself.
+void write_record(const PreparedJob& prepared, const Beginning& beginning,
+                  const OutputDataset& dataset, const RunReport& report) {
     std::vector<Attribute> attributes = provenance(report);
     attributes.emplace_back(identity_attribute, beginning.identity);
     if (const EvolveJob* const job = prepared.evolve()) {
@@ -185,6 +180,19 @@ void complete_output(const PreparedJob& prepared, const Beginning& beginning, Ru
         write_generations(dataset.file, dataset.dataset, all_generations(job->shape().snapshots));
     }
     write_attributes(dataset.file, attributes);
+}
+
+/// Rank 0, once every rank has handed over its last row: the output gets its name.
+void complete_output(const PreparedJob& prepared, const Beginning& beginning, RunReport& report) {
+    const JobFile::Output& output = prepared.file.output;
+    const OutputDataset dataset = output_dataset(prepared);
+    check_input_unchanged(prepared, beginning);
+    const std::vector<RowHash> rows = finished_rows(prepared, beginning);
+    if (dataset.layout.format == FileFormat::hdf5) {
+        assemble_output(dataset);
+        write_row_hashes(dataset.file, rows);
+        write_record(prepared, beginning, dataset, report);
+    }
     publish_output(dataset.file, output.file, output.overwrite ? Overwrite::yes : Overwrite::no,
                    sync_of(prepared));
 }

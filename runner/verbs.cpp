@@ -100,26 +100,41 @@ Command parse_generate(const Verb& verb, std::span<const std::string> arguments)
     std::string shape;
     std::string type;
     std::string seed = "0";
-    command.dataset = "/data";
     parser.add_argument("PATTERN", command.request.pattern, pattern_names());
     parser.add_argument("OUT.h5", command.file, "the file to make");
-    parser.add_option("--shape", shape, "Z,Y,X", "extents, the last running fastest")->required();
-    parser.add_option("--dtype", type, "TYPE", element_type_names())->required();
+    parser.add_option("--shape", shape, "Z,Y,X",
+                      "extents, the last running fastest; default: the sample's own");
+    parser.add_option("--dtype", type, "TYPE", element_type_names() + "; default for sand: uint8");
     parser.add_option("--seed", seed, "NUMBER", "of noise (default 0)");
-    parser.add_option("--dataset", command.dataset, "NAME",
-                      "its place in the file (default /data)");
+    const CLI::Option* const dataset =
+        parser.add_option("--dataset", command.dataset, "NAME",
+                          "its place in the file (default /data, of sand /frames)");
     parser.add_flag("--overwrite", command.overwrite, "replace a file of that name");
     if (auto help = parser.parse(arguments)) {
         return *help;
     }
     parser.index_of("PATTERN", command.request.pattern, generate_patterns());
+    const Pattern pattern = *pattern_named(command.request.pattern);
+    const bool is_sand = is_sand_pattern(pattern);
     std::vector<std::string> types;
     types.reserve(all_element_types.size());
     for (const ElementType each : all_element_types) {
         types.emplace_back(name_of(each));
     }
-    command.request.type = all_element_types.at(parser.index_of("--dtype", type, types));
-    command.request.shape = parse_shape(parser, shape);
+    const std::optional<std::vector<std::int64_t>> usual = usual_shape(pattern);
+    if (shape.empty() && !usual) {
+        parser.refuse("--shape is required");
+    }
+    command.request.shape = shape.empty() ? *usual : parse_shape(parser, shape);
+    if (type.empty() && !is_sand) {
+        parser.refuse("--dtype is required");
+    }
+    command.request.type = type.empty()
+                               ? ElementType::uint8
+                               : all_element_types.at(parser.index_of("--dtype", type, types));
+    if (dataset->count() == 0) {
+        command.dataset = is_sand ? "/frames" : "/data";
+    }
     command.request.seed = static_cast<std::uint64_t>(parser.integer("--seed", seed, 0));
     if (command.dataset.empty() || command.file.empty()) {
         parser.refuse("a file and a dataset have names");

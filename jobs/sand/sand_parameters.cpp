@@ -2,6 +2,7 @@
 #include "base/error.hpp"
 #include "io/file_content.hpp"
 #include "io/generations.hpp"
+#include "io/sand_file.hpp"
 #include "jobs/sand/sand_job.hpp"
 #include "jobs/toml_text.hpp"
 
@@ -29,7 +30,7 @@ std::optional<T> attribute_of(const AttributeList& attributes, std::string_view 
 /// What an input that is an output of sand says of itself; nothing of any other file. The root of a
 /// generated one has a seed too, which is that of its pattern.
 AttributeList sand_attributes(const InputDataset& source) {
-    if (source.file.empty() || source.file.ends_with(".sand")) {
+    if (source.file.empty() || is_sand_name(source.file)) {
         return {};
     }
     AttributeList attributes = root_attributes(source.file);

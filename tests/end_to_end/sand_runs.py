@@ -1,5 +1,5 @@
 """Runs whole jobs of the kind sand and compares every byte: sand_runs.py RUNNER MPIRUN
-[--backend B] [--share S].
+[--backend B] [--share S] [--set KEY=VALUE].
 
 What is right comes from sand_rule.py. Every run of the same job must give those bytes: for any
 number of ranks, halo depth, chunk rows, lanes and storage, whole or in parts.
@@ -57,7 +57,7 @@ class Runs:
 
     def command(self, job, ranks, options):
         command = [self.arguments.runner, job, "--quiet", "--backend", self.arguments.backend,
-                   *options]
+                   "--set", self.arguments.set, *options]
         if ranks > 1:
             command = [self.arguments.mpirun, "--allow-run-as-root", "--oversubscribe", "-n",
                        str(ranks), *command]
@@ -113,6 +113,34 @@ def same_for_any_way(runs, scene, every, ways):
     for ranks, run, output in ways:
         runs.expect(scene, every, f"{run} {output}".strip(), write_job(scene, every, run, output),
                     ranks)
+
+
+def packed(states):
+    """A .sand file of these states."""
+    data = b"SAND" + np.array([states[0].shape[1], states[0].shape[0], len(states)], "<i4").tobytes()
+    for state in states:
+        cells = np.pad(state.ravel(), (0, -state.size % 4)).reshape(-1, 4)
+        data += (cells @ np.array([1, 4, 16, 64])).astype(np.uint8).tobytes()
+    return data
+
+
+def sand_files(runs, random):
+    """From a .sand file, as the published program writes them, into one, by several ranks."""
+    for shape in [(1, 1), (5, 7), (33, 31), (64, 18)]:
+        scene = Scene(random, shape, 0, 9, "scene")
+        wrong_count = bytearray(packed([scene.start] + scene.states[:2]))
+        wrong_count[12] = 1
+        pathlib.Path("in.sand").write_bytes(wrong_count)
+        job = write_job(scene, 4)
+        text = pathlib.Path(job).read_text().replace("in.h5", "in.sand").replace("out.h5", "out.sand")
+        pathlib.Path(job).write_text(text.replace("start_generation = 0", ""))
+        for ranks in [1, 3]:
+            done = runs.call(job, ranks)
+            right = packed([scene.state(g) for g in scene.kept(4)])
+            runs.check(done.returncode == 0 and done.stderr.count("runner: warning:") == 1,
+                       f".sand {shape}, {ranks} ranks: {done.returncode}, {done.stderr}")
+            runs.check(pathlib.Path("out.sand").read_bytes() == right,
+                       f".sand {shape}, {ranks} ranks: other bytes")
 
 
 def goes_on(runs, random):
@@ -208,6 +236,7 @@ def main():
     parser.add_argument("mpirun")
     parser.add_argument("--backend", default="cpu")
     parser.add_argument("--share", type=float, default=1.0, help="of the cases")
+    parser.add_argument("--set", default="run.io_threads=2", help="for every run")
     runs = Runs(parser.parse_args())
     random = np.random.default_rng(11)
     with tempfile.TemporaryDirectory() as folder:
@@ -227,6 +256,7 @@ def main():
             same_for_any_way(runs, scene, [0, 1, 5][index % 3], some)
         scene = Scene(random, (61, 31), 0, 0)
         same_for_any_way(runs, scene, 3, [(2, "", "")])
+        sand_files(runs, random)
         goes_on(runs, random)
         stopped_runs(runs, random)
         wrong_cells(runs, random)

@@ -96,6 +96,7 @@ TEST(ExplainJob, FillsInTheDefaults) {
                     "[run]\nbackend = \"auto\"\nhost_memory = \"2GiB\"\n"
                     "# device_memory: 80% of what is free on the rank's GPU\n"
                     "chunk_rows = \"auto\"\nlanes = \"auto\"\nio_threads = \"auto\"\n"
+                    "halo_depth = \"auto\"\nhalo_exchange = \"auto\"\n"
                     "resume = \"auto\"\nresume_check = \"few\"\n"
                     "commit_seconds = 10.0\nstall_seconds = 600.0\n\n"
                     "[convolve]\nrow_taps = [1.0]\ncolumn_taps = [1.0]\n"

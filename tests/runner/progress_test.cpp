@@ -56,7 +56,7 @@ TEST(Progress, WritesALineEveryTenSecondsToALog) {
     const File file(std::tmpfile());
     Progress progress(file.get(), ProgressStyle::lines, "job");
     for (const double seconds : {0.5, 9.9, 10.0, 15.0, 19.9, 20.5, 29.0}) {
-        progress.update({1, 1, static_cast<std::int64_t>(seconds * 2e6), seconds, {}});
+        progress.update({1, 1, seconds * 2e6, seconds, {}});
     }
     progress.clear();
     progress.finish({1, 1, 0, 31, {}});
