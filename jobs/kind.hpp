@@ -2,12 +2,14 @@
 #pragma once
 
 #include "base/array_info.hpp"
+#include "jobs/evolve_job.hpp"
 #include "jobs/stream_job.hpp"
 #include "jobs/table.hpp"
 
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
@@ -15,12 +17,18 @@
 namespace runner {
 
 /// A job ready to plan; its type says which engine runs it.
-using Job = std::variant<std::unique_ptr<StreamJob>>;
+using Job = std::variant<std::unique_ptr<StreamJob>, std::unique_ptr<EvolveJob>>;
 
-/// A dataset that a job reads beside its input.
+/// A dataset that a job reads.
 struct InputDataset {
     std::string file;
     std::string dataset;
+};
+
+/// The input that a job is made for.
+struct JobInput {
+    ArrayInfo array;
+    InputDataset source; ///< without a name where the file is yet to be made
 };
 
 /// The parameters of one kind as the job file gives them, checked as far as they can be without the
@@ -29,12 +37,12 @@ class KindParameters {
   public:
     virtual ~KindParameters() = default;
 
-    /// The datasets that make() reads.
+    /// The datasets that make() reads beside the job's input.
     virtual std::vector<InputDataset> inputs() const = 0;
 
     /// The job for this input. `output_type`: output.dtype, or nothing for the kind's default.
     /// @throws Error (usage or input) when parameters and input do not fit.
-    virtual Job make(const ArrayInfo& input, std::optional<ElementType> output_type) const = 0;
+    virtual Job make(const JobInput& input, std::optional<ElementType> output_type) const = 0;
 
     /// The parameters in full, every default filled in, as lines of TOML without the table's head:
     /// for `explain` and the job's identity.
@@ -46,6 +54,7 @@ struct Kind {
     std::string_view name;
     std::string_view summary; ///< half a line for --help
     std::string_view sample;  ///< its table's lines, commented, for `runner init`
+    std::string_view dataset; ///< input.dataset where the job file names none; "": it must
     /// Reads the kind's table, finish() left to the caller; reports what is wrong to the reader and
     /// then may return nothing.
     std::unique_ptr<KindParameters> (*parse)(TableReader& table);

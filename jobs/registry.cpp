@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "jobs/convolve/convolve_job.hpp"
 #include "jobs/kind.hpp"
+#include "jobs/sand/sand_job.hpp"
 
 #include <array>
 
@@ -8,7 +9,8 @@ namespace runner {
 
 std::span<const Kind> kinds() {
     static constexpr std::array table = {
-        Kind{"convolve", "separable convolution of images", convolve_sample, parse_convolve},
+        Kind{"convolve", "separable convolution of images", convolve_sample, "", parse_convolve},
+        Kind{"sand", "a falling-sand automaton", sand_sample, "/frames", parse_sand},
     };
     return table;
 }

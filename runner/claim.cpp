@@ -8,6 +8,7 @@
 #include "io/intact_rows.hpp"
 #include "io/journal.hpp"
 #include "io/row_geometry.hpp"
+#include "runner/checkpoints.hpp"
 #include "runner/identity.hpp"
 
 #include <algorithm>
@@ -78,13 +79,35 @@ std::string share_text(std::int64_t part, std::int64_t whole) {
     return text.data();
 }
 
+/// Of a state that evolves: what can be gone on from is the latest checkpoint before which all
+/// snapshots are done; rows of later snapshots are made again.
+void keep_to_checkpoint(const EvolveShape& shape, const std::string& folder,
+                        std::vector<RowHash>& intact, Beginning& beginning) {
+    const RowSet missing = subtract({{0, row_count(shape.output)}}, beginning.done);
+    const std::int64_t frames =
+        missing.empty() ? shape.snapshots.count() : missing.front().first / shape.rows;
+    beginning.checkpoint = latest_checkpoint(
+        folder, {shape.rows, shape.state_row_bytes}, [&](std::uint64_t generation) {
+            return generation >= shape.snapshots.first && generation <= shape.snapshots.last() &&
+                   shape.snapshots.count_until(generation) <= frames;
+        });
+    const std::int64_t kept =
+        beginning.checkpoint ? shape.snapshots.count_until(*beginning.checkpoint) : 0;
+    std::erase_if(intact, [&](const RowHash& run) { return run.first >= kept * shape.rows; });
+    beginning.done = rows_of(intact);
+    beginning.notes.push_back(beginning.checkpoint
+                                  ? "goes on where a run stopped: at generation " +
+                                        std::to_string(*beginning.checkpoint) + " of " +
+                                        std::to_string(shape.snapshots.last())
+                                  : "begins again: the run before left no checkpoint");
+}
+
 Beginning go_on(const PreparedJob& prepared, const JournalIdentity& journal) {
     const OutputDataset output = output_dataset(prepared);
     const std::string folder = journal_folder(prepared.file.output.file);
     const std::int64_t total = row_count(output.array);
     JournalRows rows = read_journal(folder, journal.generation, total);
-    const std::vector<RowHash> intact =
-        intact_rows(output, rows.rows, prepared.file.run.resume_check);
+    std::vector<RowHash> intact = intact_rows(output, rows.rows, prepared.file.run.resume_check);
 
     Beginning beginning;
     beginning.generation = journal.generation + 1;
@@ -96,10 +119,14 @@ Beginning go_on(const PreparedJob& prepared, const JournalIdentity& journal) {
                                   " chunks that were written are not as they were: they are "
                                   "computed again");
     }
-    const std::int64_t done = count_rows(beginning.done);
-    beginning.notes.push_back("goes on where a run stopped: " + std::to_string(done) + " of " +
-                              std::to_string(total) + " rows (" + share_text(done, total) +
-                              ") are done");
+    if (const EvolveJob* const job = prepared.evolve()) {
+        keep_to_checkpoint(job->shape(), folder, intact, beginning);
+    } else {
+        const std::int64_t done = count_rows(beginning.done);
+        beginning.notes.push_back("goes on where a run stopped: " + std::to_string(done) + " of " +
+                                  std::to_string(total) + " rows (" + share_text(done, total) +
+                                  ") are done");
+    }
     std::error_code ignored;
     fs::remove(stop_path(prepared.file.output.file), ignored); // it was for the run before
     // The new generation's rows first: the old one counts until the identity changes.
@@ -111,7 +138,9 @@ Beginning go_on(const PreparedJob& prepared, const JournalIdentity& journal) {
 } // namespace
 
 std::string to_text(const Beginning& beginning) {
-    std::string text = std::to_string(beginning.generation);
+    std::string text = std::to_string(beginning.generation) +
+                       (beginning.checkpoint ? " 1 " : " 0 ") +
+                       std::to_string(beginning.checkpoint.value_or(0));
     for (const RowRange& range : beginning.done) {
         text += " " + std::to_string(range.first) + " " + std::to_string(range.last);
     }
@@ -121,7 +150,12 @@ std::string to_text(const Beginning& beginning) {
 Beginning beginning_from_text(const std::string& text) {
     std::istringstream numbers(text);
     Beginning beginning;
-    numbers >> beginning.generation;
+    bool has_checkpoint = false;
+    std::uint64_t checkpoint = 0;
+    numbers >> beginning.generation >> has_checkpoint >> checkpoint;
+    if (has_checkpoint) {
+        beginning.checkpoint = checkpoint;
+    }
     for (RowRange range; numbers >> range.first >> range.last;) {
         beginning.done.push_back(range);
     }
@@ -197,7 +231,7 @@ Beginning claim_output(const PreparedJob& prepared) {
 
 std::vector<RowHash> finished_rows(const PreparedJob& prepared, const Beginning& beginning) {
     const std::string folder = journal_folder(prepared.file.output.file);
-    const std::int64_t total = row_count(prepared.stream().shape().output);
+    const std::int64_t total = row_count(prepared.output());
     std::vector<RowHash> rows = read_journal(folder, beginning.generation, total).rows;
     const RowSet missing = subtract({{0, total}}, rows_of(rows));
     if (!missing.empty()) {

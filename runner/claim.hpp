@@ -7,6 +7,7 @@
 #include "runner/row_set.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,8 +15,10 @@ namespace runner {
 
 /// Where a run begins: with nothing, or with rows that runs before it finished.
 struct Beginning {
-    std::int64_t generation = 1;    ///< of the journal
-    RowSet done;                    ///< finished rows
+    std::int64_t generation = 1; ///< of the journal
+    RowSet done;                 ///< finished rows
+    /// Of a state that evolves: the checkpoint to go on from; its snapshots up to there are done.
+    std::optional<std::uint64_t> checkpoint;
     std::string identity;           ///< of the job, as the journal has it
     std::vector<std::string> notes; ///< lines for a person
 };

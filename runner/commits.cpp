@@ -37,6 +37,17 @@ void Commits::add(const RowHash& rows) {
     }
 }
 
+void Commits::flush() {
+    std::unique_lock lock(mutex_);
+    hurry_ = true;
+    changed_.notify_all();
+    changed_.wait(lock, [&] { return failure_ != nullptr || (waiting_.empty() && !busy_); });
+    hurry_ = false;
+    if (failure_) {
+        std::rethrow_exception(failure_);
+    }
+}
+
 void Commits::finish() {
     end_thread();
     if (failure_) {
@@ -64,12 +75,13 @@ void Commits::commit_now_and_then() {
     while (!over_) {
         next = std::max(Clock::now(), next + std::chrono::duration_cast<Clock::duration>(
                                                  std::chrono::duration<double>(seconds_)));
-        changed_.wait_until(lock, next, [&] { return over_; });
+        changed_.wait_until(lock, next, [&] { return over_ || hurry_; });
         changed_.wait(lock, [&] { return over_ || !waiting_.empty(); });
         if (over_) {
             return;
         }
         const std::vector<RowHash> rows = std::exchange(waiting_, {});
+        busy_ = true;
         lock.unlock();
         std::exception_ptr failure;
         try {
@@ -78,8 +90,10 @@ void Commits::commit_now_and_then() {
             failure = std::current_exception();
         }
         lock.lock();
+        busy_ = false;
+        failure_ = failure;
+        changed_.notify_all();
         if (failure) {
-            failure_ = failure;
             return;
         }
     }

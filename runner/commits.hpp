@@ -30,6 +30,9 @@ class Commits {
     /// Rows that the writer has. From one thread. @throws what the last commit failed with.
     void add(const RowHash& rows);
 
+    /// Commits all that was added, now. @throws what the commit failed with.
+    void flush();
+
     /// Commits what is left, after the last add(). @throws Error (output).
     void finish();
 
@@ -50,6 +53,8 @@ class Commits {
     std::condition_variable changed_;
     std::vector<RowHash> waiting_;
     std::exception_ptr failure_;
+    bool hurry_ = false; ///< flush() waits
+    bool busy_ = false;  ///< a commit is under way
     bool over_ = false;
     std::thread thread_;
 };

@@ -108,7 +108,7 @@ PreparedJob prepare_again(const FinishedOutput& output, const std::optional<std:
     job.input.generate.reset(); // made anew it would be another file
     probe_inputs(job);
     PreparedJob prepared = prepare_job(std::move(job));
-    const ArrayInfo made = prepared.stream().shape().output;
+    const ArrayInfo made = prepared.output();
     if (made != output.stored.array) {
         throw Error(ExitCode::input, {"the input does not fit the output", prepared.file.input.file,
                                       "the job makes " + std::string(name_of(made.type)) + " " +

@@ -127,8 +127,8 @@ std::vector<Difference> differences(const std::string& was, const std::string& i
 
 std::string job_identity(const PreparedJob& prepared) {
     std::string text = line("kind", prepared.file.kind) +
-                       line("computation", prepared.stream().computation()) +
-                       input_lines(prepared) + output_lines(prepared);
+                       line("computation", prepared.computation()) + input_lines(prepared) +
+                       output_lines(prepared);
     std::istringstream parameters(prepared.file.parameters->canonical());
     for (std::string parameter; std::getline(parameters, parameter);) {
         text += prepared.file.kind + "." + parameter + "\n";

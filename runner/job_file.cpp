@@ -75,7 +75,7 @@ void parse_values(const TableEntries& values, JobFile& job, Diagnostics& diagnos
             top.complain("name", "must not be empty");
         }
     }
-    job.input = parse_input(top);
+    job.input = parse_input(top, kind == nullptr ? "" : kind->dataset);
     job.output = parse_output(top, job.input);
     job.run = parse_run(top);
     if (kind != nullptr) {

@@ -7,6 +7,7 @@
 #include "io/intact_rows.hpp"
 #include "io/output_layout.hpp"
 #include "jobs/kind.hpp"
+#include "runner/halo_way.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -69,6 +70,8 @@ struct JobFile {
         std::optional<std::int64_t> chunk_rows;  ///< nothing: auto
         std::optional<std::int64_t> lanes;       ///< nothing: auto
         std::optional<std::int64_t> io_threads;  ///< nothing: auto; readers, and as many writers
+        std::optional<std::int64_t> halo_depth;  ///< nothing: auto; of a job that evolves
+        HaloChoice halo_exchange = HaloChoice::automatic;
         ResumeChoice resume = ResumeChoice::automatic;
         RowCheck resume_check = RowCheck::few; ///< of the rows to go on with
         double commit_seconds = 10;            ///< between two commits of finished rows

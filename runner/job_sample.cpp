@@ -103,6 +103,7 @@ std::string output_lines(const JobFile::Output& output) {
 std::string run_lines(const JobFile::Run& run) {
     static constexpr std::array backends = {"auto", "cpu", "cuda"};
     static constexpr std::array resumes = {"auto", "never", "require"};
+    static constexpr std::array halos = {"auto", "direct", "staged"};
     return "[run]\n" +
            line("backend", toml_text(backends.at(static_cast<std::size_t>(run.backend)))) +
            size_lines("host_memory", run.host_memory,
@@ -110,6 +111,8 @@ std::string run_lines(const JobFile::Run& run) {
            size_lines("device_memory", run.device_memory, "80% of what is free on the rank's GPU") +
            line("chunk_rows", count_text(run.chunk_rows)) + line("lanes", count_text(run.lanes)) +
            line("io_threads", count_text(run.io_threads)) +
+           line("halo_depth", count_text(run.halo_depth)) +
+           line("halo_exchange", toml_text(halos.at(static_cast<std::size_t>(run.halo_exchange)))) +
            line("resume", toml_text(resumes.at(static_cast<std::size_t>(run.resume)))) +
            line("resume_check", run.resume_check == RowCheck::all ? "\"all\"" : "\"few\"") +
            line("commit_seconds", toml_text(run.commit_seconds)) +

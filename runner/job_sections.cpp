@@ -21,6 +21,7 @@ constexpr std::int64_t most_axes = 32;                 // of an HDF5 dataset
 constexpr std::int64_t most_chunk_bytes = 4 * GiB - 1; // of an HDF5 chunk
 constexpr std::int64_t most_lanes = 64;
 constexpr std::int64_t most_io_threads = 256;
+constexpr std::int64_t most_halo_depth = 65536;
 
 /// A text that must not be empty; "" where it is reported.
 std::string filled_text(TableReader& table, std::string_view key) {
@@ -250,7 +251,7 @@ const std::vector<std::string>& generate_patterns() {
     return names;
 }
 
-JobFile::Input parse_input(TableReader& top) {
+JobFile::Input parse_input(TableReader& top, std::string_view usual_dataset) {
     JobFile::Input input;
     if (!top.has("input")) {
         top.missing("input", "a table [input] with file and dataset");
@@ -261,7 +262,11 @@ JobFile::Input parse_input(TableReader& top) {
         return input;
     }
     input.file = required_text(*table, "file", "file = \"data/image.h5\", an HDF5 file");
-    input.dataset = required_text(*table, "dataset", "dataset = \"/image\", its place in the file");
+    input.dataset = usual_dataset;
+    if (table->has("dataset") || usual_dataset.empty()) {
+        input.dataset =
+            required_text(*table, "dataset", "dataset = \"/image\", its place in the file");
+    }
     input.generate = parse_generate(*table);
     if (table->boolean("allow_external").value_or(false)) {
         input.rules.outside = InputRules::Outside::anywhere;
@@ -312,6 +317,12 @@ JobFile::Run parse_run(TableReader& top) {
     run.chunk_rows = parse_count(*table, "chunk_rows", any);
     run.lanes = parse_count(*table, "lanes", most_lanes);
     run.io_threads = parse_count(*table, "io_threads", most_io_threads);
+    run.halo_depth = parse_count(*table, "halo_depth", most_halo_depth);
+    const std::optional<std::size_t> halo =
+        table->choice("halo_exchange", {"auto", "direct", "staged"});
+    run.halo_exchange =
+        std::array{HaloChoice::automatic, HaloChoice::direct, HaloChoice::staged}.at(
+            halo.value_or(0));
     const std::optional<std::size_t> resume = table->choice("resume", {"auto", "never", "require"});
     run.resume = std::array{ResumeChoice::automatic, ResumeChoice::never, ResumeChoice::require}.at(
         resume.value_or(0));

@@ -3,9 +3,11 @@
 
 #include "base/error.hpp"
 #include "io/journal.hpp"
+#include "runner/evolve_engine.hpp"
 #include "runner/progress.hpp"
 #include "runner/ticker.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -20,43 +22,109 @@ double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+QueueMaker queue_maker(const RankBinding& binding) {
+    return [&binding] {
+        return make_queue(binding.backend, binding.device.index, binding.limits.cores);
+    };
+}
+
 void say(const std::string& line) { (void)std::fputs(line.c_str(), stderr); }
 
-ProgressSnapshot snapshot(const Plan& plan, std::int64_t rows, const StreamProgress& progress,
+void add_stages(const RunProgress& progress, ProgressSnapshot& now) {
+    for (std::size_t i = 0; i < stage_count; ++i) {
+        now.stages.push_back({stage_names[i], progress.busy_seconds[i]});
+    }
+}
+
+ProgressSnapshot snapshot(const Plan& plan, std::int64_t rows, const RunProgress& progress,
                           double seconds) {
     ProgressSnapshot now;
     now.rows_done = progress.rows_done;
     now.rows_total = rows;
     // The first rank's slab stands for all: the others have as many rows.
-    now.bytes_done = now.rows_done * (plan.shape.in_row_bytes + plan.shape.out_row_bytes) *
-                     plan.decomposition.ranks;
+    now.amount_done =
+        static_cast<double>(now.rows_done * (plan.shape.in_row_bytes + plan.shape.out_row_bytes) *
+                            plan.decomposition.ranks);
     now.seconds = seconds;
-    for (std::size_t i = 0; i < stage_count; ++i) {
-        now.stages.push_back({stage_names[i], progress.busy_seconds[i]});
-    }
+    add_stages(progress, now);
     return now;
+}
+
+ProgressSnapshot snapshot(const EvolvePlan& plan, std::int64_t before, const RunProgress& progress,
+                          double seconds) {
+    ProgressSnapshot now;
+    now.rows_done = std::max<std::int64_t>(0, progress.rows_done - before);
+    now.rows_total = plan.shape.snapshots.generations - before;
+    now.amount_done = static_cast<double>(now.rows_done) * static_cast<double>(plan.shape.cells);
+    now.unit = "cells";
+    now.seconds = seconds;
+    add_stages(progress, now);
+    return now;
+}
+
+RowWriter::Sync sync_of(const PreparedJob& prepared) {
+    return prepared.file.output.sync ? RowWriter::Sync::yes : RowWriter::Sync::no;
+}
+
+/// Opens what both engines work with. Not collective.
+void open_files(const PreparedJob& prepared, int io_threads, std::int64_t generation, int rank,
+                OpenRun& open) {
+    const JobFile& file = prepared.file;
+    const auto sync = sync_of(prepared);
+    open.reader = open_rows(file.input.file, file.input.dataset, io_threads);
+    open.writer = open_output_rows(output_dataset(prepared), rank, io_threads, generation);
+    open.commits =
+        std::make_unique<Commits>(*open.writer,
+                                  JournalWriter(journal_folder(file.output.file), generation,
+                                                "rank-" + std::to_string(rank), sync),
+                                  file.run.commit_seconds, sync);
+}
+
+/// Does the engine's work while the first rank shows how far it is: `look(seconds)`.
+template <class Look, class Work>
+RunTimes with_progress(const RunCommand& command, const PreparedJob& prepared,
+                       const RankBinding& binding, const Ranks& ranks, OpenRun& open,
+                       const Look& look, const Work& work) {
+    const bool shown = ranks.first() && !command.quiet;
+    Progress view(stderr, shown ? progress_style(stderr) : ProgressStyle::silent,
+                  prepared.file.name);
+    const auto start = Clock::now();
+    RunTimes times;
+    try {
+        const Ticker ticker([&] { view.update(look(seconds_since(start))); });
+        times = work();
+    } catch (const AgreedError&) {
+        view.clear();
+        throw;
+    } catch (const Error& error) {
+        view.clear();
+        try {
+            open.commits->finish();
+        } catch (const std::exception&) { // the first failure is the one to tell
+        }
+        throw with_rank(error, binding, ranks);
+    }
+    view.finish(look(seconds_since(start)));
+    return times;
 }
 
 } // namespace
 
-void open_run(const PreparedJob& prepared, const Plan& plan, std::int64_t generation,
+void open_run(const PreparedJob& prepared, const Plan& plan, const Beginning& beginning,
               const Ranks& ranks, OpenRun& open) {
-    const JobFile& file = prepared.file;
-    const auto sync = file.output.sync ? RowWriter::Sync::yes : RowWriter::Sync::no;
     ranks.together([&] {
-        open.reader = open_rows(file.input.file, file.input.dataset, plan.io_threads);
-        open.writer =
-            open_output_rows(output_dataset(prepared), ranks.rank(), plan.io_threads, generation);
-        open.commits =
-            std::make_unique<Commits>(*open.writer,
-                                      JournalWriter(journal_folder(file.output.file), generation,
-                                                    "rank-" + std::to_string(ranks.rank()), sync),
-                                      file.run.commit_seconds, sync);
+        open_files(prepared, plan.io_threads, beginning.generation, ranks.rank(), open);
         open.border =
             std::make_unique<BorderRows>(plan.decomposition, ranks.rank(), plan.shape.in_row_bytes);
         open.border->read_own(*open.reader);
     });
     open.border->exchange(ranks);
+}
+
+void open_run(const PreparedJob& prepared, const EvolvePlan& plan, const Beginning& beginning,
+              const Ranks& ranks, OpenRun& open) {
+    ranks.together(
+        [&] { open_files(prepared, plan.io_threads, beginning.generation, ranks.rank(), open); });
 }
 
 Error with_rank(const Error& error, const RankBinding& binding, const Ranks& ranks) {
@@ -67,35 +135,44 @@ Error with_rank(const Error& error, const RankBinding& binding, const Ranks& ran
     return {error.code(), std::move(text)};
 }
 
-StreamTimes stream_with_progress(const RunCommand& command, const PreparedJob& prepared,
-                                 const Plan& plan, const RankBinding& binding, const Ranks& ranks,
-                                 OpenRun& open, const Stop& stop, Trace* trace) {
-    StreamProgress& progress = open.progress;
+RunTimes run_engine(const RunCommand& command, const PreparedJob& prepared, const Plan& plan,
+                    const RankBinding& binding, const Ranks& ranks, const Beginning& /*beginning*/,
+                    OpenRun& open, const Stop& stop, Trace* trace) {
     const std::int64_t rows = plan.decomposition.rows_to_do(plan.decomposition.slab(ranks.rank()));
     const Stream stream{
-        plan,  prepared.stream(),  ranks.rank(), *open.reader, *open.border, *open.writer, progress,
-        trace, open.commits.get(), &stop,        say};
-    const bool shown = ranks.first() && !command.quiet;
-    Progress view(stderr, shown ? progress_style(stderr) : ProgressStyle::silent,
-                  prepared.file.name);
-    const auto start = Clock::now();
-    StreamTimes times;
-    try {
-        const Ticker ticker(
-            [&] { view.update(snapshot(plan, rows, progress, seconds_since(start))); });
-        times = run_stream(stream, [&] {
-            return make_queue(binding.backend, binding.device.index, binding.limits.cores);
-        });
-    } catch (const Error& error) {
-        view.clear();
-        try {
-            open.commits->finish();
-        } catch (const std::exception&) { // the first failure is the one to tell
-        }
-        throw with_rank(error, binding, ranks);
-    }
-    view.finish(snapshot(plan, rows, progress, seconds_since(start)));
-    return times;
+        plan,         *prepared.stream(), ranks.rank(), *open.reader,       *open.border,
+        *open.writer, open.progress,      trace,        open.commits.get(), &stop,
+        say};
+    return with_progress(
+        command, prepared, binding, ranks, open,
+        [&](double seconds) { return snapshot(plan, rows, open.progress, seconds); },
+        [&] { return run_stream(stream, queue_maker(binding)); });
+}
+
+RunTimes run_engine(const RunCommand& command, const PreparedJob& prepared, const EvolvePlan& plan,
+                    const RankBinding& binding, const Ranks& ranks, const Beginning& beginning,
+                    OpenRun& open, const Stop& stop, Trace* trace) {
+    const JobFile& file = prepared.file;
+    const Evolution evolution{plan,
+                              *prepared.evolve(),
+                              ranks,
+                              *open.reader,
+                              *open.writer,
+                              *open.commits,
+                              open.progress,
+                              trace,
+                              stop,
+                              file.run.halo_exchange,
+                              journal_folder(file.output.file),
+                              beginning.checkpoint,
+                              file.run.commit_seconds,
+                              sync_of(prepared)};
+    const std::uint64_t first = plan.shape.snapshots.first;
+    const auto before = static_cast<std::int64_t>(beginning.checkpoint.value_or(first) - first);
+    return with_progress(
+        command, prepared, binding, ranks, open,
+        [&](double seconds) { return snapshot(plan, before, open.progress, seconds); },
+        [&] { return run_evolution(evolution, queue_maker(binding)); });
 }
 
 std::vector<std::string> stop_files(const std::string& output) {
@@ -120,7 +197,28 @@ std::optional<Stopped> agree_on_stop(const Plan& plan, const OpenRun& open, cons
             reason = text.substr(mark + 1);
         }
     }
-    return unfinished ? std::optional(Stopped{reason, rows}) : std::nullopt;
+    if (!unfinished) {
+        return std::nullopt;
+    }
+    return Stopped{reason,
+                   std::to_string(rows) + " of " + std::to_string(d.total_rows()) + " rows of "};
+}
+
+std::optional<Stopped> agree_on_stop(const EvolvePlan& plan, const OpenRun& open, const Stop& stop,
+                                     const Ranks& ranks) {
+    const Snapshots& snapshots = plan.shape.snapshots;
+    std::string reason;
+    for (const std::string& text : ranks.gather(stop.reason())) {
+        if (reason.empty() || reason == Stop::other_rank) {
+            reason = text;
+        }
+    }
+    // All ranks stop at one generation.
+    if (open.progress.rows_done == snapshots.generations) {
+        return std::nullopt;
+    }
+    return Stopped{reason, std::to_string(open.progress.rows_done) + " of " +
+                               std::to_string(snapshots.generations) + " generations of "};
 }
 
 } // namespace runner

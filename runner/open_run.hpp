@@ -7,8 +7,8 @@
 #include "runner/claim.hpp"
 #include "runner/command_line.hpp"
 #include "runner/commits.hpp"
+#include "runner/job_plan.hpp"
 #include "runner/mpi.hpp"
-#include "runner/plan.hpp"
 #include "runner/prepare.hpp"
 #include "runner/report.hpp"
 #include "runner/stop.hpp"
@@ -22,26 +22,31 @@
 
 namespace runner {
 
-/// The middle of a run on one rank: what is open while the stream runs. `progress` may be looked at
+/// The middle of a run on one rank: what is open while the engine runs. `progress` may be looked at
 /// from another thread at any time, `commits` while progress.under_way.
 struct OpenRun {
     std::unique_ptr<RowReader> reader;
     std::unique_ptr<RowWriter> writer;
     std::unique_ptr<Commits> commits;
-    std::unique_ptr<BorderRows> border;
-    StreamProgress progress;
+    std::unique_ptr<BorderRows> border; ///< of a stream
+    RunProgress progress;
 };
 
-/// Opens input, output and journal and trades the border rows. Collective.
-void open_run(const PreparedJob& prepared, const Plan& plan, std::int64_t generation,
+/// Opens input, output and journal; a stream trades its border rows. Collective.
+void open_run(const PreparedJob& prepared, const Plan& plan, const Beginning& beginning,
+              const Ranks& ranks, OpenRun& open);
+void open_run(const PreparedJob& prepared, const EvolvePlan& plan, const Beginning& beginning,
               const Ranks& ranks, OpenRun& open);
 
-/// Streams the rank's slab, with progress on standard error from the first rank. An error, which
-/// only this rank knows of, names the rank, its host and its GPU; what was written before it is
+/// Does the rank's part, with progress on standard error from the first rank. An error, which only
+/// this rank knows of, names the rank, its host and its GPU; what was written before it is
 /// committed.
-StreamTimes stream_with_progress(const RunCommand& command, const PreparedJob& prepared,
-                                 const Plan& plan, const RankBinding& binding, const Ranks& ranks,
-                                 OpenRun& open, const Stop& stop, Trace* trace);
+RunTimes run_engine(const RunCommand& command, const PreparedJob& prepared, const Plan& plan,
+                    const RankBinding& binding, const Ranks& ranks, const Beginning& beginning,
+                    OpenRun& open, const Stop& stop, Trace* trace);
+RunTimes run_engine(const RunCommand& command, const PreparedJob& prepared, const EvolvePlan& plan,
+                    const RankBinding& binding, const Ranks& ranks, const Beginning& beginning,
+                    OpenRun& open, const Stop& stop, Trace* trace);
 
 /// The error with "; rank 1 on node7, GPU GPU-…" added to where it happened.
 Error with_rank(const Error& error, const RankBinding& binding, const Ranks& ranks);
@@ -52,10 +57,13 @@ std::vector<std::string> stop_files(const std::string& output);
 /// How a run was stopped, as every rank knows it.
 struct Stopped {
     std::string reason;
-    std::int64_t rows_done = 0; ///< of the whole output
+    std::string done; ///< "3 of 7 rows of "
 };
-/// After the stream: nothing when every rank has finished its slab. Collective.
+
+/// After the engine: nothing when every rank has finished its part. Collective.
 std::optional<Stopped> agree_on_stop(const Plan& plan, const OpenRun& open, const Stop& stop,
+                                     const Ranks& ranks);
+std::optional<Stopped> agree_on_stop(const EvolvePlan& plan, const OpenRun& open, const Stop& stop,
                                      const Ranks& ranks);
 
 } // namespace runner

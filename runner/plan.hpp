@@ -33,7 +33,8 @@ struct PlanRequest {
     std::optional<std::int64_t> chunk_rows;
     std::optional<std::int64_t> lanes;
     std::optional<std::int64_t> io_threads;
-    RowSet done = {}; ///< rows that need not be computed
+    std::optional<std::int64_t> halo_depth; ///< of a job that evolves
+    RowSet done = {};                       ///< rows that need not be computed
 };
 
 /// Every decision before the first byte moves: a value, the same on every rank and in `runner

@@ -66,7 +66,7 @@ std::string plan_report(const PlanCommand& command) {
     check_file_names(file, {}, std::nullopt);
     probe_inputs(file);
     const PreparedJob prepared = prepare_job(std::move(file));
-    const Plan plan = plan_job(prepared, backend, command.ranks, limits);
+    const JobPlan plan = plan_job(prepared, backend, command.ranks, limits);
     const DiskSpace disk = disk_space(prepared);
     if (disk.free < disk.needed) {
         throw Error(

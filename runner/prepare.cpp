@@ -41,6 +41,14 @@ bool on_one_device(const std::filesystem::path& a, const std::filesystem::path& 
 
 } // namespace
 
+ArrayInfo PreparedJob::output() const {
+    return std::visit([](const auto& some) { return some->shape().output; }, job);
+}
+
+std::string PreparedJob::computation() const {
+    return std::visit([](const auto& some) { return some->computation(); }, job);
+}
+
 std::string partial_name(const std::string& file) { return file + ".partial"; }
 
 PreparedJob prepare_job(JobFile file) {
@@ -53,15 +61,18 @@ PreparedJob prepare_job(JobFile file) {
     } else {
         prepared.input = inspect_dataset(file.input.file, file.input.dataset);
     }
-    prepared.job = file.parameters->make(prepared.input.array, file.output.type);
+    const InputDataset source = prepared.input_is_missing
+                                    ? InputDataset{}
+                                    : InputDataset{file.input.file, file.input.dataset};
+    prepared.job = file.parameters->make({prepared.input.array, source}, file.output.type);
     prepared.file = std::move(file);
     return prepared;
 }
 
-Plan plan_job(const PreparedJob& prepared, Backend backend, int ranks, const RankLimits& limits,
-              const RowSet& done) {
+JobPlan plan_job(const PreparedJob& prepared, Backend backend, int ranks, const RankLimits& limits,
+                 const RowSet& done) {
     const JobFile::Run& run = prepared.file.run;
-    const ArrayInfo output = prepared.stream().shape().output;
+    const ArrayInfo output = prepared.output();
     PlanRequest request;
     request.backend = backend;
     request.ranks = ranks;
@@ -77,13 +88,16 @@ Plan plan_job(const PreparedJob& prepared, Backend backend, int ranks, const Ran
         return reader_bytes(prepared.input, threads) +
                writer_bytes(output, prepared.file.output.layout, threads);
     };
-    return make_plan(prepared.stream(), request);
+    request.halo_depth = run.halo_depth;
+    if (const EvolveJob* const job = prepared.evolve()) {
+        return make_evolve_plan(*job, request);
+    }
+    return make_plan(*prepared.stream(), request);
 }
 
 OutputDataset output_dataset(const PreparedJob& prepared) {
     const JobFile::Output& output = prepared.file.output;
-    return {partial_name(output.file), output.dataset, prepared.stream().shape().output,
-            output.layout};
+    return {partial_name(output.file), output.dataset, prepared.output(), output.layout};
 }
 
 DiskSpace disk_space(const PreparedJob& prepared) {
@@ -96,7 +110,7 @@ DiskSpace disk_space(const PreparedJob& prepared) {
                                        "Make it: mkdir -p " + folder.string()});
     }
     DiskSpace disk;
-    disk.needed = byte_count(prepared.stream().shape().output);
+    disk.needed = byte_count(prepared.output());
     if (prepared.input_is_missing && on_one_device(folder_of(prepared.file.input.file), folder)) {
         disk.needed += byte_count(prepared.input.array);
     }

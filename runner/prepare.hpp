@@ -4,10 +4,12 @@
 #include "io/rows.hpp"
 #include "jobs/kind.hpp"
 #include "runner/job_file.hpp"
-#include "runner/plan.hpp"
+#include "runner/job_plan.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <variant>
 
 namespace runner {
 
@@ -18,7 +20,20 @@ struct PreparedJob {
     bool input_is_missing = false; ///< input.generate makes it first
     Job job;
 
-    const StreamJob& stream() const { return *std::get<std::unique_ptr<StreamJob>>(job); }
+    /// Nothing where the job is of another engine.
+    const StreamJob* stream() const { return job_of<StreamJob>(); }
+    const EvolveJob* evolve() const { return job_of<EvolveJob>(); }
+
+    /// What the job makes.
+    ArrayInfo output() const;
+    /// As StreamJob::computation().
+    std::string computation() const;
+
+  private:
+    template <class J> const J* job_of() const {
+        const auto* const found = std::get_if<std::unique_ptr<J>>(&job);
+        return found == nullptr ? nullptr : found->get();
+    }
 };
 
 /// Looks at the input and makes the job. @throws Error (usage, input).
@@ -33,8 +48,8 @@ struct RankLimits {
 
 /// The plan of a prepared job: limits as the job file sets them within what is available.
 /// `done`: rows that an earlier run has finished.
-Plan plan_job(const PreparedJob& prepared, Backend backend, int ranks, const RankLimits& limits,
-              const RowSet& done = {});
+JobPlan plan_job(const PreparedJob& prepared, Backend backend, int ranks, const RankLimits& limits,
+                 const RowSet& done = {});
 
 /// The dataset the job writes, under the name it has while it is being written.
 OutputDataset output_dataset(const PreparedJob& prepared);

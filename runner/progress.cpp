@@ -31,9 +31,12 @@ std::string duration_text(double seconds) {
     return formatted("%lld:%02lld:%02lld h", whole / 3600, whole / 60 % 60, whole % 60);
 }
 
-std::string rate_text(double bytes_per_second) {
-    return bytes_per_second < 1e9 ? formatted("%.0f MB/s", bytes_per_second / 1e6)
-                                  : formatted("%.2f GB/s", bytes_per_second / 1e9);
+std::string rate_text(double a_second, std::string_view unit) {
+    if (unit != "B") {
+        return formatted("%.3g ", a_second) + std::string(unit) + "/s";
+    }
+    return a_second < 1e9 ? formatted("%.0f MB/s", a_second / 1e6)
+                          : formatted("%.2f GB/s", a_second / 1e9);
 }
 
 /// Seconds until the end, if the rest goes as what is done.
@@ -63,7 +66,7 @@ std::string progress_text(const ProgressSnapshot& snapshot) {
     // Rounded down: 100 % is said only of what is complete.
     std::string text = formatted("%.1f %%", std::floor(share * 1000) / 10);
     if (snapshot.seconds > 0) {
-        text += "  " + rate_text(static_cast<double>(snapshot.bytes_done) / snapshot.seconds);
+        text += "  " + rate_text(snapshot.amount_done / snapshot.seconds, snapshot.unit);
     }
     if (const std::optional<double> left = seconds_left(snapshot)) {
         text += "  " + duration_text(*left) + " left";

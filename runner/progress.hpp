@@ -17,7 +17,8 @@ struct ProgressSnapshot {
     };
     std::int64_t rows_done = 0;
     std::int64_t rows_total = 0;
-    std::int64_t bytes_done = 0; ///< read and written together, or whatever the rate is to be of
+    double amount_done = 0;      ///< what the rate is of: bytes read and written, or cells
+    std::string_view unit = "B"; ///< of it
     double seconds = 0;          ///< since the beginning
     std::vector<Stage> stages;
 };

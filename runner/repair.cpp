@@ -56,10 +56,17 @@ std::uint64_t computed_hash(RowComputer& computer, RowRange rows, std::int64_t r
 void mend(const RepairRequest& request, FinishedOutput& output, const std::vector<WrongRows>& wrong,
           Repair& result) {
     const PreparedJob prepared = prepare_again(output, request.input);
+    if (prepared.stream() == nullptr) {
+        throw Error(ExitCode::differs,
+                    {"cannot repair, and changed nothing",
+                     output.file + ", " + rows_text(wrong.front().rows, output.stored.array),
+                     "a snapshot comes from all generations before it",
+                     "Run the job again with output.overwrite = true"});
+    }
     const JobFile::Input& from = prepared.file.input;
     const auto input = open_rows(from.file, from.dataset, request.threads);
     const OutputDataset dataset = output.dataset();
-    RowComputer computer(prepared.stream(), *input, row_alignment(dataset.array, dataset.layout),
+    RowComputer computer(*prepared.stream(), *input, row_alignment(dataset.array, dataset.layout),
                          request.threads);
     for (const WrongRows& run : wrong) {
         const std::uint64_t hash = computed_hash(computer, run.rows, row_bytes(dataset.array));

@@ -5,6 +5,7 @@
 #include "runner/version.hpp"
 
 #include <algorithm>
+#include <variant>
 
 #include <nlohmann/json.hpp>
 
@@ -13,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json stages_json(const StreamTimes& times) {
+Json stages_json(const RunTimes& times) {
     Json stages = Json::object();
     for (std::size_t i = 0; i < stage_count; ++i) {
         const StageTimes& stage = times.stages[i];
@@ -24,7 +25,7 @@ Json stages_json(const StreamTimes& times) {
     return stages;
 }
 
-Json halvings_json(const StreamTimes& times) {
+Json halvings_json(const RunTimes& times) {
     Json halvings = Json::array();
     for (const Halving& halving : times.halvings) {
         halvings.push_back({{"reason", halving.reason},
@@ -51,44 +52,78 @@ Json rank_json(const RankReport& report) {
             {"stages", stages_json(report.times)},
             {"border",
              {{"rows_held", report.border_rows_held}, {"bytes_sent", report.border_bytes_sent}}},
+            {"evolution",
+             {{"generations", report.times.generations},
+              {"halo_way", report.times.halo_way},
+              {"checkpoints", report.times.checkpoints},
+              {"checkpoint_seconds", report.times.checkpoint_seconds}}},
             {"memory",
              {{"device_bytes", report.times.device_bytes},
               {"resident_before_bytes", report.resident_before},
               {"resident_peak_bytes", report.resident_peak}}}};
 }
 
-Json plan_value(const Plan& plan) {
-    const Decomposition& d = plan.decomposition;
+template <class SomePlan> Json memory_json(const SomePlan& plan) {
+    return {{"staging_bytes", plan.need.staging},      {"border_bytes", plan.need.border},
+            {"storage_bytes", plan.need.storage},      {"host_bytes", plan.need.host()},
+            {"host_limit_bytes", plan.host_memory},    {"device_bytes", plan.need.device},
+            {"device_limit_bytes", plan.device_memory}};
+}
+
+const char* backend_name(Backend backend) { return backend == Backend::cuda ? "cuda" : "cpu"; }
+
+Json slabs_json(const Decomposition& d) {
     Json ranks = Json::array();
     for (int rank = 0; rank < d.ranks; ++rank) {
         const RowRange slab = d.slab(rank);
         ranks.push_back(
             {{"rank", rank}, {"rows", {slab.first, slab.last}}, {"chunks", count_chunks(d, slab)}});
     }
+    return ranks;
+}
+
+Json plan_value(const Plan& plan) {
+    const Decomposition& d = plan.decomposition;
     const std::int64_t rows = d.rows_to_do({0, d.total_rows()});
-    return {{"backend", plan.backend == Backend::cuda ? "cuda" : "cpu"},
+    return {{"backend", backend_name(plan.backend)},
             {"frames", d.frames},
             {"rows_per_frame", d.rows},
             {"halo_rows", d.halo},
             {"chunk_rows", d.chunk_rows},
             {"lanes", plan.lanes},
             {"io_threads", plan.io_threads},
-            {"ranks", std::move(ranks)},
-            {"memory_per_rank",
-             {{"staging_bytes", plan.need.staging},
-              {"border_bytes", plan.need.border},
-              {"storage_bytes", plan.need.storage},
-              {"host_bytes", plan.need.host()},
-              {"host_limit_bytes", plan.host_memory},
-              {"device_bytes", plan.need.device},
-              {"device_limit_bytes", plan.device_memory}}},
+            {"ranks", slabs_json(d)},
+            {"memory_per_rank", memory_json(plan)},
             {"bytes_read", rows * plan.shape.in_row_bytes},
             {"bytes_written", rows * plan.shape.out_row_bytes}};
 }
 
+Json plan_value(const EvolvePlan& plan) {
+    const Decomposition& d = plan.decomposition;
+    const Snapshots& snapshots = plan.shape.snapshots;
+    return {{"backend", backend_name(plan.backend)},
+            {"rows", d.rows},
+            {"cells", plan.shape.cells},
+            {"first_generation", snapshots.first},
+            {"generations", snapshots.generations},
+            {"snapshots", snapshots.count()},
+            {"halo_depth", d.halo},
+            {"chunk_rows", d.chunk_rows},
+            {"lanes", plan.lanes},
+            {"io_threads", plan.io_threads},
+            {"ranks", slabs_json(d)},
+            {"memory_per_rank", memory_json(plan)},
+            {"bytes_read", d.rows * plan.shape.in_row_bytes},
+            {"bytes_written", snapshots.count() * d.rows * plan.shape.out_row_bytes}};
+}
+
+Json value_of(const JobPlan& plan) {
+    return std::visit([](const auto& some) { return plan_value(some); }, plan);
+}
+
 /// Of the rank that had to halve its chunks most; the plan's where none had to.
 std::int64_t least_chunk_rows(const RunReport& report) {
-    std::int64_t least = report.plan.decomposition.chunk_rows;
+    std::int64_t least = decomposition_of(report.plan).chunk_rows;
     for (const RankReport& rank : report.ranks) {
         least = std::min(least, rank.times.chunk_rows);
     }
@@ -123,6 +158,11 @@ RankReport rank_report_from_text(const std::string& text) {
         const Json& stage = json["stages"][std::string(stage_names[i])];
         report.times.stages[i] = {stage["busy_seconds"], stage["wait_seconds"], stage["bytes"]};
     }
+    const Json& evolution = json["evolution"];
+    report.times.generations = evolution["generations"];
+    report.times.halo_way = evolution["halo_way"];
+    report.times.checkpoints = evolution["checkpoints"];
+    report.times.checkpoint_seconds = evolution["checkpoint_seconds"];
     report.border_rows_held = json["border"]["rows_held"];
     report.border_bytes_sent = json["border"]["bytes_sent"];
     report.times.device_bytes = json["memory"]["device_bytes"];
@@ -155,6 +195,8 @@ std::string report_json(const RunReport& report) {
         ranks.push_back(rank_json(rank));
     }
     const JobFile& job = report.job;
+    const ArrayInfo output =
+        std::visit([](const auto& plan) { return plan.shape.output; }, report.plan);
     const Json json = {{"job",
                         {{"file", job.path},
                          {"name", job.name},
@@ -176,9 +218,9 @@ std::string report_json(const RunReport& report) {
                        {"output",
                         {{"file", job.output.file},
                          {"dataset", job.output.dataset},
-                         {"type", name_of(report.plan.shape.output.type)},
-                         {"shape", report.plan.shape.output.shape}}},
-                       {"plan", plan_value(report.plan)},
+                         {"type", name_of(output.type)},
+                         {"shape", output.shape}}},
+                       {"plan", value_of(report.plan)},
                        {"start_seconds", report.start_seconds},
                        {"wall_seconds", report.wall_seconds},
                        {"finish_seconds", report.finish_seconds},
@@ -188,45 +230,11 @@ std::string report_json(const RunReport& report) {
     return json.dump(2) + "\n";
 }
 
-std::string plan_json(const Plan& plan, const DiskSpace& disk) {
-    Json json = plan_value(plan);
+std::string plan_json(const JobPlan& plan, const DiskSpace& disk) {
+    Json json = value_of(plan);
     json["disk_needed_bytes"] = disk.needed;
     json["disk_free_bytes"] = disk.free;
     return json.dump(2) + "\n";
-}
-
-std::string plan_text(const Plan& plan) {
-    const Decomposition& d = plan.decomposition;
-    std::string text = std::to_string(d.frames) + (d.frames == 1 ? " frame of " : " frames of ") +
-                       std::to_string(d.rows) + " rows, halo " + std::to_string(d.halo) + "; " +
-                       (plan.backend == Backend::cuda ? "cuda" : "cpu") + ", chunks of " +
-                       std::to_string(d.chunk_rows) + " rows, " + std::to_string(plan.lanes) +
-                       (plan.lanes == 1 ? " lane, " : " lanes, ") +
-                       std::to_string(plan.io_threads) +
-                       (plan.io_threads == 1 ? " I/O thread\n" : " I/O threads\n");
-    constexpr int most_listed = 16;
-    for (int rank = 0; rank < std::min(d.ranks, most_listed); ++rank) {
-        const RowRange slab = d.slab(rank);
-        text += "  rank " + std::to_string(rank) + ": rows " + std::to_string(slab.first) + " to " +
-                std::to_string(slab.last) + ", " + std::to_string(count_chunks(d, slab)) +
-                " chunks\n";
-    }
-    if (d.ranks > most_listed) {
-        text += "  … and " + std::to_string(d.ranks - most_listed) + " ranks more\n";
-    }
-    const auto of = [](std::int64_t need, std::int64_t limit) {
-        return size_text(need) + " of " + size_text(limit);
-    };
-    text += "  a rank takes: host " + of(plan.need.host(), plan.host_memory) + " (staging " +
-            size_text(plan.need.staging) + ", border rows " + size_text(plan.need.border) +
-            ", storage " + size_text(plan.need.storage) + ")";
-    if (plan.backend == Backend::cuda) {
-        text += ", device " + of(plan.need.device, plan.device_memory);
-    }
-    const std::int64_t rows = d.rows_to_do({0, d.total_rows()});
-    text += "\n  in all: reads " + size_text(rows * plan.shape.in_row_bytes) + ", writes " +
-            size_text(rows * plan.shape.out_row_bytes) + "\n";
-    return text;
 }
 
 std::vector<Attribute> provenance(const RunReport& report) {
@@ -248,9 +256,9 @@ std::vector<Attribute> provenance(const RunReport& report) {
         {"input_bytes", report.input_bytes},
         {"input_modified", report.input_modified},
         {"wall_seconds", report.wall_seconds},
-        {"backend", report.plan.backend == Backend::cuda ? "cuda" : "cpu"},
+        {"backend", backend_name(backend_of(report.plan))},
         {"devices", devices},
-        {"ranks", std::int64_t{report.plan.decomposition.ranks}},
+        {"ranks", std::int64_t{decomposition_of(report.plan).ranks}},
         {"runs", report.runs},
         {"chunk_rows", least_chunk_rows(report)}};
     for (std::size_t i = 0; i < stage_count; ++i) {

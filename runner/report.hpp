@@ -3,7 +3,7 @@
 
 #include "io/rows.hpp"
 #include "runner/job_file.hpp"
-#include "runner/plan.hpp"
+#include "runner/job_plan.hpp"
 #include "runner/prepare.hpp"
 #include "runner/stream_engine.hpp"
 
@@ -23,7 +23,7 @@ struct RankReport {
     std::string cores;  ///< "0-7"
     std::int64_t first_row = 0;
     std::int64_t last_row = 0;
-    StreamTimes times;
+    RunTimes times;
     std::int64_t border_bytes_sent = 0;
     std::int64_t border_rows_held = 0;
     std::int64_t resident_before = 0; ///< bytes, before the plan's memory was taken
@@ -38,7 +38,7 @@ RankReport rank_report_from_text(const std::string& text);
 struct RunReport {
     const JobFile& job;
     const std::vector<std::string>& settings; ///< laid over the job file's text
-    const Plan& plan;
+    const JobPlan& plan;
     const DatasetInfo& input;
     std::int64_t input_bytes = 0; ///< of the file
     std::string input_modified;   ///< ISO 8601, UTC
@@ -70,7 +70,7 @@ std::vector<Attribute> provenance(const RunReport& report);
 std::string binding_table(const std::vector<RankReport>& ranks);
 
 /// The plan as JSON text and for a person, as `runner plan` and the report show it.
-std::string plan_json(const Plan& plan, const DiskSpace& disk);
-std::string plan_text(const Plan& plan);
+std::string plan_json(const JobPlan& plan, const DiskSpace& disk);
+std::string plan_text(const JobPlan& plan);
 
 } // namespace runner

@@ -3,6 +3,7 @@
 
 #include "base/sizes.hpp"
 #include "io/file_lock.hpp"
+#include "io/generations.hpp"
 #include "io/journal.hpp"
 #include "runner/bind_rank.hpp"
 #include "runner/claim.hpp"
@@ -30,6 +31,8 @@
 #include <new>
 #include <optional>
 #include <thread>
+#include <utility>
+#include <variant>
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -86,7 +89,7 @@ void generate_input(const PreparedJob& prepared, int threads) {
     generate(*input.generate, input.file, input.dataset, threads);
 }
 
-RankReport rank_report(const RankBinding& binding, const Plan& plan, const Ranks& ranks) {
+RankReport rank_report(const RankBinding& binding, const JobPlan& plan, const Ranks& ranks) {
     RankReport report;
     report.rank = ranks.rank();
     report.host = binding.host;
@@ -94,7 +97,7 @@ RankReport rank_report(const RankBinding& binding, const Plan& plan, const Ranks
     report.uuid = binding.device.uuid;
     report.sharers = binding.sharers;
     report.cores = cpu_list_text(binding.cores);
-    const RowRange slab = plan.decomposition.slab(ranks.rank());
+    const RowRange slab = decomposition_of(plan).slab(ranks.rank());
     report.first_row = slab.first;
     report.last_row = slab.last;
     report.resident_before = peak_resident_memory();
@@ -152,10 +155,17 @@ void check_input_unchanged(const PreparedJob& prepared, const Beginning& beginni
     }
 }
 
-std::string stopped_line(const PreparedJob& prepared, const Plan& plan, const Stopped& stopped) {
-    return "stopped by " + stopped.reason + ": " + std::to_string(stopped.rows_done) + " of " +
-           std::to_string(plan.decomposition.total_rows()) + " rows of " +
-           prepared.file.output.file + " are done; the same command goes on\n";
+std::string stopped_line(const PreparedJob& prepared, const Stopped& stopped) {
+    return "stopped by " + stopped.reason + ": " + stopped.done + prepared.file.output.file +
+           " are done; the same command goes on\n";
+}
+
+std::vector<std::uint64_t> all_generations(const Snapshots& snapshots) {
+    std::vector<std::uint64_t> all(static_cast<std::size_t>(snapshots.count()));
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        all[i] = snapshots.generation(static_cast<std::int64_t>(i));
+    }
+    return all;
 }
 
 /// Rank 0, once every rank has handed over its last row: the output gets its name.
@@ -168,24 +178,47 @@ void complete_output(const PreparedJob& prepared, const Beginning& beginning, Ru
     write_row_hashes(dataset.file, rows);
     std::vector<Attribute> attributes = provenance(report);
     attributes.emplace_back(identity_attribute, beginning.identity);
+    if (const EvolveJob* const job = prepared.evolve()) {
+        for (Attribute& attribute : job->attributes()) {
+            attributes.push_back(std::move(attribute));
+        }
+        write_generations(dataset.file, dataset.dataset, all_generations(job->shape().snapshots));
+    }
     write_attributes(dataset.file, attributes);
     publish_output(dataset.file, output.file, output.overwrite ? Overwrite::yes : Overwrite::no,
                    sync_of(prepared));
 }
 
+std::string work_text(const Plan& plan, const RunReport& report) {
+    const std::int64_t bytes = (plan.decomposition.total_rows() - report.rows_before) *
+                               (plan.shape.in_row_bytes + plan.shape.out_row_bytes);
+    std::array<char, 80> text{};
+    (void)std::snprintf(text.data(), text.size(), "%s read and written in %.2f s, %.2f GB/s",
+                        size_text(bytes).c_str(), report.wall_seconds,
+                        1e-9 * static_cast<double>(bytes) / report.wall_seconds);
+    return text.data();
+}
+
+std::string work_text(const EvolvePlan& plan, const RunReport& report) {
+    const std::int64_t generations = report.ranks.front().times.generations;
+    std::array<char, 120> text{};
+    (void)std::snprintf(text.data(), text.size(),
+                        "%lld generations of %lld cells in %.2f s, %.3g cells/s",
+                        static_cast<long long>(generations),
+                        static_cast<long long>(plan.shape.cells), report.wall_seconds,
+                        static_cast<double>(generations) * static_cast<double>(plan.shape.cells) /
+                            report.wall_seconds);
+    return text.data();
+}
+
 std::string closing_line(const RunReport& report) {
     const Bottleneck bottleneck = find_bottleneck(report.ranks);
-    const StreamShape& shape = report.plan.shape;
-    const std::int64_t bytes = (report.plan.decomposition.total_rows() - report.rows_before) *
-                               (shape.in_row_bytes + shape.out_row_bytes);
     std::array<char, 160> text{};
-    (void)std::snprintf(text.data(), text.size(),
-                        "%s read and written in %.2f s, %.2f GB/s; slowest stage %s, %.0f %% of "
-                        "the stream's time\n",
-                        size_text(bytes).c_str(), report.wall_seconds,
-                        1e-9 * static_cast<double>(bytes) / report.wall_seconds,
-                        stage_names[static_cast<std::size_t>(bottleneck.stage)].data(),
-                        100 * bottleneck.overlap_efficiency);
+    (void)std::snprintf(
+        text.data(), text.size(), "%s; slowest stage %s, %.0f %% of the engine's time\n",
+        std::visit([&](const auto& plan) { return work_text(plan, report); }, report.plan).c_str(),
+        stage_names[static_cast<std::size_t>(bottleneck.stage)].data(),
+        100 * bottleneck.overlap_efficiency);
     return report.job.output.file + ": " + text.data();
 }
 
@@ -252,7 +285,7 @@ ExitCode run_job(const RunCommand& command, const Ranks& ranks, Clock::time_poin
         prepared = prepare(command, ranks);
     }
     const Beginning beginning = begin_output(prepared, ranks);
-    const Plan plan = ranks.together([&] {
+    const JobPlan plan = ranks.together([&] {
         return plan_job(prepared, binding.backend, ranks.size(), binding.limits, beginning.done);
     });
     RankReport mine = rank_report(binding, plan, ranks);
@@ -277,25 +310,32 @@ ExitCode run_job(const RunCommand& command, const Ranks& ranks, Clock::time_poin
             ranks.abort(stall->code());
         }
     });
-    open_run(prepared, plan, beginning.generation, ranks, open);
+    std::visit([&](const auto& some) { open_run(prepared, some, beginning, ranks, open); }, plan);
     const double start_seconds = seconds_since(start);
     Trace trace(command.trace ? Trace::default_capacity : 0);
-    mine.times = stream_with_progress(command, prepared, plan, binding, ranks, open, stop,
-                                      command.trace ? &trace : nullptr);
+    const auto run = [&](const auto& some) {
+        return run_engine(command, prepared, some, binding, ranks, beginning, open, stop,
+                          command.trace ? &trace : nullptr);
+    };
+    mine.times = std::visit(run, plan);
     const auto streamed = Clock::now();
     ranks.together([&] {
         open.commits->finish();
         open.writer->finish(RowWriter::Sync::no);
     });
-    if (const std::optional<Stopped> stopped = agree_on_stop(plan, open, stop, ranks)) {
+    const auto stopped =
+        std::visit([&](const auto& some) { return agree_on_stop(some, open, stop, ranks); }, plan);
+    if (stopped) {
         if (ranks.first()) {
-            say(stopped_line(prepared, plan, *stopped));
+            say(stopped_line(prepared, *stopped));
         }
         return ExitCode::stopped;
     }
-    mine.times[Stage::read].bytes = open.border->bytes_read(); // of storage: no row twice
-    mine.border_bytes_sent = open.border->bytes_sent();
-    mine.border_rows_held = open.border->rows_held();
+    if (open.border) {
+        mine.times[Stage::read].bytes = open.border->bytes_read(); // of storage: no row twice
+        mine.border_bytes_sent = open.border->bytes_sent();
+        mine.border_rows_held = open.border->rows_held();
+    }
     mine.resident_peak = peak_resident_memory();
 
     const FileFacts input = file_facts(prepared.file.input.file);

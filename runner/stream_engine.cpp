@@ -78,7 +78,7 @@ template <class Q> class Pipeline {
     /// Takes all memory. @throws OutOfMemory
     Pipeline(const Stream& stream, const Plan& plan, const QueueMaker& make_queue);
 
-    StreamTimes run();
+    RunTimes run();
 
   private:
     void read_stage();
@@ -128,7 +128,7 @@ template <class Q> class Pipeline {
     Channel<Task> read_tasks_;
     Channel<Task> computed_tasks_;
     Channel<HashedTask> hashed_tasks_;
-    StreamTimes times_;
+    RunTimes times_;
     std::array<Task, stage_count> current_{}; ///< of each stage, for its own thread
     std::array<double, stage_count> busy_until_{};
     Clock::time_point begin_;
@@ -231,7 +231,7 @@ std::exception_ptr Pipeline<Q>::with_place(Stage stage, const Error& error) cons
     return std::make_exception_ptr(Error(error.code(), std::move(text)));
 }
 
-template <class Q> StreamTimes Pipeline<Q>::run() {
+template <class Q> RunTimes Pipeline<Q>::run() {
     origin_->record(lanes_.front().own());
     origin_->wait();
     begin_ = Clock::now();
@@ -438,7 +438,7 @@ template <class Q> void Pipeline<Q>::wrote(const Task& task, std::uint64_t hash)
         stream_.commits->add({first_row(task), task.chunk.out_rows(), hash});
     }
     ++times_.chunks;
-    StreamProgress& progress = stream_.progress;
+    RunProgress& progress = stream_.progress;
     progress.rows_done += task.chunk.out_rows();
     progress.slowest_chunk = std::max<double>(progress.slowest_chunk, now() - task.read_begin);
 }
@@ -485,18 +485,7 @@ void Pipeline<Q>::spend(Stage stage, double begin, double end, std::int64_t byte
 
 } // namespace
 
-std::string standing_text(const StreamProgress& progress) {
-    std::string text;
-    for (const Stage stage : {Stage::read, Stage::compute, Stage::hash, Stage::write}) {
-        const auto index = static_cast<std::size_t>(stage);
-        const std::int64_t begun = progress.begun[index];
-        text += std::string(text.empty() ? "" : ", ") + std::string(stage_names[index]) +
-                (begun == 0 ? " not begun" : " at chunk " + std::to_string(begun - 1));
-    }
-    return text;
-}
-
-StreamTimes run_stream(const Stream& stream, const QueueMaker& make_queue) {
+RunTimes run_stream(const Stream& stream, const QueueMaker& make_queue) {
     const Queue probe = make_queue();
     return std::visit(
         [&]<class Q>(const Q&) {
@@ -508,7 +497,7 @@ StreamTimes run_stream(const Stream& stream, const QueueMaker& make_queue) {
             if (!halvings.empty() && stream.say) {
                 stream.say(halving_text(stream.rank, halvings));
             }
-            StreamTimes times = pipeline->run();
+            RunTimes times = pipeline->run();
             times.halvings = std::move(halvings);
             return times;
         },

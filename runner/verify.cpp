@@ -50,7 +50,14 @@ std::optional<PreparedJob> prepare_places(const VerifyRequest& request,
                         {"the input is no longer the one the output was made from",
                          output.job.input.file, change, "Name that one with --input"});
         }
-        return prepare_again(output, request.input);
+        PreparedJob prepared = prepare_again(output, request.input);
+        if (prepared.stream() == nullptr) {
+            throw Error(ExitCode::input,
+                        {"rows cannot be computed again in places", output.file,
+                         "a snapshot comes from all generations before it",
+                         "Run the job again with another output.file and compare the two"});
+        }
+        return prepared;
     } catch (const Error& error) {
         if (request.recompute) {
             throw;
@@ -83,7 +90,7 @@ void recompute(const VerifyRequest& request, const FinishedOutput& output,
                const PreparedJob& prepared, RowReader& stored, Verification& result) {
     const JobFile::Input& from = prepared.file.input;
     const auto input = open_rows(from.file, from.dataset, request.threads);
-    RowComputer computer(prepared.stream(), *input, 1, request.threads);
+    RowComputer computer(*prepared.stream(), *input, 1, request.threads);
     const std::int64_t count = request.recompute.value_or(usual_places);
     const RowSet places =
         subtract(places_to_recompute(output.runs, count), rows_of(result.wrong_runs));

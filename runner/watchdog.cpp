@@ -7,7 +7,7 @@
 
 namespace runner {
 
-Watchdog::Watchdog(const StreamProgress& progress, Heartbeat& heartbeat, double seconds)
+Watchdog::Watchdog(const RunProgress& progress, Heartbeat& heartbeat, double seconds)
     : progress_(progress), heartbeat_(heartbeat), limit_(seconds) {}
 
 std::optional<Error> Watchdog::look() {

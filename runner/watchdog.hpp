@@ -16,7 +16,7 @@ namespace runner {
 class Watchdog {
   public:
     /// `seconds`: how long is too long; 0 finds nothing. The references outlive the object.
-    Watchdog(const StreamProgress& progress, Heartbeat& heartbeat, double seconds);
+    Watchdog(const RunProgress& progress, Heartbeat& heartbeat, double seconds);
 
     /// A few times a second. What stands still and where, once something does.
     std::optional<Error> look();
@@ -24,7 +24,7 @@ class Watchdog {
   private:
     using Clock = std::chrono::steady_clock;
 
-    const StreamProgress& progress_;
+    const RunProgress& progress_;
     Heartbeat& heartbeat_;
     double limit_;
     std::int64_t steps_ = -1;

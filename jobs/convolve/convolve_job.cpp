@@ -84,7 +84,8 @@ class ConvolveParameters : public KindParameters {
         return files;
     }
 
-    Job make(const ArrayInfo& input, std::optional<ElementType> output_type) const override {
+    Job make(const JobInput& given, std::optional<ElementType> output_type) const override {
+        const ArrayInfo& input = given.array;
         check_input(input);
         const ElementType out_type = output_type.value_or(input.type);
         if (!is_supported(out_type)) {

@@ -50,6 +50,16 @@ cudaError_t cudaDeviceCanAccessPeer(int* can, int /*device*/, int /*peer*/) {
     *can = 0;
     return accept("cudaDeviceCanAccessPeer");
 }
+/// Its memory is nobody else's.
+cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t* /*handle*/, void* /*memory*/) {
+    return call("cudaIpcGetMemHandle", [](FakeDevice&) { return cudaErrorNotSupported; });
+}
+cudaError_t cudaIpcOpenMemHandle(void** /*memory*/, cudaIpcMemHandle_t /*handle*/,
+                                 unsigned /*flags*/) {
+    return call("cudaIpcOpenMemHandle", [](FakeDevice&) { return cudaErrorNotSupported; });
+}
+cudaError_t cudaIpcCloseMemHandle(void* /*memory*/) { return accept("cudaIpcCloseMemHandle"); }
+cudaError_t cudaGetLastError() { return accept("cudaGetLastError"); }
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr /*attribute*/, int /*device*/) {
     *value = 64 * 1024;
     return accept("cudaDeviceGetAttribute");

@@ -86,7 +86,7 @@ TEST_F(GpuFaults, TheEngineHalvesItsChunksBesideAMemoryHog) {
     CopyStream stream(job, plan);
     CudaQueue queue(0);
     const Buffer hog = allocate_device(queue, free_device_memory(0) - 100 * MiB);
-    const StreamTimes times = stream.run([] { return make_queue(Backend::cuda, 0, 1); });
+    const RunTimes times = stream.run([] { return make_queue(Backend::cuda, 0, 1); });
     EXPECT_GE(times.halvings.size(), 1);
     EXPECT_LT(times.chunk_rows, 512);
     EXPECT_TRUE(stream.writer().complete());

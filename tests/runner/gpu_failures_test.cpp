@@ -40,7 +40,7 @@ class GpuRun {
         : job_(shape.frames, shape.rows, shape.row_bytes, shape.halo, shape.border),
           plan_(plan(job_, shape)), stream_(job_, plan_) {}
 
-    StreamTimes operator()() {
+    RunTimes operator()() {
         return stream_.run([] { return make_queue(Backend::cuda, 0, 1); });
     }
 
@@ -128,7 +128,7 @@ TEST(GpuFailures, NoneGivesTheJobsBytes) {
     for (const Shape& shape : shapes) {
         fake_cuda::reset();
         GpuRun run(shape);
-        const StreamTimes times = run();
+        const RunTimes times = run();
         EXPECT_TRUE(run.complete());
         EXPECT_TRUE(times.halvings.empty());
         EXPECT_EQ(times.chunk_rows, shape.chunk_rows);
@@ -212,7 +212,7 @@ TEST(GpuFailures, AnAllocationThatFailsOnceHalvesTheChunks) {
                 fake_cuda::reset();
                 fake_cuda::fail(name, nth, 2);
                 GpuRun run(shape);
-                const StreamTimes times = run();
+                const RunTimes times = run();
                 EXPECT_TRUE(run.complete()) << name << " call " << nth;
                 ASSERT_EQ(times.halvings.size(), 1) << name << " call " << nth;
                 EXPECT_EQ(times.chunk_rows, steps_of(run)[1].decomposition.chunk_rows);
@@ -238,7 +238,7 @@ TEST(GpuFailures, ChunksAreHalvedUntilTheyFitTheDevice) {
             fake_cuda::reset();
             fake_cuda::set_device_memory(steps[step].need.device + room);
             GpuRun run(shape);
-            const StreamTimes times = run();
+            const RunTimes times = run();
             EXPECT_TRUE(run.complete());
             // Several steps may need the same.
             std::size_t first = 0;

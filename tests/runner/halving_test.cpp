@@ -76,7 +76,7 @@ TEST(Halving, OfTheHostsMemory) {
     const CopyJob job(1, 100, 17, 2);
     const Plan plan = plan_of(job, std::int64_t{1} << 50, 2, 1);
     CopyStream stream(job, plan);
-    const StreamTimes times = stream.run([] { return CpuQueue(2); });
+    const RunTimes times = stream.run([] { return CpuQueue(2); });
     EXPECT_GE(times.halvings.size(), 4);
     EXPECT_TRUE(stream.writer().complete());
     EXPECT_TRUE(stream.writer().right(job.expected(stream.in())));

@@ -116,17 +116,18 @@ TEST_P(Computed, RowsAreThoseOfTheWholeOutput) {
             "column_taps = { gaussian = { sigma = 1.5, radius = 4 } }\nboundary = \"" +
             boundary + "\"",
         "a job", {}));
-    const StreamShape stream = prepared.stream().shape();
+    const StreamShape stream = prepared.stream()->shape();
     std::vector<std::byte> whole(static_cast<std::size_t>(byte_count(stream.output)));
     Queue queue = CpuQueue(2);
-    prepared.stream().run(queue, {stream.frames, 0, stream.rows, 0, stream.rows},
-                          reinterpret_cast<const std::byte*>(values.data()), whole.data(), nullptr);
+    prepared.stream()->run(queue, {stream.frames, 0, stream.rows, 0, stream.rows},
+                           reinterpret_cast<const std::byte*>(values.data()), whole.data(),
+                           nullptr);
 
     const auto input = open_rows(folder / "in.h5", "/x", 1);
     const std::int64_t rows = stream.frames * stream.rows;
     for (const auto& [alignment, piece_bytes] :
          {std::pair{1, 1}, {3, 1}, {1, 1000}, {2, 1 << 20}}) {
-        RowComputer computer(prepared.stream(), *input, alignment, 2, piece_bytes);
+        RowComputer computer(*prepared.stream(), *input, alignment, 2, piece_bytes);
         for (std::int64_t first = 0; first < rows; first += 5) {
             for (const std::int64_t last : {first + 1, std::min(first + 9, rows), rows}) {
                 std::int64_t next = first;

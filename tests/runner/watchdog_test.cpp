@@ -28,7 +28,7 @@ std::optional<Error> look(Watchdog& watchdog, int looks) {
 TEST(Watchdog, SaysWhereAStreamStandsStill) {
     const ScratchFolder folder;
     Heartbeat heartbeat(folder / "", 0, 1, "node1");
-    StreamProgress progress;
+    RunProgress progress;
     Watchdog watchdog(progress, heartbeat, 0.2);
     EXPECT_FALSE(look(watchdog, 10)); // nothing is under way
     progress.under_way = true;
@@ -43,7 +43,7 @@ TEST(Watchdog, SaysWhereAStreamStandsStill) {
 TEST(Watchdog, IsContentWhileSomethingMoves) {
     const ScratchFolder folder;
     Heartbeat heartbeat(folder / "", 0, 1, "node1");
-    StreamProgress progress;
+    RunProgress progress;
     progress.under_way = true;
     Watchdog watchdog(progress, heartbeat, 0.5);
     for (int i = 0; i < 30; ++i) {
@@ -55,7 +55,7 @@ TEST(Watchdog, IsContentWhileSomethingMoves) {
 TEST(Watchdog, FindsNothingWhenToldSo) {
     const ScratchFolder folder;
     Heartbeat heartbeat(folder / "", 0, 1, "node1");
-    StreamProgress progress;
+    RunProgress progress;
     progress.under_way = true;
     Watchdog watchdog(progress, heartbeat, 0);
     EXPECT_FALSE(look(watchdog, 10));

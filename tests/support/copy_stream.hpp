@@ -177,9 +177,9 @@ class CopyStream {
           reader_(in_, shape_.in_row_bytes),
           writer_(shape_.frames * shape_.rows, shape_.out_row_bytes) {}
 
-    StreamTimes run(const QueueMaker& make_queue) {
+    RunTimes run(const QueueMaker& make_queue) {
         BorderRows border(plan_.decomposition, 0, shape_.in_row_bytes);
-        StreamProgress progress;
+        RunProgress progress;
         const Stream stream{plan_,
                             job_,
                             0,

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "base/sizes.hpp"
+#include "runner/report.hpp"
+
+#include <algorithm>
+#include <string>
+#include <variant>
+
+namespace runner {
+namespace {
+
+std::string counted(std::int64_t count, const std::string& one, const std::string& many) {
+    return std::to_string(count) + " " + (count == 1 ? one : many);
+}
+
+template <class SomePlan> std::string means_text(const SomePlan& plan) {
+    return std::string(plan.backend == Backend::cuda ? "cuda" : "cpu") + ", chunks of " +
+           std::to_string(plan.decomposition.chunk_rows) + " rows, " +
+           counted(plan.lanes, "lane", "lanes") + ", " +
+           counted(plan.io_threads, "I/O thread\n", "I/O threads\n");
+}
+
+std::string slabs_text(const Decomposition& d) {
+    constexpr int most_listed = 16;
+    std::string text;
+    for (int rank = 0; rank < std::min(d.ranks, most_listed); ++rank) {
+        const RowRange slab = d.slab(rank);
+        text += "  rank " + std::to_string(rank) + ": rows " + std::to_string(slab.first) + " to " +
+                std::to_string(slab.last) + ", " + std::to_string(count_chunks(d, slab)) +
+                " chunks\n";
+    }
+    if (d.ranks > most_listed) {
+        text += "  … and " + std::to_string(d.ranks - most_listed) + " ranks more\n";
+    }
+    return text;
+}
+
+template <class SomePlan> std::string memory_text(const SomePlan& plan) {
+    const auto of = [](std::int64_t need, std::int64_t limit) {
+        return size_text(need) + " of " + size_text(limit);
+    };
+    std::string text = "  a rank takes: host " + of(plan.need.host(), plan.host_memory) +
+                       " (staging " + size_text(plan.need.staging) + ", border rows " +
+                       size_text(plan.need.border) + ", storage " + size_text(plan.need.storage) +
+                       ")";
+    if (plan.backend == Backend::cuda) {
+        text += ", device " + of(plan.need.device, plan.device_memory);
+    }
+    return text + "\n";
+}
+
+std::string bytes_text(std::int64_t in, std::int64_t out) {
+    return "  in all: reads " + size_text(in) + ", writes " + size_text(out) + "\n";
+}
+
+std::string text_of(const Plan& plan) {
+    const Decomposition& d = plan.decomposition;
+    const std::int64_t rows = d.rows_to_do({0, d.total_rows()});
+    return counted(d.frames, "frame of ", "frames of ") + std::to_string(d.rows) + " rows, halo " +
+           std::to_string(d.halo) + "; " + means_text(plan) + slabs_text(d) + memory_text(plan) +
+           bytes_text(rows * plan.shape.in_row_bytes, rows * plan.shape.out_row_bytes);
+}
+
+std::string text_of(const EvolvePlan& plan) {
+    const Decomposition& d = plan.decomposition;
+    const Snapshots& snapshots = plan.shape.snapshots;
+    return "generations " + std::to_string(snapshots.first) + " to " +
+           std::to_string(snapshots.last()) + " of " + std::to_string(d.rows) + " rows, " +
+           counted(snapshots.count(), "snapshot", "snapshots") +
+           (d.ranks == 1
+                ? ""
+                : ", " + counted(d.halo, "generation", "generations") + " between halo exchanges") +
+           "; " + means_text(plan) + slabs_text(d) + memory_text(plan) +
+           bytes_text(d.rows * plan.shape.in_row_bytes,
+                      snapshots.count() * d.rows * plan.shape.out_row_bytes);
+}
+
+} // namespace
+
+std::string plan_text(const JobPlan& plan) {
+    return std::visit([](const auto& some) { return text_of(some); }, plan);
+}
+
+} // namespace runner
