@@ -2,7 +2,6 @@
 #include "io/sand_file.hpp"
 
 #include "base/error.hpp"
-#include "base/printable.hpp"
 #include "io/file.hpp"
 #include "io/outside_files.hpp"
 
@@ -34,12 +33,26 @@ std::string counted(std::int64_t count, const std::string& thing) {
     return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
 }
 
+/// Bytes as text where they are letters, digits and the like, others as \xNN.
+std::string shown(std::string_view text) {
+    constexpr std::string_view digits = "0123456789abcdef";
+    std::string shown;
+    for (const char letter : text) {
+        const auto byte = static_cast<unsigned char>(letter);
+        if (byte >= 0x20 && byte < 0x7F) {
+            shown += letter;
+        } else {
+            shown += {'\\', 'x', digits[byte >> 4U], digits[byte & 15U]};
+        }
+    }
+    return shown;
+}
+
 void check_magic(std::span<const std::byte> head, const std::string& file) {
     const std::string_view text(reinterpret_cast<const char*>(head.data()),
                                 std::min(head.size(), magic.size()));
     if (!magic.starts_with(text)) {
-        refuse(file, 0,
-               "it begins with \"" + printable(text) + "\", and a .sand file with \"SAND\"",
+        refuse(file, 0, "it begins with \"" + shown(text) + "\", and a .sand file with \"SAND\"",
                "Name a .sand file, or give this one the ending of what it is, as .h5");
     }
     if (std::ssize(head) < sand_header_bytes) {

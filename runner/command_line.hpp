@@ -2,7 +2,9 @@
 #pragma once
 
 #include "base/sizes.hpp"
+#include "runner/frame_choice.hpp"
 #include "runner/job_file.hpp"
+#include "runner/sand_colours.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -77,9 +79,21 @@ struct CompareCommand {
 struct RenderCommand {
     std::vector<DatasetName> what; ///< one or more, side by side
     std::string picture;
-    std::int64_t frame = 0;     ///< of the flattened leading axes
+    FrameChoice frames = one_frame(0); ///< of the flattened leading axes
+    std::optional<Palette> palette;
     std::int64_t size = 1024;   ///< pixels of the longer side of each, at most
     bool same_contrast = false; ///< one range of values for all of them
+    InputRules rules;
+};
+
+/// `runner convert IN OUT`.
+struct ConvertCommand {
+    DatasetName input;
+    DatasetName output;                ///< its dataset counts where it is HDF5
+    std::optional<FrameChoice> frames; ///< nothing: all
+    std::optional<std::uint64_t> first_generation;
+    std::optional<Palette> palette;
+    bool overwrite = false; ///< replace files of these names
     InputRules rules;
 };
 
@@ -110,8 +124,8 @@ struct PrintCommand {
 };
 
 using Command = std::variant<RunCommand, PlanCommand, DevicesCommand, GenerateCommand,
-                             InspectCommand, CompareCommand, RenderCommand, VerifyCommand,
-                             RepairCommand, ExplainCommand, PrintCommand>;
+                             InspectCommand, CompareCommand, RenderCommand, ConvertCommand,
+                             VerifyCommand, RepairCommand, ExplainCommand, PrintCommand>;
 
 /// Reads the arguments after the program's name. `version`: what --version prints.
 /// @throws Error (usage) naming the argument.

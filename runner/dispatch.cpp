@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/dispatch.hpp"
 
+#include "io/generations.hpp"
+#include "io/rows.hpp"
+#include "io/sand_file.hpp"
 #include "runner/compare.hpp"
+#include "runner/convert.hpp"
 #include "runner/devices_text.hpp"
 #include "runner/generate.hpp"
 #include "runner/inspect.hpp"
@@ -10,6 +14,7 @@
 #include "runner/probe.hpp"
 #include "runner/render.hpp"
 #include "runner/repair.hpp"
+#include "runner/run.hpp"
 #include "runner/verify.hpp"
 
 #include <algorithm>
@@ -27,6 +32,26 @@ void print(const std::string& text) {
 }
 
 int all_cores() { return static_cast<int>(std::max(1U, std::thread::hardware_concurrency())); }
+
+/// Tells what is odd about an input and no error.
+void tell_notes(const DatasetInfo& info) {
+    for (const std::string& note : info.notes) {
+        tell_warning(note);
+    }
+}
+
+/// Looks at an input before it is opened, and tells what is odd about it.
+void look_at(const DatasetName& what, const InputRules& rules) {
+    probe_input(what.file, what.dataset, rules);
+    tell_notes(inspect_dataset(what.file, what.dataset));
+}
+
+/// Also at the dataset that numbers its frames, if there is one.
+void look_at_generations(const DatasetName& what, const InputRules& rules) {
+    if (has_generations(what.file, what.dataset)) {
+        probe_input(what.file, generations_name(what.dataset), rules);
+    }
+}
 
 /// One overload for each command.
 struct Verbs {
@@ -53,13 +78,16 @@ struct Verbs {
     ExitCode operator()(const InspectCommand& command) const {
         const auto& [file, dataset] = command.what;
         probe_content(file, dataset, command.rules);
+        if (is_sand_name(file)) {
+            tell_notes(inspect_dataset(file, dataset));
+        }
         print(command.json ? inspect_json(file, dataset) : inspect_text(file, dataset));
         return ExitCode::ok;
     }
 
     ExitCode operator()(const CompareCommand& command) const {
         for (const DatasetName& what : {command.a, command.b}) {
-            probe_input(what.file, what.dataset, command.rules);
+            look_at(what, command.rules);
         }
         const Comparison comparison = compare({command.a.file, command.a.dataset, command.b.file,
                                                command.b.dataset, command.tolerance, all_cores()});
@@ -70,17 +98,36 @@ struct Verbs {
     ExitCode operator()(const RenderCommand& command) const {
         RenderRequest request;
         for (const DatasetName& what : command.what) {
-            probe_input(what.file, what.dataset, command.rules);
+            look_at(what, command.rules);
             request.sources.push_back({what.file, what.dataset});
         }
+        look_at_generations(command.what.front(), command.rules);
         request.picture = command.picture;
-        request.frame = command.frame;
+        request.frames = command.frames;
+        request.palette = command.palette;
         request.size = command.size;
         if (command.same_contrast) {
             request.contrast = RenderRequest::Contrast::same;
         }
         request.threads = all_cores();
         render(request);
+        return ExitCode::ok;
+    }
+
+    ExitCode operator()(const ConvertCommand& command) const {
+        look_at(command.input, command.rules);
+        look_at_generations(command.input, command.rules);
+        ConvertRequest request;
+        request.input = command.input.file;
+        request.dataset = command.input.dataset;
+        request.output = command.output.file;
+        request.output_dataset = command.output.dataset;
+        request.frames = command.frames;
+        request.first_generation = command.first_generation;
+        request.palette = command.palette;
+        request.overwrite = command.overwrite ? Overwrite::yes : Overwrite::no;
+        request.threads = all_cores();
+        convert(request);
         return ExitCode::ok;
     }
 

@@ -107,7 +107,7 @@ std::string inspect_text(const std::string& file, const std::string& dataset) {
         return dataset_text(dataset_content(file, dataset));
     }
     const FileContent content = file_content(file);
-    std::string text = file + "  HDF5, " + size_text(content.bytes) + ", " +
+    std::string text = file + "  " + content.format + ", " + size_text(content.bytes) + ", " +
                        std::to_string(content.datasets.size()) +
                        (content.datasets.size() == 1 ? " dataset\n" : " datasets\n") +
                        attributes_text(content.attributes, "    ");
@@ -124,6 +124,7 @@ std::string inspect_json(const std::string& file, const std::string& dataset) {
     const FileContent content = file_content(file);
     nlohmann::ordered_json json;
     json["file"] = content.file;
+    json["format"] = content.format;
     json["bytes"] = content.bytes;
     json["attributes"] = attributes_json(content.attributes);
     json["datasets"] = nlohmann::ordered_json::array();

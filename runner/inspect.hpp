@@ -5,9 +5,9 @@
 
 namespace runner {
 
-/// What is in an HDF5 file, or of one dataset of it where `dataset` is not empty: shape, type,
-/// layout, chunks, filters, stored bytes, attributes. Text for people ends with a line break; JSON
-/// is one object. @throws Error (input).
+/// What is in an HDF5 or .sand file, or of one dataset of it where `dataset` is not empty: shape,
+/// type, layout, chunks, filters, stored bytes, attributes. Text for people ends with a line break;
+/// JSON is one object. @throws Error (input).
 std::string inspect_text(const std::string& file, const std::string& dataset);
 std::string inspect_json(const std::string& file, const std::string& dataset);
 

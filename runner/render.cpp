@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/render.hpp"
 
+#include "base/error.hpp"
 #include "io/png.hpp"
 #include "runner/thumbnail.hpp"
 
@@ -83,14 +84,27 @@ Picture blank_page(std::span<const Thumbnail> pictures) {
     return page;
 }
 
-} // namespace
-
-void render(const RenderRequest& request) {
-    std::vector<Thumbnail> pictures;
+std::vector<ImageSource> open_sources(const RenderRequest& request) {
+    std::vector<ImageSource> sources;
     for (const auto& [file, dataset] : request.sources) {
-        const auto reader = open_rows(file, dataset, request.threads);
-        const std::string where = std::string(file).append(":").append(dataset);
-        pictures.push_back(make_thumbnail(*reader, where, request.frame, request.size));
+        ImageSource source;
+        source.reader = open_rows(file, dataset, request.threads);
+        source.where = std::string(file).append(":").append(dataset);
+        const DatasetInfo& info = source.reader->info();
+        const Content content =
+            request.palette == Palette::sand ? Content::sand : content_of(file, info);
+        source.palette = palette_for(request.palette, content, info.array, source.where);
+        source.image = image_shape(info.array, content, source.where);
+        sources.push_back(std::move(source));
+    }
+    return sources;
+}
+
+void make_picture(const RenderRequest& request, std::span<const ImageSource> sources,
+                  std::int64_t frame, const std::string& file) {
+    std::vector<Thumbnail> pictures;
+    for (const ImageSource& source : sources) {
+        pictures.push_back(make_thumbnail(source, frame, request.size));
     }
     const std::span<const Thumbnail> all = pictures;
     const Range common = range_of(all);
@@ -101,7 +115,42 @@ void render(const RenderRequest& request) {
         place(all[i], own ? range_of(all.subspan(i, 1)) : common, left, page);
         left += all[i].width + gap;
     }
-    write_png(request.picture, page);
+    write_png(file, page);
+}
+
+FrameRange common_frames(const RenderRequest& request, std::span<const ImageSource> sources) {
+    const auto of = [&](const ImageSource& source) {
+        return choose_frames(request.frames, source.image.frames, source.where);
+    };
+    const FrameRange range = of(sources.front());
+    for (const ImageSource& source : sources) {
+        if (const FrameRange other = of(source); other.count != range.count) {
+            throw Error(ExitCode::usage,
+                        {"the sequences are not of one length", source.where,
+                         "it has " + std::to_string(other.count) + " such frames, and " +
+                             sources.front().where + " " + std::to_string(range.count),
+                         "Choose those that all have with --frames"});
+        }
+    }
+    return range;
+}
+
+} // namespace
+
+void render(const RenderRequest& request) {
+    const std::vector<ImageSource> sources = open_sources(request);
+    const FrameRange range = common_frames(request, sources);
+    if (request.frames.count == FrameChoice::Count::one) {
+        make_picture(request, sources, range.first, request.picture);
+        return;
+    }
+    const auto& [file, dataset] = request.sources.front();
+    const NumberedNames names(
+        request.picture, frame_numbers(file, dataset, sources.front().image.frames, std::nullopt),
+        range, sources.front().where);
+    for (std::int64_t i = 0; i < range.count; ++i) {
+        make_picture(request, sources, range[i], names.of(range[i]));
+    }
 }
 
 } // namespace runner

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "runner/frame_choice.hpp"
+#include "runner/sand_colours.hpp"
+
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,20 +24,25 @@ struct RenderRequest {
         same, ///< all by the percentiles of all together, unless all are uint8
     };
 
-    std::vector<Source> sources; ///< one or more; several stand side by side
-    std::string picture;         ///< the PNG to make; a file of that name is replaced
-    std::int64_t frame = 0;      ///< of the flattened leading axes, in every source
-    std::int64_t size = 1024;    ///< pixels of the longer side of each, at most; ≥ 1
+    std::vector<Source> sources;       ///< one or more; several stand side by side
+    std::string picture;               ///< the PNG to make; a file of that name is replaced
+    FrameChoice frames = one_frame(0); ///< of the flattened leading axes, in every source
+    std::int64_t size = 1024;          ///< pixels of the longer side of each, at most; ≥ 1
     Contrast contrast = Contrast::each;
-    int threads = 1; ///< that read, ≥ 1
+    std::optional<Palette> palette; ///< nothing: the colours of sand for sand, grey for others
+    int threads = 1;                ///< that read, ≥ 1
 };
 
-/// Makes a picture of images: the last two axes are rows × columns; in a uint8 dataset of three
-/// axes or more whose last extent is 3 they are the two before, and the picture is in colour. An
-/// image larger than `size` is averaged in boxes (what is not finite left out), read once from end
-/// to end in bounded memory; each pixel of a smaller one becomes a square of as many pixels as fit.
+/// Makes a picture of images, or one of each frame of a sequence, whose names have the number of
+/// the first source's frame (NumberedNames): the last two axes are rows × columns; in a uint8
+/// dataset of three axes or more whose last extent is 3 they are the two before, and the picture is
+/// in colour. An image larger than `size` is averaged in boxes (what is not finite left out), read
+/// once from end to end in bounded memory; each pixel of a smaller one becomes a square of as many
+/// pixels as fit. In the colours of sand it is the colours that are averaged; contrast is each
+/// frame's own.
 /// @throws Error: (input) when a source cannot be read or has one axis only; (usage) for a frame
-/// that is not there; (output) when the picture cannot be written.
+/// that is not there, and sources whose sequences are not of one length; (output) when the picture
+/// cannot be written.
 void render(const RenderRequest& request);
 
 } // namespace runner

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/thumbnail.hpp"
 
-#include "base/error.hpp"
 #include "base/sizes.hpp"
-#include "io/row_geometry.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -13,38 +11,6 @@
 
 namespace runner {
 namespace {
-
-/// How a dataset is an image.
-struct ImageShape {
-    std::int64_t frames = 1;
-    std::int64_t height = 1;
-    std::int64_t width = 1;
-    int channels = 1;
-
-    /// The reader's rows that one line of the image is: a colour pixel is a row of its own there.
-    std::int64_t rows_per_line() const { return channels == 1 ? 1 : width; }
-    std::int64_t line_elements() const { return width * channels; }
-};
-
-ImageShape image_shape(const ArrayInfo& array, const std::string& where) {
-    std::vector<std::int64_t> shape = array.shape;
-    ImageShape image;
-    if (array.type == ElementType::uint8 && shape.size() >= 3 && shape.back() == 3) {
-        image.channels = 3;
-        shape.pop_back();
-    }
-    if (shape.size() < 2) {
-        throw Error(ExitCode::input, {"cannot make a picture of the dataset", where,
-                                      "its shape " + shape_text(shape) + " has one axis only",
-                                      "Name a dataset of two axes or more"});
-    }
-    image.width = shape.back();
-    shape.pop_back();
-    image.height = shape.back();
-    shape.pop_back();
-    image.frames = checked_product(shape);
-    return image;
-}
 
 /// Sums of the finite elements that fall into each box, and how many they are.
 class Boxes {
@@ -130,42 +96,75 @@ std::vector<double> repeat(const std::vector<double>& values, const ImageShape& 
     return larger;
 }
 
+/// Reads lines of a frame, in the colours that they are shown in.
+class LineReader {
+  public:
+    LineReader(const ImageSource& source, std::int64_t frame, std::int64_t memory)
+        : source_(source), frame_(frame),
+          line_bytes_(source.image.line_elements() * size_of(source.reader->info().array.type)),
+          step_(std::clamp<std::int64_t>(memory / line_bytes_, 1, source.image.height)),
+          lines_(static_cast<std::size_t>(step_ * line_bytes_)) {
+        if (source.palette == Palette::sand) {
+            pixels_.resize(3 * lines_.size());
+        }
+    }
+
+    std::int64_t step() const { return step_; }
+
+    /// `count` ≤ step() lines, valid until the next call.
+    const std::byte* read(std::int64_t first, std::int64_t count) {
+        const ImageShape& image = source_.image;
+        const std::int64_t line = frame_ * image.height + first;
+        source_.reader->read(line * image.rows_per_line(), count * image.rows_per_line(),
+                             lines_.data());
+        if (source_.palette != Palette::sand) {
+            return lines_.data();
+        }
+        const std::int64_t cells = count * image.width;
+        check_cells(lines_.data(), cells, {image.width, image.height, line * image.width},
+                    source_.where);
+        colour_cells(lines_.data(), cells, pixels_.data());
+        return pixels_.data();
+    }
+
+  private:
+    const ImageSource& source_;
+    std::int64_t frame_;
+    std::int64_t line_bytes_;
+    std::int64_t step_;
+    std::vector<std::byte> lines_;
+    std::vector<std::byte> pixels_;
+};
+
 } // namespace
 
-Thumbnail make_thumbnail(RowReader& reader, const std::string& where, std::int64_t frame,
-                         std::int64_t size) {
+Thumbnail make_thumbnail(const ImageSource& source, std::int64_t frame, std::int64_t size) {
     constexpr std::int64_t memory = 64 * MiB;
-    const ArrayInfo& array = reader.info().array;
-    const ImageShape image = image_shape(array, where);
-    if (frame < 0 || frame >= image.frames) {
-        throw Error(ExitCode::usage,
-                    {"cannot make a picture of frame " + std::to_string(frame), where,
-                     "the dataset has " + std::to_string(image.frames) +
-                         (image.frames == 1 ? " frame" : " frames, from 0"),
-                     "Choose another with --frame"});
+    const ImageShape& image = source.image;
+    ImageShape shown = image;
+    if (source.palette == Palette::sand) {
+        shown.channels = 3;
     }
     const std::int64_t longest = std::max(image.width, image.height);
     const double scale = std::min(1.0, static_cast<double>(size) / static_cast<double>(longest));
     const auto scaled = [&](std::int64_t extent) {
         return std::max<std::int64_t>(1, std::llround(static_cast<double>(extent) * scale));
     };
-    Boxes boxes(image, scaled(image.width), scaled(image.height));
-    const std::int64_t line_bytes = image.line_elements() * size_of(array.type);
-    const std::int64_t step = std::clamp<std::int64_t>(memory / line_bytes, 1, image.height);
-    std::vector<std::byte> lines(static_cast<std::size_t>(step * line_bytes));
-    for (std::int64_t first = 0; first < image.height; first += step) {
-        const std::int64_t count = std::min(step, image.height - first);
-        reader.read((frame * image.height + first) * image.rows_per_line(),
-                    count * image.rows_per_line(), lines.data());
-        visit_element_type(array.type, [&](auto zero) {
+    Boxes boxes(shown, scaled(image.width), scaled(image.height));
+    LineReader lines(source, frame, memory);
+    const ElementType type = source.reader->info().array.type;
+    for (std::int64_t first = 0; first < image.height; first += lines.step()) {
+        const std::int64_t count = std::min(lines.step(), image.height - first);
+        const std::byte* elements = lines.read(first, count);
+        visit_element_type(type, [&](auto zero) {
             using T = decltype(zero);
-            boxes.add(reinterpret_cast<const T*>(lines.data()), first, count);
+            boxes.add(reinterpret_cast<const T*>(elements), first, count);
         });
     }
-    Thumbnail thumbnail{scaled(image.width), scaled(image.height), image.channels,
-                        array.type == ElementType::uint8, boxes.values()};
+    Thumbnail thumbnail{scaled(image.width), scaled(image.height), shown.channels,
+                        type == ElementType::uint8, boxes.values()};
     if (const std::int64_t times = size / longest; times > 1) {
-        thumbnail.values = repeat(thumbnail.values, image, times);
+        thumbnail.values = repeat(thumbnail.values, shown, times);
         thumbnail.width *= times;
         thumbnail.height *= times;
     }

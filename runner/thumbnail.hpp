@@ -2,8 +2,11 @@
 #pragma once
 
 #include "io/rows.hpp"
+#include "runner/image_shape.hpp"
+#include "runner/sand_colours.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -19,9 +22,16 @@ struct Thumbnail {
     std::vector<double> values;
 };
 
-/// Reads frame `frame` of a dataset and averages it down to at most `size` on its longer side, or
-/// repeats its pixels. `where` names the dataset. @throws Error as render() says.
-Thumbnail make_thumbnail(RowReader& reader, const std::string& where, std::int64_t frame,
-                         std::int64_t size);
+/// A dataset to make pictures of, opened.
+struct ImageSource {
+    std::unique_ptr<RowReader> reader;
+    std::string where;
+    ImageShape image;
+    Palette palette = Palette::grey;
+};
+
+/// Reads frame `frame` of a dataset, which has it, and averages it down to at most `size` on its
+/// longer side, or repeats its pixels. @throws Error as render() says.
+Thumbnail make_thumbnail(const ImageSource& source, std::int64_t frame, std::int64_t size);
 
 } // namespace runner

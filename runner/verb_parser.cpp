@@ -3,6 +3,7 @@
 
 #include "base/durations.hpp"
 #include "base/error.hpp"
+#include "io/sand_file.hpp"
 #include "jobs/toml_text.hpp"
 
 #include <charconv>
@@ -70,6 +71,19 @@ void VerbParser::add_backend() {
     add_option("--backend", backend_, "NAME", "auto, cpu or cuda; over run.backend");
 }
 
+void VerbParser::add_frames() {
+    add_option("--frame", frame_, "I", "which frame, from 0, of the flattened leading axes");
+    add_option("--frames", frames_, "A:B:STEP",
+               "a sequence: frames from A up to but without B, or all; pictures are named "
+               "OUT-NUMBER.png");
+}
+
+void VerbParser::add_palette() {
+    add_option(
+        "--palette", palette_, "NAME",
+        "sand or grey: materials in colours, or values as they are (default: sand for sand)");
+}
+
 std::optional<PrintCommand> VerbParser::parse(std::span<const std::string> arguments) {
     // CLI11 takes them from the back.
     std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
@@ -99,6 +113,29 @@ std::optional<PrintCommand> VerbParser::parse(std::span<const std::string> argum
 std::optional<BackendChoice> VerbParser::backend() const {
     return choice("--backend", backend_, {"auto", "cpu", "cuda"},
                   std::array{BackendChoice::automatic, BackendChoice::cpu, BackendChoice::cuda});
+}
+
+std::optional<FrameChoice> VerbParser::frames() const {
+    if (is_given("--frame") && is_given("--frames")) {
+        refuse("--frame and --frames are both given", "Give one of them");
+    }
+    if (is_given("--frame")) {
+        return one_frame(
+            integer("--frame", frame_, 0, std::numeric_limits<std::int64_t>::max() - 1));
+    }
+    if (!is_given("--frames")) {
+        return std::nullopt;
+    }
+    const std::optional<FrameChoice> choice = parse_frames(frames_);
+    if (!choice) {
+        refuse("--frames is all, A:B or A:B:STEP with A below B, not " + quoted_text(frames_));
+    }
+    return choice;
+}
+
+std::optional<Palette> VerbParser::palette() const {
+    return choice("--palette", palette_, {"sand", "grey"},
+                  std::array{Palette::sand, Palette::grey});
 }
 
 InputRules VerbParser::rules() const {
@@ -177,6 +214,9 @@ DatasetName VerbParser::dataset(const std::string& argument, const std::string& 
 
 DatasetName VerbParser::whole_dataset(const std::string& argument, const std::string& given) const {
     DatasetName name = dataset(argument, given);
+    if (name.dataset.empty() && is_sand_name(name.file)) {
+        name.dataset = sand_dataset;
+    }
     if (name.dataset.empty()) {
         refuse(argument + " lacks the dataset: write " + given + ":/dataset",
                "See what there is: runner inspect " + given);

@@ -41,11 +41,18 @@ class VerbParser {
     /// --backend, for backend().
     void add_backend();
 
+    /// --frame and --frames, for frames(); --palette, for palette().
+    void add_frames();
+    void add_palette();
+
     /// Reads the arguments; returns the help if it was asked for.
     std::optional<PrintCommand> parse(std::span<const std::string> arguments);
 
     std::optional<BackendChoice> backend() const;
     InputRules rules() const;
+    /// Nothing where neither is given.
+    std::optional<FrameChoice> frames() const;
+    std::optional<Palette> palette() const;
 
     /// What the option's text means, by its position in `names`; nothing where it is not given.
     template <class T, std::size_t N>
@@ -67,7 +74,7 @@ class VerbParser {
     double amount(const std::string& option, const std::string& given) const;
     /// "FILE" or "FILE:/dataset", cut at the last ":/".
     DatasetName dataset(const std::string& argument, const std::string& given) const;
-    /// "FILE:/dataset".
+    /// "FILE:/dataset", or the name of a .sand file alone.
     DatasetName whole_dataset(const std::string& argument, const std::string& given) const;
 
     [[noreturn]] void refuse(const std::string& why, const std::string& try_this = "") const;
@@ -79,6 +86,9 @@ class VerbParser {
     CLI::App app_;
     std::string backend_;
     bool trusted_ = false;
+    std::string frame_;
+    std::string frames_;
+    std::string palette_;
 };
 
 } // namespace runner

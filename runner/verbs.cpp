@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/verbs.hpp"
 
+#include "io/sand_file.hpp"
 #include "jobs/toml_text.hpp"
 #include "kernels/patterns.hpp"
+#include "runner/convert.hpp"
 #include "runner/job_sample.hpp"
 #include "runner/verb_parser.hpp"
 
@@ -146,7 +148,7 @@ Command parse_inspect(const Verb& verb, std::span<const std::string> arguments) 
     VerbParser parser(verb, "runner inspect data/image.h5:/image");
     std::string what;
     InspectCommand command;
-    parser.add_argument("FILE[:/dataset]", what, "an HDF5 file, or one dataset");
+    parser.add_argument("FILE[:/dataset]", what, "a .sand or HDF5 file, or one dataset");
     parser.add_flag("--json", command.json, "print it as JSON");
     parser.add_trust();
     if (auto help = parser.parse(arguments)) {
@@ -181,14 +183,15 @@ Command parse_compare(const Verb& verb, std::span<const std::string> arguments) 
 
 Command parse_render(const Verb& verb, std::span<const std::string> arguments) {
     VerbParser parser(verb, "runner render data/image.h5:/image image.png --size 800\n  "
-                            "runner render data/image.h5:/image out/image.h5:/image both.png");
+                            "runner render data/image.h5:/image out/image.h5:/image both.png\n  "
+                            "runner render out/sand.h5:/frames out/sand.png --frames all");
     std::vector<std::string> names;
-    std::string frame = "0";
     std::string size = "1024";
     RenderCommand command;
     parser.add_arguments("FILE:/x... OUT.png", names,
                          "datasets, and the picture to make of them, side by side");
-    parser.add_option("--frame", frame, "I", "which frame, from 0 (default 0)");
+    parser.add_frames();
+    parser.add_palette();
     parser.add_option("--size", size, "PIXELS",
                       "pixels of the longer side of each, at most (default 1024)");
     parser.add_flag("--same-contrast", command.same_contrast,
@@ -199,7 +202,8 @@ Command parse_render(const Verb& verb, std::span<const std::string> arguments) {
     }
     command.rules = parser.rules();
     constexpr std::int64_t most_pixels = 32768;
-    command.frame = parser.integer("--frame", frame, 0);
+    command.frames = parser.frames().value_or(command.frames);
+    command.palette = parser.palette();
     command.size = parser.integer("--size", size, 1, most_pixels);
     command.picture = names.back();
     names.pop_back();
@@ -212,6 +216,45 @@ Command parse_render(const Verb& verb, std::span<const std::string> arguments) {
     }
     if (names.empty()) {
         parser.refuse("no dataset is named before " + quoted_text(command.picture));
+    }
+    return command;
+}
+
+Command parse_convert(const Verb& verb, std::span<const std::string> arguments) {
+    VerbParser parser(verb, "runner convert start.sand start.h5\n  "
+                            "runner convert out/sand.h5 out/sand.png --frames 0:3000:100");
+    std::string input;
+    std::string output;
+    std::string first_generation;
+    ConvertCommand command;
+    parser.add_argument("IN", input, "a .sand file, or HDF5[:/dataset] (default /frames)");
+    parser.add_argument("OUT", output, "the file to make: .sand, .h5[:/dataset] or .png");
+    parser.add_frames();
+    parser.add_option("--first-generation", first_generation, "G",
+                      "of the input's first frame, over what it says itself (a .sand file: 1)");
+    parser.add_palette();
+    parser.add_flag("--overwrite", command.overwrite, "replace files of these names");
+    parser.add_trust();
+    if (auto help = parser.parse(arguments)) {
+        return *help;
+    }
+    command.input = parser.dataset("IN", input);
+    command.output = parser.dataset("OUT", output);
+    for (DatasetName* name : {&command.input, &command.output}) {
+        if (name->dataset.empty()) {
+            name->dataset = sand_dataset;
+        }
+    }
+    check_formats(command.input.file, command.output.file);
+    command.frames = parser.frames();
+    command.palette = parser.palette();
+    command.rules = parser.rules();
+    if (command.palette && !command.output.file.ends_with(".png")) {
+        parser.refuse("--palette is for pictures");
+    }
+    if (!first_generation.empty()) {
+        command.first_generation =
+            static_cast<std::uint64_t>(parser.integer("--first-generation", first_generation, 0));
     }
     return command;
 }
@@ -299,10 +342,12 @@ std::span<const Verb> verbs() {
         Verb{"explain", "JOB.toml", "prints the job with every default filled in", parse_explain},
         Verb{"init", "KIND", "prints a commented job file to start from", parse_init},
         Verb{"generate", "PATTERN OUT.h5", "makes a synthetic input of any size", parse_generate},
-        Verb{"inspect", "FILE[:/dataset]", "says what an HDF5 file holds", parse_inspect},
+        Verb{"inspect", "FILE[:/dataset]", "says what an HDF5 or .sand file holds", parse_inspect},
         Verb{"compare", "A:/x B:/y", "measures how two datasets differ", parse_compare},
         Verb{"render", "FILE:/x... OUT.png", "makes a picture of images or slices, side by side",
              parse_render},
+        Verb{"convert", "IN OUT", "makes .sand, HDF5 or .png of frames in .sand or HDF5",
+             parse_convert},
         Verb{"verify", "OUT.h5", "checks a finished output against its checksums and its input",
              parse_verify},
         Verb{"repair", "OUT.h5", "computes what is wrong in a finished output again", parse_repair},

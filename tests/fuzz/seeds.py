@@ -39,6 +39,25 @@ def journals(folder):
     (folder / "no_identity").write_bytes(b"\1runner journal 1\n12\nx\ncheck 5\n")
 
 
+def sand(folder):
+    """A control byte, then the file, or its length as eight bytes and its head."""
+    def head(width, height, count):
+        return b"SAND" + struct.pack("<iii", width, height, count)
+
+    frame = bytes(range(0xE4, 0xE4 + 9))  # of 5 x 7 cells
+    (folder / "one").write_bytes(b"\0" + head(5, 7, 1) + frame)
+    (folder / "three").write_bytes(b"\6" + head(5, 7, 3) + 3 * frame)
+    (folder / "count").write_bytes(b"\2" + head(5, 7, 1) + 2 * frame)
+    (folder / "cut").write_bytes(b"\0" + head(5, 7, 2) + frame + frame[:4])
+    (folder / "single").write_bytes(b"\0" + head(1, 1, 2) + b"\1\2")
+    (folder / "whole").write_bytes(b"\x1e" + head(16, 8, 1) + bytes(range(32)))
+    largest = 2**31 - 1
+    for name, length, sizes in [("large", 16 + (largest**2 + 3) // 4, (largest, largest, 1)),
+                                ("many", 16 + largest, (1, 1, largest)),
+                                ("uncounted", 2**63 - 1, (2, 2, 1))]:
+        (folder / name).write_bytes(b"\1" + struct.pack("<q", length) + head(*sizes))
+
+
 def inputs(folder):
     image = np.arange(60, dtype="<i2").reshape(6, 10)
     for name, options in {
@@ -71,8 +90,8 @@ def input_changes(folder):
 
 
 def main():
-    for target, make in [("job_file", job_files), ("journal", journals), ("files", inputs),
-                         ("input", input_changes)]:
+    for target, make in [("job_file", job_files), ("journal", journals), ("sand", sand),
+                         ("files", inputs), ("input", input_changes)]:
         folder = pathlib.Path(sys.argv[1]) / target
         folder.mkdir(parents=True, exist_ok=True)
         make(folder)

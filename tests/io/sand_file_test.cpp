@@ -88,7 +88,7 @@ TEST(ParseSand, NamesTheByteThatIsWrong) {
         {good.substr(0, 15), 15, 15, "ends there, within its header"},
         {"sAND" + good.substr(4), 25, 0, "begins with \"sAND\""},
         {"SANE" + good.substr(4), 25, 0, "begins with \"SANE\""},
-        {"\x89HDF\r\n\x1a\n", 8, 0, "begins with \"\x89HDF\""},
+        {"\x89HDF\r\n\x1a\n", 8, 0, R"(begins with "\x89HDF")"},
         {std::string("\n\0", 2), 2, 0, R"(begins with "\x0a\x00")"},
         {header(0, 7, 1), 25, 4, "the width is 0"},
         {header(-5, 7, 1), 25, 4, "the width is -5"},

@@ -113,7 +113,7 @@ TEST(CommandLine, DatasetsAreCutFromTheirFiles) {
     const RenderCommand render = parse_as<RenderCommand>({"render", "a.h5:/x", "p.png"});
     EXPECT_EQ(render.what, (std::vector<DatasetName>{{"a.h5", "/x"}}));
     EXPECT_EQ(render.picture, "p.png");
-    EXPECT_EQ(render.frame, 0);
+    EXPECT_EQ(render.frames, one_frame(0));
     EXPECT_EQ(render.size, 1024);
     EXPECT_FALSE(render.same_contrast);
     const RenderCommand other =
@@ -122,8 +122,28 @@ TEST(CommandLine, DatasetsAreCutFromTheirFiles) {
     EXPECT_EQ(other.what, (std::vector<DatasetName>{{"a.h5", "/x"}, {"b.h5", "/y"}}));
     EXPECT_EQ(other.picture, "p.png");
     EXPECT_TRUE(other.same_contrast);
-    EXPECT_EQ(other.frame, 3);
+    EXPECT_EQ(other.frames, one_frame(3));
     EXPECT_EQ(other.size, 64);
+}
+
+TEST(CommandLine, ConvertHasItsDefaultsAndTakesEveryOption) {
+    const auto least = parse_as<ConvertCommand>({"convert", "a.sand", "b.h5"});
+    EXPECT_EQ(least.input, (DatasetName{"a.sand", "/frames"}));
+    EXPECT_EQ(least.output, (DatasetName{"b.h5", "/frames"}));
+    EXPECT_FALSE(least.frames || least.first_generation || least.palette || least.overwrite);
+    const auto all = parse_as<ConvertCommand>({"convert", "a.h5:/run/x", "p.png", "--frames",
+                                               "1:9:2", "--first-generation", "0", "--palette",
+                                               "grey", "--overwrite", "--trust-input"});
+    EXPECT_EQ(all.input, (DatasetName{"a.h5", "/run/x"}));
+    EXPECT_EQ(all.frames, parse_frames("1:9:2"));
+    EXPECT_EQ(all.first_generation, 0);
+    EXPECT_EQ(all.palette, Palette::grey);
+    EXPECT_TRUE(all.overwrite);
+    EXPECT_EQ(all.rules.outside, InputRules::Outside::anywhere);
+    EXPECT_EQ(parse_as<ConvertCommand>({"convert", "a.h5", "b.h5:/y"}).output,
+              (DatasetName{"b.h5", "/y"}));
+    EXPECT_EQ(parse_as<CompareCommand>({"compare", "a.sand", "b.sand:/y"}).a,
+              (DatasetName{"a.sand", "/frames"}));
 }
 
 TEST(CommandLine, DevicesAndExplain) {
@@ -161,9 +181,10 @@ TEST(CommandLine, MistakesHaveOneWholeMessage) {
     const std::vector<std::pair<Words, std::string>> cases = {
         {{}, "no job file is named: write runner JOB.toml. runner --help says what else there is"},
         {{"plna", "x.toml"}, "unknown verb (\"plna\"): did you mean plan?"},
-        {{"convert", "a", "b"},
-         "unknown verb (\"convert\"): the verbs are run, plan, explain, init, generate, inspect, "
-         "compare, render, verify, repair, devices. A job file is named with its ending, as in "
+        {{"fold", "a", "b"},
+         "unknown verb (\"fold\"): the verbs are run, plan, explain, init, generate, inspect, "
+         "compare, render, convert, verify, repair, devices. A job file is named with its ending, "
+         "as in "
          "runner job.toml"},
         {{"run"}, wrong("run", "JOB is required")},
         {{"a.toml", "b.toml"}, wrong("run", "there is no place for the argument \"b.toml\"")},
@@ -213,6 +234,13 @@ TEST(CommandLine, MistakesHaveOneWholeMessage) {
          wrong("render", "FILE:/x lacks the dataset: write a:/dataset",
                "See what there is: runner inspect a")},
         {{"render", "p.png"}, wrong("render", "no dataset is named before \"p.png\"")},
+        {{"render", "a:/x", "p.png", "--frames", "3:3"},
+         wrong("render", "--frames is all, A:B or A:B:STEP with A below B, not \"3:3\"")},
+        {{"convert", "a.h5", "p.png", "--frame", "1", "--frames", "all"},
+         wrong("convert", "--frame and --frames are both given", "Give one of them")},
+        {{"convert", "a.h5", "a.sand", "--palette", "sand"},
+         wrong("convert", "--palette is for pictures")},
+        {{"convert", "a.h5"}, wrong("convert", "OUT is required")},
         {{"verify", "a.h5", "--sample", "0"},
          wrong("verify", "--sample is an integer of at least 1, not \"0\"")},
         {{"verify"}, wrong("verify", "OUT.h5 is required")},

@@ -32,7 +32,7 @@ class Render : public testing::Test {
         }
         request.picture = folder_ / "out.png";
         request.size = size;
-        request.frame = frame;
+        request.frames = one_frame(frame);
         request.contrast = contrast;
         render(request);
         return read_png(request.picture);

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "runner/convert.hpp"
+#include "runner/image_shape.hpp"
+
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace runner {
+
+/// What convert() reads, opened.
+struct FrameSource {
+    std::unique_ptr<RowReader> reader;
+    std::string where;
+    Content content = Content::any;
+    ImageShape image;
+    FrameRange frames; ///< those to convert
+    FrameNumbers numbers;
+};
+
+/// At most so many bytes of elements pass through memory at once, or what is least to write.
+inline constexpr std::int64_t convert_buffer_bytes = 64 << 20;
+
+/// @throws Error (output) for a file that exists and is not to be overwritten.
+void check_absent(const std::string& output, Overwrite overwrite);
+
+/// Has `write` make `output` under its partial name and gives it its own. @throws Error (output)
+/// as check_absent(); what `write` throws, with nothing left.
+void make_file(const std::string& output, Overwrite overwrite, RowWriter::Sync sync,
+               const std::function<void(const std::string& partial)>& write);
+
+/// The formats, one function each, in a file each.
+void convert_to_rows(FrameSource& source, const ConvertRequest& request);
+void convert_to_pictures(FrameSource& source, const ConvertRequest& request);
+
+} // namespace runner
