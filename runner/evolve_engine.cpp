@@ -358,14 +358,13 @@ template <class Q> RunTimes Evolver<Q>::run() {
         }
         meeting = generation_ + static_cast<std::uint64_t>(meeting_);
     }
-    snapshots_.drain();
     own_.synchronize();
-    const double end = now();
-    spend(Stage::compute, last_meeting_, std::max(last_meeting_, end - exchanged_), 0);
+    spend(Stage::compute, last_meeting_, std::max(last_meeting_, now() - exchanged_), 0);
+    snapshots_.drain();
     run_.progress.rows_done = rows_done();
     run_.progress.under_way = false;
     times_.generations = static_cast<std::int64_t>(generation_ - began);
-    times_.wall_seconds = end - times_.setup_seconds;
+    times_.wall_seconds = now() - times_.setup_seconds;
     return times_;
 }
 

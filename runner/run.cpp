@@ -307,6 +307,7 @@ ExitCode run_job(const RunCommand& command, const Ranks& ranks, Clock::time_poin
 
     OpenRun open;
     Stop stop(stop_files(prepared.file.output.file));
+    stop.look(); // a short job may be done before the attendant does
     Heartbeat heartbeat(journal_folder(prepared.file.output.file), ranks.rank(), ranks.size(),
                         binding.host);
     Watchdog watchdog(open.progress, heartbeat, prepared.file.run.stall_seconds);
