@@ -13,6 +13,14 @@ void check_rows(const ArrayInfo& array, std::int64_t first, std::int64_t rows) {
     }
 }
 
+std::int64_t rows_to_border(const ArrayInfo& array, std::int64_t alignment, std::int64_t first,
+                            std::int64_t most) {
+    const std::int64_t frame_rows = array.shape[row_axes(array.shape) - 1];
+    const std::int64_t end = std::min(first + most, row_count(array));
+    const std::int64_t border = end - end % frame_rows % alignment;
+    return (border > first ? border : end) - first;
+}
+
 Box box_at(std::span<const std::int64_t> shape, std::int64_t first, std::int64_t end) {
     const std::size_t axes = shape.size();
     Box box{std::vector<std::int64_t>(axes, 0), std::vector<std::int64_t>(axes, 1), 1};

@@ -30,6 +30,11 @@ inline std::int64_t row_count(const ArrayInfo& array) {
     return checked_product(std::span(array.shape).first(row_axes(array.shape)));
 }
 
+/// How many rows from `first`, a border of row_alignment(), on may be written at once: at most
+/// `most` ≥ 1, and where that is no less than the alignment up to a border or the array's end.
+std::int64_t rows_to_border(const ArrayInfo& array, std::int64_t alignment, std::int64_t first,
+                            std::int64_t most);
+
 /// @throws Error (defect) when rows [first, first + rows) are not all in the array.
 void check_rows(const ArrayInfo& array, std::int64_t first, std::int64_t rows);
 

@@ -30,15 +30,10 @@ class RowCopy {
   public:
     RowCopy(FrameSource& source, const OutputDataset& output, int threads)
         : source_(source), output_(output), writer_(open_output_rows(output, 0, threads)),
-          height_(output.array.shape[1]) {
-        const std::int64_t alignment = row_alignment(output.array, output.layout);
-        const std::int64_t fit = convert_buffer_bytes / row_bytes(output.array);
-        step_ = std::clamp(fit / alignment * alignment, alignment, row_count(output.array));
-        if (step_ >= height_) {
-            step_ -= step_ % height_;
-        }
-        buffer_.resize(static_cast<std::size_t>(step_ * row_bytes(output.array)));
-    }
+          height_(output.array.shape[1]), alignment_(row_alignment(output.array, output.layout)),
+          step_(std::clamp(convert_buffer_bytes / row_bytes(output.array), alignment_,
+                           row_count(output.array))),
+          buffer_(static_cast<std::size_t>(step_ * row_bytes(output.array))) {}
 
     void copy_all() {
         const FrameRange& frames = source_.frames;
@@ -52,8 +47,8 @@ class RowCopy {
   private:
     void copy(std::int64_t from, std::int64_t to, std::int64_t rows) {
         for (std::int64_t row = 0; row < rows;) {
-            const std::int64_t left = step_ < height_ ? height_ - row % height_ : rows - row;
-            const std::int64_t count = std::min(step_, left);
+            const std::int64_t count =
+                rows_to_border(output_.array, alignment_, to + row, std::min(step_, rows - row));
             source_.reader->read(from + row, count, buffer_.data());
             if (output_.layout.format == FileFormat::sand) {
                 const std::int64_t width = output_.array.shape[2];
@@ -69,7 +64,8 @@ class RowCopy {
     const OutputDataset& output_;
     std::unique_ptr<RowWriter> writer_;
     std::int64_t height_;
-    std::int64_t step_ = 1;
+    std::int64_t alignment_;
+    std::int64_t step_;
     std::vector<std::byte> buffer_;
 };
 

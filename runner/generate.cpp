@@ -59,15 +59,16 @@ void write_pattern(const GenerateRequest& request, Pattern pattern, const Output
     const auto writer = open_output_rows(output, 0, threads);
     CpuQueue queue(threads);
     const std::int64_t all = row_count(output.array);
-    const std::int64_t step =
-        std::clamp<std::int64_t>(buffer_bytes / row_bytes(output.array), 1, all);
+    const std::int64_t alignment = row_alignment(output.array, output.layout);
+    const std::int64_t step = std::clamp(buffer_bytes / row_bytes(output.array), alignment, all);
     const Buffer rows = allocate_staging(queue, step * row_bytes(output.array));
-    for (std::int64_t first = 0; first < all; first += step) {
-        const std::int64_t count = std::min(step, all - first);
+    for (std::int64_t first = 0; first < all;) {
+        const std::int64_t count = rows_to_border(output.array, alignment, first, step);
         fill_pattern(queue, pattern, request.type, request.shape, request.seed,
                      first * row_elements(output.array), count * row_elements(output.array),
                      rows.data());
         writer->write(first, count, rows.data());
+        first += count;
     }
     writer->finish(RowWriter::Sync::no);
     if (output.layout.format == FileFormat::sand) {

@@ -18,6 +18,31 @@ TEST(BoxAt, TakesTheLargestBoxWorkedByHand) {
     EXPECT_EQ(box_at(std::vector<std::int64_t>{7}, 2, 6), (Box{{2}, {4}, 4})); // rows of one
 }
 
+TEST(RowsToBorder, CoverTheArrayInPiecesThatBeginAndEndOnBorders) {
+    for (const std::vector<std::int64_t>& shape :
+         std::vector<std::vector<std::int64_t>>{{7}, {10, 3}, {3, 7, 2}, {2, 2, 5, 1}, {4, 1, 1}}) {
+        const ArrayInfo array{ElementType::uint8, shape};
+        const std::int64_t frame = shape.size() > 1 ? shape[shape.size() - 2] : shape[0];
+        for (std::int64_t alignment = 1; alignment <= frame; ++alignment) {
+            for (std::int64_t most = alignment; most < 30; ++most) {
+                std::int64_t first = 0;
+                std::int64_t pieces = 0;
+                for (; first < row_count(array); ++pieces) {
+                    const std::int64_t rows = rows_to_border(array, alignment, first, most);
+                    ASSERT_GE(rows, 1);
+                    ASSERT_LE(rows, most);
+                    first += rows;
+                    EXPECT_EQ(first % frame % alignment, 0);
+                }
+                EXPECT_EQ(first, row_count(array));
+                if (most >= row_count(array)) {
+                    EXPECT_EQ(pieces, 1);
+                }
+            }
+        }
+    }
+}
+
 TEST(BoxAt, CoversEveryRunOfRowsOnceAndInOrder) {
     for (const std::vector<std::int64_t>& shape :
          {std::vector<std::int64_t>{3, 2, 4, 1}, {5, 3}, {9}, {2, 1, 3, 2, 2}}) {

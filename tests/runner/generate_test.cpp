@@ -37,6 +37,16 @@ TEST(Generate, MakesThePatternInOneFile) {
     }
 }
 
+TEST(Generate, CutsASandFileWhereRowsBeginOnBytes) {
+    const ScratchFolder folder;
+    // Two pieces, the first of which would end within a byte.
+    const GenerateRequest scene = request("sample-1", {2, 4099, 8193}, ElementType::uint8);
+    generate(scene, folder / "a.sand", "/frames", 2);
+    generate(scene, folder / "a.h5", "/frames", 2);
+    EXPECT_TRUE(read_dataset<std::uint8_t>(folder / "a.sand", "/frames") ==
+                read_dataset<std::uint8_t>(folder / "a.h5", "/frames"));
+}
+
 TEST(Generate, TakesTheSeed) {
     const ScratchFolder folder;
     generate(request("noise", {100}, ElementType::uint8), folder / "a.h5", "x", 1);
