@@ -12,6 +12,7 @@
 #include "io/sand_file.hpp"
 
 #include <algorithm>
+#include <vector>
 
 namespace runner {
 namespace {
@@ -42,7 +43,39 @@ class PositionalReader final : public RowReader {
         });
     }
 
+    /// A read for each run of bytes, several at once.
+    void read_runs(const RowRuns& runs, std::byte* to) override {
+        if (info_.array.shape.size() == 1) {
+            return RowReader::read_runs(runs, to);
+        }
+        const std::int64_t row = row_bytes(info_.array);
+        const std::int64_t wanted = runs.columns * size_of(info_.array.type);
+        const bool whole = wanted == row;
+        const std::int64_t bytes = whole ? runs.rows * row : wanted; // that lie together
+        const std::int64_t a_run = whole ? 1 : runs.rows;
+        const std::int64_t pieces = runs.runs * a_run;
+        if (pieces == 1) {
+            return threads_.run_blocks(bytes, [&](std::int64_t begin, std::int64_t count) {
+                file_.read(offset_of(runs, 0, 0) + begin, count, to + begin);
+            });
+        }
+        // So many at a time that handing them out costs little beside a read.
+        const std::int64_t step = std::max<std::int64_t>(1, io_block_bytes / 8 / bytes);
+        threads_.run((pieces + step - 1) / step, [&](std::int64_t index, int /*thread*/) {
+            const std::int64_t end = std::min(pieces, (index + 1) * step);
+            for (std::int64_t piece = index * step; piece < end; ++piece) {
+                file_.read(offset_of(runs, piece / a_run, piece % a_run), bytes,
+                           to + piece * bytes);
+            }
+        });
+    }
+
   private:
+    std::int64_t offset_of(const RowRuns& runs, std::int64_t run, std::int64_t row) const {
+        return *info_.offset + (runs.first + run * runs.stride + row) * row_bytes(info_.array) +
+               runs.first_column * size_of(info_.array.type);
+    }
+
     DatasetInfo info_;
     File file_;
     IoThreads threads_;
@@ -109,6 +142,34 @@ class Hdf5Reader final : public RowReader {
 };
 
 } // namespace
+
+void RowReader::read_runs(const RowRuns& runs, std::byte* to) {
+    const ArrayInfo& array = info().array;
+    if (array.shape.size() == 1) {
+        return read(runs.first_column, runs.columns, to);
+    }
+    const std::int64_t row = row_bytes(array);
+    const std::int64_t wanted = runs.columns * size_of(array.type);
+    const std::int64_t skipped = runs.first_column * size_of(array.type);
+    const std::int64_t most =
+        wanted == row ? runs.rows : std::clamp<std::int64_t>(io_block_bytes / row, 1, runs.rows);
+    std::vector<std::byte> whole(static_cast<std::size_t>(wanted == row ? 0 : most * row));
+    for (std::int64_t run = 0; run < runs.runs; ++run) {
+        const std::int64_t first = runs.first + run * runs.stride;
+        for (std::int64_t done = 0; done < runs.rows; done += most) {
+            const std::int64_t count = std::min(most, runs.rows - done);
+            if (wanted == row) {
+                read(first + done, count, to);
+            } else {
+                read(first + done, count, whole.data());
+                for (std::int64_t i = 0; i < count; ++i) {
+                    std::copy_n(whole.data() + i * row + skipped, wanted, to + i * wanted);
+                }
+            }
+            to += count * wanted;
+        }
+    }
+}
 
 std::unique_ptr<RowReader> open_rows(const std::string& file, const std::string& dataset,
                                      int threads) {

@@ -45,6 +45,16 @@ DatasetInfo inspect_dataset(const std::string& file, const std::string& dataset)
 /// unpacked chunks.
 std::int64_t reader_bytes(const DatasetInfo& info, int threads);
 
+/// Runs of rows, all of one length and evenly apart, and of each row the same columns.
+struct RowRuns {
+    std::int64_t first = 0; ///< row that the first run begins with
+    std::int64_t rows = 0;  ///< of a run
+    std::int64_t runs = 1;
+    std::int64_t stride = 0; ///< rows from the beginning of one run to that of the next
+    std::int64_t first_column = 0;
+    std::int64_t columns = 0;
+};
+
 /// Reads rows of one dataset as native elements. A row is a run along the last axis, all leading
 /// axes flattened into the row number; in an array of one axis each element is a row.
 class RowReader {
@@ -56,6 +66,12 @@ class RowReader {
     /// Fills `to` with rows [first, first + rows), on several threads where the storage allows it.
     /// One call at a time. @throws Error (input) naming the file and the row or byte.
     virtual void read(std::int64_t first, std::int64_t rows, std::byte* to) = 0;
+
+    /// Fills `to` with the columns of these rows, one run after the other, dense. Storage that is
+    /// not read at positions is read in whole rows. Of an array of one axis, which has rows of one
+    /// element, the columns are the elements of its one run of one row. The same conditions and
+    /// errors.
+    virtual void read_runs(const RowRuns& runs, std::byte* to);
 };
 
 /// `threads` ≥ 1: how many read at once where plain reads at a position do. The file stays open as

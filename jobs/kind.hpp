@@ -3,6 +3,7 @@
 
 #include "base/array_info.hpp"
 #include "jobs/evolve_job.hpp"
+#include "jobs/permute_job.hpp"
 #include "jobs/stream_job.hpp"
 #include "jobs/table.hpp"
 
@@ -17,7 +18,8 @@
 namespace runner {
 
 /// A job ready to plan; its type says which engine runs it.
-using Job = std::variant<std::unique_ptr<StreamJob>, std::unique_ptr<EvolveJob>>;
+using Job = std::variant<std::unique_ptr<StreamJob>, std::unique_ptr<EvolveJob>,
+                         std::unique_ptr<PermuteJob>>;
 
 /// A dataset that a job reads.
 struct InputDataset {

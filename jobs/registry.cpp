@@ -2,6 +2,7 @@
 #include "jobs/convolve/convolve_job.hpp"
 #include "jobs/kind.hpp"
 #include "jobs/sand/sand_job.hpp"
+#include "jobs/transpose/transpose_job.hpp"
 
 #include <array>
 
@@ -11,6 +12,7 @@ std::span<const Kind> kinds() {
     static constexpr std::array table = {
         Kind{"convolve", "separable convolution of images", convolve_sample, "", parse_convolve},
         Kind{"sand", "a falling-sand automaton", sand_sample, "/frames", parse_sand},
+        Kind{"transpose", "other orders of axes", transpose_sample, "", parse_transpose},
     };
     return table;
 }

@@ -153,8 +153,8 @@ template <class T> struct SandNoise {
     explicit SandNoise(std::uint64_t seed) : noise(seed) {}
 
     static T cell(std::uint8_t byte) {
-        return static_cast<T>((byte >= 154 ? 1 : 0) + (byte >= 192 ? 1 : 0) +
-                              (byte >= 248 ? 1 : 0));
+        const int material = (byte >= 154 ? 1 : 0) + (byte >= 192 ? 1 : 0) + (byte >= 248 ? 1 : 0);
+        return static_cast<T>(material);
     }
 
     void fill(std::int64_t first, std::int64_t count, T* out) const {

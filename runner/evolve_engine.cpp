@@ -162,6 +162,7 @@ template <class Q> void Evolver<Q>::load_input() {
         RowRange rows;
     };
     std::vector<Check> checks;
+    checks.reserve(lanes.size());
     for (Lane& lane : lanes) {
         checks.push_back({allocate_device(lane.own(), sizeof(std::int64_t)),
                           allocate_staging(lane.own(), sizeof(std::int64_t)),

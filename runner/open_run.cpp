@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "io/journal.hpp"
 #include "runner/evolve_engine.hpp"
+#include "runner/permute_engine.hpp"
 #include "runner/progress.hpp"
 #include "runner/ticker.hpp"
 
@@ -50,6 +51,18 @@ ProgressSnapshot snapshot(const Plan& plan, std::int64_t rows, const RunProgress
     return now;
 }
 
+ProgressSnapshot snapshot(const PermutePlan& plan, std::int64_t rows, const RunProgress& progress,
+                          double seconds) {
+    ProgressSnapshot now;
+    now.rows_done = progress.rows_done;
+    now.rows_total = rows;
+    now.amount_done = static_cast<double>(now.rows_done * 2 * plan.grid.output()[2] *
+                                          plan.shape.element_bytes * plan.ranks);
+    now.seconds = seconds;
+    add_stages(progress, now);
+    return now;
+}
+
 ProgressSnapshot snapshot(const EvolvePlan& plan, std::int64_t before, const RunProgress& progress,
                           double seconds) {
     ProgressSnapshot now;
@@ -78,6 +91,28 @@ void open_files(const PreparedJob& prepared, int io_threads, std::int64_t genera
                                   JournalWriter(journal_folder(file.output.file), generation,
                                                 "rank-" + std::to_string(rank), sync),
                                   file.run.commit_seconds, sync);
+}
+
+/// Whether all ranks have made all their rows; how many there are of the whole output if not.
+std::optional<Stopped> agree_on_rows(std::int64_t to_do, std::int64_t before, std::int64_t total,
+                                     const OpenRun& open, const Stop& stop, const Ranks& ranks) {
+    const std::int64_t done = open.progress.rows_done;
+    bool unfinished = false;
+    std::string reason;
+    std::int64_t rows = before;
+    for (const std::string& text :
+         ranks.gather(std::to_string(done) + (done == to_do ? " " : "-") + stop.reason())) {
+        const std::size_t mark = text.find_first_of(" -");
+        rows += std::stoll(text.substr(0, mark));
+        unfinished = unfinished || text[mark] == '-';
+        if (reason.empty() || reason == Stop::other_rank) {
+            reason = text.substr(mark + 1);
+        }
+    }
+    if (!unfinished) {
+        return std::nullopt;
+    }
+    return Stopped{reason, std::to_string(rows) + " of " + std::to_string(total) + " rows of "};
 }
 
 /// Does the engine's work while the first rank shows how far it is: `look(seconds)`.
@@ -175,6 +210,19 @@ RunTimes run_engine(const RunCommand& command, const PreparedJob& prepared, cons
         [&] { return run_evolution(evolution, queue_maker(binding)); });
 }
 
+RunTimes run_engine(const RunCommand& command, const PreparedJob& prepared, const PermutePlan& plan,
+                    const RankBinding& binding, const Ranks& ranks, const Beginning& /*beginning*/,
+                    OpenRun& open, const Stop& stop, Trace* trace) {
+    const std::int64_t rows = plan.rows_to_do(plan.boxes(ranks.rank()));
+    const Permutation permutation{plan,         *prepared.permute(), ranks.rank(),
+                                  *open.reader, *open.writer,        open.progress,
+                                  trace,        *open.commits,       stop};
+    return with_progress(
+        command, prepared, binding, ranks, open,
+        [&](double seconds) { return snapshot(plan, rows, open.progress, seconds); },
+        [&] { return run_permutation(permutation, queue_maker(binding)); });
+}
+
 std::vector<std::string> stop_files(const std::string& output) {
     const std::filesystem::path folder = std::filesystem::path(output).parent_path();
     return {(folder / "STOP").string(), stop_path(output)};
@@ -183,25 +231,14 @@ std::vector<std::string> stop_files(const std::string& output) {
 std::optional<Stopped> agree_on_stop(const Plan& plan, const OpenRun& open, const Stop& stop,
                                      const Ranks& ranks) {
     const Decomposition& d = plan.decomposition;
-    const std::int64_t done = open.progress.rows_done;
-    const bool whole = done == d.rows_to_do(d.slab(ranks.rank()));
-    bool unfinished = false;
-    std::string reason;
-    std::int64_t rows = count_rows(d.done);
-    for (const std::string& text :
-         ranks.gather(std::to_string(done) + (whole ? " " : "-") + stop.reason())) {
-        const std::size_t mark = text.find_first_of(" -");
-        rows += std::stoll(text.substr(0, mark));
-        unfinished = unfinished || text[mark] == '-';
-        if (reason.empty() || reason == Stop::other_rank) {
-            reason = text.substr(mark + 1);
-        }
-    }
-    if (!unfinished) {
-        return std::nullopt;
-    }
-    return Stopped{reason,
-                   std::to_string(rows) + " of " + std::to_string(d.total_rows()) + " rows of "};
+    return agree_on_rows(d.rows_to_do(d.slab(ranks.rank())), count_rows(d.done), d.total_rows(),
+                         open, stop, ranks);
+}
+
+std::optional<Stopped> agree_on_stop(const PermutePlan& plan, const OpenRun& open, const Stop& stop,
+                                     const Ranks& ranks) {
+    return agree_on_rows(plan.rows_to_do(plan.boxes(ranks.rank())), count_rows(plan.done),
+                         plan.total_rows(), open, stop, ranks);
 }
 
 std::optional<Stopped> agree_on_stop(const EvolvePlan& plan, const OpenRun& open, const Stop& stop,

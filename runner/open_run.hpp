@@ -37,6 +37,8 @@ void open_run(const PreparedJob& prepared, const Plan& plan, const Beginning& be
               const Ranks& ranks, OpenRun& open);
 void open_run(const PreparedJob& prepared, const EvolvePlan& plan, const Beginning& beginning,
               const Ranks& ranks, OpenRun& open);
+void open_run(const PreparedJob& prepared, const PermutePlan& plan, const Beginning& beginning,
+              const Ranks& ranks, OpenRun& open);
 
 /// Does the rank's part, with progress on standard error from the first rank. An error, which only
 /// this rank knows of, names the rank, its host and its GPU; what was written before it is
@@ -45,6 +47,9 @@ RunTimes run_engine(const RunCommand& command, const PreparedJob& prepared, cons
                     const RankBinding& binding, const Ranks& ranks, const Beginning& beginning,
                     OpenRun& open, const Stop& stop, Trace* trace);
 RunTimes run_engine(const RunCommand& command, const PreparedJob& prepared, const EvolvePlan& plan,
+                    const RankBinding& binding, const Ranks& ranks, const Beginning& beginning,
+                    OpenRun& open, const Stop& stop, Trace* trace);
+RunTimes run_engine(const RunCommand& command, const PreparedJob& prepared, const PermutePlan& plan,
                     const RankBinding& binding, const Ranks& ranks, const Beginning& beginning,
                     OpenRun& open, const Stop& stop, Trace* trace);
 
@@ -64,6 +69,8 @@ struct Stopped {
 std::optional<Stopped> agree_on_stop(const Plan& plan, const OpenRun& open, const Stop& stop,
                                      const Ranks& ranks);
 std::optional<Stopped> agree_on_stop(const EvolvePlan& plan, const OpenRun& open, const Stop& stop,
+                                     const Ranks& ranks);
+std::optional<Stopped> agree_on_stop(const PermutePlan& plan, const OpenRun& open, const Stop& stop,
                                      const Ranks& ranks);
 
 } // namespace runner

@@ -75,6 +75,35 @@ std::string text_of(const EvolvePlan& plan) {
                       snapshots.count() * d.rows * plan.shape.out_row_bytes);
 }
 
+std::string text_of(const PermutePlan& plan) {
+    constexpr std::int64_t short_run = 64 * KiB;
+    constexpr int most_listed = 16;
+    const BoxGrid& grid = plan.grid;
+    const Extents output = grid.output();
+    const std::int64_t all = plan.total_rows() * output[2] * plan.shape.element_bytes;
+    const std::int64_t row = output[2] * plan.shape.element_bytes;
+    std::string text = counted(grid.boxes(), "box", "boxes") + " of " + std::to_string(grid.first) +
+                       " x " + std::to_string(grid.second) + " x " + std::to_string(output[2]) +
+                       "; " + (plan.backend == Backend::cuda ? "cuda" : "cpu") + ", " +
+                       counted(plan.lanes, "lane, ", "lanes, ") +
+                       counted(plan.io_threads, "I/O thread\n", "I/O threads\n");
+    for (int rank = 0; rank < std::min(plan.ranks, most_listed); ++rank) {
+        text += "  rank " + std::to_string(rank) + ": " +
+                counted(std::ssize(plan.boxes(rank)), "box\n", "boxes\n");
+    }
+    text += memory_text(plan) +
+            bytes_text(all - count_rows(plan.done) * row, all - count_rows(plan.done) * row);
+    text += "  " + counted(all / grid.in_run_bytes(), "read of ", "reads of ") +
+            size_text(grid.in_run_bytes()) + ", " +
+            counted(all / grid.out_run_bytes(), "write of ", "writes of ") +
+            size_text(grid.out_run_bytes()) + "\n";
+    if (std::min(grid.in_run_bytes(), grid.out_run_bytes()) < short_run && grid.boxes() > 1) {
+        text += "  these are short, and a disk is slow with them: raise run.host_memory" +
+                std::string(plan.backend == Backend::cuda ? " and run.device_memory\n" : "\n");
+    }
+    return text;
+}
+
 } // namespace
 
 std::string plan_text(const JobPlan& plan) {

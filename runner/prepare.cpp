@@ -92,6 +92,9 @@ JobPlan plan_job(const PreparedJob& prepared, Backend backend, int ranks, const 
     if (const EvolveJob* const job = prepared.evolve()) {
         return make_evolve_plan(*job, request);
     }
+    if (const PermuteJob* const job = prepared.permute()) {
+        return make_permute_plan(*job, request);
+    }
     return make_plan(*prepared.stream(), request);
 }
 

@@ -23,6 +23,7 @@ struct PreparedJob {
     /// Nothing where the job is of another engine.
     const StreamJob* stream() const { return job_of<StreamJob>(); }
     const EvolveJob* evolve() const { return job_of<EvolveJob>(); }
+    const PermuteJob* permute() const { return job_of<PermuteJob>(); }
 
     /// What the job makes.
     ArrayInfo output() const;

@@ -117,13 +117,40 @@ Json plan_value(const EvolvePlan& plan) {
             {"bytes_written", snapshots.count() * d.rows * plan.shape.out_row_bytes}};
 }
 
+Json plan_value(const PermutePlan& plan) {
+    Json ranks = Json::array();
+    for (int rank = 0; rank < plan.ranks; ++rank) {
+        const RowRange rows = rows_of(plan, rank);
+        ranks.push_back({{"rank", rank},
+                         {"rows", {rows.first, rows.last}},
+                         {"boxes", plan.boxes(rank).size()}});
+    }
+    const BoxGrid& grid = plan.grid;
+    const std::int64_t bytes = plan.total_rows() * grid.output()[2] * plan.shape.element_bytes;
+    const std::int64_t to_do =
+        bytes - count_rows(plan.done) * grid.output()[2] * plan.shape.element_bytes;
+    return {{"backend", backend_name(plan.backend)},
+            {"boxes", grid.boxes()},
+            {"box", {grid.first, grid.second, grid.output()[2]}},
+            {"lanes", plan.lanes},
+            {"io_threads", plan.io_threads},
+            {"reads", bytes / grid.in_run_bytes()},
+            {"read_bytes", grid.in_run_bytes()},
+            {"writes", bytes / grid.out_run_bytes()},
+            {"write_bytes", grid.out_run_bytes()},
+            {"ranks", std::move(ranks)},
+            {"memory_per_rank", memory_json(plan)},
+            {"bytes_read", to_do},
+            {"bytes_written", to_do}};
+}
+
 Json value_of(const JobPlan& plan) {
     return std::visit([](const auto& some) { return plan_value(some); }, plan);
 }
 
 /// Of the rank that had to halve its chunks most; the plan's where none had to.
 std::int64_t least_chunk_rows(const RunReport& report) {
-    std::int64_t least = decomposition_of(report.plan).chunk_rows;
+    std::int64_t least = chunk_rows_of(report.plan);
     for (const RankReport& rank : report.ranks) {
         least = std::min(least, rank.times.chunk_rows);
     }
@@ -246,21 +273,20 @@ std::vector<Attribute> provenance(const RunReport& report) {
     for (const std::string& setting : report.settings) {
         settings += (settings.empty() ? "" : "\n") + setting;
     }
-    std::vector<Attribute> attributes = {
-        {"runner_version", version()},
-        {"job", report.job.text},
-        {"job_settings", settings},
-        {"kind", report.job.kind},
-        {"input_file", report.job.input.file},
-        {"input_dataset", report.job.input.dataset},
-        {"input_bytes", report.input_bytes},
-        {"input_modified", report.input_modified},
-        {"wall_seconds", report.wall_seconds},
-        {"backend", backend_name(backend_of(report.plan))},
-        {"devices", devices},
-        {"ranks", std::int64_t{decomposition_of(report.plan).ranks}},
-        {"runs", report.runs},
-        {"chunk_rows", least_chunk_rows(report)}};
+    std::vector<Attribute> attributes = {{"runner_version", version()},
+                                         {"job", report.job.text},
+                                         {"job_settings", settings},
+                                         {"kind", report.job.kind},
+                                         {"input_file", report.job.input.file},
+                                         {"input_dataset", report.job.input.dataset},
+                                         {"input_bytes", report.input_bytes},
+                                         {"input_modified", report.input_modified},
+                                         {"wall_seconds", report.wall_seconds},
+                                         {"backend", backend_name(backend_of(report.plan))},
+                                         {"devices", devices},
+                                         {"ranks", std::int64_t{ranks_of(report.plan)}},
+                                         {"runs", report.runs},
+                                         {"chunk_rows", least_chunk_rows(report)}};
     for (std::size_t i = 0; i < stage_count; ++i) {
         const std::string name(stage_names[i]);
         double seconds = 0;

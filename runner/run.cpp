@@ -97,7 +97,7 @@ RankReport rank_report(const RankBinding& binding, const JobPlan& plan, const Ra
     report.uuid = binding.device.uuid;
     report.sharers = binding.sharers;
     report.cores = cpu_list_text(binding.cores);
-    const RowRange slab = decomposition_of(plan).slab(ranks.rank());
+    const RowRange slab = rows_of(plan, ranks.rank());
     report.first_row = slab.first;
     report.last_row = slab.last;
     report.resident_before = peak_resident_memory();
@@ -197,14 +197,24 @@ void complete_output(const PreparedJob& prepared, const Beginning& beginning, Ru
                    sync_of(prepared));
 }
 
+std::string moved_text(std::int64_t bytes, double seconds) {
+    std::array<char, 80> text{};
+    (void)std::snprintf(text.data(), text.size(), "%s read and written in %.2f s, %.2f GB/s",
+                        size_text(bytes).c_str(), seconds,
+                        1e-9 * static_cast<double>(bytes) / seconds);
+    return text.data();
+}
+
 std::string work_text(const Plan& plan, const RunReport& report) {
     const std::int64_t bytes = (plan.decomposition.total_rows() - report.rows_before) *
                                (plan.shape.in_row_bytes + plan.shape.out_row_bytes);
-    std::array<char, 80> text{};
-    (void)std::snprintf(text.data(), text.size(), "%s read and written in %.2f s, %.2f GB/s",
-                        size_text(bytes).c_str(), report.wall_seconds,
-                        1e-9 * static_cast<double>(bytes) / report.wall_seconds);
-    return text.data();
+    return moved_text(bytes, report.wall_seconds);
+}
+
+std::string work_text(const PermutePlan& plan, const RunReport& report) {
+    return moved_text(2 * (plan.total_rows() - report.rows_before) * plan.grid.output()[2] *
+                          plan.shape.element_bytes,
+                      report.wall_seconds);
 }
 
 std::string work_text(const EvolvePlan& plan, const RunReport& report) {

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "jobs/transpose/transpose_job.hpp"
+
+#include "base/error.hpp"
+#include "jobs/toml_text.hpp"
+#include "kernels/transpose.hpp"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace runner {
+namespace {
+
+void check_input(const ArrayInfo& input) {
+    if (input.shape.size() > 3) {
+        throw Error(ExitCode::input,
+                    {"transpose takes at most three axes", "input.dataset",
+                     "its shape is " + shape_text(input.shape), "Choose a dataset of fewer"});
+    }
+    if (std::find(input.shape.begin(), input.shape.end(), 0) != input.shape.end()) {
+        throw Error(ExitCode::input, {"the input holds no elements", "input.dataset",
+                                      "its shape is " + shape_text(input.shape), ""});
+    }
+}
+
+class TransposeParameters : public KindParameters {
+  public:
+    explicit TransposeParameters(std::vector<std::int64_t> permutation)
+        : permutation_(std::move(permutation)) {}
+
+    std::vector<InputDataset> inputs() const override { return {}; }
+
+    Job make(const JobInput& given, std::optional<ElementType> output_type) const override {
+        const ArrayInfo& input = given.array;
+        check_input(input);
+        if (output_type.value_or(input.type) != input.type) {
+            throw Error(ExitCode::usage,
+                        {"transpose does not change the element type", "output.dtype",
+                         "it is " + std::string(name_of(*output_type)) + " and the input's is " +
+                             std::string(name_of(input.type)),
+                         "Leave it out"});
+        }
+        const std::size_t axes = permutation_.size();
+        if (axes != 3 && axes != input.shape.size()) {
+            throw Error(ExitCode::usage,
+                        {"the permutation does not fit the input", "transpose.permutation",
+                         "it has " + std::to_string(axes) + " axes and the input " +
+                             std::to_string(input.shape.size()),
+                         "Write as many, or three: missing axes come first, with an extent of 1"});
+        }
+        PermuteShape shape;
+        shape.element_bytes = size_of(input.type);
+        shape.input.fill(1);
+        std::copy(input.shape.rbegin(), input.shape.rend(), shape.input.rbegin());
+        for (std::size_t axis = 0; axis < 3; ++axis) {
+            // Axes that the permutation does not name are in front, and stay there.
+            const std::size_t added = 3 - axes;
+            shape.permutation.at(axis) = static_cast<int>(
+                axis < added ? axis : static_cast<std::size_t>(permutation_[axis - added]) + added);
+        }
+        const Extents permuted = shape.permuted(shape.input);
+        shape.output = {input.type,
+                        {permuted.end() - static_cast<std::ptrdiff_t>(axes), permuted.end()}};
+        return std::make_unique<TransposeJob>(std::move(shape));
+    }
+
+    std::string canonical() const override {
+        return "permutation = " + toml_text(std::span<const std::int64_t>(permutation_)) + "\n";
+    }
+
+  private:
+    std::vector<std::int64_t> permutation_;
+};
+
+} // namespace
+
+void TransposeJob::run(Queue& queue, const Extents& box, const std::byte* in,
+                       std::byte* out) const {
+    const Transposition transposition =
+        dense_transposition(box, shape_.permutation, static_cast<int>(shape_.element_bytes));
+    std::visit([&](auto& backend) { transpose(backend, transposition, in, out); }, queue);
+}
+
+std::unique_ptr<KindParameters> parse_transpose(TableReader& table) {
+    if (!table.has("permutation")) {
+        table.missing("permutation", "permutation = [1, 2, 0] or another order of the axes");
+    }
+    std::optional<std::vector<std::int64_t>> permutation = table.integers("permutation", 0);
+    if (!permutation) {
+        return nullptr;
+    }
+    std::vector<std::int64_t> sorted = *permutation;
+    std::sort(sorted.begin(), sorted.end());
+    for (std::size_t i = 0; i < sorted.size(); ++i) {
+        if (sorted[i] != static_cast<std::int64_t>(i)) {
+            sorted.clear();
+        }
+    }
+    if (sorted.size() < 2 || sorted.size() > 3) {
+        table.complain("permutation",
+                       "expected the axes 0, 1 and 2 (of an image 0 and 1) in some order, got " +
+                           toml_text(std::span<const std::int64_t>(*permutation)));
+        return nullptr;
+    }
+    return std::make_unique<TransposeParameters>(std::move(*permutation));
+}
+
+} // namespace runner

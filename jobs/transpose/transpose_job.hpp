@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "jobs/kind.hpp"
+#include "jobs/permute_job.hpp"
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace runner {
+
+/// Another order of axes; docs/transpose.md says what it makes.
+class TransposeJob : public PermuteJob {
+  public:
+    explicit TransposeJob(PermuteShape shape) : shape_(std::move(shape)) {}
+
+    PermuteShape shape() const override { return shape_; }
+    std::string computation() const override { return "transpose 1"; }
+    void run(Queue& queue, const Extents& box, const std::byte* in, std::byte* out) const override;
+
+  private:
+    PermuteShape shape_;
+};
+
+/// Reads [transpose]: permutation. What it returns makes a TransposeJob and throws Error
+/// * input: more than three axes, or an empty one;
+/// * usage: another output type than the input's, or a permutation that does not fit its axes.
+std::unique_ptr<KindParameters> parse_transpose(TableReader& table);
+
+/// The lines of a [transpose] to start from.
+inline constexpr std::string_view transpose_sample =
+    R"(permutation = [1, 2, 0]         # output axis i is input axis permutation[i], as numpy.transpose
+)";
+
+} // namespace runner
