@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "kernels/transpose_choice.hpp"
+
+#include "base/sizes.hpp"
+#include "kernels/devices.hpp"
+#include "tests/support/transpose_cases.hpp"
+
+#include <atomic>
+
+#include <oneapi/tbb/blocked_range.h>
+#include <oneapi/tbb/parallel_for.h>
+
+namespace runner {
+namespace {
+
+using TransposeCuda = QueueTest<CudaQueue>;
+
+std::byte byte_at(std::int64_t index) {
+    return static_cast<std::byte>(static_cast<std::uint64_t>(index) * 0x9E3779B97F4A7C15U >> 56U);
+}
+
+/// More bytes than 31 bits count, made, moved and looked at a part at a time.
+class LargeArray {
+  public:
+    LargeArray(CudaQueue& queue, std::int64_t bytes)
+        : queue_(queue), bytes_(bytes), staging_(allocate_staging(queue, part)),
+          in_(allocate_device(queue, bytes)), out_(allocate_device(queue, bytes)) {
+        for (std::int64_t begin = 0; begin < bytes_; begin += part) {
+            for_each(begin, [&](std::int64_t i) { staging_.data()[i - begin] = byte_at(i); });
+            upload(queue_, in_.data() + begin, staging_.data(), std::min(part, bytes_ - begin));
+            queue_.synchronize();
+        }
+    }
+
+    /// How many bytes of the transposed array are wrong.
+    std::int64_t wrong_after(const Transposition& t) {
+        transpose(queue_, t, in_.data(), out_.data());
+        const auto shape = out_shape(t);
+        std::array<std::int64_t, 3> strides{};
+        for (std::size_t j = 0; j < 3; ++j) {
+            strides[j] = t.in_strides[static_cast<std::size_t>(t.permutation[j])];
+        }
+        std::atomic<std::int64_t> wrong = 0;
+        for (std::int64_t begin = 0; begin < bytes_; begin += part) {
+            download(queue_, staging_.data(), out_.data() + begin, std::min(part, bytes_ - begin));
+            queue_.synchronize();
+            for_each(begin, [&](std::int64_t i) {
+                const std::int64_t from = i % shape[2] * strides[2] +
+                                          i / shape[2] % shape[1] * strides[1] +
+                                          i / shape[2] / shape[1] * strides[0];
+                if (staging_.data()[i - begin] != byte_at(from)) {
+                    ++wrong;
+                }
+            });
+        }
+        return wrong;
+    }
+
+  private:
+    static constexpr std::int64_t part = 256 * MiB;
+
+    template <class Action> void for_each(std::int64_t begin, const Action& action) const {
+        using Range = tbb::blocked_range<std::int64_t>;
+        tbb::parallel_for(Range(begin, std::min(begin + part, bytes_), 1 << 16),
+                          [&](const Range& range) {
+                              for (std::int64_t i = range.begin(); i < range.end(); ++i) {
+                                  action(i);
+                              }
+                          });
+    }
+
+    CudaQueue& queue_;
+    std::int64_t bytes_;
+    Buffer staging_;
+    Buffer in_;
+    Buffer out_;
+};
+
+TEST_F(TransposeCuda, MoreElementsThan31BitsCount) {
+    const std::array<std::pair<std::array<std::int64_t, 3>, std::array<int, 3>>, 4> large = {
+        {{{2, 32768, 32800}, {0, 2, 1}},
+         {{3, 26755, 26757}, {2, 1, 0}},
+         {{2, 32771, 32779}, {1, 2, 0}},
+         {{32771, 2, 32779}, {1, 0, 2}}}};
+    if (free_device_memory(0) < 5 * GiB) {
+        GTEST_SKIP() << "takes 5 GiB of GPU memory, free are " << size_text(free_device_memory(0));
+    }
+    for (const auto& [shape, permutation] : large) {
+        const Transposition t = dense_transposition(shape, permutation, 1);
+        const std::int64_t bytes = shape[0] * shape[1] * shape[2];
+        ASSERT_GT(bytes, std::int64_t{1} << 31);
+        EXPECT_EQ(0, LargeArray(queue(), bytes).wrong_after(t)) << describe(t);
+    }
+}
+
+TEST_F(TransposeCuda, EveryWayThatFitsGivesTheSame) {
+    TransposeCases cases(21);
+    for (int i = 0; i < 60; ++i) {
+        const Transposition t = cases.any(40000);
+        const std::int64_t in_offset = cases.number(0, 2);
+        const std::int64_t out_offset = cases.number(0, 2);
+        TransposeBuffers<CudaQueue> buffers(queue(), cases, t, in_offset, out_offset);
+        const TransposeAxes axes = reduce_axes(t, buffers.in(), buffers.out());
+        if (axes.count == 0) {
+            continue;
+        }
+        for (const TransposeChoice& choice :
+             all_transpose_choices(axes, buffers.in(), buffers.out())) {
+            TransposeBuffers<CudaQueue> own(queue(), cases, t, in_offset, out_offset);
+            transpose_as(queue(), choice, axes, own.in(), own.out());
+            EXPECT_EQ("", own.wrong()) << choice_text(choice);
+        }
+    }
+}
+
+TEST_F(TransposeCuda, EveryTileFormGivesTheSame) {
+    TransposeCases cases(22);
+    for (const TransposeTileForm& form : transpose_tile_forms()) {
+        for (const std::int64_t b : {160, 336}) {
+            const Transposition t =
+                dense_transposition({2, b, 272}, {0, 2, 1}, form.element_bytes);
+            TransposeBuffers<CudaQueue> buffers(queue(), cases, t, 0, 0);
+            const TransposeAxes axes = reduce_axes(t, buffers.in(), buffers.out());
+            ASSERT_TRUE(tile_form_fits(form, axes, buffers.in(), buffers.out()));
+            transpose_by_tiles(queue(), form, 2, axes, buffers.in(), buffers.out());
+            EXPECT_EQ("", buffers.wrong()) << choice_text(MoveTiles{form, 2});
+        }
+    }
+}
+
+} // namespace
+} // namespace runner
