@@ -7,6 +7,7 @@ Pillow's. A word picks the tests that have it in their name.
 import os
 import pathlib
 import re
+import resource
 import struct
 import subprocess
 import sys
@@ -55,9 +56,9 @@ def cells(*shape):
     return np.random.default_rng(sum(shape)).integers(0, 4, shape, np.uint8)
 
 
-def call(*arguments):
+def call(*arguments, **options):
     return subprocess.run([RUNNER, *map(str, arguments)], capture_output=True, text=True,
-                          timeout=120)
+                          timeout=120, **options)
 
 
 def good(*arguments, says=""):
@@ -68,10 +69,10 @@ def good(*arguments, says=""):
     return done.stdout
 
 
-def bad(code, words, *arguments):
+def bad(code, words, *arguments, **options):
     """Calls; there is one error with these words, and nothing new in the folder."""
     before = sorted(os.listdir())
-    done = call(*arguments)
+    done = call(*arguments, **options)
     assert done.returncode == code, f"{arguments}: exit {done.returncode}\n{done.stderr}"
     assert re.fullmatch(r"runner: error: [^\n]*\n", done.stderr), f"{arguments}: {done.stderr}"
     for word in words:
@@ -259,6 +260,17 @@ def test_sequences():
     assert subprocess.run([sys.executable, ANIMATE, "b.gif", "none.png"],
                           capture_output=True).returncode != 0
     assert not pathlib.Path("b.gif.partial").exists()
+
+
+def test_storage_that_ends():
+    """A limit on the size of files stands for a disk that is full."""
+    with h5py.File("in.h5", "w") as file:
+        file["frames"] = cells(2, 300, 401)
+    for output in ["out.sand", "out.h5", "out.png"]:
+        # Without its signal, which Python ignores and hands on so.
+        bad(4, [output, "File too large"], "convert", "in.h5", output, "--frame", "1",
+            restore_signals=False,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (10000, 10000)))
 
 
 def test_command_lines_that_are_wrong():
