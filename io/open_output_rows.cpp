@@ -31,6 +31,11 @@ std::unique_ptr<RowWriter> reopen_output_rows(const OutputDataset& output, int t
                : open_stored_chunk_writer(output, threads);
 }
 
+std::int64_t output_bytes(const ArrayInfo& array, const OutputLayout& layout) {
+    return layout.format == FileFormat::sand ? sand_shape(array).file_bytes() - sand_header_bytes
+                                             : byte_count(array);
+}
+
 std::int64_t writer_bytes(const ArrayInfo& array, const OutputLayout& layout, int threads) {
     if (layout.format == FileFormat::sand) {
         return threads * sand_block_bytes;

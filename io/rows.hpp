@@ -95,6 +95,9 @@ struct OutputDataset {
 /// @throws Error (usage) for a layout that rows cannot be written in.
 std::int64_t row_alignment(const ArrayInfo& array, const OutputLayout& layout);
 
+/// Bytes that the elements take in the file; with compression, at most.
+std::int64_t output_bytes(const ArrayInfo& array, const OutputLayout& layout);
+
 /// Memory that a writer with so many threads takes beside the caller's, at most. Same errors.
 std::int64_t writer_bytes(const ArrayInfo& array, const OutputLayout& layout, int threads);
 

@@ -34,8 +34,8 @@ void print(const std::string& text) {
 int all_cores() { return static_cast<int>(std::max(1U, std::thread::hardware_concurrency())); }
 
 /// Tells what is odd about an input and no error.
-void tell_notes(const DatasetInfo& info) {
-    for (const std::string& note : info.notes) {
+void tell_notes(const std::vector<std::string>& notes) {
+    for (const std::string& note : notes) {
         tell_warning(note);
     }
 }
@@ -43,7 +43,7 @@ void tell_notes(const DatasetInfo& info) {
 /// Looks at an input before it is opened, and tells what is odd about it.
 void look_at(const DatasetName& what, const InputRules& rules) {
     probe_input(what.file, what.dataset, rules);
-    tell_notes(inspect_dataset(what.file, what.dataset));
+    tell_notes(inspect_dataset(what.file, what.dataset).notes);
 }
 
 /// Also at the dataset that numbers its frames, if there is one.
@@ -60,7 +60,9 @@ struct Verbs {
     }
 
     ExitCode operator()(const PlanCommand& command) const {
-        print(plan_report(command));
+        const PlanReport report = plan_report(command);
+        tell_notes(report.notes);
+        print(report.text);
         return ExitCode::ok;
     }
 
@@ -79,7 +81,7 @@ struct Verbs {
         const auto& [file, dataset] = command.what;
         probe_content(file, dataset, command.rules);
         if (is_sand_name(file)) {
-            tell_notes(inspect_dataset(file, dataset));
+            tell_notes(inspect_dataset(file, dataset).notes);
         }
         print(command.json ? inspect_json(file, dataset) : inspect_text(file, dataset));
         return ExitCode::ok;

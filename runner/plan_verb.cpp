@@ -58,7 +58,7 @@ std::string disk_text(const DiskSpace& disk) {
 
 } // namespace
 
-std::string plan_report(const PlanCommand& command) {
+PlanReport plan_report(const PlanCommand& command) {
     JobFile file = load_job_file(command.job, command.settings);
     const Backend backend = planned_backend(command, file);
     const RankLimits limits = planned_limits(command, file, backend);
@@ -75,7 +75,8 @@ std::string plan_report(const PlanCommand& command) {
              "it needs " + size_text(disk.needed) + " and " + size_text(disk.free) + " are free",
              "Free " + size_text(disk.needed - disk.free) + ", or name another disk"});
     }
-    return command.json ? plan_json(plan, disk) : plan_text(plan) + disk_text(disk);
+    return {command.json ? plan_json(plan, disk) : plan_text(plan) + disk_text(disk),
+            prepared.input.notes};
 }
 
 } // namespace runner

@@ -113,7 +113,7 @@ DiskSpace disk_space(const PreparedJob& prepared) {
                                        "Make it: mkdir -p " + folder.string()});
     }
     DiskSpace disk;
-    disk.needed = byte_count(prepared.output());
+    disk.needed = output_bytes(prepared.output(), prepared.file.output.layout);
     if (prepared.input_is_missing && on_one_device(folder_of(prepared.file.input.file), folder)) {
         disk.needed += byte_count(prepared.input.array);
     }

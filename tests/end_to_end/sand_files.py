@@ -1,4 +1,5 @@
-"""Reads and makes .sand files with the whole program: sand_files.py RUNNER [WORD...]
+"""Reads and makes .sand files with the whole program: sand_files.py RUNNER MPIRUN
+[WORD...]
 
 The files are packed and unpacked here anew, by numpy and bit by bit; HDF5 is h5py's, pictures are
 Pillow's. A word picks the tests that have it in their name.
@@ -6,6 +7,7 @@ Pillow's. A word picks the tests that have it in their name.
 import os
 import pathlib
 import re
+import resource
 import struct
 import subprocess
 import sys
@@ -15,7 +17,7 @@ import h5py
 import numpy as np
 from PIL import Image
 
-RUNNER = ""
+RUNNER = MPIRUN = ""
 COLOURS = np.array([[22, 25, 34], [66, 133, 199], [226, 182, 92], [126, 122, 120]], np.uint8)
 WARNING = r"runner: warning: the header's number of frames is wrong \({}, byte 12\): it says {} and " \
           r"the file's length {}\. All that are there are taken\n"
@@ -54,9 +56,9 @@ def cells(*shape):
     return np.random.default_rng(sum(shape)).integers(0, 4, shape, np.uint8)
 
 
-def call(*arguments):
+def call(*arguments, **options):
     return subprocess.run([RUNNER, *map(str, arguments)], capture_output=True, text=True,
-                          timeout=120)
+                          timeout=120, **options)
 
 
 def good(*arguments, says=""):
@@ -67,10 +69,10 @@ def good(*arguments, says=""):
     return done.stdout
 
 
-def bad(code, words, *arguments):
+def bad(code, words, *arguments, **options):
     """Calls; there is one error with these words, and nothing new in the folder."""
     before = sorted(os.listdir())
-    done = call(*arguments)
+    done = call(*arguments, **options)
     assert done.returncode == code, f"{arguments}: exit {done.returncode}\n{done.stderr}"
     assert re.fullmatch(r"runner: error: [^\n]*\n", done.stderr), f"{arguments}: {done.stderr}"
     for word in words:
@@ -130,6 +132,35 @@ def test_a_count_of_one_with_many_frames():
     good("convert", "a.sand", "mended.sand", says=warning)
     assert unpacked(pathlib.Path("mended.sand").read_bytes())[1] == 9
     good("inspect", "mended.sand")
+
+
+def test_a_job_warns_once():
+    frames = cells(3, 20, 33)
+    pathlib.Path("a.sand").write_bytes(packed(frames, count=1))
+    pathlib.Path("job.toml").write_text("""kind = "sand"
+[input]
+file = "a.sand"
+dataset = "/frames"
+[output]
+file = "out.sand"
+sync = false
+[sand]
+generations = 2
+snapshot_every = 1
+""")
+    warning = WARNING.format(r"a\.sand", 1, 3)
+    plan = good("plan", "job.toml", says=warning)
+    assert "needs 330 B" in plan, plan
+    done = subprocess.run([MPIRUN, "--allow-run-as-root", "--oversubscribe", "-n", "2", RUNNER,
+                           "job.toml", "--quiet", "--backend", "cpu"],
+                          capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert re.fullmatch(warning, done.stderr), done.stderr
+    made, count = unpacked(pathlib.Path("out.sand").read_bytes())
+    assert made.shape == (2, 20, 33) and count == 2
+    for state in made:  # what each of them is, is sand_runs.py's to check
+        assert (np.bincount(state.ravel(), minlength=4) ==
+                np.bincount(frames[0].ravel(), minlength=4)).all()
 
 
 def test_damaged_files():
@@ -231,6 +262,17 @@ def test_sequences():
     assert not pathlib.Path("b.gif.partial").exists()
 
 
+def test_storage_that_ends():
+    """A limit on the size of files stands for a disk that is full."""
+    with h5py.File("in.h5", "w") as file:
+        file["frames"] = cells(2, 300, 401)
+    for output in ["out.sand", "out.h5", "out.png"]:
+        # Without its signal, which Python ignores and hands on so.
+        bad(4, [output, "File too large"], "convert", "in.h5", output, "--frame", "1",
+            restore_signals=False,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (10000, 10000)))
+
+
 def test_command_lines_that_are_wrong():
     pathlib.Path("a.sand").write_bytes(packed(cells(3, 4, 5)))
     with h5py.File("a.h5", "w") as file:
@@ -254,11 +296,11 @@ def test_command_lines_that_are_wrong():
 
 
 def main():
-    global RUNNER
-    RUNNER = os.path.abspath(sys.argv[1])
+    global RUNNER, MPIRUN
+    RUNNER, MPIRUN = os.path.abspath(sys.argv[1]), sys.argv[2]
     failures = 0
     for name, test in list(globals().items()):
-        if not name.startswith("test_") or not all(word in name for word in sys.argv[2:]):
+        if not name.startswith("test_") or not all(word in name for word in sys.argv[3:]):
             continue
         with tempfile.TemporaryDirectory() as folder:
             os.chdir(folder)

@@ -73,6 +73,13 @@ TEST(PngWriter, SaysWhatCannotBe) {
     });
     ASSERT_TRUE(folderless);
     EXPECT_EQ(folderless->code(), ExitCode::output);
+    // Libpng's own objection.
+    const auto colours = error_of([&] {
+        PngWriter writer(folder / "a.png", {1, 1, 1, std::vector<Colour>(5)});
+    });
+    ASSERT_TRUE(colours);
+    EXPECT_EQ(colours->code(), ExitCode::output);
+    EXPECT_NE(colours->text().why.find("palette"), std::string::npos) << colours->what();
     const auto cut = error_of([&] {
         PngWriter writer(folder / "a.png", {1, 2, 1, {}});
         writer.write(Bytes{1}.data(), 1);

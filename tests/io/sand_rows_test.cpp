@@ -118,6 +118,7 @@ TEST_P(SandRows, AreThoseOfASlowPacker) {
     EXPECT_EQ(info.array, output.array);
     EXPECT_EQ(info.storage, sand_storage);
     EXPECT_EQ(info.stored_bytes, std::ssize(expected) - 16);
+    EXPECT_EQ(output_bytes(output.array, output.layout), info.stored_bytes);
     EXPECT_FALSE(info.offset);
     EXPECT_TRUE(info.notes.empty());
 }
