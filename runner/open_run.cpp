@@ -162,6 +162,13 @@ void open_run(const PreparedJob& prepared, const EvolvePlan& plan, const Beginni
         [&] { open_files(prepared, plan.io_threads, beginning.generation, ranks.rank(), open); });
 }
 
+void open_run(const PreparedJob& prepared, const PermutePlan& plan, const Beginning& beginning,
+              const Ranks& ranks, OpenRun& open) {
+    ranks.together([&] {
+        open_files(prepared, plan.io_threads, beginning.generation, ranks.rank(), open);
+    });
+}
+
 Error with_rank(const Error& error, const RankBinding& binding, const Ranks& ranks) {
     ErrorText text = error.text();
     text.where += std::string(text.where.empty() ? "" : "; ") + "rank " +

@@ -1,0 +1,186 @@
+"""Runs whole transposing jobs and compares every byte with numpy: transpose_runs.py RUNNER MPIRUN
+[--backend B] [--share S].
+
+Every run of the same job must give those bytes: any permutation, element type, number of ranks, box,
+lanes, memory limit and storage, whole or in parts.
+"""
+import argparse
+import itertools
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+import h5py
+import numpy as np
+
+from faulty_runs import kill_all
+
+TYPES = ["uint8", "int16", "float32", "float64", "uint64"]
+PERMUTATIONS = list(itertools.permutations(range(3)))
+SHAPES = [(1, 1, 1), (2, 3, 5), (31, 32, 33), (7, 1, 130), (1, 61, 67), (129, 3, 17), (5, 127, 2)]
+
+
+class Runs:
+    def __init__(self, arguments):
+        self.arguments = arguments
+        self.count = self.failures = 0
+
+    def command(self, ranks, options):
+        command = [self.arguments.runner, "job.toml", "--quiet", "--backend",
+                   self.arguments.backend, *options]
+        if ranks > 1:
+            command = [self.arguments.mpirun, "--allow-run-as-root", "--oversubscribe", "-n",
+                       str(ranks), *command]
+        self.count += 1
+        return command
+
+    def call(self, ranks=1, *options):
+        return subprocess.run(self.command(ranks, options), capture_output=True, text=True,
+                              timeout=300)
+
+    def check(self, right, what):
+        if not right:
+            self.failures += 1
+            print(f"FAILED {what}")
+        return right
+
+    def expect(self, what, array, permutation, ranks=1, *options):
+        done = self.call(ranks, *options)
+        what = f"{what}, {array.shape} {array.dtype} by {permutation}, {ranks} ranks"
+        if not self.check(done.returncode == 0, f"{what}: exit {done.returncode}\n{done.stderr}"):
+            return
+        padded = array.reshape((1,) * (len(permutation) - array.ndim) + array.shape)
+        with h5py.File("out.h5") as file:
+            made = file["a"][...]
+        right = np.transpose(padded, permutation)
+        self.check(made.shape == right.shape and made.dtype == array.dtype
+                   and np.array_equal(made.view(np.uint8), right.copy().view(np.uint8)),
+                   f"{what}: other bytes")
+
+
+def write_input(array, **storage):
+    with h5py.File("in.h5", "w") as file:
+        file.create_dataset("a", data=array, **storage)
+
+
+def write_job(permutation, run="", output=""):
+    pathlib.Path("job.toml").write_text(
+        'kind = "transpose"\n[input]\nfile = "in.h5"\ndataset = "/a"\n[output]\nfile = "out.h5"\n'
+        f'overwrite = true\nsync = false\n{output}\n[run]\n{run}\n'
+        f'[transpose]\npermutation = {list(permutation)}\n')
+
+
+def values(random, shape, dtype):
+    return np.frombuffer(random.bytes(int(np.prod(shape)) * np.dtype(dtype).itemsize),
+                         dtype).reshape(shape)
+
+
+def cases():
+    """(shape, type, permutation, input's storage, [run], [output], ranks)"""
+    ways = [({}, "", "", 1), ({}, "chunk_rows = 1", "", 3), ({}, "chunk_rows = 7\nlanes = 1", "", 2),
+            ({"chunks": True}, "chunk_rows = 5", "", 2),
+            ({"chunks": True, "compression": "gzip"}, "chunk_rows = 40", "", 4),
+            ({}, "chunk_rows = 9", "chunk = [1, 4, 5]", 3),
+            ({}, "lanes = 2", 'chunk = [1, 3, 8]\ncompression = "deflate"', 2)]
+    for index, (shape, permutation) in enumerate(itertools.product(SHAPES, PERMUTATIONS)):
+        for way in [ways[index % len(ways)], ways[(index * 3 + 2) % len(ways)]]:
+            yield shape, TYPES[index % len(TYPES)], permutation, *way
+
+
+def fewer_axes(runs, random):
+    for shape, permutation in [((41, 67), [1, 0]), ((41, 67), [0, 2, 1]), ((101,), [2, 0, 1]),
+                               ((101,), [0, 1, 2])]:
+        array = values(random, shape, "float32")
+        write_input(array)
+        write_job(permutation, "chunk_rows = 11")
+        runs.expect("fewer axes", array, permutation, 2)
+
+
+def little_memory(runs, random):
+    """17 MB in 2 MiB, planes of an image that do not fit among them."""
+    for shape in [(1, 2053, 2069), (67, 259, 251)]:
+        array = values(random, shape, "float32")
+        write_input(array)
+        for permutation in [(0, 2, 1), (2, 1, 0), (1, 2, 0), (2, 0, 1)]:
+            write_job(permutation, 'host_memory = "2MiB"\ndevice_memory = "2MiB"')
+            runs.expect("2 MiB", array, permutation, 2)
+
+
+def stopped_runs(runs, random):
+    """Stopped and killed on the way, gone on with in other boxes."""
+    array = values(random, (211, 613, 307), "float32")
+    write_input(array)
+    write_job((2, 1, 0), "chunk_rows = 2000\ncommit_seconds = 0")
+    pathlib.Path("out.h5").unlink(missing_ok=True)
+    running = subprocess.Popen(runs.command(2, ()), stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL, start_new_session=True)
+    end = time.monotonic() + 60
+    journal = pathlib.Path("out.h5.journal")
+    while running.poll() is None and time.monotonic() < end and \
+            not any(f.stat().st_size > 60 for f in journal.glob("*.rows")):
+        time.sleep(0.002)
+    kill_all(running)
+    running.wait()
+    killed = pathlib.Path("out.h5.partial").exists()
+    write_job((2, 1, 0), "chunk_rows = 331\ncommit_seconds = 0")
+    runs.expect("killed" if killed else "done before it was killed", array, (2, 1, 0), 3)
+    pathlib.Path("STOP").touch()
+    done = runs.call(2)
+    runs.check(done.returncode == 75 and " rows of out.h5" in done.stderr,
+               f"STOP: {done.returncode}, {done.stderr}")
+    pathlib.Path("STOP").unlink()
+    write_job((2, 1, 0))
+    runs.expect("stopped", array, (2, 1, 0), 1, "--resume", "require")
+    left = [p.name for p in pathlib.Path().iterdir() if p.name.startswith("out.h5.")]
+    runs.check(left in [[], ["out.h5.lock"]], f"left behind: {left}")
+
+
+def verified(runs, random):
+    """A wrong element is found by its checksum, one made wrong before it by computing again, and
+    both are mended."""
+    array = values(random, (23, 29, 31), "int16")
+    write_input(array)
+    write_job((1, 2, 0), "chunk_rows = 50")
+    runs.expect("verified", array, (1, 2, 0))
+    good = pathlib.Path("out.h5").read_bytes()
+    def verb(*words):
+        return subprocess.run([runs.arguments.runner, *words], capture_output=True, text=True)
+    runs.check(verb("verify", "out.h5").returncode == 0, "verify: a good file")
+    with h5py.File("out.h5", "r+") as file:
+        file["a"][3, 5, 7] ^= 1
+    found = verb("verify", "out.h5")
+    runs.check(found.returncode == 7 and "row" in found.stdout, f"verify: {found.stdout}")
+    runs.check(verb("repair", "out.h5").returncode == 0, "repair")
+    runs.check(pathlib.Path("out.h5").read_bytes() == good, "repair: not as it was")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("runner", type=os.path.abspath)
+    parser.add_argument("mpirun")
+    parser.add_argument("--backend", default="cpu")
+    parser.add_argument("--share", type=float, default=1.0, help="of the cases")
+    runs = Runs(parser.parse_args())
+    random = np.random.default_rng(5)
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        for index, (shape, dtype, permutation, storage, run, output, ranks) in enumerate(cases()):
+            if index * runs.arguments.share % 1 < runs.arguments.share:
+                array = values(random, shape, dtype)
+                write_input(array, **storage)
+                write_job(permutation, run, output)
+                runs.expect(f"{storage} {run} {output}", array, permutation, ranks)
+        fewer_axes(runs, random)
+        little_memory(runs, random)
+        stopped_runs(runs, random)
+        verified(runs, random)
+        os.chdir("/")
+    print(f"{runs.count} runs, {runs.failures} failures")
+    return 1 if runs.failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
