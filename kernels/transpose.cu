@@ -116,8 +116,8 @@ void transpose(CudaQueue& queue, const Transposition& transposition, const std::
         return;
     }
     const TransposeAxes axes = reduce_axes(transposition, in, out);
-    const bool one_run = axes.count == 0 || (axes.count == 1 && axes.axis[0].in == 1 &&
-                                             axes.axis[0].out == 1);
+    const bool one_run =
+        axes.count == 0 || (axes.count == 1 && axes.axis[0].in == 1 && axes.axis[0].out == 1);
     if (one_run) {
         copy_on_device(queue, out, in, axes.elements() * axes.element_bytes);
         return;

@@ -26,8 +26,8 @@ Order order_by(const TransposeAxes& axes, std::int64_t TransposeAxis::*stride) {
 
 /// A part of the extent that is about `wanted` long and leaves no short rest.
 int even_part(std::int64_t extent, std::int64_t wanted) {
-    const std::int64_t pieces =
-        std::max<std::int64_t>(1, ceil_divide(extent - wanted / 4, std::max<std::int64_t>(1, wanted)));
+    const std::int64_t pieces = std::max<std::int64_t>(
+        1, ceil_divide(extent - wanted / 4, std::max<std::int64_t>(1, wanted)));
     return static_cast<int>(ceil_divide(extent, pieces));
 }
 
@@ -48,9 +48,7 @@ void lengthen_runs(const TransposeAxes& axes, const Order& order,
     }
 }
 
-std::int64_t volume(const Extents& box) {
-    return std::int64_t{1} * box[0] * box[1] * box[2];
-}
+std::int64_t volume(const Extents& box) { return std::int64_t{1} * box[0] * box[1] * box[2]; }
 
 /// Elements from the first that are neighbours in memory.
 std::int64_t run_of(const TransposeAxes& axes, const Order& order,
@@ -99,8 +97,7 @@ Extents choose_box(const TransposeAxes& axes, const Order& in, const Order& out,
             return box;
         }
         Extents larger = box;
-        larger[at(axis)] =
-            even_part(axes.axis[at(axis)].extent, std::int64_t{2} * box[at(axis)]);
+        larger[at(axis)] = even_part(axes.axis[at(axis)].extent, std::int64_t{2} * box[at(axis)]);
         if (volume(larger) > room + room / 4 || larger == box) {
             return box;
         }

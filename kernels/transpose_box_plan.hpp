@@ -23,7 +23,7 @@ struct BoxSide {
     std::array<Divisor, 2> row_divisor{};
     std::uint32_t all_columns = 1; ///< ≤ BoxPlan::threads
     std::uint32_t all_rows = 1;
-    int split = 0;                 ///< the one that may have several of both, counted as here
+    int split = 0; ///< the one that may have several of both, counted as here
 };
 
 /// A transposition in boxes that pass through shared memory: any strides, any extents.

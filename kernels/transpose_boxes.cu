@@ -159,12 +159,13 @@ template <class T> __global__ void __launch_bounds__(BoxPlan::threads) box_kerne
     std::int64_t out_offset = 0;
 #pragma unroll
     for (int i = 0; i < 3; ++i) {
-        extent[i] =
-            static_cast<int>(min(static_cast<std::int64_t>(call.box[i]), call.extent[i] - place[i]));
+        extent[i] = static_cast<int>(
+            min(static_cast<std::int64_t>(call.box[i]), call.extent[i] - place[i]));
         in_offset += place[i] * call.in_stride[i];
         out_offset += place[i] * call.out_stride[i];
     }
-    for (std::uint32_t i = threadIdx.x; i < call.in_side.all_rows + at_once; i += BoxPlan::threads) {
+    for (std::uint32_t i = threadIdx.x; i < call.in_side.all_rows + at_once;
+         i += BoxPlan::threads) {
         in_rows[i] = make_row(call.in_side, extent, i);
     }
     for (std::uint32_t i = threadIdx.x; i < call.out_side.all_rows + at_once;
@@ -237,10 +238,10 @@ void transpose_by_boxes(CudaQueue& queue, const BoxPlan& plan, int group, const 
     const auto boxes = static_cast<unsigned>(counts[0] * counts[1] * counts[2]);
     const std::size_t tables =
         sizeof(BoxRow) * (plan.in.all_rows + plan.out.all_rows + 2 * std::size_t{at_once});
-    launch(queue,
-           {dim3(boxes), dim3(BoxPlan::threads),
-            tables + static_cast<std::size_t>(plan.shared_bytes)},
-           kernel_for(plan.axes.element_bytes), call);
+    launch(
+        queue,
+        {dim3(boxes), dim3(BoxPlan::threads), tables + static_cast<std::size_t>(plan.shared_bytes)},
+        kernel_for(plan.axes.element_bytes), call);
 }
 
 } // namespace runner
