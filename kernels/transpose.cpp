@@ -123,8 +123,7 @@ class HostTransposition {
 
     /// Calls `work(first, end)` for all boxes of an extent, in all threads; neighbours along the
     /// first axis come one after the other.
-    template <class Work>
-    void for_each_box(const Box& extent, const Box& box, const Work& work) {
+    template <class Work> void for_each_box(const Box& extent, const Box& box, const Work& work) {
         Box count{};
         for (std::size_t i = 0; i < 3; ++i) {
             count[i] = ceil_divide(extent[i], box[i]);
@@ -169,8 +168,8 @@ class HostTransposition {
                     });
                     const std::int64_t next = std::min(across, end[0] - i - count) * e_;
                     transpose_tile(static_cast<int>(e_),
-                                   {space.in_rows.data(), a.in(i) * e_, space.out_rows.data(),
-                                    count, end[1] - first[1], next},
+                                   {space.in_rows.data(), a.in(i)*e_, space.out_rows.data(), count,
+                                    end[1] - first[1], next},
                                    space.bytes.data(), stores_);
                 }
             });
@@ -178,8 +177,7 @@ class HostTransposition {
 
     /// Few elements along `a`, and the next along `b` follow them.
     void split_all(const TransposeAxis& a, const TransposeAxis& b, const TransposeAxis& c) {
-        const PointTables tables(PointTables::Direction::split, static_cast<int>(e_),
-                                 static_cast<int>(a.extent));
+        const PointTables tables(PointTables::Direction::split, e_, a.extent);
         for_each_box({b.extent, c.extent, 1}, {run_bytes, 1, 1},
                      [&](const Box& first, const Box& end) {
                          Space& space = spaces_.local();
@@ -194,33 +192,29 @@ class HostTransposition {
 
     /// Few elements along `b`, and in the output the next along `a` follow them.
     void join_all(const TransposeAxis& a, const TransposeAxis& b, const TransposeAxis& c) {
-        const PointTables tables(PointTables::Direction::join, static_cast<int>(e_),
-                                 static_cast<int>(b.extent));
-        for_each_box({a.extent, c.extent, 1}, {run_bytes, 1, 1},
-                     [&](const Box& first, const Box& end) {
-                         Space& space = spaces_.local();
-                         const std::byte* from = in_ + (first[0] + first[1] * c.in) * e_;
-                         for (std::int64_t j = 0; j < b.extent; ++j) {
-                             space.in_rows[static_cast<std::size_t>(j)] = from + j * b.in * e_;
-                         }
-                         join_points(tables, space.in_rows.data(),
-                                     out_ + (first[0] * a.out + first[1] * c.out) * e_,
-                                     end[0] - first[0]);
-                     });
+        const PointTables tables(PointTables::Direction::join, e_, b.extent);
+        for_each_box(
+            {a.extent, c.extent, 1}, {run_bytes, 1, 1}, [&](const Box& first, const Box& end) {
+                Space& space = spaces_.local();
+                const std::byte* from = in_ + (first[0] + first[1] * c.in) * e_;
+                for (std::int64_t j = 0; j < b.extent; ++j) {
+                    space.in_rows[static_cast<std::size_t>(j)] = from + j * b.in * e_;
+                }
+                join_points(tables, space.in_rows.data(),
+                            out_ + (first[0] * a.out + first[1] * c.out) * e_, end[0] - first[0]);
+            });
     }
 
     void move_long_rows(std::int64_t bytes, const TransposeAxis& slow, const TransposeAxis& fast) {
-        const Box box = {std::min(bytes, 256 * KiB),
-                         std::max<std::int64_t>(1, 256 * KiB / bytes), 1};
-        for_each_box({bytes, fast.extent, slow.extent}, box,
-                     [&](const Box& first, const Box& end) {
-                         for (std::int64_t j = first[1]; j < end[1]; ++j) {
-                             const std::int64_t from = (first[2] * slow.in + j * fast.in) * e_;
-                             const std::int64_t to = (first[2] * slow.out + j * fast.out) * e_;
-                             copy_run(out_ + to + first[0], in_ + from + first[0],
-                                      end[0] - first[0], stores_);
-                         }
-                     });
+        const Box box = {std::min(bytes, 256 * KiB), std::max<std::int64_t>(1, 256 * KiB / bytes),
+                         1};
+        for_each_box({bytes, fast.extent, slow.extent}, box, [&](const Box& first, const Box& end) {
+            for (std::int64_t j = first[1]; j < end[1]; ++j) {
+                const std::int64_t from = (first[2] * slow.in + j * fast.in) * e_;
+                const std::int64_t to = (first[2] * slow.out + j * fast.out) * e_;
+                copy_run(out_ + to + first[0], in_ + from + first[0], end[0] - first[0], stores_);
+            }
+        });
     }
 
     /// Rows that will be neighbours are gathered, so that they leave together.

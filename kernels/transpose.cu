@@ -48,6 +48,9 @@ struct Move {
     void operator()(const MoveBoxes& boxes) const {
         transpose_by_boxes(queue, plan_boxes(axes, boxes.wish), boxes.group, in, out);
     }
+    void operator()(const MovePacks& packs) const {
+        transpose_by_packs(queue, plan_packs(axes, packs.wish), packs.group, in, out);
+    }
 };
 
 struct Text {
@@ -59,8 +62,14 @@ struct Text {
                std::to_string(f.threads) + " threads, group " + std::to_string(tiles.group);
     }
     std::string operator()(const MoveBoxes& boxes) const {
-        return "boxes run " + std::to_string(boxes.wish.run_bytes) + " B, box " +
-               std::to_string(boxes.wish.box_bytes) + " B, group " + std::to_string(boxes.group);
+        return "boxes " + wish(boxes.wish, boxes.group);
+    }
+    std::string operator()(const MovePacks& packs) const {
+        return "packs " + wish(packs.wish, packs.group);
+    }
+    static std::string wish(const BoxWish& wish, int group) {
+        return "run " + std::to_string(wish.run_bytes) + " B, box " +
+               std::to_string(wish.box_bytes) + " B, group " + std::to_string(group);
     }
 };
 
@@ -75,6 +84,9 @@ TransposeChoice choose_transpose(const TransposeAxes& axes, const std::byte* in,
         if (wide(form) && tile_form_fits(form, axes, in, out) && fills_tiles(form, axes)) {
             return MoveTiles{form, default_group};
         }
+    }
+    if (axes.element_bytes < 4 && has_long_runs(plan_packs(axes, {}))) {
+        return MovePacks{{}, default_group};
     }
     return MoveBoxes{{}, default_group};
 }
@@ -96,6 +108,10 @@ std::vector<TransposeChoice> all_transpose_choices(const TransposeAxes& axes, co
         for (const int run_bytes : {128, 256, 512}) {
             for (const int group : {1, 4}) {
                 choices.emplace_back(MoveBoxes{{run_bytes, box_bytes}, group});
+                if (axes.element_bytes < 4 &&
+                    has_long_runs(plan_packs(axes, {run_bytes, box_bytes}))) {
+                    choices.emplace_back(MovePacks{{run_bytes, box_bytes}, group});
+                }
             }
         }
     }
@@ -116,8 +132,8 @@ void transpose(CudaQueue& queue, const Transposition& transposition, const std::
         return;
     }
     const TransposeAxes axes = reduce_axes(transposition, in, out);
-    const bool one_run = axes.count == 0 || (axes.count == 1 && axes.axis[0].in == 1 &&
-                                             axes.axis[0].out == 1);
+    const bool one_run =
+        axes.count == 0 || (axes.count == 1 && axes.axis[0].in == 1 && axes.axis[0].out == 1);
     if (one_run) {
         copy_on_device(queue, out, in, axes.elements() * axes.element_bytes);
         return;

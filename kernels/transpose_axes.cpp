@@ -47,7 +47,8 @@ bool all_even(const TransposeAxes& axes, int but) {
 
 /// Takes pairs of elements for one where the fastest axis of both sides is the same.
 void widen_elements(TransposeAxes& axes, const std::byte* in, const std::byte* out) {
-    const auto places = reinterpret_cast<std::uintptr_t>(in) | reinterpret_cast<std::uintptr_t>(out);
+    const auto places =
+        reinterpret_cast<std::uintptr_t>(in) | reinterpret_cast<std::uintptr_t>(out);
     for (int i = 0; i < axes.count; ++i) {
         TransposeAxis& axis = at(axes, i);
         if (axis.in != 1 || axis.out != 1) {
@@ -83,15 +84,15 @@ Transposition dense_transposition(const std::array<std::int64_t, 3>& shape,
 
 int TransposeAxes::in_fastest() const {
     const auto end = axis.begin() + count;
-    const auto least = std::min_element(
-        axis.begin(), end, [](const auto& a, const auto& b) { return a.in < b.in; });
+    const auto least = std::min_element(axis.begin(), end,
+                                        [](const auto& a, const auto& b) { return a.in < b.in; });
     return count == 0 ? -1 : static_cast<int>(least - axis.begin());
 }
 
 int TransposeAxes::out_fastest() const {
     const auto end = axis.begin() + count;
-    const auto least = std::min_element(
-        axis.begin(), end, [](const auto& a, const auto& b) { return a.out < b.out; });
+    const auto least = std::min_element(axis.begin(), end,
+                                        [](const auto& a, const auto& b) { return a.out < b.out; });
     return count == 0 ? -1 : static_cast<int>(least - axis.begin());
 }
 

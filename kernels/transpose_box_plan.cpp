@@ -26,8 +26,8 @@ Order order_by(const TransposeAxes& axes, std::int64_t TransposeAxis::*stride) {
 
 /// A part of the extent that is about `wanted` long and leaves no short rest.
 int even_part(std::int64_t extent, std::int64_t wanted) {
-    const std::int64_t pieces =
-        std::max<std::int64_t>(1, ceil_divide(extent - wanted / 4, std::max<std::int64_t>(1, wanted)));
+    const std::int64_t pieces = std::max<std::int64_t>(
+        1, ceil_divide(extent - wanted / 4, std::max<std::int64_t>(1, wanted)));
     return static_cast<int>(ceil_divide(extent, pieces));
 }
 
@@ -48,9 +48,7 @@ void lengthen_runs(const TransposeAxes& axes, const Order& order,
     }
 }
 
-std::int64_t volume(const Extents& box) {
-    return std::int64_t{1} * box[0] * box[1] * box[2];
-}
+std::int64_t volume(const Extents& box) { return std::int64_t{1} * box[0] * box[1] * box[2]; }
 
 /// Elements from the first that are neighbours in memory.
 std::int64_t run_of(const TransposeAxes& axes, const Order& order,
@@ -99,8 +97,7 @@ Extents choose_box(const TransposeAxes& axes, const Order& in, const Order& out,
             return box;
         }
         Extents larger = box;
-        larger[at(axis)] =
-            even_part(axes.axis[at(axis)].extent, std::int64_t{2} * box[at(axis)]);
+        larger[at(axis)] = even_part(axes.axis[at(axis)].extent, std::int64_t{2} * box[at(axis)]);
         if (volume(larger) > room + room / 4 || larger == box) {
             return box;
         }
@@ -195,7 +192,84 @@ Extents choose_shared(const TransposeAxes& axes, const Order& in, const Order& o
     return best;
 }
 
+/// A side whose columns are a run in memory, at most `room` of them; where rows cut a run, they do
+/// so at multiples of `step` elements.
+BoxSide make_run_side(const TransposeAxes& axes, const Order& order,
+                      std::int64_t TransposeAxis::*stride, const Extents& box,
+                      const Extents& shared, std::uint32_t room, std::uint32_t step) {
+    BoxSide side;
+    bool run = true;
+    for (std::size_t i = 0; i < 3; ++i) {
+        const std::size_t axis = at(order[i]);
+        const auto extent = static_cast<std::uint32_t>(box[axis]);
+        side.axis[i] = order[i];
+        side.stride[i] = axes.axis[axis].*stride;
+        side.shared[i] = shared[axis];
+        side.rows[i] = extent;
+        // Columns go on along this axis where all of the faster ones are in them.
+        if (run && i < 2 && side.stride[i] == side.all_columns) {
+            std::uint32_t columns = std::min(extent, room / side.all_columns);
+            if (columns < extent) {
+                while (columns > 0 && columns * side.all_columns % step != 0) {
+                    --columns;
+                }
+                run = false;
+            }
+            if (columns > 0) {
+                side.split = static_cast<int>(i);
+                side.columns[i] = columns;
+                side.rows[i] = (extent + columns - 1) / columns;
+                side.all_columns *= columns;
+                run = run && extent == axes.axis[axis].extent;
+            }
+        } else {
+            run = false;
+        }
+        side.all_rows *= side.rows[i];
+    }
+    for (std::size_t i = 0; i < 2; ++i) {
+        side.column_divisor[i] = make_divisor(side.columns[i]);
+        side.row_divisor[i] = make_divisor(side.rows[i]);
+    }
+    return side;
+}
+
 } // namespace
+
+BoxPlan plan_packs(const TransposeAxes& axes, const BoxWish& wish) {
+    // With a word more for rows that begin within one, a thread a word.
+    const auto room = static_cast<std::uint32_t>((BoxPlan::threads - 2) * 4 / axes.element_bytes);
+    const auto step = static_cast<std::uint32_t>(4 / axes.element_bytes);
+    BoxPlan plan;
+    plan.axes = axes;
+    const Order in = order_by(axes, &TransposeAxis::in);
+    const Order out = order_by(axes, &TransposeAxis::out);
+    plan.extent = choose_box(axes, in, out, wish);
+    // Dense along the run of the input; then rows of an odd number of words.
+    Extents& shared = plan.shared;
+    int length = 1;
+    bool run = true;
+    for (std::size_t i = 0; i < 3; ++i) {
+        const std::size_t axis = at(in[i]);
+        run = run && i < 2 && axes.axis[axis].in == length;
+        if (!run) {
+            const int words = (length + static_cast<int>(step) - 1) / static_cast<int>(step);
+            length = (words | 1) * static_cast<int>(step);
+        }
+        shared[axis] = length;
+        length *= plan.extent[axis];
+        run = run && plan.extent[axis] == axes.axis[axis].extent;
+    }
+    plan.shared_bytes = (std::int64_t{length} * axes.element_bytes + 3) / 4 * 4;
+    plan.in = make_run_side(axes, in, &TransposeAxis::in, plan.extent, shared, room, step);
+    plan.out = make_run_side(axes, out, &TransposeAxis::out, plan.extent, shared, room, 1);
+    return plan;
+}
+
+bool has_long_runs(const BoxPlan& plan) {
+    constexpr std::uint32_t most_rows = 1024; // their tables are in shared memory too
+    return plan.in.all_rows + plan.out.all_rows <= most_rows;
+}
 
 BoxPlan plan_boxes(const TransposeAxes& axes, const BoxWish& wish) {
     BoxPlan plan;

@@ -23,7 +23,7 @@ struct BoxSide {
     std::array<Divisor, 2> row_divisor{};
     std::uint32_t all_columns = 1; ///< ≤ BoxPlan::threads
     std::uint32_t all_rows = 1;
-    int split = 0;                 ///< the one that may have several of both, counted as here
+    int split = 0; ///< the one that may have several of both, counted as here
 };
 
 /// A transposition in boxes that pass through shared memory: any strides, any extents.
@@ -45,5 +45,12 @@ struct BoxWish {
 };
 
 BoxPlan plan_boxes(const TransposeAxes& axes, const BoxWish& wish);
+
+/// For elements of 1 or 2 bytes: the columns of a row are neighbours in memory, on the input's side
+/// in shared memory too, where rows begin at multiples of 4 bytes.
+BoxPlan plan_packs(const TransposeAxes& axes, const BoxWish& wish);
+
+/// Whether runs are long enough on both sides for a plan of plan_packs() to be worth it.
+bool has_long_runs(const BoxPlan& plan);
 
 } // namespace runner

@@ -22,8 +22,14 @@ struct MoveBoxes {
     int group;
 };
 
+/// For elements of 1 and 2 bytes.
+struct MovePacks {
+    BoxWish wish;
+    int group;
+};
+
 /// Which of the CUDA kernels does a transposition, and how it is set.
-using TransposeChoice = std::variant<MoveRows, MoveTiles, MoveBoxes>;
+using TransposeChoice = std::variant<MoveRows, MoveTiles, MoveBoxes, MovePacks>;
 
 /// The one that `transpose` takes. @param axes at least one.
 TransposeChoice choose_transpose(const TransposeAxes& axes, const std::byte* in,

@@ -36,7 +36,8 @@ struct RowPlace {
     std::int64_t word;
 };
 
-__device__ RowPlace row_place(const RowCall& call, std::uint32_t first_row, std::uint32_t position) {
+__device__ RowPlace row_place(const RowCall& call, std::uint32_t first_row,
+                              std::uint32_t position) {
     const Divided at = divide(position, call.words);
     const Divided row = divide(first_row + at.quotient, call.fast);
     return {call.in + row.quotient * call.in_slow + row.rest * call.in_fast,
@@ -166,7 +167,8 @@ void transpose_by_rows(CudaQueue& queue, const TransposeAxes& axes, const std::b
     call.in = in;
     call.out = out;
     call.readable = {in, in + (row.extent + (others[0].extent - 1) * others[0].in +
-                               (others[1].extent - 1) * others[1].in) * e};
+                               (others[1].extent - 1) * others[1].in) *
+                                  e};
     call.all_words = words * others[0].extent * others[1].extent;
     call.row_bytes = row.extent * e;
     call.in_slow = others[0].in * e;

@@ -133,7 +133,8 @@ HWY_INLINE void exchange_tile(const TransposeTile& tile, std::byte* out, std::in
             }
         }
         in_steps(tile.a, columns, [&](std::int64_t a) HWY_ATTR {
-            exchange_piece(wide, rows, tile.in_offset + a * e, out + a * out_pitch + b * e, out_pitch);
+            exchange_piece(wide, rows, tile.in_offset + a * e, out + a * out_pitch + b * e,
+                           out_pitch);
         });
     }
     for (; b < tile.b; b += columns) {
@@ -149,14 +150,14 @@ HWY_INLINE void exchange_tile(const TransposeTile& tile, std::byte* out, std::in
 template <class Load, class Store>
 HWY_INLINE void look_up(const PointTables& tables, const Load& load, const Store& store) {
     const hn::ScalableTag<std::uint8_t> d;
-    const int n = tables.components();
+    const std::int64_t n = tables.components();
     hn::Vec<decltype(d)> from[PointTables::most_components];
-    for (int k = 0; k < n; ++k) {
+    for (std::int64_t k = 0; k < n; ++k) {
         from[k] = load(k);
     }
-    for (int j = 0; j < n; ++j) {
+    for (std::int64_t j = 0; j < n; ++j) {
         auto sum = hn::Zero(d);
-        for (int k = 0; k < n; ++k) {
+        for (std::int64_t k = 0; k < n; ++k) {
             const auto places = hn::LoadDup128(d, tables.places(j, k));
             sum = hn::Or(sum, hn::TableLookupBytesOr0(from[k], places));
         }
@@ -181,16 +182,16 @@ void split_of(const PointTables& tables, const std::byte* points, std::byte* con
     for (const std::int64_t step = points_at_once(tables); i + step <= count; i += step) {
         look_up(
             tables,
-            [&](int k) HWY_ATTR {
+            [&](std::int64_t k) HWY_ATTR {
                 return load_blocks(d, points + i * point + 16 * k, 16 * tables.components());
             },
-            [&](int j, auto value) HWY_ATTR {
+            [&](std::int64_t j, auto value) HWY_ATTR {
                 hn::StoreU(value, d, reinterpret_cast<std::uint8_t*>(rows[j] + i * e));
             });
     }
 #endif
     for (; i < count; ++i) {
-        for (int j = 0; j < tables.components(); ++j) {
+        for (std::int64_t j = 0; j < tables.components(); ++j) {
             std::memcpy(rows[j] + i * e, points + i * point + j * e, static_cast<std::size_t>(e));
         }
     }
@@ -206,16 +207,16 @@ void join_of(const PointTables& tables, const std::byte* const* rows, std::byte*
     for (const std::int64_t step = points_at_once(tables); i + step <= count; i += step) {
         look_up(
             tables,
-            [&](int k) HWY_ATTR {
+            [&](std::int64_t k) HWY_ATTR {
                 return hn::LoadU(d, reinterpret_cast<const std::uint8_t*>(rows[k] + i * e));
             },
-            [&](int j, auto value) HWY_ATTR {
+            [&](std::int64_t j, auto value) HWY_ATTR {
                 store_blocks(d, value, points + i * point + 16 * j, 16 * tables.components());
             });
     }
 #endif
     for (; i < count; ++i) {
-        for (int j = 0; j < tables.components(); ++j) {
+        for (std::int64_t j = 0; j < tables.components(); ++j) {
             std::memcpy(points + i * point + j * e, rows[j] + i * e, static_cast<std::size_t>(e));
         }
     }
@@ -238,7 +239,8 @@ HWY_INLINE void stream_run(std::byte* to, const std::byte* from, std::int64_t by
     const auto step = static_cast<std::int64_t>(hn::Lanes(d));
     constexpr std::uintptr_t line = 64;
     const auto past = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(to) % line);
-    const std::int64_t head = HWY_MIN(past == 0 ? 0 : static_cast<std::int64_t>(line) - past, bytes);
+    const std::int64_t head =
+        HWY_MIN(past == 0 ? 0 : static_cast<std::int64_t>(line) - past, bytes);
     std::memcpy(to, from, static_cast<std::size_t>(head));
     std::int64_t i = head;
     for (; i + static_cast<std::int64_t>(line) <= bytes; i += static_cast<std::int64_t>(line)) {
@@ -304,19 +306,19 @@ HWY_EXPORT(run_of);
 HWY_EXPORT(split_of);
 HWY_EXPORT(join_of);
 
-PointTables::PointTables(Direction direction, int element_bytes, int components)
+PointTables::PointTables(Direction direction, std::int64_t element_bytes, std::int64_t components)
     : element_bytes_(element_bytes), components_(components) {
     tables_.fill(128);
     // Byte `at` of a group of points is of some component; there it is in a row of so many points.
-    for (int at = 0; at < 16 * components; ++at) {
-        const int element = at / element_bytes;
-        const int component = element % components;
-        const int within_row = element / components * element_bytes + at % element_bytes;
+    for (std::int64_t at = 0; at < 16 * components; ++at) {
+        const std::int64_t element = at / element_bytes;
+        const std::int64_t component = element % components;
+        const std::int64_t within_row = element / components * element_bytes + at % element_bytes;
         const bool split = direction == Direction::split;
-        const int to = split ? component : at / 16;
-        const int from = split ? at / 16 : component;
-        const int place = split ? at % 16 : within_row;
-        const int target = split ? within_row : at % 16;
+        const std::int64_t to = split ? component : at / 16;
+        const std::int64_t from = split ? at / 16 : component;
+        const std::int64_t place = split ? at % 16 : within_row;
+        const std::int64_t target = split ? within_row : at % 16;
         tables_[static_cast<std::size_t>((to * components + from) * 16 + target)] =
             static_cast<std::uint8_t>(place);
     }

@@ -35,21 +35,21 @@ void transpose_tile(int element_bytes, const TransposeTile& tile, std::byte* spa
 class PointTables {
   public:
     /// `components` · element_bytes components of 16 bytes at most.
-    static constexpr int most_components = 15;
+    static constexpr std::int64_t most_components = 15;
 
     enum class Direction { split, join };
-    PointTables(Direction direction, int element_bytes, int components);
+    PointTables(Direction direction, std::int64_t element_bytes, std::int64_t components);
 
-    int element_bytes() const { return element_bytes_; }
-    int components() const { return components_; }
+    std::int64_t element_bytes() const { return element_bytes_; }
+    std::int64_t components() const { return components_; }
     /// For vector `to` of the result: the places in vector `from` of the source, 128 for none.
-    const std::uint8_t* places(int to, int from) const {
+    const std::uint8_t* places(std::int64_t to, std::int64_t from) const {
         return tables_.data() + (to * components_ + from) * 16;
     }
 
   private:
-    int element_bytes_;
-    int components_;
+    std::int64_t element_bytes_;
+    std::int64_t components_;
     alignas(64) std::array<std::uint8_t, most_components * most_components * 16> tables_{};
 };
 

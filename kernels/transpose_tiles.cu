@@ -18,8 +18,7 @@ template <class... Forms> struct TileForms {
         Forms::element, Forms::in, Forms::out, Forms::across, Forms::along, Forms::threads}...};
 
     static TileKernel kernel(const TransposeTileForm& form) {
-        static constexpr std::array<TileKernel, sizeof...(Forms)> kernels = {
-            tile_kernel<Forms>...};
+        static constexpr std::array<TileKernel, sizeof...(Forms)> kernels = {tile_kernel<Forms>...};
         return kernels[static_cast<std::size_t>(std::find(forms.begin(), forms.end(), form) -
                                                 forms.begin())];
     }
@@ -38,16 +37,16 @@ using AllForms = TileForms<
     TileForm<8, 16, 8, 32, 64, 256>, TileForm<8, 8, 16, 32, 64, 256>,
     TileForm<8, 8, 8, 32, 64, 256>, TileForm<8, 8, 8, 32, 32, 256>,
     TileForm<16, 16, 16, 32, 32, 256>, TileForm<16, 16, 16, 16, 32, 256>,
-    TileForm<16, 16, 16, 32, 16, 256>,
-    TileForm<2, 16, 16, 128, 128, 256>, TileForm<2, 8, 16, 64, 128, 256>,
-    TileForm<2, 16, 16, 64, 128, 128>, TileForm<2, 8, 16, 128, 128, 256>,
-    TileForm<2, 16, 4, 128, 128, 256>, TileForm<2, 4, 16, 128, 128, 256>,
-    TileForm<2, 4, 4, 128, 128, 256>, TileForm<2, 4, 4, 64, 128, 256>,
-    TileForm<1, 8, 16, 128, 128, 128>, TileForm<1, 16, 16, 256, 128, 128>,
-    TileForm<1, 8, 16, 256, 256, 256>, TileForm<1, 16, 16, 128, 256, 128>,
-    TileForm<1, 8, 16, 128, 256, 256>, TileForm<1, 16, 4, 256, 128, 128>,
-    TileForm<1, 4, 16, 128, 128, 256>, TileForm<1, 4, 4, 128, 128, 256>,
-    TileForm<1, 4, 4, 128, 256, 256>, TileForm<1, 4, 4, 64, 256, 256>>;
+    TileForm<16, 16, 16, 32, 16, 256>, TileForm<2, 16, 16, 128, 128, 256>,
+    TileForm<2, 8, 16, 64, 128, 256>, TileForm<2, 16, 16, 64, 128, 128>,
+    TileForm<2, 8, 16, 128, 128, 256>, TileForm<2, 16, 4, 128, 128, 256>,
+    TileForm<2, 4, 16, 128, 128, 256>, TileForm<2, 4, 4, 128, 128, 256>,
+    TileForm<2, 4, 4, 64, 128, 256>, TileForm<1, 8, 16, 128, 128, 128>,
+    TileForm<1, 16, 16, 256, 128, 128>, TileForm<1, 8, 16, 256, 256, 256>,
+    TileForm<1, 16, 16, 128, 256, 128>, TileForm<1, 8, 16, 128, 256, 256>,
+    TileForm<1, 16, 4, 256, 128, 128>, TileForm<1, 4, 16, 128, 128, 256>,
+    TileForm<1, 4, 4, 128, 128, 256>, TileForm<1, 4, 4, 128, 256, 256>,
+    TileForm<1, 4, 4, 64, 256, 256>>;
 
 /// The axes by what they are to a tile; without a third one `c` is a single element.
 struct TileAxes {
@@ -59,16 +58,15 @@ struct TileAxes {
 TileAxes tile_axes(const TransposeAxes& axes) {
     const int a = axes.in_fastest();
     const int b = axes.out_fastest();
-    TileAxes result{axes.axis[static_cast<std::size_t>(a)], axes.axis[static_cast<std::size_t>(b)],
-                    {}};
+    TileAxes result{
+        axes.axis[static_cast<std::size_t>(a)], axes.axis[static_cast<std::size_t>(b)], {}};
     if (axes.count == 3) {
         result.c = axes.axis[static_cast<std::size_t>(3 - a - b)];
     }
     return result;
 }
 
-bool multiples(int bytes, const std::byte* data,
-               std::initializer_list<std::int64_t> lengths) {
+bool multiples(int bytes, const std::byte* data, std::initializer_list<std::int64_t> lengths) {
     return reinterpret_cast<std::uintptr_t>(data) % static_cast<std::uintptr_t>(bytes) == 0 &&
            std::all_of(lengths.begin(), lengths.end(),
                        [&](std::int64_t length) { return length % bytes == 0; });
@@ -109,8 +107,9 @@ void transpose_by_tiles(CudaQueue& queue, const TransposeTileForm& form, int gro
     TileCall call{};
     call.in = in;
     call.out = out;
-    call.readable = {in, in + ((t.a.extent - 1) + (t.b.extent - 1) * t.b.in +
-                               (t.c.extent - 1) * t.c.in + 1) * e};
+    call.readable = {
+        in,
+        in + ((t.a.extent - 1) + (t.b.extent - 1) * t.b.in + (t.c.extent - 1) * t.c.in + 1) * e};
     call.a = t.a.extent;
     call.b = t.b.extent;
     call.in_b = t.b.in * e;

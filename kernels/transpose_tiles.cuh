@@ -153,8 +153,7 @@ __device__ void write_tile(const TileCall& call, std::byte* out, int a_count, in
         const int row = index / row_words;
         const int k = index % row_words;
         if (row < a_count && k * F::out < b_count * F::element) {
-            const int at =
-                unit_index<F>(row, k / words_a_unit) * words_a_unit + k % words_a_unit;
+            const int at = unit_index<F>(row, k / words_a_unit) * words_a_unit + k % words_a_unit;
             store<F::out_use>(out + row * call.out_a + k * F::out, words[at]);
         }
     }
@@ -196,10 +195,11 @@ __device__ void write_tile_anywhere(const TileCall& call, std::byte* out, int a_
 template <class F> __global__ void __launch_bounds__(F::threads) tile_kernel(TileCall call) {
     uint4* tile = dynamic_shared();
     const TilePlace place = tile_place<F>(call, blockIdx.x);
-    const int a_count = static_cast<int>(min(call.a - place.a, static_cast<std::int64_t>(F::across)));
-    const int b_count = static_cast<int>(min(call.b - place.b, static_cast<std::int64_t>(F::along)));
-    read_tile<F>(call,
-                 call.in + place.c * call.in_c + place.b * call.in_b + place.a * F::element,
+    const int a_count =
+        static_cast<int>(min(call.a - place.a, static_cast<std::int64_t>(F::across)));
+    const int b_count =
+        static_cast<int>(min(call.b - place.b, static_cast<std::int64_t>(F::along)));
+    read_tile<F>(call, call.in + place.c * call.in_c + place.b * call.in_b + place.a * F::element,
                  a_count, b_count, tile);
     __syncthreads();
     std::byte* out = call.out + place.c * call.out_c + place.a * call.out_a + place.b * F::element;

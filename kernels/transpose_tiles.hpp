@@ -10,8 +10,9 @@
 namespace runner {
 
 /// One compiled form of the tile kernel. A tile is `across` elements of the input's fastest axis by
-/// `along` of the output's; a thread reads `in_bytes` and writes `out_bytes` at a time. With 4 bytes
-/// for smaller elements rows may begin anywhere; else they are aligned and whole numbers of these.
+/// `along` of the output's; a thread reads `in_bytes` and writes `out_bytes` at a time. With 4
+/// bytes for smaller elements rows may begin anywhere; else they are aligned and whole numbers of
+/// these.
 struct TransposeTileForm {
     int element_bytes;
     int in_bytes;

@@ -84,8 +84,8 @@ void bench_type(CpuQueue& queue, const std::string& name, int element_bytes, std
     }
     for (const Shape& shape : shapes_of(bytes / element_bytes)) {
         const std::int64_t size = shape[0] * shape[1] * shape[2] * element_bytes;
-        const Times copy = measure(
-            queue, runs, [&] { copy_on_device(queue, out.data(), in.data(), size); });
+        const Times copy =
+            measure(queue, runs, [&] { copy_on_device(queue, out.data(), in.data(), size); });
         for (const auto& permutation : std::vector<std::array<int, 3>>{
                  {0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}}) {
             const Transposition t = dense_transposition(shape, permutation, element_bytes);

@@ -30,7 +30,8 @@ __device__ void place_of_thread(std::int64_t (&place)[3]) {
 }
 
 __device__ bool inside(const Layout& layout, const std::int64_t (&place)[3]) {
-    return place[0] < layout.extent[0] && place[1] < layout.extent[1] && place[2] < layout.extent[2];
+    return place[0] < layout.extent[0] && place[1] < layout.extent[1] &&
+           place[2] < layout.extent[2];
 }
 
 __device__ std::int64_t offset(const Layout& layout, const std::int64_t (&place)[3]) {

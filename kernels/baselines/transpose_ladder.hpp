@@ -12,13 +12,13 @@ namespace runner {
 /// What benchmarks compare `transpose` to: the steps by which a transposition on a GPU is usually
 /// published. The first two only copy. A thread an element, blocks of 8 × 8 × 8 threads.
 enum class TransposeBaseline {
-    copy,               ///< A
+    copy,                ///< A
     copy_through_shared, ///< B
-    simple,             ///< C: the permutation is an argument; reads are in order, writes are not
-    simple_template,    ///< D: the permutation is known to the compiler
-    tile,               ///< E: through a tile in shared memory: reads and writes are in order
-    tile_template,      ///< F
-    tile_padded,        ///< G: F with a padded tile, so that no two threads meet in a bank
+    simple,              ///< C: the permutation is an argument; reads are in order, writes are not
+    simple_template,     ///< D: the permutation is known to the compiler
+    tile,                ///< E: through a tile in shared memory: reads and writes are in order
+    tile_template,       ///< F
+    tile_padded,         ///< G: F with a padded tile, so that no two threads meet in a bank
 };
 
 /// Dense arrays of 4 or 8 bytes an element, extents ≥ 1 and the later two at most 8 · 65535.

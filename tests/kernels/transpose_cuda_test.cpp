@@ -117,8 +117,7 @@ TEST_F(TransposeCuda, EveryTileFormGivesTheSame) {
     TransposeCases cases(22);
     for (const TransposeTileForm& form : transpose_tile_forms()) {
         for (const std::int64_t b : {160, 336}) {
-            const Transposition t =
-                dense_transposition({2, b, 272}, {0, 2, 1}, form.element_bytes);
+            const Transposition t = dense_transposition({2, b, 272}, {0, 2, 1}, form.element_bytes);
             TransposeBuffers<CudaQueue> buffers(queue(), cases, t, 0, 0);
             const TransposeAxes axes = reduce_axes(t, buffers.in(), buffers.out());
             ASSERT_TRUE(tile_form_fits(form, axes, buffers.in(), buffers.out()));

@@ -65,15 +65,14 @@ TYPED_TEST(TransposeTest, SmallExtents) {
 
 TYPED_TEST(TransposeTest, ExtentsAroundTiles) {
     TransposeCases cases(2);
-    for (const auto& shape :
-         std::vector<std::array<std::int64_t, 3>>{{31, 32, 33},
-                                                  {33, 31, 32},
-                                                  {7, 64, 127},
-                                                  {64, 5, 127},
-                                                  {127, 64, 3},
-                                                  {64, 128, 32},
-                                                  {1, 129, 257},
-                                                  {129, 1, 128}}) {
+    for (const auto& shape : std::vector<std::array<std::int64_t, 3>>{{31, 32, 33},
+                                                                      {33, 31, 32},
+                                                                      {7, 64, 127},
+                                                                      {64, 5, 127},
+                                                                      {127, 64, 3},
+                                                                      {64, 128, 32},
+                                                                      {1, 129, 257},
+                                                                      {129, 1, 128}}) {
         this->expect_all_right(cases, shape);
     }
 }
@@ -117,11 +116,11 @@ TYPED_TEST(TransposeTest, ForthAndBackIsTheSame) {
             const Transposition t = dense_transposition({33, 70, 41}, forth, element_bytes);
             const auto bytes = cases.bytes(span_bytes(t.shape, t.in_strides, element_bytes));
             const DeviceBytes<TypeParam> from(this->queue(), bytes);
-            const DeviceBytes<TypeParam> between(this->queue(), cases.bytes(
-                static_cast<std::int64_t>(bytes.size())));
+            const DeviceBytes<TypeParam> between(
+                this->queue(), cases.bytes(static_cast<std::int64_t>(bytes.size())));
             transpose(this->queue(), t, from.data(), between.data());
-            const DeviceBytes<TypeParam> to(this->queue(), cases.bytes(
-                static_cast<std::int64_t>(bytes.size())));
+            const DeviceBytes<TypeParam> to(this->queue(),
+                                            cases.bytes(static_cast<std::int64_t>(bytes.size())));
             transpose(this->queue(), dense_transposition(out_shape(t), back, element_bytes),
                       between.data(), to.data());
             EXPECT_TRUE(bytes == to.fetch()) << describe(t);

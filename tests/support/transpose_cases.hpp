@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <random>
 #include <sstream>
 #include <string>
@@ -52,22 +53,33 @@ inline std::array<std::int64_t, 3> out_shape(const Transposition& t) {
 }
 
 /// The transposition as its contract says it, an element after the other.
-inline void transpose_slowly(const Transposition& t, const std::byte* in, std::byte* out) {
+template <int element_bytes>
+void transpose_slowly_by(const Transposition& t, const std::byte* in, std::byte* out) {
     const auto shape = out_shape(t);
-    std::array<std::int64_t, 3> k{};
-    for (k[0] = 0; k[0] < shape[0]; ++k[0]) {
-        for (k[1] = 0; k[1] < shape[1]; ++k[1]) {
-            for (k[2] = 0; k[2] < shape[2]; ++k[2]) {
-                std::int64_t from = 0;
-                std::int64_t to = 0;
-                for (std::size_t j = 0; j < 3; ++j) {
-                    from += k[j] * t.in_strides[static_cast<std::size_t>(t.permutation[j])];
-                    to += k[j] * t.out_strides[j];
-                }
-                std::copy_n(in + from * t.element_bytes, t.element_bytes,
-                            out + to * t.element_bytes);
+    std::array<std::int64_t, 3> from{};
+    for (std::size_t j = 0; j < 3; ++j) {
+        from[j] = t.in_strides[static_cast<std::size_t>(t.permutation[j])];
+    }
+    for (std::int64_t i = 0; i < shape[0]; ++i) {
+        for (std::int64_t j = 0; j < shape[1]; ++j) {
+            for (std::int64_t k = 0; k < shape[2]; ++k) {
+                const std::int64_t source = i * from[0] + j * from[1] + k * from[2];
+                const std::int64_t target =
+                    i * t.out_strides[0] + j * t.out_strides[1] + k * t.out_strides[2];
+                std::memcpy(out + target * element_bytes, in + source * element_bytes,
+                            element_bytes);
             }
         }
+    }
+}
+
+inline void transpose_slowly(const Transposition& t, const std::byte* in, std::byte* out) {
+    switch (t.element_bytes) {
+    case 1: return transpose_slowly_by<1>(t, in, out);
+    case 2: return transpose_slowly_by<2>(t, in, out);
+    case 4: return transpose_slowly_by<4>(t, in, out);
+    case 8: return transpose_slowly_by<8>(t, in, out);
+    default: return transpose_slowly_by<16>(t, in, out);
     }
 }
 
@@ -82,8 +94,9 @@ class TransposeCases {
 
     std::vector<std::byte> bytes(std::int64_t count) {
         std::vector<std::byte> result(static_cast<std::size_t>(count));
-        for (std::byte& byte : result) {
-            byte = static_cast<std::byte>(random_());
+        for (std::size_t i = 0; i < result.size(); i += 8) {
+            const std::uint64_t eight = random_();
+            std::memcpy(result.data() + i, &eight, std::min<std::size_t>(8, result.size() - i));
         }
         return result;
     }
