@@ -5,8 +5,8 @@
 #include "io/file.hpp"
 #include "io/file_lock.hpp"
 #include "io/row_geometry.hpp"
-#include "runner/compute_rows.hpp"
 #include "runner/finished_output.hpp"
+#include "runner/row_computation.hpp"
 #include "runner/verify.hpp"
 #include "runner/version.hpp"
 
@@ -43,9 +43,9 @@ RowHash& listed(FinishedOutput& output, RowRange run) {
                  "output.overwrite = true"});
 }
 
-std::uint64_t computed_hash(RowComputer& computer, RowRange rows, std::int64_t row_bytes) {
+std::uint64_t computed_hash(const ComputeRows& compute, RowRange rows, std::int64_t row_bytes) {
     BytesHasher hasher;
-    computer.compute(rows, [&](RowRange piece, const std::byte* elements) {
+    compute(rows, [&](RowRange piece, const std::byte* elements) {
         hasher.add(elements, piece.count() * row_bytes);
     });
     return hasher.hash();
@@ -56,7 +56,7 @@ std::uint64_t computed_hash(RowComputer& computer, RowRange rows, std::int64_t r
 void mend(const RepairRequest& request, FinishedOutput& output, const std::vector<WrongRows>& wrong,
           Repair& result) {
     const PreparedJob prepared = prepare_again(output, request.input);
-    if (prepared.stream() == nullptr) {
+    if (prepared.evolve() != nullptr) {
         throw Error(ExitCode::differs,
                     {"cannot repair, and changed nothing",
                      output.file + ", " + rows_text(wrong.front().rows, output.stored.array),
@@ -66,10 +66,10 @@ void mend(const RepairRequest& request, FinishedOutput& output, const std::vecto
     const JobFile::Input& from = prepared.file.input;
     const auto input = open_rows(from.file, from.dataset, request.threads);
     const OutputDataset dataset = output.dataset();
-    RowComputer computer(*prepared.stream(), *input, row_alignment(dataset.array, dataset.layout),
-                         request.threads);
+    const ComputeRows compute = row_computation(
+        prepared, *input, row_alignment(dataset.array, dataset.layout), request.threads);
     for (const WrongRows& run : wrong) {
-        const std::uint64_t hash = computed_hash(computer, run.rows, row_bytes(dataset.array));
+        const std::uint64_t hash = computed_hash(compute, run.rows, row_bytes(dataset.array));
         if (hash == listed(output, run.rows).hash) {
             result.rows.push_back(run.rows);
         } else if (hash == run.hash) {
@@ -83,7 +83,7 @@ void mend(const RepairRequest& request, FinishedOutput& output, const std::vecto
     if (!result.rows.empty()) {
         const auto writer = reopen_output_rows(dataset, request.threads);
         for (const RowRange& run : result.rows) {
-            computer.compute(run, [&](RowRange rows, const std::byte* elements) {
+            compute(run, [&](RowRange rows, const std::byte* elements) {
                 writer->write(rows.first, rows.count(), elements);
             });
         }

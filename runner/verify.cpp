@@ -3,8 +3,8 @@
 
 #include "base/error.hpp"
 #include "io/row_geometry.hpp"
-#include "runner/compute_rows.hpp"
 #include "runner/finished_output.hpp"
+#include "runner/row_computation.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -51,7 +51,7 @@ std::optional<PreparedJob> prepare_places(const VerifyRequest& request,
                          output.job.input.file, change, "Name that one with --input"});
         }
         PreparedJob prepared = prepare_again(output, request.input);
-        if (prepared.stream() == nullptr) {
+        if (prepared.evolve() != nullptr) {
             throw Error(ExitCode::input,
                         {"rows cannot be computed again in places", output.file,
                          "a snapshot comes from all generations before it",
@@ -90,12 +90,12 @@ void recompute(const VerifyRequest& request, const FinishedOutput& output,
                const PreparedJob& prepared, RowReader& stored, Verification& result) {
     const JobFile::Input& from = prepared.file.input;
     const auto input = open_rows(from.file, from.dataset, request.threads);
-    RowComputer computer(*prepared.stream(), *input, 1, request.threads);
+    const ComputeRows compute = row_computation(prepared, *input, 1, request.threads);
     const std::int64_t count = request.recompute.value_or(usual_places);
     const RowSet places =
         subtract(places_to_recompute(output.runs, count), rows_of(result.wrong_runs));
     for (const RowRange& place : places) {
-        computer.compute(place, [&](RowRange rows, const std::byte* elements) {
+        compute(place, [&](RowRange rows, const std::byte* elements) {
             compare_rows(stored, rows, elements, result.wrong_recomputed);
         });
     }
