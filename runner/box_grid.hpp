@@ -39,7 +39,7 @@ struct BoxGrid {
 };
 
 /// The grid of boxes of at most `most_bytes` whose shortest runs, in the input and the output, are
-/// longest; a smaller box where that makes runs of a MiB already, and not so few boxes that
+/// longest; a smaller box where that makes runs of 256 KiB already, and not so few boxes that
 /// `parts` have nothing to do. `alignment`: rows. Where not even the smallest box is that small it
 /// is returned.
 BoxGrid make_box_grid(const PermuteShape& shape, std::int64_t alignment, std::int64_t most_bytes,

@@ -224,7 +224,7 @@ TEST(Registry, KnowsTheKinds) {
     for (const Kind& kind : kinds()) {
         names.push_back(kind.name);
     }
-    EXPECT_EQ(names, (std::vector<std::string_view>{"convolve", "sand"}));
+    EXPECT_EQ(names, (std::vector<std::string_view>{"convolve", "sand", "transpose"}));
 }
 
 } // namespace
