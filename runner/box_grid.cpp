@@ -9,8 +9,9 @@
 namespace runner {
 namespace {
 
-/// A longer run costs hardly less a byte, and a smaller box stays in the caches on its way: boxes of
-/// 8 MiB are written at 6.9 GB/s, of 128 MiB at 5.4 (bench/results/transpose-jobs-2026-11-21-h200).
+/// A longer run costs hardly less a byte, and a smaller box stays in the caches on its way: boxes
+/// of 8 MiB are written at 6.9 GB/s, of 128 MiB at 5.4
+/// (bench/results/transpose-jobs-2026-11-21-h200).
 constexpr std::int64_t long_run = 256 * KiB;
 constexpr std::int64_t least_box = 1 * MiB;
 
