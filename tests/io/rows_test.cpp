@@ -338,5 +338,61 @@ TEST(PlainRows, OfATruncatedFileAreRefused) {
                                      " bytes and should have at least " + std::to_string(size));
 }
 
+/// What read_runs() gives, and the same picked out of all rows.
+void expect_runs(RowReader& reader, const std::vector<std::byte>& bytes, const RowRuns& runs) {
+    const ArrayInfo& array = reader.info().array;
+    const std::int64_t size = size_of(array.type);
+    const std::int64_t row = byte_count(array) / rows_of(array);
+    std::vector<std::byte> expected;
+    for (std::int64_t run = 0; run < runs.runs; ++run) {
+        for (std::int64_t i = 0; i < runs.rows; ++i) {
+            const auto begin = bytes.begin() + (runs.first + run * runs.stride + i) * row +
+                               runs.first_column * size;
+            expected.insert(expected.end(), begin, begin + runs.columns * size);
+        }
+    }
+    std::vector<std::byte> read(expected.size());
+    reader.read_runs(runs, read.data());
+    EXPECT_EQ(read, expected) << array.shape.size() << " axes, " << runs.runs << " runs of "
+                              << runs.rows << " from " << runs.first << ", columns "
+                              << runs.columns;
+}
+
+TEST(Rows, RunsOfRowsAndColumnsAreRead) {
+    const ScratchFolder folder;
+    OutputLayout chunked;
+    chunked.chunk = {1, 4, 16};
+    OutputLayout packed = chunked;
+    packed.compression = Compression::deflate;
+    const ArrayInfo array{ElementType::float32, {5, 13, 37}};
+    const std::vector<std::byte> bytes = random_bytes(byte_count(array));
+    for (const OutputLayout& layout : {OutputLayout{}, chunked, packed}) {
+        const OutputDataset output{folder / "runs.h5", "/a", array, layout};
+        write_output(output, 1, 3, bytes);
+        for (const int threads : {1, 3}) {
+            const auto reader = open_rows(output.file, output.dataset, threads);
+            for (const RowRuns& runs : {RowRuns{0, 65, 1, 0, 0, 37},
+                                        {3, 4, 5, 13, 0, 37},
+                                        {3, 4, 5, 13, 7, 11},
+                                        {12, 1, 5, 13, 36, 1},
+                                        {64, 1, 1, 0, 5, 30},
+                                        {0, 13, 3, 26, 0, 1}}) {
+                expect_runs(*reader, bytes, runs);
+            }
+        }
+    }
+}
+
+TEST(Rows, OfOneAxisColumnsAreElements) {
+    const ScratchFolder folder;
+    const OutputDataset output{folder / "line.h5", "/a", {ElementType::int16, {101}}, {}};
+    const std::vector<std::byte> bytes = random_bytes(202);
+    write_output(output, 1, 101, bytes);
+    const auto reader = open_rows(output.file, output.dataset, 2);
+    std::vector<std::byte> read(14);
+    reader->read_runs({0, 1, 1, 1, 50, 7}, read.data());
+    EXPECT_TRUE(std::equal(read.begin(), read.end(), bytes.begin() + 100));
+}
+
 } // namespace
 } // namespace runner

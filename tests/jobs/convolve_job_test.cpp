@@ -147,7 +147,7 @@ TEST(ConvolveJob, DefaultsAreFilledIn) {
 
 TEST(ConvolveJob, ShapeOfAnImageAndOfFrames) {
     const std::unique_ptr<KindParameters> parameters = parse(plain);
-    const StreamShape image = shape_of(parameters->make({ElementType::uint16, {7, 11}}, {}));
+    const StreamShape image = shape_of(parameters->make({{ElementType::uint16, {7, 11}}, {}}, {}));
     EXPECT_EQ(image.output, (ArrayInfo{ElementType::uint16, {7, 11}}));
     EXPECT_EQ(image.frames, 1);
     EXPECT_EQ(image.rows, 7);
@@ -157,7 +157,7 @@ TEST(ConvolveJob, ShapeOfAnImageAndOfFrames) {
     EXPECT_EQ(image.border, RowBorder::inside);
 
     const StreamShape frames =
-        shape_of(parameters->make({ElementType::uint8, {2, 3, 5, 4}}, ElementType::float64));
+        shape_of(parameters->make({{ElementType::uint8, {2, 3, 5, 4}}, {}}, ElementType::float64));
     EXPECT_EQ(frames.output, (ArrayInfo{ElementType::float64, {2, 3, 5, 4}}));
     EXPECT_EQ(frames.frames, 6);
     EXPECT_EQ(frames.rows, 5);
@@ -168,7 +168,7 @@ TEST(ConvolveJob, ShapeOfAnImageAndOfFrames) {
 TEST(ConvolveJob, WrapNeedsTheOtherEnd) {
     TableEntries entries = plain;
     entries.push_back({"boundary", of(std::string("wrap"))});
-    EXPECT_EQ(shape_of(parse(entries)->make({ElementType::float32, {4, 4}}, {})).border,
+    EXPECT_EQ(shape_of(parse(entries)->make({{ElementType::float32, {4, 4}}, {}}, {})).border,
               RowBorder::periodic);
 }
 
@@ -206,7 +206,7 @@ TEST(ConvolveJob, TapsOfAMissingFileAreAnInputError) {
 TEST(ConvolveJob, RunsTheKernel) {
     // Rows 1 2 3 / 4 5 6 with row taps 1 0 0 (a shift to the left, reversed) and column taps 2.
     const Job job = parse({{"row_taps", list({1, 0, 0})}, {"column_taps", list({2})}})
-                        ->make({ElementType::float32, {2, 3}}, {});
+                        ->make({{ElementType::float32, {2, 3}}, {}}, {});
     const StreamJob& stream = *std::get<std::unique_ptr<StreamJob>>(job);
     const RowBlock block{1, 0, 2, 0, 2};
     const std::vector<float> in = {1, 2, 3, 4, 5, 6};
