@@ -124,7 +124,7 @@ const char* const frame = R"(name = "my_job"                 # default: the file
 [input]
 file = "data/image.h5"          # relative to the working directory
 dataset = "/image"
-# Makes the file first when it is not there; patterns: noise, index, gradient.
+# Makes the file first when it is not there; docs/job-file.md lists the patterns.
 # generate = { pattern = "noise", shape = [4096, 4096], dtype = "float32", seed = 1 }
 # allow_external = true         # its links may lead to files in other folders
 # max_logical_bytes = "100TiB"  # of a dataset whose elements need not all be stored
@@ -151,8 +151,15 @@ lanes = "auto"                  # chunks in flight
 
 std::string job_sample(const Kind& kind) {
     const std::string name(kind.name);
+    std::string text = frame;
+    if (!kind.dataset.empty()) {
+        const std::string_view other = "\"/image\"";
+        for (auto at = text.find(other); at != std::string::npos; at = text.find(other, at + 1)) {
+            text.replace(at, other.size(), "\"" + std::string(kind.dataset) + "\"");
+        }
+    }
     return "# " + name + ": " + std::string(kind.summary) + ". Every key: docs/job-file.md\n" +
-           line("kind", toml_text(name)) + frame + "\n[" + name + "]\n" + std::string(kind.sample);
+           line("kind", toml_text(name)) + text + "\n[" + name + "]\n" + std::string(kind.sample);
 }
 
 std::string explain_job(const JobFile& job) {

@@ -95,8 +95,8 @@ PermutePlan make_permute_plan(const PermuteJob& job, const PlanRequest& request)
         plan.grid =
             make_box_grid(plan.shape, request.alignment, room, boxes_a_rank * request.ranks);
         const std::int64_t box = plan.grid.most_bytes();
-        plan.need.staging = 2 * plan.lanes * box;
-        plan.need.device = request.backend == Backend::cuda ? 2 * plan.lanes * box : 0;
+        plan.need.staging = box * 2 * plan.lanes;
+        plan.need.device = request.backend == Backend::cuda ? plan.need.staging : 0;
         const bool fits = plan.need.host() <= plan.host_memory &&
                           (plan.backend == Backend::cpu || plan.need.device <= plan.device_memory);
         if (fits) {
