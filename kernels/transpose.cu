@@ -11,9 +11,6 @@ namespace {
 
 constexpr int default_group = 16;
 
-/// Tiles emptier than this are left to boxes and weaves.
-constexpr double least_filled = 0.45;
-
 /// Rows shorter than this go through boxes, which read and write several of them at once.
 constexpr std::int64_t least_row_bytes = 64;
 
@@ -24,14 +21,17 @@ std::int64_t row_bytes(const TransposeAxes& axes) {
     return axes.axis[static_cast<std::size_t>(axes.in_fastest())].extent * axes.element_bytes;
 }
 
-/// How much sooner than others a choice is meant: wide aligned accesses before all, then full
-/// tiles; of forms that are as good in that, the first. Folded rows cost a division each.
-double worth(const TileChoice& choice, const TransposeAxes& axes, std::size_t number) {
+/// How much sooner than others a choice is meant: wide aligned accesses before all; then the order
+/// of the forms, which is that of their speed on full tiles, against how full the tiles are (they
+/// wait for memory more than they compute). Folded rows cost a division each.
+double worth(const TileChoice& choice, const TransposeAxes& axes, int number) {
+    const bool aligned = choice.form.start == RowStart::aligned;
     const double filled = filled_part(choice, axes);
-    return filled <= least_filled ? 0
-                                  : filled + (choice.form.start == RowStart::aligned ? 1 : 0) -
-                                        (choice.fold == TileFold::none ? 0 : 0.05) -
-                                        0.01 * static_cast<double>(number);
+    // Tiles of floats beat a weave even if 12 of 32 columns are filled (0.94 of a copy to 0.75).
+    const double least = aligned && axes.element_bytes == 4 ? 0.35 : 0.45;
+    return filled < least ? 0
+                          : (aligned ? 2.0 : 1.0) + 0.3 * filled - 0.05 * number -
+                                (choice.fold == TileFold::none ? 0 : 0.03);
 }
 
 std::vector<TileChoice> fitting_tiles(const TransposeAxes& axes, const std::byte* in,
@@ -53,13 +53,28 @@ std::optional<TileChoice> choose_tiles(const TransposeAxes& axes, const std::byt
     std::optional<TileChoice> best;
     double most = 0;
     const auto fitting = fitting_tiles(axes, in, out);
+    int number = -1; // of the form
     for (std::size_t i = 0; i < fitting.size(); ++i) {
-        if (const double value = worth(fitting[i], axes, i); value > most) {
+        number += i == 0 || !(fitting[i].form == fitting[i - 1].form) ? 1 : 0;
+        if (const double value = worth(fitting[i], axes, number); value > most) {
             best = fitting[i];
             most = value;
         }
     }
     return best;
+}
+
+/// Where boxes could do the same, and do at 4 bytes and more: points of more than a few elements
+/// that stay whole (0.93 to 0.82 of a copy at 48 bytes), floats that stop being the fastest axis
+/// (0.81 to 0.76; bench/results/transpose-2026-11-21-h200-tune.txt).
+bool weaves_best(const TransposeAxes& axes, const WeavePlan& weave) {
+    if (axes.element_bytes < 4) {
+        return true;
+    }
+    if (moves_rows(axes)) {
+        return weave.strands <= 4 && axes.element_bytes < 16;
+    }
+    return axes.element_bytes != 4 || weave.woven == WeavePlan::Woven::out;
 }
 
 struct Move {
@@ -118,7 +133,10 @@ TransposeChoice choose_transpose(const TransposeAxes& axes, const std::byte* in,
         return MoveTiles{*tiles};
     }
     if (weave && is_worth_weaving(*weave)) {
-        return MoveWeave{*weave};
+        if (weaves_best(axes, *weave)) {
+            return MoveWeave{*weave};
+        }
+        return MoveBoxes{{128, moves_rows(axes) ? 32768 : 49152}, default_group};
     }
     return MoveBoxes{{}, default_group};
 }

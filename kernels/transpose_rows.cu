@@ -146,7 +146,7 @@ template <int element> __global__ void __launch_bounds__(threads) row_vectors_ke
         if (first == 0 && end == 16) {
             *reinterpret_cast<uint4*>(v.to) = value;
         } else {
-            store_part<element>(v.to, value, first, end);
+            store_elements<element>(v.to, value, first, end);
         }
     }
 }

@@ -51,76 +51,21 @@ __device__ inline unsigned beyond(const std::byte* place, unsigned bytes) {
     return static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(place)) & (bytes - 1);
 }
 
-/// One of four words; a chain of selections, so that they stay in registers.
-__device__ inline std::uint32_t word_of(const uint4& value, int index) {
-    const std::uint32_t low = (index & 1) != 0 ? value.y : value.x;
-    const std::uint32_t high = (index & 1) != 0 ? value.w : value.z;
-    return (index & 2) != 0 ? high : low;
-}
-
-/// Stores the first `count` of the 16 bytes at `to`, an aligned address, in pieces of 8, 4, 2, 1.
-template <int element> __device__ void store_begin(std::byte* to, const uint4& value, int count) {
-    if ((count & 8) != 0) {
-        *reinterpret_cast<uint2*>(to) = uint2{value.x, value.y};
-    }
-    if constexpr (element <= 4) {
-        if ((count & 4) != 0) {
-            *reinterpret_cast<std::uint32_t*>(to + (count & 8)) =
-                (count & 8) != 0 ? value.z : value.x;
-        }
-    }
-    if constexpr (element <= 2) {
-        const std::uint32_t last = word_of(value, count >> 2);
-        if ((count & 2) != 0) {
-            *reinterpret_cast<std::uint16_t*>(to + (count & 12)) = static_cast<std::uint16_t>(last);
-        }
-        if (element == 1 && (count & 1) != 0) {
-            to[count & 14] = static_cast<std::byte>(last >> (8 * (count & 2)));
-        }
-    }
-}
-
-/// Stores the last `count` of the 16 bytes at `to`.
-template <int element> __device__ void store_end(std::byte* to, const uint4& value, int count) {
-    if constexpr (element <= 2) {
-        const int first = 16 - count;
-        const std::uint32_t word = word_of(value, first >> 2);
-        if (element == 1 && (count & 1) != 0) {
-            to[first] = static_cast<std::byte>(word >> (8 * (first & 3)));
-        }
-        if ((count & 2) != 0) {
-            *reinterpret_cast<std::uint16_t*>(to + first + (count & 1)) =
-                static_cast<std::uint16_t>(word >> 16);
-        }
-    }
-    if constexpr (element <= 4) {
-        if ((count & 4) != 0) {
-            *reinterpret_cast<std::uint32_t*>(to + 16 - (count & 12)) =
-                (count & 8) != 0 ? value.y : value.w;
-        }
-    }
-    if ((count & 8) != 0) {
-        *reinterpret_cast<uint2*>(to + 8) = uint2{value.z, value.w};
-    }
-}
-
-/// Stores those of the 16 bytes at `to`, an aligned address, whose numbers are in [first, end), not
-/// all of them; both are multiples of `element` away from the bytes' begin.
+/// Stores those of the 16 bytes at `to`, an aligned address, whose numbers are in [first, end),
+/// an element at a time; both are multiples of `element` away from the bytes' begin.
 template <int element>
-__device__ void store_part(std::byte* to, const uint4& value, int first, int end) {
-    if (first == 0) {
-        store_begin<element>(to, value, end);
-    } else if (end == 16) {
-        store_end<element>(to, value, 16 - first);
-    } else {
-        for (int k = first; k < end; k += element) {
-            if constexpr (element == 8) {
-                *reinterpret_cast<uint2*>(to + k) =
-                    k == 0 ? uint2{value.x, value.y} : uint2{value.z, value.w};
-            } else {
-                *reinterpret_cast<Word<element>*>(to + k) =
-                    static_cast<Word<element>>(word_of(value, k >> 2) >> (8 * (k & 3)));
-            }
+__device__ void store_elements(std::byte* to, const uint4& value, int first, int end) {
+    const std::uint32_t words[4] = {value.x, value.y, value.z, value.w};
+#pragma unroll
+    for (int k = 0; k < 16; k += element) {
+        if (k < first || k + element > end) {
+            continue;
+        }
+        if constexpr (element == 8) {
+            *reinterpret_cast<uint2*>(to + k) = uint2{words[k / 4], words[k / 4 + 1]};
+        } else {
+            *reinterpret_cast<Word<element>*>(to + k) =
+                static_cast<Word<element>>(words[k / 4] >> (8 * (k % 4)));
         }
     }
 }

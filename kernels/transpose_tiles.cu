@@ -30,21 +30,18 @@ template <class... Forms> struct TileForms {
 using AllForms = TileForms<
     // element, in, out, across, along, threads
     TileForm<4, 16, 16, 64, 64, 256>, TileForm<4, 16, 16, 32, 64, 128>,
-    TileForm<4, 4, 16, 64, 64, 256>, TileForm<4, 4, 16, 32, 64, 256, RowStart::anywhere>,
+    TileForm<4, 4, 16, 64, 64, 256>, TileForm<4, 4, 16, 32, 128, 256, RowStart::anywhere>,
     TileForm<4, 4, 16, 64, 64, 256, RowStart::anywhere>,
-    TileForm<4, 4, 16, 32, 128, 256, RowStart::anywhere>, TileForm<8, 16, 16, 64, 64, 256>,
+    TileForm<4, 4, 16, 32, 64, 256, RowStart::anywhere>, TileForm<8, 16, 16, 64, 64, 256>,
     TileForm<8, 16, 16, 32, 64, 256>, TileForm<8, 8, 16, 32, 64, 256>,
     TileForm<8, 8, 16, 32, 64, 256, RowStart::anywhere>,
     TileForm<8, 8, 16, 32, 32, 256, RowStart::anywhere>, TileForm<16, 16, 16, 32, 32, 256>,
     TileForm<16, 16, 16, 16, 32, 256>, TileForm<2, 16, 16, 128, 128, 256>,
     TileForm<2, 8, 16, 64, 128, 256>, TileForm<2, 16, 16, 128, 128, 256, RowStart::anywhere>,
-    TileForm<2, 8, 16, 64, 128, 256, RowStart::anywhere>,
-    TileForm<2, 8, 16, 64, 64, 128, RowStart::anywhere>, TileForm<1, 8, 16, 128, 128, 128>,
-    TileForm<1, 16, 16, 128, 256, 128>, TileForm<1, 8, 16, 128, 256, 256>,
+    TileForm<2, 8, 16, 64, 128, 256, RowStart::anywhere>, TileForm<1, 8, 16, 128, 256, 256>,
+    TileForm<1, 8, 16, 128, 128, 128>, TileForm<1, 8, 16, 128, 128, 128, RowStart::anywhere>,
     TileForm<1, 8, 16, 64, 256, 128, RowStart::anywhere>,
-    TileForm<1, 16, 16, 128, 256, 128, RowStart::anywhere>,
-    TileForm<1, 8, 16, 64, 128, 64, RowStart::anywhere>,
-    TileForm<1, 8, 16, 128, 128, 128, RowStart::anywhere>>;
+    TileForm<1, 8, 16, 64, 128, 64, RowStart::anywhere>>;
 
 /// Rows of one side of a tile, in elements: see TileRows.
 struct RowAxis {

@@ -192,8 +192,11 @@ __device__ bool readable_around(const TileCall& call, const std::byte* in, const
            in + end + F::across * F::element + 2 * F::in <= call.readable.end;
 }
 
+/// Whether all of a tile is in the array, which most are, and which saves asking for every row.
+enum class Filled { whole, partly };
+
 /// The thread's pieces from the input to shared memory.
-template <class F, class Rows>
+template <class F, Filled filled, class Rows>
 __device__ void read_tile(const TileCall& call, const std::byte* in, const Rows& place, int a_count,
                           int b_count, bool inside, uint4* tile) {
     using Piece = Micro<F::element, F::rows, F::columns>;
@@ -206,7 +209,7 @@ __device__ void read_tile(const TileCall& call, const std::byte* in, const Rows&
         const int rows = a < a_count ? b_count - b : 0;
 #pragma unroll
         for (int r = 0; r < F::rows; ++r) {
-            if (r < rows) {
+            if (filled == Filled::whole || r < rows) {
                 read_row<F>(call, in + place(b + r) + a * F::element, inside, pieces[p].row[r]);
             } else {
 #pragma unroll
@@ -226,6 +229,23 @@ __device__ void read_tile(const TileCall& call, const std::byte* in, const Rows&
             tile[unit_index<F>(a + c, index / F::pieces_across)] =
                 make_uint4(turned.row[c][0], turned.row[c][1], turned.row[c][2], turned.row[c][3]);
         }
+    }
+}
+
+template <class F>
+__device__ void read_rows(const TileCall& call, const TilePlace& place, int a_count, int b_count,
+                          uint4* tile) {
+    const std::byte* in = call.in + place.c * call.in_c + place.a * F::element;
+    const FoldedRows folded(call.in_rows, place.b);
+    const EvenRows even(call.in_rows, place.b);
+    if (F::shifts_in && !readable_around<F>(call, in, place, b_count)) {
+        read_tile<F, Filled::partly>(call, in, folded, a_count, b_count, false, tile);
+    } else if (call.fold == TileFold::along) {
+        read_tile<F, Filled::partly>(call, in, folded, a_count, b_count, true, tile);
+    } else if (F::anywhere && a_count == F::across && b_count == F::along) {
+        read_tile<F, Filled::whole>(call, in, even, a_count, b_count, true, tile);
+    } else {
+        read_tile<F, Filled::partly>(call, in, even, a_count, b_count, true, tile);
     }
 }
 
@@ -278,7 +298,7 @@ __device__ void write_tile_anywhere(std::byte* out, const Rows& place, int a_cou
         if (start >= 0 && start + 16 <= end) {
             store<F::out_use>(to + start, value);
         } else {
-            store_part<F::element>(to + start, value, max(-start, 0), min(end - start, 16));
+            store_elements<F::element>(to + start, value, -start, end - start);
         }
     }
 }
@@ -302,15 +322,7 @@ template <class F> __global__ void __launch_bounds__(F::threads) tile_kernel(Til
         static_cast<int>(min(call.a - place.a, static_cast<std::int64_t>(F::across)));
     const int b_count =
         static_cast<int>(min(call.b - place.b, static_cast<std::int64_t>(F::along)));
-    const std::byte* in = call.in + place.c * call.in_c + place.a * F::element;
-    const FoldedRows folded(call.in_rows, place.b);
-    if (F::shifts_in && !readable_around<F>(call, in, place, b_count)) {
-        read_tile<F>(call, in, folded, a_count, b_count, false, tile);
-    } else if (call.fold == TileFold::along) {
-        read_tile<F>(call, in, folded, a_count, b_count, true, tile);
-    } else {
-        read_tile<F>(call, in, EvenRows(call.in_rows, place.b), a_count, b_count, true, tile);
-    }
+    read_rows<F>(call, place, a_count, b_count, tile);
     __syncthreads();
     if (call.fold == TileFold::across) {
         write_rows<F, FoldedRows>(call, place, a_count, b_count, tile);

@@ -90,7 +90,7 @@ __device__ void store_vector(std::byte* to, const uint4& value, int start, int l
     if (start >= 0 && start + 16 <= length) {
         store<Use::once>(to, value);
     } else if constexpr (element <= 8) {
-        store_part<element>(to, value, max(-start, 0), min(length - start, 16));
+        store_elements<element>(to, value, -start, length - start);
     }
 }
 
