@@ -31,6 +31,15 @@ std::int64_t byte_count(const ArrayInfo& info) {
     return checked_multiply(element_count(info), size_of(info.type), info.shape);
 }
 
+std::string type_text(const ArrayInfo& info) {
+    constexpr std::size_t most = 160;
+    const std::string& text = info.stored.text;
+    if (text.empty()) {
+        return std::string(name_of(info.type));
+    }
+    return text.size() <= most ? text : text.substr(0, most) + "...";
+}
+
 std::string shape_text(std::span<const std::int64_t> shape) {
     std::string text = "[";
     for (const std::int64_t extent : shape) {

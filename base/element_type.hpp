@@ -9,7 +9,8 @@
 
 namespace runner {
 
-/// The element types a dataset may have; names as numpy's.
+/// The element types a dataset may have; names as numpy's. The last five are elements of so many
+/// bytes that are moved and never interpreted, whatever they are.
 enum class ElementType {
     int8,
     uint8,
@@ -20,13 +21,25 @@ enum class ElementType {
     int64,
     uint64,
     float32,
-    float64
+    float64,
+    complex64,
+    complex128,
+    bytes1,
+    bytes2,
+    bytes4,
+    bytes8,
+    bytes16
 };
 
+/// Those that are numbers, which a job file and a verb may name.
 inline constexpr std::array all_element_types = {
     ElementType::int8,    ElementType::uint8,  ElementType::int16, ElementType::uint16,
     ElementType::int32,   ElementType::uint32, ElementType::int64, ElementType::uint64,
     ElementType::float32, ElementType::float64};
+
+/// One of all_element_types.
+bool is_number(ElementType type);
+bool is_complex(ElementType type);
 
 /// Bytes of one element.
 std::int64_t size_of(ElementType type);
@@ -34,10 +47,10 @@ std::int64_t size_of(ElementType type);
 /// "float32" and the like.
 std::string_view name_of(ElementType type);
 
-/// The type of that name, if there is one.
+/// The number's type of that name, if there is one.
 std::optional<ElementType> element_type(std::string_view name);
 
-/// All names, for messages: "int8, uint8, …".
+/// All names of numbers, for messages: "int8, uint8, …".
 std::string element_type_names();
 
 /// The element type of a C++ type.
@@ -53,7 +66,11 @@ template <> constexpr ElementType element_type_of<std::uint64_t>() { return Elem
 template <> constexpr ElementType element_type_of<float>() { return ElementType::float32; }
 template <> constexpr ElementType element_type_of<double>() { return ElementType::float64; }
 
-/// Calls `f` with a zero of the C++ type that `type` names and returns what it returns.
+/// @throws Error (input): elements of this type are not taken as numbers.
+[[noreturn]] void refuse_elements(ElementType type);
+
+/// Calls `f` with a zero of the C++ type that `type` names and returns what it returns. Of numbers
+/// alone: refuses other elements.
 template <class F> decltype(auto) visit_element_type(ElementType type, F&& f) {
     switch (type) {
     case ElementType::int8: return f(std::int8_t{});
@@ -65,9 +82,9 @@ template <class F> decltype(auto) visit_element_type(ElementType type, F&& f) {
     case ElementType::int64: return f(std::int64_t{});
     case ElementType::uint64: return f(std::uint64_t{});
     case ElementType::float32: return f(float{});
-    case ElementType::float64: break;
+    case ElementType::float64: return f(double{});
+    default: refuse_elements(type);
     }
-    return f(double{});
 }
 
 } // namespace runner

@@ -11,6 +11,7 @@
 #include "io/source_names.hpp"
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 namespace runner {
@@ -58,9 +59,9 @@ void try_first_element(const DatasetHandle& dataset, const DatasetInfo& info) {
                                   nullptr),
               "H5Sselect_hyperslab");
     const SpaceHandle to(hdf5_must(H5Screate_simple(1, &one, nullptr), "H5Screate_simple"));
-    double room = 0;
-    (void)H5Dread(dataset.get(), hdf5_type(info.array.type), to.get(), from.get(), H5P_DEFAULT,
-                  &room);
+    const TypeHandle type = memory_type(info.array);
+    std::array<double, 2> room{}; // no element has more than 16 bytes
+    (void)H5Dread(dataset.get(), type.get(), to.get(), from.get(), H5P_DEFAULT, room.data());
 }
 
 /// A name of a virtual dataset's source with each %b as the number of the first and %% as %.

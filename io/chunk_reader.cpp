@@ -222,12 +222,12 @@ class ChunkReader final : public RowReader {
 };
 
 /// The element that chunks which were never written stand for: 0 where the file names none.
-std::vector<std::byte> fill_element(const PropertyHandle& creation, ElementType type) {
-    std::vector<std::byte> element(static_cast<std::size_t>(size_of(type)), std::byte{0});
+std::vector<std::byte> fill_element(const PropertyHandle& creation, const ArrayInfo& array) {
+    std::vector<std::byte> element(static_cast<std::size_t>(size_of(array.type)), std::byte{0});
     H5D_fill_value_t defined = H5D_FILL_VALUE_UNDEFINED;
     hdf5_must(H5Pfill_value_defined(creation.get(), &defined), "H5Pfill_value_defined");
     if (defined != H5D_FILL_VALUE_UNDEFINED &&
-        H5Pget_fill_value(creation.get(), hdf5_type(type), element.data()) < 0) {
+        H5Pget_fill_value(creation.get(), memory_type(array).get(), element.data()) < 0) {
         throw_hdf5(ExitCode::input, "cannot read a dataset's fill value", "");
     }
     return element;
@@ -266,13 +266,12 @@ std::unique_ptr<RowReader> open_chunk_reader(const std::string& file, const std:
     const TypeHandle type(hdf5_must(H5Dget_type(opened.get()), "H5Dget_type"));
     const std::vector<Filter> filters = filters_of(creation);
     const std::string where = file_and_dataset(file, dataset);
-    if (!Unpacker::knows(filters) || !is_plain(type.get(), info.array.type) ||
+    if (!Unpacker::knows(filters) || !is_plain(type.get(), info.array) ||
         !keeps_partial_chunks_packed(creation) || !has_even_chunks(opened, info, where)) {
         return nullptr;
     }
     return std::make_unique<ChunkReader>(std::move(handle), std::move(opened), filters,
-                                         fill_element(creation, info.array.type), where, info,
-                                         threads);
+                                         fill_element(creation, info.array), where, info, threads);
 }
 
 } // namespace runner

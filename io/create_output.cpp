@@ -82,9 +82,9 @@ void create_dataset(const FileHandle& file, const OutputDataset& output) {
     hdf5_must(H5Pset_create_intermediate_group(links.get(), 1), "H5Pset_create_intermediate_group");
     hdf5_must(H5Pset_char_encoding(links.get(), H5T_CSET_UTF8), "H5Pset_char_encoding");
     const PropertyHandle creation = dataset_creation(output);
-    DatasetHandle dataset(H5Dcreate2(file.get(), output.dataset.c_str(),
-                                     hdf5_type(output.array.type), space.get(), links.get(),
-                                     creation.get(), H5P_DEFAULT));
+    const TypeHandle type = memory_type(output.array);
+    DatasetHandle dataset(H5Dcreate2(file.get(), output.dataset.c_str(), type.get(), space.get(),
+                                     links.get(), creation.get(), H5P_DEFAULT));
     if (!dataset.valid() || !dataset.close()) {
         throw_hdf5(ExitCode::output, "cannot create the dataset",
                    file_and_dataset(output.file, output.dataset), "Choose another output.dataset");

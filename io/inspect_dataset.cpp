@@ -58,7 +58,7 @@ void check_filters(const std::vector<Filter>& filters, const std::string& where)
 /// Where plain reads find the elements: contiguous, in this file, allocated, of a native type.
 std::optional<std::int64_t> plain_offset(const DatasetHandle& dataset, const DatasetInfo& info) {
     const TypeHandle type = type_of(dataset);
-    const bool native = H5Tequal(type.get(), hdf5_type(info.array.type)) > 0;
+    const bool native = H5Tequal(type.get(), memory_type(info.array).get()) > 0;
     if (info.storage != "contiguous" || !native || info.stored_bytes != byte_count(info.array)) {
         return std::nullopt;
     }
@@ -86,12 +86,14 @@ DatasetInfo inspect_dataset(const std::string& file, const std::string& dataset)
         throw Error(ExitCode::input, {what, where,
                                       "its elements are of a type that is not supported: " +
                                           describe_type(type.get()),
-                                      "Supported are " + element_type_names()});
+                                      "Supported are " + element_type_names() +
+                                          ", and whatever else has 1, 2, 4, 8 or 16 bytes without "
+                                          "references and parts of any length"});
     }
     DatasetInfo info;
-    info.array = {*element, extents_of(opened)};
+    info.array = {*element, extents_of(opened), stored_type_of(type.get(), *element)};
     check_shape(info.array, where);
-    info.big_endian = H5Tget_order(type.get()) == H5T_ORDER_BE;
+    info.big_endian = is_number(*element) && H5Tget_order(type.get()) == H5T_ORDER_BE;
     info.storage = storage_of(creation);
     info.chunk = chunk_of(creation);
     info.stored_bytes = static_cast<std::int64_t>(H5Dget_storage_size(opened.get()));

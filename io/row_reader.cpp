@@ -86,7 +86,7 @@ class Hdf5Reader final : public RowReader {
   public:
     Hdf5Reader(const std::string& file, const std::string& dataset, DatasetInfo info)
         : info_(std::move(info)), where_(file_and_dataset(file, dataset)), file_(open_hdf5(file)),
-          dataset_(open_dataset_cached(file_, dataset, info_)) {
+          dataset_(open_dataset_cached(file_, dataset, info_)), type_(memory_type(info_.array)) {
         if (!dataset_.valid()) {
             throw_hdf5(ExitCode::input, "cannot open the dataset", where_);
         }
@@ -124,8 +124,7 @@ class Hdf5Reader final : public RowReader {
         const SpaceHandle memory(
             hdf5_must(H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr),
                       "H5Screate_simple"));
-        if (H5Dread(dataset_.get(), hdf5_type(info_.array.type), memory.get(), space_.get(),
-                    H5P_DEFAULT, to) < 0) {
+        if (H5Dread(dataset_.get(), type_.get(), memory.get(), space_.get(), H5P_DEFAULT, to) < 0) {
             throw_hdf5(ExitCode::input, "cannot read the dataset",
                        where_ + ", rows " + std::to_string(first) + " to " +
                            std::to_string(first + box.rows - 1),
@@ -137,6 +136,7 @@ class Hdf5Reader final : public RowReader {
     std::string where_;
     FileHandle file_;
     DatasetHandle dataset_;
+    TypeHandle type_; ///< in memory
     SpaceHandle space_;
     bool whole_ = false; ///< every element is stored
 };

@@ -19,7 +19,7 @@ namespace runner {
 /// What is known of a dataset before its bytes are read.
 struct DatasetInfo {
     ArrayInfo array;
-    bool big_endian = false;
+    bool big_endian = false; ///< of numbers
     std::string
         storage; ///< "contiguous", "chunked", "compact", "external", "virtual", or sand_storage
     std::vector<std::int64_t> chunk;  ///< extents of a chunk when chunked

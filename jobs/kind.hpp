@@ -42,7 +42,12 @@ class KindParameters {
     /// The datasets that make() reads beside the job's input.
     virtual std::vector<InputDataset> inputs() const = 0;
 
-    /// The job for this input. `output_type`: output.dtype, or nothing for the kind's default.
+    /// What elements an input may have, before make() says which numbers.
+    enum class Elements { numbers, any };
+    virtual Elements elements() const { return Elements::numbers; }
+
+    /// The job for this input, whose elements are as elements() says. `output_type`: output.dtype,
+    /// or nothing for the kind's default.
     /// @throws Error (usage or input) when parameters and input do not fit.
     virtual Job make(const JobInput& input, std::optional<ElementType> output_type) const = 0;
 

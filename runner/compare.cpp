@@ -4,11 +4,13 @@
 #include "base/error.hpp"
 #include "io/row_geometry.hpp"
 #include "io/rows.hpp"
+#include "runner/compare_bytes.hpp"
 #include "runner/row_pairs.hpp"
 #include "runner/ssim.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <limits>
 
 #include <oneapi/tbb/parallel_for.h>
@@ -59,9 +61,26 @@ struct Part {
     }
 };
 
+/// What extremes and ranges are told of: of a complex number its modulus.
+template <class Wide> double value_of(Wide value) {
+    if constexpr (is_complex_number<Wide>) {
+        return std::abs(value);
+    } else {
+        return static_cast<double>(value);
+    }
+}
+
+template <class Wide> bool is_nan(Wide value) {
+    if constexpr (is_complex_number<Wide>) {
+        return std::isnan(value.real()) || std::isnan(value.imag());
+    } else {
+        return std::isnan(value);
+    }
+}
+
 template <class Wide> void add_difference(Wide a, Wide b, std::int64_t element, Part& part) {
-    const auto value_a = static_cast<double>(a);
-    const auto value_b = static_cast<double>(b);
+    const double value_a = value_of(a);
+    const double value_b = value_of(b);
     auto distance = static_cast<double>(std::abs(a - b));
     if (std::isnan(distance)) {
         distance = infinity;
@@ -83,11 +102,11 @@ template <class Wide>
 Part compare_block(const Wide* a, const Wide* b, std::int64_t first, std::int64_t count) {
     Part part;
     for (std::int64_t i = 0; i < count; ++i) {
-        if (std::isfinite(a[i])) {
-            part.least_a = std::min(part.least_a, static_cast<double>(a[i]));
-            part.greatest_a = std::max(part.greatest_a, static_cast<double>(a[i]));
+        if (const double value = value_of(a[i]); std::isfinite(value)) {
+            part.least_a = std::min(part.least_a, value);
+            part.greatest_a = std::max(part.greatest_a, value);
         }
-        const bool equal = a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i]));
+        const bool equal = a[i] == b[i] || (is_nan(a[i]) && is_nan(b[i]));
         if (!equal) {
             add_difference(a[i], b[i], first + i, part);
         }
@@ -130,30 +149,57 @@ bool is_wide(const ArrayInfo& array) {
     return array.type == ElementType::int64 || array.type == ElementType::uint64;
 }
 
-/// The width of an integer type's range; that of the finite elements of floats.
+/// The width of an integer type's range; that of the finite elements of others.
 double peak_of(ElementType type, const Part& part) {
+    const double range = part.greatest_a >= part.least_a ? part.greatest_a - part.least_a : 0.0;
+    if (is_complex(type)) {
+        return range;
+    }
     return visit_element_type(type, [&](auto zero) {
         using T = decltype(zero);
         if constexpr (std::is_floating_point_v<T>) {
-            return part.greatest_a >= part.least_a ? part.greatest_a - part.least_a : 0.0;
+            return range;
         } else {
             return std::ldexp(1.0, 8 * static_cast<int>(sizeof(T))) - 1;
         }
     });
 }
 
+std::vector<std::int64_t> position_of(std::int64_t element,
+                                      const std::vector<std::int64_t>& shape) {
+    std::vector<std::int64_t> position(shape.size());
+    for (std::size_t axis = shape.size(); axis-- > 0;) {
+        position[axis] = element % shape[axis];
+        element /= shape[axis];
+    }
+    return position;
+}
+
 Extreme extreme_of(const Candidate& candidate, const std::vector<std::int64_t>& shape) {
     if (candidate.element < 0) {
         return {};
     }
-    Extreme extreme{candidate.value, std::vector<std::int64_t>(shape.size()), candidate.a,
-                    candidate.b};
-    std::int64_t rest = candidate.element;
-    for (std::size_t axis = shape.size(); axis-- > 0;) {
-        extreme.position[axis] = rest % shape[axis];
-        rest /= shape[axis];
+    return {candidate.value, position_of(candidate.element, shape), candidate.a, candidate.b};
+}
+
+bool has_values(const ArrayInfo& array) { return is_number(array.type) || is_complex(array.type); }
+
+/// Elements that are no values are equal or not.
+void compare_elements(RowReader& a, RowReader& b, Comparison& result) {
+    const CompareRequest& request = result.request;
+    if (result.a.stored != result.b.stored) {
+        throw Error(ExitCode::differs, {"the element types differ", "",
+                                        request.file_a + ":" + request.dataset_a + " is " +
+                                            type_text(result.a) + ", " + request.file_b + ":" +
+                                            request.dataset_b + " is " + type_text(result.b),
+                                        "Name datasets of numbers, or of one type"});
     }
-    return extreme;
+    const ByteDifferences found = compare_bytes(a, b);
+    result.different = found.different;
+    if (found.different > 0) {
+        result.absolute.value = infinity;
+        result.first_different = position_of(found.first, result.a.shape);
+    }
 }
 
 void check_shapes(const CompareRequest& request, const ArrayInfo& a, const ArrayInfo& b) {
@@ -177,10 +223,17 @@ Comparison compare(const CompareRequest& request) {
     result.b = b->info().array;
     check_shapes(request, result.a, result.b);
     result.elements = element_count(result.a);
+    if (!has_values(result.a) || !has_values(result.b)) {
+        compare_elements(*a, *b, result);
+        return result;
+    }
 
     // long double holds every 64-bit integer and every double.
     const bool wide = is_wide(result.a) || is_wide(result.b);
-    const Part sum = wide ? compare_all<long double>(*a, *b) : compare_all<double>(*a, *b);
+    const bool complex = is_complex(result.a.type) || is_complex(result.b.type);
+    const Part sum = complex ? compare_all<std::complex<double>>(*a, *b)
+                     : wide  ? compare_all<long double>(*a, *b)
+                             : compare_all<double>(*a, *b);
     result.different = sum.different;
     result.infinite = sum.infinite;
     result.absolute = extreme_of(sum.absolute, result.a.shape);
@@ -191,7 +244,11 @@ Comparison compare(const CompareRequest& request) {
     if (result.rmse > 0 && std::isfinite(result.rmse) && result.peak > 0) {
         result.psnr = 20 * std::log10(result.peak / result.rmse);
     }
-    result.ssim = result.different == 0 ? std::optional(1.0) : mean_ssim(*a, *b, result.peak);
+    if (result.different == 0) {
+        result.ssim = 1.0;
+    } else if (!complex) {
+        result.ssim = mean_ssim(*a, *b, result.peak);
+    }
     return result;
 }
 

@@ -29,7 +29,8 @@ struct Extreme {
     double b = 0;
 };
 
-/// How B differs from A; both were read as values, whatever their types.
+/// How B differs from A; both were read as values, whatever their types. Extremes and the range of
+/// complex numbers are told of their moduli.
 struct Comparison {
     CompareRequest request;
     ArrayInfo a;
@@ -52,11 +53,15 @@ struct Comparison {
     /// Structural similarity after Wang et al. 2004: the mean over all 7 × 7 windows that lie
     /// wholly in a frame (the last two axes) and hold finite elements only, equal weights, sample
     /// covariance, K1 = 0.01, K2 = 0.03; as scikit-image's default. 1 where nothing differs.
-    /// Nothing where there is no such window or the peak is 0.
+    /// Nothing where there is no such window or the peak is 0, and of complex numbers that differ.
     std::optional<double> ssim;
     /// Finite differences by decades: the count of 10^k ≤ |a - b| < 10^(k+1) at k.
     std::map<int, std::int64_t> decades;
     std::int64_t infinite = 0; ///< differences that are infinite
+
+    /// The first element that differs, of elements that are no values and were compared byte by
+    /// byte: those have neither of the above, but absolute.value is infinite.
+    std::optional<std::vector<std::int64_t>> first_different;
 
     /// They differ by more than the tolerance.
     bool differs() const { return different > 0 && !(absolute.value <= request.tolerance); }
@@ -64,7 +69,8 @@ struct Comparison {
 
 /// Compares two datasets in bounded memory; where they differ both are read a second time, for the
 /// SSIM, whose constants need the peak.
-/// @throws Error: (input) when one cannot be read; (differs) when the shapes are not the same.
+/// @throws Error: (input) when one cannot be read; (differs) when the shapes are not the same,
+/// or the types of elements that are neither numbers nor complex.
 Comparison compare(const CompareRequest& request);
 
 /// The result for people, ending with a line break, and as one JSON object, where what is infinite

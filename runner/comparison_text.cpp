@@ -19,7 +19,7 @@ std::string number(double value) {
 std::string dataset_line(const char* name, const std::string& file, const std::string& dataset,
                          const ArrayInfo& array) {
     return std::string(name) + "  " + file + ":" + dataset + "  " +
-           std::string(name_of(array.type)) + " " + shape_text(array.shape) + "\n";
+           type_text(array) + " " + shape_text(array.shape) + "\n";
 }
 
 std::string extreme_line(const char* name, const Extreme& extreme) {
@@ -56,7 +56,7 @@ nlohmann::ordered_json dataset_json(const std::string& file, const std::string& 
                                     const ArrayInfo& array) {
     return {{"file", file},
             {"dataset", dataset},
-            {"type", std::string(name_of(array.type))},
+            {"type", type_text(array)},
             {"shape", array.shape}};
 }
 
@@ -82,6 +82,10 @@ std::string comparison_text(const Comparison& comparison) {
     }
     text += "different: " + std::to_string(comparison.different) + " of " +
             std::to_string(comparison.elements) + " elements\n";
+    if (comparison.first_different) {
+        return text + "first difference at " + shape_text(*comparison.first_different) +
+               ", byte by byte\n";
+    }
     text += extreme_line("largest absolute difference  ", comparison.absolute);
     text += extreme_line("largest relative difference  ", comparison.relative);
     text += "RMSE  " + number(comparison.rmse) + "\n";
@@ -102,6 +106,9 @@ std::string comparison_json(const Comparison& comparison) {
     json["differs"] = comparison.differs();
     json["elements"] = comparison.elements;
     json["different"] = comparison.different;
+    if (comparison.first_different) {
+        json["first_different"] = *comparison.first_different;
+    }
     json["infinite"] = comparison.infinite;
     json["largest_absolute"] = extreme_json(comparison.absolute);
     json["largest_relative"] = extreme_json(comparison.relative);

@@ -40,6 +40,12 @@ FrameSource open_source(const ConvertRequest& request) {
                                                : std::string(request.input) + ":" + request.dataset;
     source.reader = open_rows(request.input, request.dataset, request.threads);
     const DatasetInfo& info = source.reader->info();
+    if (!is_number(info.array.type) && !request.output.ends_with(".h5") &&
+        !request.output.ends_with(".hdf5")) {
+        throw Error(ExitCode::input, {"cannot convert the elements", source.where,
+                                      "they are " + type_text(info.array) + ", no numbers",
+                                      "HDF5 files hold them: name an output that ends in .h5"});
+    }
     const bool cells = request.palette == Palette::sand || is_sand_name(request.output);
     source.content = cells ? Content::sand : content_of(request.input, info);
     source.image = image_shape(info.array, source.content, source.where);

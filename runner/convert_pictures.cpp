@@ -36,10 +36,9 @@ void write_picture(FrameSource& source, Palette palette, std::int64_t frame,
 void check_elements(const FrameSource& source) {
     const ArrayInfo& array = source.reader->info().array;
     if (array.type != ElementType::uint8) {
-        throw Error(ExitCode::usage,
-                    {"cannot make pixels of the elements as they are", source.where,
-                     "they are " + std::string(name_of(array.type)) + ", not uint8",
-                     "Use runner render, which scales values to grey"});
+        throw Error(ExitCode::usage, {"cannot make pixels of the elements as they are",
+                                      source.where, "they are " + type_text(array) + ", not uint8",
+                                      "Use runner render, which scales values to grey"});
     }
 }
 

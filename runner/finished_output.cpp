@@ -110,12 +110,12 @@ PreparedJob prepare_again(const FinishedOutput& output, const std::optional<std:
     PreparedJob prepared = prepare_job(std::move(job));
     const ArrayInfo made = prepared.output();
     if (made != output.stored.array) {
-        throw Error(ExitCode::input, {"the input does not fit the output", prepared.file.input.file,
-                                      "the job makes " + std::string(name_of(made.type)) + " " +
-                                          shape_text(made.shape) + " of it, and the output is " +
-                                          std::string(name_of(output.stored.array.type)) + " " +
-                                          shape_text(output.stored.array.shape),
-                                      "Name the right one with --input"});
+        throw Error(ExitCode::input,
+                    {"the input does not fit the output", prepared.file.input.file,
+                     "the job makes " + type_text(made) + " " + shape_text(made.shape) +
+                         " of it, and the output is " + type_text(output.stored.array) + " " +
+                         shape_text(output.stored.array.shape),
+                     "Name the right one with --input"});
     }
     return prepared;
 }

@@ -63,7 +63,7 @@ std::string input_lines(const PreparedJob& prepared) {
                                       std::to_string(status.st_mtim.tv_nsec) + " ns") +
            line("input.samples", std::to_string(sample_hash(file))) +
            line("input.shape", shape_text(prepared.input.array.shape)) +
-           line("input.dtype", std::string(name_of(prepared.input.array.type)));
+           line("input.dtype", type_text(prepared.input.array));
 }
 
 std::string output_lines(const PreparedJob& prepared) {
@@ -71,7 +71,7 @@ std::string output_lines(const PreparedJob& prepared) {
     static constexpr std::array compressions = {"none", "deflate", "zstd"};
     const OutputLayout& layout = output.layout;
     std::string text = line("output.dataset", toml_text(output.dataset)) +
-                       line("output.dtype", std::string(name_of(output.array.type))) +
+                       line("output.dtype", type_text(output.array)) +
                        line("output.shape", shape_text(output.array.shape)) +
                        line("output.chunk", toml_text(std::span<const std::int64_t>(layout.chunk)));
     if (layout.format == FileFormat::sand) {

@@ -39,6 +39,17 @@ bool on_one_device(const std::filesystem::path& a, const std::filesystem::path& 
            of_a.st_dev == of_b.st_dev;
 }
 
+void check_elements(const JobFile& file, const ArrayInfo& input) {
+    if (!is_number(input.type) &&
+        file.parameters->elements() == KindParameters::Elements::numbers) {
+        throw Error(ExitCode::input,
+                    {file.kind + " does not take these elements",
+                     file.input.file + ":" + file.input.dataset,
+                     "they are " + type_text(input) + ", no numbers",
+                     "Name a dataset of numbers; transpose takes such elements as they are"});
+    }
+}
+
 } // namespace
 
 ArrayInfo PreparedJob::output() const {
@@ -60,6 +71,7 @@ PreparedJob prepare_job(JobFile file) {
         prepared.input.storage = "contiguous";
     } else {
         prepared.input = inspect_dataset(file.input.file, file.input.dataset);
+        check_elements(file, prepared.input.array);
     }
     const InputDataset source = prepared.input_is_missing
                                     ? InputDataset{}

@@ -6,12 +6,25 @@
 #include "io/rows.hpp"
 
 #include <algorithm>
+#include <complex>
 #include <cstdint>
 #include <vector>
 
 #include <oneapi/tbb/parallel_for.h>
 
 namespace runner {
+
+template <class T> inline constexpr bool is_complex_number = false;
+template <class T> inline constexpr bool is_complex_number<std::complex<T>> = true;
+
+/// As visit_element_type(), of complex numbers too.
+template <class F> void visit_value_type(ElementType type, F&& f) {
+    switch (type) {
+    case ElementType::complex64: return f(std::complex<float>{});
+    case ElementType::complex128: return f(std::complex<double>{});
+    default: visit_element_type(type, f);
+    }
+}
 
 /// Rows of two datasets of one shape, read together and converted to `Wide`, in bounded memory (or
 /// a row of each, where rows are longer).
@@ -54,9 +67,13 @@ template <class Wide> class RowPairs {
             reader->read(first, rows, bytes.data());
             std::copy(wide.end() - keep, wide.end(), wide.begin());
             wide.resize(static_cast<std::size_t>(keep + count));
-            visit_element_type(array.type, [&](auto zero) {
+            visit_value_type(array.type, [&](auto zero) {
                 using T = decltype(zero);
-                convert(reinterpret_cast<const T*>(bytes.data()), count, wide.data() + keep);
+                if constexpr (is_complex_number<Wide> || !is_complex_number<T>) {
+                    convert(reinterpret_cast<const T*>(bytes.data()), count, wide.data() + keep);
+                } else {
+                    refuse_elements(array.type);
+                }
             });
         }
 
@@ -65,7 +82,11 @@ template <class Wide> class RowPairs {
             tbb::parallel_for(std::int64_t{0}, (count + block - 1) / block, [&](std::int64_t i) {
                 const std::int64_t end = std::min(count, (i + 1) * block);
                 for (std::int64_t at = i * block; at < end; ++at) {
-                    to[at] = static_cast<Wide>(from[at]);
+                    if constexpr (is_complex_number<Wide> && !is_complex_number<T>) {
+                        to[at] = static_cast<double>(from[at]);
+                    } else {
+                        to[at] = static_cast<Wide>(from[at]);
+                    }
                 }
             });
         }

@@ -11,10 +11,14 @@ namespace runner {
 Palette palette_for(const std::optional<Palette>& asked, Content content, const ArrayInfo& array,
                     const std::string& where) {
     if (asked == Palette::sand && array.type != ElementType::uint8) {
-        throw Error(ExitCode::usage,
-                    {"cannot draw in the colours of sand", where,
-                     "its elements are " + std::string(name_of(array.type)) + ", not uint8",
-                     "Leave out --palette"});
+        throw Error(ExitCode::usage, {"cannot draw in the colours of sand", where,
+                                      "its elements are " + type_text(array) + ", not uint8",
+                                      "Leave out --palette"});
+    }
+    if (!is_number(array.type)) {
+        throw Error(ExitCode::input, {"cannot make a picture of the dataset", where,
+                                      "its elements are " + type_text(array) + ", no numbers",
+                                      "Name a dataset of numbers"});
     }
     return asked.value_or(content == Content::sand ? Palette::sand : Palette::grey);
 }

@@ -23,7 +23,8 @@ inline constexpr std::array<Colour, 4> sand_colours = {Colour{22, 25, 34}, Colou
                                                        Colour{226, 182, 92}, Colour{126, 122, 120}};
 
 /// The palette that was asked for; without one, that of the content. @throws Error (usage) for the
-/// colours of sand where the elements are no bytes; `where` names the dataset.
+/// colours of sand where the elements are no bytes, Error (input) where they are no numbers;
+/// `where` names the dataset.
 Palette palette_for(const std::optional<Palette>& asked, Content content, const ArrayInfo& array,
                     const std::string& where);
 

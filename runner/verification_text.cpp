@@ -73,7 +73,7 @@ std::string rows_text(RowRange rows, const ArrayInfo& array) {
 }
 
 std::string verification_text(const Verification& v) {
-    std::string text = v.file + ":" + v.dataset + "  " + std::string(name_of(v.array.type)) + " " +
+    std::string text = v.file + ":" + v.dataset + "  " + type_text(v.array) + " " +
                        shape_text(v.array.shape) + ", " + counted(v.runs, "run") + " of rows\n" +
                        wrong_text(v.wrong_runs, v.array) + wrong_text(v.wrong_recomputed, v.array);
     text +=
@@ -97,7 +97,7 @@ std::string verification_json(const Verification& v) {
     nlohmann::ordered_json json;
     json["file"] = v.file;
     json["dataset"] = v.dataset;
-    json["type"] = std::string(name_of(v.array.type));
+    json["type"] = type_text(v.array);
     json["shape"] = v.array.shape;
     json["differs"] = v.differs();
     json["runs"] = v.runs;

@@ -32,6 +32,7 @@ class TransposeParameters : public KindParameters {
         : permutation_(std::move(permutation)) {}
 
     std::vector<InputDataset> inputs() const override { return {}; }
+    Elements elements() const override { return Elements::any; }
 
     Job make(const JobInput& given, std::optional<ElementType> output_type) const override {
         const ArrayInfo& input = given.array;
@@ -40,7 +41,7 @@ class TransposeParameters : public KindParameters {
             throw Error(ExitCode::usage,
                         {"transpose does not change the element type", "output.dtype",
                          "it is " + std::string(name_of(*output_type)) + " and the input's is " +
-                             std::string(name_of(input.type)),
+                             type_text(input),
                          "Leave it out"});
         }
         const std::size_t axes = permutation_.size();
@@ -62,8 +63,9 @@ class TransposeParameters : public KindParameters {
                 axis < added ? axis : static_cast<std::size_t>(permutation_[axis - added]) + added);
         }
         const Extents permuted = shape.permuted(shape.input);
-        shape.output = {input.type,
-                        {permuted.end() - static_cast<std::ptrdiff_t>(axes), permuted.end()}};
+        shape.output = input;
+        shape.output.shape.assign(permuted.end() - static_cast<std::ptrdiff_t>(axes),
+                                  permuted.end());
         return std::make_unique<TransposeJob>(std::move(shape));
     }
 
