@@ -259,6 +259,7 @@ std::vector<std::string> settings_of(const RunCommand& command) {
 PreparedJob prepare(const RunCommand& command, const Ranks& ranks) {
     ranks.first_alone([&] {
         const JobFile file = load_job_file(command.job, settings_of(command));
+        require_one_dataset(file);
         check_file_names(file, command.reports, command.trace);
         probe_inputs(file);
     });
