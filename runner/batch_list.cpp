@@ -215,11 +215,7 @@ std::vector<std::string> settings_for(const BatchDataset& dataset,
 JobFile job_for(const BatchDataset& dataset, const JobFile& batch,
                 std::span<const std::string> settings) {
     const std::vector<std::string> all = settings_for(dataset, settings);
-    std::vector<std::string> called;
-    called.reserve(all.size());
-    for (const std::string& setting : settings) {
-        called.push_back("--set " + setting);
-    }
+    std::vector<std::string> called(settings.size());
     for (const ManifestEntry::Setting& setting : dataset.settings) {
         called.push_back(setting.place);
     }

@@ -140,7 +140,8 @@ std::string setting_text(const std::string& setting) {
             what += "\n" + path + ":" + std::to_string(place.line) + ":" +
                     std::to_string(place.column);
         } else {
-            what += "\n" + (called.empty() ? setting_text(settings[setting]) : called[setting]);
+            what += "\n" + (called.empty() || called[setting].empty()
+                                ? setting_text(settings[setting]) : called[setting]);
         }
         what += ": " + text;
     }

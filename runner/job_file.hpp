@@ -104,7 +104,8 @@ JobFile load_job_file(const std::string& path, std::span<const std::string> sett
 
 /// The same for a text that is at hand, with `name` for its path. Settings that name both
 /// input.file and output.file pick one dataset of a batch: [batch] is then left out of account.
-/// `called`: what messages call each setting in place of "--set table.key=value"; none, or as many.
+/// `called`: what messages call each setting in place of "--set table.key=value", or "" for that;
+/// none, or as many.
 JobFile parse_job_text(const std::string& text, const std::string& name,
                        std::span<const std::string> settings,
                        std::span<const std::string> called = {});

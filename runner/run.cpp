@@ -135,15 +135,6 @@ Beginning begin_output(const PreparedJob& prepared, const Ranks& ranks) {
     return beginning;
 }
 
-/// Who holds the output's lock, for those who want it.
-std::string owner_text(const std::string& host) {
-    std::string text = "process " + std::to_string(::getpid()) + " on " + host;
-    if (const char* job = std::getenv("SLURM_JOB_ID")) {
-        text += ", Slurm job " + std::string(job);
-    }
-    return text;
-}
-
 void check_input_unchanged(const PreparedJob& prepared, const Beginning& beginning) {
     const std::string now = job_identity(prepared);
     if (!beginning.identity.starts_with(now)) {
@@ -240,7 +231,27 @@ std::string closing_line(const RunReport& report) {
     return report.job.output.file + ": " + text.data();
 }
 
-/// The command line's choices, laid over the job file like any other setting.
+PreparedJob prepare(const RunCommand& command, const Ranks& ranks) {
+    ranks.first_alone([&] {
+        const JobFile file = load_job_file(command.job, settings_of(command));
+        require_one_dataset(file);
+        check_file_names(file, command.reports, command.trace);
+        probe_inputs(file);
+    });
+    return ranks.together(
+        [&] { return prepare_job(load_job_file(command.job, settings_of(command))); });
+}
+
+} // namespace
+
+std::string owner_text(const std::string& host) {
+    std::string text = "process " + std::to_string(::getpid()) + " on " + host;
+    if (const char* job = std::getenv("SLURM_JOB_ID")) {
+        text += ", Slurm job " + std::string(job);
+    }
+    return text;
+}
+
 std::vector<std::string> settings_of(const RunCommand& command) {
     std::vector<std::string> settings = command.settings;
     if (command.backend) {
@@ -256,21 +267,7 @@ std::vector<std::string> settings_of(const RunCommand& command) {
     return settings;
 }
 
-PreparedJob prepare(const RunCommand& command, const Ranks& ranks) {
-    ranks.first_alone([&] {
-        const JobFile file = load_job_file(command.job, settings_of(command));
-        require_one_dataset(file);
-        check_file_names(file, command.reports, command.trace);
-        probe_inputs(file);
-    });
-    return ranks.together(
-        [&] { return prepare_job(load_job_file(command.job, settings_of(command))); });
-}
-
-} // namespace
-
 ExitCode run_job(const RunCommand& command, const Ranks& ranks, Clock::time_point start) {
-    const std::string started = utc_text(std::time(nullptr));
     PreparedJob prepared = prepare(command, ranks);
     if (ranks.first()) {
         for (const std::string& note : prepared.input.notes) {
@@ -303,6 +300,12 @@ ExitCode run_job(const RunCommand& command, const Ranks& ranks, Clock::time_poin
         ranks.first_alone([&] { generate_input(prepared, binding.limits.cores); });
         prepared = prepare(command, ranks);
     }
+    return run_claimed(command, prepared, binding, ranks, start);
+}
+
+ExitCode run_claimed(const RunCommand& command, const PreparedJob& prepared,
+                     const RankBinding& binding, const Ranks& ranks, Clock::time_point start) {
+    const std::string started = utc_text(std::time(nullptr));
     const Beginning beginning = begin_output(prepared, ranks);
     const JobPlan plan = ranks.together([&] {
         return plan_job(prepared, binding.backend, ranks.size(), binding.limits, beginning.done);
@@ -408,10 +411,10 @@ bool is_first_process() {
     return true;
 }
 
-ExitCode run_on_all_ranks(const RunCommand& command, Clock::time_point start) {
+ExitCode on_all_ranks(BackendChoice backend, const std::function<ExitCode(const Ranks&)>& part) {
     take_signals_over();
     std::jthread driver;
-    if (Ranks::started_by_launcher() && command.backend != BackendChoice::cpu) {
+    if (Ranks::started_by_launcher() && backend != BackendChoice::cpu) {
         // Beside MPI's start: each takes a good part of a second.
         driver = std::jthread(start_driver);
     }
@@ -421,7 +424,7 @@ ExitCode run_on_all_ranks(const RunCommand& command, Clock::time_point start) {
     }
     ExitCode code = ExitCode::ok;
     try {
-        code = run_job(command, ranks, start);
+        code = part(ranks);
     } catch (const AgreedError& error) {
         if (ranks.first()) {
             tell_error(error.what());
@@ -441,6 +444,11 @@ ExitCode run_on_all_ranks(const RunCommand& command, Clock::time_point start) {
     }
     ranks.finalize();
     return code;
+}
+
+ExitCode run_on_all_ranks(const RunCommand& command, Clock::time_point start) {
+    return on_all_ranks(command.backend.value_or(BackendChoice::automatic),
+                        [&](const Ranks& ranks) { return run_job(command, ranks, start); });
 }
 
 } // namespace runner

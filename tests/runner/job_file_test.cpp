@@ -219,8 +219,8 @@ TEST_F(JobFileTest, WhatIsNoJobFileIsRefusedBeforeParsing) {
               "the job file, so save it to a file first");
     EXPECT_EQ(refusal("/dev/zero").substr(0, 37), "cannot read the job file (/dev/zero):");
     EXPECT_EQ(refusal("large.toml"),
-              "cannot read the job file (large.toml): it has 1.00 MiB and a job file has at most "
-              "1.00 MiB. Check that this is a job file");
+              "cannot read the job file (large.toml): it has 1.00 MiB and may have at most "
+              "1.00 MiB. Check that this is the job file");
 }
 
 TEST_F(JobFileTest, MissingFileNamesTheNearest) {
