@@ -20,7 +20,8 @@ class LockHeld : public Error {
 class FileLock {
   public:
     /// Makes and locks the file. `owner`: a line for those who find it locked.
-    /// @throws LockHeld (output) with the owner's line when another process holds it; Error (output).
+    /// @throws LockHeld (output) with the owner's line when another process holds it; Error
+    /// (output).
     FileLock(std::string path, const std::string& owner);
     FileLock(const FileLock&) = delete;
     FileLock& operator=(const FileLock&) = delete;

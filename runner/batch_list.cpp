@@ -22,9 +22,9 @@ namespace fs = std::filesystem;
 constexpr std::size_t most_told = 20;
 
 std::string place_text(const JobFile& job, const SourcePlace& place) {
-    return place.setting > 0 ? "--set batch.inputs"
-                             : job.path + ":" + std::to_string(place.line) + ":" +
-                                   std::to_string(place.column);
+    return place.setting > 0
+               ? "--set batch.inputs"
+               : job.path + ":" + std::to_string(place.line) + ":" + std::to_string(place.column);
 }
 
 std::string normal(const std::string& path) { return fs::path(path).lexically_normal().string(); }
@@ -191,11 +191,11 @@ std::vector<BatchDataset> list_datasets(const JobFile& job) {
     std::vector<BatchDataset> datasets;
     datasets.reserve(entries.size());
     for (const ManifestEntry& entry : entries) {
-        datasets.push_back(
-            {entry.input,
-             entry.output ? normal(*entry.output)
-                          : output_name(batch.output.text, {entry.input, job.kind, job.name}),
-             entry.settings});
+        datasets.push_back({entry.input,
+                            entry.output
+                                ? normal(*entry.output)
+                                : output_name(batch.output.text, {entry.input, job.kind, job.name}),
+                            entry.settings});
     }
     check_names(job, entries, datasets);
     return datasets;

@@ -76,10 +76,10 @@ void parse_output_pattern(TableReader& table, JobFile::Batch& batch) {
     }
     batch.output = {*text, table.value("output")->place};
     if (const std::optional<NameFault> fault = name_fault(*text)) {
-        table.complain("output", fault->text + (fault->at == 0 ? "" : " (at character " +
-                                                                          std::to_string(
-                                                                              fault->at + 1) +
-                                                                          ")"));
+        table.complain(
+            "output",
+            fault->text +
+                (fault->at == 0 ? "" : " (at character " + std::to_string(fault->at + 1) + ")"));
     }
 }
 

@@ -39,15 +39,15 @@ void refuse_other_tables(TableReader& top, const TableEntries& values, const Kin
     const std::vector<std::string> read = {"input", "output", "run", "batch",
                                            std::string(kind.name)};
     for (const auto& [key, value] : values) {
-        if (!std::holds_alternative<TableEntries>(value.data) || key == "kind" ||
-            key == "name" || std::find(read.begin(), read.end(), key) != read.end()) {
+        if (!std::holds_alternative<TableEntries>(value.data) || key == "kind" || key == "name" ||
+            std::find(read.begin(), read.end(), key) != read.end()) {
             continue;
         }
         const std::optional<std::string> near = nearest_name(key, read);
-        top.complain(key,
-                     "a job of kind " + read.back() + " has no such table" +
-                         (near ? "; did you mean [" + *near + "]?"
-                               : "; it reads [input], [output], [run], [batch] and [" + read.back() + "]"));
+        top.complain(key, "a job of kind " + read.back() + " has no such table" +
+                              (near ? "; did you mean [" + *near + "]?"
+                                    : "; it reads [input], [output], [run], [batch] and [" +
+                                          read.back() + "]"));
     }
 }
 
@@ -95,7 +95,8 @@ void parse_values(const TableEntries& values, JobFile& job, Diagnostics& diagnos
     }
     job.input = parse_input(top, kind == nullptr ? "" : kind->dataset, names);
     const bool is_sand = kind == nullptr || kind->name == "sand";
-    job.output = parse_output(top, job.input, is_sand ? SandFiles::allowed : SandFiles::none, names);
+    job.output =
+        parse_output(top, job.input, is_sand ? SandFiles::allowed : SandFiles::none, names);
     job.run = parse_run(top);
     if (kind != nullptr) {
         job.kind = kind->name;
@@ -137,11 +138,12 @@ std::string setting_text(const std::string& setting) {
     for (const auto& [place, text] : entries) {
         const auto setting = static_cast<std::size_t>(std::max(place.setting, 1) - 1);
         if (place.setting == 0) {
-            what += "\n" + path + ":" + std::to_string(place.line) + ":" +
-                    std::to_string(place.column);
+            what +=
+                "\n" + path + ":" + std::to_string(place.line) + ":" + std::to_string(place.column);
         } else {
-            what += "\n" + (called.empty() || called[setting].empty()
-                                ? setting_text(settings[setting]) : called[setting]);
+            what +=
+                "\n" + (called.empty() || called[setting].empty() ? setting_text(settings[setting])
+                                                                  : called[setting]);
         }
         what += ": " + text;
     }
@@ -155,8 +157,7 @@ JobFile load_job_file(const std::string& path, std::span<const std::string> sett
 }
 
 JobFile parse_job_text(const std::string& text, const std::string& name,
-                       std::span<const std::string> settings,
-                       std::span<const std::string> called) {
+                       std::span<const std::string> settings, std::span<const std::string> called) {
     JobFile job;
     job.path = name;
     job.text = text;

@@ -83,13 +83,12 @@ std::string input_lines(const JobFile::Input& input) {
 }
 
 std::string output_lines(const JobFile::Output& output) {
-    std::string text = "[output]\n" +
-                       (output.file.empty() ? "" : line("file", toml_text(output.file))) +
-                       line("dataset", toml_text(output.dataset)) +
-                       (output.type ? line("dtype", toml_text(name_of(*output.type)))
-                                    : comment("dtype", "the kind's default for the input's")) +
-                       line("overwrite", truth(output.overwrite)) +
-                       line("sync", truth(output.sync));
+    std::string text =
+        "[output]\n" + (output.file.empty() ? "" : line("file", toml_text(output.file))) +
+        line("dataset", toml_text(output.dataset)) +
+        (output.type ? line("dtype", toml_text(name_of(*output.type)))
+                     : comment("dtype", "the kind's default for the input's")) +
+        line("overwrite", truth(output.overwrite)) + line("sync", truth(output.sync));
     const OutputLayout& layout = output.layout;
     text += layout.chunk.empty() ? comment("chunk", "none, the dataset is contiguous")
                                  : line("chunk", extents(layout.chunk));
@@ -178,8 +177,8 @@ std::string job_sample(const Kind& kind) {
 std::string explain_job(const JobFile& job) {
     return line("kind", toml_text(job.kind)) + line("name", toml_text(job.name)) + "\n" +
            (job.batch ? batch_lines(*job.batch) : "") + input_lines(job.input) + "\n" +
-           output_lines(job.output) + "\n" + run_lines(job.run) +
-           "\n[" + job.kind + "]\n" + job.parameters->canonical();
+           output_lines(job.output) + "\n" + run_lines(job.run) + "\n[" + job.kind + "]\n" +
+           job.parameters->canonical();
 }
 
 } // namespace runner

@@ -40,11 +40,10 @@ std::optional<NameFault> name_fault(const std::string& pattern) {
         const std::string word = pattern.substr(at + 1, end - at - 1);
         if (std::find(words().begin(), words().end(), word) == words().end()) {
             const std::optional<std::string> near = nearest_name(word, words());
-            return NameFault{
-                "unknown " + quoted_text("{" + word + "}") +
-                    (near ? "; did you mean {" + *near + "}?"
-                          : "; there are {stem}, {dir}, {kind} and {name}"),
-                at};
+            return NameFault{"unknown " + quoted_text("{" + word + "}") +
+                                 (near ? "; did you mean {" + *near + "}?"
+                                       : "; there are {stem}, {dir}, {kind} and {name}"),
+                             at};
         }
         at = end;
     }
@@ -59,8 +58,8 @@ std::string output_name(const std::string& pattern, const NameParts& parts) {
     std::size_t done = 0;
     for (std::size_t at = 0; (at = pattern.find('{', done)) != std::string::npos;) {
         const std::size_t end = pattern.find('}', at);
-        path += pattern.substr(done, at - done) +
-                meaning(pattern.substr(at + 1, end - at - 1), parts);
+        path +=
+            pattern.substr(done, at - done) + meaning(pattern.substr(at + 1, end - at - 1), parts);
         done = end + 1;
     }
     return fs::path(path + pattern.substr(done)).lexically_normal().string();

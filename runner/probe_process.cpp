@@ -61,8 +61,8 @@ void must(int result, const char* call) {
 }
 
 /// How the child's files and signals are to be: nothing to read, or `input`; standard output to
-/// `pipe`, no words of libraries, no other file of ours, no signal blocked or caught, out of reach of the
-/// terminal's keys.
+/// `pipe`, no words of libraries, no other file of ours, no signal blocked or caught, out of reach
+/// of the terminal's keys.
 class SpawnSettings {
   public:
     SpawnSettings(std::optional<int> input, int pipe) {
@@ -71,7 +71,8 @@ class SpawnSettings {
         if (input) {
             must(::posix_spawn_file_actions_adddup2(&actions_, *input, 0), "dup2");
         } else {
-            must(::posix_spawn_file_actions_addopen(&actions_, 0, "/dev/null", O_RDONLY, 0), "open");
+            must(::posix_spawn_file_actions_addopen(&actions_, 0, "/dev/null", O_RDONLY, 0),
+                 "open");
         }
         must(::posix_spawn_file_actions_adddup2(&actions_, pipe, 1), "dup2");
         must(::posix_spawn_file_actions_addopen(&actions_, 2, "/dev/null", O_WRONLY, 0), "open");

@@ -16,9 +16,8 @@ std::optional<Error> Prober::look(const std::string& way, const std::string& fil
                                   const std::string& dataset, const InputRules& rules) {
     const std::string where = dataset.empty() ? file : file + ":" + dataset;
     if (std::getenv(ProbeProcess::mark) != nullptr) {
-        throw Error(ExitCode::defect,
-                    {"a probe would start another", where,
-                     std::string(ProbeProcess::mark) + " is set", "Unset it"});
+        throw Error(ExitCode::defect, {"a probe would start another", where,
+                                       std::string(ProbeProcess::mark) + " is set", "Unset it"});
     }
     const ProbeLimits limits = probe_limits(file);
     std::string request;
@@ -31,8 +30,8 @@ std::optional<Error> Prober::look(const std::string& way, const std::string& fil
         outcome = ask(request, where, limits);
     }
     if (!outcome) {
-        throw Error(ExitCode::launch,
-                    {"the process that looks at the inputs ends at once", where, "", "Start again"});
+        throw Error(ExitCode::launch, {"the process that looks at the inputs ends at once", where,
+                                       "", "Start again"});
     }
     std::optional<Error> told = error_of(outcome->answer);
     if (!told && !(WIFEXITED(outcome->status) && WEXITSTATUS(outcome->status) == 0 &&

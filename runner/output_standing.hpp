@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "runner/batch_state.hpp"
+#include "runner/prepare.hpp"
+#include "runner/prober.hpp"
+
+#include <string>
+
+namespace runner {
+
+/// What is under the name of a job's output.
+enum class Standing {
+    nothing,
+    done,    ///< the output of this job
+    stale,   ///< one of this program's outputs, of another job or input
+    foreign, ///< anything else
+};
+
+struct OutputStanding {
+    Standing standing = Standing::nothing;
+    std::string why; ///< of a stale or foreign one: how it differs
+};
+
+/// Looks at the file, through `prober` first; `identity`: job_identity() of the prepared job.
+/// `last`: what a batch knows of the dataset, or nullptr; a .sand file, which says nothing of
+/// itself, is known by it.
+OutputStanding output_standing(const PreparedJob& prepared, const std::string& identity,
+                               const DatasetEvent* last, Prober& prober);
+
+/// Whether what an interrupted run has left beside the output is of this job, so that it can be
+/// gone on with; true where there is nothing. @throws Error (output).
+bool parts_fit(const PreparedJob& prepared, const std::string& identity);
+
+} // namespace runner
