@@ -8,10 +8,10 @@
 namespace runner {
 namespace {
 
-constexpr int default_group = 4;
+constexpr int default_group = 16;
 
 /// Rows shorter than this go through boxes, which read and write several of them at once.
-constexpr std::int64_t least_row_bytes = 256;
+constexpr std::int64_t least_row_bytes = 64;
 
 std::int64_t row_bytes(const TransposeAxes& axes) {
     return axes.axis[static_cast<std::size_t>(axes.in_fastest())].extent * axes.element_bytes;
@@ -24,15 +24,8 @@ bool fills_tiles(const TransposeTileForm& form, const TransposeAxes& axes) {
         return static_cast<double>(extent) / static_cast<double>(tiles * tile);
     };
     return filled(axes.axis[static_cast<std::size_t>(axes.in_fastest())].extent, form.across) *
-               filled(axes.axis[static_cast<std::size_t>(axes.out_fastest())].extent, form.along) >
+               filled(axes.axis[static_cast<std::size_t>(axes.out_fastest())].extent, form.step) >
            0.5;
-}
-
-/// Whether the tile kernel's accesses are wider than an element on both sides; otherwise boxes,
-/// which fit any extent, are as good.
-bool wide(const TransposeTileForm& form) {
-    return form.element_bytes == 16 ||
-           (form.in_bytes > form.element_bytes && form.out_bytes > form.element_bytes);
 }
 
 struct Move {
@@ -58,8 +51,9 @@ struct Text {
     std::string operator()(const MoveTiles& tiles) const {
         const TransposeTileForm& f = tiles.form;
         return "tiles " + std::to_string(f.in_bytes) + "/" + std::to_string(f.out_bytes) + " B, " +
-               std::to_string(f.across) + "x" + std::to_string(f.along) + ", " +
-               std::to_string(f.threads) + " threads, group " + std::to_string(tiles.group);
+               std::to_string(f.across) + "x" + std::to_string(f.along) +
+               (f.start == RowStart::anywhere ? " anywhere, " : ", ") + std::to_string(f.threads) +
+               " threads, group " + std::to_string(tiles.group);
     }
     std::string operator()(const MoveBoxes& boxes) const {
         return "boxes " + wish(boxes.wish, boxes.group);
@@ -81,7 +75,7 @@ TransposeChoice choose_transpose(const TransposeAxes& axes, const std::byte* in,
         return MoveRows{};
     }
     for (const TransposeTileForm& form : transpose_tile_forms()) {
-        if (wide(form) && tile_form_fits(form, axes, in, out) && fills_tiles(form, axes)) {
+        if (tile_form_fits(form, axes, in, out) && fills_tiles(form, axes)) {
             return MoveTiles{form, default_group};
         }
     }
@@ -104,9 +98,9 @@ std::vector<TransposeChoice> all_transpose_choices(const TransposeAxes& axes, co
             }
         }
     }
-    for (const int box_bytes : {8192, 16384, 32768}) {
-        for (const int run_bytes : {128, 256, 512}) {
-            for (const int group : {1, 4}) {
+    for (const int box_bytes : {16384, 32768, 49152}) {
+        for (const int run_bytes : {128, 512}) {
+            for (const int group : {4, 16}) {
                 choices.emplace_back(MoveBoxes{{run_bytes, box_bytes}, group});
                 if (axes.element_bytes < 4 &&
                     has_long_runs(plan_packs(axes, {run_bytes, box_bytes}))) {

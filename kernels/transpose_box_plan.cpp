@@ -267,6 +267,13 @@ BoxPlan plan_packs(const TransposeAxes& axes, const BoxWish& wish) {
 }
 
 bool has_long_runs(const BoxPlan& plan) {
+    // Runs that cannot be cut at words do not begin at words in shared memory either.
+    for (std::size_t i = 0; i < 3; ++i) {
+        const std::int64_t step = std::int64_t{1} * plan.in.shared[i] * plan.in.columns[i];
+        if (plan.in.rows[i] > 1 && step * plan.axes.element_bytes % 4 != 0) {
+            return false;
+        }
+    }
     constexpr std::uint32_t most_rows = 1024; // their tables are in shared memory too
     return plan.in.all_rows + plan.out.all_rows <= most_rows;
 }

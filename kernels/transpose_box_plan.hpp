@@ -41,7 +41,7 @@ struct BoxPlan {
 /// What boxes should be like.
 struct BoxWish {
     int run_bytes = 256;   ///< neighbours in memory, on both sides
-    int box_bytes = 16384; ///< all of a box
+    int box_bytes = 32768; ///< all of a box
 };
 
 BoxPlan plan_boxes(const TransposeAxes& axes, const BoxWish& wish);

@@ -113,6 +113,21 @@ TEST_F(TransposeCuda, EveryWayThatFitsGivesTheSame) {
     }
 }
 
+TEST_F(TransposeCuda, EveryWayMovesRowsThatBeginWithinWords) {
+    TransposeCases cases(23);
+    for (const std::int64_t length : {255, 301, 511}) {
+        const Transposition t = dense_transposition({3, 9, length}, {1, 0, 2}, 1);
+        const TransposeBuffers<CudaQueue> places(queue(), cases, t, 0, 0);
+        const TransposeAxes axes = reduce_axes(t, places.in(), places.out());
+        for (const TransposeChoice& choice :
+             all_transpose_choices(axes, places.in(), places.out())) {
+            TransposeBuffers<CudaQueue> own(queue(), cases, t, 0, 0);
+            transpose_as(queue(), choice, axes, own.in(), own.out());
+            EXPECT_EQ("", own.wrong()) << choice_text(choice);
+        }
+    }
+}
+
 TEST_F(TransposeCuda, EveryTileFormGivesTheSame) {
     TransposeCases cases(22);
     for (const TransposeTileForm& form : transpose_tile_forms()) {
