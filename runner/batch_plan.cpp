@@ -99,7 +99,9 @@ void look_at(PlannedDataset& planned, const BatchPlan& plan, const DatasetEvent*
     planned.listed.bytes = array_bytes(prepared.input.array) + array_bytes(made);
     planned.listed.rows = row_count(made);
     planned.disk_bytes = output_bytes(made, prepared.file.output.layout);
-    const OutputStanding found = output_standing(prepared, job_identity(prepared), last, prober);
+    const std::string identity = job_identity(prepared);
+    planned.identity = checksum_text(identity);
+    const OutputStanding found = output_standing(prepared, identity, last, prober);
     switch (found.standing) {
     case Standing::done: planned.fate = Fate::done; return;
     case Standing::nothing: break;
@@ -123,6 +125,7 @@ void look_at(PlannedDataset& planned, const BatchPlan& plan, const DatasetEvent*
             throw;
         }
         (void)plan_job(prepared, means.backend, means.ranks, means.limits);
+        planned.needs_all_ranks = true;
     }
 }
 

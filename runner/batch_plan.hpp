@@ -28,6 +28,8 @@ struct PlannedDataset {
     ListedDataset listed;
     FileMark input; ///< of the input's file when it was looked at
     std::int64_t disk_bytes = 0;
+    bool needs_all_ranks = false; ///< it does not fit one
+    std::string identity;         ///< checksum of job_identity(), where it was found
     ExitCode code = ExitCode::ok; ///< of a refused one
     std::string reason;           ///< of a refused one, or why it is redone
 };
