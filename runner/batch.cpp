@@ -23,6 +23,7 @@
 #include <set>
 #include <sstream>
 #include <system_error>
+#include <unordered_map>
 #include <utility>
 
 #include <unistd.h>
@@ -197,9 +198,16 @@ class BatchRun {
 
     /// The state folder is made to say what the plan has found.
     void log_plan() {
+        const std::unordered_map<std::string, ListedDataset> before = listed_before();
         DatasetList list{plan_.job.name, plan_.job.kind, {}};
         for (const PlannedDataset& planned : plan_.datasets) {
             list.datasets.push_back(planned.listed);
+            const auto known = before.find(planned.dataset.output);
+            if (planned.fate == Fate::done && planned.identity.empty() && known != before.end()) {
+                // It was not looked at again.
+                list.datasets.back().bytes = known->second.bytes;
+                list.datasets.back().rows = known->second.rows;
+            }
         }
         write_list(state_, list);
         for (std::size_t i = 0; i < plan_.datasets.size(); ++i) {
@@ -211,6 +219,19 @@ class BatchRun {
                 log_done(planned, planned.identity, planned.input, 0);
             }
         }
+    }
+
+    /// The datasets of the list that is there, by output; none where it cannot be read.
+    std::unordered_map<std::string, ListedDataset> listed_before() const {
+        std::unordered_map<std::string, ListedDataset> all;
+        try {
+            for (ListedDataset& dataset : read_list(state_).datasets) {
+                std::string output = dataset.output;
+                all.emplace(std::move(output), std::move(dataset));
+            }
+        } catch (const Error&) { // it is made anew
+        }
+        return all;
     }
 
     void log_failure(const PlannedDataset& planned, ExitCode code, const std::string& reason) {

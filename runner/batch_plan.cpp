@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/sizes.hpp"
+#include "io/row_geometry.hpp"
 #include "runner/identity.hpp"
 #include "runner/probe.hpp"
 #include "runner/version.hpp"
