@@ -15,27 +15,27 @@ constexpr const char* how_to_name_inputs =
     "inputs = [\"scans/**/*.h5\"], patterns and files, or inputs = \"list.txt\", a file that lists "
     "them";
 
-/// A name that the system can take; reported where it is none.
-bool is_name(TableReader& table, std::string_view key, const std::string& text) {
-    if (text.empty()) {
-        table.complain(key, "a name must not be empty");
-    } else if (text.find('\0') != std::string::npos) {
-        table.complain(key, "must not hold the character U+0000, which ends a name for the system");
-    } else {
-        return true;
+/// What is wrong with a name; nothing where the system can take it.
+std::optional<std::string> fault_of(const std::string& name) {
+    if (name.empty()) {
+        return "a name must not be empty";
     }
-    return false;
+    if (name.find('\0') != std::string::npos) {
+        return "must not hold the character U+0000, which ends a name for the system";
+    }
+    return std::nullopt;
 }
 
 void parse_patterns(TableReader& table, const TableArray& array, JobFile::Batch& batch) {
     for (const TableValue& element : array) {
         const auto* text = std::get_if<std::string>(&element.data);
-        if (text == nullptr) {
-            table.complain("inputs", "expected patterns of files as strings, got " +
-                                         type_name(element) + " in it");
-            return;
-        }
-        if (is_name(table, "inputs", *text)) {
+        const std::optional<std::string> fault =
+            text == nullptr
+                ? "expected patterns of files as strings, got " + type_name(element) + " in it"
+                : fault_of(*text);
+        if (fault) {
+            table.diagnostics().add(element.place, "batch.inputs: " + *fault);
+        } else {
             batch.inputs.push_back({*text, element.place});
         }
     }
@@ -55,7 +55,9 @@ void parse_inputs(TableReader& table, JobFile::Batch& batch) {
             table.complain("inputs", "a string names a file that lists the inputs; write a pattern "
                                      "as [" +
                                          toml_text(*text) + "]");
-        } else if (is_name(table, "inputs", *text)) {
+        } else if (const std::optional<std::string> fault = fault_of(*text)) {
+            table.complain("inputs", *fault);
+        } else {
             batch.manifest = {*text, value->place};
         }
     } else {
