@@ -215,6 +215,9 @@ class BatchRun {
             if (planned.fate == Fate::refused) {
                 log_failure(planned, planned.code, planned.reason);
                 tally_.failed.emplace_back(i, planned.code);
+                if (command_.run.quiet) { // else it stands in the plan
+                    tell_error(planned.reason);
+                }
             } else if (planned.fate == Fate::done && !planned.identity.empty()) {
                 log_done(planned, planned.identity, planned.input, 0);
             }

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/sizes.hpp"
+#include "io/journal.hpp"
 #include "io/row_geometry.hpp"
 #include "runner/identity.hpp"
 #include "runner/probe.hpp"
@@ -104,7 +105,11 @@ void look_at(PlannedDataset& planned, const BatchPlan& plan, const DatasetEvent*
     planned.identity = checksum_text(identity);
     const OutputStanding found = output_standing(prepared, identity, last, prober);
     switch (found.standing) {
-    case Standing::done: planned.fate = Fate::done; return;
+    case Standing::done:
+        // A run that died before it had cleaned up: that is done under the output's lock.
+        planned.fate =
+            fs::exists(journal_folder(planned.dataset.output)) ? Fate::to_do : Fate::done;
+        return;
     case Standing::nothing: break;
     case Standing::stale:
         planned.fate = Fate::redo;
