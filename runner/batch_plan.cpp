@@ -175,6 +175,7 @@ std::vector<DiskShare> disk_shares(const BatchPlan& plan) {
         }
     }
     std::vector<DiskShare> all;
+    all.reserve(disks.size());
     for (const auto& [device, share] : disks) {
         all.push_back(share);
     }
