@@ -8,6 +8,7 @@
 #include "io/intact_rows.hpp"
 #include "io/journal.hpp"
 #include "io/row_geometry.hpp"
+#include "io/sand_file.hpp"
 #include "runner/checkpoints.hpp"
 #include "runner/identity.hpp"
 
@@ -135,6 +136,22 @@ Beginning go_on(const PreparedJob& prepared, const JournalIdentity& journal) {
     return beginning;
 }
 
+/// Of a .sand output, which does not say what it is: whether its rows are those that the journal
+/// beside it has, all of them.
+bool has_journals_rows(const PreparedJob& prepared, const std::string& identity) {
+    const std::string folder = journal_folder(prepared.file.output.file);
+    const std::optional<JournalIdentity> journal = read_identity(folder);
+    if (!journal || !journal->text.starts_with(identity)) {
+        return false;
+    }
+    OutputDataset output = output_dataset(prepared);
+    output.file = prepared.file.output.file;
+    const std::int64_t total = row_count(output.array);
+    const std::vector<RowHash> rows = read_journal(folder, journal->generation, total).rows;
+    return subtract({{0, total}}, rows_of(rows)).empty() &&
+           intact_rows(output, rows, prepared.file.run.resume_check).size() == rows.size();
+}
+
 } // namespace
 
 std::string to_text(const Beginning& beginning) {
@@ -175,6 +192,9 @@ bool is_complete(const PreparedJob& prepared) {
     }
     const std::string identity = job_identity(prepared);
     try {
+        if (is_sand_name(output.file)) {
+            return has_journals_rows(prepared, identity);
+        }
         const AttributeList attributes = root_attributes(output.file);
         return std::any_of(attributes.begin(), attributes.end(), [&](const auto& attribute) {
             const auto* text = std::get_if<std::string>(&attribute.second);
