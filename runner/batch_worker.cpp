@@ -7,6 +7,7 @@
 #include "runner/probe.hpp"
 #include "runner/run.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -48,20 +49,22 @@ Ending BatchWorker::work_on(const PlannedDataset& planned, const Ranks& ranks) {
     Way way = Way::leave;
     ranks.first_alone([&] {
         identity = job_identity(prepared);
-        way = choose_way(prepared, identity);
+        way = choose_way(planned, prepared, identity);
         if (way != Way::leave) {
             check_output(prepared);
             record_.started(planned);
         }
     });
     way = shared(way, ranks);
-    if (way == Way::anew) {
+    prepared.is_brief = way == Way::anew_and_brief;
+    if (way == Way::anew || prepared.is_brief) {
         prepared.file.run.resume = ResumeChoice::never;
     }
     if (way != Way::leave &&
         run_claimed(command_for(dataset), prepared, binding_, ranks, start_) != ExitCode::ok) {
         return Ending::stopped;
     }
+    note_speed(planned, way, seconds_since(begin));
     ranks.first_alone([&] {
         record_.done(planned, checksum_text(identity), hold.input, seconds_since(begin));
         if (is_sand_name(dataset.output) && prepared.file.output.sync) {
@@ -125,7 +128,8 @@ bool BatchWorker::is_done_since(const PlannedDataset& planned) {
 }
 
 /// Another process may have made the output, or left a part of it, since it was planned.
-BatchWorker::Way BatchWorker::choose_way(PreparedJob& prepared, const std::string& identity) {
+BatchWorker::Way BatchWorker::choose_way(const PlannedDataset& planned, PreparedJob& prepared,
+                                         const std::string& identity) {
     JobFile::Output& output = prepared.file.output;
     const DatasetEvents& done = history_.history().last_done;
     const auto known = done.find(output.file);
@@ -141,7 +145,29 @@ BatchWorker::Way BatchWorker::choose_way(PreparedJob& prepared, const std::strin
     if (found.standing == Standing::stale) { // the first rank's alone, which gives the name
         output.overwrite = true;
     }
-    return parts_fit(prepared, identity) ? Way::go_on : Way::anew;
+    const Parts parts = parts_beside(prepared, identity);
+    if (parts == Parts::fit) {
+        return Way::go_on;
+    }
+    if (is_brief(planned, prepared)) {
+        return Way::anew_and_brief;
+    }
+    return parts == Parts::none ? Way::go_on : Way::anew;
+}
+
+/// Whether it will be over before it could be gone on with, by the time that those before took. It
+/// is spared syncing its journal then, which is most of a small dataset's time on a disk.
+bool BatchWorker::is_brief(const PlannedDataset& planned, const PreparedJob& prepared) const {
+    const JobFile::Run& run = prepared.file.run;
+    return slowest_ > 0 &&
+           slowest_ * static_cast<double>(planned.listed.bytes) < run.commit_seconds / 2 &&
+           run.resume == ResumeChoice::automatic && !is_sand_name(prepared.file.output.file);
+}
+
+void BatchWorker::note_speed(const PlannedDataset& planned, Way way, double seconds) {
+    if (way != Way::leave && planned.listed.bytes > 0) {
+        slowest_ = std::max(slowest_, seconds / static_cast<double>(planned.listed.bytes));
+    }
 }
 
 /// The command that would run this dataset by itself, quietly.

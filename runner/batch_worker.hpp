@@ -52,12 +52,15 @@ class BatchWorker {
         FileMark input;
     };
     /// What is to become of the output, once it is locked.
-    enum class Way { leave, go_on, anew };
+    enum class Way { leave, go_on, anew, anew_and_brief };
 
     Hold take(const PlannedDataset& planned);
     std::unique_ptr<FileLock> take_lock(const std::string& output) const;
     bool is_done_since(const PlannedDataset& planned);
-    Way choose_way(PreparedJob& prepared, const std::string& identity);
+    Way choose_way(const PlannedDataset& planned, PreparedJob& prepared,
+                   const std::string& identity);
+    bool is_brief(const PlannedDataset& planned, const PreparedJob& prepared) const;
+    void note_speed(const PlannedDataset& planned, Way way, double seconds);
     RunCommand command_for(const BatchDataset& dataset) const;
 
     const RunCommand& command_;
@@ -67,6 +70,7 @@ class BatchWorker {
     Prober& prober_;
     std::chrono::steady_clock::time_point start_;
     HistoryReader history_;
+    double slowest_ = 0; ///< seconds a byte, of the datasets that were run; 0: none yet
 };
 
 } // namespace runner

@@ -60,16 +60,29 @@ RowSet rows_of(const std::vector<RowHash>& hashes) {
     return make_row_set(std::move(ranges));
 }
 
+/// Of a brief job the journal has no identity: nobody goes on with it, whatever a power cut leaves.
 Beginning start_anew(const PreparedJob& prepared, const std::string& identity) {
     const OutputDataset output = output_dataset(prepared);
-    const std::string folder = journal_folder(prepared.file.output.file);
+    const std::string& name = prepared.file.output.file;
+    const std::string folder = journal_folder(name);
+    const bool waits = prepared.parts_sync() == RowWriter::Sync::yes;
+    const bool was_there = is_there(folder) || is_there(name);
     remove_journal(folder);
-    sync_folder_of(folder); // or a power cut brings it back beside an output made anew
+    if (waits || (prepared.file.output.sync && was_there)) {
+        sync_folder_of(folder); // or a power cut brings it back beside an output made anew
+    }
     create_output(output);
-    sync_folder_of(output.file);
+    if (waits) { // its length must last before a journal says that it can be gone on with
+        File(output.file, File::Mode::update).sync();
+        sync_folder_of(output.file);
+    }
     Beginning beginning;
     beginning.identity = identity + layout_line(output);
-    write_identity(folder, {beginning.generation, beginning.identity});
+    if (prepared.is_brief) {
+        make_journal(folder);
+    } else {
+        write_identity(folder, {beginning.generation, beginning.identity}, prepared.parts_sync());
+    }
     return beginning;
 }
 
@@ -131,8 +144,8 @@ Beginning go_on(const PreparedJob& prepared, const JournalIdentity& journal) {
     std::error_code ignored;
     fs::remove(stop_path(prepared.file.output.file), ignored); // it was for the run before
     // The new generation's rows first: the old one counts until the identity changes.
-    JournalWriter(folder, beginning.generation, "before").append(intact);
-    write_identity(folder, {beginning.generation, beginning.identity});
+    JournalWriter(folder, beginning.generation, "before", prepared.parts_sync()).append(intact);
+    write_identity(folder, {beginning.generation, beginning.identity}, prepared.parts_sync());
     return beginning;
 }
 

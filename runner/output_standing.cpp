@@ -78,10 +78,13 @@ OutputStanding output_standing(const PreparedJob& prepared, const std::string& i
     }
 }
 
-bool parts_fit(const PreparedJob& prepared, const std::string& identity) {
+Parts parts_beside(const PreparedJob& prepared, const std::string& identity) {
     const std::optional<JournalIdentity> journal =
         read_identity(journal_folder(prepared.file.output.file));
-    return !journal || without_layout(journal->text) == identity;
+    if (!journal) {
+        return Parts::none;
+    }
+    return without_layout(journal->text) == identity ? Parts::fit : Parts::other;
 }
 
 } // namespace runner

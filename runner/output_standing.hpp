@@ -28,8 +28,14 @@ struct OutputStanding {
 OutputStanding output_standing(const PreparedJob& prepared, const std::string& identity,
                                const DatasetEvent* done, Prober& prober);
 
-/// Whether what an interrupted run has left beside the output is of this job, so that it can be
-/// gone on with; true where there is nothing. @throws Error (output).
-bool parts_fit(const PreparedJob& prepared, const std::string& identity);
+/// What an interrupted run has left beside the output.
+enum class Parts {
+    none, ///< nothing that could be gone on with
+    fit,  ///< of this job: it can be gone on with
+    other ///< of another job or input
+};
+
+/// @throws Error (output).
+Parts parts_beside(const PreparedJob& prepared, const std::string& identity);
 
 } // namespace runner

@@ -1,15 +1,17 @@
-"""What may come upon a batch: batch_cases.py RUNNER MPIRUN FAULT_SHIM [WORD...]
+"""What may come upon a batch: batch_cases.py RUNNER MPIRUN FAULT_SHIM [WORD...] [--every N]
 
 Inputs that crash or never end, inputs that turn out to be unreadable, .sand outputs and a batch
 killed where they are put down, a large dataset beside small ones on several ranks, two batches at
-once, and what `runner status` says meanwhile. A word picks the cases that have it in their name.
+once, what `runner status` says meanwhile, and a power cut at each N-th call that changes files. A
+word picks the cases that have it in their name.
 """
+import argparse
 import json
 import os
 import pathlib
+import random
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 
@@ -18,10 +20,11 @@ import numpy as np
 
 import bad_files
 import batch_runs as runs
+import power_loss
 from batch_runs import batch, status
 from faulty_runs import Findings, descendants, kill_all, report, wait_until
 
-RUNNER, MPIRUN, SHIM = "", [], ""
+RUNNER, MPIRUN, SHIM, EVERY = "", [], "", 1
 FINDINGS = Findings()
 expect = FINDINGS.expect
 
@@ -246,13 +249,47 @@ def tells():
     expect(told["counts"]["stale"] == 1 and "gone" in json.dumps(told), str(told["counts"]))
 
 
+def power():
+    """A power cut at one of the calls by which the batch changes files: what has its name is right,
+    and the same command goes on. The first dataset is synced as any job, the others are so short
+    that only their outputs are."""
+    images(4)
+    settings = ["--set", "output.sync=true", "--set", "run.commit_seconds=10"]
+    _, wanted = undisturbed()
+    lost = states = 0
+    for k in range(1, 10 ** 6, EVERY):
+        subprocess.run(["rm", "-rf", "out", "undo", "fault.log"], check=True)
+        os.mkdir("out")
+        os.mkdir("undo")
+        done = batch(RUNNER, "--quiet", *settings, LD_PRELOAD=SHIM,
+                     FAULT=f"{power_loss.CALLS}:kill@{k}:{os.path.abspath('out')}",
+                     FAULT_UNDO=os.path.abspath("undo"), FAULT_UNDO_OF=os.path.abspath("out"))
+        if done.returncode == 0:
+            break
+        log = power_loss.UndoLog(pathlib.Path("undo"))
+        lost += len(power_loss.cut_power(log, random.Random(k)))
+        states += 1
+        for name, elements in runs.outputs("out").items():
+            expect(np.array_equal(elements, wanted[name]), f"power cut at call {k}: wrong {name}")
+        done = batch(RUNNER, *settings)
+        expect(done.returncode == 0, f"after a power cut at call {k}", done.stderr)
+        expect(runs.same(runs.outputs("out"), wanted), f"other outputs, power cut at call {k}")
+    expect(k > 60 and lost > 10, f"{k} calls, {lost} names undone in {states} states")
+
+
 def main():
-    global RUNNER, MPIRUN, SHIM
-    RUNNER, SHIM = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[3])
-    MPIRUN = runs.mpirun_words(sys.argv[2])
+    global RUNNER, MPIRUN, SHIM, EVERY
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program", nargs=3)
+    parser.add_argument("words", nargs="*")
+    parser.add_argument("--every", type=int, default=1, help="power is cut at each N-th call")
+    options = parser.parse_args()
+    words, EVERY = options.words, options.every
+    RUNNER, SHIM = os.path.abspath(options.program[0]), os.path.abspath(options.program[2])
+    MPIRUN = runs.mpirun_words(options.program[1])
     count = 0
-    for case in [probes, unreadable, sand, large, two_at_once, tells]:
-        if sys.argv[4:] and not any(word in case.__name__ for word in sys.argv[4:]):
+    for case in [probes, unreadable, sand, large, two_at_once, tells, power]:
+        if words and not any(word in case.__name__ for word in words):
             continue
         with tempfile.TemporaryDirectory() as folder:
             runs.prepare_environment(folder)
