@@ -22,7 +22,7 @@ struct RunCommand {
     std::optional<BackendChoice> backend; ///< over the job file's
     std::optional<ResumeChoice> resume;   ///< over the job file's
     bool quiet = false;                   ///< no progress; errors and warnings only
-    std::vector<std::string> reports;     ///< files to write, each ending in .json
+    std::vector<std::string> reports;     ///< files to write, each ending in .json or .html
     std::optional<std::string> trace;     ///< file to write
     std::optional<double> max_seconds;    ///< of wall time, after which the run has stopped
 };

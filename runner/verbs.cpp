@@ -25,7 +25,7 @@ Command parse_run(const Verb& verb, std::span<const std::string> arguments) {
     parser.add_option("--resume", resume, "NAME", "auto, never or require; over run.resume");
     parser.add_flag("--quiet", command.quiet, "no progress, only warnings and errors");
     parser.add_repeatable("--report", command.reports, "FILE",
-                          "write what was done to FILE.json; repeatable");
+                          "write what was done, to FILE.json or as a page, FILE.html; repeatable");
     parser.add_option("--max-time", max_time, "DURATION",
                       "stop in time to be done by then, to go on later: 90s, 30min, 2h, 1:30:00");
     parser.add_option("--trace", trace, "FILE.json",
@@ -38,8 +38,9 @@ Command parse_run(const Verb& verb, std::span<const std::string> arguments) {
         "--resume", resume, {"auto", "never", "require"},
         std::array{ResumeChoice::automatic, ResumeChoice::never, ResumeChoice::require});
     for (const std::string& report : command.reports) {
-        if (!report.ends_with(".json")) {
-            parser.refuse("--report writes a file that ends in .json, not " + quoted_text(report));
+        if (!report.ends_with(".json") && !report.ends_with(".html")) {
+            parser.refuse("--report writes a file that ends in .json or .html, not " +
+                          quoted_text(report));
         }
     }
     if (!trace.empty()) {
