@@ -77,7 +77,7 @@ TEST(ReportPage, DrawsEveryBarAtItsTime) {
     EXPECT_TRUE(has(text, "<g class=\"write\" data-rank=\"0\" data-stage=\"write\" data-lane=\"1\" "
                           "transform=\"translate(0 17)\"><rect x=\"500\" width=\"1000\" "
                           "height=\"11\" data-name=\"chunk 1\" data-events=\"3\" data-busy=\"500\" "
-                          "fill-opacity=\"0.68\"/></g>"));
+                          "opacity=\"0.57\"/></g>"));
     EXPECT_TRUE(has(text, "viewBox=\"0 0 1500 34\""));
     EXPECT_TRUE(has(text, "Shown are 1 of 2 ranks."));
     EXPECT_TRUE(has(text, "There were 4 events"));
