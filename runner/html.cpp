@@ -4,6 +4,7 @@
 #include "runner/page_assets.hpp"
 
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 
@@ -89,7 +90,7 @@ std::string rate_text(double bytes_per_second) {
 std::string short_time_text(double seconds) {
     static constexpr std::array units = {"µs", "ms", "s"};
     if (seconds >= 999.5) {
-        const auto whole = static_cast<long long>(seconds + 0.5);
+        const long long whole = std::llround(seconds);
         std::array<char, 48> text{};
         (void)std::snprintf(text.data(), text.size(), "%lld:%02lld:%02lld h", whole / 3600,
                             whole / 60 % 60, whole % 60);
@@ -101,10 +102,10 @@ std::string short_time_text(double seconds) {
 std::string html_table(const std::vector<std::vector<std::string>>& rows) {
     std::string text = "<div class=\"wide\"><table>\n";
     for (std::size_t row = 0; row < rows.size(); ++row) {
-        const std::string cell = row == 0 ? "th" : "td";
         text += "<tr>";
         for (const std::string& content : rows[row]) {
-            text += "<" + cell + ">" + content + "</" + cell + ">";
+            text.append(row == 0 ? "<th>" : "<td>").append(content);
+            text += row == 0 ? "</th>" : "</td>";
         }
         text += "</tr>\n";
     }
@@ -114,7 +115,8 @@ std::string html_table(const std::vector<std::vector<std::string>>& rows) {
 std::string html_facts(const std::vector<std::pair<std::string, std::string>>& facts) {
     std::string text = "<table class=\"facts\">\n";
     for (const auto& [name, value] : facts) {
-        text += "<tr><th>" + name + "</th><td>" + value + "</td></tr>\n";
+        text.append("<tr><th>").append(name).append("</th><td>").append(value);
+        text += "</td></tr>\n";
     }
     return text + "</table>\n";
 }

@@ -85,13 +85,14 @@ TEST(ReportPage, DrawsEveryBarAtItsTime) {
 
 TEST(ReportPage, SaysWhatTheReportSays) {
     const std::string text = page();
-    for (const char* part :
-         {"Writing bounded this run.", "<dd>2 s</dd>", "<dd>250 ms</dd>", "<dd>125 ms</dd>",
-          "30 × 40 float32", "GPU-1", "odd &amp; &lt;small&gt;",
-          "rank 0: no 4 GiB; went on with chunks of 8 rows in 2 lanes", "no after",
-          "src=\"data:image/png;base64,TWE=\"", "2 ranks on 2 hosts, H200",
-          "cd &#39;/data/my jobs&#39;\nmpirun -n 2 runner &#39;a&#39;\\&#39;&#39;b.toml&#39; --set "
-          "&#39;run.backend=&quot;cpu&quot;&#39;"}) {
+    const std::string command = "cd &#39;/data/my jobs&#39;\nmpirun -n 2 runner "
+                                "&#39;a&#39;\\&#39;&#39;b.toml&#39; --set "
+                                "&#39;run.backend=&quot;cpu&quot;&#39;";
+    for (const std::string& part : std::vector<std::string>{
+             "Writing bounded this run.", "<dd>2 s</dd>", "<dd>250 ms</dd>", "<dd>125 ms</dd>",
+             "30 × 40 float32", "GPU-1", "odd &amp; &lt;small&gt;",
+             "rank 0: no 4 GiB; went on with chunks of 8 rows in 2 lanes", "no after",
+             "src=\"data:image/png;base64,TWE=\"", "2 ranks on 2 hosts, H200", command}) {
         EXPECT_TRUE(has(text, part)) << part;
     }
 }
