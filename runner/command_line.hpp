@@ -118,14 +118,22 @@ struct ExplainCommand {
     std::vector<std::string> settings;
 };
 
+/// `runner report A.json...`.
+struct ReportCommand {
+    std::vector<std::string> files;  ///< one or more
+    std::optional<std::string> page; ///< to write
+    bool json = false;
+};
+
 /// What is only to be printed on standard output: help, the version, `runner init KIND`.
 struct PrintCommand {
     std::string text;
 };
 
-using Command = std::variant<RunCommand, PlanCommand, DevicesCommand, GenerateCommand,
-                             InspectCommand, CompareCommand, RenderCommand, ConvertCommand,
-                             VerifyCommand, RepairCommand, ExplainCommand, PrintCommand>;
+using Command =
+    std::variant<RunCommand, PlanCommand, DevicesCommand, GenerateCommand, InspectCommand,
+                 CompareCommand, RenderCommand, ConvertCommand, VerifyCommand, RepairCommand,
+                 ExplainCommand, ReportCommand, PrintCommand>;
 
 /// Reads the arguments after the program's name. `version`: what --version prints.
 /// @throws Error (usage) naming the argument.

@@ -390,16 +390,30 @@ std::string data_element(Json report) {
            script_json(report.dump(-1, ' ', false, Json::error_handler_t::replace)) + "</script>\n";
 }
 
-} // namespace
-
-std::string report_page(const std::string& report_json, const std::vector<PagePicture>& pictures) {
-    const Json report = Json::parse(report_json);
+std::string page_of(const Json& report, const std::vector<PagePicture>& pictures) {
     const std::vector<RankTimeline> shown = timelines(report);
     return html_page(report.at("job").at("name").get<std::string>() + " – runner",
                      "<main>\n" + head(report) + tiles(report) + timeline_section(report, shown) +
                          stages_section(report) + pictures_section(pictures) +
                          memory_section(report) + ranks_section(report) + warnings_section(report) +
                          repeat_section(report) + "</main>\n" + data_element(report));
+}
+
+} // namespace
+
+Error no_report(const std::string& name, const std::string& why) {
+    return {ExitCode::input,
+            {"this is no report of runner", name, why,
+             "Name a file that --report FILE.json has written"}};
+}
+
+std::string report_page(const std::string& name, const std::string& report_json,
+                        const std::vector<PagePicture>& pictures) {
+    try {
+        return page_of(Json::parse(report_json), pictures);
+    } catch (const Json::exception& error) {
+        throw no_report(name, error.what());
+    }
 }
 
 } // namespace runner

@@ -177,7 +177,7 @@ void write_reports(const std::vector<std::string>& files, const RunReport& repor
     const std::string json = report_json(report);
     for (const std::string& file : files) {
         write_text_file(file, file.ends_with(".html")
-                                  ? report_page(json, report_pictures(prepared, threads))
+                                  ? report_page(file, json, report_pictures(prepared, threads))
                                   : json);
     }
 }

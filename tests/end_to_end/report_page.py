@@ -176,7 +176,28 @@ def show_pages(arguments, check):
                 check(all(url.startswith(("file://", "data:")) for url in browser.asked) and
                       sum(url.startswith("file://") for url in browser.asked) == 1,
                       f"{what}: it asked for {browser.asked}")
+        compare(arguments, browser, check)
     check(not browser.told, f"the console says {browser.told}")
+
+
+def compare(arguments, browser, check):
+    """runner report: of several runs, and the page of one made again."""
+    files = [f"{name}.json" for name in JOBS]
+    done = subprocess.run([arguments.runner, "report", *files, "--json", "--page", "runs.html"],
+                          capture_output=True, text=True, timeout=60)
+    reports = [json.loads(pathlib.Path(file).read_text()) for file in files]
+    check(done.returncode == 0 and [run["wall_seconds"] for run in json.loads(done.stdout)] ==
+          [report["wall_seconds"] for report in reports], f"report: {done}")
+    for width in (1280, 400):
+        browser.open(pathlib.Path("runs.html").absolute(), width, 900, "light")
+        check(browser.value('document.querySelectorAll(".wide tr").length') == 1 + len(files),
+              "report: a line a run")
+        check(browser.value("document.documentElement.scrollWidth") <= width, "report: too wide")
+    done = subprocess.run([arguments.runner, "report", files[0], "--page", "one.html"],
+                          capture_output=True, text=True, timeout=60)
+    browser.open(pathlib.Path("one.html").absolute(), 1280, 900, "dark")
+    check(done.returncode == 0 and browser.value('document.querySelectorAll("rect").length') ==
+          len(bars_of(reports[0])), "report: the page of one run")
 
 
 def zoom(browser, check, what):

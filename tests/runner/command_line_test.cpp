@@ -183,7 +183,8 @@ TEST(CommandLine, MistakesHaveOneWholeMessage) {
         {{"plna", "x.toml"}, "unknown verb (\"plna\"): did you mean plan?"},
         {{"fold", "a", "b"},
          "unknown verb (\"fold\"): the verbs are run, plan, explain, init, generate, inspect, "
-         "compare, render, convert, verify, repair, devices. A job file is named with its ending, "
+         "compare, render, convert, verify, repair, report, devices. A job file is named with its "
+         "ending, "
          "as in "
          "runner job.toml"},
         {{"run"}, wrong("run", "JOB is required")},

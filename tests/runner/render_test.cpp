@@ -152,7 +152,8 @@ TEST_F(Render, SampledThumbnailsReadEvenlySpacedLinesAndAreSmallerWhereTheseAreF
     // Line y holds y everywhere.
     std::vector<float> values(200 * 100);
     for (std::size_t i = 0; i < values.size(); ++i) {
-        values[i] = static_cast<float>(i / 100);
+        const std::size_t line = i / 100;
+        values[i] = static_cast<float>(line);
     }
     put<float>("a", {200, 100}, values);
     const ImageSource source = open_image(folder_ / "a", "/x", std::nullopt, 1);

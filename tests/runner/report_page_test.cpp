@@ -4,6 +4,7 @@
 #include "runner/html.hpp"
 #include "runner/page_timeline.hpp"
 #include "runner/report.hpp"
+#include "runner/run_summary.hpp"
 
 #include <gtest/gtest.h>
 
@@ -62,7 +63,8 @@ const char* const report = R"json({
 })json";
 
 std::string page() {
-    return report_page(report, {{"before", {std::byte{'M'}, std::byte{'a'}}}, {"no after", {}}});
+    return report_page("r.json", report,
+                       {{"before", {std::byte{'M'}, std::byte{'a'}}}, {"no after", {}}});
 }
 
 bool has(const std::string& text, const std::string& part) {
@@ -110,6 +112,66 @@ TEST(ReportPage, AsksForNothing) {
     EXPECT_TRUE(has(text, "default-src 'none'"));
     const std::regex outside("(src|href)=\"(?!data:)|url\\(|@import|https?://");
     EXPECT_FALSE(std::regex_search(text, outside));
+}
+
+TEST(ReportPage, RefusesWhatIsNoReport) {
+    for (const char* const text :
+         {"", "{", "[]", "3", "{}", R"({"job": 3})", R"({"job": {"name": "a"}, "ranks": []})"}) {
+        for (const bool whole_page : {true, false}) {
+            try {
+                whole_page ? (void)report_page("r.json", text, {})
+                           : (void)summarise_report("r.json", text);
+                ADD_FAILURE() << text;
+            } catch (const Error& error) {
+                EXPECT_EQ(error.code(), ExitCode::input);
+                EXPECT_EQ(error.text().where, "r.json");
+            }
+        }
+    }
+}
+
+std::vector<RunSummary> two_runs() {
+    std::vector<RunSummary> runs = {summarise_report("a.json", report),
+                                    summarise_report("dir/<b>.json", report)};
+    runs[1].wall_seconds = 1;
+    runs[1].ranks = 4;
+    return runs;
+}
+
+TEST(RunsCompared, TakesTheNumbersFromTheReport) {
+    const RunSummary run = two_runs().front();
+    EXPECT_EQ(run.kind, "convolve");
+    EXPECT_EQ(run.hosts, "n0, n1");
+    EXPECT_EQ(run.devices, "H200");
+    EXPECT_EQ(run.ranks, 2);
+    EXPECT_EQ(run.lanes, 2);
+    EXPECT_EQ(run.bytes, 6000);
+    EXPECT_EQ(run.stream_seconds, 1.5);
+    EXPECT_EQ(run.host_bytes, 2048);
+    EXPECT_EQ(run.device_bytes, 2048);
+    EXPECT_EQ(run.busy_seconds[static_cast<std::size_t>(Stage::write)], 1);
+}
+
+TEST(RunsCompared, AreATableOfWhatDiffersAndWasMeasured) {
+    EXPECT_EQ(
+        runs_text(two_runs()),
+        "run           ranks  in all  of the first  engine  read+written  slowest stage  host "
+        "memory  device memory\n"
+        "a.json        2      2 s     1 x           1.5 s   3 kB/s         0 %           2.00 "
+        "KiB     2.00 KiB\n"
+        "dir/<b>.json  4      1 s     0.5 x         1.5 s   6 kB/s         0 %           2.00 "
+        "KiB     2.00 KiB\n"
+        "the same in all:  job <b>\"x\"</b>  kind convolve  devices H200  hosts n0, n1  chunk "
+        "rows 0  lanes 2  I/O 0\n");
+}
+
+TEST(RunsCompared, AreAPage) {
+    const std::string text = runs_page(two_runs());
+    EXPECT_TRUE(has(text, "<td>dir/&lt;b&gt;.json</td>"));
+    EXPECT_TRUE(has(text, "<td>0.5 x</td>"));
+    EXPECT_TRUE(has(text, "style=\"width:12.5%\" title=\"before the first read: 250 ms\""));
+    EXPECT_TRUE(has(text, "<i class=\"write\" style=\"width:100%\"></i></b><span>1 s</span>"));
+    EXPECT_FALSE(has(text, "<b>.json"));
 }
 
 TEST(Throughput, IsABarsBytesEvenlyOverItsTime) {
