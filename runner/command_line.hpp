@@ -22,7 +22,7 @@ struct RunCommand {
     std::optional<BackendChoice> backend; ///< over the job file's
     std::optional<ResumeChoice> resume;   ///< over the job file's
     bool quiet = false;                   ///< no progress; errors and warnings only
-    std::vector<std::string> reports;     ///< files to write, each ending in .json
+    std::vector<std::string> reports;     ///< files to write, each ending in .json or .html
     std::optional<std::string> trace;     ///< file to write
     std::optional<double> max_seconds;    ///< of wall time, after which the run has stopped
 };
@@ -132,6 +132,13 @@ struct ExplainCommand {
     std::vector<std::string> settings;
 };
 
+/// `runner report A.json...`.
+struct ReportCommand {
+    std::vector<std::string> files;  ///< one or more
+    std::optional<std::string> page; ///< to write
+    bool json = false;
+};
+
 /// What is only to be printed on standard output: help, the version, `runner init KIND`.
 struct PrintCommand {
     std::string text;
@@ -139,8 +146,8 @@ struct PrintCommand {
 
 using Command = std::variant<RunCommand, PlanCommand, DevicesCommand, GenerateCommand,
                              InspectCommand, CompareCommand, RenderCommand, ConvertCommand,
-                             VerifyCommand, RepairCommand, ExplainCommand, PrintCommand,
-                             BatchCommand, StatusCommand>;
+                             VerifyCommand, RepairCommand, ExplainCommand, ReportCommand,
+                             PrintCommand, BatchCommand, StatusCommand>;
 
 /// Reads the arguments after the program's name. `version`: what --version prints.
 /// @throws Error (usage) naming the argument.

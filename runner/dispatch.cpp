@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/dispatch.hpp"
 
+#include "base/sizes.hpp"
 #include "io/generations.hpp"
 #include "io/rows.hpp"
 #include "io/sand_file.hpp"
@@ -15,7 +16,10 @@
 #include "runner/probe.hpp"
 #include "runner/render.hpp"
 #include "runner/repair.hpp"
+#include "runner/report_page.hpp"
 #include "runner/run.hpp"
+#include "runner/run_summary.hpp"
+#include "runner/text_file.hpp"
 #include "runner/verify.hpp"
 
 #include <algorithm>
@@ -172,6 +176,22 @@ struct Verbs {
 
     ExitCode operator()(const ExplainCommand& command) const {
         print(explain_job(load_job_file(command.job, command.settings)));
+        return ExitCode::ok;
+    }
+
+    ExitCode operator()(const ReportCommand& command) const {
+        std::vector<std::string> texts;
+        std::vector<RunSummary> runs;
+        for (const std::string& file : command.files) {
+            texts.push_back(read_text_file(file, 256 * MiB));
+            runs.push_back(summarise_report(file, texts.back()));
+        }
+        if (command.page) {
+            write_text_file(*command.page,
+                            runs.size() == 1 ? report_page(command.files.front(), texts.front(), {})
+                                             : runs_page(runs));
+        }
+        print(command.json ? runs_json(runs) : runs_text(runs));
         return ExitCode::ok;
     }
 

@@ -98,8 +98,7 @@ template <class Q> class Pipeline {
     void submit(Task& task);
     void finish(const Task& task);
     void load(const Task& task, Lane<Q>& lane);
-    void note(Stage stage, const Task& task, double begin, double end);
-    void spend(Stage stage, double begin, double end, std::int64_t bytes);
+    void spend(Stage stage, const Task& task, double begin, double end, std::int64_t bytes);
     void begin_chunk(Stage stage, const Task& task);
     void wrote(const Task& task, std::uint64_t hash);
     std::exception_ptr with_place(Stage stage, const Error& error) const;
@@ -299,8 +298,7 @@ template <class Q> void Pipeline<Q>::read_stage() {
         begin_chunk(Stage::read, task);
         read(task);
         const double end = now();
-        note(Stage::read, task, begin, end);
-        spend(Stage::read, begin, end, in_bytes(task.chunk.in_rows() - task.carried));
+        spend(Stage::read, task, begin, end, in_bytes(task.chunk.in_rows() - task.carried));
         before = task;
         read_tasks_.push(task);
     }
@@ -398,8 +396,7 @@ template <class Q> void Pipeline<Q>::hash_stage() {
         const std::uint64_t hash =
             stream_.commits == nullptr ? 0 : hash_bytes(lane.staging.data(), out_bytes(*task));
         const double end = now();
-        note(Stage::hash, *task, begin, end);
-        spend(Stage::hash, begin, end, out_bytes(*task));
+        spend(Stage::hash, *task, begin, end, out_bytes(*task));
         hashed_tasks_.push({*task, hash});
     }
 }
@@ -426,8 +423,7 @@ template <class Q> void Pipeline<Q>::write_stage() {
         }
         wrote(task, hashed->hash);
         const double end = now();
-        note(Stage::write, task, begin, end);
-        spend(Stage::write, begin, end, out_bytes(task));
+        spend(Stage::write, task, begin, end, out_bytes(task));
         free_lanes_.push(static_cast<int>(lane_of(task.number)));
     }
 }
@@ -447,33 +443,23 @@ template <class Q> void Pipeline<Q>::wrote(const Task& task, std::uint64_t hash)
 template <class Q> void Pipeline<Q>::finish(const Task& task) {
     Lane<Q>& lane = lanes_[lane_of(task.number)];
     if constexpr (Q::shares_host_memory) {
-        note(Stage::compute, task, task.compute_begin, task.compute_end);
-        spend(Stage::compute, task.compute_begin, task.compute_end, in_bytes(task.chunk.in_rows()));
+        spend(Stage::compute, task, task.compute_begin, task.compute_end,
+              in_bytes(task.chunk.in_rows()));
     } else {
         const double begun = lane.begun.seconds_since(*origin_);
         const double loaded = slot_of(task.number).loaded.seconds_since(*origin_);
         const double computed = lane.computed.seconds_since(*origin_);
         const double done = lane.done.seconds_since(*origin_);
-        note(Stage::upload, task, begun, loaded);
-        note(Stage::compute, task, loaded, computed);
-        note(Stage::download, task, computed, done);
-        spend(Stage::upload, begun, loaded, in_bytes(task.chunk.in_rows() - task.carried));
-        spend(Stage::compute, loaded, computed, in_bytes(task.chunk.in_rows()));
-        spend(Stage::download, computed, done, out_bytes(task));
-    }
-}
-
-template <class Q> void Pipeline<Q>::note(Stage stage, const Task& task, double begin, double end) {
-    if (stream_.trace != nullptr) {
-        stream_.trace->add({"chunk " + std::to_string(task.number),
-                            static_cast<int>(lane_of(task.number)),
-                            std::string(stage_names[static_cast<std::size_t>(stage)]), begin, end});
+        spend(Stage::upload, task, begun, loaded, in_bytes(task.chunk.in_rows() - task.carried));
+        spend(Stage::compute, task, loaded, computed, in_bytes(task.chunk.in_rows()));
+        spend(Stage::download, task, computed, done, out_bytes(task));
     }
 }
 
 /// Adds [begin, end) to the stage's busy time; what overlaps the chunk before counts once.
 template <class Q>
-void Pipeline<Q>::spend(Stage stage, double begin, double end, std::int64_t bytes) {
+void Pipeline<Q>::spend(Stage stage, const Task& task, double begin, double end,
+                        std::int64_t bytes) {
     const auto index = static_cast<std::size_t>(stage);
     StageTimes& times = times_.stages[index];
     times.busy_seconds += std::max(0.0, end - std::max(begin, busy_until_[index]));
@@ -481,6 +467,10 @@ void Pipeline<Q>::spend(Stage stage, double begin, double end, std::int64_t byte
     busy_until_[index] = std::max(busy_until_[index], end);
     stream_.progress.busy_seconds[index] = times.busy_seconds;
     ++stream_.progress.steps;
+    if (stream_.trace != nullptr) {
+        stream_.trace->add({"chunk " + std::to_string(task.number),
+                            static_cast<int>(lane_of(task.number)), stage, begin, end, bytes});
+    }
 }
 
 } // namespace

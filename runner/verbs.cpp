@@ -25,7 +25,7 @@ Command parse_run(const Verb& verb, std::span<const std::string> arguments) {
     parser.add_option("--resume", resume, "NAME", "auto, never or require; over run.resume");
     parser.add_flag("--quiet", command.quiet, "no progress, only warnings and errors");
     parser.add_repeatable("--report", command.reports, "FILE",
-                          "write what was done to FILE.json; repeatable");
+                          "write what was done, to FILE.json or as a page, FILE.html; repeatable");
     parser.add_option("--max-time", max_time, "DURATION",
                       "stop in time to be done by then, to go on later: 90s, 30min, 2h, 1:30:00");
     parser.add_option("--trace", trace, "FILE.json",
@@ -38,8 +38,9 @@ Command parse_run(const Verb& verb, std::span<const std::string> arguments) {
         "--resume", resume, {"auto", "never", "require"},
         std::array{ResumeChoice::automatic, ResumeChoice::never, ResumeChoice::require});
     for (const std::string& report : command.reports) {
-        if (!report.ends_with(".json")) {
-            parser.refuse("--report writes a file that ends in .json, not " + quoted_text(report));
+        if (!report.ends_with(".json") && !report.ends_with(".html")) {
+            parser.refuse("--report writes a file that ends in .json or .html, not " +
+                          quoted_text(report));
         }
     }
     if (!trace.empty()) {
@@ -247,6 +248,27 @@ Command parse_explain(const Verb& verb, std::span<const std::string> arguments) 
     return command;
 }
 
+Command parse_report(const Verb& verb, std::span<const std::string> arguments) {
+    VerbParser parser(verb, "runner report out/one.json out/two.json --page out/runs.html\n  "
+                            "runner report out/one.json --page out/one.html");
+    ReportCommand command;
+    std::string page;
+    parser.add_arguments("A.json", command.files, "what --report FILE.json has written");
+    parser.add_option("--page", page, "FILE.html",
+                      "write a page for a browser too: the table, or one run's whole report");
+    parser.add_flag("--json", command.json, "print the table as JSON");
+    if (auto help = parser.parse(arguments)) {
+        return *help;
+    }
+    if (!page.empty()) {
+        if (!page.ends_with(".html")) {
+            parser.refuse("--page writes a file that ends in .html, not " + quoted_text(page));
+        }
+        command.page = page;
+    }
+    return command;
+}
+
 } // namespace
 
 std::span<const Verb> verbs() {
@@ -269,6 +291,8 @@ std::span<const Verb> verbs() {
         Verb{"verify", "OUT.h5", "checks a finished output against its checksums and its input",
              parse_verify},
         Verb{"repair", "OUT.h5", "computes what is wrong in a finished output again", parse_repair},
+        Verb{"report", "A.json...", "compares runs by their reports, or shows one as a page",
+             parse_report},
         Verb{"devices", "", "lists the GPUs of this host and which rank would get which",
              parse_devices},
     };
