@@ -60,6 +60,7 @@ class GzipSource final : public ByteSource {
             unpack(std::min(buffer_bytes, offset - position_), skipped_.data());
         }
         unpack(bytes, to);
+        check_end();
     }
     std::optional<std::int64_t> size() const override { return std::nullopt; }
     std::int64_t stored_bytes() const override { return file_.size(); }
@@ -91,13 +92,37 @@ class GzipSource final : public ByteSource {
             to += got;
             bytes -= got;
             position_ += got;
-            within_member_ = result != Z_STREAM_END;
-            if (result == Z_STREAM_END) {
-                (void)inflateReset(&stream); // another member may follow
-            } else if (result != Z_OK && result != Z_BUF_ERROR) {
-                refuse(stream.msg == nullptr ? "zlib's error " + std::to_string(result)
-                                             : std::string("zlib says: ") + stream.msg);
+            take_result(result);
+        }
+    }
+
+    /// Where the member has no more to give its checksum is compared, which no further read may ask
+    /// for.
+    void check_end() {
+        z_stream& stream = inflater_.stream();
+        Bytef none = 0;
+        while (within_member_) {
+            if (stream.avail_in == 0) {
+                refill();
             }
+            stream.next_out = &none;
+            stream.avail_out = 0;
+            const int result = inflate(&stream, Z_NO_FLUSH);
+            take_result(result);
+            if (stream.avail_in > 0) {
+                return;
+            }
+        }
+    }
+
+    void take_result(int result) {
+        z_stream& stream = inflater_.stream();
+        within_member_ = result != Z_STREAM_END;
+        if (result == Z_STREAM_END) {
+            (void)inflateReset(&stream); // another member may follow
+        } else if (result != Z_OK && result != Z_BUF_ERROR) {
+            refuse(stream.msg == nullptr ? "zlib's error " + std::to_string(result)
+                                         : std::string("zlib says: ") + stream.msg);
         }
     }
 

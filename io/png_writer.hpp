@@ -22,10 +22,10 @@ struct PngFormat {
     std::int64_t width = 0;
     std::int64_t height = 0;
     int channels = 1; ///< 1 grey, 3 colour
-    int bits = 8;     ///< of each: 8, or 16 as native uint16
     /// Where it is not empty, one to four colours: each pixel is a number of them, 2 bits in the
     /// file, `channels` is 1 and `bits` 8.
     std::vector<Colour> palette;
+    int bits = 8; ///< of each channel: 8, or 16 as native uint16
 };
 
 /// Writes a picture of any size line by line, with memory for a few of them.

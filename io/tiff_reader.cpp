@@ -182,8 +182,9 @@ class TiffReader final : public RowReader {
         for (std::int64_t i = 0; i < lines; ++i) {
             if (TIFFReadScanline(tiff_.get(), to + i * line_bytes_,
                                  static_cast<std::uint32_t>(line + i), 0) != 1) {
-                page_ = -1;
-                tiff_.fail(where_line(line + i), "it cannot be unpacked");
+                const std::string place = where_line(line + i);
+                page_ = -1; // where libtiff is in the strip is not known now
+                tiff_.fail(place, "it cannot be unpacked");
             }
         }
     }

@@ -66,7 +66,8 @@ bool is_of_rows(const std::string& output) {
            (format != nullptr && (format->make != nullptr || is_sand_name(output)));
 }
 
-ImageShape line_of(const ArrayInfo& array) { return {1, 1, array.shape.front(), 1}; }
+/// Of one axis each element is a row.
+ImageShape column_of(const ArrayInfo& array) { return {1, array.shape.front(), 1, 1}; }
 
 FrameSource open_source(const ConvertRequest& request) {
     FrameSource source;
@@ -83,7 +84,7 @@ FrameSource open_source(const ConvertRequest& request) {
     }
     const bool as_it_is = !request.frames && !cells && is_of_rows(request.output);
     source.image = as_it_is && info.array.shape.size() == 1
-                       ? line_of(info.array)
+                       ? column_of(info.array)
                        : image_shape(info.array, source.content, source.where);
     const std::int64_t frames = source.image.frames;
     source.frames = choose_frames(request.frames.value_or(FrameChoice{}), frames, source.where);

@@ -16,7 +16,7 @@ void write_picture(FrameSource& source, Palette palette, std::int64_t frame,
     const ArrayInfo& array = source.reader->info().array;
     const std::int64_t line_bytes = image.line_elements() * size_of(array.type);
     const int bits = 8 * static_cast<int>(size_of(array.type));
-    PngFormat format{image.width, image.height, image.channels, bits, {}};
+    PngFormat format{image.width, image.height, image.channels, {}, bits};
     if (palette == Palette::sand) {
         format.palette.assign(sand_colours.begin(), sand_colours.end());
     }

@@ -15,7 +15,7 @@ struct FrameSource {
     std::unique_ptr<RowReader> reader;
     std::string where;
     Content content = Content::any;
-    ImageShape image;  ///< of an array of one axis: a single line
+    ImageShape image;  ///< of an array of one axis: a single column
     FrameRange frames; ///< those to convert
     FrameNumbers numbers;
 
