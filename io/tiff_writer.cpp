@@ -176,7 +176,7 @@ class Layout {
 
     std::int64_t word() const { return big_ ? 8 : 4; }
     std::int64_t pages_at() const {
-        return rounded(common_at() + strips_ * word() + 2 * 2 * image_.samples);
+        return rounded(common_at() + strips_ * word() + 4 * image_.samples);
     }
     std::int64_t directory_used() const {
         return big_ ? 8 + entry_count * 20 + 8 : 2 + entry_count * 12 + 4;
