@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "io/default_plot.hpp"
 #include "io/generations.hpp"
 #include "io/row_geometry.hpp"
 #include "io/rows_format.hpp"
@@ -133,6 +134,7 @@ void convert_to_rows(FrameSource& source, const ConvertRequest& request) {
                   if (source.content == Content::sand) {
                       write_attributes(output.file, {{"kind", "sand"}});
                   }
+                  write_default_plot(output.file, output.dataset);
               });
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/sizes.hpp"
+#include "io/default_plot.hpp"
 #include "io/row_geometry.hpp"
 #include "io/rows_format.hpp"
 #include "io/sand_file.hpp"
@@ -76,6 +77,7 @@ void write_pattern(const GenerateRequest& request, Pattern pattern, const Output
     }
     write_attributes(output.file, {{"pattern", request.pattern},
                                    {"seed", static_cast<std::int64_t>(request.seed)}});
+    write_default_plot(output.file, output.dataset);
 }
 
 } // namespace

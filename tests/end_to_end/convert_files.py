@@ -409,6 +409,53 @@ def test_other_verbs():
     assert "a job writes HDF5" in done.stderr, done.stderr
 
 
+def text(value):
+    return value.decode() if isinstance(value, bytes) else value
+
+
+def shown(name):
+    """What a NeXus viewer shows of a file: the signal's path, its elements and its axes."""
+    with h5py.File(name) as file:
+        group = file
+        while "default" in group.attrs:
+            assert text(group.attrs["NX_class"]) == "NXroot" if group == file else True
+            group = group[text(group.attrs["default"])]
+        assert text(group.attrs["NX_class"]) == "NXdata"
+        signal = group[text(group.attrs["signal"])]
+        axes = [text(axis) for axis in group.attrs.get("axes", [])]
+        assert not axes or len(axes) == signal.ndim
+        return signal.name, signal[...], axes, text(signal.attrs.get("interpretation", ""))
+
+
+def test_default_plots():
+    array = numbers((5, 6, 7), "u2")
+    np.save("in.npy", array)
+    good("convert", "in.npy", "out.h5:/deep/in/volume")
+    path, signal, axes, meaning = shown("out.h5")
+    assert path == "/deep/in/volume" and (signal == array).all() and not axes
+    assert meaning == "image"
+    good("generate", "index", "image.h5", "--shape", "40,50", "--dtype", "float32", "--dataset",
+         "/image")
+    assert shown("image.h5")[0] == "/image"
+    with h5py.File("image.h5") as file:
+        assert [bytes(file["image"].attrs[name]) for name in ["CLASS", "IMAGE_SUBCLASS"]] == [
+            b"IMAGE", b"IMAGE_GRAYSCALE"]
+    good("generate", "sample-1", "start.sand")
+    for kind, dataset, more in [
+            ("sand", "/frames", "[sand]\ngenerations = 4\nsnapshot_every = 2\n"),
+            ("convolve", "/image", "[convolve]\nrow_taps = [1.0]\ncolumn_taps = [1.0]\n")]:
+        source = "start.sand" if kind == "sand" else "image.h5"
+        pathlib.Path("job.toml").write_text(
+            f'kind = "{kind}"\n[input]\nfile = "{source}"\ndataset = "{dataset}"\n[output]\n'
+            f'file = "{kind}.h5"\nsync = false\n[run]\nbackend = "cpu"\n{more}')
+        good("job.toml", "--quiet")
+        path, signal, axes, meaning = shown(f"{kind}.h5")
+        assert path == dataset and meaning == "image"
+        assert axes == (["generation", ".", "."] if kind == "sand" else [])
+        assert "equal" in good("compare", f"{kind}.h5:{dataset}", f"{kind}.h5:{dataset}")
+        good("verify", f"{kind}.h5")
+
+
 def test_large_fortran_order():
     """Through several buffers: 64 MiB at a time."""
     array = np.arange(150 * 200 * 700, dtype="f8").reshape(150, 200, 700)
