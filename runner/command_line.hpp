@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/sizes.hpp"
+#include "io/dense_rows.hpp"
 #include "runner/frame_choice.hpp"
 #include "runner/job_file.hpp"
 #include "runner/sand_colours.hpp"
@@ -107,7 +108,8 @@ struct ConvertCommand {
     std::optional<FrameChoice> frames; ///< nothing: all
     std::optional<std::uint64_t> first_generation;
     std::optional<Palette> palette;
-    bool overwrite = false; ///< replace files of these names
+    std::optional<DenseLayout> raw; ///< what the input holds, where it does not say so itself
+    bool overwrite = false;         ///< replace files of these names
     InputRules rules;
 };
 

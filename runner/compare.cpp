@@ -37,6 +37,7 @@ struct Candidate {
 struct Part {
     std::int64_t different = 0;
     std::int64_t infinite = 0;
+    Candidate first; ///< by its number, not its value
     Candidate absolute;
     Candidate relative;
     double squares = 0;
@@ -48,6 +49,9 @@ struct Part {
     void add(const Part& next) {
         different += next.different;
         infinite += next.infinite;
+        if (first.element < 0) {
+            first = next.first;
+        }
         absolute.offer(next.absolute);
         relative.offer(next.relative);
         squares += next.squares;
@@ -67,6 +71,9 @@ template <class Wide> void add_difference(Wide a, Wide b, std::int64_t element, 
         distance = infinity;
     }
     ++part.different;
+    if (part.first.element < 0) {
+        part.first = {distance, element, value_a, value_b};
+    }
     part.squares += distance * distance;
     part.absolute.offer({distance, element, value_a, value_b});
     const double scale = std::max(std::abs(value_a), std::abs(value_b));
@@ -183,6 +190,7 @@ Comparison compare(const CompareRequest& request) {
     const Part sum = wide ? compare_all<long double>(*a, *b) : compare_all<double>(*a, *b);
     result.different = sum.different;
     result.infinite = sum.infinite;
+    result.first = extreme_of(sum.first, result.a.shape);
     result.absolute = extreme_of(sum.absolute, result.a.shape);
     result.relative = extreme_of(sum.relative, result.a.shape);
     result.decades = sum.decades;

@@ -37,6 +37,8 @@ struct Comparison {
     std::int64_t elements = 0;
     /// Elements of unequal value. NaN equals NaN, -0 equals 0.
     std::int64_t different = 0;
+    /// The first of them, in the order in which elements lie: |a - b| there.
+    Extreme first;
     /// |a - b|; infinite where one alone is NaN, or infinities differ.
     Extreme absolute;
     /// |a - b| / max(|a|, |b|).

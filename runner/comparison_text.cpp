@@ -82,6 +82,7 @@ std::string comparison_text(const Comparison& comparison) {
     }
     text += "different: " + std::to_string(comparison.different) + " of " +
             std::to_string(comparison.elements) + " elements\n";
+    text += extreme_line("first difference  ", comparison.first);
     text += extreme_line("largest absolute difference  ", comparison.absolute);
     text += extreme_line("largest relative difference  ", comparison.relative);
     text += "RMSE  " + number(comparison.rmse) + "\n";
@@ -103,6 +104,7 @@ std::string comparison_json(const Comparison& comparison) {
     json["elements"] = comparison.elements;
     json["different"] = comparison.different;
     json["infinite"] = comparison.infinite;
+    json["first"] = extreme_json(comparison.first);
     json["largest_absolute"] = extreme_json(comparison.absolute);
     json["largest_relative"] = extreme_json(comparison.relative);
     json["rmse"] = finite(comparison.rmse);

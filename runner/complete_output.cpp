@@ -2,6 +2,7 @@
 #include "runner/complete_output.hpp"
 
 #include "base/error.hpp"
+#include "io/default_plot.hpp"
 #include "io/generations.hpp"
 #include "io/row_hashes.hpp"
 #include "io/rows.hpp"
@@ -45,6 +46,7 @@ void write_record(const PreparedJob& prepared, const Beginning& beginning,
         write_generations(dataset.file, dataset.dataset, all_generations(job->shape().snapshots));
     }
     write_attributes(dataset.file, attributes);
+    write_default_plot(dataset.file, dataset.dataset);
 }
 
 } // namespace

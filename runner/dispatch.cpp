@@ -3,7 +3,9 @@
 
 #include "base/sizes.hpp"
 #include "io/generations.hpp"
+#include "io/raw_rows.hpp"
 #include "io/rows.hpp"
+#include "io/rows_format.hpp"
 #include "io/sand_file.hpp"
 #include "runner/batch_status.hpp"
 #include "runner/compare.hpp"
@@ -107,7 +109,7 @@ struct Verbs {
     ExitCode operator()(const InspectCommand& command) const {
         const auto& [file, dataset] = command.what;
         probe_content(file, dataset, command.rules);
-        if (is_sand_name(file)) {
+        if (rows_format_of(file) != nullptr) {
             tell_notes(inspect_dataset(file, dataset).notes);
         }
         print(command.json ? inspect_json(file, dataset) : inspect_text(file, dataset));
@@ -144,9 +146,14 @@ struct Verbs {
     }
 
     ExitCode operator()(const ConvertCommand& command) const {
-        look_at(command.input, command.rules);
-        look_at_generations(command.input, command.rules);
+        if (command.raw) {
+            tell_notes(open_raw_rows(command.input.file, *command.raw, 1)->info().notes);
+        } else {
+            look_at(command.input, command.rules);
+            look_at_generations(command.input, command.rules);
+        }
         ConvertRequest request;
+        request.raw = command.raw;
         request.input = command.input.file;
         request.dataset = command.input.dataset;
         request.output = command.output.file;

@@ -3,7 +3,9 @@
 
 #include "base/error.hpp"
 #include "base/sizes.hpp"
+#include "io/default_plot.hpp"
 #include "io/row_geometry.hpp"
+#include "io/rows_format.hpp"
 #include "io/sand_file.hpp"
 #include "kernels/patterns.hpp"
 
@@ -55,8 +57,7 @@ void check_cells(const std::string& file, Pattern pattern, const GenerateRequest
 
 void write_pattern(const GenerateRequest& request, Pattern pattern, const OutputDataset& output,
                    int threads) {
-    create_output(output);
-    const auto writer = open_output_rows(output, 0, threads);
+    const auto writer = make_rows(output, threads);
     CpuQueue queue(threads);
     const std::int64_t all = row_count(output.array);
     const std::int64_t alignment = row_alignment(output.array, output.layout);
@@ -71,11 +72,12 @@ void write_pattern(const GenerateRequest& request, Pattern pattern, const Output
         first += count;
     }
     writer->finish(RowWriter::Sync::no);
-    if (output.layout.format == FileFormat::sand) {
+    if (rows_format_of(output.file) != nullptr) {
         return; // it has no place for them
     }
     write_attributes(output.file, {{"pattern", request.pattern},
                                    {"seed", static_cast<std::int64_t>(request.seed)}});
+    write_default_plot(output.file, output.dataset);
 }
 
 } // namespace

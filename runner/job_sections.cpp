@@ -2,6 +2,7 @@
 #include "runner/job_sections.hpp"
 
 #include "base/error.hpp"
+#include "io/rows_format.hpp"
 #include "io/sand_file.hpp"
 #include "jobs/toml_text.hpp"
 #include "kernels/patterns.hpp"
@@ -196,6 +197,11 @@ void check_sand_output(TableReader& table, SandFiles sand_files) {
     }
 }
 
+/// Whether a name is of a format that verbs read and write, and jobs do not.
+bool is_only_converted(const std::string& file) {
+    return rows_format_of(file) != nullptr && !is_sand_name(file);
+}
+
 enum class Share { none, allowed };
 
 /// A size in words or in bytes, or a share of what is free where that is allowed.
@@ -296,6 +302,11 @@ JobFile::Input parse_input(TableReader& top, std::string_view usual_dataset, Fil
     }
     if (names == FileNames::own) {
         input.file = required_text(*table, "file", "file = \"data/image.h5\", an HDF5 file");
+        if (is_only_converted(input.file)) {
+            table->complain("file", "a job reads HDF5; make that first: runner convert " +
+                                        quoted_text(input.file) + " " +
+                                        quoted_text(input.file + ".h5"));
+        }
     } else {
         refuse_beside_batch(*table, {"file", "generate"}, "batch.inputs names the inputs");
     }
@@ -339,6 +350,10 @@ JobFile::Output parse_output(TableReader& top, const JobFile::Input& input, Sand
     }
     if (!output.file.empty()) {
         check_output_file(*table, output.file, input.file);
+        if (is_only_converted(output.file)) {
+            table->complain("file", "a job writes HDF5; runner convert makes " +
+                                        quoted_text(output.file) + " of that");
+        }
         if (is_sand_name(output.file)) {
             output.layout.format = FileFormat::sand;
             check_sand_output(*table, sand_files);

@@ -48,6 +48,10 @@ TEST_F(Compare, BytesWorkedByHand) {
     const auto result =
         of<std::uint8_t, std::uint8_t>({2, 2}, {10, 20, 30, 0}, {10, 23, 26, 0}, 3.5);
     EXPECT_EQ(result.different, 2);
+    EXPECT_EQ(result.first.value, 3);
+    EXPECT_EQ(result.first.position, (std::vector<std::int64_t>{0, 1}));
+    EXPECT_NE(comparison_text(result).find("first difference  3 at [0, 1]: 20 and 23\n"),
+              std::string::npos);
     EXPECT_EQ(result.absolute.value, 4);
     EXPECT_EQ(result.absolute.position, (std::vector<std::int64_t>{1, 0}));
     EXPECT_EQ(result.absolute.a, 30);
