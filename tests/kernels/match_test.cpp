@@ -64,6 +64,18 @@ TYPED_TEST(MatchTest, EveryPatchInEveryMethod) {
     }
 }
 
+TYPED_TEST(MatchTest, UsualPatchesWithListsOfAnyLength) {
+    MatchCases cases(12);
+    for (const auto& patch : usual_patches) {
+        for (const int count : {1, 8, 9, 16, 17, 32, 33, 64}) {
+            Match match = make_match({patch[0] + 2, patch[1] + 9, 45}, patch, {3, 3, 7}, count);
+            this->expect_right(match, cases.rough(match));
+            match.threshold = 1;
+            this->expect_right(match, cases.ties(match, 3));
+        }
+    }
+}
+
 TYPED_TEST(MatchTest, ManyEqualDistances) {
     MatchCases cases(2);
     for (const int count : {1, 2, 7, 8, 9, 16, 17, 64}) {

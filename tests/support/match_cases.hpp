@@ -5,6 +5,7 @@
 #include "tests/reference/match_reference.hpp"
 #include "tests/support/queues.hpp"
 
+#include <array>
 #include <bit>
 #include <cstring>
 #include <random>
@@ -13,6 +14,10 @@
 #include <vector>
 
 namespace runner {
+
+/// Patches for which there are kernels of their own.
+inline constexpr std::array<std::array<int, 3>, 5> usual_patches = {
+    {{3, 3, 3}, {5, 5, 5}, {1, 3, 3}, {1, 5, 5}, {1, 7, 7}}};
 
 /// Volumes and matches from a seed.
 class MatchCases {
@@ -42,8 +47,11 @@ class MatchCases {
     /// Any match in a volume of few voxels.
     Match any() {
         Match match;
+        const bool usual = number(0, 1) == 0;
+        const std::array<int, 3> patch = usual_patches.at(static_cast<std::size_t>(number(0, 4)));
         for (std::size_t i = 0; i < 3; ++i) {
-            match.patch[i] = static_cast<int>(number(1, number(0, 2) == 0 ? 8 : 4));
+            const auto any_extent = static_cast<int>(number(1, number(0, 2) == 0 ? 8 : 4));
+            match.patch[i] = usual ? patch[i] : any_extent;
             match.volume[i] = match.patch[i] + number(0, i == 2 ? 20 : 6);
             match.window[i] = 2 * number(0, 4) + 1;
         }
