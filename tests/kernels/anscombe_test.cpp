@@ -3,6 +3,7 @@
 
 #include "tests/support/queues.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace runner {
@@ -13,14 +14,16 @@ template <class Q> class AnscombeTest : public QueueTest<Q> {
     using Change = void (*)(Q&, std::int64_t, const float*, float*);
 
     std::vector<float> changed(Change change, const std::vector<float>& values) {
-        std::vector<std::byte> bytes(values.size() * 4);
-        std::memcpy(bytes.data(), values.data(), bytes.size());
+        std::vector<std::byte> bytes(values.size() * 4 + 4, std::byte{0x5A});
+        std::copy_n(reinterpret_cast<const std::byte*>(values.data()), values.size() * 4,
+                    bytes.begin());
         const DeviceBytes<Q> memory(this->queue(), bytes);
         auto* floats = reinterpret_cast<float*>(memory.data());
         change(this->queue(), static_cast<std::int64_t>(values.size()), floats, floats);
         bytes = memory.fetch();
+        EXPECT_EQ(bytes.back(), std::byte{0x5A}) << "written past the elements";
         std::vector<float> result(values.size());
-        std::memcpy(result.data(), bytes.data(), bytes.size());
+        std::copy_n(bytes.begin(), values.size() * 4, reinterpret_cast<std::byte*>(result.data()));
         return result;
     }
 };

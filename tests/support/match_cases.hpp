@@ -5,6 +5,7 @@
 #include "tests/reference/match_reference.hpp"
 #include "tests/support/queues.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
@@ -160,12 +161,10 @@ template <class Q> class MatchBuffers {
     static std::vector<std::byte> cut(const Match& match, const MatchLayers& layers,
                                       const std::vector<float>& volume) {
         const auto layer = static_cast<std::size_t>(match.volume[1] * match.volume[2]);
-        std::vector<std::byte> bytes(4 * static_cast<std::size_t>(layers.in_layers) * layer);
-        if (!bytes.empty()) {
-            std::memcpy(bytes.data(),
-                        volume.data() + static_cast<std::size_t>(layers.in_first) * layer,
-                        bytes.size());
-        }
+        const std::size_t held = 4 * static_cast<std::size_t>(layers.in_layers) * layer;
+        std::vector<std::byte> bytes(std::max<std::size_t>(held, 1));
+        std::memcpy(bytes.data(), volume.data() + static_cast<std::size_t>(layers.in_first) * layer,
+                    held);
         return bytes;
     }
 
