@@ -50,7 +50,8 @@ TEST(Phantom, IsFilledByPositionInEveryType) {
     const auto bytes = phantom<std::uint8_t>(shape, 210);
     const auto wide = phantom<std::int64_t>(shape, 210);
     for (std::int64_t i = 0; i < 210; ++i) {
-        const double z = (2.0 * static_cast<double>(i / 42) + 1) / 5 - 1;
+        const std::int64_t layer = i / 42;
+        const double z = (2.0 * static_cast<double>(layer) + 1) / 5 - 1;
         const double y = 1 - (2.0 * static_cast<double>(i / 7 % 6) + 1) / 6;
         const double x = (2.0 * static_cast<double>(i % 7) + 1) / 7 - 1;
         const auto at = static_cast<std::size_t>(i);
