@@ -3,7 +3,7 @@
 #include "kernels/transpose_rows.hpp"
 
 #include "kernels/launch.cuh"
-#include "kernels/transpose_device.cuh"
+#include "kernels/transpose_shift.cuh"
 
 #include <algorithm>
 #include <limits>
@@ -14,7 +14,8 @@ namespace {
 constexpr int threads = 256;
 constexpr int at_once = 4; ///< words a thread moves
 
-/// Rows in the output's order; a row is counted as `words` words. Pitches are bytes.
+/// Rows in the output's order; a row is counted as `words` words or
+/// vectors. Pitches are bytes.
 struct RowCall {
     const std::byte* in;
     std::byte* out;
@@ -89,35 +90,63 @@ template <class T> __global__ void __launch_bounds__(threads) row_kernel(RowCall
     }
 }
 
-/// Rows that begin at any byte: a word is aligned in the output, and the row's first and last may
-/// be partly outside of it.
-__global__ void __launch_bounds__(threads) row_bytes_kernel(RowCall call) {
+/// What a thread has in flight for 16 aligned bytes of the output.
+struct RowVector {
+    const std::byte* from;
+    std::byte* to;
+    std::int64_t start; ///< in the row, from −15 on; the row's length where there is nothing to do
+    uint4 low;          ///< the aligned input around it
+    uint4 high;
+    bool inside; ///< whether these may be read
+};
+
+/// Rows that begin anywhere: vectors are aligned in the output and put together from two of the
+/// input; the row's first and last are written by elements.
+template <int element> __global__ void __launch_bounds__(threads) row_vectors_kernel(RowCall call) {
     const BlockStart start = block_start(call);
     const std::int64_t left =
         call.all_words - static_cast<std::int64_t>(blockIdx.x) * (threads * at_once);
-    std::uint32_t values[at_once];
-    std::byte* places[at_once];
-    std::int64_t starts[at_once];
+    RowVector vectors[at_once];
 #pragma unroll
     for (int i = 0; i < at_once; ++i) {
+        RowVector& v = vectors[i];
         const int at = static_cast<int>(threadIdx.x) + i * threads;
-        starts[i] = call.row_bytes;
+        v.start = call.row_bytes;
         if (at < left) {
             const RowPlace place =
                 row_place(call, start.row, start.word + static_cast<std::uint32_t>(at));
-            starts[i] = 4 * place.word -
-                        static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(place.out) & 3U);
-            if (starts[i] < call.row_bytes) {
-                values[i] = load_unaligned(place.in + starts[i], call.readable);
-                places[i] = place.out + starts[i];
+            v.start = 16 * place.word - static_cast<std::int64_t>(beyond(place.out, 16));
+            v.from = place.in + v.start;
+            v.to = place.out + v.start;
+        }
+        if (v.start < call.row_bytes) {
+            const std::byte* aligned = v.from - beyond(v.from, 16);
+            v.inside = aligned >= call.readable.begin && aligned + 32 <= call.readable.end;
+            if (v.inside) {
+                v.low = load<Use::again, uint4>(aligned);
+                v.high = load<Use::again, uint4>(aligned + 16);
             }
         }
     }
 #pragma unroll
     for (int i = 0; i < at_once; ++i) {
-        if (starts[i] < call.row_bytes) {
-            store_bytes(places[i], values[i], static_cast<int>(max(-starts[i], std::int64_t{0})),
-                        static_cast<int>(min(call.row_bytes - starts[i], std::int64_t{4})));
+        const RowVector& v = vectors[i];
+        if (v.start >= call.row_bytes) {
+            continue;
+        }
+        const int first = static_cast<int>(max(-v.start, std::int64_t{0}));
+        const int end = static_cast<int>(min(call.row_bytes - v.start, std::int64_t{16}));
+        if (!v.inside) {
+            for (int k = first; k < end; ++k) {
+                v.to[k] = v.from[k];
+            }
+            continue;
+        }
+        const uint4 value = shifted<element>(v.low, v.high, beyond(v.from, 16));
+        if (first == 0 && end == 16) {
+            *reinterpret_cast<uint4*>(v.to) = value;
+        } else {
+            store_elements<element>(v.to, value, first, end);
         }
     }
 }
@@ -126,16 +155,17 @@ using RowKernel = void (*)(RowCall);
 
 RowKernel kernel_for(int element_bytes) {
     switch (element_bytes) {
-    case 4: return row_kernel<std::uint32_t>;
+    case 1: return row_vectors_kernel<1>;
+    case 2: return row_vectors_kernel<2>;
+    case 4: return row_vectors_kernel<4>;
     case 8: return row_kernel<uint2>;
-    case 16: return row_kernel<uint4>;
-    default: return row_bytes_kernel;
+    default: return row_kernel<uint4>;
     }
 }
 
 std::int64_t words_of_row(const TransposeAxes& axes, std::int64_t elements) {
-    // A row that begins within a word reaches into one more.
-    return axes.element_bytes >= 4 ? elements : (elements * axes.element_bytes + 3) / 4 + 1;
+    // A row that begins within a vector reaches into one more.
+    return axes.element_bytes >= 8 ? elements : (elements * axes.element_bytes + 14) / 16 + 1;
 }
 
 } // namespace

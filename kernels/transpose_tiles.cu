@@ -14,8 +14,9 @@ namespace {
 using TileKernel = void (*)(TileCall);
 
 template <class... Forms> struct TileForms {
-    static constexpr std::array<TransposeTileForm, sizeof...(Forms)> forms = {TransposeTileForm{
-        Forms::element, Forms::in, Forms::out, Forms::across, Forms::along, Forms::threads}...};
+    static constexpr std::array<TransposeTileForm, sizeof...(Forms)> forms = {
+        TransposeTileForm{Forms::element, Forms::in, Forms::out, Forms::across, Forms::along,
+                          Forms::threads, Forms::step, Forms::start}...};
 
     static TileKernel kernel(const TransposeTileForm& form) {
         static constexpr std::array<TileKernel, sizeof...(Forms)> kernels = {tile_kernel<Forms>...};
@@ -27,26 +28,19 @@ template <class... Forms> struct TileForms {
 // The first that fits is meant, so the widest accesses come first.
 using AllForms = TileForms<
     // element, in, out, across, along, threads
-    TileForm<4, 16, 16, 64, 64, 256>, TileForm<4, 16, 16, 64, 128, 256>,
-    TileForm<4, 16, 16, 128, 64, 256>, TileForm<4, 16, 16, 32, 32, 64>,
-    TileForm<4, 16, 16, 32, 64, 128>, TileForm<4, 16, 16, 32, 128, 256>,
-    TileForm<4, 16, 4, 64, 64, 256>, TileForm<4, 4, 16, 64, 64, 256>,
-    TileForm<4, 4, 4, 64, 64, 256>, TileForm<4, 4, 4, 32, 64, 256>,
-    TileForm<8, 16, 16, 64, 64, 256>, TileForm<8, 16, 16, 32, 32, 128>,
-    TileForm<8, 16, 16, 32, 64, 256>, TileForm<8, 16, 16, 64, 32, 256>,
-    TileForm<8, 16, 8, 32, 64, 256>, TileForm<8, 8, 16, 32, 64, 256>,
-    TileForm<8, 8, 8, 32, 64, 256>, TileForm<8, 8, 8, 32, 32, 256>,
-    TileForm<16, 16, 16, 32, 32, 256>, TileForm<16, 16, 16, 16, 32, 256>,
-    TileForm<16, 16, 16, 32, 16, 256>, TileForm<2, 16, 16, 128, 128, 256>,
-    TileForm<2, 8, 16, 64, 128, 256>, TileForm<2, 16, 16, 64, 128, 128>,
-    TileForm<2, 8, 16, 128, 128, 256>, TileForm<2, 16, 4, 128, 128, 256>,
-    TileForm<2, 4, 16, 128, 128, 256>, TileForm<2, 4, 4, 128, 128, 256>,
-    TileForm<2, 4, 4, 64, 128, 256>, TileForm<1, 8, 16, 128, 128, 128>,
-    TileForm<1, 16, 16, 256, 128, 128>, TileForm<1, 8, 16, 256, 256, 256>,
+    TileForm<4, 16, 16, 64, 64, 256>, TileForm<4, 16, 16, 32, 64, 128>,
+    TileForm<4, 4, 16, 64, 64, 256>, TileForm<4, 4, 16, 32, 64, 256, RowStart::anywhere>,
+    TileForm<4, 4, 16, 64, 64, 256, RowStart::anywhere>,
+    TileForm<4, 4, 16, 32, 128, 256, RowStart::anywhere>, TileForm<8, 16, 16, 64, 64, 256>,
+    TileForm<8, 16, 16, 32, 64, 256>, TileForm<8, 8, 16, 32, 64, 256>,
+    TileForm<8, 8, 16, 32, 64, 256, RowStart::anywhere>,
+    TileForm<8, 8, 16, 32, 32, 256, RowStart::anywhere>, TileForm<16, 16, 16, 32, 32, 256>,
+    TileForm<16, 16, 16, 16, 32, 256>, TileForm<2, 16, 16, 128, 128, 256>,
+    TileForm<2, 8, 16, 64, 128, 256>, TileForm<2, 16, 16, 128, 128, 256, RowStart::anywhere>,
+    TileForm<2, 8, 16, 64, 128, 256, RowStart::anywhere>, TileForm<1, 8, 16, 128, 128, 128>,
     TileForm<1, 16, 16, 128, 256, 128>, TileForm<1, 8, 16, 128, 256, 256>,
-    TileForm<1, 16, 4, 256, 128, 128>, TileForm<1, 4, 16, 128, 128, 256>,
-    TileForm<1, 4, 4, 128, 128, 256>, TileForm<1, 4, 4, 128, 256, 256>,
-    TileForm<1, 4, 4, 64, 256, 256>>;
+    TileForm<1, 8, 16, 64, 256, 128, RowStart::anywhere>,
+    TileForm<1, 8, 16, 128, 256, 256, RowStart::anywhere>>;
 
 /// The axes by what they are to a tile; without a third one `c` is a single element.
 struct TileAxes {
@@ -88,11 +82,12 @@ bool tile_form_fits(const TransposeTileForm& form, const TransposeAxes& axes, co
     }
     const TileAxes t = tile_axes(axes);
     const std::int64_t e = axes.element_bytes;
-    const bool any_in = form.in_bytes == 4 && e < 4;
-    const bool any_out = form.out_bytes == 4 && e < 4;
-    return t.a.in == 1 && t.b.out == 1 &&
-           (any_in || multiples(form.in_bytes, in, {t.a.extent * e, t.b.in * e, t.c.in * e})) &&
-           (any_out || multiples(form.out_bytes, out, {t.b.extent * e, t.a.out * e, t.c.out * e}));
+    if (t.a.in != 1 || t.b.out != 1) {
+        return false;
+    }
+    return form.start == RowStart::anywhere ||
+           (multiples(form.in_bytes, in, {t.a.extent * e, t.b.in * e, t.c.in * e}) &&
+            multiples(form.out_bytes, out, {t.b.extent * e, t.a.out * e, t.c.out * e}));
 }
 
 void transpose_by_tiles(CudaQueue& queue, const TransposeTileForm& form, int group,
@@ -100,7 +95,7 @@ void transpose_by_tiles(CudaQueue& queue, const TransposeTileForm& form, int gro
     const TileAxes t = tile_axes(axes);
     const std::int64_t e = axes.element_bytes;
     const std::int64_t tiles_a = ceil_divide(t.a.extent, form.across);
-    const std::int64_t tiles_b = ceil_divide(t.b.extent, form.along);
+    const std::int64_t tiles_b = ceil_divide(t.b.extent, form.step);
     const std::int64_t height = std::min<std::int64_t>(group, tiles_b);
     const std::int64_t bands = ceil_divide(tiles_b, height);
     const auto divisor = [](std::int64_t n) { return make_divisor(static_cast<std::uint32_t>(n)); };

@@ -4,8 +4,9 @@
 #pragma once
 
 #include "kernels/dynamic_shared.cuh"
-#include "kernels/transpose_device.cuh"
 #include "kernels/transpose_micro.cuh"
+#include "kernels/transpose_shift.cuh"
+#include "kernels/transpose_tiles.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -31,13 +32,17 @@ struct TileCall {
 };
 
 /// What is fixed at compile time; the names are those of TransposeTileForm.
-template <int element_, int in_, int out_, int across_, int along_, int threads_> struct TileForm {
+template <int element_, int in_, int out_, int across_, int along_, int threads_,
+          RowStart start_ = RowStart::aligned>
+struct TileForm {
     static constexpr int element = element_;
     static constexpr int in = in_;
     static constexpr int out = out_;
     static constexpr int across = across_;
     static constexpr int along = along_;
     static constexpr int threads = threads_;
+    static constexpr RowStart start = start_;
+    static constexpr bool anywhere = start == RowStart::anywhere;
 
     // Shared memory holds rows of `along` elements in units of 16 bytes.
     static constexpr int unit = 16;
@@ -48,12 +53,15 @@ template <int element_, int in_, int out_, int across_, int along_, int threads_
     static constexpr int rows = unit / element;
     static constexpr int pieces_across = across / columns;
     static constexpr int pieces = pieces_across * (along / rows) / threads;
-    static constexpr bool any_in = element < 4 && in == 4;
-    static constexpr bool any_out = element < 4 && out == 4;
-    // Rows that start anywhere share sectors with their neighbours.
-    static constexpr Use in_use = in == 16 ? Use::once : Use::again;
-    static constexpr Use out_use = out == 16 ? Use::once : Use::again;
+    // Where output rows start anywhere, every row ends its part of a tile at a multiple of `edge`
+    // bytes of its own, which is why a tile holds a little more than it steps on.
+    static constexpr int edge = 16;
+    static constexpr int step = anywhere ? along - edge / element : along;
+    static constexpr bool shifts_in = anywhere && in > element;
+    static constexpr Use in_use = in == 16 && !anywhere ? Use::once : Use::again;
+    static constexpr Use out_use = out == 16 && !anywhere ? Use::once : Use::again;
 
+    static_assert(!anywhere || out == 16);
     static_assert(units >= 8 && pieces_across >= 8, "eight lanes would meet in a bank");
     static_assert(pieces * threads == pieces_across * (along / rows));
     static_assert(across * (along * element / out) % threads == 0);
@@ -71,7 +79,7 @@ template <class F> __device__ TilePlace tile_place(const TileCall& call, std::ui
     const Divided within =
         divide(band.rest, band.quotient == call.last_band ? call.last_height : call.height);
     return {static_cast<std::int64_t>(within.quotient) * F::across,
-            (static_cast<std::int64_t>(band.quotient) * call.height.value + within.rest) * F::along,
+            (static_cast<std::int64_t>(band.quotient) * call.height.value + within.rest) * F::step,
             batch.quotient};
 }
 
@@ -81,31 +89,71 @@ template <class F> __device__ int unit_index(int row, int unit) {
     return row * F::units + (unit ^ ((row / F::columns) & 7));
 }
 
-template <class F>
-__device__ void read_row(const TileCall& call, const std::byte* from,
-                         std::uint32_t (&words)[F::columns * F::element / 4]) {
-    if constexpr (F::any_in) {
-        words[0] = load_unaligned(from, call.readable);
+template <int bytes>
+__device__ void unpack(const Word<bytes>& value, std::uint32_t (&words)[bytes / 4]) {
+    if constexpr (bytes == 16) {
+        words[0] = value.x;
+        words[1] = value.y;
+        words[2] = value.z;
+        words[3] = value.w;
+    } else if constexpr (bytes == 8) {
+        words[0] = value.x;
+        words[1] = value.y;
     } else {
-        const auto value = load<F::in_use, Word<F::in>>(from);
-        if constexpr (F::in == 16) {
-            words[0] = value.x;
-            words[1] = value.y;
-            words[2] = value.z;
-            words[3] = value.w;
-        } else if constexpr (F::in == 8) {
-            words[0] = value.x;
-            words[1] = value.y;
-        } else {
-            words[0] = value;
+        words[0] = value;
+    }
+}
+
+/// `in` bytes that start anywhere. The aligned bytes around them are inside of `readable` where
+/// `inside` says so; others are not looked at.
+template <class F>
+__device__ void read_shifted(const TileCall& call, const std::byte* from, bool inside,
+                             std::uint32_t (&words)[F::in / 4]) {
+    constexpr int count = F::in / 4;
+    std::uint32_t around[2 * count];
+    if (inside) {
+        const std::byte* aligned = from - beyond(from, F::in);
+        std::uint32_t half[count];
+        unpack<F::in>(load<Use::again, Word<F::in>>(aligned), half);
+#pragma unroll
+        for (int i = 0; i < count; ++i) {
+            around[i] = half[i];
+        }
+        unpack<F::in>(load<Use::again, Word<F::in>>(aligned + F::in), half);
+#pragma unroll
+        for (int i = 0; i < count; ++i) {
+            around[count + i] = half[i];
+        }
+        shift_words<F::element, count>(around, beyond(from, F::in), words);
+    } else {
+#pragma unroll
+        for (int i = 0; i < count; ++i) {
+            words[i] = load_unaligned(from + 4 * i, call.readable);
         }
     }
+}
+
+template <class F>
+__device__ void read_row(const TileCall& call, const std::byte* from, bool inside,
+                         std::uint32_t (&words)[F::in / 4]) {
+    if constexpr (F::shifts_in) {
+        read_shifted<F>(call, from, inside, words);
+    } else {
+        unpack<F::in>(load<F::in_use, Word<F::in>>(from), words);
+    }
+}
+
+/// Whether all that the threads may read around a tile's rows is readable.
+template <class F>
+__device__ bool readable_around(const TileCall& call, const std::byte* in, int b_count) {
+    return in - F::in >= call.readable.begin &&
+           in + (b_count - 1) * call.in_b + F::across * F::element + 2 * F::in <= call.readable.end;
 }
 
 /// The thread's pieces from the input to shared memory.
 template <class F>
 __device__ void read_tile(const TileCall& call, const std::byte* in, int a_count, int b_count,
-                          uint4* tile) {
+                          bool inside, uint4* tile) {
     using Piece = Micro<F::element, F::rows, F::columns>;
     Piece pieces[F::pieces];
 #pragma unroll
@@ -117,7 +165,7 @@ __device__ void read_tile(const TileCall& call, const std::byte* in, int a_count
 #pragma unroll
         for (int r = 0; r < F::rows; ++r) {
             if (a < a_count && b + r < b_count) {
-                read_row<F>(call, from + r * call.in_b, pieces[p].row[r]);
+                read_row<F>(call, from + r * call.in_b, inside, pieces[p].row[r]);
             } else {
 #pragma unroll
                 for (int w = 0; w < Piece::words; ++w) {
@@ -159,35 +207,33 @@ __device__ void write_tile(const TileCall& call, std::byte* out, int a_count, in
     }
 }
 
-/// The same where rows of the output begin at any byte: the words that are written are aligned
-/// there, and only the ends of a row are written byte by byte.
+/// The same where rows of the output start anywhere: 16 aligned bytes are put together from two
+/// units. Only a row's first and last are written by elements.
 template <class F>
 __device__ void write_tile_anywhere(const TileCall& call, std::byte* out, int a_count, int b_count,
-                                    const uint4* tile) {
-    constexpr int row_words = F::along * F::element / 4;
-    const auto* words = reinterpret_cast<const std::uint32_t*>(tile);
-    const auto word = [&](int row, int k) { return words[unit_index<F>(row, k / 4) * 4 + k % 4]; };
-#pragma unroll 4
-    for (int i = 0; i < F::across * row_words / F::threads; ++i) {
+                                    bool first_tile, const uint4* tile) {
+#pragma unroll 2
+    for (int i = 0; i < F::across * F::units / F::threads; ++i) {
         const int index = static_cast<int>(threadIdx.x) + i * F::threads;
-        const int row = index / row_words;
-        const int k = index % row_words;
-        if (row >= a_count) {
+        const int row = index / F::units;
+        std::byte* to = out + row * call.out_a;
+        const int before = static_cast<int>(beyond(to, 16));
+        const int skipped = (F::edge - static_cast<int>(beyond(to, F::edge))) % F::edge;
+        const int begin = first_tile ? 0 : skipped;
+        const int end = min(F::step * F::element + skipped, b_count * F::element);
+        const int start = (begin + before) / 16 * 16 - before + index % F::units * 16;
+        if (row >= a_count || start >= end) {
             continue;
         }
-        std::byte* to = out + row * call.out_a;
-        const int before = static_cast<int>(reinterpret_cast<std::uintptr_t>(to) & 3U);
-        const int bytes = b_count * F::element;
-        const std::uint32_t here = word(row, k);
-        const std::uint32_t left = before == 0 || k == 0 ? 0U : word(row, k - 1);
-        const int start = 4 * k - before;
-        const std::uint32_t value =
-            before == 0 ? here
-                        : __funnelshift_r(left, here, 32U - 8U * static_cast<unsigned>(before));
-        store_bytes(to + start, value, -start, bytes - start);
-        if (k == row_words - 1 && before != 0) {
-            store_bytes(to + start + 4, here >> (32U - 8U * static_cast<unsigned>(before)), 0,
-                        min(before, bytes - start - 4));
+        const int unit = (start + 16) / 16 - 1;
+        const uint4 value =
+            shifted<F::element>(tile[unit_index<F>(row, max(unit, 0))],
+                                tile[unit_index<F>(row, min(unit + 1, F::units - 1))],
+                                static_cast<unsigned>(start) & 15U);
+        if (start >= begin && start + 16 <= end) {
+            store<F::out_use>(to + start, value);
+        } else {
+            store_elements<F::element>(to + start, value, begin - start, end - start);
         }
     }
 }
@@ -199,12 +245,17 @@ template <class F> __global__ void __launch_bounds__(F::threads) tile_kernel(Til
         static_cast<int>(min(call.a - place.a, static_cast<std::int64_t>(F::across)));
     const int b_count =
         static_cast<int>(min(call.b - place.b, static_cast<std::int64_t>(F::along)));
-    read_tile<F>(call, call.in + place.c * call.in_c + place.b * call.in_b + place.a * F::element,
-                 a_count, b_count, tile);
+    const std::byte* in =
+        call.in + place.c * call.in_c + place.b * call.in_b + place.a * F::element;
+    if (!F::shifts_in || readable_around<F>(call, in, b_count)) {
+        read_tile<F>(call, in, a_count, b_count, true, tile);
+    } else {
+        read_tile<F>(call, in, a_count, b_count, false, tile);
+    }
     __syncthreads();
     std::byte* out = call.out + place.c * call.out_c + place.a * call.out_a + place.b * F::element;
-    if constexpr (F::any_out) {
-        write_tile_anywhere<F>(call, out, a_count, b_count, tile);
+    if constexpr (F::anywhere) {
+        write_tile_anywhere<F>(call, out, a_count, b_count, place.b == 0, tile);
     } else {
         write_tile<F>(call, out, a_count, b_count, tile);
     }

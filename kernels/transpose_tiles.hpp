@@ -9,10 +9,12 @@
 
 namespace runner {
 
+/// Where the rows of both sides may start: at multiples of the bytes that a thread reads or writes
+/// at a time, or at any element.
+enum class RowStart { aligned, anywhere };
+
 /// One compiled form of the tile kernel. A tile is `across` elements of the input's fastest axis by
-/// `along` of the output's; a thread reads `in_bytes` and writes `out_bytes` at a time. With 4
-/// bytes for smaller elements rows may begin anywhere; else they are aligned and whole numbers of
-/// these.
+/// `along` of the output's; a thread reads `in_bytes` and writes `out_bytes` at a time.
 struct TransposeTileForm {
     int element_bytes;
     int in_bytes;
@@ -20,6 +22,8 @@ struct TransposeTileForm {
     int across;
     int along;
     int threads;
+    int step; ///< from a tile to the next along the output, ≤ along
+    RowStart start;
 
     bool operator==(const TransposeTileForm&) const = default;
 };

@@ -362,6 +362,7 @@ template <class Q> RunTimes Evolver<Q>::run() {
     own_.synchronize();
     spend(Stage::compute, last_meeting_, std::max(last_meeting_, now() - exchanged_), 0);
     snapshots_.drain();
+    halo_.leave();
     run_.progress.rows_done = rows_done();
     run_.progress.under_way = false;
     times_.generations = static_cast<std::int64_t>(generation_ - began);

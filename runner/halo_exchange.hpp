@@ -32,6 +32,10 @@ template <class Q> class HaloExchange {
     /// returns, and no other rank needs this one's any more.
     void exchange(int which);
 
+    /// Lets go of the other ranks' memory, which is to happen before they free it. Collective; no
+    /// exchange() after it.
+    void leave();
+
     /// Bytes received so far.
     std::int64_t bytes() const { return bytes_; }
 
@@ -183,6 +187,13 @@ template <class Q> void HaloExchange<Q>::pull(int which) {
     }
     queue_.synchronize();
     meet(); // they have what they need: their next generations may write over it
+}
+
+template <class Q> void HaloExchange<Q>::leave() {
+    peers_.clear();
+    if (way_ == HaloWay::direct) {
+        ranks_.barrier();
+    }
 }
 
 /// Waits for the ranks that rows go to or come from.

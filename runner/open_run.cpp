@@ -164,9 +164,8 @@ void open_run(const PreparedJob& prepared, const EvolvePlan& plan, const Beginni
 
 void open_run(const PreparedJob& prepared, const PermutePlan& plan, const Beginning& beginning,
               const Ranks& ranks, OpenRun& open) {
-    ranks.together([&] {
-        open_files(prepared, plan.io_threads, beginning.generation, ranks.rank(), open);
-    });
+    ranks.together(
+        [&] { open_files(prepared, plan.io_threads, beginning.generation, ranks.rank(), open); });
 }
 
 Error with_rank(const Error& error, const RankBinding& binding, const Ranks& ranks) {

@@ -63,6 +63,9 @@ Bottleneck find_bottleneck(const std::vector<RankReport>& ranks);
 /// The report as JSON text (docs/report.md).
 std::string report_json(const RunReport& report);
 
+/// What a run that is done says last: "OUT.h5: 2 GiB read and written in 3.21 s, …\n".
+std::string closing_line(const RunReport& report);
+
 /// What the finished output says of itself: attributes on its root.
 std::vector<Attribute> provenance(const RunReport& report);
 

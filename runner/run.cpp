@@ -3,14 +3,13 @@
 
 #include "base/sizes.hpp"
 #include "io/file_lock.hpp"
-#include "io/generations.hpp"
 #include "io/journal.hpp"
 #include "runner/bind_rank.hpp"
 #include "runner/claim.hpp"
+#include "runner/complete_output.hpp"
 #include "runner/file_names.hpp"
 #include "runner/generate.hpp"
 #include "runner/host_memory.hpp"
-#include "runner/identity.hpp"
 #include "runner/open_run.hpp"
 #include "runner/prepare.hpp"
 #include "runner/probe.hpp"
@@ -47,10 +46,6 @@ double seconds_since(Clock::time_point start) {
 }
 
 void say(const std::string& text) { (void)std::fputs(text.c_str(), stderr); }
-
-RowWriter::Sync sync_of(const PreparedJob& prepared) {
-    return prepared.file.output.sync ? RowWriter::Sync::yes : RowWriter::Sync::no;
-}
 
 /// Size and time of a file, for the record.
 struct FileFacts {
@@ -144,100 +139,9 @@ std::string owner_text(const std::string& host) {
     return text;
 }
 
-void check_input_unchanged(const PreparedJob& prepared, const Beginning& beginning) {
-    const std::string now = job_identity(prepared);
-    if (!beginning.identity.starts_with(now)) {
-        const std::string was = beginning.identity.substr(0, beginning.identity.rfind("layout = "));
-        throw Error(ExitCode::input,
-                    {"the input changed while it was read", prepared.file.input.file,
-                     identity_difference(was, now),
-                     "Let nothing write to it, then start anew with run.resume = \"never\""});
-    }
-}
-
 std::string stopped_line(const PreparedJob& prepared, const Stopped& stopped) {
     return "stopped by " + stopped.reason + ": " + stopped.done + prepared.file.output.file +
            " are done; the same command goes on\n";
-}
-
-std::vector<std::uint64_t> all_generations(const Snapshots& snapshots) {
-    std::vector<std::uint64_t> all(static_cast<std::size_t>(snapshots.count()));
-    for (std::size_t i = 0; i < all.size(); ++i) {
-        all[i] = snapshots.generation(static_cast<std::int64_t>(i));
-    }
-    return all;
-}
-
-/// What a finished HDF5 output says of itself.
-void write_record(const PreparedJob& prepared, const Beginning& beginning,
-                  const OutputDataset& dataset, const RunReport& report) {
-    std::vector<Attribute> attributes = provenance(report);
-    attributes.emplace_back(identity_attribute, beginning.identity);
-    if (const EvolveJob* const job = prepared.evolve()) {
-        for (Attribute& attribute : job->attributes()) {
-            attributes.push_back(std::move(attribute));
-        }
-        write_generations(dataset.file, dataset.dataset, all_generations(job->shape().snapshots));
-    }
-    write_attributes(dataset.file, attributes);
-}
-
-/// Rank 0, once every rank has handed over its last row: the output gets its name.
-void complete_output(const PreparedJob& prepared, const Beginning& beginning, RunReport& report) {
-    const JobFile::Output& output = prepared.file.output;
-    const OutputDataset dataset = output_dataset(prepared);
-    check_input_unchanged(prepared, beginning);
-    const std::vector<RowHash> rows = finished_rows(prepared, beginning);
-    if (dataset.layout.format == FileFormat::hdf5) {
-        assemble_output(dataset);
-        write_row_hashes(dataset.file, rows);
-        write_record(prepared, beginning, dataset, report);
-    }
-    publish_output(dataset.file, output.file, output.overwrite ? Overwrite::yes : Overwrite::no,
-                   sync_of(prepared));
-}
-
-std::string moved_text(std::int64_t bytes, double seconds) {
-    std::array<char, 80> text{};
-    (void)std::snprintf(text.data(), text.size(), "%s read and written in %.2f s, %.2f GB/s",
-                        size_text(bytes).c_str(), seconds,
-                        1e-9 * static_cast<double>(bytes) / seconds);
-    return text.data();
-}
-
-std::string work_text(const Plan& plan, const RunReport& report) {
-    const std::int64_t bytes = (plan.decomposition.total_rows() - report.rows_before) *
-                               (plan.shape.in_row_bytes + plan.shape.out_row_bytes);
-    return moved_text(bytes, report.wall_seconds);
-}
-
-std::string work_text(const PermutePlan& plan, const RunReport& report) {
-    return moved_text(2 * (plan.total_rows() - report.rows_before) * plan.grid.output()[2] *
-                          plan.shape.element_bytes,
-                      report.wall_seconds);
-}
-
-std::string work_text(const EvolvePlan& plan, const RunReport& report) {
-    const std::int64_t generations = report.ranks.front().times.generations;
-    std::array<char, 120> text{};
-    (void)std::snprintf(text.data(), text.size(),
-                        "%lld generations of %lld cells in %.2f s, %.3g cells/s",
-                        static_cast<long long>(generations),
-                        static_cast<long long>(plan.shape.cells), report.wall_seconds,
-                        static_cast<double>(generations) * static_cast<double>(plan.shape.cells) /
-                            report.wall_seconds);
-    return text.data();
-}
-
-std::string closing_line(const RunReport& report) {
-    const Bottleneck bottleneck = find_bottleneck(report.ranks);
-    std::array<char, 160> text{};
-    (void)std::snprintf(
-        text.data(), text.size(), "%s; slowest stage %s, %.0f %% of the engine's time\n",
-        std::visit([&](const auto& plan) { return work_text(plan, report); }, report.plan).c_str(),
-        stage_names[static_cast<std::size_t>(bottleneck.stage)].data(),
-        100 * bottleneck.overlap_efficiency);
-    return report.job.output.file + ": " + text.data();
 }
 
 /// The command line's choices, laid over the job file like any other setting.

@@ -72,6 +72,7 @@ TYPED_TEST(TransposeTest, ExtentsAroundTiles) {
                                                                       {127, 64, 3},
                                                                       {64, 128, 32},
                                                                       {1, 129, 257},
+                                                                      {4, 9, 301},
                                                                       {129, 1, 128}}) {
         this->expect_all_right(cases, shape);
     }

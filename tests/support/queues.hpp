@@ -4,8 +4,8 @@
 #include "base/error.hpp"
 #include "kernels/queue.hpp"
 
+#include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <memory>
 #include <string_view>
 #include <type_traits>
@@ -59,7 +59,7 @@ template <class Q> class DeviceBytes {
     DeviceBytes(Q& queue, const std::vector<std::byte>& bytes)
         : queue_(queue), size_(bytes.size()), staging_(allocate_staging(queue, length())),
           device_(allocate_device(queue, length())) {
-        std::memcpy(staging_.data(), bytes.data(), size_);
+        std::copy(bytes.begin(), bytes.end(), staging_.data());
         upload(queue_, device_.data(), staging_.data(), length());
         queue_.synchronize();
     }

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runner/complete_output.hpp"
+
+#include "base/error.hpp"
+#include "io/generations.hpp"
+#include "io/row_hashes.hpp"
+#include "io/rows.hpp"
+#include "runner/identity.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace runner {
+namespace {
+
+void check_input_unchanged(const PreparedJob& prepared, const Beginning& beginning) {
+    const std::string now = job_identity(prepared);
+    if (!beginning.identity.starts_with(now)) {
+        const std::string was = beginning.identity.substr(0, beginning.identity.rfind("layout = "));
+        throw Error(ExitCode::input,
+                    {"the input changed while it was read", prepared.file.input.file,
+                     identity_difference(was, now),
+                     "Let nothing write to it, then start anew with run.resume = \"never\""});
+    }
+}
+
+std::vector<std::uint64_t> all_generations(const Snapshots& snapshots) {
+    std::vector<std::uint64_t> all(static_cast<std::size_t>(snapshots.count()));
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        all[i] = snapshots.generation(static_cast<std::int64_t>(i));
+    }
+    return all;
+}
+
+/// What a finished HDF5 output says of itself.
+void write_record(const PreparedJob& prepared, const Beginning& beginning,
+                  const OutputDataset& dataset, const RunReport& report) {
+    std::vector<Attribute> attributes = provenance(report);
+    attributes.emplace_back(identity_attribute, beginning.identity);
+    if (const EvolveJob* const job = prepared.evolve()) {
+        for (Attribute& attribute : job->attributes()) {
+            attributes.push_back(std::move(attribute));
+        }
+        write_generations(dataset.file, dataset.dataset, all_generations(job->shape().snapshots));
+    }
+    write_attributes(dataset.file, attributes);
+}
+
+} // namespace
+
+void complete_output(const PreparedJob& prepared, const Beginning& beginning,
+                     const RunReport& report) {
+    const JobFile::Output& output = prepared.file.output;
+    const OutputDataset dataset = output_dataset(prepared);
+    check_input_unchanged(prepared, beginning);
+    const std::vector<RowHash> rows = finished_rows(prepared, beginning);
+    if (dataset.layout.format == FileFormat::hdf5) {
+        assemble_output(dataset);
+        write_row_hashes(dataset.file, rows);
+        write_record(prepared, beginning, dataset, report);
+    }
+    publish_output(dataset.file, output.file, output.overwrite ? Overwrite::yes : Overwrite::no,
+                   output.sync ? RowWriter::Sync::yes : RowWriter::Sync::no);
+}
+
+} // namespace runner
