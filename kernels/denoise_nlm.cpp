@@ -16,11 +16,6 @@ namespace {
 
 std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-float weight_of(const NlmWork& work, float distance) {
-    const double over = static_cast<double>(distance) - work.free;
-    return over > 0 ? static_cast<float>(std::exp(over * work.falloff)) : 1.0F;
-}
-
 /// The estimates of one thread, one reference after the other.
 class Estimator {
   public:
@@ -64,7 +59,7 @@ class Estimator {
         for (std::size_t i = 0; i < matches_; ++i) {
             const auto at = static_cast<std::size_t>(row * match_.count) + i;
             places_[i] = static_cast<std::int64_t>(lists_.index[at]) - match_.in_first * layer_;
-            weights_[i] = weight_of(work_, lists_.distance[at]);
+            weights_[i] = work_.weight(lists_.distance[at]);
             weight_ += weights_[i];
         }
     }

@@ -15,11 +15,6 @@ constexpr std::int64_t most_blocks = std::numeric_limits<std::int32_t>::max();
 
 std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-__device__ float weight_of(const NlmWork& work, float distance) {
-    const double over = static_cast<double>(distance) - work.free;
-    return over > 0 ? static_cast<float>(exp(over * work.falloff)) : 1.0F;
-}
-
 /// A thread a reference, neighbours along x in a warp.
 __global__ void __launch_bounds__(threads)
     estimate_kernel(NlmWork work, std::int64_t first_block, const float* volume, MatchLists lists,
@@ -37,7 +32,7 @@ __global__ void __launch_bounds__(threads)
     const std::uint64_t* index = lists.index + row * match.count;
     float weight = 0;
     for (int i = 0; i < matches; ++i) {
-        const float one = weight_of(work, lists.distance[row * match.count + i]);
+        const float one = work.weight(lists.distance[row * match.count + i]);
         weights[i][thread] = one;
         weight = __fadd_rn(weight, one);
     }

@@ -32,9 +32,8 @@ struct NlmLayers {
 
 /// sums += the estimates of the references of `layers`, whose matches are `lists`, where they lie
 /// in layers `held`. `volume` is what match_patches() had; `sums` has an element a voxel of `held`.
-/// All are in the queue's device memory. On one backend the same sums for every way to cut the
-/// references into calls; backends differ by roundings. The CUDA form returns before the work is
-/// done.
+/// All are in the queue's device memory. The same sums on every queue and for every way to cut the
+/// references into calls. The CUDA form returns before the work is done.
 void add_nlm_estimates(CpuQueue& queue, const Match& match, const MatchLayers& layers,
                        const Nlm& nlm, const float* volume, const MatchLists& lists,
                        const NlmLayers& held, std::int64_t* sums);
