@@ -99,6 +99,15 @@ NlmWork make_nlm_work(const Match& match, const MatchLayers& layers, const Nlm& 
     return work;
 }
 
+void clear_nlm_sums(CpuQueue& queue, std::int64_t count, std::int64_t* sums) {
+    using Range = tbb::blocked_range<std::int64_t>;
+    queue.run([&] {
+        tbb::parallel_for(Range(0, count, 1 << 16), [&](const Range& range) {
+            std::fill(sums + range.begin(), sums + range.end(), 0);
+        });
+    });
+}
+
 void add_nlm_estimates(CpuQueue& queue, const Match& match, const MatchLayers& layers,
                        const Nlm& nlm, const float* volume, const MatchLists& lists,
                        const NlmLayers& held, std::int64_t* sums) {

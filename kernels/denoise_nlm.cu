@@ -72,6 +72,14 @@ __global__ void __launch_bounds__(threads)
 }
 
 __global__ void __launch_bounds__(threads)
+    clear_kernel(std::int64_t first_block, std::int64_t count, std::int64_t* sums) {
+    const std::int64_t i = (first_block + blockIdx.x) * threads + threadIdx.x;
+    if (i < count) {
+        sums[i] = 0;
+    }
+}
+
+__global__ void __launch_bounds__(threads)
     mean_kernel(NlmWork work, std::int64_t first_block, std::int64_t voxels,
                 const std::int64_t* sums, float* out) {
     const std::int64_t i = (first_block + blockIdx.x) * threads + threadIdx.x;
@@ -95,6 +103,12 @@ template <class Launch> void launch_all(std::int64_t items, const Launch& one) {
 }
 
 } // namespace
+
+void clear_nlm_sums(CudaQueue& queue, std::int64_t count, std::int64_t* sums) {
+    launch_all(count, [&](std::int64_t first, const LaunchShape& shape) {
+        launch(queue, shape, clear_kernel, first, count, sums);
+    });
+}
 
 void add_nlm_estimates(CudaQueue& queue, const Match& match, const MatchLayers& layers,
                        const Nlm& nlm, const float* volume, const MatchLists& lists,

@@ -30,6 +30,10 @@ struct NlmLayers {
     bool operator==(const NlmLayers&) const = default;
 };
 
+/// sums = 0, `count` of them.
+void clear_nlm_sums(CpuQueue& queue, std::int64_t count, std::int64_t* sums);
+void clear_nlm_sums(CudaQueue& queue, std::int64_t count, std::int64_t* sums);
+
 /// sums += the estimates of the references of `layers`, whose matches are `lists`, where they lie
 /// in layers `held`. `volume` is what match_patches() had; `sums` has an element a voxel of `held`.
 /// All are in the queue's device memory. The same sums on every queue and for every way to cut the

@@ -2,14 +2,16 @@
 #include "kernels/match.hpp"
 
 #include "base/sizes.hpp"
+#include "kernels/match_published.hpp"
 #include "kernels/match_tile.hpp"
 
 #include <algorithm>
-#include <cstring>
+#include <vector>
 
 #include <oneapi/tbb/blocked_range.h>
+#include <oneapi/tbb/cache_aligned_allocator.h>
+#include <oneapi/tbb/enumerable_thread_specific.h>
 #include <oneapi/tbb/parallel_for.h>
-#include <oneapi/tbb/task_arena.h>
 
 namespace runner {
 namespace {
@@ -27,18 +29,20 @@ std::array<std::int64_t, 3> box_extent(const MatchWork& work) {
     return {std::min(work.grid[0], z), std::min(work.grid[1], y), x};
 }
 
-void match_dense(CpuQueue& queue, const MatchWork& work, const float* volume,
-                 const MatchLists& lists, std::byte* scratch) {
+void match_dense(const MatchWork& work, const float* volume, const MatchLists& lists) {
     const auto extent = box_extent(work);
     const MatchTileMemory layout(work, extent);
     std::array<std::int64_t, 3> boxes{};
     for (std::size_t i = 0; i < 3; ++i) {
         boxes[i] = ceil_divide(work.grid[i], extent[i]);
     }
-    std::memset(scratch, 0, static_cast<std::size_t>(layout.bytes() * queue.threads()));
+    // Zero, so that no vector's unused lanes are NaN; aligned for vectors.
+    using Memory = std::vector<std::byte, tbb::cache_aligned_allocator<std::byte>>;
+    tbb::enumerable_thread_specific<Memory> memories(
+        [&] { return Memory(static_cast<std::size_t>(layout.bytes())); });
     using Range = tbb::blocked_range<std::int64_t>;
     tbb::parallel_for(Range(0, boxes[0] * boxes[1] * boxes[2], 1), [&](const Range& range) {
-        std::byte* memory = scratch + layout.bytes() * tbb::this_task_arena::current_thread_index();
+        std::byte* memory = memories.local().data();
         for (std::int64_t i = range.begin(); i < range.end(); ++i) {
             const std::array<std::int64_t, 3> at = {i / boxes[2] / boxes[1],
                                                     i / boxes[2] % boxes[1], i % boxes[2]};
@@ -62,24 +66,17 @@ void match_sparse(const MatchWork& work, const float* volume, const MatchLists& 
 
 } // namespace
 
-std::int64_t match_scratch_bytes(Backend backend, int threads, const Match& match,
-                                 const MatchLayers& layers) {
-    const MatchWork work = make_match_work(match, layers);
-    if (backend == Backend::cuda || work.step != 1 || work.rows() == 0) {
-        return 0;
-    }
-    return threads * MatchTileMemory(work, box_extent(work)).bytes();
-}
-
 void match_patches(CpuQueue& queue, const Match& match, const MatchLayers& layers,
-                   const float* volume, const MatchLists& lists, std::byte* scratch) {
+                   const float* volume, const MatchLists& lists) {
     const MatchWork work = make_match_work(match, layers);
     if (work.rows() == 0) {
         return;
     }
     queue.run([&] {
-        if (work.step == 1) {
-            match_dense(queue, work, volume, lists, scratch);
+        if (match.selection != MatchSelection::fast) {
+            match_published(match.selection, work, volume, lists);
+        } else if (work.step == 1) {
+            match_dense(work, volume, lists);
         } else {
             match_sparse(work, volume, lists);
         }

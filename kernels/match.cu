@@ -3,6 +3,7 @@
 
 #include "kernels/launch.cuh"
 #include "kernels/match_dense.cuh"
+#include "kernels/match_published.hpp"
 #include "kernels/match_sparse.cuh"
 
 #include <algorithm>
@@ -105,12 +106,14 @@ bool match_dense(CudaQueue& queue, const MatchWork& work, const float* volume,
 } // namespace
 
 void match_patches(CudaQueue& queue, const Match& match, const MatchLayers& layers,
-                   const float* volume, const MatchLists& lists, std::byte* /*scratch*/) {
+                   const float* volume, const MatchLists& lists) {
     const MatchWork work = make_match_work(match, layers);
     if (work.rows() == 0) {
         return;
     }
-    if (work.step != 1 || !match_dense(queue, work, volume, lists)) {
+    if (match.selection != MatchSelection::fast) {
+        match_published(queue, match.selection, work, volume, lists);
+    } else if (work.step != 1 || !match_dense(queue, work, volume, lists)) {
         match_sparse(queue, work, volume, lists);
     }
 }

@@ -13,6 +13,15 @@ namespace runner {
 /// Which match a row of the lists begins with.
 enum class MatchOrder { nearest_first, nearest_last };
 
+/// How the matches are chosen among the candidates; all choose the same.
+enum class MatchSelection {
+    fast,
+    serial,       ///< as published first: one thread enters every candidate into a sorted list
+    min_and_swap, ///< as published to improve on it: one match after the other by a reduction to
+                  ///< the least, in place: two candidates half the length apart are swapped, and
+                  ///< the half that is left is halved again
+};
+
 /// Patch matching in a volume (Z, Y, X) of float32: everything about it that does not change from
 /// block to block. An image is a volume of one layer.
 ///
@@ -36,6 +45,14 @@ struct Match {
     std::int64_t step = 1;                                    ///< ≥ 1
     float threshold = std::numeric_limits<float>::infinity(); ///< ≥ 0
     MatchOrder order = MatchOrder::nearest_first;
+    /// The published ones hold all candidates of a reference at once: at most
+    /// most_published_candidates.
+    MatchSelection selection = MatchSelection::fast;
+
+    static constexpr std::int64_t most_published_candidates = 24 * 1024;
+
+    /// Of a reference in the middle of the volume.
+    std::int64_t candidates() const;
 
     std::int64_t patch_voxels() const { return std::int64_t{patch[0]} * patch[1] * patch[2]; }
 };
@@ -72,18 +89,13 @@ struct MatchLists {
                                     ///< index 2^64 − 1 and distance infinity
 };
 
-/// Bytes of device memory that `match_patches` needs beside volume and lists, on a CPU with so many
-/// threads, for these layers or any with no more references. Pure.
-std::int64_t match_scratch_bytes(Backend backend, int threads, const Match& match,
-                                 const MatchLayers& layers);
-
-/// Fills the lists of the references of `layers`. `volume` is the buffer (finite values, dense);
-/// `scratch`, aligned to 64 bytes, has match_scratch_bytes(). All are in the queue's device memory.
-/// The same bytes on every queue and for every way to cut the volume into layers. The CUDA form
-/// returns before the work is done.
+/// Fills the lists of the references of `layers`. `volume` is the buffer (finite values, dense).
+/// All are in the queue's device memory; on a CPU each thread takes up to 1 MiB beside. The same
+/// bytes on every queue and for every way to cut the volume into layers. The CUDA form returns
+/// before the work is done.
 void match_patches(CpuQueue& queue, const Match& match, const MatchLayers& layers,
-                   const float* volume, const MatchLists& lists, std::byte* scratch);
+                   const float* volume, const MatchLists& lists);
 void match_patches(CudaQueue& queue, const Match& match, const MatchLayers& layers,
-                   const float* volume, const MatchLists& lists, std::byte* scratch);
+                   const float* volume, const MatchLists& lists);
 
 } // namespace runner

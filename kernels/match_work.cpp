@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 
 namespace runner {
 namespace {
@@ -48,6 +49,8 @@ MatchLayers match_layers(const Match& match, std::int64_t first, std::int64_t la
     return {in_first, in_end - in_first, first, layers};
 }
 
+std::int64_t Match::candidates() const { return make_match_work(*this, {}).candidates(); }
+
 std::int64_t match_rows(const Match& match, const MatchLayers& layers) {
     const auto grid = match_grid(match);
     const std::int64_t along_z = match_grid_before(match, layers.out_first + layers.out_layers) -
@@ -68,6 +71,30 @@ float match_most(float threshold, float voxels) {
         }
     }
     return std::bit_cast<float>(low);
+}
+
+void put_match_row(const MatchWork& work, const std::int64_t* list, std::int64_t row,
+                   std::int64_t z, std::int64_t y, std::int64_t x, const MatchLists& lists) {
+    std::uint64_t* index = lists.index + row * work.count;
+    float* distance = lists.distance + row * work.count;
+    const std::int64_t* end = std::find(list, list + work.count, no_match);
+    const auto found = static_cast<int>(end - list);
+    for (int i = 0; i < work.count; ++i) {
+        if (i >= found) {
+            index[i] = ~std::uint64_t{0};
+            distance[i] = std::numeric_limits<float>::infinity();
+            continue;
+        }
+        const std::int64_t key = list[work.order == MatchOrder::nearest_first ? i : found - 1 - i];
+        const std::int64_t number = key & 0xFFFFFFFF;
+        const std::int64_t dx = number % work.window(2) - work.half[2];
+        const std::int64_t dy = number / work.window(2) % work.window(1) - work.half[1];
+        const std::int64_t dz = number / work.window(2) / work.window(1) - work.half[0];
+        index[i] = static_cast<std::uint64_t>(work.index(z + dz, y + dy, x + dx));
+        distance[i] =
+            std::bit_cast<float>(static_cast<std::uint32_t>(key >> 32)) / work.patch_voxels;
+    }
+    lists.count[row] = found;
 }
 
 MatchWork make_match_work(const Match& match, const MatchLayers& layers) {

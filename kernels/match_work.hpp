@@ -3,7 +3,9 @@
 
 #include "kernels/match.hpp"
 
+#include <bit>
 #include <cstdint>
+#include <limits>
 
 namespace runner {
 
@@ -50,5 +52,14 @@ float match_most(float threshold, float voxels);
 /// Candidates are kept as keys that order as (D, corner): the bits of D above the number of the
 /// candidate in its window, counted in the order z, y, x. As D ≥ 0, keys are positive.
 inline constexpr std::int64_t no_match = std::numeric_limits<std::int64_t>::max();
+
+inline std::int64_t match_key(float distance, std::uint32_t number) {
+    return static_cast<std::int64_t>(std::uint64_t{std::bit_cast<std::uint32_t>(distance)} << 32U |
+                                     number);
+}
+
+/// Writes a sorted list of `work.count` keys out as row `row`, of the reference with this corner.
+void put_match_row(const MatchWork& work, const std::int64_t* list, std::int64_t row,
+                   std::int64_t z, std::int64_t y, std::int64_t x, const MatchLists& lists);
 
 } // namespace runner

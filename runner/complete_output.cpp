@@ -38,6 +38,11 @@ void write_record(const PreparedJob& prepared, const Beginning& beginning,
                   const OutputDataset& dataset, const RunReport& report) {
     std::vector<Attribute> attributes = provenance(report);
     attributes.emplace_back(identity_attribute, beginning.identity);
+    if (const StreamJob* const job = prepared.stream()) {
+        for (Attribute& attribute : job->attributes()) {
+            attributes.push_back(std::move(attribute));
+        }
+    }
     if (const EvolveJob* const job = prepared.evolve()) {
         for (Attribute& attribute : job->attributes()) {
             attributes.push_back(std::move(attribute));

@@ -296,7 +296,8 @@ JobFile::Input parse_input(TableReader& top, std::string_view usual_dataset) {
     return input;
 }
 
-JobFile::Output parse_output(TableReader& top, const JobFile::Input& input, SandFiles sand_files) {
+JobFile::Output parse_output(TableReader& top, const JobFile::Input& input, SandFiles sand_files,
+                             OutputPlace place) {
     JobFile::Output output;
     if (!top.has("output")) {
         top.missing("output", "a table [output] with file");
@@ -314,8 +315,12 @@ JobFile::Output parse_output(TableReader& top, const JobFile::Input& input, Sand
             check_sand_output(*table, sand_files);
         }
     }
-    output.dataset = table->has("dataset") ? filled_text(*table, "dataset") : input.dataset;
-    check_output_dataset(*table, output.dataset);
+    const bool group = place == OutputPlace::group;
+    output.dataset =
+        table->has("dataset") ? filled_text(*table, "dataset") : (group ? "/" : input.dataset);
+    if (!group || output.dataset != "/") {
+        check_output_dataset(*table, output.dataset);
+    }
     output.type = parse_type(*table, "dtype");
     output.overwrite = table->boolean("overwrite").value_or(output.overwrite);
     output.sync = table->boolean("sync").value_or(output.sync);

@@ -34,7 +34,7 @@ struct PlanRequest {
     std::optional<std::int64_t> lanes;
     std::optional<std::int64_t> io_threads;
     std::optional<std::int64_t> halo_depth; ///< of a job that evolves
-    RowSet done = {};                       ///< rows that need not be computed
+    RowSet done = {};                       ///< rows of the output that are there
 };
 
 /// Every decision before the first byte moves: a value, the same on every rank and in `runner

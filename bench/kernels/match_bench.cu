@@ -2,7 +2,6 @@
 // Times match_patches on the GPU beside the published selections, and denoising from its matches.
 //   match_bench [--extent N] [--baseline-extent N] [--samples N] [--no-ladder]
 // Ratios are of seconds a reference: the published kernels are slow, so they run on a smaller cube.
-#include "kernels/baselines/match_ladder.hpp"
 #include "kernels/denoise_nlm.hpp"
 #include "kernels/launch.cuh"
 
@@ -85,9 +84,7 @@ class Case {
           rows_(match_rows(match, layers_)), each_(rows_ * match.count),
           voxels_(match.volume[0] * match.volume[1] * match.volume[2]),
           volume_(allocate_device(queue, 4 * voxels_)),
-          lists_(allocate_device(queue, 12 * each_ + 4 * rows_)),
-          scratch_(
-              allocate_device(queue, 256 + match_scratch_bytes(Backend::cuda, 1, match, layers_))) {
+          lists_(allocate_device(queue, 12 * each_ + 4 * rows_)) {
         const std::vector<float> values = make_scene(scene, match.volume[0]);
         const Buffer staging = allocate_staging(queue, 4 * voxels_);
         std::memcpy(staging.data(), values.data(), static_cast<std::size_t>(4 * voxels_));
@@ -97,15 +94,10 @@ class Case {
 
     std::int64_t rows() const { return rows_; }
 
-    Times fast(int samples) {
-        return time(queue_, samples, [&] {
-            match_patches(queue_, match_, layers_, volume(), lists(), scratch_.data());
-        });
-    }
-
-    Times baseline(MatchBaseline baseline, int samples) {
+    Times match(MatchSelection selection, int samples) {
+        match_.selection = selection;
         return time(queue_, samples,
-                    [&] { match_baseline(queue_, baseline, match_, layers_, volume(), lists()); });
+                    [&] { match_patches(queue_, match_, layers_, volume(), lists()); });
     }
 
     /// Estimates and means from the lists that are there.
@@ -145,7 +137,6 @@ class Case {
     std::int64_t voxels_;
     Buffer volume_;
     Buffer lists_;
-    Buffer scratch_;
 };
 
 const char* scene_text(Scene scene) {
@@ -156,7 +147,7 @@ void one_case(CudaQueue& queue, const Options& options, int patch, std::int64_t 
               Scene scene) {
     const Match match = cube(options.extent, patch, step, count);
     Case fast_case(queue, match, scene);
-    const Times fast = fast_case.fast(options.samples);
+    const Times fast = fast_case.match(MatchSelection::fast, options.samples);
     const Times denoise = fast_case.denoise(options.samples);
     const auto voxels = static_cast<double>(options.extent * options.extent * options.extent);
     const double distances = 1331.0 * static_cast<double>(fast_case.rows());
@@ -171,15 +162,15 @@ void one_case(CudaQueue& queue, const Options& options, int patch, std::int64_t 
         return;
     }
     Case small(queue, cube(options.baseline_extent, patch, step, count), scene);
-    small.fast(1);
+    small.match(MatchSelection::fast, 1);
     const auto right = small.fetch();
     const double fast_each = fast.median() / static_cast<double>(fast_case.rows());
     double before = 0;
-    for (const MatchBaseline baseline : {MatchBaseline::serial, MatchBaseline::min_and_swap}) {
-        const Times times = small.baseline(baseline, 3);
+    for (const auto selection : {MatchSelection::serial, MatchSelection::min_and_swap}) {
+        const Times times = small.match(selection, 3);
         const double each = times.median() / static_cast<double>(small.rows());
         std::printf("  %-12s %ld^3 %.2f ms, %.1f x the time of fast a reference",
-                    baseline == MatchBaseline::serial ? "serial" : "min_and_swap",
+                    selection == MatchSelection::serial ? "serial" : "min_and_swap",
                     static_cast<long>(options.baseline_extent), 1e3 * times.median(),
                     each / fast_each);
         if (before > 0) {

@@ -1,11 +1,27 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/denoise_nlm.hpp"
 
+#include "kernels/denoise_nlm_work.hpp"
 #include "tests/reference/nlm_reference.hpp"
 #include "tests/support/match_cases.hpp"
 
+#include <cmath>
+
 namespace runner {
 namespace {
+
+TEST(Nlm, ExponentialsAreRightToTheLastBitButOne) {
+    for (int i = 0; i < 120000; ++i) {
+        const double x = -i / 1000.0;
+        const auto right = static_cast<float>(std::exp(x));
+        const float low = std::nextafter(right, 0.0F);
+        const float high = std::nextafter(right, 2.0F);
+        ASSERT_GE(exp_below_zero(x), low) << x;
+        ASSERT_LE(exp_below_zero(x), high) << x;
+    }
+    EXPECT_EQ(exp_below_zero(0), 1);
+    EXPECT_EQ(exp_below_zero(-std::numeric_limits<double>::infinity()), 0);
+}
 
 template <class Q> class NlmTest : public QueueTest<Q> {
   protected:
@@ -17,9 +33,7 @@ template <class Q> class NlmTest : public QueueTest<Q> {
         const DeviceBytes<Q> sums(q, std::vector<std::byte>(8 * volume.size()));
         for (const MatchLayers& part : parts) {
             const MatchBuffers<Q> buffers(q, match, part, volume);
-            const Buffer scratch =
-                allocate_device(q, 64 + match_scratch_bytes(this->backend, 2, match, part));
-            match_patches(q, match, part, buffers.volume(), buffers.lists(), scratch.data());
+            match_patches(q, match, part, buffers.volume(), buffers.lists());
             add_nlm_estimates(q, match, part, nlm, buffers.volume(), buffers.lists(), whole,
                               reinterpret_cast<std::int64_t*>(sums.data()));
             q.synchronize();
@@ -109,12 +123,10 @@ TYPED_TEST(NlmTest, SumsOfSomeLayersAreThoseOfTheWhole) {
         const MatchLayers part = match_layers(match, low, first + held.layers - low);
         const auto voxels = static_cast<std::size_t>(held.layers) * layer;
         const MatchBuffers<TypeParam> buffers(q, match, part, volume);
-        const Buffer scratch =
-            allocate_device(q, 64 + match_scratch_bytes(this->backend, 2, match, part));
         const DeviceBytes<TypeParam> sums(q, std::vector<std::byte>(8 * voxels));
         const DeviceBytes<TypeParam> out(q, std::vector<std::byte>(4 * voxels));
         auto* units = reinterpret_cast<std::int64_t*>(sums.data());
-        match_patches(q, match, part, buffers.volume(), buffers.lists(), scratch.data());
+        match_patches(q, match, part, buffers.volume(), buffers.lists());
         add_nlm_estimates(q, match, part, nlm, buffers.volume(), buffers.lists(), held, units);
         finish_nlm(q, match, nlm, held, units, reinterpret_cast<float*>(out.data()));
         const auto bytes = out.fetch();

@@ -76,6 +76,18 @@ TYPED_TEST(MatchTest, UsualPatchesWithListsOfAnyLength) {
     }
 }
 
+TYPED_TEST(MatchTest, PublishedSelectionsChooseTheSame) {
+    MatchCases cases(31);
+    for (int i = 0; i < 20; ++i) {
+        Match match = cases.any();
+        const std::vector<float> volume = cases.any_volume(match);
+        for (const auto selection : {MatchSelection::serial, MatchSelection::min_and_swap}) {
+            match.selection = selection;
+            this->expect_right(match, volume);
+        }
+    }
+}
+
 TYPED_TEST(MatchTest, ManyEqualDistances) {
     MatchCases cases(2);
     for (const int count : {1, 2, 7, 8, 9, 16, 17, 64}) {

@@ -85,23 +85,5 @@ TEST(MatchWork, TheMostIsTheLastFloatWithinTheThreshold) {
     }
 }
 
-TEST(MatchWork, ScratchIsNeverLessForMoreLayers) {
-    Match match;
-    match.volume = {40, 50, 60};
-    match.patch = {3, 3, 3};
-    match.window = {11, 11, 11};
-    for (const int count : {1, 8, 16, 64}) {
-        match.count = count;
-        std::int64_t before = 0;
-        for (std::int64_t layers = 1; layers <= 40; ++layers) {
-            const std::int64_t bytes =
-                match_scratch_bytes(Backend::cpu, 2, match, match_layers(match, 0, layers));
-            EXPECT_GE(bytes, before);
-            before = bytes;
-        }
-        EXPECT_GT(before, 0);
-    }
-}
-
 } // namespace
 } // namespace runner

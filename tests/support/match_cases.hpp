@@ -191,11 +191,8 @@ template <class Q> class MatchBuffers {
 template <class Q>
 match_reference::Lists match_on(Q& queue, const Match& match, const MatchLayers& layers,
                                 const std::vector<float>& volume) {
-    constexpr Backend backend = std::is_same_v<Q, CpuQueue> ? Backend::cpu : Backend::cuda;
     const MatchBuffers<Q> buffers(queue, match, layers, volume);
-    const Buffer scratch =
-        allocate_device(queue, 64 + match_scratch_bytes(backend, 2, match, layers));
-    match_patches(queue, match, layers, buffers.volume(), buffers.lists(), scratch.data());
+    match_patches(queue, match, layers, buffers.volume(), buffers.lists());
     return buffers.fetch();
 }
 

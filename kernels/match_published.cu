@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "kernels/baselines/match_ladder.hpp"
+#include "kernels/match_published.hpp"
 
 #include "kernels/launch.cuh"
 #include "kernels/match_device.cuh"
@@ -75,9 +75,9 @@ __device__ void bring_least_first(Key* candidates, int length) {
     }
 }
 
-template <MatchBaseline baseline>
-__global__ void __launch_bounds__(threads)
-    baseline_kernel(MatchWork work, std::int64_t first_row, const float* volume, MatchLists lists) {
+template <MatchSelection selection>
+__global__ void __launch_bounds__(threads) published_kernel(MatchWork work, std::int64_t first_row,
+                                                            const float* volume, MatchLists lists) {
     extern __shared__ Key candidates[];
     __shared__ Key list[Match::max_count];
     const std::int64_t row = first_row + blockIdx.x;
@@ -85,7 +85,7 @@ __global__ void __launch_bounds__(threads)
                                 work.reference(1, row / work.grid[2] % work.grid[1]),
                                 work.reference(2, row % work.grid[2])};
     fill_candidates(work, at, volume, candidates);
-    if (baseline == MatchBaseline::serial) {
+    if (selection == MatchSelection::serial) {
         choose_serially(work, candidates, list);
     } else {
         const auto count = static_cast<int>(work.candidates());
@@ -112,16 +112,14 @@ __global__ void __launch_bounds__(threads)
 
 } // namespace
 
-void match_baseline(CudaQueue& queue, MatchBaseline baseline, const Match& match,
-                    const MatchLayers& layers, const float* volume, const MatchLists& lists) {
-    const MatchWork work = make_match_work(match, layers);
-    constexpr std::int64_t most_candidates = 24 * 1024;
-    if (work.candidates() > most_candidates) {
+void match_published(CudaQueue& queue, MatchSelection selection, const MatchWork& work,
+                     const float* volume, const MatchLists& lists) {
+    if (work.candidates() > Match::most_published_candidates) {
         throw std::invalid_argument("the window has more candidates than shared memory");
     }
-    const auto kernel = baseline == MatchBaseline::serial
-                            ? baseline_kernel<MatchBaseline::serial>
-                            : baseline_kernel<MatchBaseline::min_and_swap>;
+    const auto kernel = selection == MatchSelection::serial
+                            ? published_kernel<MatchSelection::serial>
+                            : published_kernel<MatchSelection::min_and_swap>;
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
     for (std::int64_t first = 0; first < work.rows(); first += most) {
         const auto count = static_cast<unsigned>(std::min(most, work.rows() - first));
