@@ -113,6 +113,14 @@ FinishedOutput read_all(const std::string& file) {
 
 } // namespace
 
+std::string FinishedOutput::datasets_text() const {
+    std::string text;
+    for (const OutputField& field : fields) {
+        text += (text.empty() ? "" : ", ") + field.dataset;
+    }
+    return fields.empty() ? job.output.dataset : text;
+}
+
 FinishedOutput read_finished_output(const std::string& file) {
     return trusting_no_structure(file, [&] { return read_all(file); });
 }

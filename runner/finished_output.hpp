@@ -25,6 +25,9 @@ struct FinishedOutput {
     std::int64_t input_bytes = 0;    ///< of the input's file
     std::string input_modified;      ///< ISO 8601, UTC
 
+    /// "/image", or "/index, /distance".
+    std::string datasets_text() const;
+
     /// The dataset as a writer needs it.
     OutputDataset dataset() const {
         return {file, job.output.dataset, stored.array, job.output.layout, fields};

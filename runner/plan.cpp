@@ -106,6 +106,25 @@ std::int64_t largest_fitting(const StreamJob& job, const Plan& frame, std::int64
 
 } // namespace
 
+double Plan::bytes_a_row() const {
+    const OutputRows& made = shape.made;
+    return static_cast<double>(shape.in_row_bytes) +
+           static_cast<double>(shape.out_row_bytes * made.each) /
+               (static_cast<double>(made.layer) * static_cast<double>(made.step));
+}
+
+std::int64_t Plan::bytes_to_read() const {
+    return decomposition.rows_to_do({0, decomposition.total_rows()}) * shape.in_row_bytes;
+}
+
+std::int64_t Plan::bytes_to_write() const {
+    std::int64_t rows = decomposition.out_rows({0, decomposition.total_rows()}).count();
+    for (const RowRange& done : decomposition.done) {
+        rows -= decomposition.out_rows(done).count();
+    }
+    return rows * shape.out_row_bytes;
+}
+
 Plan with_chunks(const StreamJob& job, const Plan& frame, std::int64_t chunk_rows,
                  std::int64_t lanes) {
     Plan plan = frame;

@@ -143,7 +143,7 @@ Verification verify(const VerifyRequest& request) {
     const FinishedOutput output = read_finished_output(request.file);
     Verification result;
     result.file = output.file;
-    result.dataset = output.job.output.dataset;
+    result.dataset = output.datasets_text();
     result.array = output.stored.array;
     const std::optional<PreparedJob> prepared =
         prepare_places(request, output, result.not_recomputed);
