@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/match.hpp"
+#include "kernels/match_rows.hpp"
+#include "kernels/voxels.hpp"
 
 #include "tests/support/match_cases.hpp"
 
@@ -86,6 +88,59 @@ TYPED_TEST(MatchTest, PublishedSelectionsChooseTheSame) {
             this->expect_right(match, volume);
         }
     }
+}
+
+TYPED_TEST(MatchTest, RowsOfListsSideBySide) {
+    MatchCases cases(32);
+    for (const int count : {1, 2, 7}) {
+        const Match match = make_match({3, 5, 9}, {1, 2, 2}, {3, 3, 3}, count);
+        const MatchLayers all = match_layers(match, 0, 3);
+        const std::int64_t rows = match_rows(match, all);
+        const MatchBuffers<TypeParam> buffers(this->queue(), match, all, cases.rough(match));
+        const DeviceBytes<TypeParam> packed(
+            this->queue(),
+            std::vector<std::byte>(static_cast<std::size_t>(rows * match_row_bytes(count))));
+        match_patches(this->queue(), match, all, buffers.volume(), buffers.lists());
+        pack_match_rows(this->queue(), rows, count, buffers.lists(), packed.data());
+        const auto lists = buffers.fetch();
+        const auto bytes = packed.fetch();
+        const auto each = static_cast<std::size_t>(count);
+        for (std::size_t row = 0; row < lists.count.size(); ++row) {
+            const std::byte* at =
+                bytes.data() + row * static_cast<std::size_t>(match_row_bytes(count));
+            EXPECT_EQ(0, std::memcmp(at, lists.index.data() + row * each, 8 * each));
+            EXPECT_EQ(0, std::memcmp(at + 8 * each, lists.distance.data() + row * each, 4 * each));
+            EXPECT_EQ(0, std::memcmp(at + 12 * each, lists.count.data() + row, 4));
+        }
+    }
+}
+
+TYPED_TEST(MatchTest, VoxelsBecomeFloatsAndBack) {
+    const auto change = [&]<class T>(const std::vector<float>& values,
+                                     const std::vector<T>& right) {
+        std::vector<std::byte> bytes(values.size() * 4);
+        std::memcpy(bytes.data(), values.data(), bytes.size());
+        const DeviceBytes<TypeParam> floats(this->queue(), bytes);
+        const DeviceBytes<TypeParam> voxels(this->queue(),
+                                            std::vector<std::byte>(right.size() * sizeof(T)));
+        const auto count = std::ssize(values);
+        voxels_from_float(this->queue(), element_type_of<T>(), count,
+                          reinterpret_cast<const float*>(floats.data()), voxels.data());
+        const auto made = voxels.fetch();
+        EXPECT_EQ(0, std::memcmp(made.data(), right.data(), right.size() * sizeof(T)));
+        voxels_to_float(this->queue(), element_type_of<T>(), count, voxels.data(),
+                        reinterpret_cast<float*>(floats.data()));
+        const auto back = floats.fetch();
+        for (std::size_t i = 0; i < right.size(); ++i) {
+            float value = 0;
+            std::memcpy(&value, back.data() + 4 * i, 4);
+            EXPECT_EQ(value, static_cast<float>(right[i]));
+        }
+    };
+    const std::vector<float> values = {-3, -0.4F, 0.5F, 1.5F, 2.5F, 254.5F, 255.5F, 65534.4F, 1e9F};
+    change(values, std::vector<std::uint8_t>{0, 0, 0, 2, 2, 254, 255, 255, 255});
+    change(values, std::vector<std::uint16_t>{0, 0, 0, 2, 2, 254, 256, 65534, 65535});
+    change(values, values);
 }
 
 TYPED_TEST(MatchTest, ManyEqualDistances) {
