@@ -59,8 +59,10 @@ struct NlmJob::Memory {
         }
         sums = pieces.take<std::int64_t>(block.layers * layer);
         const auto grid = match_grid(job.keys_.match);
-        // Layers may hold one reference more than their number: the last.
-        const std::int64_t rows = std::min(grid[0], batch + 1) * grid[1] * grid[2];
+        const Match& match = job.keys_.match;
+        const OutputRows references{1, grid[1] * grid[2], match.step,
+                                    match.volume[0] - match.patch[0]};
+        const std::int64_t rows = references.most(batch);
         lists.index = pieces.take<std::uint64_t>(rows * job.keys_.match.count);
         lists.distance = pieces.take<float>(rows * job.keys_.match.count);
         lists.count = pieces.take<std::int32_t>(rows);
@@ -120,16 +122,18 @@ void NlmJob::check_rows(std::int64_t first, std::int64_t rows, const std::byte* 
     (void)checked_magnitude(volume_, first, rows, in);
 }
 
-std::int64_t NlmJob::batch_layers(Backend backend) const {
+std::int64_t NlmJob::batch_layers(Backend backend, std::int64_t layers) const {
     const auto grid = match_grid(keys_.match);
     const std::int64_t layer = grid[1] * grid[2] * (12 * std::int64_t{keys_.match.count} + 4);
-    const std::int64_t layers = list_bytes(backend) / layer;
+    const std::int64_t fitting = list_bytes(backend) / layer / tile_layers * tile_layers;
     const std::int64_t least = backend == Backend::cuda ? tile_layers : tile_layers / 2;
-    return std::max(layers / tile_layers * tile_layers, least) * keys_.match.step;
+    // No more than the block's, so that small chunks take little memory.
+    return std::min(std::max(fitting, least) * keys_.match.step, layers + keys_.match.patch[0] - 1);
 }
 
 std::int64_t NlmJob::scratch_bytes(Backend backend, const RowBlock& block) const {
-    return Memory(*this, block_layers(volume_, block), batch_layers(backend), nullptr).bytes;
+    const BlockLayers layers = block_layers(volume_, block);
+    return Memory(*this, layers, batch_layers(backend, layers.layers), nullptr).bytes;
 }
 
 template <class Q>
@@ -137,7 +141,7 @@ void NlmJob::add_estimates(Q& queue, const NlmLayers& held, std::int64_t in_firs
                            const float* voxels, const Memory& memory) const {
     const Backend backend = std::is_same_v<Q, CpuQueue> ? Backend::cpu : Backend::cuda;
     const std::int64_t end = held.first + held.layers;
-    const std::int64_t batch = batch_layers(backend);
+    const std::int64_t batch = batch_layers(backend, held.layers);
     std::int64_t first = std::max<std::int64_t>(0, held.first - (keys_.match.patch[0] - 1));
     for (; first < end; first += batch) {
         const MatchLayers layers = match_layers(keys_.match, first, std::min(batch, end - first));
@@ -155,7 +159,7 @@ void NlmJob::run_on(Q& queue, const RowBlock& block, const std::byte* in, std::b
                     std::byte* scratch) const {
     const Backend backend = std::is_same_v<Q, CpuQueue> ? Backend::cpu : Backend::cuda;
     const BlockLayers layers = block_layers(volume_, block);
-    const Memory memory(*this, layers, batch_layers(backend), scratch);
+    const Memory memory(*this, layers, batch_layers(backend, layers.layers), scratch);
     const std::int64_t in_voxels = layers.in_layers * volume_.layer_voxels();
     const std::int64_t out_voxels = layers.layers * volume_.layer_voxels();
     const auto* voxels = reinterpret_cast<const float*>(in);

@@ -57,8 +57,8 @@ class NlmJob : public StreamJob {
     template <class Q>
     void add_estimates(Q& queue, const NlmLayers& held, std::int64_t in_first, const float* voxels,
                        const Memory& memory) const;
-    /// Layers of references whose lists are there at once.
-    std::int64_t batch_layers(Backend backend) const;
+    /// Layers of references whose lists are there at once, for a block of so many.
+    std::int64_t batch_layers(Backend backend, std::int64_t layers) const;
 
     Volume volume_;
     NlmKeys keys_;
