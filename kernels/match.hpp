@@ -49,7 +49,7 @@ struct Match {
     /// most_published_candidates.
     MatchSelection selection = MatchSelection::fast;
 
-    static constexpr std::int64_t most_published_candidates = 24 * 1024;
+    static constexpr std::int64_t most_published_candidates = std::int64_t{24} * 1024;
 
     /// Of a reference in the middle of the volume.
     std::int64_t candidates() const;

@@ -70,8 +70,8 @@ struct NlmJob::Memory {
     }
 };
 
-NlmJob::NlmJob(Volume volume, NlmKeys keys, std::vector<std::int64_t> shape)
-    : volume_(std::move(volume)), keys_(std::move(keys)) {
+NlmJob::NlmJob(Volume volume, const NlmKeys& keys, std::vector<std::int64_t> shape)
+    : volume_(std::move(volume)), keys_(keys) {
     keys_.match.order = MatchOrder::nearest_first;
     shape_.output = {keys_.out_type, std::move(shape)};
     shape_.rows = volume_.rows();

@@ -34,7 +34,7 @@ struct NlmKeys {
 class NlmJob : public StreamJob {
   public:
     /// `shape`: the output's, as the input's: of an image two extents or three.
-    NlmJob(Volume volume, NlmKeys keys, std::vector<std::int64_t> shape);
+    NlmJob(Volume volume, const NlmKeys& keys, std::vector<std::int64_t> shape);
 
     StreamShape shape() const override { return shape_; }
     std::string computation() const override { return "nlm 1"; }
