@@ -58,12 +58,15 @@ struct Match {
 };
 
 /// What one call works on. The buffer holds layers [in_first, in_first + in_layers) of the volume;
-/// wanted are the references whose corners lie in layers [out_first, out_first + out_layers).
+/// wanted are the references whose corners lie in layers [out_first, out_first + out_layers) and,
+/// along y, in lines [first_line, first_line + lines), by default all.
 struct MatchLayers {
     std::int64_t in_first = 0;
     std::int64_t in_layers = 0;
     std::int64_t out_first = 0;
     std::int64_t out_layers = 0;
+    std::int64_t first_line = 0;
+    std::int64_t lines = std::numeric_limits<std::int64_t>::max() / 2;
 
     bool operator==(const MatchLayers&) const = default;
 };
@@ -78,7 +81,7 @@ std::int64_t match_grid_before(const Match& match, std::int64_t layer);
 /// their candidates cover; none where no reference lies there.
 MatchLayers match_layers(const Match& match, std::int64_t first, std::int64_t layers);
 
-/// References of these layers: the rows of the lists.
+/// References of these layers and lines: the rows of the lists.
 std::int64_t match_rows(const Match& match, const MatchLayers& layers);
 
 /// Where the matches go, a row a reference, references in the order z, y, x; device memory.

@@ -58,7 +58,7 @@ class DenseBox {
             for (std::int64_t y = box_.first[1]; y < box_.end[1]; ++y) {
                 for (std::int64_t x = box_.first[2]; x < box_.end[2]; ++x, ++i) {
                     put_match_row(work_, list(i), (z * work_.grid[1] + y) * work_.grid[2] + x,
-                                  work_.first + z, y, x, lists);
+                                  work_.first + z, work_.first_line + y, x, lists);
                 }
             }
         }
@@ -74,7 +74,8 @@ class DenseBox {
 
     void visit(std::int64_t dz, std::int64_t dy, std::int64_t dx) {
         z_ = inside(work_.first + box_.first[0], work_.first + box_.end[0], dz, work_.corner[0]);
-        y_ = inside(box_.first[1], box_.end[1], dy, work_.corner[1]);
+        y_ = inside(work_.first_line + box_.first[1], work_.first_line + box_.end[1], dy,
+                    work_.corner[1]);
         x_ = inside(box_.first[2], box_.end[2], dx, work_.corner[2]);
         if (z_.first >= z_.end || y_.first >= y_.end || x_.first >= x_.end) {
             return;
@@ -175,8 +176,8 @@ class DenseBox {
                 const float* from =
                     squares_ + ((z - z_.first) * square_rows_ + y - y_.first) * pitch_;
                 add_rows(from, x_.end - x_.first + px - 1);
-                const std::int64_t row =
-                    (z - work_.first - box_.first[0]) * box_.extent(1) + y - box_.first[1];
+                const std::int64_t row = (z - work_.first - box_.first[0]) * box_.extent(1) + y -
+                                         work_.first_line - box_.first[1];
                 choose_row<px>(row);
             }
         }

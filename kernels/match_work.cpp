@@ -16,6 +16,15 @@ std::int64_t references(std::int64_t last, std::int64_t step) {
     return last / step + 1 + (last % step != 0 ? 1 : 0);
 }
 
+/// How many references along an axis lie before a place.
+std::int64_t grid_before(const Match& match, std::size_t axis, std::int64_t at) {
+    const std::int64_t last = last_corner(match, axis);
+    if (at <= 0) {
+        return 0;
+    }
+    return at > last ? references(last, match.step) : (at - 1) / match.step + 1;
+}
+
 } // namespace
 
 std::array<std::int64_t, 3> match_grid(const Match& match) {
@@ -27,11 +36,7 @@ std::array<std::int64_t, 3> match_grid(const Match& match) {
 }
 
 std::int64_t match_grid_before(const Match& match, std::int64_t layer) {
-    const std::int64_t last = last_corner(match, 0);
-    if (layer <= 0) {
-        return 0;
-    }
-    return layer > last ? references(last, match.step) : (layer - 1) / match.step + 1;
+    return grid_before(match, 0, layer);
 }
 
 MatchLayers match_layers(const Match& match, std::int64_t first, std::int64_t layers) {
@@ -52,10 +57,7 @@ MatchLayers match_layers(const Match& match, std::int64_t first, std::int64_t la
 std::int64_t Match::candidates() const { return make_match_work(*this, {}).candidates(); }
 
 std::int64_t match_rows(const Match& match, const MatchLayers& layers) {
-    const auto grid = match_grid(match);
-    const std::int64_t along_z = match_grid_before(match, layers.out_first + layers.out_layers) -
-                                 match_grid_before(match, layers.out_first);
-    return std::max<std::int64_t>(0, along_z) * grid[1] * grid[2];
+    return make_match_work(match, layers).rows();
 }
 
 float match_most(float threshold, float voxels) {
@@ -107,9 +109,12 @@ MatchWork make_match_work(const Match& match, const MatchLayers& layers) {
         work.grid[i] = grid[i];
         work.patch[i] = match.patch[i];
     }
-    work.first = match_grid_before(match, layers.out_first);
-    work.grid[0] = match_grid_before(match, layers.out_first + layers.out_layers) - work.first;
+    work.first = grid_before(match, 0, layers.out_first);
+    work.grid[0] = grid_before(match, 0, layers.out_first + layers.out_layers) - work.first;
     work.grid[0] = std::max<std::int64_t>(0, work.grid[0]);
+    work.first_line = grid_before(match, 1, layers.first_line);
+    work.grid[1] = grid_before(match, 1, layers.first_line + layers.lines) - work.first_line;
+    work.grid[1] = std::max<std::int64_t>(0, work.grid[1]);
     work.step = match.step;
     work.in_first = layers.in_first;
     work.in_layers = layers.in_layers;

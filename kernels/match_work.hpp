@@ -11,11 +11,12 @@ namespace runner {
 
 /// The numbers of one call of match_patches(), for both backends. Places and extents are z, y, x.
 struct MatchWork {
-    std::int64_t volume[3]; ///< of the whole
-    std::int64_t corner[3]; ///< the last corner
-    std::int64_t half[3];   ///< of the window, and no more than can be met
-    std::int64_t grid[3];   ///< references; along z those of this call
-    std::int64_t first;     ///< number along z of this call's first
+    std::int64_t volume[3];  ///< of the whole
+    std::int64_t corner[3];  ///< the last corner
+    std::int64_t half[3];    ///< of the window, and no more than can be met
+    std::int64_t grid[3];    ///< references; along z and y those of this call
+    std::int64_t first;      ///< number along z of this call's first
+    std::int64_t first_line; ///< the same along y
     std::int64_t step;
     std::int64_t in_first;
     std::int64_t in_layers;
@@ -27,9 +28,10 @@ struct MatchWork {
 
     constexpr std::int64_t rows() const { return grid[0] * grid[1] * grid[2]; }
 
-    /// The corner of reference `i` along `axis`; along z numbered from this call's first.
+    /// The corner of reference `i` along `axis`; along z and y numbered from this call's first.
     constexpr std::int64_t reference(int axis, std::int64_t i) const {
-        const std::int64_t at = (axis == 0 ? first + i : i) * step;
+        const std::int64_t before = axis == 0 ? first : (axis == 1 ? first_line : 0);
+        const std::int64_t at = (before + i) * step;
         return at < corner[axis] ? at : corner[axis];
     }
 

@@ -22,10 +22,15 @@ namespace {
 /// the CPU.
 constexpr std::int64_t tile_layers = 8;
 constexpr std::int64_t wanted_tiles = 4;
+constexpr std::int64_t box_lines = 16; ///< of the CPU
 
-/// Lists of this size keep a GPU busy; on the CPU the next step finds them in the caches.
+/// Lists of this size keep a GPU, or some hundred cores, busy.
 constexpr std::int64_t list_bytes(Backend backend) {
-    return backend == Backend::cuda ? 512 * MiB : 32 * MiB;
+    return backend == Backend::cuda ? 512 * MiB : 128 * MiB;
+}
+
+std::int64_t round_down(std::int64_t value, std::int64_t step) {
+    return std::max(value / step * step, step);
 }
 
 /// Stabilised, where it is to be, on the host.
@@ -47,7 +52,7 @@ struct NlmJob::Memory {
     MatchLists lists;
     std::int64_t bytes = 0;
 
-    Memory(const NlmJob& job, const BlockLayers& block, std::int64_t batch, std::byte* memory) {
+    Memory(const NlmJob& job, const BlockLayers& block, const NlmBatch& batch, std::byte* memory) {
         Pieces pieces(memory);
         const std::int64_t layer = job.volume_.layer_voxels();
         const bool stabilise = job.keys_.stabilise != Stabilise::none;
@@ -58,11 +63,11 @@ struct NlmJob::Memory {
             means = pieces.take<float>(block.layers * layer);
         }
         sums = pieces.take<std::int64_t>(block.layers * layer);
-        const auto grid = match_grid(job.keys_.match);
         const Match& match = job.keys_.match;
-        const OutputRows references{1, grid[1] * grid[2], match.step,
-                                    match.volume[0] - match.patch[0]};
-        const std::int64_t rows = references.most(batch);
+        const OutputRows along_z{1, 1, match.step, match.volume[0] - match.patch[0]};
+        const OutputRows along_y{1, 1, match.step, match.volume[1] - match.patch[1]};
+        const std::int64_t rows =
+            along_z.most(batch.layers) * along_y.most(batch.lines) * match_grid(match)[2];
         lists.index = pieces.take<std::uint64_t>(rows * job.keys_.match.count);
         lists.distance = pieces.take<float>(rows * job.keys_.match.count);
         lists.count = pieces.take<std::int32_t>(rows);
@@ -122,18 +127,23 @@ void NlmJob::check_rows(std::int64_t first, std::int64_t rows, const std::byte* 
     (void)checked_magnitude(volume_, first, rows, in);
 }
 
-std::int64_t NlmJob::batch_layers(Backend backend, std::int64_t layers) const {
-    const auto grid = match_grid(keys_.match);
-    const std::int64_t layer = grid[1] * grid[2] * (12 * std::int64_t{keys_.match.count} + 4);
-    const std::int64_t fitting = list_bytes(backend) / layer / tile_layers * tile_layers;
-    const std::int64_t least = backend == Backend::cuda ? tile_layers : tile_layers / 2;
-    // No more than the block's, so that small chunks take little memory.
-    return std::min(std::max(fitting, least) * keys_.match.step, layers + keys_.match.patch[0] - 1);
+NlmBatch NlmJob::batch(Backend backend, std::int64_t layers) const {
+    const Match& match = keys_.match;
+    const auto grid = match_grid(match);
+    const std::int64_t line = grid[2] * (12 * std::int64_t{match.count} + 4);
+    const std::int64_t tiles = round_down(list_bytes(backend) / (line * grid[1]), tile_layers);
+    // No more layers than the block's, so that small chunks take little memory.
+    NlmBatch batch{std::min(tiles * match.step, layers + match.patch[0] - 1), volume_.shape[1]};
+    if (backend == Backend::cpu) {
+        const std::int64_t fitting = list_bytes(backend) / (line * std::min(tiles, batch.layers));
+        batch.lines = std::min(round_down(fitting, box_lines) * match.step, volume_.shape[1]);
+    }
+    return batch;
 }
 
 std::int64_t NlmJob::scratch_bytes(Backend backend, const RowBlock& block) const {
     const BlockLayers layers = block_layers(volume_, block);
-    return Memory(*this, layers, batch_layers(backend, layers.layers), nullptr).bytes;
+    return Memory(*this, layers, batch(backend, layers.layers), nullptr).bytes;
 }
 
 template <class Q>
@@ -141,16 +151,19 @@ void NlmJob::add_estimates(Q& queue, const NlmLayers& held, std::int64_t in_firs
                            const float* voxels, const Memory& memory) const {
     const Backend backend = std::is_same_v<Q, CpuQueue> ? Backend::cpu : Backend::cuda;
     const std::int64_t end = held.first + held.layers;
-    const std::int64_t batch = batch_layers(backend, held.layers);
+    const NlmBatch step = batch(backend, held.layers);
     std::int64_t first = std::max<std::int64_t>(0, held.first - (keys_.match.patch[0] - 1));
-    for (; first < end; first += batch) {
-        const MatchLayers layers = match_layers(keys_.match, first, std::min(batch, end - first));
-        if (match_rows(keys_.match, layers) == 0) {
-            continue;
-        }
+    for (; first < end; first += step.layers) {
+        MatchLayers layers = match_layers(keys_.match, first, std::min(step.layers, end - first));
         const float* from = voxels + (layers.in_first - in_first) * volume_.layer_voxels();
-        match_patches(queue, keys_.match, layers, from, memory.lists);
-        add_nlm_estimates(queue, keys_.match, layers, nlm_, from, memory.lists, held, memory.sums);
+        layers.lines = step.lines;
+        for (; layers.first_line < volume_.shape[1]; layers.first_line += step.lines) {
+            if (match_rows(keys_.match, layers) > 0) {
+                match_patches(queue, keys_.match, layers, from, memory.lists);
+                add_nlm_estimates(queue, keys_.match, layers, nlm_, from, memory.lists, held,
+                                  memory.sums);
+            }
+        }
     }
 }
 
@@ -159,7 +172,7 @@ void NlmJob::run_on(Q& queue, const RowBlock& block, const std::byte* in, std::b
                     std::byte* scratch) const {
     const Backend backend = std::is_same_v<Q, CpuQueue> ? Backend::cpu : Backend::cuda;
     const BlockLayers layers = block_layers(volume_, block);
-    const Memory memory(*this, layers, batch_layers(backend, layers.layers), scratch);
+    const Memory memory(*this, layers, batch(backend, layers.layers), scratch);
     const std::int64_t in_voxels = layers.in_layers * volume_.layer_voxels();
     const std::int64_t out_voxels = layers.layers * volume_.layer_voxels();
     const auto* voxels = reinterpret_cast<const float*>(in);

@@ -28,6 +28,12 @@ struct NlmKeys {
     ElementType out_type = ElementType::float32; ///< this or the input's
 };
 
+/// Layers, and lines of these, of the volume whose references' lists are there at once.
+struct NlmBatch {
+    std::int64_t layers = 0;
+    std::int64_t lines = 0;
+};
+
 /// Denoising by non-local means; docs/denoise.md says what it computes. Rows are lines of the
 /// volume, a layer has all of a z. References whose estimates reach over a chunk's border are
 /// matched in both chunks, from the same voxels.
@@ -57,8 +63,8 @@ class NlmJob : public StreamJob {
     template <class Q>
     void add_estimates(Q& queue, const NlmLayers& held, std::int64_t in_first, const float* voxels,
                        const Memory& memory) const;
-    /// Layers of references whose lists are there at once, for a block of so many.
-    std::int64_t batch_layers(Backend backend, std::int64_t layers) const;
+    /// For a block of so many layers.
+    NlmBatch batch(Backend backend, std::int64_t layers) const;
 
     Volume volume_;
     NlmKeys keys_;

@@ -96,9 +96,13 @@ TYPED_TEST(NlmTest, PartsInAnyOrderGiveTheSameBytes) {
         const Nlm nlm = make_nlm(300, 1, volume);
         std::vector<MatchLayers> parts;
         for (std::int64_t first = 0; first < match.volume[0];) {
-            const std::int64_t layers = cases.number(1, 6);
-            parts.push_back(match_layers(match, first, layers));
-            first += layers;
+            MatchLayers part = match_layers(match, first, cases.number(1, 6));
+            first += part.out_layers;
+            while (part.first_line < match.volume[1]) {
+                part.lines = cases.number(1, match.volume[1]);
+                parts.push_back(part);
+                part.first_line += part.lines;
+            }
         }
         std::reverse(parts.begin(), parts.end());
         EXPECT_EQ(this->denoise(match, nlm, volume), this->denoise(match, nlm, volume, parts))
