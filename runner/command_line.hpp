@@ -85,7 +85,8 @@ struct InspectCommand {
 struct CompareCommand {
     DatasetName a;
     DatasetName b;
-    double tolerance = 0; ///< the largest absolute difference that is still equal
+    std::optional<DatasetName> by; ///< that differences are divided by too
+    double tolerance = 0;          ///< the largest absolute difference that is still equal
     bool json = false;
     InputRules rules;
 };

@@ -120,8 +120,13 @@ struct Verbs {
         for (const DatasetName& what : {command.a, command.b}) {
             look_at(what, command.rules);
         }
-        const Comparison comparison = compare({command.a.file, command.a.dataset, command.b.file,
-                                               command.b.dataset, command.tolerance, all_cores()});
+        if (command.by) {
+            look_at(*command.by, command.rules);
+        }
+        const DatasetName by = command.by.value_or(DatasetName{});
+        const Comparison comparison =
+            compare({command.a.file, command.a.dataset, command.b.file, command.b.dataset,
+                     command.tolerance, all_cores(), by.file, by.dataset});
         print(command.json ? comparison_json(comparison) : comparison_text(comparison));
         return comparison.differs() ? ExitCode::differs : ExitCode::ok;
     }

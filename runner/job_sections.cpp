@@ -105,6 +105,13 @@ std::optional<GenerateRequest> parse_generate(TableReader& input) {
     if (const std::optional<std::int64_t> seed = table->integer("seed", 0)) {
         request.seed = static_cast<std::uint64_t>(*seed);
     }
+    if (pattern == Pattern::xray) {
+        request.counts = table->number("counts").value_or(usual_counts);
+        if (!(request.counts > 0 && request.counts <= most_counts)) {
+            table->complain("counts",
+                            "must be above 0 and at most 1e9, got " + toml_text(request.counts));
+        }
+    }
     table->finish();
     return request;
 }
@@ -329,10 +336,10 @@ JobFile::Input parse_input(TableReader& top, std::string_view usual_dataset, Fil
 }
 
 JobFile::Output parse_output(TableReader& top, const JobFile::Input& input, SandFiles sand_files,
-                             FileNames names) {
+                             OutputPlace place, FileNames names) {
     JobFile::Output output;
     if (!top.has("output") && names == FileNames::batch) {
-        output.dataset = input.dataset;
+        output.dataset = place == OutputPlace::group ? "/" : input.dataset;
         return output;
     }
     if (!top.has("output")) {
@@ -359,8 +366,12 @@ JobFile::Output parse_output(TableReader& top, const JobFile::Input& input, Sand
             check_sand_output(*table, sand_files);
         }
     }
-    output.dataset = table->has("dataset") ? filled_text(*table, "dataset") : input.dataset;
-    check_output_dataset(*table, output.dataset);
+    const bool group = place == OutputPlace::group;
+    output.dataset =
+        table->has("dataset") ? filled_text(*table, "dataset") : (group ? "/" : input.dataset);
+    if (!group || output.dataset != "/") {
+        check_output_dataset(*table, output.dataset);
+    }
     output.type = parse_type(*table, "dtype");
     output.overwrite = table->boolean("overwrite").value_or(output.overwrite);
     output.sync = table->boolean("sync").value_or(output.sync);

@@ -17,6 +17,7 @@
 #include "runner/report_page.hpp"
 #include "runner/report_pictures.hpp"
 #include "runner/stop.hpp"
+#include "runner/survey_input.hpp"
 #include "runner/text_file.hpp"
 #include "runner/ticker.hpp"
 #include "runner/trace.hpp"
@@ -253,6 +254,8 @@ ExitCode run_claimed(const RunCommand& command, const PreparedJob& prepared,
             ranks.abort(stall->code());
         }
     });
+    const bool surveyed =
+        survey_input(prepared, ranks, binding.limits.cores, io_threads_of(plan), stop);
     std::visit([&](const auto& some) { open_run(prepared, some, beginning, ranks, open); }, plan);
     const double start_seconds = seconds_since(start);
     const bool reports = !command.reports.empty();
@@ -262,14 +265,19 @@ ExitCode run_claimed(const RunCommand& command, const PreparedJob& prepared,
         return run_engine(command, prepared, some, binding, ranks, beginning, open, stop,
                           command.trace || reports ? &trace : nullptr);
     };
-    mine.times = std::visit(run, plan);
+    if (surveyed) {
+        mine.times = std::visit(run, plan);
+    }
     const auto streamed = Clock::now();
     ranks.together([&] {
         open.commits->finish();
         open.writer->finish(RowWriter::Sync::no);
     });
-    const auto stopped =
+    std::optional<Stopped> stopped =
         std::visit([&](const auto& some) { return agree_on_stop(some, open, stop, ranks); }, plan);
+    if (!stopped && !surveyed) {
+        stopped = Stopped{stop.reason(), "all rows of "};
+    }
     if (stopped) {
         if (ranks.first()) {
             say(stopped_line(prepared, *stopped));

@@ -114,6 +114,17 @@ Command parse_devices(const Verb& verb, std::span<const std::string> arguments) 
     return command;
 }
 
+double parse_counts(const VerbParser& parser, Pattern pattern, const std::string& given) {
+    if (pattern != Pattern::xray) {
+        parser.refuse("--counts is of the pattern xray alone");
+    }
+    const double counts = parser.amount("--counts", given);
+    if (counts == 0 || counts > most_counts) {
+        parser.refuse("--counts is above 0 and at most 1e9, not " + given);
+    }
+    return counts;
+}
+
 Command parse_generate(const Verb& verb, std::span<const std::string> arguments) {
     VerbParser parser(verb, "runner generate noise data/image.h5 --shape 4096,4096 --dtype uint16 "
                             "--dataset /image");
@@ -126,7 +137,9 @@ Command parse_generate(const Verb& verb, std::span<const std::string> arguments)
     parser.add_option("--shape", shape, "Z,Y,X",
                       "extents, the last running fastest; default: the sample's own");
     parser.add_option("--dtype", type, "TYPE", element_type_names() + "; default for sand: uint8");
-    parser.add_option("--seed", seed, "NUMBER", "of noise (default 0)");
+    parser.add_option("--seed", seed, "NUMBER", "of noise and xray (default 0)");
+    std::string counts;
+    parser.add_option("--counts", counts, "NUMBER", "of xray: photons a voxel (default 1000)");
     const CLI::Option* const dataset =
         parser.add_option("--dataset", command.dataset, "NAME",
                           "its place in the file (default /data, of sand /frames)");
@@ -150,6 +163,9 @@ Command parse_generate(const Verb& verb, std::span<const std::string> arguments)
         command.dataset = is_sand ? "/frames" : "/data";
     }
     command.request.seed = static_cast<std::uint64_t>(parser.integer("--seed", seed, 0));
+    if (!counts.empty()) {
+        command.request.counts = parse_counts(parser, pattern, counts);
+    }
     if (command.dataset.empty() || command.file.empty()) {
         parser.refuse("a file and a dataset have names");
     }
