@@ -43,9 +43,9 @@ void shuffle_sized(std::span<const std::byte> from, std::int64_t count, std::byt
 void shuffle_bytes(std::span<const std::byte> from, std::int64_t size, std::byte* to) {
     // In pieces that stay in the nearest cache while their bytes are picked out one weight at a
     // time.
-    constexpr std::int64_t piece = 2048;
+    constexpr std::int64_t piece = 1024;
     const std::int64_t count = static_cast<std::int64_t>(from.size()) / size;
-    std::array<std::byte, 8 * piece> sorted{};
+    std::array<std::byte, 16 * piece> sorted{};
     for (std::int64_t begin = 0; begin < count; begin += piece) {
         const std::int64_t n = std::min(piece, count - begin);
         const auto part = from.subspan(static_cast<std::size_t>(begin * size),
@@ -54,6 +54,7 @@ void shuffle_bytes(std::span<const std::byte> from, std::int64_t size, std::byte
         case 2: shuffle_sized<2>(part, n, sorted.data()); break;
         case 4: shuffle_sized<4>(part, n, sorted.data()); break;
         case 8: shuffle_sized<8>(part, n, sorted.data()); break;
+        case 16: shuffle_sized<16>(part, n, sorted.data()); break;
         default: shuffle_sized<1>(part, n, sorted.data()); break;
         }
         for (std::int64_t b = 0; b < size; ++b) {

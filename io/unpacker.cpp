@@ -67,6 +67,7 @@ void unshuffle_bytes(std::span<const std::byte> from, std::int64_t size, std::by
     case 2: return unshuffle_sized<2>(from.data(), count, to);
     case 4: return unshuffle_sized<4>(from.data(), count, to);
     case 8: return unshuffle_sized<8>(from.data(), count, to);
+    case 16: return unshuffle_sized<16>(from.data(), count, to);
     default: std::copy(from.begin(), from.end(), to);
     }
 }
@@ -99,7 +100,7 @@ bool Unpacker::knows(const std::vector<Filter>& filters) {
             return false;
         }
         const unsigned size = filters[at].parameters.front();
-        if (size != 1 && size != 2 && size != 4 && size != 8) {
+        if (size != 1 && size != 2 && size != 4 && size != 8 && size != 16) {
             return false;
         }
         ++at;

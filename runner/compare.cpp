@@ -39,6 +39,7 @@ struct Candidate {
 struct Part {
     std::int64_t different = 0;
     std::int64_t infinite = 0;
+    Candidate first; ///< by its number, not its value
     Candidate absolute;
     Candidate relative;
     double squares = 0;
@@ -50,6 +51,9 @@ struct Part {
     void add(const Part& next) {
         different += next.different;
         infinite += next.infinite;
+        if (first.element < 0) {
+            first = next.first;
+        }
         absolute.offer(next.absolute);
         relative.offer(next.relative);
         squares += next.squares;
@@ -86,6 +90,9 @@ template <class Wide> void add_difference(Wide a, Wide b, std::int64_t element, 
         distance = infinity;
     }
     ++part.different;
+    if (part.first.element < 0) {
+        part.first = {distance, element, value_a, value_b};
+    }
     part.squares += distance * distance;
     part.absolute.offer({distance, element, value_a, value_b});
     const double scale = std::max(std::abs(value_a), std::abs(value_b));
@@ -195,21 +202,50 @@ void compare_elements(RowReader& a, RowReader& b, Comparison& result) {
                                         "Name datasets of numbers, or of one type"});
     }
     const ByteDifferences found = compare_bytes(a, b);
+    result.as_bytes = true;
     result.different = found.different;
     if (found.different > 0) {
         result.absolute.value = infinity;
-        result.first_different = position_of(found.first, result.a.shape);
+        result.first = {infinity, position_of(found.first, result.a.shape), infinity, infinity};
     }
 }
 
-void check_shapes(const CompareRequest& request, const ArrayInfo& a, const ArrayInfo& b) {
+void check_shapes(const std::string& name_a, const ArrayInfo& a, const std::string& name_b,
+                  const ArrayInfo& b) {
     if (a.shape != b.shape) {
         throw Error(ExitCode::differs, {"the shapes differ", "",
-                                        request.file_a + ":" + request.dataset_a + " is " +
-                                            shape_text(a.shape) + ", " + request.file_b + ":" +
-                                            request.dataset_b + " is " + shape_text(b.shape),
+                                        name_a + " is " + shape_text(a.shape) + ", " + name_b +
+                                            " is " + shape_text(b.shape),
                                         "Name datasets of one shape"});
     }
+}
+
+/// One pass more, over all three.
+DividedDifferences divide(RowReader& a, RowReader& b, RowReader& by) {
+    RowPairs<double> pairs(a, b);
+    RowValues<double> divisors{&by};
+    DividedDifferences result;
+    std::int64_t finite = 0;
+    for (std::int64_t first = 0; first < pairs.rows(); first += pairs.step()) {
+        const std::int64_t rows = std::min(pairs.step(), pairs.rows() - first);
+        pairs.read(first, rows);
+        divisors.read(first, rows);
+        for (std::size_t i = 0; i < divisors.wide.size(); ++i) {
+            const double distance = std::abs(pairs.a()[i] - pairs.b()[i]);
+            const double share = distance == 0 ? 0 : distance / std::abs(divisors.wide[i]);
+            if (!std::isfinite(share)) {
+                ++result.infinite;
+                continue;
+            }
+            ++finite;
+            result.mean += share;
+            if (share > 0) {
+                ++result.decades[static_cast<int>(std::floor(std::log10(share)))];
+            }
+        }
+    }
+    result.mean /= static_cast<double>(std::max<std::int64_t>(1, finite));
+    return result;
 }
 
 } // namespace
@@ -221,8 +257,16 @@ Comparison compare(const CompareRequest& request) {
     result.request = request;
     result.a = a->info().array;
     result.b = b->info().array;
-    check_shapes(request, result.a, result.b);
+    check_shapes(request.file_a + ":" + request.dataset_a, result.a,
+                 request.file_b + ":" + request.dataset_b, result.b);
     result.elements = element_count(result.a);
+    if (!request.file_by.empty() && (!is_number(result.a.type) || !is_number(result.b.type))) {
+        throw Error(ExitCode::input,
+                    {"cannot divide the differences", request.file_a + ":" + request.dataset_a,
+                     "not both are numbers: they are " + type_text(result.a) + " and " +
+                         type_text(result.b),
+                     "Leave out --divide-by"});
+    }
     if (!has_values(result.a) || !has_values(result.b)) {
         compare_elements(*a, *b, result);
         return result;
@@ -236,6 +280,7 @@ Comparison compare(const CompareRequest& request) {
                              : compare_all<double>(*a, *b);
     result.different = sum.different;
     result.infinite = sum.infinite;
+    result.first = extreme_of(sum.first, result.a.shape);
     result.absolute = extreme_of(sum.absolute, result.a.shape);
     result.relative = extreme_of(sum.relative, result.a.shape);
     result.decades = sum.decades;
@@ -248,6 +293,12 @@ Comparison compare(const CompareRequest& request) {
         result.ssim = 1.0;
     } else if (!complex) {
         result.ssim = mean_ssim(*a, *b, result.peak);
+    }
+    if (!request.file_by.empty()) {
+        const auto by = open_rows(request.file_by, request.dataset_by, request.threads);
+        check_shapes(request.file_a + ":" + request.dataset_a, result.a,
+                     request.file_by + ":" + request.dataset_by, by->info().array);
+        result.divided = divide(*a, *b, *by);
     }
     return result;
 }

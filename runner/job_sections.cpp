@@ -2,6 +2,7 @@
 #include "runner/job_sections.hpp"
 
 #include "base/error.hpp"
+#include "io/rows_format.hpp"
 #include "io/sand_file.hpp"
 #include "jobs/toml_text.hpp"
 #include "kernels/patterns.hpp"
@@ -9,6 +10,7 @@
 
 #include <array>
 #include <filesystem>
+#include <initializer_list>
 #include <limits>
 #include <system_error>
 #include <utility>
@@ -103,6 +105,13 @@ std::optional<GenerateRequest> parse_generate(TableReader& input) {
     if (const std::optional<std::int64_t> seed = table->integer("seed", 0)) {
         request.seed = static_cast<std::uint64_t>(*seed);
     }
+    if (pattern == Pattern::xray) {
+        request.counts = table->number("counts").value_or(usual_counts);
+        if (!(request.counts > 0 && request.counts <= most_counts)) {
+            table->complain("counts",
+                            "must be above 0 and at most 1e9, got " + toml_text(request.counts));
+        }
+    }
     table->finish();
     return request;
 }
@@ -195,6 +204,11 @@ void check_sand_output(TableReader& table, SandFiles sand_files) {
     }
 }
 
+/// Whether a name is of a format that verbs read and write, and jobs do not.
+bool is_only_converted(const std::string& file) {
+    return rows_format_of(file) != nullptr && !is_sand_name(file);
+}
+
 enum class Share { none, allowed };
 
 /// A size in words or in bytes, or a share of what is free where that is allowed.
@@ -246,6 +260,16 @@ std::optional<std::int64_t> parse_count(TableReader& table, std::string_view key
     return table.integer(key, 1, most);
 }
 
+/// Reports keys that a batch has no place for.
+void refuse_beside_batch(TableReader& table, std::initializer_list<std::string_view> keys,
+                         const std::string& why) {
+    for (const std::string_view key : keys) {
+        if (table.has(key)) {
+            table.complain(key, why + ": remove this key, or the table [batch]");
+        }
+    }
+}
+
 /// A number of seconds, 0 or more.
 double parse_seconds(TableReader& table, std::string_view key, double otherwise) {
     const std::optional<double> seconds = table.number(key);
@@ -269,9 +293,13 @@ const std::vector<std::string>& generate_patterns() {
     return names;
 }
 
-JobFile::Input parse_input(TableReader& top, std::string_view usual_dataset) {
+JobFile::Input parse_input(TableReader& top, std::string_view usual_dataset, FileNames names) {
     JobFile::Input input;
     if (!top.has("input")) {
+        if (names == FileNames::batch && !usual_dataset.empty()) {
+            input.dataset = usual_dataset;
+            return input;
+        }
         top.missing("input", "a table [input] with file and dataset");
         return input;
     }
@@ -279,13 +307,24 @@ JobFile::Input parse_input(TableReader& top, std::string_view usual_dataset) {
     if (!table) {
         return input;
     }
-    input.file = required_text(*table, "file", "file = \"data/image.h5\", an HDF5 file");
+    if (names == FileNames::own) {
+        input.file = required_text(*table, "file", "file = \"data/image.h5\", an HDF5 file");
+        if (is_only_converted(input.file)) {
+            table->complain("file", "a job reads HDF5; make that first: runner convert " +
+                                        quoted_text(input.file) + " " +
+                                        quoted_text(input.file + ".h5"));
+        }
+    } else {
+        refuse_beside_batch(*table, {"file", "generate"}, "batch.inputs names the inputs");
+    }
     input.dataset = usual_dataset;
     if (table->has("dataset") || usual_dataset.empty()) {
         input.dataset =
             required_text(*table, "dataset", "dataset = \"/image\", its place in the file");
     }
-    input.generate = parse_generate(*table);
+    if (names == FileNames::own) {
+        input.generate = parse_generate(*table);
+    }
     if (table->boolean("allow_external").value_or(false)) {
         input.rules.outside = InputRules::Outside::anywhere;
     }
@@ -296,8 +335,13 @@ JobFile::Input parse_input(TableReader& top, std::string_view usual_dataset) {
     return input;
 }
 
-JobFile::Output parse_output(TableReader& top, const JobFile::Input& input, SandFiles sand_files) {
+JobFile::Output parse_output(TableReader& top, const JobFile::Input& input, SandFiles sand_files,
+                             OutputPlace place, FileNames names) {
     JobFile::Output output;
+    if (!top.has("output") && names == FileNames::batch) {
+        output.dataset = place == OutputPlace::group ? "/" : input.dataset;
+        return output;
+    }
     if (!top.has("output")) {
         top.missing("output", "a table [output] with file");
         return output;
@@ -306,16 +350,28 @@ JobFile::Output parse_output(TableReader& top, const JobFile::Input& input, Sand
     if (!table) {
         return output;
     }
-    output.file = required_text(*table, "file", "file = \"out/image.h5\", the file to make");
+    if (names == FileNames::own) {
+        output.file = required_text(*table, "file", "file = \"out/image.h5\", the file to make");
+    } else {
+        refuse_beside_batch(*table, {"file"}, "batch.output names the outputs");
+    }
     if (!output.file.empty()) {
         check_output_file(*table, output.file, input.file);
+        if (is_only_converted(output.file)) {
+            table->complain("file", "a job writes HDF5; runner convert makes " +
+                                        quoted_text(output.file) + " of that");
+        }
         if (is_sand_name(output.file)) {
             output.layout.format = FileFormat::sand;
             check_sand_output(*table, sand_files);
         }
     }
-    output.dataset = table->has("dataset") ? filled_text(*table, "dataset") : input.dataset;
-    check_output_dataset(*table, output.dataset);
+    const bool group = place == OutputPlace::group;
+    output.dataset =
+        table->has("dataset") ? filled_text(*table, "dataset") : (group ? "/" : input.dataset);
+    if (!group || output.dataset != "/") {
+        check_output_dataset(*table, output.dataset);
+    }
     output.type = parse_type(*table, "dtype");
     output.overwrite = table->boolean("overwrite").value_or(output.overwrite);
     output.sync = table->boolean("sync").value_or(output.sync);

@@ -22,6 +22,33 @@ void expect_input_error(const std::function<void()>& action, const std::string& 
     }
 }
 
+TEST(ElementType, OnlyNumbersAreVisitedAndNamedByUsers) {
+    for (const ElementType type : all_element_types) {
+        EXPECT_TRUE(is_number(type));
+        EXPECT_EQ(element_type(name_of(type)), type);
+        EXPECT_EQ(visit_element_type(type, [](auto zero) { return std::int64_t{sizeof(zero)}; }),
+                  size_of(type));
+    }
+    for (const ElementType type : {ElementType::complex64, ElementType::bytes8}) {
+        EXPECT_FALSE(is_number(type));
+        EXPECT_FALSE(element_type(name_of(type)));
+        EXPECT_EQ(size_of(type), 8);
+        EXPECT_THROW(visit_element_type(type, [](auto /*zero*/) {}), Error);
+    }
+    EXPECT_EQ(size_of(ElementType::complex128), 16);
+    EXPECT_EQ(size_of(ElementType::bytes16), 16);
+}
+
+TEST(ArrayInfo, TellsTheStoredTypeAndComparesIt) {
+    ArrayInfo info{ElementType::bytes4, {3}, {"string of 4 bytes", "encoded"}};
+    EXPECT_EQ(type_text(info), "string of 4 bytes");
+    EXPECT_EQ(info, (ArrayInfo{ElementType::bytes4, {3}, {"string of 4 bytes", "otherwise"}}));
+    EXPECT_NE(info, (ArrayInfo{ElementType::bytes4, {3}, {"opaque of 4 bytes", "encoded"}}));
+    info.stored.text.assign(500, 'x');
+    EXPECT_EQ(type_text(info), std::string(160, 'x') + "...");
+    EXPECT_EQ(type_text({ElementType::int16, {3}}), "int16");
+}
+
 TEST(ArrayInfo, CountsElementsAndBytes) {
     const ArrayInfo info{ElementType::uint16, {3, 4, 5}};
     EXPECT_EQ(60, element_count(info));

@@ -33,7 +33,7 @@ TEST(ShuffleBytes, PutsBytesOfEqualWeightSideBySide) {
 
 TEST(ShuffleBytes, IsUndone) {
     std::mt19937 random(1);
-    for (const std::int64_t size : {1, 2, 4, 8}) {
+    for (const std::int64_t size : {1, 2, 4, 8, 16}) {
         for (const std::int64_t count : {1, 3, 2048, 2049, 5000}) {
             std::vector<std::byte> from(static_cast<std::size_t>(size * count));
             std::generate(from.begin(), from.end(),

@@ -296,10 +296,10 @@ class Refused(Folder):
         kinds = {
             "string of any length": np.array(["a", "b"], dtype=h5py.string_dtype()),
             "string of 3 bytes": np.array([b"abc"], dtype="S3"),
-            "compound of 2 members": np.array([1j, 2], dtype="complex64"),
-            "float16": np.array([1, 2], dtype="float16"),
-            "enumeration": np.array([True, False]),
-            "float128": np.array([1, 2], dtype="longdouble"),
+            "compound of 2 members {a: float32, b: int16}": np.zeros(2, dtype=[("a", "f4"),
+                                                                               ("b", "i2")]),
+            "opaque of 3 bytes": np.array([b"abc"], dtype="V3"),
+            "array [3] of float32": np.zeros(2, dtype="(3,)f4"),
         }
         for text, data in kinds.items():
             with self.subTest(text):

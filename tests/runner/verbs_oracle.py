@@ -40,6 +40,9 @@ class Verbs(unittest.TestCase):
         distance = np.abs(a.astype("longdouble") - b.astype("longdouble"))
         self.assertEqual(got["different"], int((a != b).sum()))
         self.assertEqual(got["largest_absolute"]["value"], float(distance.max()))
+        first = np.argwhere(a != b)[0]
+        self.assertEqual(got["first"]["position"], first.tolist())
+        self.assertEqual(got["first"]["value"], float(distance[tuple(first)]))
         position = np.unravel_index(distance.argmax(), a.shape)
         self.assertEqual(got["largest_absolute"]["position"], [int(i) for i in position])
         scale = np.maximum(np.abs(a.astype("longdouble")), np.abs(b.astype("longdouble")))
@@ -84,6 +87,45 @@ class Verbs(unittest.TestCase):
         b[::1000, ::7] += 0.25
         self.check(a, b, float(a.max() - a.min()))
 
+    def test_complex(self):
+        """Extremes and the range are of moduli; of two types as well."""
+        rng = np.random.default_rng(4)
+        a = (rng.random((20, 30)) + 1j * rng.random((20, 30))).astype("c8")
+        b = a.astype("c16")
+        b[3, 7] += 3 - 4j
+        b[5, 1] *= 2
+        a[9, 9] = b[9, 9] = complex(np.nan, 1)
+        with h5py.File(self.path("a"), "w") as file:
+            file["x"] = a.astype(">c8")
+        with h5py.File(self.path("b"), "w") as file:
+            file["x"] = b
+        got = json.loads(self.run_tool("compare", self.path("a"), self.path("b"), "0"))
+        distance = np.abs(np.nan_to_num(a.astype("c16")) - np.nan_to_num(b))
+        self.assertEqual(got["a"]["type"], "complex64")
+        self.assertEqual(got["different"], 2)
+        self.assertEqual(got["first"]["position"], [3, 7])
+        self.assertEqual(got["largest_absolute"]["position"], [3, 7])
+        self.assertAlmostEqual(got["largest_absolute"]["value"], distance.max(), 12)
+        self.assertAlmostEqual(got["largest_absolute"]["a"], abs(a[3, 7]), 6)
+        self.assertAlmostEqual(got["rmse"], np.sqrt((distance ** 2).mean()), 12)
+        moduli = np.abs(a[np.isfinite(a)].astype("c16"))
+        self.assertAlmostEqual(got["peak"], moduli.max() - moduli.min(), 12)
+        self.assertIsNone(got["ssim"])
+
+    def test_bytes(self):
+        """Elements that are no values are equal or not."""
+        a = np.array([[b"abcd", b"ef"], [b"gh", b""]], "S4")
+        b = a.copy()
+        b[1] = b"x"
+        for name, data in (("a", a), ("b", b)):
+            with h5py.File(self.path(name), "w") as file:
+                file["x"] = data
+        got = json.loads(self.run_tool("compare", self.path("a"), self.path("b"), "9"))
+        self.assertEqual((got["different"], got["differs"]), (2, True))
+        self.assertEqual(got["first"]["position"], [1, 0])
+        got = json.loads(self.run_tool("compare", self.path("a"), self.path("a"), "0"))
+        self.assertEqual((got["different"], got["differs"]), (0, False))
+
     def test_inspect_describes_what_runner_cannot_read(self):
         with h5py.File(self.path("a"), "w") as file:
             file["x"] = np.array([1j, 2])
@@ -98,13 +140,13 @@ class Verbs(unittest.TestCase):
             file.create_dataset("z", data=h5py.Empty("f4"))
         got = json.loads(self.run_tool("inspect", self.path("a"), ""))
         x, y, z = got["datasets"]
-        self.assertIn("compound of 2 members", x["type"])
+        self.assertEqual(x["type"], "complex128")
         self.assertEqual(x["attributes"]["unit"], "mm")
         self.assertEqual(x["attributes"]["list"], [1.5, 2.5])
         self.assertEqual(x["attributes"]["names"], ["a", "bc"])
         self.assertEqual(x["attributes"]["fixed"], ["a", "bc"])
         self.assertEqual(x["attributes"]["latin"], "\ufffd")
-        self.assertIn("compound", x["attributes"]["complex"])
+        self.assertIn("complex128", x["attributes"]["complex"])
         self.assertEqual(x["attributes"]["many"], "100 values, each int64")
         self.assertEqual(y["filters"], ["32000 (lzf), not installed"])
         self.assertEqual(z["shape"], [])
