@@ -85,12 +85,27 @@ class RowReader {
 std::unique_ptr<RowReader> open_rows(const std::string& file, const std::string& dataset,
                                      int threads);
 
-/// One output dataset of one file.
+/// One of several datasets of an output, each of one axis or two, with as many rows.
+struct OutputField {
+    std::string dataset;
+    ArrayInfo array;
+
+    bool operator==(const OutputField&) const = default;
+};
+
+/// What a writer of fields takes for each of its threads, or a row where that is more.
+inline constexpr std::int64_t fields_block_bytes = 1 << 20;
+
+/// One output dataset of one file, or several that are written together.
 struct OutputDataset {
     std::string file; ///< the name while it is being written
     std::string dataset;
     ArrayInfo array;
     OutputLayout layout;
+    /// Where not empty: the datasets of the file, all contiguous. `array` is their joined_array()
+    /// then (output_fields.hpp): its row is a row of each, one after the other, and all that is
+    /// said of rows is of these.
+    std::vector<OutputField> fields = {};
 };
 
 /// Rows of the flattened leading axes that an output chunk spans, its extents first cut to the
@@ -109,9 +124,9 @@ std::int64_t writer_bytes(const ArrayInfo& array, const OutputLayout& layout, in
 
 /// Makes the file with the whole dataset laid out: contiguous, or chunked without filters, it is
 /// allocated and not filled; with compression it is filled in by assemble_output. Intermediate
-/// groups are made. A .sand file gets its header and its length. Replaces a file of that name and
-/// removes its shards. Run by one rank, before
-/// any opens a writer. @throws Error (output), and leaves no file then.
+/// groups are made. A .sand file gets its header and its length. Nothing is synced. Replaces a file
+/// of that name and removes its shards. Run by one rank, before any opens a writer. @throws Error
+/// (output), and leaves no file then.
 void create_output(const OutputDataset& output);
 
 /// Brings the file that create_output made back to what it was then, but for the elements written

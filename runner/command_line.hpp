@@ -23,9 +23,23 @@ struct RunCommand {
     std::optional<BackendChoice> backend; ///< over the job file's
     std::optional<ResumeChoice> resume;   ///< over the job file's
     bool quiet = false;                   ///< no progress; errors and warnings only
-    std::vector<std::string> reports;     ///< files to write, each ending in .json
+    std::vector<std::string> reports;     ///< files to write, each ending in .json or .html
     std::optional<std::string> trace;     ///< file to write
     std::optional<double> max_seconds;    ///< of wall time, after which the run has stopped
+};
+
+/// `runner batch JOB.toml`.
+struct BatchCommand {
+    RunCommand run;       ///< without reports and trace
+    bool dry_run = false; ///< only the plan
+};
+
+/// `runner status DIR`.
+struct StatusCommand {
+    std::string folder;
+    bool json = false;
+    bool watch = false; ///< again and again until nothing is left to do
+    bool all = false;   ///< a line for each dataset
 };
 
 /// `runner plan JOB.toml`.
@@ -71,7 +85,8 @@ struct InspectCommand {
 struct CompareCommand {
     DatasetName a;
     DatasetName b;
-    double tolerance = 0; ///< the largest absolute difference that is still equal
+    std::optional<DatasetName> by; ///< that differences are divided by too
+    double tolerance = 0;          ///< the largest absolute difference that is still equal
     bool json = false;
     InputRules rules;
 };
@@ -120,6 +135,13 @@ struct ExplainCommand {
     std::vector<std::string> settings;
 };
 
+/// `runner report A.json...`.
+struct ReportCommand {
+    std::vector<std::string> files;  ///< one or more
+    std::optional<std::string> page; ///< to write
+    bool json = false;
+};
+
 /// What is only to be printed on standard output: help, the version, `runner init KIND`.
 struct PrintCommand {
     std::string text;
@@ -127,7 +149,8 @@ struct PrintCommand {
 
 using Command = std::variant<RunCommand, PlanCommand, DevicesCommand, GenerateCommand,
                              InspectCommand, CompareCommand, RenderCommand, ConvertCommand,
-                             VerifyCommand, RepairCommand, ExplainCommand, PrintCommand>;
+                             VerifyCommand, RepairCommand, ExplainCommand, ReportCommand,
+                             PrintCommand, BatchCommand, StatusCommand>;
 
 /// Reads the arguments after the program's name. `version`: what --version prints.
 /// @throws Error (usage) naming the argument.

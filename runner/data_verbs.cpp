@@ -29,18 +29,24 @@ Command parse_compare(const Verb& verb, std::span<const std::string> arguments) 
     VerbParser parser(verb, "runner compare out/cpu.h5:/image out/gpu.h5:/image --tolerance 1e-6");
     std::string a;
     std::string b;
+    std::string by;
     std::string tolerance = "0";
     CompareCommand command;
     parser.add_argument("A:/x", a, "a dataset");
     parser.add_argument("B:/y", b, "the dataset to compare it with");
     parser.add_option("--tolerance", tolerance, "T",
                       "the largest absolute difference that is still equal (default 0)");
+    parser.add_option("--divide-by", by, "C:/z",
+                      "a third dataset: counts the differences divided by its elements too");
     parser.add_flag("--json", command.json, "print the result as JSON");
     parser.add_trust();
     if (auto help = parser.parse(arguments)) {
         return *help;
     }
     command.rules = parser.rules();
+    if (!by.empty()) {
+        command.by = parser.whole_dataset("--divide-by", by);
+    }
     command.tolerance = parser.amount("--tolerance", tolerance);
     command.a = parser.whole_dataset("A:/x", a);
     command.b = parser.whole_dataset("B:/y", b);

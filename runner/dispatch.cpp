@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/dispatch.hpp"
 
+#include "base/sizes.hpp"
 #include "io/file_content.hpp"
 #include "io/generations.hpp"
 #include "io/raw_rows.hpp"
 #include "io/rows.hpp"
 #include "io/rows_format.hpp"
 #include "io/sand_file.hpp"
+#include "runner/batch_status.hpp"
 #include "runner/compare.hpp"
 #include "runner/convert.hpp"
 #include "runner/devices_text.hpp"
@@ -17,13 +19,19 @@
 #include "runner/probe.hpp"
 #include "runner/render.hpp"
 #include "runner/repair.hpp"
+#include "runner/report_page.hpp"
 #include "runner/run.hpp"
+#include "runner/run_summary.hpp"
+#include "runner/text_file.hpp"
 #include "runner/verify.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <string>
 #include <thread>
+
+#include <unistd.h>
 
 namespace runner {
 namespace {
@@ -76,6 +84,25 @@ struct Verbs {
         throw std::logic_error("a run is no verb of one process");
     }
 
+    ExitCode operator()(const BatchCommand& /*command*/) const {
+        throw std::logic_error("a batch is no verb of one process");
+    }
+
+    ExitCode operator()(const StatusCommand& command) const {
+        for (;;) {
+            const BatchStatus status = batch_status(command.folder);
+            print(command.json ? status_json(status)
+                               : status_text(status, command.all ? Listing::all : Listing::some));
+            if (!command.watch || status.is_over()) {
+                return ExitCode::ok;
+            }
+            std::this_thread::sleep_for(std::chrono::seconds(2));
+            if (::isatty(STDOUT_FILENO) == 1) {
+                print("\033[H\033[2J"); // the next one in its place
+            }
+        }
+    }
+
     ExitCode operator()(const PlanCommand& command) const {
         const PlanReport report = plan_report(command);
         tell_notes(report.notes);
@@ -108,8 +135,13 @@ struct Verbs {
         for (const DatasetName& what : {command.a, command.b}) {
             look_at(what, command.rules);
         }
-        const Comparison comparison = compare({command.a.file, command.a.dataset, command.b.file,
-                                               command.b.dataset, command.tolerance, all_cores()});
+        if (command.by) {
+            look_at(*command.by, command.rules);
+        }
+        const DatasetName by = command.by.value_or(DatasetName{});
+        const Comparison comparison =
+            compare({command.a.file, command.a.dataset, command.b.file, command.b.dataset,
+                     command.tolerance, all_cores(), by.file, by.dataset});
         print(command.json ? comparison_json(comparison) : comparison_text(comparison));
         return comparison.differs() ? ExitCode::differs : ExitCode::ok;
     }
@@ -176,6 +208,22 @@ struct Verbs {
 
     ExitCode operator()(const ExplainCommand& command) const {
         print(explain_job(load_job_file(command.job, command.settings)));
+        return ExitCode::ok;
+    }
+
+    ExitCode operator()(const ReportCommand& command) const {
+        std::vector<std::string> texts;
+        std::vector<RunSummary> runs;
+        for (const std::string& file : command.files) {
+            texts.push_back(read_text_file(file, 256 * MiB));
+            runs.push_back(summarise_report(file, texts.back()));
+        }
+        if (command.page) {
+            write_text_file(*command.page,
+                            runs.size() == 1 ? report_page(command.files.front(), texts.front(), {})
+                                             : runs_page(runs));
+        }
+        print(command.json ? runs_json(runs) : runs_text(runs));
         return ExitCode::ok;
     }
 

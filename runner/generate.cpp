@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
+#include <vector>
 
 namespace runner {
 namespace {
@@ -67,7 +68,7 @@ void write_pattern(const GenerateRequest& request, Pattern pattern, const Output
         const std::int64_t count = rows_to_border(output.array, alignment, first, step);
         fill_pattern(queue, pattern, request.type, request.shape, request.seed,
                      first * row_elements(output.array), count * row_elements(output.array),
-                     rows.data());
+                     rows.data(), request.counts);
         writer->write(first, count, rows.data());
         first += count;
     }
@@ -75,8 +76,12 @@ void write_pattern(const GenerateRequest& request, Pattern pattern, const Output
     if (rows_format_of(output.file) != nullptr) {
         return; // it has no place for them
     }
-    write_attributes(output.file, {{"pattern", request.pattern},
-                                   {"seed", static_cast<std::int64_t>(request.seed)}});
+    std::vector<Attribute> attributes = {{"pattern", request.pattern},
+                                         {"seed", static_cast<std::int64_t>(request.seed)}};
+    if (pattern == Pattern::xray) {
+        attributes.emplace_back("counts", request.counts);
+    }
+    write_attributes(output.file, attributes);
     write_default_plot(output.file, output.dataset);
 }
 

@@ -10,6 +10,7 @@
 
 #include <array>
 #include <filesystem>
+#include <initializer_list>
 #include <limits>
 #include <system_error>
 #include <utility>
@@ -103,6 +104,13 @@ std::optional<GenerateRequest> parse_generate(TableReader& input) {
     }
     if (const std::optional<std::int64_t> seed = table->integer("seed", 0)) {
         request.seed = static_cast<std::uint64_t>(*seed);
+    }
+    if (pattern == Pattern::xray) {
+        request.counts = table->number("counts").value_or(usual_counts);
+        if (!(request.counts > 0 && request.counts <= most_counts)) {
+            table->complain("counts",
+                            "must be above 0 and at most 1e9, got " + toml_text(request.counts));
+        }
     }
     table->finish();
     return request;
@@ -252,6 +260,16 @@ std::optional<std::int64_t> parse_count(TableReader& table, std::string_view key
     return table.integer(key, 1, most);
 }
 
+/// Reports keys that a batch has no place for.
+void refuse_beside_batch(TableReader& table, std::initializer_list<std::string_view> keys,
+                         const std::string& why) {
+    for (const std::string_view key : keys) {
+        if (table.has(key)) {
+            table.complain(key, why + ": remove this key, or the table [batch]");
+        }
+    }
+}
+
 /// A number of seconds, 0 or more.
 double parse_seconds(TableReader& table, std::string_view key, double otherwise) {
     const std::optional<double> seconds = table.number(key);
@@ -275,9 +293,13 @@ const std::vector<std::string>& generate_patterns() {
     return names;
 }
 
-JobFile::Input parse_input(TableReader& top, std::string_view usual_dataset) {
+JobFile::Input parse_input(TableReader& top, std::string_view usual_dataset, FileNames names) {
     JobFile::Input input;
     if (!top.has("input")) {
+        if (names == FileNames::batch && !usual_dataset.empty()) {
+            input.dataset = usual_dataset;
+            return input;
+        }
         top.missing("input", "a table [input] with file and dataset");
         return input;
     }
@@ -285,18 +307,24 @@ JobFile::Input parse_input(TableReader& top, std::string_view usual_dataset) {
     if (!table) {
         return input;
     }
-    input.file = required_text(*table, "file", "file = \"data/image.h5\", an HDF5 file");
-    if (is_only_converted(input.file)) {
-        table->complain("file", "a job reads HDF5; make that first: runner convert " +
-                                    quoted_text(input.file) + " " +
-                                    quoted_text(input.file + ".h5"));
+    if (names == FileNames::own) {
+        input.file = required_text(*table, "file", "file = \"data/image.h5\", an HDF5 file");
+        if (is_only_converted(input.file)) {
+            table->complain("file", "a job reads HDF5; make that first: runner convert " +
+                                        quoted_text(input.file) + " " +
+                                        quoted_text(input.file + ".h5"));
+        }
+    } else {
+        refuse_beside_batch(*table, {"file", "generate"}, "batch.inputs names the inputs");
     }
     input.dataset = usual_dataset;
     if (table->has("dataset") || usual_dataset.empty()) {
         input.dataset =
             required_text(*table, "dataset", "dataset = \"/image\", its place in the file");
     }
-    input.generate = parse_generate(*table);
+    if (names == FileNames::own) {
+        input.generate = parse_generate(*table);
+    }
     if (table->boolean("allow_external").value_or(false)) {
         input.rules.outside = InputRules::Outside::anywhere;
     }
@@ -307,8 +335,13 @@ JobFile::Input parse_input(TableReader& top, std::string_view usual_dataset) {
     return input;
 }
 
-JobFile::Output parse_output(TableReader& top, const JobFile::Input& input, SandFiles sand_files) {
+JobFile::Output parse_output(TableReader& top, const JobFile::Input& input, SandFiles sand_files,
+                             OutputPlace place, FileNames names) {
     JobFile::Output output;
+    if (!top.has("output") && names == FileNames::batch) {
+        output.dataset = place == OutputPlace::group ? "/" : input.dataset;
+        return output;
+    }
     if (!top.has("output")) {
         top.missing("output", "a table [output] with file");
         return output;
@@ -317,7 +350,11 @@ JobFile::Output parse_output(TableReader& top, const JobFile::Input& input, Sand
     if (!table) {
         return output;
     }
-    output.file = required_text(*table, "file", "file = \"out/image.h5\", the file to make");
+    if (names == FileNames::own) {
+        output.file = required_text(*table, "file", "file = \"out/image.h5\", the file to make");
+    } else {
+        refuse_beside_batch(*table, {"file"}, "batch.output names the outputs");
+    }
     if (!output.file.empty()) {
         check_output_file(*table, output.file, input.file);
         if (is_only_converted(output.file)) {
@@ -329,8 +366,12 @@ JobFile::Output parse_output(TableReader& top, const JobFile::Input& input, Sand
             check_sand_output(*table, sand_files);
         }
     }
-    output.dataset = table->has("dataset") ? filled_text(*table, "dataset") : input.dataset;
-    check_output_dataset(*table, output.dataset);
+    const bool group = place == OutputPlace::group;
+    output.dataset =
+        table->has("dataset") ? filled_text(*table, "dataset") : (group ? "/" : input.dataset);
+    if (!group || output.dataset != "/") {
+        check_output_dataset(*table, output.dataset);
+    }
     output.type = parse_type(*table, "dtype");
     output.overwrite = table->boolean("overwrite").value_or(output.overwrite);
     output.sync = table->boolean("sync").value_or(output.sync);

@@ -35,6 +35,12 @@ class Ranks {
   public:
     /// Joins the job the launcher started. @throws Error (launch).
     Ranks();
+
+    /// One rank by itself, whatever a launcher started: its calls communicate with none. For work
+    /// that ranks do side by side; `abort` ends this process, and by that the job.
+    struct Alone {};
+    explicit Ranks(Alone /*mark*/) {}
+
     Ranks(const Ranks&) = delete;
     Ranks& operator=(const Ranks&) = delete;
     /// Leaves nothing to communicate: `finalize` ends the job well; without it (an exception is
@@ -53,6 +59,8 @@ class Ranks {
     void barrier() const;
     /// The least of all ranks' values.
     std::int64_t least(std::int64_t value) const;
+    /// The sums of all ranks' values, place by place, in their place.
+    void add_up(std::span<std::uint64_t> values) const;
     /// Every rank's text, in rank order, on every rank.
     std::vector<std::string> gather(const std::string& text) const;
     /// Rank 0's text, on every rank.

@@ -44,8 +44,7 @@ ProgressSnapshot snapshot(const Plan& plan, std::int64_t rows, const RunProgress
     now.rows_total = rows;
     // The first rank's slab stands for all: the others have as many rows.
     now.amount_done =
-        static_cast<double>(now.rows_done * (plan.shape.in_row_bytes + plan.shape.out_row_bytes) *
-                            plan.decomposition.ranks);
+        static_cast<double>(now.rows_done * plan.decomposition.ranks) * plan.bytes_a_row();
     now.seconds = seconds;
     add_stages(progress, now);
     return now;
@@ -75,15 +74,11 @@ ProgressSnapshot snapshot(const EvolvePlan& plan, std::int64_t before, const Run
     return now;
 }
 
-RowWriter::Sync sync_of(const PreparedJob& prepared) {
-    return prepared.file.output.sync ? RowWriter::Sync::yes : RowWriter::Sync::no;
-}
-
 /// Opens what both engines work with. Not collective.
 void open_files(const PreparedJob& prepared, int io_threads, std::int64_t generation, int rank,
                 OpenRun& open) {
     const JobFile& file = prepared.file;
-    const auto sync = sync_of(prepared);
+    const auto sync = prepared.parts_sync();
     open.reader = open_rows(file.input.file, file.input.dataset, io_threads);
     open.writer = open_output_rows(output_dataset(prepared), rank, io_threads, generation);
     open.commits =
@@ -207,7 +202,7 @@ RunTimes run_engine(const RunCommand& command, const PreparedJob& prepared, cons
                               journal_folder(file.output.file),
                               beginning.checkpoint,
                               file.run.commit_seconds,
-                              sync_of(prepared)};
+                              prepared.parts_sync()};
     const std::uint64_t first = plan.shape.snapshots.first;
     const auto before = static_cast<std::int64_t>(beginning.checkpoint.value_or(first) - first);
     return with_progress(

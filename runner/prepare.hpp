@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 #include <variant>
+#include <vector>
 
 namespace runner {
 
@@ -19,6 +20,13 @@ struct PreparedJob {
     DatasetInfo input;             ///< of the file; or as `input.generate` will make it
     bool input_is_missing = false; ///< input.generate makes it first
     Job job;
+    /// So short that a run of it that died is begun again and not gone on with.
+    bool is_brief = false;
+
+    /// Whether it is waited for that what a run could be gone on with is on the disk.
+    RowWriter::Sync parts_sync() const {
+        return file.output.sync && !is_brief ? RowWriter::Sync::yes : RowWriter::Sync::no;
+    }
 
     /// Nothing where the job is of another engine.
     const StreamJob* stream() const { return job_of<StreamJob>(); }
@@ -27,6 +35,8 @@ struct PreparedJob {
 
     /// What the job makes.
     ArrayInfo output() const;
+    /// Its datasets in the output's file, where they are several.
+    std::vector<OutputField> fields() const;
     /// As StreamJob::computation().
     std::string computation() const;
 
@@ -36,6 +46,9 @@ struct PreparedJob {
         return found == nullptr ? nullptr : found->get();
     }
 };
+
+/// Where one of several datasets is: output.dataset is their group then.
+std::string field_name(const std::string& group, const std::string& field);
 
 /// Looks at the input and makes the job. @throws Error (usage, input).
 PreparedJob prepare_job(JobFile file);

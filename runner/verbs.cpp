@@ -25,7 +25,7 @@ Command parse_run(const Verb& verb, std::span<const std::string> arguments) {
     parser.add_option("--resume", resume, "NAME", "auto, never or require; over run.resume");
     parser.add_flag("--quiet", command.quiet, "no progress, only warnings and errors");
     parser.add_repeatable("--report", command.reports, "FILE",
-                          "write what was done to FILE.json; repeatable");
+                          "write what was done, to FILE.json or as a page, FILE.html; repeatable");
     parser.add_option("--max-time", max_time, "DURATION",
                       "stop in time to be done by then, to go on later: 90s, 30min, 2h, 1:30:00");
     parser.add_option("--trace", trace, "FILE.json",
@@ -38,14 +38,46 @@ Command parse_run(const Verb& verb, std::span<const std::string> arguments) {
         "--resume", resume, {"auto", "never", "require"},
         std::array{ResumeChoice::automatic, ResumeChoice::never, ResumeChoice::require});
     for (const std::string& report : command.reports) {
-        if (!report.ends_with(".json")) {
-            parser.refuse("--report writes a file that ends in .json, not " + quoted_text(report));
+        if (!report.ends_with(".json") && !report.ends_with(".html")) {
+            parser.refuse("--report writes a file that ends in .json or .html, not " +
+                          quoted_text(report));
         }
     }
     if (!trace.empty()) {
         command.trace = trace;
     }
     command.max_seconds = parser.duration("--max-time", max_time);
+    return command;
+}
+
+Command parse_batch(const Verb& verb, std::span<const std::string> arguments) {
+    VerbParser parser(verb, "mpirun -n 4 runner batch jobs/scans.toml --max-time 8h");
+    BatchCommand command;
+    std::string max_time;
+    parser.add_job(command.run.job, command.run.settings);
+    parser.add_backend();
+    parser.add_flag("--dry-run", command.dry_run, "only look at all datasets and print the plan");
+    parser.add_flag("--quiet", command.run.quiet, "no progress, only warnings and errors");
+    parser.add_option("--max-time", max_time, "DURATION",
+                      "stop in time to be done by then, to go on later: 90s, 30min, 2h, 1:30:00");
+    if (auto help = parser.parse(arguments)) {
+        return *help;
+    }
+    command.run.backend = parser.backend();
+    command.run.max_seconds = parser.duration("--max-time", max_time);
+    return command;
+}
+
+Command parse_status(const Verb& verb, std::span<const std::string> arguments) {
+    VerbParser parser(verb, "runner status out --watch");
+    StatusCommand command;
+    parser.add_argument("DIR", command.folder, "a batch's state folder, or the one it is in");
+    parser.add_flag("--json", command.json, "print it as JSON, every dataset");
+    parser.add_flag("--watch", command.watch, "print it again and again until all is done");
+    parser.add_flag("--all", command.all, "a line for each dataset");
+    if (auto help = parser.parse(arguments)) {
+        return *help;
+    }
     return command;
 }
 
@@ -82,6 +114,17 @@ Command parse_devices(const Verb& verb, std::span<const std::string> arguments) 
     return command;
 }
 
+double parse_counts(const VerbParser& parser, Pattern pattern, const std::string& given) {
+    if (pattern != Pattern::xray) {
+        parser.refuse("--counts is of the pattern xray alone");
+    }
+    const double counts = parser.amount("--counts", given);
+    if (counts == 0 || counts > most_counts) {
+        parser.refuse("--counts is above 0 and at most 1e9, not " + given);
+    }
+    return counts;
+}
+
 Command parse_generate(const Verb& verb, std::span<const std::string> arguments) {
     VerbParser parser(verb, "runner generate noise data/image.h5 --shape 4096,4096 --dtype uint16 "
                             "--dataset /image");
@@ -94,7 +137,9 @@ Command parse_generate(const Verb& verb, std::span<const std::string> arguments)
     parser.add_option("--shape", shape, "Z,Y,X",
                       "extents, the last running fastest; default: the sample's own");
     parser.add_option("--dtype", type, "TYPE", element_type_names() + "; default for sand: uint8");
-    parser.add_option("--seed", seed, "NUMBER", "of noise (default 0)");
+    parser.add_option("--seed", seed, "NUMBER", "of noise and xray (default 0)");
+    std::string counts;
+    parser.add_option("--counts", counts, "NUMBER", "of xray: photons a voxel (default 1000)");
     const CLI::Option* const dataset =
         parser.add_option("--dataset", command.dataset, "NAME",
                           "its place in the file (default /data, of sand /frames)");
@@ -118,6 +163,9 @@ Command parse_generate(const Verb& verb, std::span<const std::string> arguments)
         command.dataset = is_sand ? "/frames" : "/data";
     }
     command.request.seed = static_cast<std::uint64_t>(parser.integer("--seed", seed, 0));
+    if (!counts.empty()) {
+        command.request.counts = parse_counts(parser, pattern, counts);
+    }
     if (command.dataset.empty() || command.file.empty()) {
         parser.refuse("a file and a dataset have names");
     }
@@ -197,6 +245,27 @@ Command parse_explain(const Verb& verb, std::span<const std::string> arguments) 
     return command;
 }
 
+Command parse_report(const Verb& verb, std::span<const std::string> arguments) {
+    VerbParser parser(verb, "runner report out/one.json out/two.json --page out/runs.html\n  "
+                            "runner report out/one.json --page out/one.html");
+    ReportCommand command;
+    std::string page;
+    parser.add_arguments("A.json", command.files, "what --report FILE.json has written");
+    parser.add_option("--page", page, "FILE.html",
+                      "write a page for a browser too: the table, or one run's whole report");
+    parser.add_flag("--json", command.json, "print the table as JSON");
+    if (auto help = parser.parse(arguments)) {
+        return *help;
+    }
+    if (!page.empty()) {
+        if (!page.ends_with(".html")) {
+            parser.refuse("--page writes a file that ends in .html, not " + quoted_text(page));
+        }
+        command.page = page;
+    }
+    return command;
+}
+
 } // namespace
 
 std::span<const Verb> verbs() {
@@ -204,6 +273,9 @@ std::span<const Verb> verbs() {
         Verb{"run", "JOB.toml", "runs the job; `runner JOB.toml` is the same", parse_run},
         Verb{"plan", "JOB.toml", "checks the job and says what a run would do and need",
              parse_plan},
+        Verb{"batch", "JOB.toml", "runs the job over many datasets, those named in [batch]",
+             parse_batch},
+        Verb{"status", "DIR", "says how far a batch is", parse_status},
         Verb{"explain", "JOB.toml", "prints the job with every default filled in", parse_explain},
         Verb{"init", "KIND", "prints a commented job file to start from", parse_init},
         Verb{"generate", "PATTERN OUT.h5", "makes a synthetic input of any size", parse_generate},
@@ -216,6 +288,8 @@ std::span<const Verb> verbs() {
         Verb{"verify", "OUT.h5", "checks a finished output against its checksums and its input",
              parse_verify},
         Verb{"repair", "OUT.h5", "computes what is wrong in a finished output again", parse_repair},
+        Verb{"report", "A.json...", "compares runs by their reports, or shows one as a page",
+             parse_report},
         Verb{"devices", "", "lists the GPUs of this host and which rank would get which",
              parse_devices},
     };

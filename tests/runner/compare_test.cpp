@@ -79,6 +79,20 @@ TEST_F(Compare, FloatsTakeTheirRangeAsPeakAndCountDecades) {
     EXPECT_DOUBLE_EQ(result.relative.value, 30.0 / 31);
 }
 
+TEST_F(Compare, DifferencesAreDividedByAThird) {
+    write_dataset(folder_ / "a.h5", "/x", {5}, std::vector<double>{1, 2, 3, 4, 5});
+    write_dataset(folder_ / "b.h5", "/y", {5}, std::vector<double>{1, 4, 2, 8, 6});
+    write_dataset(folder_ / "c.h5", "/z", {5}, std::vector<double>{0, -4, 1, 0, 8});
+    const auto result =
+        compare({folder_ / "a.h5", "/x", folder_ / "b.h5", "/y", 0, 1, folder_ / "c.h5", "/z"});
+    ASSERT_TRUE(result.divided); // 0, 0.5, 1, 4 / 0, 0.125
+    EXPECT_EQ(result.divided->decades, (std::map<int, std::int64_t>{{-1, 2}, {0, 1}}));
+    EXPECT_EQ(result.divided->infinite, 1);
+    EXPECT_DOUBLE_EQ(result.divided->mean, 1.625 / 4);
+    EXPECT_NE(comparison_text(result).find("differences divided by"), std::string::npos);
+    EXPECT_EQ(nlohmann::json::parse(comparison_json(result))["divided"]["infinite"], 1);
+}
+
 TEST_F(Compare, DecadesBeginAtPowersOfTen) {
     const auto result = of<double, double>({5}, {0, 0, 0, 0, 0}, {1, 9.99, 10, 1000, 0.001});
     EXPECT_EQ(result.decades, (std::map<int, std::int64_t>{{-3, 1}, {0, 2}, {1, 1}, {3, 1}}));
