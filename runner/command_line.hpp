@@ -2,8 +2,10 @@
 #pragma once
 
 #include "base/sizes.hpp"
+#include "runner/contrast.hpp"
 #include "runner/frame_choice.hpp"
 #include "runner/job_file.hpp"
+#include "runner/projection.hpp"
 #include "runner/sand_colours.hpp"
 
 #include <cstdint>
@@ -79,8 +81,13 @@ struct CompareCommand {
 struct RenderCommand {
     std::vector<DatasetName> what; ///< one or more, side by side
     std::string picture;
-    FrameChoice frames = one_frame(0); ///< of the flattened leading axes
+    std::optional<FrameChoice> frames; ///< nothing: the first, across `axis` the middle one
+    std::optional<std::int64_t> axis;
+    std::optional<Projection> projection;
+    std::optional<Percentiles> percentiles;
     std::optional<Palette> palette;
+    bool difference = false;
+    bool exact = false;         ///< reads all of large frames
     std::int64_t size = 1024;   ///< pixels of the longer side of each, at most
     bool same_contrast = false; ///< one range of values for all of them
     InputRules rules;
