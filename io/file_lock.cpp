@@ -22,20 +22,24 @@ namespace {
                 {"cannot take the output's lock", path, errno_text(number), errno_remedy(number)});
 }
 
+std::string owner_in(int descriptor) {
+    std::array<char, 256> owner{};
+    const ssize_t length = ::pread(descriptor, owner.data(), owner.size() - 1, 0);
+    const std::string line(owner.data(), static_cast<std::size_t>(length > 0 ? length : 0));
+    return line.substr(0, line.find('\n'));
+}
+
 [[noreturn]] void refuse(const std::string& path, int descriptor) {
     std::string line;
     // It may have locked the file just now and not said yet who it is.
     for (int i = 0; i < 100 && line.empty(); ++i) {
         std::this_thread::sleep_for(std::chrono::milliseconds(i == 0 ? 0 : 10));
-        std::array<char, 256> owner{};
-        const ssize_t length = ::pread(descriptor, owner.data(), owner.size() - 1, 0);
-        line.assign(owner.data(), static_cast<std::size_t>(length > 0 ? length : 0));
-        line = line.substr(0, line.find('\n'));
+        line = owner_in(descriptor);
     }
-    throw Error(ExitCode::output,
-                {"another run writes this output", path,
-                 "it is " + (line.empty() ? std::string("an unknown process") : line),
-                 "Wait for it, stop it, or name another output.file"});
+    throw LockHeld(ExitCode::output,
+                   {"another run writes this output", path,
+                    "it is " + (line.empty() ? std::string("an unknown process") : line),
+                    "Wait for it, stop it, or name another output.file"});
 }
 
 /// Whether the name still means the open file: its last holder may have removed it since.
@@ -105,6 +109,18 @@ FileLock::FileLock(std::string path, const std::string& owner) : path_(std::move
         descriptor_ = std::exchange(file.number, -1);
         return;
     }
+}
+
+std::optional<std::string> lock_owner(const std::string& path) {
+    const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+    struct flock whole {};
+    whole.l_type = F_WRLCK;
+    whole.l_whence = SEEK_SET;
+    if (file.number < 0 || ::fcntl(file.number, F_OFD_GETLK, &whole) != 0 ||
+        whole.l_type == F_UNLCK) {
+        return std::nullopt;
+    }
+    return owner_in(file.number);
 }
 
 FileLock::~FileLock() {

@@ -1,9 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "base/error.hpp"
+
+#include <optional>
 #include <string>
 
 namespace runner {
+
+/// That another process holds a lock.
+class LockHeld : public Error {
+  public:
+    using Error::Error;
+};
 
 /// Keeps a second program from working on the same output, on this host or on another that shares
 /// the file system: the system's lock on a file made for it, which goes when the process does,
@@ -11,7 +20,8 @@ namespace runner {
 class FileLock {
   public:
     /// Makes and locks the file. `owner`: a line for those who find it locked.
-    /// @throws Error (output) with the owner's line when another process holds it.
+    /// @throws LockHeld (output) with the owner's line when another process holds it; Error
+    /// (output).
     FileLock(std::string path, const std::string& owner);
     FileLock(const FileLock&) = delete;
     FileLock& operator=(const FileLock&) = delete;
@@ -22,6 +32,9 @@ class FileLock {
     std::string path_;
     int descriptor_ = -1;
 };
+
+/// The line of the process that holds the lock of this file now; nothing when none does.
+std::optional<std::string> lock_owner(const std::string& path);
 
 /// `FILE.lock`.
 std::string lock_path(const std::string& file);

@@ -29,6 +29,20 @@ struct RunCommand {
     std::optional<double> max_seconds;    ///< of wall time, after which the run has stopped
 };
 
+/// `runner batch JOB.toml`.
+struct BatchCommand {
+    RunCommand run;       ///< without reports and trace
+    bool dry_run = false; ///< only the plan
+};
+
+/// `runner status DIR`.
+struct StatusCommand {
+    std::string folder;
+    bool json = false;
+    bool watch = false; ///< again and again until nothing is left to do
+    bool all = false;   ///< a line for each dataset
+};
+
 /// `runner plan JOB.toml`.
 struct PlanCommand {
     std::string job;
@@ -140,7 +154,7 @@ struct PrintCommand {
 using Command =
     std::variant<RunCommand, PlanCommand, DevicesCommand, GenerateCommand, InspectCommand,
                  CompareCommand, RenderCommand, ConvertCommand, VerifyCommand, RepairCommand,
-                 ExplainCommand, ReportCommand, PrintCommand>;
+                 ExplainCommand, ReportCommand, PrintCommand, BatchCommand, StatusCommand>;
 
 /// Reads the arguments after the program's name. `version`: what --version prints.
 /// @throws Error (usage) naming the argument.

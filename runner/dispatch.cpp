@@ -5,6 +5,7 @@
 #include "io/generations.hpp"
 #include "io/rows.hpp"
 #include "io/sand_file.hpp"
+#include "runner/batch_status.hpp"
 #include "runner/compare.hpp"
 #include "runner/convert.hpp"
 #include "runner/data_verbs.hpp"
@@ -23,9 +24,12 @@
 #include "runner/verify.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <string>
 #include <thread>
+
+#include <unistd.h>
 
 namespace runner {
 namespace {
@@ -62,6 +66,25 @@ void look_at_generations(const DatasetName& what, const InputRules& rules) {
 struct Verbs {
     ExitCode operator()(const RunCommand& /*command*/) const {
         throw std::logic_error("a run is no verb of one process");
+    }
+
+    ExitCode operator()(const BatchCommand& /*command*/) const {
+        throw std::logic_error("a batch is no verb of one process");
+    }
+
+    ExitCode operator()(const StatusCommand& command) const {
+        for (;;) {
+            const BatchStatus status = batch_status(command.folder);
+            print(command.json ? status_json(status)
+                               : status_text(status, command.all ? Listing::all : Listing::some));
+            if (!command.watch || status.is_over()) {
+                return ExitCode::ok;
+            }
+            std::this_thread::sleep_for(std::chrono::seconds(2));
+            if (::isatty(STDOUT_FILENO) == 1) {
+                print("\033[H\033[2J"); // the next one in its place
+            }
+        }
     }
 
     ExitCode operator()(const PlanCommand& command) const {

@@ -36,17 +36,18 @@ const Kind* parse_kind(TableReader& top) {
 
 /// Reports the tables that a job of this kind does not read, so that none is silently ignored.
 void refuse_other_tables(TableReader& top, const TableEntries& values, const Kind& kind) {
-    const std::vector<std::string> read = {"input", "output", "run", std::string(kind.name)};
+    const std::vector<std::string> read = {"input", "output", "run", "batch",
+                                           std::string(kind.name)};
     for (const auto& [key, value] : values) {
-        if (!std::holds_alternative<TableEntries>(value.data) || key == "batch" || key == "kind" ||
-            key == "name" || std::find(read.begin(), read.end(), key) != read.end()) {
+        if (!std::holds_alternative<TableEntries>(value.data) || key == "kind" || key == "name" ||
+            std::find(read.begin(), read.end(), key) != read.end()) {
             continue;
         }
         const std::optional<std::string> near = nearest_name(key, read);
-        top.complain(key,
-                     "a job of kind " + read.back() + " has no such table" +
-                         (near ? "; did you mean [" + *near + "]?"
-                               : "; it reads [input], [output], [run] and [" + read.back() + "]"));
+        top.complain(key, "a job of kind " + read.back() + " has no such table" +
+                              (near ? "; did you mean [" + *near + "]?"
+                                    : "; it reads [input], [output], [run], [batch] and [" +
+                                          read.back() + "]"));
     }
 }
 
@@ -65,8 +66,25 @@ std::shared_ptr<const KindParameters> parse_parameters(TableReader& top, const K
     return parameters;
 }
 
+/// Whether a setting gives table.key.
+bool is_set(const TableEntries& values, std::string_view table, std::string_view key) {
+    for (const auto& [name, value] : values) {
+        const auto* entries = std::get_if<TableEntries>(&value.data);
+        if (name != table || entries == nullptr) {
+            continue;
+        }
+        return std::any_of(entries->begin(), entries->end(), [&](const TableEntry& entry) {
+            return entry.key == key && entry.value.place.setting > 0;
+        });
+    }
+    return false;
+}
+
 void parse_values(const TableEntries& values, JobFile& job, Diagnostics& diagnostics) {
     TableReader top(values, {1, 1}, "", diagnostics);
+    const bool picked = is_set(values, "input", "file") && is_set(values, "output", "file");
+    const bool batch = top.has("batch") && !picked;
+    const FileNames names = batch ? FileNames::batch : FileNames::own;
     const Kind* kind = parse_kind(top);
     job.name = std::filesystem::path(job.path).stem().string();
     if (const std::optional<std::string> name = top.text("name")) {
@@ -75,9 +93,10 @@ void parse_values(const TableEntries& values, JobFile& job, Diagnostics& diagnos
             top.complain("name", "must not be empty");
         }
     }
-    job.input = parse_input(top, kind == nullptr ? "" : kind->dataset);
+    job.input = parse_input(top, kind == nullptr ? "" : kind->dataset, names);
     const bool is_sand = kind == nullptr || kind->name == "sand";
-    job.output = parse_output(top, job.input, is_sand ? SandFiles::allowed : SandFiles::none);
+    job.output =
+        parse_output(top, job.input, is_sand ? SandFiles::allowed : SandFiles::none, names);
     job.run = parse_run(top);
     if (kind != nullptr) {
         job.kind = kind->name;
@@ -91,8 +110,8 @@ void parse_values(const TableEntries& values, JobFile& job, Diagnostics& diagnos
             }
         }
     }
-    if (top.has("batch")) {
-        top.complain("batch", "this version runs one dataset a job and has no batches");
+    if (batch) {
+        job.batch = parse_batch(top, job.name);
     }
     top.finish();
 }
@@ -107,7 +126,8 @@ std::string setting_text(const std::string& setting) {
 
 /// Every error on a line of its own, in the order of the file, the settings' after it.
 [[noreturn]] void refuse(const std::string& path, const Diagnostics& diagnostics,
-                         std::span<const std::string> settings) {
+                         std::span<const std::string> settings,
+                         std::span<const std::string> called) {
     std::vector<Diagnostics::Entry> entries = diagnostics.entries();
     std::stable_sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) {
         return std::tie(a.place.setting, a.place.line, a.place.column) <
@@ -116,10 +136,15 @@ std::string setting_text(const std::string& setting) {
     std::string what = "the job file is wrong (" + path + "): " + std::to_string(entries.size()) +
                        (entries.size() == 1 ? " error" : " errors");
     for (const auto& [place, text] : entries) {
-        what += "\n" + (place.setting > 0
-                            ? setting_text(settings[static_cast<std::size_t>(place.setting - 1)])
-                            : path + ":" + std::to_string(place.line) + ":" +
-                                  std::to_string(place.column));
+        const auto setting = static_cast<std::size_t>(std::max(place.setting, 1) - 1);
+        if (place.setting == 0) {
+            what +=
+                "\n" + path + ":" + std::to_string(place.line) + ":" + std::to_string(place.column);
+        } else {
+            what +=
+                "\n" + (called.empty() || called[setting].empty() ? setting_text(settings[setting])
+                                                                  : called[setting]);
+        }
         what += ": " + text;
     }
     throw Error(ExitCode::usage, {what, "", "", ""});
@@ -132,7 +157,7 @@ JobFile load_job_file(const std::string& path, std::span<const std::string> sett
 }
 
 JobFile parse_job_text(const std::string& text, const std::string& name,
-                       std::span<const std::string> settings) {
+                       std::span<const std::string> settings, std::span<const std::string> called) {
     JobFile job;
     job.path = name;
     job.text = text;
@@ -145,9 +170,18 @@ JobFile parse_job_text(const std::string& text, const std::string& name,
         parse_values(*values, job, diagnostics);
     }
     if (!diagnostics.entries().empty()) {
-        refuse(name, diagnostics, settings);
+        refuse(name, diagnostics, settings, called);
     }
     return job;
+}
+
+void require_one_dataset(const JobFile& job) {
+    if (job.batch) {
+        throw Error(ExitCode::usage,
+                    {"the job is a batch of datasets", job.path, "it has a table [batch]",
+                     "Run it with `runner batch " + job.path +
+                         "`, or name one dataset with --set input.file and --set output.file"});
+    }
 }
 
 } // namespace runner

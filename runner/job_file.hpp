@@ -79,6 +79,21 @@ struct JobFile {
     } run;
 
     std::shared_ptr<const KindParameters> parameters;
+
+    /// A text of the job file and where it stands.
+    struct Text {
+        std::string text;
+        SourcePlace place;
+    };
+
+    /// `[batch]`: the datasets that stand in for input.file and output.file, which are empty then.
+    struct Batch {
+        std::vector<Text> inputs;     ///< patterns and names of files; or
+        std::optional<Text> manifest; ///< the file that lists them
+        Text output;                  ///< a pattern without a fault: see output_name()
+        std::string state;            ///< the folder that tells how far the batch is
+    };
+    std::optional<Batch> batch; ///< nothing: the job is of one dataset
 };
 
 /// Reads and checks a job file, after laying the `--set table.key=value` settings over it.
@@ -87,8 +102,15 @@ struct JobFile {
 /// "--set table.key=value: text" for what a setting brought.
 JobFile load_job_file(const std::string& path, std::span<const std::string> settings);
 
-/// The same for a text that is at hand, with `name` for its path.
+/// The same for a text that is at hand, with `name` for its path. Settings that name both
+/// input.file and output.file pick one dataset of a batch: [batch] is then left out of account.
+/// `called`: what messages call each setting in place of "--set table.key=value", or "" for that;
+/// none, or as many.
 JobFile parse_job_text(const std::string& text, const std::string& name,
-                       std::span<const std::string> settings);
+                       std::span<const std::string> settings,
+                       std::span<const std::string> called = {});
+
+/// Refuses a batch where a job of one dataset is needed. @throws Error (usage).
+void require_one_dataset(const JobFile& job);
 
 } // namespace runner

@@ -64,7 +64,8 @@ std::string count_text(const std::optional<std::int64_t>& count) {
 }
 
 std::string input_lines(const JobFile::Input& input) {
-    std::string text = "[input]\n" + line("file", toml_text(input.file)) +
+    std::string text = "[input]\n" +
+                       (input.file.empty() ? "" : line("file", toml_text(input.file))) +
                        line("dataset", toml_text(input.dataset));
     if (input.generate) {
         const GenerateRequest& request = *input.generate;
@@ -82,12 +83,12 @@ std::string input_lines(const JobFile::Input& input) {
 }
 
 std::string output_lines(const JobFile::Output& output) {
-    std::string text = "[output]\n" + line("file", toml_text(output.file)) +
-                       line("dataset", toml_text(output.dataset)) +
-                       (output.type ? line("dtype", toml_text(name_of(*output.type)))
-                                    : comment("dtype", "the kind's default for the input's")) +
-                       line("overwrite", truth(output.overwrite)) +
-                       line("sync", truth(output.sync));
+    std::string text =
+        "[output]\n" + (output.file.empty() ? "" : line("file", toml_text(output.file))) +
+        line("dataset", toml_text(output.dataset)) +
+        (output.type ? line("dtype", toml_text(name_of(*output.type)))
+                     : comment("dtype", "the kind's default for the input's")) +
+        line("overwrite", truth(output.overwrite)) + line("sync", truth(output.sync));
     const OutputLayout& layout = output.layout;
     text += layout.chunk.empty() ? comment("chunk", "none, the dataset is contiguous")
                                  : line("chunk", extents(layout.chunk));
@@ -98,6 +99,17 @@ std::string output_lines(const JobFile::Output& output) {
             line("level", std::to_string(layout.level)) + line("shuffle", truth(layout.shuffle));
     }
     return text;
+}
+
+std::string batch_lines(const JobFile::Batch& batch) {
+    std::string inputs;
+    for (const JobFile::Text& input : batch.inputs) {
+        inputs += (inputs.empty() ? "" : ", ") + toml_text(input.text);
+    }
+    return "[batch]\n" +
+           line("inputs", batch.manifest ? toml_text(batch.manifest->text) : "[" + inputs + "]") +
+           line("output", toml_text(batch.output.text)) + line("state", toml_text(batch.state)) +
+           "\n";
 }
 
 std::string run_lines(const JobFile::Run& run) {
@@ -164,8 +176,9 @@ std::string job_sample(const Kind& kind) {
 
 std::string explain_job(const JobFile& job) {
     return line("kind", toml_text(job.kind)) + line("name", toml_text(job.name)) + "\n" +
-           input_lines(job.input) + "\n" + output_lines(job.output) + "\n" + run_lines(job.run) +
-           "\n[" + job.kind + "]\n" + job.parameters->canonical();
+           (job.batch ? batch_lines(*job.batch) : "") + input_lines(job.input) + "\n" +
+           output_lines(job.output) + "\n" + run_lines(job.run) + "\n[" + job.kind + "]\n" +
+           job.parameters->canonical();
 }
 
 } // namespace runner

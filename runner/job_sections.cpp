@@ -9,6 +9,7 @@
 
 #include <array>
 #include <filesystem>
+#include <initializer_list>
 #include <limits>
 #include <system_error>
 #include <utility>
@@ -246,6 +247,16 @@ std::optional<std::int64_t> parse_count(TableReader& table, std::string_view key
     return table.integer(key, 1, most);
 }
 
+/// Reports keys that a batch has no place for.
+void refuse_beside_batch(TableReader& table, std::initializer_list<std::string_view> keys,
+                         const std::string& why) {
+    for (const std::string_view key : keys) {
+        if (table.has(key)) {
+            table.complain(key, why + ": remove this key, or the table [batch]");
+        }
+    }
+}
+
 /// A number of seconds, 0 or more.
 double parse_seconds(TableReader& table, std::string_view key, double otherwise) {
     const std::optional<double> seconds = table.number(key);
@@ -269,9 +280,13 @@ const std::vector<std::string>& generate_patterns() {
     return names;
 }
 
-JobFile::Input parse_input(TableReader& top, std::string_view usual_dataset) {
+JobFile::Input parse_input(TableReader& top, std::string_view usual_dataset, FileNames names) {
     JobFile::Input input;
     if (!top.has("input")) {
+        if (names == FileNames::batch && !usual_dataset.empty()) {
+            input.dataset = usual_dataset;
+            return input;
+        }
         top.missing("input", "a table [input] with file and dataset");
         return input;
     }
@@ -279,13 +294,19 @@ JobFile::Input parse_input(TableReader& top, std::string_view usual_dataset) {
     if (!table) {
         return input;
     }
-    input.file = required_text(*table, "file", "file = \"data/image.h5\", an HDF5 file");
+    if (names == FileNames::own) {
+        input.file = required_text(*table, "file", "file = \"data/image.h5\", an HDF5 file");
+    } else {
+        refuse_beside_batch(*table, {"file", "generate"}, "batch.inputs names the inputs");
+    }
     input.dataset = usual_dataset;
     if (table->has("dataset") || usual_dataset.empty()) {
         input.dataset =
             required_text(*table, "dataset", "dataset = \"/image\", its place in the file");
     }
-    input.generate = parse_generate(*table);
+    if (names == FileNames::own) {
+        input.generate = parse_generate(*table);
+    }
     if (table->boolean("allow_external").value_or(false)) {
         input.rules.outside = InputRules::Outside::anywhere;
     }
@@ -296,8 +317,13 @@ JobFile::Input parse_input(TableReader& top, std::string_view usual_dataset) {
     return input;
 }
 
-JobFile::Output parse_output(TableReader& top, const JobFile::Input& input, SandFiles sand_files) {
+JobFile::Output parse_output(TableReader& top, const JobFile::Input& input, SandFiles sand_files,
+                             FileNames names) {
     JobFile::Output output;
+    if (!top.has("output") && names == FileNames::batch) {
+        output.dataset = input.dataset;
+        return output;
+    }
     if (!top.has("output")) {
         top.missing("output", "a table [output] with file");
         return output;
@@ -306,7 +332,11 @@ JobFile::Output parse_output(TableReader& top, const JobFile::Input& input, Sand
     if (!table) {
         return output;
     }
-    output.file = required_text(*table, "file", "file = \"out/image.h5\", the file to make");
+    if (names == FileNames::own) {
+        output.file = required_text(*table, "file", "file = \"out/image.h5\", the file to make");
+    } else {
+        refuse_beside_batch(*table, {"file"}, "batch.output names the outputs");
+    }
     if (!output.file.empty()) {
         check_output_file(*table, output.file, input.file);
         if (is_sand_name(output.file)) {

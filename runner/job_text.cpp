@@ -15,51 +15,59 @@
 namespace runner {
 namespace {
 
-constexpr std::int64_t most_bytes = MiB;
+/// A text that somebody wrote, and what messages call it.
+struct UserText {
+    const std::string& path;
+    const std::string& what;
 
-[[noreturn]] void refuse(const std::string& path, const std::string& why,
-                         const std::string& try_this) {
-    throw Error(ExitCode::usage, {"cannot read the job file", path, why, try_this});
-}
+    [[noreturn]] void refuse(const std::string& why, const std::string& try_this) const {
+        throw Error(ExitCode::usage, {"cannot read " + what, path, why, try_this});
+    }
 
-[[noreturn]] void refuse_missing(const std::string& path, int number) {
-    const std::string near = number == ENOENT ? nearest_files_text(path) : "";
-    refuse(path, errno_text(number), near.empty() ? "Check the path" : near);
-}
+    [[noreturn]] void refuse_missing(int number) const {
+        const std::string near = number == ENOENT ? nearest_files_text(path) : "";
+        refuse(errno_text(number), near.empty() ? "Check the path" : near);
+    }
+};
 
 } // namespace
 
 std::string read_job_text(const std::string& path) {
+    return read_user_text(path, "the job file", MiB);
+}
+
+std::string read_user_text(const std::string& path, const std::string& what,
+                           std::int64_t most_bytes) {
+    const UserText source{path, what};
     struct stat status {};
     if (::stat(path.c_str(), &status) != 0) {
-        refuse_missing(path, errno);
+        source.refuse_missing(errno);
     }
     if (S_ISDIR(status.st_mode)) {
-        refuse(path, "it is a directory", "Name a file in it");
+        source.refuse("it is a directory", "Name a file in it");
     }
     if (!S_ISREG(status.st_mode)) {
-        refuse(path, "it is not a regular file",
-               "Every rank reads the job file, so save it to a file first");
+        source.refuse("it is not a regular file",
+                      "Every rank reads " + what + ", so save it to a file first");
     }
     if (status.st_size > most_bytes) {
-        refuse(path,
-               "it has " + size_text(status.st_size) + " and a job file has at most " +
-                   size_text(most_bytes),
-               "Check that this is a job file");
+        source.refuse("it has " + size_text(status.st_size) + " and may have at most " +
+                          size_text(most_bytes),
+                      "Check that this is " + what);
     }
     const auto close = [](std::FILE* file) { return std::fclose(file); };
     const std::unique_ptr<std::FILE, decltype(close)> file(std::fopen(path.c_str(), "rb"), close);
     if (file == nullptr) {
-        refuse_missing(path, errno);
+        source.refuse_missing(errno);
     }
-    // One byte more than allowed, to see a file that grew since it was looked at.
-    std::string text(static_cast<std::size_t>(most_bytes) + 1, '\0');
+    // One byte more than it has, to see a file that grew since it was looked at.
+    std::string text(static_cast<std::size_t>(status.st_size) + 1, '\0');
     text.resize(std::fread(text.data(), 1, text.size(), file.get()));
     if (std::ferror(file.get()) != 0) {
-        refuse(path, errno_text(errno), "");
+        source.refuse(errno_text(errno), "");
     }
-    if (static_cast<std::int64_t>(text.size()) > most_bytes) {
-        refuse(path, "it grows while it is read", "Check that this is a job file");
+    if (static_cast<std::int64_t>(text.size()) > status.st_size) {
+        source.refuse("it grows while it is read", "Check that this is " + what);
     }
     return text;
 }

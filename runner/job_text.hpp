@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace runner {
@@ -8,5 +9,10 @@ namespace runner {
 /// The bytes of a job file: a regular file of at most 1 MiB.
 /// @throws Error (usage) saying why not; for a missing one, with the files near it by name.
 std::string read_job_text(const std::string& path);
+
+/// The bytes of another regular file that a person wrote; `what`: "the list of inputs".
+/// @throws Error (usage) as above.
+std::string read_user_text(const std::string& path, const std::string& what,
+                           std::int64_t most_bytes);
 
 } // namespace runner

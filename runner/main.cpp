@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/error.hpp"
 #include "kernels/devices.hpp"
+#include "runner/batch.hpp"
 #include "runner/command_line.hpp"
 #include "runner/dispatch.hpp"
 #include "runner/probe.hpp"
@@ -29,6 +30,9 @@ ExitCode run_program(const std::vector<std::string>& arguments,
         const Command command = parse_command_line(arguments, version_text());
         if (const auto* run = std::get_if<RunCommand>(&command)) {
             return run_on_all_ranks(*run, start);
+        }
+        if (const auto* batch = std::get_if<BatchCommand>(&command)) {
+            return run_batch_on_all_ranks(*batch, start);
         }
         // A verb is for one process: the others a launcher may have started leave it to the first.
         return is_first_process() ? dispatch(command) : ExitCode::ok;

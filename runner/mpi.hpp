@@ -35,6 +35,12 @@ class Ranks {
   public:
     /// Joins the job the launcher started. @throws Error (launch).
     Ranks();
+
+    /// One rank by itself, whatever a launcher started: its calls communicate with none. For work
+    /// that ranks do side by side; `abort` ends this process, and by that the job.
+    struct Alone {};
+    explicit Ranks(Alone /*mark*/) {}
+
     Ranks(const Ranks&) = delete;
     Ranks& operator=(const Ranks&) = delete;
     /// Leaves nothing to communicate: `finalize` ends the job well; without it (an exception is

@@ -60,6 +60,7 @@ std::string disk_text(const DiskSpace& disk) {
 
 PlanReport plan_report(const PlanCommand& command) {
     JobFile file = load_job_file(command.job, command.settings);
+    require_one_dataset(file);
     const Backend backend = planned_backend(command, file);
     const RankLimits limits = planned_limits(command, file, backend);
     take_command_limits(command, file);

@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "io/input_rules.hpp"
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,6 +14,13 @@ namespace runner {
 /// The verb of a probe's command line, behind which are "read" or "show", the file, the dataset and
 /// the rules. For no person to use, and in no help.
 inline constexpr std::string_view probe_verb = "probe-input";
+
+/// The verb of the process that looks at many: it takes what stands behind probe_verb from its
+/// standard input, each text ended by a NUL, again and again until that ends. For each it writes a
+/// head of so many bytes (the look's status, as waitpid tells it, and the answer's length, in
+/// decimal and filled up with spaces) and the answer.
+inline constexpr std::string_view many_probes_verb = "probe-inputs";
+inline constexpr std::size_t answer_head_bytes = 32;
 
 /// Rules as one word.
 std::string to_text(const InputRules& rules);

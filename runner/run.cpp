@@ -132,7 +132,34 @@ Beginning begin_output(const PreparedJob& prepared, const Ranks& ranks) {
     return beginning;
 }
 
-/// Who holds the output's lock, for those who want it.
+std::string stopped_line(const PreparedJob& prepared, const Stopped& stopped) {
+    return "stopped by " + stopped.reason + ": " + stopped.done + prepared.file.output.file +
+           " are done; the same command goes on\n";
+}
+
+void write_reports(const std::vector<std::string>& files, const RunReport& report,
+                   const PreparedJob& prepared, int threads) {
+    const std::string json = report_json(report);
+    for (const std::string& file : files) {
+        write_text_file(file, file.ends_with(".html")
+                                  ? report_page(file, json, report_pictures(prepared, threads))
+                                  : json);
+    }
+}
+
+PreparedJob prepare(const RunCommand& command, const Ranks& ranks) {
+    ranks.first_alone([&] {
+        const JobFile file = load_job_file(command.job, settings_of(command));
+        require_one_dataset(file);
+        check_file_names(file, command.reports, command.trace);
+        probe_inputs(file);
+    });
+    return ranks.together(
+        [&] { return prepare_job(load_job_file(command.job, settings_of(command))); });
+}
+
+} // namespace
+
 std::string owner_text(const std::string& host) {
     std::string text = "process " + std::to_string(::getpid()) + " on " + host;
     if (const char* job = std::getenv("SLURM_JOB_ID")) {
@@ -141,12 +168,6 @@ std::string owner_text(const std::string& host) {
     return text;
 }
 
-std::string stopped_line(const PreparedJob& prepared, const Stopped& stopped) {
-    return "stopped by " + stopped.reason + ": " + stopped.done + prepared.file.output.file +
-           " are done; the same command goes on\n";
-}
-
-/// The command line's choices, laid over the job file like any other setting.
 std::vector<std::string> settings_of(const RunCommand& command) {
     std::vector<std::string> settings = command.settings;
     if (command.backend) {
@@ -162,30 +183,7 @@ std::vector<std::string> settings_of(const RunCommand& command) {
     return settings;
 }
 
-PreparedJob prepare(const RunCommand& command, const Ranks& ranks) {
-    ranks.first_alone([&] {
-        const JobFile file = load_job_file(command.job, settings_of(command));
-        check_file_names(file, command.reports, command.trace);
-        probe_inputs(file);
-    });
-    return ranks.together(
-        [&] { return prepare_job(load_job_file(command.job, settings_of(command))); });
-}
-
-void write_reports(const std::vector<std::string>& files, const RunReport& report,
-                   const PreparedJob& prepared, int threads) {
-    const std::string json = report_json(report);
-    for (const std::string& file : files) {
-        write_text_file(file, file.ends_with(".html")
-                                  ? report_page(file, json, report_pictures(prepared, threads))
-                                  : json);
-    }
-}
-
-} // namespace
-
 ExitCode run_job(const RunCommand& command, const Ranks& ranks, Clock::time_point start) {
-    const std::string started = utc_text(std::time(nullptr));
     PreparedJob prepared = prepare(command, ranks);
     if (ranks.first()) {
         for (const std::string& note : prepared.input.notes) {
@@ -218,6 +216,16 @@ ExitCode run_job(const RunCommand& command, const Ranks& ranks, Clock::time_poin
         ranks.first_alone([&] { generate_input(prepared, binding.limits.cores); });
         prepared = prepare(command, ranks);
     }
+    const ExitCode code = run_claimed(command, prepared, binding, ranks, start);
+    if (code == ExitCode::ok) {
+        ranks.first_alone([&] { release_output(prepared); });
+    }
+    return code;
+}
+
+ExitCode run_claimed(const RunCommand& command, const PreparedJob& prepared,
+                     const RankBinding& binding, const Ranks& ranks, Clock::time_point start) {
+    const std::string started = utc_text(std::time(nullptr));
     const Beginning beginning = begin_output(prepared, ranks);
     const JobPlan plan = ranks.together([&] {
         return plan_job(prepared, binding.backend, ranks.size(), binding.limits, beginning.done);
@@ -296,9 +304,8 @@ ExitCode run_job(const RunCommand& command, const Ranks& ranks, Clock::time_poin
                      prepared.input.notes,
                      beginning.notes};
     ranks.first_alone([&] { complete_output(prepared, beginning, report); });
-    attendant.reset(); // before the folder of its files goes
+    attendant.reset(); // on every rank, before the folder of its files goes
     ranks.barrier();
-    ranks.first_alone([&] { release_output(prepared); });
     report.wall_seconds = seconds_since(start);
     report.finish_seconds = seconds_since(streamed);
     const std::vector<std::string> events = ranks.gather(trace.chrome_events(
@@ -328,10 +335,10 @@ bool is_first_process() {
     return true;
 }
 
-ExitCode run_on_all_ranks(const RunCommand& command, Clock::time_point start) {
+ExitCode on_all_ranks(BackendChoice backend, const std::function<ExitCode(const Ranks&)>& part) {
     take_signals_over();
     std::jthread driver;
-    if (Ranks::started_by_launcher() && command.backend != BackendChoice::cpu) {
+    if (Ranks::started_by_launcher() && backend != BackendChoice::cpu) {
         // Beside MPI's start: each takes a good part of a second.
         driver = std::jthread(start_driver);
     }
@@ -341,7 +348,7 @@ ExitCode run_on_all_ranks(const RunCommand& command, Clock::time_point start) {
     }
     ExitCode code = ExitCode::ok;
     try {
-        code = run_job(command, ranks, start);
+        code = part(ranks);
     } catch (const AgreedError& error) {
         if (ranks.first()) {
             tell_error(error.what());
@@ -361,6 +368,11 @@ ExitCode run_on_all_ranks(const RunCommand& command, Clock::time_point start) {
     }
     ranks.finalize();
     return code;
+}
+
+ExitCode run_on_all_ranks(const RunCommand& command, Clock::time_point start) {
+    return on_all_ranks(command.backend.value_or(BackendChoice::automatic),
+                        [&](const Ranks& ranks) { return run_job(command, ranks, start); });
 }
 
 } // namespace runner

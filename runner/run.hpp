@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "runner/bind_rank.hpp"
 #include "runner/command_line.hpp"
 #include "runner/mpi.hpp"
+#include "runner/prepare.hpp"
 
 #include <chrono>
+#include <functional>
+#include <string>
+#include <vector>
 
 namespace runner {
 
@@ -14,6 +19,23 @@ namespace runner {
 /// the program started, for the wall time that is reported.
 ExitCode run_job(const RunCommand& command, const Ranks& ranks,
                  std::chrono::steady_clock::time_point start);
+
+/// The part of it from the claim of the output on: `prepared` fits and its input is there, its
+/// output's folder too, and the first rank holds the output's lock. Where it returns `ok` the
+/// output has its name and release_output() is left to do. Collective.
+ExitCode run_claimed(const RunCommand& command, const PreparedJob& prepared,
+                     const RankBinding& binding, const Ranks& ranks,
+                     std::chrono::steady_clock::time_point start);
+
+/// The command line's choices, laid over the job file like any other setting.
+std::vector<std::string> settings_of(const RunCommand& command);
+
+/// Who holds a lock, for those who want it: "process 7 on node3, Slurm job 12".
+std::string owner_text(const std::string& host);
+
+/// A part of the program that runs on all ranks: joins the launcher's job, does it there, tells a
+/// failure once, ends all ranks and returns the exit code.
+ExitCode on_all_ranks(BackendChoice backend, const std::function<ExitCode(const Ranks&)>& part);
 
 /// Joins the launcher's job, runs it there, tells a failure once, ends all ranks and returns the
 /// exit code.

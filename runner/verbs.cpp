@@ -50,6 +50,37 @@ Command parse_run(const Verb& verb, std::span<const std::string> arguments) {
     return command;
 }
 
+Command parse_batch(const Verb& verb, std::span<const std::string> arguments) {
+    VerbParser parser(verb, "mpirun -n 4 runner batch jobs/scans.toml --max-time 8h");
+    BatchCommand command;
+    std::string max_time;
+    parser.add_job(command.run.job, command.run.settings);
+    parser.add_backend();
+    parser.add_flag("--dry-run", command.dry_run, "only look at all datasets and print the plan");
+    parser.add_flag("--quiet", command.run.quiet, "no progress, only warnings and errors");
+    parser.add_option("--max-time", max_time, "DURATION",
+                      "stop in time to be done by then, to go on later: 90s, 30min, 2h, 1:30:00");
+    if (auto help = parser.parse(arguments)) {
+        return *help;
+    }
+    command.run.backend = parser.backend();
+    command.run.max_seconds = parser.duration("--max-time", max_time);
+    return command;
+}
+
+Command parse_status(const Verb& verb, std::span<const std::string> arguments) {
+    VerbParser parser(verb, "runner status out --watch");
+    StatusCommand command;
+    parser.add_argument("DIR", command.folder, "a batch's state folder, or the one it is in");
+    parser.add_flag("--json", command.json, "print it as JSON, every dataset");
+    parser.add_flag("--watch", command.watch, "print it again and again until all is done");
+    parser.add_flag("--all", command.all, "a line for each dataset");
+    if (auto help = parser.parse(arguments)) {
+        return *help;
+    }
+    return command;
+}
+
 Command parse_plan(const Verb& verb, std::span<const std::string> arguments) {
     VerbParser parser(verb, "runner plan jobs/conv_32k.toml -n 8 --device-memory 80GiB");
     PlanCommand command;
@@ -245,6 +276,9 @@ std::span<const Verb> verbs() {
         Verb{"run", "JOB.toml", "runs the job; `runner JOB.toml` is the same", parse_run},
         Verb{"plan", "JOB.toml", "checks the job and says what a run would do and need",
              parse_plan},
+        Verb{"batch", "JOB.toml", "runs the job over many datasets, those named in [batch]",
+             parse_batch},
+        Verb{"status", "DIR", "says how far a batch is", parse_status},
         Verb{"explain", "JOB.toml", "prints the job with every default filled in", parse_explain},
         Verb{"init", "KIND", "prints a commented job file to start from", parse_init},
         Verb{"generate", "PATTERN OUT.h5", "makes a synthetic input of any size", parse_generate},

@@ -195,7 +195,8 @@ TEST(CommandLine, MistakesHaveOneWholeMessage) {
         {{}, "no job file is named: write runner JOB.toml. runner --help says what else there is"},
         {{"plna", "x.toml"}, "unknown verb (\"plna\"): did you mean plan?"},
         {{"fold", "a", "b"},
-         "unknown verb (\"fold\"): the verbs are run, plan, explain, init, generate, inspect, "
+         "unknown verb (\"fold\"): the verbs are run, plan, batch, status, explain, init, "
+         "generate, inspect, "
          "compare, render, convert, verify, repair, report, devices. A job file is named with its "
          "ending, "
          "as in "

@@ -219,8 +219,8 @@ TEST_F(JobFileTest, WhatIsNoJobFileIsRefusedBeforeParsing) {
               "the job file, so save it to a file first");
     EXPECT_EQ(refusal("/dev/zero").substr(0, 37), "cannot read the job file (/dev/zero):");
     EXPECT_EQ(refusal("large.toml"),
-              "cannot read the job file (large.toml): it has 1.00 MiB and a job file has at most "
-              "1.00 MiB. Check that this is a job file");
+              "cannot read the job file (large.toml): it has 1.00 MiB and may have at most "
+              "1.00 MiB. Check that this is the job file");
 }
 
 TEST_F(JobFileTest, MissingFileNamesTheNearest) {
@@ -302,6 +302,45 @@ TEST(ShippedJobFiles, AllParse) {
         }
     }
     EXPECT_GE(files, 3);
+}
+
+const char* const batch = "kind = \"convolve\"\nname = \"a/b\"\n"
+                          "[input]\ndataset = \"/image\"\n"
+                          "[convolve]\nrow_taps = [1]\ncolumn_taps = [1]\n"
+                          "[batch]\ninputs = [\"s/*.h5\", \"x.h5\"]\n"
+                          "output = \"out/{dir}/{stem}.h5\"\n";
+
+TEST_F(JobFileTest, ABatchNamesInputsAndOutputs) {
+    const JobFile job = load(batch);
+    ASSERT_TRUE(job.batch);
+    EXPECT_EQ(job.input.file, "");
+    EXPECT_EQ(job.output.file, "");
+    EXPECT_EQ(job.output.dataset, "/image");
+    ASSERT_EQ(job.batch->inputs.size(), 2U);
+    EXPECT_EQ(job.batch->inputs[1].text, "x.h5");
+    EXPECT_EQ(job.batch->inputs[1].place, (SourcePlace{9, 21, 0}));
+    EXPECT_FALSE(job.batch->manifest);
+    EXPECT_EQ(job.batch->output.text, "out/{dir}/{stem}.h5");
+    EXPECT_EQ(job.batch->state, "out/a_b.state");
+    EXPECT_THROW(require_one_dataset(job), Error);
+
+    const JobFile listed = load(batch, {"batch.inputs=\"list.txt\"", "batch.state=\"here\""});
+    ASSERT_TRUE(listed.batch && listed.batch->manifest);
+    EXPECT_EQ(listed.batch->manifest->text, "list.txt");
+    EXPECT_TRUE(listed.batch->inputs.empty());
+    EXPECT_EQ(listed.batch->state, "here");
+}
+
+TEST_F(JobFileTest, SettingsPickOneDatasetOfABatch) {
+    const JobFile job = load(batch, {"input.file=\"s/1.h5\"", "output.file=\"out/1.h5\""});
+    EXPECT_FALSE(job.batch);
+    EXPECT_EQ(job.input.file, "s/1.h5");
+    EXPECT_EQ(job.output.file, "out/1.h5");
+    EXPECT_NO_THROW(require_one_dataset(job));
+    // One of the two does not.
+    write("job.toml", batch);
+    EXPECT_NE(refusal("job.toml", {"input.file=\"s/1.h5\""}).find("batch.inputs names"),
+              std::string::npos);
 }
 
 TEST(BadJobFiles, EachHasItsWholeMessage) {

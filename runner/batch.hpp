@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "base/error.hpp"
+#include "runner/command_line.hpp"
+
+#include <chrono>
+
+namespace runner {
+
+/// `runner batch JOB.toml`: the first rank looks at every dataset, then large ones are run on all
+/// ranks together and the others side by side, one a rank, each by the rank that first locks its
+/// output. A dataset's failure is told and the rest goes on. Returns `ok` when all are done or in
+/// the hands of another batch, `stopped`, or the code of the first dataset in the list that failed.
+ExitCode run_batch_on_all_ranks(const BatchCommand& command,
+                                std::chrono::steady_clock::time_point start);
+
+} // namespace runner

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "runner/batch_events.hpp"
+#include "runner/batch_list.hpp"
+#include "runner/output_standing.hpp"
+#include "runner/prepare.hpp"
+#include "runner/prober.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace runner {
+
+/// What is to become of a dataset.
+enum class Fate {
+    done,   ///< its output is there and is the one the job makes
+    to_do,  ///< nothing is there, or what an interrupted run left
+    redo,   ///< its output is stale
+    refused ///< it cannot be run; `reason` says why
+};
+
+struct PlannedDataset {
+    BatchDataset dataset;
+    Fate fate = Fate::to_do;
+    ListedDataset listed;
+    FileMark input;  ///< of the input's file when it was looked at
+    FileMark output; ///< of what was under the output's name then
+    std::int64_t disk_bytes = 0;
+    bool needs_all_ranks = false; ///< it does not fit one
+    bool ended_badly = false;     ///< in an earlier batch it failed, or ended without a word
+    std::string identity;         ///< checksum of job_identity(), where it was found
+    ExitCode code = ExitCode::ok; ///< of a refused one
+    std::string reason;           ///< of a refused one, or why it is redone
+};
+
+/// A batch with each of its datasets looked at.
+struct BatchPlan {
+    JobFile job;
+    std::vector<std::string> settings; ///< of the command line
+    std::vector<PlannedDataset> datasets;
+
+    std::int64_t count(Fate fate) const;
+};
+
+/// What a plan is made with.
+struct BatchMeans {
+    Backend backend = Backend::cpu;
+    RankLimits limits; ///< of one rank
+    int ranks = 1;     ///< on which a dataset that does not fit one is tried
+};
+
+/// Whether the last event of a dataset, or nullptr, tells that it was done and nothing has changed
+/// since: not what makes up its key, nor its files.
+bool is_known_done(const DatasetEvent* last, const std::string& key, const FileMark& input,
+                   const FileMark& output);
+
+/// Looks at every dataset: by what the history knows of it where neither the job nor a file has
+/// changed since, else by its input and output. A dataset's errors become its reason.
+/// `now_and_then` is called with the datasets looked at so far; it may throw to end the work.
+BatchPlan plan_batch(JobFile job, std::vector<std::string> settings, const BatchHistory& history,
+                     const BatchMeans& means, Prober& prober,
+                     const std::function<void(std::size_t)>& now_and_then);
+
+/// The plan for a person: how many of each fate, the first refused ones, the disk.
+std::string batch_plan_text(const BatchPlan& plan);
+
+/// @throws Error (output) where the outputs to make do not fit on their disks together.
+void check_batch_disk(const BatchPlan& plan);
+
+} // namespace runner

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace runner {
+
+/// What the parts in braces of batch.output stand for.
+struct NameParts {
+    std::string input; ///< the file: {stem} is its name without the ending, {dir} its folder
+    std::string kind;  ///< {kind}
+    std::string name;  ///< {name}, the job's
+};
+
+/// What is wrong with such a pattern, and at which of its bytes.
+struct NameFault {
+    std::string text;
+    std::size_t at = 0;
+};
+std::optional<NameFault> name_fault(const std::string& pattern);
+
+/// The output's path in its shortest form ("out/./a" is "out/a"). The pattern has no fault.
+std::string output_name(const std::string& pattern, const NameParts& parts);
+
+/// The folder that all outputs of the pattern lie in or below: what stands before the first part
+/// of the path with braces; "." where nothing does.
+std::string common_folder(const std::string& pattern);
+
+} // namespace runner

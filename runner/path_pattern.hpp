@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace runner {
+
+/// Patterns of file names, as a shell has them: `*` stands for any characters of a name, `?` for
+/// one, and `**` as a whole part of the path for any folders or none. Names that begin with a dot
+/// are matched by no wildcard. Other characters stand for themselves.
+
+bool has_wildcards(std::string_view pattern);
+
+/// Whether the path has the pattern's form; nothing is looked for.
+bool matches_pattern(std::string_view pattern, std::string_view path);
+
+/// The regular files, and links to such, that the pattern names: sorted by bytes, each once. `**`
+/// goes into no link to a folder, so it comes to an end. @throws Error (input) for a folder on the
+/// way that cannot be listed.
+std::vector<std::string> expand_pattern(const std::string& pattern);
+
+} // namespace runner
