@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/sizes.hpp"
+#include "io/dense_rows.hpp"
 #include "runner/contrast.hpp"
 #include "runner/frame_choice.hpp"
 #include "runner/job_file.hpp"
@@ -86,7 +87,8 @@ struct InspectCommand {
 struct CompareCommand {
     DatasetName a;
     DatasetName b;
-    double tolerance = 0; ///< the largest absolute difference that is still equal
+    std::optional<DatasetName> by; ///< that differences are divided by too
+    double tolerance = 0;          ///< the largest absolute difference that is still equal
     bool json = false;
     InputRules rules;
 };
@@ -114,7 +116,8 @@ struct ConvertCommand {
     std::optional<FrameChoice> frames; ///< nothing: all
     std::optional<std::uint64_t> first_generation;
     std::optional<Palette> palette;
-    bool overwrite = false; ///< replace files of these names
+    std::optional<DenseLayout> raw; ///< what the input holds, where it does not say so itself
+    bool overwrite = false;         ///< replace files of these names
     InputRules rules;
 };
 

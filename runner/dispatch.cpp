@@ -3,7 +3,9 @@
 
 #include "base/sizes.hpp"
 #include "io/generations.hpp"
+#include "io/raw_rows.hpp"
 #include "io/rows.hpp"
+#include "io/rows_format.hpp"
 #include "io/sand_file.hpp"
 #include "runner/batch_status.hpp"
 #include "runner/compare.hpp"
@@ -108,7 +110,7 @@ struct Verbs {
     ExitCode operator()(const InspectCommand& command) const {
         const auto& [file, dataset] = command.what;
         probe_content(file, dataset, command.rules);
-        if (is_sand_name(file)) {
+        if (rows_format_of(file) != nullptr) {
             tell_notes(inspect_dataset(file, dataset).notes);
         }
         print(command.json ? inspect_json(file, dataset) : inspect_text(file, dataset));
@@ -119,8 +121,13 @@ struct Verbs {
         for (const DatasetName& what : {command.a, command.b}) {
             look_at(what, command.rules);
         }
-        const Comparison comparison = compare({command.a.file, command.a.dataset, command.b.file,
-                                               command.b.dataset, command.tolerance, all_cores()});
+        if (command.by) {
+            look_at(*command.by, command.rules);
+        }
+        const DatasetName by = command.by.value_or(DatasetName{});
+        const Comparison comparison =
+            compare({command.a.file, command.a.dataset, command.b.file, command.b.dataset,
+                     command.tolerance, all_cores(), by.file, by.dataset});
         print(command.json ? comparison_json(comparison) : comparison_text(comparison));
         return comparison.differs() ? ExitCode::differs : ExitCode::ok;
     }
@@ -135,9 +142,14 @@ struct Verbs {
     }
 
     ExitCode operator()(const ConvertCommand& command) const {
-        look_at(command.input, command.rules);
-        look_at_generations(command.input, command.rules);
+        if (command.raw) {
+            tell_notes(open_raw_rows(command.input.file, *command.raw, 1)->info().notes);
+        } else {
+            look_at(command.input, command.rules);
+            look_at_generations(command.input, command.rules);
+        }
         ConvertRequest request;
+        request.raw = command.raw;
         request.input = command.input.file;
         request.dataset = command.input.dataset;
         request.output = command.output.file;

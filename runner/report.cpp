@@ -33,7 +33,6 @@ Json slabs_json(const Decomposition& d) {
 
 Json plan_value(const Plan& plan) {
     const Decomposition& d = plan.decomposition;
-    const std::int64_t rows = d.rows_to_do({0, d.total_rows()});
     return {{"backend", backend_name(plan.backend)},
             {"frames", d.frames},
             {"rows_per_frame", d.rows},
@@ -43,8 +42,8 @@ Json plan_value(const Plan& plan) {
             {"io_threads", plan.io_threads},
             {"ranks", slabs_json(d)},
             {"memory_per_rank", memory_json(plan)},
-            {"bytes_read", rows * plan.shape.in_row_bytes},
-            {"bytes_written", rows * plan.shape.out_row_bytes}};
+            {"bytes_read", plan.bytes_to_read()},
+            {"bytes_written", plan.bytes_to_write()}};
 }
 
 Json plan_value(const EvolvePlan& plan) {

@@ -17,6 +17,7 @@
 #include "runner/report_page.hpp"
 #include "runner/report_pictures.hpp"
 #include "runner/stop.hpp"
+#include "runner/survey_input.hpp"
 #include "runner/text_file.hpp"
 #include "runner/ticker.hpp"
 #include "runner/trace.hpp"
@@ -158,6 +159,16 @@ PreparedJob prepare(const RunCommand& command, const Ranks& ranks) {
         [&] { return prepare_job(load_job_file(command.job, settings_of(command))); });
 }
 
+void write_reports(const std::vector<std::string>& files, const RunReport& report,
+                   const PreparedJob& prepared, int threads) {
+    const std::string json = report_json(report);
+    for (const std::string& file : files) {
+        write_text_file(file, file.ends_with(".html")
+                                  ? report_page(file, json, report_pictures(prepared, threads))
+                                  : json);
+    }
+}
+
 } // namespace
 
 std::string owner_text(const std::string& host) {
@@ -253,6 +264,8 @@ ExitCode run_claimed(const RunCommand& command, const PreparedJob& prepared,
             ranks.abort(stall->code());
         }
     });
+    const bool surveyed =
+        survey_input(prepared, ranks, binding.limits.cores, io_threads_of(plan), stop);
     std::visit([&](const auto& some) { open_run(prepared, some, beginning, ranks, open); }, plan);
     const double start_seconds = seconds_since(start);
     const bool reports = !command.reports.empty();
@@ -262,14 +275,19 @@ ExitCode run_claimed(const RunCommand& command, const PreparedJob& prepared,
         return run_engine(command, prepared, some, binding, ranks, beginning, open, stop,
                           command.trace || reports ? &trace : nullptr);
     };
-    mine.times = std::visit(run, plan);
+    if (surveyed) {
+        mine.times = std::visit(run, plan);
+    }
     const auto streamed = Clock::now();
     ranks.together([&] {
         open.commits->finish();
         open.writer->finish(RowWriter::Sync::no);
     });
-    const auto stopped =
+    std::optional<Stopped> stopped =
         std::visit([&](const auto& some) { return agree_on_stop(some, open, stop, ranks); }, plan);
+    if (!stopped && !surveyed) {
+        stopped = Stopped{stop.reason(), "all rows of "};
+    }
     if (stopped) {
         if (ranks.first()) {
             say(stopped_line(prepared, *stopped));

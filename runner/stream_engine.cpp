@@ -110,13 +110,15 @@ template <class Q> class Pipeline {
     InputSlot<Q>& slot_of(std::int64_t number) {
         return slots_[static_cast<std::size_t>(number) % slots_.size()];
     }
-    /// Of its output, counted through all frames.
-    std::int64_t first_row(const Task& task) const {
-        return task.chunk.frame * plan_.shape.rows + task.chunk.block.out_first;
+    /// Those of the input that it stands for, counted through all frames.
+    RowRange rows(const Task& task) const {
+        const std::int64_t first = task.chunk.frame * plan_.shape.rows + task.chunk.block.out_first;
+        return {first, first + task.chunk.out_rows()};
     }
+    RowRange out_rows(const Task& task) const { return plan_.decomposition.out_rows(rows(task)); }
     std::int64_t in_bytes(std::int64_t rows) const { return rows * plan_.shape.in_row_bytes; }
     std::int64_t out_bytes(const Task& task) const {
-        return task.chunk.out_rows() * plan_.shape.out_row_bytes;
+        return out_rows(task).count() * plan_.shape.out_row_bytes;
     }
 
     Stream stream_;
@@ -221,12 +223,12 @@ template <class Q> void Pipeline<Q>::begin_chunk(Stage stage, const Task& task) 
 template <class Q>
 std::exception_ptr Pipeline<Q>::with_place(Stage stage, const Error& error) const {
     const Task& task = current_[static_cast<std::size_t>(stage)];
-    const std::int64_t first = first_row(task);
+    const RowRange range = rows(task);
     ErrorText text = error.text();
     text.where += std::string(text.where.empty() ? "" : "; ") +
                   std::string(stage_names[static_cast<std::size_t>(stage)]) + " of chunk " +
-                  std::to_string(task.number) + ", rows " + std::to_string(first) + " to " +
-                  std::to_string(first + task.chunk.out_rows() - 1);
+                  std::to_string(task.number) + ", rows " + std::to_string(range.first) + " to " +
+                  std::to_string(range.last - 1);
     return std::make_exception_ptr(Error(error.code(), std::move(text)));
 }
 
@@ -317,13 +319,15 @@ template <class Q> void Pipeline<Q>::read(const Task& task) {
         }
     }
     to += in_bytes(task.carried);
+    const std::int64_t frame = task.chunk.frame * plan_.shape.rows;
     if (task.chunk.block.frames > 1) {
-        const std::int64_t first = task.chunk.frame * plan_.shape.rows;
-        stream_.border.read_rows({first, first + task.chunk.in_rows()}, stream_.reader, to);
+        stream_.border.read_rows({frame, frame + task.chunk.in_rows()}, stream_.reader, to);
     } else {
         stream_.border.read(task.chunk.frame, {task.window.first + task.carried, task.window.last},
                             stream_.reader, to);
     }
+    stream_.job.check_rows(frame + task.window.first + task.carried,
+                           task.chunk.in_rows() - task.carried, to);
 }
 
 template <class Q> void Pipeline<Q>::compute_stage() {
@@ -416,9 +420,9 @@ template <class Q> void Pipeline<Q>::write_stage() {
         begin_chunk(Stage::write, task);
         const double begin = now();
         times_[Stage::write].wait_seconds += begin - asked;
-        {
+        if (const RowRange out = out_rows(task); !out.empty()) {
             const ProfileRange range("write");
-            stream_.writer.write(first_row(task), task.chunk.out_rows(),
+            stream_.writer.write(out.first, out.count(),
                                  lanes_[lane_of(task.number)].staging.data());
         }
         wrote(task, hashed->hash);
@@ -430,8 +434,8 @@ template <class Q> void Pipeline<Q>::write_stage() {
 
 /// The writer has the chunk.
 template <class Q> void Pipeline<Q>::wrote(const Task& task, std::uint64_t hash) {
-    if (stream_.commits != nullptr) {
-        stream_.commits->add({first_row(task), task.chunk.out_rows(), hash});
+    if (const RowRange out = out_rows(task); stream_.commits != nullptr && !out.empty()) {
+        stream_.commits->add({out.first, out.count(), hash});
     }
     ++times_.chunks;
     RunProgress& progress = stream_.progress;

@@ -114,16 +114,15 @@ Command parse_devices(const Verb& verb, std::span<const std::string> arguments) 
     return command;
 }
 
-std::vector<std::int64_t> parse_shape(const VerbParser& parser, const std::string& given) {
-    std::vector<std::int64_t> shape;
-    std::size_t begin = 0;
-    while (begin <= given.size()) {
-        const std::size_t comma = std::min(given.find(',', begin), given.size());
-        shape.push_back(
-            parser.integer("each extent of --shape", given.substr(begin, comma - begin), 1));
-        begin = comma + 1;
+double parse_counts(const VerbParser& parser, Pattern pattern, const std::string& given) {
+    if (pattern != Pattern::xray) {
+        parser.refuse("--counts is of the pattern xray alone");
     }
-    return shape;
+    const double counts = parser.amount("--counts", given);
+    if (counts == 0 || counts > most_counts) {
+        parser.refuse("--counts is above 0 and at most 1e9, not " + given);
+    }
+    return counts;
 }
 
 Command parse_generate(const Verb& verb, std::span<const std::string> arguments) {
@@ -138,7 +137,9 @@ Command parse_generate(const Verb& verb, std::span<const std::string> arguments)
     parser.add_option("--shape", shape, "Z,Y,X",
                       "extents, the last running fastest; default: the sample's own");
     parser.add_option("--dtype", type, "TYPE", element_type_names() + "; default for sand: uint8");
-    parser.add_option("--seed", seed, "NUMBER", "of noise (default 0)");
+    parser.add_option("--seed", seed, "NUMBER", "of noise and xray (default 0)");
+    std::string counts;
+    parser.add_option("--counts", counts, "NUMBER", "of xray: photons a voxel (default 1000)");
     const CLI::Option* const dataset =
         parser.add_option("--dataset", command.dataset, "NAME",
                           "its place in the file (default /data, of sand /frames)");
@@ -149,26 +150,22 @@ Command parse_generate(const Verb& verb, std::span<const std::string> arguments)
     parser.index_of("PATTERN", command.request.pattern, generate_patterns());
     const Pattern pattern = *pattern_named(command.request.pattern);
     const bool is_sand = is_sand_pattern(pattern);
-    std::vector<std::string> types;
-    types.reserve(all_element_types.size());
-    for (const ElementType each : all_element_types) {
-        types.emplace_back(name_of(each));
-    }
     const std::optional<std::vector<std::int64_t>> usual = usual_shape(pattern);
     if (shape.empty() && !usual) {
         parser.refuse("--shape is required");
     }
-    command.request.shape = shape.empty() ? *usual : parse_shape(parser, shape);
+    command.request.shape = shape.empty() ? *usual : parser.shape(shape);
     if (type.empty() && !is_sand) {
         parser.refuse("--dtype is required");
     }
-    command.request.type = type.empty()
-                               ? ElementType::uint8
-                               : all_element_types.at(parser.index_of("--dtype", type, types));
+    command.request.type = type.empty() ? ElementType::uint8 : parser.element("--dtype", type);
     if (dataset->count() == 0) {
         command.dataset = is_sand ? "/frames" : "/data";
     }
     command.request.seed = static_cast<std::uint64_t>(parser.integer("--seed", seed, 0));
+    if (!counts.empty()) {
+        command.request.counts = parse_counts(parser, pattern, counts);
+    }
     if (command.dataset.empty() || command.file.empty()) {
         parser.refuse("a file and a dataset have names");
     }
@@ -286,7 +283,7 @@ std::span<const Verb> verbs() {
         Verb{"compare", "A:/x B:/y", "measures how two datasets differ", parse_compare},
         Verb{"render", "FILE:/x... OUT.png", "makes a picture of images or slices, side by side",
              parse_render},
-        Verb{"convert", "IN OUT", "makes .sand, HDF5 or .png of frames in .sand or HDF5",
+        Verb{"convert", "IN OUT", "makes a file of another format: HDF5, .npy, .tif, .png, .sand",
              parse_convert},
         Verb{"verify", "OUT.h5", "checks a finished output against its checksums and its input",
              parse_verify},

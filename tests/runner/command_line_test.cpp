@@ -196,9 +196,8 @@ TEST(CommandLine, MistakesHaveOneWholeMessage) {
         {{"plna", "x.toml"}, "unknown verb (\"plna\"): did you mean plan?"},
         {{"fold", "a", "b"},
          "unknown verb (\"fold\"): the verbs are run, plan, batch, status, explain, init, "
-         "generate, inspect, "
-         "compare, render, convert, verify, repair, report, devices. A job file is named with its "
-         "ending, "
+         "generate, inspect, compare, render, convert, verify, repair, report, devices. A job file "
+         "is named with its ending, "
          "as in "
          "runner job.toml"},
         {{"run"}, wrong("run", "JOB is required")},
@@ -223,7 +222,7 @@ TEST(CommandLine, MistakesHaveOneWholeMessage) {
         {{"generate", "noisy", "a.h5", "--shape", "1", "--dtype", "uint8"},
          wrong("generate",
                "PATTERN is one of noise, index, gradient, sample-1, sample-2, sample-3, sample-4, "
-               "sand-noise, "
+               "sand-noise, phantom, xray, "
                "not \"noisy\"",
                "Did you mean noise?")},
         {{"generate", "noise", "a.h5"}, wrong("generate", "--shape is required")},
@@ -270,7 +269,7 @@ TEST(CommandLine, MistakesHaveOneWholeMessage) {
         {{"repair", "a.h5", "--inptu", "b.h5"},
          wrong("repair", "there is no option \"--inptu\"", "Did you mean --input?")},
         {{"init", "convolv"},
-         wrong("init", "KIND is one of convolve, sand, transpose, not \"convolv\"",
+         wrong("init", "KIND is one of convolve, denoise, match, sand, transpose, not \"convolv\"",
                "Did you mean convolve?")},
     };
     for (const auto& [words, expected] : cases) {
