@@ -8,6 +8,7 @@
 #include "runner/job_file.hpp"
 #include "runner/projection.hpp"
 #include "runner/sand_colours.hpp"
+#include "runner/usage.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -152,6 +153,7 @@ struct ReportCommand {
 /// What is only to be printed on standard output: help, the version, `runner init KIND`.
 struct PrintCommand {
     std::string text;
+    VerbUsage usage = {}; ///< of the verb whose help this is
 };
 
 using Command =
