@@ -263,7 +263,7 @@ Comparison compare(const CompareRequest& request) {
     if (!request.file_by.empty() && (!is_number(result.a.type) || !is_number(result.b.type))) {
         throw Error(ExitCode::input,
                     {"cannot divide the differences", request.file_a + ":" + request.dataset_a,
-                     "not both are numbers: they are " + type_text(result.a) + " and " +
+                     "not both are real numbers: they are " + type_text(result.a) + " and " +
                          type_text(result.b),
                      "Leave out --divide-by"});
     }

@@ -79,7 +79,7 @@ FrameSource open_source(const ConvertRequest& request) {
     if (!is_number(info.array.type) && !request.output.ends_with(".h5") &&
         !request.output.ends_with(".hdf5")) {
         throw Error(ExitCode::input, {"cannot convert the elements", source.where,
-                                      "they are " + type_text(info.array) + ", no numbers",
+                                      "they are " + type_text(info.array) + ", not real numbers",
                                       "HDF5 files hold them: name an output that ends in .h5"});
     }
     const bool cells = request.palette == Palette::sand || is_sand_name(request.output);

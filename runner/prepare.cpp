@@ -57,8 +57,8 @@ void check_elements(const JobFile& file, const ArrayInfo& input) {
         throw Error(ExitCode::input,
                     {file.kind + " does not take these elements",
                      file.input.file + ":" + file.input.dataset,
-                     "they are " + type_text(input) + ", no numbers",
-                     "Name a dataset of numbers; transpose takes such elements as they are"});
+                     "they are " + type_text(input) + ", not real numbers",
+                     "Name a dataset of real numbers; transpose takes such elements as they are"});
     }
 }
 

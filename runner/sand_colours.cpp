@@ -17,8 +17,8 @@ Palette palette_for(const std::optional<Palette>& asked, Content content, const 
     }
     if (!is_number(array.type)) {
         throw Error(ExitCode::input, {"cannot make a picture of the dataset", where,
-                                      "its elements are " + type_text(array) + ", no numbers",
-                                      "Name a dataset of numbers"});
+                                      "its elements are " + type_text(array) + ", not real numbers",
+                                      "Name a dataset of real numbers"});
     }
     return asked.value_or(content == Content::sand ? Palette::sand : Palette::grey);
 }

@@ -162,6 +162,9 @@ std::vector<double> file_taps(const FileTaps& source) {
     if (array.shape.size() != 1) {
         refuse(source, "its shape is " + shape_text(array.shape));
     }
+    if (!is_number(array.type)) {
+        refuse(source, "its elements are " + type_text(array));
+    }
     if (!is_count(array.shape[0])) {
         refuse(source, wrong_count(array.shape[0]));
     }

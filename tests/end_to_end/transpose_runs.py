@@ -197,12 +197,12 @@ def parts_called(runs, random, real, imaginary):
     stored = h5py.h5t.create(h5py.h5t.COMPOUND, 8)
     stored.insert(real, 0, h5py.h5t.IEEE_F32LE)
     stored.insert(imaginary, 4, h5py.h5t.IEEE_F32LE)
-    array = np.empty((20, 30), stored.dtype)
-    array[...] = np.array((1.5, -2), stored.dtype)
+    fill = np.array((1.5, -2), stored.dtype)
+    array = np.broadcast_to(fill, (20, 30)).copy()
     with h5py.File("in.h5", "w", libver="latest") as file:
         creation = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
         creation.set_chunk((7, 7))
-        creation.set_fill_value(array[0, 0])
+        creation.set_fill_value(fill)
         h5py.h5d.create(file.id, b"a", stored, h5py.h5s.create_simple(array.shape), creation)
         array[3:9, 4:19] = values(random, (6, 15), stored.dtype)
         file["a"][3:9, 4:19] = array[3:9, 4:19]
@@ -244,7 +244,7 @@ def refused_elements(runs):
         file["a"] = np.zeros((4, 5), "c16")
     pathlib.Path("job.toml").write_text(
         'kind = "convolve"\n[input]\nfile = "in.h5"\ndataset = "/a"\n[output]\nfile = "no.h5"\n'
-        '[convolve]\ntaps = [1.0]\nboundary = "nearest"\n')
+        '[convolve]\nrow_taps = [1.0]\ncolumn_taps = [1.0]\nboundary = "nearest"\n')
     done = runs.call()
     runs.check(done.returncode == 3 and "in.h5:/a" in done.stderr and "complex128" in done.stderr,
                f"convolve refuses complex128: {done.returncode}, {done.stderr}")

@@ -99,7 +99,7 @@ class Verbs(unittest.TestCase):
             file["x"] = a.astype(">c8")
         with h5py.File(self.path("b"), "w") as file:
             file["x"] = b
-        got = json.loads(self.run_tool("compare", self.path("a"), self.path("b"), "0"))
+        got = json.loads(self.run_tool("compare", self.path("a"), "x", self.path("b"), "x"))
         distance = np.abs(np.nan_to_num(a.astype("c16")) - np.nan_to_num(b))
         self.assertEqual(got["a"]["type"], "complex64")
         self.assertEqual(got["different"], 2)
@@ -120,10 +120,10 @@ class Verbs(unittest.TestCase):
         for name, data in (("a", a), ("b", b)):
             with h5py.File(self.path(name), "w") as file:
                 file["x"] = data
-        got = json.loads(self.run_tool("compare", self.path("a"), self.path("b"), "9"))
+        got = json.loads(self.run_tool("compare", self.path("a"), "x", self.path("b"), "x"))
         self.assertEqual((got["different"], got["differs"]), (2, True))
         self.assertEqual(got["first"]["position"], [1, 0])
-        got = json.loads(self.run_tool("compare", self.path("a"), self.path("a"), "0"))
+        got = json.loads(self.run_tool("compare", self.path("a"), "x", self.path("a"), "x"))
         self.assertEqual((got["different"], got["differs"]), (0, False))
 
     def test_inspect_describes_what_runner_cannot_read(self):
