@@ -103,7 +103,7 @@ std::string describe_compound(hid_t type) {
 /// "complex64", where the names of its parts are numpy's; those with others are another type.
 std::string describe_members(hid_t type) {
     const auto known = element_type_of(type);
-    const std::string text = describe_compound(type);
+    std::string text = describe_compound(type);
     if (!known || !is_complex(*known)) {
         return text;
     }
