@@ -11,6 +11,7 @@
 #include "runner/batch_status.hpp"
 #include "runner/compare.hpp"
 #include "runner/convert.hpp"
+#include "runner/data_verbs.hpp"
 #include "runner/devices_text.hpp"
 #include "runner/generate.hpp"
 #include "runner/inspect.hpp"
@@ -147,21 +148,11 @@ struct Verbs {
     }
 
     ExitCode operator()(const RenderCommand& command) const {
-        RenderRequest request;
         for (const DatasetName& what : command.what) {
             look_at(what, command.rules);
-            request.sources.push_back({what.file, what.dataset});
         }
         look_at_generations(command.what.front(), command.rules);
-        request.picture = command.picture;
-        request.frames = command.frames;
-        request.palette = command.palette;
-        request.size = command.size;
-        if (command.same_contrast) {
-            request.contrast = RenderRequest::Contrast::same;
-        }
-        request.threads = all_cores();
-        render(request);
+        print(render(render_request(command, all_cores())));
         return ExitCode::ok;
     }
 
