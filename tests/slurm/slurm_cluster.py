@@ -1,0 +1,208 @@
+"""A Slurm of one controller and two nodes on this machine, for tests: slurm_cluster.py [COMMAND...].
+
+Run as a program it starts the cluster, runs COMMAND (a shell where there is none) on it and ends it.
+
+All of it lives in name spaces of its own: processes, network, mounts, host name. So ports and files
+collide with nothing, and whatever happens, all ends with the first process. A node has its own host
+name, /dev/shm and processes, as a host has, and two stand-ins for GPUs. Slurm and munge must be
+installed; nothing of theirs needs to be running or set up. Why each line is there: README.md.
+"""
+import contextlib
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+NODES = ("n1", "n2")
+CPUS = 4
+MEMORY_MB = 4000
+NEEDED = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "scontrol", "squeue", "unshare", "ip")
+SPACES = ["unshare", "--net", "--pid", "--mount", "--uts", "--ipc", "--fork", "--kill-child",
+          "--mount-proc"]
+INSIDE = "RUNNER_SLURM_CLUSTER"
+
+
+def why_not():
+    """Why no cluster can be started here; "" where one can."""
+    os.environ["PATH"] += ":/usr/sbin:/sbin"
+    missing = [program for program in NEEDED if not shutil.which(program)]
+    if missing:
+        return "not installed: " + ", ".join(missing)
+    if os.geteuid() != 0:
+        return "not root, whom Slurm's controller and nodes need"
+    tried = subprocess.run([*SPACES, "mount", "-t", "tmpfs", "tmpfs", "/dev/shm"],
+                           capture_output=True, text=True)
+    return "" if tried.returncode == 0 else "no name spaces: " + tried.stderr.strip()
+
+
+def enter():
+    """Starts this program again in name spaces of its own, unless it is in them, and ends with it."""
+    if os.environ.get(INSIDE) == "1":
+        os.environ["PATH"] += ":/usr/sbin:/sbin"
+        make_network()
+        return
+    # Killed as a whole when this process is: by what `unshare --kill-child` sets up.
+    child = subprocess.Popen([*SPACES, sys.executable, *sys.argv], env={**os.environ, INSIDE: "1"})
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, lambda *_: child.kill())
+    sys.exit(child.wait())
+
+
+def make_network():
+    """A host called head and one a node, each with a network of its own, all on one bridge."""
+    script = """
+        hostname head
+        mount -t tmpfs tmpfs /run
+        echo 127.0.0.1 localhost >/run/hosts
+        echo 10.77.0.1 head >>/run/hosts
+        ip link add bridge type bridge
+        ip address add 10.77.0.1/24 dev bridge
+        ip link set lo up
+        ip link set bridge up
+    """
+    for i, node in enumerate(NODES):
+        script += f"""
+        echo {address(i)} {node} >>/run/hosts
+        ip netns add {node}
+        ip link add to-{node} master bridge up type veth peer name eth0 netns {node}
+        ip -n {node} address add {address(i)}/24 dev eth0
+        ip -n {node} link set lo up
+        ip -n {node} link set eth0 up
+        """
+    script += "mount --bind /run/hosts /etc/hosts"
+    subprocess.run(["sh", "-ec", script], check=True)
+
+
+def address(index):
+    return f"10.77.0.{11 + index}"
+
+
+def wait_for(condition, what, seconds=30):
+    end = time.monotonic() + seconds
+    while not (value := condition()):
+        if time.monotonic() > end:
+            raise TimeoutError(f"{what}: not in {seconds} s")
+        time.sleep(0.1)
+    return value
+
+
+class Cluster:
+    """Entered, it runs; left, it is gone."""
+
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+        self.processes = {}
+        self.log = self.folder / "slurm.log"
+
+    def __enter__(self):
+        self.write_settings()
+        self.start_munge()
+        self.start("slurmctld", ["slurmctld", "-D", "-i"])
+        for node in NODES:
+            self.start_node(node)
+        wait_for(self.is_ready, "the nodes idle")
+        return self
+
+    def __exit__(self, *_):
+        for process in reversed(self.processes.values()):
+            process.kill()
+            process.wait()
+
+    def start(self, name, command):
+        with open(self.folder / (name + ".out"), "a") as log:
+            self.processes[name] = subprocess.Popen(command, stdout=log, stderr=log,
+                                                    stdin=subprocess.DEVNULL)
+
+    def start_munge(self):
+        key = self.folder / "munge.key"
+        key.write_bytes(os.urandom(128))
+        key.chmod(0o400)
+        socket = self.folder / "munge.socket"
+        self.start("munged", ["munged", "--foreground", "--force", f"--socket={socket}",
+                              f"--key-file={key}", f"--log-file={self.folder}/munge.log",
+                              f"--pid-file={self.folder}/munge.pid",
+                              f"--seed-file={self.folder}/munge.seed"])
+        # Its first answer may come late, and Slurm does not ask twice.
+        wait_for(lambda: socket.exists() and subprocess.run(
+            ["munge", "-n", "--socket", socket], capture_output=True).returncode == 0, "munge")
+
+    def start_node(self, node):
+        # Killing the outer process ends all that ran on the node, as pulling its plug would.
+        self.start(node, ["ip", "netns", "exec", node, "unshare", "--pid", "--mount", "--uts",
+                          "--ipc", "--fork", "--kill-child", "--mount-proc", "sh", "-c",
+                          f"hostname {node}; mount -t tmpfs tmpfs /dev/shm; exec slurmd -D -N {node}"])
+
+    def kill_node(self, node):
+        process = self.processes.pop(node)
+        process.kill()
+        process.wait()
+
+    def is_ready(self):
+        found = subprocess.run(["sinfo", "-h", "-N", "-o", "%N %t"], capture_output=True, text=True)
+        return sorted(found.stdout.split("\n")[:-1]) == [node + " idle" for node in NODES]
+
+    def write_settings(self):
+        d = self.folder
+        (d / "state").mkdir()
+        (d / "slurm.conf").write_text(f"""ClusterName=test
+SlurmctldHost=head(10.77.0.1)
+SlurmctldPort=6817
+SlurmUser=root
+SlurmdUser=root
+AuthType=auth/munge
+AuthInfo=socket={d}/munge.socket,cred_expire=5
+CredType=cred/munge
+StateSaveLocation={d}/state
+SlurmctldPidFile={d}/slurmctld.pid
+SlurmctldLogFile={d}/slurmctld.log
+SlurmdSpoolDir={d}/spool-%n
+SlurmdPidFile={d}/slurmd-%n.pid
+SlurmdLogFile={d}/slurmd-%n.log
+TmpFS={d}/tmp-%n
+SlurmdParameters=config_overrides
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+JobAcctGatherType=jobacct_gather/none
+JobCompType=jobcomp/filetxt
+JobCompLoc={d}/jobs.log
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core_Memory
+SchedulerType=sched/backfill
+SchedulerParameters=sched_interval=1,batch_sched_delay=0,sched_min_interval=0,bf_interval=1
+MpiDefault=pmix
+GresTypes=gpu
+KillWait=5
+MinJobAge=600
+SlurmdTimeout=9
+ReturnToService=2
+""" + "".join(f"NodeName={node} NodeAddr={address(i)} CPUs={CPUS} "
+              f"RealMemory={MEMORY_MB} Gres=gpu:fake:2\n" for i, node in enumerate(NODES)) +
+                                       f"PartitionName=test Nodes={','.join(NODES)} Default=YES "
+                                       "MaxTime=60 State=UP\n")
+        (d / "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\nCgroupAutomount=no\n")
+        (d / "gres.conf").write_text("AutoDetect=off\n" + "".join(
+            f"NodeName={node} Name=gpu Type=fake File={d}/gpu_{node}_{i}\n"
+            for node in NODES for i in range(2)))
+        for node in NODES:
+            (d / f"spool-{node}").mkdir()
+            (d / f"tmp-{node}").mkdir()
+            for i in range(2):
+                os.mknod(d / f"gpu_{node}_{i}", 0o666 | 0o020000, os.makedev(1, 3))
+        os.environ["SLURM_CONF"] = str(d / "slurm.conf")
+
+
+def main():
+    reason = why_not()
+    if reason:
+        sys.exit("no Slurm here: " + reason)
+    enter()
+    with tempfile.TemporaryDirectory() as folder, Cluster(folder):
+        sys.exit(subprocess.run(sys.argv[1:] or [os.environ.get("SHELL", "bash")]).returncode)
+
+
+if __name__ == "__main__":
+    main()
