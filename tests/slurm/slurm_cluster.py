@@ -18,8 +18,8 @@ import tempfile
 import time
 
 NODES = ("n1", "n2")
-CPUS = 4
-MEMORY_MB = 4000
+CPUS = 16
+MEMORY_MB = 16000
 NEEDED = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "scontrol", "squeue", "unshare", "ip")
 SPACES = ["unshare", "--net", "--pid", "--mount", "--uts", "--ipc", "--fork", "--kill-child",
           "--mount-proc"]
@@ -37,6 +37,13 @@ def why_not():
     tried = subprocess.run([*SPACES, "mount", "-t", "tmpfs", "tmpfs", "/dev/shm"],
                            capture_output=True, text=True)
     return "" if tried.returncode == 0 else "no name spaces: " + tried.stderr.strip()
+
+
+def skip(reason):
+    """Ends the test as one that was skipped, in the words that scripts/test looks for."""
+    print(f"{sys.argv[0]}: Skipped\nno Slurm here: {reason}\n[  PASSED  ] 0 tests.\n"
+          "[  SKIPPED ] 1 test")
+    sys.exit(0)
 
 
 def enter():
@@ -90,6 +97,10 @@ def wait_for(condition, what, seconds=30):
     return value
 
 
+def children(pid):
+    return [int(child) for child in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
 class Cluster:
     """Entered, it runs; left, it is gone."""
 
@@ -131,15 +142,22 @@ class Cluster:
             ["munge", "-n", "--socket", socket], capture_output=True).returncode == 0, "munge")
 
     def start_node(self, node):
-        # Killing the outer process ends all that ran on the node, as pulling its plug would.
+        # Killing the outer process ends all that ran on the node, as pulling its plug would. A
+        # slurmd that dies alone is started again, as a service is.
         self.start(node, ["ip", "netns", "exec", node, "unshare", "--pid", "--mount", "--uts",
                           "--ipc", "--fork", "--kill-child", "--mount-proc", "sh", "-c",
-                          f"hostname {node}; mount -t tmpfs tmpfs /dev/shm; exec slurmd -D -N {node}"])
+                          f"hostname {node}; mount -t tmpfs tmpfs /dev/shm;"
+                          f"while :; do slurmd -D -N {node}; sleep 1; done"])
 
     def kill_node(self, node):
         process = self.processes.pop(node)
         process.kill()
         process.wait()
+
+    def kill_slurmd(self, node):
+        """Only the daemon; what runs on the node stays."""
+        shell = children(self.processes[node].pid)[0]
+        os.kill(children(shell)[0], signal.SIGKILL)
 
     def is_ready(self):
         found = subprocess.run(["sinfo", "-h", "-N", "-o", "%N %t"], capture_output=True, text=True)
@@ -182,7 +200,7 @@ ReturnToService=2
 """ + "".join(f"NodeName={node} NodeAddr={address(i)} CPUs={CPUS} "
               f"RealMemory={MEMORY_MB} Gres=gpu:fake:2\n" for i, node in enumerate(NODES)) +
                                        f"PartitionName=test Nodes={','.join(NODES)} Default=YES "
-                                       "MaxTime=60 State=UP\n")
+                                       "MaxTime=INFINITE State=UP\n")
         (d / "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\nCgroupAutomount=no\n")
         (d / "gres.conf").write_text("AutoDetect=off\n" + "".join(
             f"NodeName={node} Name=gpu Type=fake File={d}/gpu_{node}_{i}\n"
