@@ -1,10 +1,10 @@
-"""A Slurm of one controller and two nodes on this machine, for tests: slurm_cluster.py [COMMAND...].
+"""A Slurm of one controller and four nodes on this machine, for tests: slurm_cluster.py [COMMAND...].
 
 Run as a program it starts the cluster, runs COMMAND (a shell where there is none) on it and ends it.
 
 All of it lives in name spaces of its own: processes, network, mounts, host name. So ports and files
 collide with nothing, and whatever happens, all ends with the first process. A node has its own host
-name, /dev/shm and processes, as a host has, and two stand-ins for GPUs. Slurm and munge must be
+name, address, /dev/shm and processes, as a host has, and two stand-ins for GPUs. Slurm and munge must be
 installed; nothing of theirs needs to be running or set up. Why each line is there: README.md.
 """
 import contextlib
@@ -17,7 +17,8 @@ import sys
 import tempfile
 import time
 
-NODES = ("n1", "n2")
+PARTITIONS = {"test": ("n1", "n2"), "spare": ("n3", "n4")}
+NODES = sum(PARTITIONS.values(), ())
 CPUS = 16
 MEMORY_MB = 16000
 NEEDED = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "scontrol", "squeue", "unshare", "ip")
@@ -88,12 +89,12 @@ def address(index):
     return f"10.77.0.{11 + index}"
 
 
-def wait_for(condition, what, seconds=30):
+def wait_for(condition, what, seconds=90, pause=0.1):
     end = time.monotonic() + seconds
     while not (value := condition()):
         if time.monotonic() > end:
             raise TimeoutError(f"{what}: not in {seconds} s")
-        time.sleep(0.1)
+        time.sleep(pause)
     return value
 
 
@@ -142,6 +143,11 @@ class Cluster:
             ["munge", "-n", "--socket", socket], capture_output=True).returncode == 0, "munge")
 
     def start_node(self, node):
+        # As on a node without disks: the PMIx plugin's sockets that a killed job left there would
+        # keep the same job from starting again.
+        for name in [f"spool-{node}", f"tmp-{node}"]:
+            shutil.rmtree(self.folder / name, ignore_errors=True)
+            (self.folder / name).mkdir()
         # Killing the outer process ends all that ran on the node, as pulling its plug would. A
         # slurmd that dies alone is started again, as a service is.
         self.start(node, ["ip", "netns", "exec", node, "unshare", "--pid", "--mount", "--uts",
@@ -195,19 +201,17 @@ MpiDefault=pmix
 GresTypes=gpu
 KillWait=5
 MinJobAge=600
-SlurmdTimeout=9
+SlurmdTimeout=15
 ReturnToService=2
-""" + "".join(f"NodeName={node} NodeAddr={address(i)} CPUs={CPUS} "
-              f"RealMemory={MEMORY_MB} Gres=gpu:fake:2\n" for i, node in enumerate(NODES)) +
-                                       f"PartitionName=test Nodes={','.join(NODES)} Default=YES "
-                                       "MaxTime=INFINITE State=UP\n")
+""" + "".join(f"NodeName={node} NodeAddr={address(i)} CPUs={CPUS} RealMemory={MEMORY_MB} "
+              "Gres=gpu:fake:2\n" for i, node in enumerate(NODES)) + "".join(
+            f"PartitionName={name} Nodes={','.join(nodes)} Default={'YES' if name == 'test' else 'NO'} "
+            "MaxTime=INFINITE State=UP\n" for name, nodes in PARTITIONS.items()))
         (d / "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\nCgroupAutomount=no\n")
         (d / "gres.conf").write_text("AutoDetect=off\n" + "".join(
             f"NodeName={node} Name=gpu Type=fake File={d}/gpu_{node}_{i}\n"
             for node in NODES for i in range(2)))
         for node in NODES:
-            (d / f"spool-{node}").mkdir()
-            (d / f"tmp-{node}").mkdir()
             for i in range(2):
                 os.mknod(d / f"gpu_{node}_{i}", 0o666 | 0o020000, os.makedev(1, 3))
         os.environ["SLURM_CONF"] = str(d / "slurm.conf")

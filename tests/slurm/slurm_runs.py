@@ -1,8 +1,7 @@
 """`runner submit` and the templates in slurm/ on a real Slurm: slurm_runs.py RUNNER FAULT_SHIM.
 
-The cluster is slurm_cluster.py's. Cases that leave its nodes alone run side by side, since most of
-their time is Slurm's; then those that kill nodes. Outputs are compared with those of a run without
-Slurm.
+The cluster is slurm_cluster.py's. Cases run side by side, since they mostly wait for Slurm; those that
+kill nodes have two for themselves. Outputs are compared with that of a run without Slurm.
 """
 import concurrent.futures
 import json
@@ -72,12 +71,12 @@ class Case:
         (self.folder / name).write_text(text)
 
     def write_site(self, text=None, cpus=1, program="", stop_before="20s", requeues=3, node="",
-                   launcher="", head=""):
+                   launcher="", head="", partition="test"):
         """`program`: what the script that ranks run does before it becomes runner."""
         path = self.folder / "program"
         path.write_text(f'#!/bin/bash\n{program}\nexec {self.suite.runner} "$@"\n')
         path.chmod(0o755)
-        self.write("site.toml", text or f'''partition = "test"
+        self.write("site.toml", text or f'''partition = "{partition}"
 program = "{path}"
 {head}
 [node]
@@ -169,9 +168,9 @@ def is_over(number):
     return found and all(job["JobState"] in ENDED for job in found)
 
 
-def ended(number, seconds=60):
+def ended(number, seconds=150):
     try:
-        wait_for(lambda: is_over(number), f"job {number} over", seconds)
+        wait_for(lambda: is_over(number), f"job {number} over", seconds, pause=0.3)
     except TimeoutError as error:
         raise TimeoutError(f"{error}: {one(number)}") from error
     return one(number)
@@ -220,7 +219,7 @@ def time_limit(suite, name, **launcher):
         [ "${{SLURM_PROCID:-0}}" -ne 0 ] || date "+go %s.%N"
         {suite.slow(1.0, first_go())}""", **launcher)
     number, = case.submitted("--nodes", "2", "--time", "60s")
-    job = ended(number, 80)
+    job = ended(number)
     case.expect((job["JobState"], job["Restarts"]) == ("COMPLETED", "1"), "completed at the second go",
                 str(job) + case.logs())
     for words in ["stopped by signal USR1", "goes on where a run stopped"]:
@@ -245,7 +244,7 @@ def array(suite):
     most = 0
     while not is_over(summary):
         most = max(most, sum(job["JobState"] == "RUNNING" for job in jobs(number)))
-        time.sleep(0.2)
+        time.sleep(0.3)
     tasks = sorted(jobs(number), key=lambda job: job["ArrayTaskId"])
     case.expect(most == 2, f"two tasks at once, saw {most}")
     case.expect([job["JobState"] for job in tasks] == 4 * ["COMPLETED"], "all complete", str(tasks))
@@ -409,10 +408,10 @@ def templates(suite):
 
 def killed_daemon(suite, cluster):
     """A slurmd that dies and comes again: the job is not touched."""
-    case = Case(suite, "daemon", program=suite.slow(0.1))
+    case = Case(suite, "daemon", partition="spare", program=suite.slow(0.1))
     number, = case.submitted("--nodes", "2")
     wait_for(lambda: list(case.folder.glob("out.h5.journal/*.rows")), "rows in the journal")
-    cluster.kill_slurmd("n2")
+    cluster.kill_slurmd("n4")
     job = ended(number)
     case.expect((job["JobState"], job["Restarts"]) == ("COMPLETED", "0"), "undisturbed",
                 str(job) + case.logs())
@@ -421,14 +420,14 @@ def killed_daemon(suite, cluster):
 
 def killed_node(suite, cluster):
     """A node that goes down: Slurm queues the job again, and it goes on when there are nodes."""
-    case = Case(suite, "node", program=suite.slow(0.3, first_go()))
+    case = Case(suite, "node", partition="spare", program=suite.slow(0.3, first_go()))
     number, = case.submitted("--nodes", "2")
     wait_for(lambda: list(case.folder.glob("out.h5.journal/*.rows")), "rows in the journal")
     time.sleep(1)
     start = time.monotonic()
-    cluster.kill_node("n2")
+    cluster.kill_node("n4")
     wait_for(lambda: not is_running(number), "the job off the node that is gone")
-    cluster.start_node("n2")
+    cluster.start_node("n4")
     job = ended(number)
     suite.said.append(f"node: done {time.monotonic() - start:.0f} s after it went down")
     case.expect((job["JobState"], job["Restarts"]) == ("COMPLETED", "1"), "completed at the second go",
@@ -437,18 +436,23 @@ def killed_node(suite, cluster):
     case.same_bytes()
 
 
+def fragile_nodes(suite, cluster):
+    """On nodes that no other case uses."""
+    killed_daemon(suite, cluster)
+    killed_node(suite, cluster)
+
+
 def run_all(suite, cluster):
     suite.jobs_log = lambda: (cluster.folder / "jobs.log").read_text()
     mpirun = {"launcher": 'name = "mpirun"'}
     side_by_side = [lambda: time_limit(suite, "limit"),
                     lambda: time_limit(suite, "limit-mpirun", **mpirun),
+                    lambda: fragile_nodes(suite, cluster),
                     lambda: array(suite), lambda: cancelled(suite), lambda: failing(suite),
                     lambda: plain(suite), lambda: gpus(suite), lambda: broken_batch(suite),
                     lambda: templates(suite), lambda: refusals(suite), lambda: profiled(suite)]
     with concurrent.futures.ThreadPoolExecutor(len(side_by_side)) as pool:
         list(pool.map(suite.attempt, side_by_side))
-    suite.attempt(lambda: killed_daemon(suite, cluster))
-    suite.attempt(lambda: killed_node(suite, cluster))
 
 
 def main():
@@ -467,6 +471,9 @@ def main():
         suite = Suite(pathlib.Path(folder) / "runs", runner, shim)
         with slurm_cluster.Cluster(pathlib.Path(folder) / "slurm") as cluster:
             run_all(suite, cluster)
+        if suite.wrong:
+            for log in sorted((pathlib.Path(folder) / "slurm").glob("slurm*.log")):
+                print(f"{log.name}:\n" + "\n".join(log.read_text().splitlines()[-40:]))
     print("\n".join(suite.said))
     print(f"slurm: {time.monotonic() - start:.0f} s, {suite.wrong} wrong")
     sys.exit(1 if suite.wrong else 0)
