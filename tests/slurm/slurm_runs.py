@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import traceback
 
@@ -151,11 +152,28 @@ class Suite:
                 f"FAULT='pwrite:delay={int(seconds * 1e6)}@*:out'; fi")
 
 
+class Queue:
+    """What Slurm says of its jobs: asked a few times a second for all who want to know."""
+
+    lock = threading.Lock()
+    asked = 0.0
+    jobs = []
+
+    @classmethod
+    def look(cls):
+        with cls.lock:
+            if time.monotonic() - cls.asked > 0.25:
+                found = subprocess.run(["scontrol", "-o", "show", "job"], capture_output=True,
+                                       text=True)
+                cls.jobs = [dict(field.split("=", 1) for field in line.split(" ") if "=" in field)
+                            for line in found.stdout.splitlines()]
+                cls.asked = time.monotonic()
+            return cls.jobs
+
+
 def jobs(number):
     """What Slurm says of a job, of each task of an array."""
-    found = subprocess.run(["scontrol", "-o", "show", "job", number], capture_output=True, text=True)
-    return [dict(field.split("=", 1) for field in line.split(" ") if "=" in field)
-            for line in found.stdout.splitlines()]
+    return [job for job in Queue.look() if number in (job.get("JobId"), job.get("ArrayJobId"))]
 
 
 def one(number):
@@ -420,7 +438,7 @@ def killed_daemon(suite, cluster):
 
 def killed_node(suite, cluster):
     """A node that goes down: Slurm queues the job again, and it goes on when there are nodes."""
-    case = Case(suite, "node", partition="spare", program=suite.slow(0.3, first_go()))
+    case = Case(suite, "node", partition="spare", program=suite.slow(0.8, first_go()))
     number, = case.submitted("--nodes", "2")
     wait_for(lambda: list(case.folder.glob("out.h5.journal/*.rows")), "rows in the journal")
     time.sleep(1)
