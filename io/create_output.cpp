@@ -200,7 +200,6 @@ void create_output(const OutputDataset& output) {
     if (output.layout.compression == Compression::none) {
         File laid_out(output.file, File::Mode::update);
         laid_out.reserve(0, laid_out.size());
-        laid_out.sync(); // its length must last before a journal says that it can be gone on with
         laid_out.close();
     }
     file.keep();

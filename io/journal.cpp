@@ -165,12 +165,17 @@ JournalIdentity parse_identity(const std::string& bytes, const std::string& name
     return identity;
 }
 
-void write_identity(const std::string& folder, const JournalIdentity& identity) {
+void make_journal(const std::string& folder) {
     std::error_code failure;
     fs::create_directories(folder, failure);
     if (failure) {
         fail("cannot make the journal's folder", folder, failure);
     }
+}
+
+void write_identity(const std::string& folder, const JournalIdentity& identity,
+                    RowWriter::Sync sync) {
+    make_journal(folder);
     std::string text(identity_version);
     text += std::to_string(identity.generation) + "\n" + identity.text;
     if (!text.ends_with('\n')) {
@@ -183,14 +188,19 @@ void write_identity(const std::string& folder, const JournalIdentity& identity) 
     const std::string path = identity_path(folder);
     File file(path + ".new", File::Mode::create);
     file.write(0, std::ssize(text), reinterpret_cast<const std::byte*>(text.data()));
-    file.sync();
+    if (sync == RowWriter::Sync::yes) {
+        file.sync();
+    }
     file.close();
+    std::error_code failure;
     fs::rename(path + ".new", path, failure);
     if (failure) {
         fail("cannot put the journal's identity in place", path, failure);
     }
-    sync_folder_of(path);
-    sync_folder_of(folder);
+    if (sync == RowWriter::Sync::yes) {
+        sync_folder_of(path);
+        sync_folder_of(folder);
+    }
     for (const std::string& old : record_files(folder, identity.generation, Which::of_others)) {
         fs::remove(old, failure); // they count no more, whether they go or stay
     }
@@ -289,8 +299,10 @@ JournalWriter::JournalWriter(const std::string& folder, std::int64_t generation,
     header.generation = static_cast<std::uint64_t>(generation);
     header.check = check_of(&header, generation);
     file_.write(0, record_bytes, reinterpret_cast<const std::byte*>(&header));
-    file_.sync();
-    sync_folder_of(file_.path());
+    if (sync == RowWriter::Sync::yes) {
+        file_.sync();
+        sync_folder_of(file_.path());
+    }
     end_ = record_bytes;
 }
 

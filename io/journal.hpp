@@ -44,9 +44,15 @@ std::optional<JournalIdentity> read_identity(const std::string& folder);
 /// The identity from the bytes of its file; `name` is for messages. @throws like read_identity.
 JournalIdentity parse_identity(const std::string& bytes, const std::string& name);
 
-/// Makes the folder if need be and puts the identity in place, synced; the generation's files of
-/// records must be there before. Files of other generations are removed after.
-void write_identity(const std::string& folder, const JournalIdentity& identity);
+/// Makes the folder. One without an identity says that there is nothing to go on with.
+/// @throws Error (output).
+void make_journal(const std::string& folder);
+
+/// Makes the folder if need be and puts the identity in place, whole or not at all; the
+/// generation's files of records must be there before. Files of other generations are removed
+/// after.
+void write_identity(const std::string& folder, const JournalIdentity& identity,
+                    RowWriter::Sync sync = RowWriter::Sync::yes);
 
 /// Removes the folder and all of it; nothing if there is none.
 void remove_journal(const std::string& folder);
@@ -72,9 +78,8 @@ JournalRows parse_journal(std::span<const std::byte> bytes, std::int64_t generat
 /// Appends records to one file.
 class JournalWriter {
   public:
-    /// Makes the file with its header and syncs it. `name` is different for each writer of the
-    /// generation: "rank-3".
-    /// `sync` no: append() leaves it to the system when the records come to the disk.
+    /// Makes the file with its header. `name` is different for each writer of the generation:
+    /// "rank-3". `sync` no: it is left to the system when header and records come to the disk.
     JournalWriter(const std::string& folder, std::int64_t generation, const std::string& name,
                   RowWriter::Sync sync = RowWriter::Sync::yes);
 

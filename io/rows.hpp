@@ -103,9 +103,9 @@ std::int64_t writer_bytes(const ArrayInfo& array, const OutputLayout& layout, in
 
 /// Makes the file with the whole dataset laid out: contiguous, or chunked without filters, it is
 /// allocated and not filled; with compression it is filled in by assemble_output. Intermediate
-/// groups are made. A .sand file gets its header and its length. Replaces a file of that name and
-/// removes its shards. Run by one rank, before
-/// any opens a writer. @throws Error (output), and leaves no file then.
+/// groups are made. A .sand file gets its header and its length. Nothing is synced. Replaces a file
+/// of that name and removes its shards. Run by one rank, before any opens a writer. @throws Error
+/// (output), and leaves no file then.
 void create_output(const OutputDataset& output);
 
 /// Brings the file that create_output made back to what it was then, but for the elements written

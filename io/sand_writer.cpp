@@ -102,7 +102,6 @@ void create_sand(const OutputDataset& output) {
     file.resize(shape.file_bytes());
     file.reserve(0, shape.file_bytes());
     file.write(0, sand_header_bytes, sand_header(shape).data());
-    file.sync(); // its length must last before a journal says that it can be gone on with
     file.close();
 }
 

@@ -4,6 +4,7 @@
 #include "kernels/transpose_choice.hpp"
 
 #include <algorithm>
+#include <optional>
 
 namespace runner {
 namespace {
@@ -12,6 +13,9 @@ constexpr int default_group = 16;
 
 /// Rows shorter than this go through boxes, which read and write several of them at once.
 constexpr std::int64_t least_row_bytes = 64;
+
+/// The same where weaving does.
+constexpr std::int64_t least_woven_row_bytes = 128;
 
 std::int64_t row_bytes(const TransposeAxes& axes) {
     return axes.axis[static_cast<std::size_t>(axes.in_fastest())].extent * axes.element_bytes;
@@ -41,8 +45,8 @@ struct Move {
     void operator()(const MoveBoxes& boxes) const {
         transpose_by_boxes(queue, plan_boxes(axes, boxes.wish), boxes.group, in, out);
     }
-    void operator()(const MovePacks& packs) const {
-        transpose_by_packs(queue, plan_packs(axes, packs.wish), packs.group, in, out);
+    void operator()(const MoveWeave& weave) const {
+        transpose_by_weave(queue, weave.plan, in, out);
     }
 };
 
@@ -56,14 +60,14 @@ struct Text {
                " threads, group " + std::to_string(tiles.group);
     }
     std::string operator()(const MoveBoxes& boxes) const {
-        return "boxes " + wish(boxes.wish, boxes.group);
+        return "boxes run " + std::to_string(boxes.wish.run_bytes) + " B, box " +
+               std::to_string(boxes.wish.box_bytes) + " B, group " + std::to_string(boxes.group);
     }
-    std::string operator()(const MovePacks& packs) const {
-        return "packs " + wish(packs.wish, packs.group);
-    }
-    static std::string wish(const BoxWish& wish, int group) {
-        return "run " + std::to_string(wish.run_bytes) + " B, box " +
-               std::to_string(wish.box_bytes) + " B, group " + std::to_string(group);
+    std::string operator()(const MoveWeave& weave) const {
+        const WeavePlan& plan = weave.plan;
+        return "weave " + std::to_string(plan.strands) + " x " + std::to_string(plan.box_along) +
+               " x " + std::to_string(plan.box_others) +
+               (plan.woven == WeavePlan::Woven::out ? " out" : " in");
     }
 };
 
@@ -71,7 +75,9 @@ struct Text {
 
 TransposeChoice choose_transpose(const TransposeAxes& axes, const std::byte* in,
                                  const std::byte* out) {
-    if (moves_rows(axes) && row_bytes(axes) >= least_row_bytes) {
+    const std::optional<WeavePlan> weave = plan_weave(axes);
+    if (moves_rows(axes) &&
+        (weave ? row_bytes(axes) >= least_woven_row_bytes : row_bytes(axes) >= least_row_bytes)) {
         return MoveRows{};
     }
     for (const TransposeTileForm& form : transpose_tile_forms()) {
@@ -79,8 +85,8 @@ TransposeChoice choose_transpose(const TransposeAxes& axes, const std::byte* in,
             return MoveTiles{form, default_group};
         }
     }
-    if (axes.element_bytes < 4 && has_long_runs(plan_packs(axes, {}))) {
-        return MovePacks{{}, default_group};
+    if (weave && is_worth_weaving(*weave)) {
+        return MoveWeave{*weave};
     }
     return MoveBoxes{{}, default_group};
 }
@@ -98,14 +104,13 @@ std::vector<TransposeChoice> all_transpose_choices(const TransposeAxes& axes, co
             }
         }
     }
+    if (const auto weave = plan_weave(axes)) {
+        choices.emplace_back(MoveWeave{*weave});
+    }
     for (const int box_bytes : {16384, 32768, 49152}) {
         for (const int run_bytes : {128, 512}) {
             for (const int group : {4, 16}) {
                 choices.emplace_back(MoveBoxes{{run_bytes, box_bytes}, group});
-                if (axes.element_bytes < 4 &&
-                    has_long_runs(plan_packs(axes, {run_bytes, box_bytes}))) {
-                    choices.emplace_back(MovePacks{{run_bytes, box_bytes}, group});
-                }
             }
         }
     }

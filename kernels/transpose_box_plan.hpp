@@ -46,11 +46,4 @@ struct BoxWish {
 
 BoxPlan plan_boxes(const TransposeAxes& axes, const BoxWish& wish);
 
-/// For elements of 1 or 2 bytes: the columns of a row are neighbours in memory, on the input's side
-/// in shared memory too, where rows begin at multiples of 4 bytes.
-BoxPlan plan_packs(const TransposeAxes& axes, const BoxWish& wish);
-
-/// Whether runs are long enough on both sides for a plan of plan_packs() to be worth it.
-bool has_long_runs(const BoxPlan& plan);
-
 } // namespace runner

@@ -12,9 +12,4 @@ namespace runner {
 void transpose_by_boxes(CudaQueue& queue, const BoxPlan& plan, int group, const std::byte* in,
                         std::byte* out);
 
-/// The same for elements of 1 and 2 bytes, which are moved as parts of words.
-/// @param plan of plan_packs().
-void transpose_by_packs(CudaQueue& queue, const BoxPlan& plan, int group, const std::byte* in,
-                        std::byte* out);
-
 } // namespace runner

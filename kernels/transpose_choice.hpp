@@ -4,6 +4,7 @@
 #include "kernels/transpose_boxes.hpp"
 #include "kernels/transpose_rows.hpp"
 #include "kernels/transpose_tiles.hpp"
+#include "kernels/transpose_weave.hpp"
 
 #include <cstddef>
 #include <string>
@@ -21,15 +22,12 @@ struct MoveBoxes {
     BoxWish wish;
     int group;
 };
-
-/// For elements of 1 and 2 bytes.
-struct MovePacks {
-    BoxWish wish;
-    int group;
+struct MoveWeave {
+    WeavePlan plan;
 };
 
 /// Which of the CUDA kernels does a transposition, and how it is set.
-using TransposeChoice = std::variant<MoveRows, MoveTiles, MoveBoxes, MovePacks>;
+using TransposeChoice = std::variant<MoveRows, MoveTiles, MoveBoxes, MoveWeave>;
 
 /// The one that `transpose` takes. @param axes at least one.
 TransposeChoice choose_transpose(const TransposeAxes& axes, const std::byte* in,

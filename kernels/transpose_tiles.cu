@@ -36,11 +36,11 @@ using AllForms = TileForms<
     TileForm<8, 8, 16, 32, 64, 256, RowStart::anywhere>,
     TileForm<8, 8, 16, 32, 32, 256, RowStart::anywhere>, TileForm<16, 16, 16, 32, 32, 256>,
     TileForm<16, 16, 16, 16, 32, 256>, TileForm<2, 16, 16, 128, 128, 256>,
-    TileForm<2, 8, 16, 64, 128, 256>, TileForm<2, 8, 16, 64, 128, 256, RowStart::anywhere>,
-    TileForm<2, 16, 16, 128, 128, 256, RowStart::anywhere>, TileForm<1, 8, 16, 128, 128, 128>,
+    TileForm<2, 8, 16, 64, 128, 256>, TileForm<2, 16, 16, 128, 128, 256, RowStart::anywhere>,
+    TileForm<2, 8, 16, 64, 128, 256, RowStart::anywhere>, TileForm<1, 8, 16, 128, 128, 128>,
     TileForm<1, 16, 16, 128, 256, 128>, TileForm<1, 8, 16, 128, 256, 256>,
-    TileForm<1, 8, 16, 128, 256, 256, RowStart::anywhere>,
-    TileForm<1, 8, 16, 64, 256, 128, RowStart::anywhere>>;
+    TileForm<1, 8, 16, 64, 256, 128, RowStart::anywhere>,
+    TileForm<1, 8, 16, 128, 256, 256, RowStart::anywhere>>;
 
 /// The axes by what they are to a tile; without a third one `c` is a single element.
 struct TileAxes {

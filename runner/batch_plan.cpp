@@ -66,11 +66,14 @@ class Keys {
     std::string common_;
 };
 
-/// Whether the history knows the output as done and nothing has changed since.
-bool is_known_done(const DatasetEvent* last, const std::string& key, const FileMark& input,
-                   const FileMark& output) {
-    return last != nullptr && last->what == DatasetEvent::What::done && last->key == key &&
-           last->input == input && input.bytes >= 0 && last->output == output;
+bool has_journal(const std::string& output) {
+    std::error_code ignored;
+    return fs::exists(journal_folder(output), ignored);
+}
+
+const DatasetEvent* find(const DatasetEvents& events, const std::string& output) {
+    const auto found = events.find(output);
+    return found == events.end() ? nullptr : &found->second;
 }
 
 fs::path nearest_folder(const std::string& file) {
@@ -91,7 +94,7 @@ void refuse(PlannedDataset& planned, const Error& error) {
 }
 
 /// Fills in what a look at input and output tells.
-void look_at(PlannedDataset& planned, const BatchPlan& plan, const DatasetEvent* last,
+void look_at(PlannedDataset& planned, const BatchPlan& plan, const DatasetEvent* done,
              const BatchMeans& means, Prober& prober) {
     JobFile file = job_for(planned.dataset, plan.job, plan.settings);
     probe_inputs(file, prober);
@@ -103,12 +106,11 @@ void look_at(PlannedDataset& planned, const BatchPlan& plan, const DatasetEvent*
     planned.disk_bytes = output_bytes(made, prepared.file.output.layout);
     const std::string identity = job_identity(prepared);
     planned.identity = checksum_text(identity);
-    const OutputStanding found = output_standing(prepared, identity, last, prober);
+    const OutputStanding found = output_standing(prepared, identity, done, prober);
     switch (found.standing) {
     case Standing::done:
         // A run that died before it had cleaned up: that is done under the output's lock.
-        planned.fate =
-            fs::exists(journal_folder(planned.dataset.output)) ? Fate::to_do : Fate::done;
+        planned.fate = has_journal(planned.dataset.output) ? Fate::to_do : Fate::done;
         return;
     case Standing::nothing: break;
     case Standing::stale:
@@ -184,6 +186,12 @@ std::vector<DiskShare> disk_shares(const BatchPlan& plan) {
 
 } // namespace
 
+bool is_known_done(const DatasetEvent* last, const std::string& key, const FileMark& input,
+                   const FileMark& output) {
+    return last != nullptr && last->what == DatasetEvent::What::done && last->key == key &&
+           last->input == input && input.bytes >= 0 && last->output == output;
+}
+
 std::int64_t BatchPlan::count(Fate fate) const {
     return std::count_if(datasets.begin(), datasets.end(),
                          [&](const PlannedDataset& planned) { return planned.fate == fate; });
@@ -201,15 +209,18 @@ BatchPlan plan_batch(JobFile job, std::vector<std::string> settings, const Batch
         PlannedDataset planned;
         planned.listed = {dataset.input, dataset.output, keys.of(dataset), 0, 0};
         planned.dataset = std::move(dataset);
+        const std::string& output = planned.dataset.output;
         planned.input = mark_of(planned.dataset.input);
-        const auto found = history.last.find(planned.dataset.output);
-        const DatasetEvent* last = found == history.last.end() ? nullptr : &found->second;
-        if (is_known_done(last, planned.listed.key, planned.input,
-                          mark_of(planned.dataset.output))) {
+        planned.output = mark_of(output);
+        const DatasetEvent* const last = find(history.last, output);
+        planned.ended_badly = last != nullptr && last->what != DatasetEvent::What::done &&
+                              last->what != DatasetEvent::What::stopped;
+        if (is_known_done(last, planned.listed.key, planned.input, planned.output) &&
+            !has_journal(output)) {
             planned.fate = Fate::done;
         } else {
             try {
-                look_at(planned, plan, last, means, prober);
+                look_at(planned, plan, find(history.last_done, output), means, prober);
             } catch (const Error& error) {
                 refuse(planned, error);
             }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "runner/batch_events.hpp"
 #include "runner/batch_list.hpp"
-#include "runner/batch_state.hpp"
 #include "runner/output_standing.hpp"
 #include "runner/prepare.hpp"
 #include "runner/prober.hpp"
@@ -26,9 +26,11 @@ struct PlannedDataset {
     BatchDataset dataset;
     Fate fate = Fate::to_do;
     ListedDataset listed;
-    FileMark input; ///< of the input's file when it was looked at
+    FileMark input;  ///< of the input's file when it was looked at
+    FileMark output; ///< of what was under the output's name then
     std::int64_t disk_bytes = 0;
     bool needs_all_ranks = false; ///< it does not fit one
+    bool ended_badly = false;     ///< in an earlier batch it failed, or ended without a word
     std::string identity;         ///< checksum of job_identity(), where it was found
     ExitCode code = ExitCode::ok; ///< of a refused one
     std::string reason;           ///< of a refused one, or why it is redone
@@ -49,6 +51,11 @@ struct BatchMeans {
     RankLimits limits; ///< of one rank
     int ranks = 1;     ///< on which a dataset that does not fit one is tried
 };
+
+/// Whether the last event of a dataset, or nullptr, tells that it was done and nothing has changed
+/// since: not what makes up its key, nor its files.
+bool is_known_done(const DatasetEvent* last, const std::string& key, const FileMark& input,
+                   const FileMark& output);
 
 /// Looks at every dataset: by what the history knows of it where neither the job nor a file has
 /// changed since, else by its input and output. A dataset's errors become its reason.

@@ -6,6 +6,7 @@
 #include "base/printable.hpp"
 #include "io/file_lock.hpp"
 #include "io/journal.hpp"
+#include "runner/batch_events.hpp"
 
 #include <algorithm>
 #include <array>

@@ -8,6 +8,7 @@
 #include "io/intact_rows.hpp"
 #include "io/journal.hpp"
 #include "io/row_geometry.hpp"
+#include "io/sand_file.hpp"
 #include "runner/checkpoints.hpp"
 #include "runner/identity.hpp"
 
@@ -59,16 +60,29 @@ RowSet rows_of(const std::vector<RowHash>& hashes) {
     return make_row_set(std::move(ranges));
 }
 
+/// Of a brief job the journal has no identity: nobody goes on with it, whatever a power cut leaves.
 Beginning start_anew(const PreparedJob& prepared, const std::string& identity) {
     const OutputDataset output = output_dataset(prepared);
-    const std::string folder = journal_folder(prepared.file.output.file);
+    const std::string& name = prepared.file.output.file;
+    const std::string folder = journal_folder(name);
+    const bool waits = prepared.parts_sync() == RowWriter::Sync::yes;
+    const bool was_there = is_there(folder) || is_there(name);
     remove_journal(folder);
-    sync_folder_of(folder); // or a power cut brings it back beside an output made anew
+    if (waits || (prepared.file.output.sync && was_there)) {
+        sync_folder_of(folder); // or a power cut brings it back beside an output made anew
+    }
     create_output(output);
-    sync_folder_of(output.file);
+    if (waits) { // its length must last before a journal says that it can be gone on with
+        File(output.file, File::Mode::update).sync();
+        sync_folder_of(output.file);
+    }
     Beginning beginning;
     beginning.identity = identity + layout_line(output);
-    write_identity(folder, {beginning.generation, beginning.identity});
+    if (prepared.is_brief) {
+        make_journal(folder);
+    } else {
+        write_identity(folder, {beginning.generation, beginning.identity}, prepared.parts_sync());
+    }
     return beginning;
 }
 
@@ -130,9 +144,25 @@ Beginning go_on(const PreparedJob& prepared, const JournalIdentity& journal) {
     std::error_code ignored;
     fs::remove(stop_path(prepared.file.output.file), ignored); // it was for the run before
     // The new generation's rows first: the old one counts until the identity changes.
-    JournalWriter(folder, beginning.generation, "before").append(intact);
-    write_identity(folder, {beginning.generation, beginning.identity});
+    JournalWriter(folder, beginning.generation, "before", prepared.parts_sync()).append(intact);
+    write_identity(folder, {beginning.generation, beginning.identity}, prepared.parts_sync());
     return beginning;
+}
+
+/// Of a .sand output, which does not say what it is: whether its rows are those that the journal
+/// beside it has, all of them.
+bool has_journals_rows(const PreparedJob& prepared, const std::string& identity) {
+    const std::string folder = journal_folder(prepared.file.output.file);
+    const std::optional<JournalIdentity> journal = read_identity(folder);
+    if (!journal || !journal->text.starts_with(identity)) {
+        return false;
+    }
+    OutputDataset output = output_dataset(prepared);
+    output.file = prepared.file.output.file;
+    const std::int64_t total = row_count(output.array);
+    const std::vector<RowHash> rows = read_journal(folder, journal->generation, total).rows;
+    return subtract({{0, total}}, rows_of(rows)).empty() &&
+           intact_rows(output, rows, prepared.file.run.resume_check).size() == rows.size();
 }
 
 } // namespace
@@ -175,6 +205,9 @@ bool is_complete(const PreparedJob& prepared) {
     }
     const std::string identity = job_identity(prepared);
     try {
+        if (is_sand_name(output.file)) {
+            return has_journals_rows(prepared, identity);
+        }
         const AttributeList attributes = root_attributes(output.file);
         return std::any_of(attributes.begin(), attributes.end(), [&](const auto& attribute) {
             const auto* text = std::get_if<std::string>(&attribute.second);

@@ -75,15 +75,11 @@ ProgressSnapshot snapshot(const EvolvePlan& plan, std::int64_t before, const Run
     return now;
 }
 
-RowWriter::Sync sync_of(const PreparedJob& prepared) {
-    return prepared.file.output.sync ? RowWriter::Sync::yes : RowWriter::Sync::no;
-}
-
 /// Opens what both engines work with. Not collective.
 void open_files(const PreparedJob& prepared, int io_threads, std::int64_t generation, int rank,
                 OpenRun& open) {
     const JobFile& file = prepared.file;
-    const auto sync = sync_of(prepared);
+    const auto sync = prepared.parts_sync();
     open.reader = open_rows(file.input.file, file.input.dataset, io_threads);
     open.writer = open_output_rows(output_dataset(prepared), rank, io_threads, generation);
     open.commits =
@@ -207,7 +203,7 @@ RunTimes run_engine(const RunCommand& command, const PreparedJob& prepared, cons
                               journal_folder(file.output.file),
                               beginning.checkpoint,
                               file.run.commit_seconds,
-                              sync_of(prepared)};
+                              prepared.parts_sync()};
     const std::uint64_t first = plan.shape.snapshots.first;
     const auto before = static_cast<std::int64_t>(beginning.checkpoint.value_or(first) - first);
     return with_progress(

@@ -28,14 +28,15 @@ OutputStanding compared(const std::string& was, const std::string& is) {
     return {Standing::stale, identity_difference(was, is)};
 }
 
-OutputStanding sand_standing(const std::string& file, const std::string& identity,
-                             const DatasetEvent* last) {
-    const bool known =
-        last != nullptr && last->what == DatasetEvent::What::done && last->output == mark_of(file);
-    if (!known) {
-        return {Standing::foreign, "nothing is known of how this .sand file was made"};
+OutputStanding sand_standing(const PreparedJob& prepared, const std::string& identity,
+                             const DatasetEvent* done) {
+    if (done == nullptr || done->output != mark_of(prepared.file.output.file)) {
+        return is_complete(prepared)
+                   ? OutputStanding{Standing::done, ""}
+                   : OutputStanding{Standing::foreign,
+                                    "nothing is known of how this .sand file was made"};
     }
-    if (last->identity == checksum_text(identity)) {
+    if (done->identity == checksum_text(identity)) {
         return {Standing::done, ""};
     }
     return {Standing::stale, "the job or its input has changed"};
@@ -54,14 +55,14 @@ std::optional<std::string> stored_identity(const std::string& file) {
 } // namespace
 
 OutputStanding output_standing(const PreparedJob& prepared, const std::string& identity,
-                               const DatasetEvent* last, Prober& prober) {
+                               const DatasetEvent* done, Prober& prober) {
     const std::string& file = prepared.file.output.file;
     std::error_code failure;
     if (!std::filesystem::exists(file, failure)) {
         return {};
     }
     if (is_sand_name(file)) {
-        return sand_standing(file, identity, last);
+        return sand_standing(prepared, identity, done);
     }
     try {
         probe_survival(file, prober);
@@ -77,10 +78,13 @@ OutputStanding output_standing(const PreparedJob& prepared, const std::string& i
     }
 }
 
-bool parts_fit(const PreparedJob& prepared, const std::string& identity) {
+Parts parts_beside(const PreparedJob& prepared, const std::string& identity) {
     const std::optional<JournalIdentity> journal =
         read_identity(journal_folder(prepared.file.output.file));
-    return !journal || without_layout(journal->text) == identity;
+    if (!journal) {
+        return Parts::none;
+    }
+    return without_layout(journal->text) == identity ? Parts::fit : Parts::other;
 }
 
 } // namespace runner

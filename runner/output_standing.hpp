@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "runner/batch_state.hpp"
+#include "runner/batch_events.hpp"
 #include "runner/prepare.hpp"
 #include "runner/prober.hpp"
 
@@ -23,13 +23,19 @@ struct OutputStanding {
 };
 
 /// Looks at the file, through `prober` first; `identity`: job_identity() of the prepared job.
-/// `last`: what a batch knows of the dataset, or nullptr; a .sand file, which says nothing of
-/// itself, is known by it.
+/// `done`: when a batch completed the dataset last, or nullptr; a .sand file, which says nothing of
+/// itself, is known by it, or by the journal where the batch died before it had written that down.
 OutputStanding output_standing(const PreparedJob& prepared, const std::string& identity,
-                               const DatasetEvent* last, Prober& prober);
+                               const DatasetEvent* done, Prober& prober);
 
-/// Whether what an interrupted run has left beside the output is of this job, so that it can be
-/// gone on with; true where there is nothing. @throws Error (output).
-bool parts_fit(const PreparedJob& prepared, const std::string& identity);
+/// What an interrupted run has left beside the output.
+enum class Parts {
+    none, ///< nothing that could be gone on with
+    fit,  ///< of this job: it can be gone on with
+    other ///< of another job or input
+};
+
+/// @throws Error (output).
+Parts parts_beside(const PreparedJob& prepared, const std::string& identity);
 
 } // namespace runner

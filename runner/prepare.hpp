@@ -19,6 +19,13 @@ struct PreparedJob {
     DatasetInfo input;             ///< of the file; or as `input.generate` will make it
     bool input_is_missing = false; ///< input.generate makes it first
     Job job;
+    /// So short that a run of it that died is begun again and not gone on with.
+    bool is_brief = false;
+
+    /// Whether it is waited for that what a run could be gone on with is on the disk.
+    RowWriter::Sync parts_sync() const {
+        return file.output.sync && !is_brief ? RowWriter::Sync::yes : RowWriter::Sync::no;
+    }
 
     /// Nothing where the job is of another engine.
     const StreamJob* stream() const { return job_of<StreamJob>(); }

@@ -19,7 +19,7 @@ std::optional<Error> Prober::look(const std::string& way, const std::string& fil
         throw Error(ExitCode::defect, {"a probe would start another", where,
                                        std::string(ProbeProcess::mark) + " is set", "Unset it"});
     }
-    const ProbeLimits limits = probe_limits(file);
+    const ProbeLimits limits = limits_(file);
     std::string request;
     for (const std::string& part : {way, file, dataset, to_text(rules)}) {
         request += part.substr(0, part.find('\0')) + '\0';

@@ -5,9 +5,11 @@
 #include "io/input_rules.hpp"
 #include "runner/probe_process.hpp"
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace runner {
 
@@ -16,6 +18,10 @@ namespace runner {
 /// thread.
 class Prober {
   public:
+    /// `limits`: what a look at a file may take.
+    using Limits = std::function<ProbeLimits(const std::string&)>;
+    explicit Prober(Limits limits = probe_limits) : limits_(std::move(limits)) {}
+
     /// The error that the look told of, if it did. `way`: "read" or "show", as a probe's verb.
     /// @throws Error (input) where it crashed or ran out of its limits; (launch).
     std::optional<Error> look(const std::string& way, const std::string& file,
@@ -31,6 +37,7 @@ class Prober {
     std::optional<Outcome> ask(const std::string& request, const std::string& where,
                                const ProbeLimits& limits);
 
+    Limits limits_;
     std::unique_ptr<ProbeProcess> process_; ///< started for the first look
 };
 

@@ -204,7 +204,11 @@ ExitCode run_job(const RunCommand& command, const Ranks& ranks, Clock::time_poin
         ranks.first_alone([&] { generate_input(prepared, binding.limits.cores); });
         prepared = prepare(command, ranks);
     }
-    return run_claimed(command, prepared, binding, ranks, start);
+    const ExitCode code = run_claimed(command, prepared, binding, ranks, start);
+    if (code == ExitCode::ok) {
+        ranks.first_alone([&] { release_output(prepared); });
+    }
+    return code;
 }
 
 ExitCode run_claimed(const RunCommand& command, const PreparedJob& prepared,
@@ -281,9 +285,8 @@ ExitCode run_claimed(const RunCommand& command, const PreparedJob& prepared,
                      count_rows(beginning.done),
                      0};
     ranks.first_alone([&] { complete_output(prepared, beginning, report); });
-    attendant.reset(); // before the folder of its files goes
+    attendant.reset(); // on every rank, before the folder of its files goes
     ranks.barrier();
-    ranks.first_alone([&] { release_output(prepared); });
     report.wall_seconds = seconds_since(start);
     report.finish_seconds = seconds_since(streamed);
     const std::vector<std::string> events = ranks.gather(trace.chrome_events(

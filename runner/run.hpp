@@ -21,7 +21,8 @@ ExitCode run_job(const RunCommand& command, const Ranks& ranks,
                  std::chrono::steady_clock::time_point start);
 
 /// The part of it from the claim of the output on: `prepared` fits and its input is there, its
-/// output's folder too, and the first rank holds the output's lock. Collective.
+/// output's folder too, and the first rank holds the output's lock. Where it returns `ok` the
+/// output has its name and release_output() is left to do. Collective.
 ExitCode run_claimed(const RunCommand& command, const PreparedJob& prepared,
                      const RankBinding& binding, const Ranks& ranks,
                      std::chrono::steady_clock::time_point start);

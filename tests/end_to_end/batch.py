@@ -2,11 +2,11 @@
 batch.py RUNNER MPIRUN [--datasets N] [--kills K] [--seed S].
 
 It is killed at random moments again and again, by itself and under mpirun, and started again until
-it is through. Then every output must be that of an undisturbed run, what was complete must not have
-been made twice, and the corrupt ones must be told by name, with their exit code.
+it is through; a kill counts where it left a dataset unfinished. Then every output must be that of
+an undisturbed run, what was complete must not have been made twice, and the corrupt ones must be
+told by name, with their exit code.
 """
 import argparse
-import json
 import os
 import pathlib
 import random
@@ -16,118 +16,96 @@ import tempfile
 import time
 
 import h5py
-import numpy as np
 
-from faulty_runs import Findings, kill_all, report
+import batch_runs as runs
+from batch_runs import batch, marks, outputs, same, status, write_job
+from faulty_runs import Findings, kill_all, report, wait_until
 
-JOB = '''kind = "convolve"
-[input]
-dataset = "/image"
-[output]
-sync = false
-[run]
-commit_seconds = 0
-[batch]
-inputs = ["scans/**/*.h5"]
-output = "{folder}/{{dir}}/{{stem}}_{{kind}}.h5"
-[convolve]
-row_taps = {taps}
-column_taps = [0.25, 0.5, 0.25]
-boundary = "mirror"
-'''
 CORRUPT = [7, 23, 41]
-
-
-def write_job(folder, taps="[0.25, 0.5, 0.25]", name="job.toml"):
-    pathlib.Path(name).write_text(JOB.format(folder=folder, taps=taps))
+LARGE = 10  # every so many: long enough to be killed in the middle of
 
 
 def make_inputs(count):
-    rng = np.random.default_rng(3)
     for folder in ["scans/a", "scans/b/c"]:
         os.makedirs(folder)
     for number in range(count):
         path = pathlib.Path("scans", "a" if number % 2 else "b/c", f"scan_{number:04}.h5")
-        with h5py.File(path, "w") as file:
-            file["image"] = rng.random((50 + number % 40, 61), dtype=np.float32)
+        rows = 2000 if number % LARGE == 5 else 50 + number % 40
+        runs.write_image(path, (rows, 301 if rows > 99 else 61), number)
         if number in CORRUPT:
             data = bytearray(path.read_bytes())
             path.write_bytes(bytes(data[:len(data) // 2]))
 
 
-def outputs(folder):
-    """The elements of each output, by its name."""
-    found = {}
-    for path in sorted(pathlib.Path(folder).rglob("*_convolve.h5")):
-        with h5py.File(path) as file:
-            found[str(path.relative_to(folder))] = file["image"][...]
-    return found
+def unfinished(folder):
+    """The outputs that are under way."""
+    return {str(path) for path in pathlib.Path(folder).rglob("*.partial")}
 
 
-def beside(folder):
-    """What stands beside outputs."""
-    return [str(path) for path in pathlib.Path(folder).rglob("*")
-            if path.is_file() and not path.name.endswith("_convolve.h5")
-            and ".state" not in str(path)]
+def kill(runner, rng, launch):
+    """Starts the batch and kills it with all its processes some time after it has begun a dataset.
+    Whether it was at work on one then; nothing where it was through before."""
+    before = {path: path.stat().st_mtime_ns for path in pathlib.Path("out").rglob("*.partial")}
 
+    def is_at_work():
+        for path in pathlib.Path("out").rglob("*.partial"):
+            try:
+                if path.stat().st_mtime_ns != before.get(path):
+                    return True
+            except OSError: # just completed
+                return True
+        return False
 
-def marks(folder):
-    """By what an output is seen to have been made again: its inode and time."""
-    return {str(path.relative_to(folder)): (path.stat().st_ino, path.stat().st_mtime_ns)
-            for path in pathlib.Path(folder).rglob("*_convolve.h5")}
-
-
-def batch(runner, *arguments, launch=(), job="job.toml"):
-    return subprocess.run([*launch, runner, "batch", job, *arguments], capture_output=True,
-                          text=True, timeout=120)
-
-
-def status(runner, folder):
-    done = subprocess.run([runner, "status", folder, "--json"], capture_output=True, text=True,
-                          timeout=30)
-    return json.loads(done.stdout)
-
-
-def same(a, b):
-    return a.keys() == b.keys() and all(np.array_equal(a[name], b[name]) for name in a)
-
-
-def killed(runner, rng, launch):
-    """Starts the batch and kills it with all its processes; its exit code if it was faster."""
-    process = subprocess.Popen([*launch, runner, "batch", "job.toml", "--quiet"],
-                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+    process = subprocess.Popen(runs.command(runner, "--quiet", launch=launch),
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                start_new_session=True)
-    time.sleep(rng.uniform(0.02, 1.0 if launch else 0.5))
+    wait_until(lambda: process.poll() is not None or is_at_work(), 60)
+    time.sleep(rng.uniform(0, 0.06))
     kill_all(process)
     process.communicate()
-    return process.returncode
+    if process.returncode in (0, 3, 4): # of the corrupt ones and the one that is not ours
+        return None
+    return is_at_work() and bool(unfinished("out"))
 
 
-def check_kills(runner, mpirun, options, wanted, findings):
-    """The killed batch, with outputs of before: some done, some of another job, one not ours."""
-    rng = random.Random(options.seed)
-    names = sorted(wanted)
+def prepare_before(runner, names, findings):
+    """Outputs of before: some done, some of another job, one not ours. The marks of the stale ones
+    and the path of that one."""
     write_job("out", "[1.0]", "other.toml")
     done = batch(runner, "--set", 'batch.inputs=["scans/a/scan_000?.h5"]', job="other.toml")
     findings.expect(done.returncode == 3, "outputs that will be stale", done.stderr)
     stale = marks("out")
     findings.expect(len(stale) == 4, f"four will be stale: {sorted(stale)}")
     write_job("out")
+    done = batch(runner, "--set", 'batch.inputs=["scans/a/scan_001?.h5"]')
+    findings.expect(done.returncode == 0, "outputs that are done", done.stderr)
     foreign = pathlib.Path("out", names[-1])
     foreign.parent.mkdir(parents=True)
     foreign.write_bytes(b"somebody's own")
+    return stale, foreign
 
+
+def check_kills(runner, mpirun, options, wanted, findings):
+    rng = random.Random(options.seed)
+    names = sorted(wanted)
+    stale, foreign = prepare_before(runner, names, findings)
     complete = {}
-    landed = 0
-    for number in range(options.kills):
-        launch = [*mpirun, "-n", "3"] if number % 3 == 2 else []
-        landed += killed(runner, rng, launch) != 3
+    landed = tried = 0
+    while landed < options.kills:
+        tried += 1
+        launch = [*mpirun, "-n", "3"] if landed % 3 == 2 else []
+        hit = kill(runner, rng, launch)
         now = {name: mark for name, mark in marks("out").items()
                if stale.get(name) != mark and name != names[-1]}
         for name, mark in complete.items():
-            findings.expect(now.get(name) == mark, f"kill {number}: {name} was made twice")
+            findings.expect(now.get(name) == mark, f"try {tried}: {name} was made twice")
         complete = now
-    findings.expect(landed > options.kills / 2, f"{landed} kills landed")
+        landed += bool(hit)
+        if hit is None:
+            break
+    findings.expect(landed == options.kills,
+                    f"{landed} of {options.kills} kills hit, then the batch was through")
+    findings.expect(len(complete) < len(wanted) - 1, "nothing is left after the kills")
     done = batch(runner, launch=[*mpirun, "-n", "2"])
     findings.expect(done.returncode in (3, 4), f"goes on: exit {done.returncode}", done.stderr)
     for name, mark in complete.items():
@@ -140,10 +118,11 @@ def check_kills(runner, mpirun, options, wanted, findings):
     done = batch(runner)
     findings.expect(done.returncode == 3, f"the last one: exit {done.returncode}", done.stderr)
     findings.expect(same(outputs("out"), wanted), "other outputs than undisturbed")
-    # A lock's file may stay behind where a process was killed, and means nothing.
-    left = [path for path in beside("out") if not path.endswith(".lock")]
+    left = runs.beside("out")
     findings.expect(not left, f"leaves {left}", done.stderr)
-    return landed
+    twice = runs.done_twice("out/job.state")
+    findings.expect(not twice, f"begun again when they were complete: {twice}")
+    return f"{landed} kills in {tried} tries"
 
 
 def check_changes(runner, wanted, findings):
@@ -174,7 +153,7 @@ def check_changes(runner, wanted, findings):
 def check_stop(runner, findings):
     """A signal ends it with 75, and the same command goes on."""
     write_job("stop")
-    process = subprocess.Popen([runner, "batch", "job.toml"], stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(runs.command(runner), stderr=subprocess.PIPE, text=True)
     while "[3/" not in process.stderr.readline():
         pass
     process.send_signal(signal.SIGUSR1)
@@ -207,17 +186,15 @@ def check_refusals(runner, findings):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("program", nargs=2)
-    parser.add_argument("--datasets", type=int, default=100)
-    parser.add_argument("--kills", type=int, default=9)
+    parser.add_argument("--datasets", type=int, default=500)
+    parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     runner = os.path.abspath(options.program[0])
-    mpirun = [options.program[1], "--allow-run-as-root", "--oversubscribe"]
-    os.environ.pop("RUNNER_REQUIRE_GPU", None)
+    mpirun = runs.mpirun_words(options.program[1])
     findings = Findings()
     with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        os.environ["TMPDIR"] = folder
+        runs.prepare_environment(folder)
         make_inputs(options.datasets)
         write_job("plain")
         done = batch(runner)
@@ -227,12 +204,12 @@ def main():
         for number in CORRUPT:
             findings.expect(f"scan_{number:04}.h5" in done.stderr, f"{number} is not told",
                             done.stderr)
-        landed = check_kills(runner, mpirun, options, wanted, findings)
+        kills = check_kills(runner, mpirun, options, wanted, findings)
         check_changes(runner, wanted, findings)
         check_stop(runner, findings)
         check_refusals(runner, findings)
         os.chdir("/")
-    report("batch", findings, f"{options.datasets} datasets, {landed} kills, seed {options.seed}")
+    report("batch", findings, f"{options.datasets} datasets, {kills}, seed {options.seed}")
 
 
 if __name__ == "__main__":

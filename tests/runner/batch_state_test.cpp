@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "runner/batch_state.hpp"
+#include "runner/batch_events.hpp"
 
 #include <gtest/gtest.h>
 
@@ -79,6 +79,46 @@ TEST_F(BatchState, KnowsTheLastEventOfAllLogs) {
     EXPECT_TRUE(read_history(folder_ + "/none").last.empty());
 }
 
+TEST_F(BatchState, RemembersWhatWasDoneThoughALaterRunFailed) {
+    fs::create_directories(folder_);
+    DatasetEvent done;
+    done.what = DatasetEvent::What::done;
+    done.key = "k";
+    BatchLog log(folder_, "host");
+    log.add("a", done);
+    log.add("a", failure("later"));
+    log.sync();
+    const BatchHistory history = read_history(folder_);
+    EXPECT_EQ(history.last.at("a").reason, "later");
+    EXPECT_EQ(history.last_done.at("a").key, "k");
+}
+
+TEST_F(BatchState, TellsNewsFromWhatWasThere) {
+    fs::create_directories(folder_);
+    BatchLog log(folder_, "host");
+    log.add("a", failure("old"));
+    HistoryReader reader(folder_);
+    EXPECT_EQ(reader.history().last.at("a").reason, "old");
+    EXPECT_EQ(reader.news("a"), nullptr);
+    log.add("b", failure("new"));
+    EXPECT_EQ(reader.news("b"), nullptr);
+    reader.read_on();
+    ASSERT_NE(reader.news("b"), nullptr);
+    EXPECT_EQ(reader.news("b")->reason, "new");
+    EXPECT_EQ(reader.news("a"), nullptr);
+    // A line that grows is taken once, when it is whole.
+    const fs::path path = folder_ + "/log-other-1-2.jsonl";
+    std::ofstream(path) << "{\"event\":\"started\",\"output\":\"a\",";
+    reader.read_on();
+    EXPECT_EQ(reader.news("a"), nullptr);
+    std::ofstream(path, std::ios::app) << "\"time\":1e11}\n";
+    reader.read_on();
+    ASSERT_NE(reader.news("a"), nullptr);
+    EXPECT_EQ(reader.news("a")->what, DatasetEvent::What::started);
+    HistoryReader none(folder_ + "/none");
+    EXPECT_TRUE(none.history().last.empty());
+}
+
 TEST_F(BatchState, PassesOverWhatIsTornAtAnyByte) {
     fs::create_directories(folder_);
     {
@@ -93,11 +133,10 @@ TEST_F(BatchState, PassesOverWhatIsTornAtAnyByte) {
     for (std::size_t bytes = 0; bytes < text.size(); ++bytes) {
         std::ofstream(path, std::ios::trunc) << text.substr(0, bytes);
         const BatchHistory history = read_history(folder_);
-        if (bytes + 1 < first_line) {
+        if (bytes < first_line) {
             EXPECT_TRUE(history.last.empty()) << bytes;
         } else {
-            const bool whole = bytes + 1 >= text.size(); // but for the line's end
-            EXPECT_EQ(history.last.at("a").reason, whole ? "second" : "first") << bytes;
+            EXPECT_EQ(history.last.at("a").reason, "first") << bytes;
         }
     }
 }

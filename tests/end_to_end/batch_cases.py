@@ -1,0 +1,303 @@
+"""What may come upon a batch: batch_cases.py RUNNER MPIRUN FAULT_SHIM [WORD...] [--every N]
+
+Inputs that crash or never end, inputs that turn out to be unreadable, .sand outputs and a batch
+killed where they are put down, a large dataset beside small ones on several ranks, two batches at
+once, what `runner status` says meanwhile, and a power cut at each N-th call that changes files. A
+word picks the cases that have it in their name.
+"""
+import argparse
+import json
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import tempfile
+import time
+
+import h5py
+import numpy as np
+
+import bad_files
+import batch_runs as runs
+import power_loss
+from batch_runs import batch, status
+from faulty_runs import Findings, descendants, kill_all, report, wait_until
+
+RUNNER, MPIRUN, SHIM, EVERY = "", [], "", 1
+FINDINGS = Findings()
+expect = FINDINGS.expect
+
+SAND_JOB = '''kind = "sand"
+[input]
+dataset = "/cells"
+[batch]
+inputs = ["scans/*.h5"]
+output = "{folder}/{{stem}}.sand"
+[sand]
+generations = {generations}
+snapshot_every = 10
+'''
+
+
+def images(count, shape=(60, 50)):
+    os.makedirs("scans", exist_ok=True)
+    for number in range(count):
+        runs.write_image(f"scans/good_{number:03}.h5", shape, number)
+
+
+def undisturbed():
+    """The outputs of a batch that nothing comes upon."""
+    runs.write_job("plain")
+    done = batch(RUNNER, "--quiet")
+    runs.write_job("out")
+    return done, runs.outputs("plain")
+
+
+def probes():
+    """A look that crashes or never ends ends that dataset alone."""
+    images(8)
+    _, wanted = undisturbed()
+    words = {}
+    for name, make, word in [("good_002_b", bad_files.tree_of_itself, "SIGSEGV"),
+                             ("good_004_b", bad_files.heap_past_its_end, "SIGXCPU"),
+                             ("good_005_b", bad_files.selection_of_many_axes, "SIGABRT")]:
+        make(f"scans/{name}.h5")
+        words[name] = word
+    done = batch(RUNNER)
+    expect(done.returncode == 3, f"crashing inputs: exit {done.returncode}", done.stderr)
+    for name, word in words.items():
+        told = [each.get("why", "") for each in status(RUNNER, "out")["datasets"]
+                if each["input"] == f"scans/{name}.h5" and each["status"] == "failed"]
+        expect(told and word in told[0], f"{name}: {told}", done.stderr)
+    expect(runs.same(runs.outputs("out"), wanted), "outputs beside those that crash")
+
+
+def unreadable():
+    """What only reading shows is told once, on however many ranks, and the rest goes on."""
+    images(9)
+    _, wanted = undisturbed()
+    bad_files.damaged_bytes(fletcher32=True)("scans/good_004_b.h5")
+    done = batch(RUNNER, launch=[*MPIRUN, "-n", "3"])
+    expect(done.returncode == 3, f"unreadable: exit {done.returncode}", done.stderr)
+    lines = [line for line in done.stderr.splitlines() if "runner: error:" in line]
+    expect(len(lines) == 1 and "fletcher32" in lines[0], f"told {len(lines)} times", done.stderr)
+    failed = [event for event in runs.events("out/job.state") if event["event"] == "failed"]
+    expect(len(failed) == 1, f"tried {len(failed)} times", str(failed))
+    expect(runs.same(runs.outputs("out"), wanted), "outputs beside an unreadable input")
+    with h5py.File("scans/good_004_b.h5", "w") as file: # it is whole again
+        file["image"] = bad_files.IMAGE
+    done = batch(RUNNER)
+    expect(done.returncode == 0, "once it is readable", done.stderr)
+
+
+def sand_job(folder, generations=40):
+    pathlib.Path("job.toml").write_text(SAND_JOB.format(folder=folder, generations=generations))
+
+
+def sand_outputs(folder):
+    return {path.name: path.read_bytes() for path in pathlib.Path(folder).glob("*.sand")}
+
+
+def sand():
+    """.sand outputs, which do not say what they are: done is done, also where the batch was killed
+    just then."""
+    os.mkdir("scans")
+    for number in range(6):
+        cells = np.random.default_rng(number).integers(0, 4, (40 + number, 33), np.uint8)
+        with h5py.File(f"scans/s{number}.h5", "w") as file:
+            file["cells"] = cells
+    sand_job("plain")
+    done = batch(RUNNER)
+    wanted = sand_outputs("plain")
+    expect(done.returncode == 0 and len(wanted) == 6, f"sand: {sorted(wanted)}", done.stderr)
+    alone = subprocess.run([RUNNER, "job.toml", "--quiet", "--set", 'input.file="scans/s3.h5"',
+                            "--set", 'output.file="alone.sand"'], capture_output=True, text=True)
+    expect(alone.returncode == 0 and pathlib.Path("alone.sand").read_bytes() == wanted["s3.sand"],
+           "one dataset of the batch alone", alone.stderr)
+    sand_job("out")
+    # Before the rename, between it and the line that tells of it, and while the journal goes.
+    for number, fault in enumerate(["rename:kill@1:s0.sand", "write:kill@2:log-",
+                                    "unlink:kill@1:s2.sand.journal", "rename:kill@1:s3.sand",
+                                    "write:kill@4:log-"]):
+        before = runs.marks("out", "*.sand")
+        done = batch(RUNNER, "--quiet", LD_PRELOAD=SHIM, FAULT=fault)
+        expect(done.returncode == -signal.SIGKILL, f"{fault}: exit {done.returncode}", done.stderr)
+        now = runs.marks("out", "*.sand")
+        expect(all(now.get(name) == mark for name, mark in before.items()),
+               f"kill {number}: made twice")
+    before = runs.marks("out", "*.sand")
+    done = batch(RUNNER)
+    now = runs.marks("out", "*.sand")
+    expect(done.returncode == 0, f"after kills: exit {done.returncode}", done.stderr)
+    expect(all(now.get(name) == mark for name, mark in before.items()), "made twice at the end")
+    expect(sand_outputs("out") == wanted, "other .sand outputs than undisturbed")
+    expect(not runs.beside("out", ".sand"), f"leaves {runs.beside('out', '.sand')}")
+    done = batch(RUNNER)
+    expect(runs.marks("out", "*.sand") == now, "sand is done again", done.stderr)
+    sand_job("out", 50) # killed with a stale one under the name, which is still known then
+    done = batch(RUNNER, "--quiet", LD_PRELOAD=SHIM, FAULT="rename:kill@1:s0.sand")
+    expect(done.returncode == -signal.SIGKILL, f"stale: exit {done.returncode}", done.stderr)
+    expect(runs.marks("out", "*.sand") == now, "the old ones went before there were new ones")
+    done = batch(RUNNER)
+    expect(done.returncode == 0, f"stale ones: exit {done.returncode}", done.stderr)
+    expect(all(mark != now[name] for name, mark in runs.marks("out", "*.sand").items()),
+           "stale .sand outputs stay")
+    subprocess.run(["rm", "-r", "out/job.state"], check=True)
+    done = batch(RUNNER)
+    expect(done.returncode == 4 and "nothing is known" in done.stderr,
+           f"sand without its state: exit {done.returncode}", done.stderr)
+
+
+def large():
+    """On three ranks a large dataset is run by all, small ones by one each; bytes as on one."""
+    images(12)
+    runs.write_image("scans/large.h5", (3000, 1600), 99)
+    done, wanted = undisturbed()
+    expect(done.returncode == 0 and len(wanted) == 13, "on one rank", done.stderr)
+    done = batch(RUNNER, launch=[*MPIRUN, "-n", "3"])
+    expect(done.returncode == 0, f"large: exit {done.returncode}", done.stderr)
+    expect(runs.same(runs.outputs("out"), wanted), "outputs of three ranks")
+    ranks = {}
+    for path in pathlib.Path("out").rglob("*.h5"):
+        with h5py.File(path) as file:
+            ranks[path.name] = int(file.attrs["ranks"])
+    large_ranks = ranks.pop("large_convolve.h5")
+    expect(large_ranks == 3 and set(ranks.values()) == {1}, f"{large_ranks} {ranks}")
+    story = [event for event in runs.events("out/job.state") if event["event"] == "started"]
+    expect(story[0]["output"].endswith("large_convolve.h5"), f"began with {story[0]}")
+    expect(len(story) == 13, f"{len(story)} datasets were begun")
+    logs = {event["log"] for event in story}
+    expect(len(logs) == 3, f"{len(logs)} of 3 ranks had work")
+
+
+def two_at_once():
+    """Two batches of one job at the same time share the work; nothing is made twice."""
+    images(60, (300, 200))
+    _, wanted = undisturbed()
+    both = [subprocess.Popen(runs.command(RUNNER, launch=launch), stderr=subprocess.PIPE,
+                             text=True) for launch in ([], [*MPIRUN, "-n", "2"])]
+    codes, texts = [], []
+    for process in both:
+        _, text = process.communicate(timeout=120)
+        codes.append(process.returncode)
+        texts.append(text)
+    expect(codes == [0, 0], f"two at once: exit {codes}", "\n".join(texts))
+    expect(runs.same(runs.outputs("out"), wanted), "outputs of two batches")
+    made = sum(text.count(": done in ") for text in texts)
+    expect(made == 60, f"{made} of 60 made by two batches")
+    expect(not runs.done_twice("out/job.state"), f"twice: {runs.done_twice('out/job.state')}")
+    expect(not runs.beside("out"), f"two batches leave {runs.beside('out')}")
+    counts = status(RUNNER, "out")["counts"]
+    expect(counts["done"] == 60, f"after two batches: {counts}")
+
+
+def halfway(process):
+    """Stops the batch when part of the large dataset is committed; its status then."""
+    deadline = time.monotonic() + 60
+    while process.poll() is None and time.monotonic() < deadline:
+        if pathlib.Path("out/job.state/datasets.jsonl").exists():
+            pids = [process.pid, *descendants(process)]
+            for pid in pids:
+                os.kill(pid, signal.SIGSTOP)
+            told = status(RUNNER, "out")
+            if any(0 < each.get("fraction", 0) < 1 for each in told["datasets"]):
+                return told
+            for pid in pids:
+                os.kill(pid, signal.SIGCONT)
+        time.sleep(0.005)
+    return None
+
+
+def tells():
+    """What `runner status` says while a batch runs, after it was killed, and to the end."""
+    images(3)
+    runs.write_image("scans/a_large.h5", (6000, 1500), 7) # comes first
+    runs.write_job("out")
+    small = ["--set", "run.chunk_rows=100", "--set", "run.lanes=1"]
+    done = subprocess.run([RUNNER, "status", "out"], capture_output=True, text=True)
+    expect(done.returncode == 3 and "batch" in done.stderr, "status of nothing", done.stderr)
+    process = subprocess.Popen(runs.command(RUNNER, "--quiet", *small), start_new_session=True)
+    told = halfway(process)
+    if expect(told, "status never told a part"):
+        first = told["datasets"][0]
+        expect(first["status"] == "running" and f"process {process.pid}" in first["why"],
+               f"running: {first}")
+        expect(told["counts"]["running"] == 1 and told["counts"]["waiting"] == 3, str(told))
+        expect(told.get("seconds_left", -1) > 0, f"no time left: {told}")
+        text = subprocess.run([RUNNER, "status", "out"], capture_output=True, text=True).stdout
+        percent = f"{100 * first['fraction']:.0f} %"
+        expect("1 running, 3 waiting" in text and percent in text and " left" in text, text)
+    kill_all(process)
+    process.communicate()
+    told = status(RUNNER, "out")
+    expect(told["datasets"][0]["status"] == "stopped" and
+           told["datasets"][0].get("fraction", 0) > 0, f"killed: {told['datasets'][0]}")
+    watch = subprocess.Popen([RUNNER, "status", "out", "--watch"], stdout=subprocess.PIPE,
+                             text=True)
+    expect(watch.stdout.readline().startswith("job: 4 datasets, 1 stopped, 3 waiting"), "--watch")
+    done = batch(RUNNER, *small)
+    expect(done.returncode == 0, "goes on", done.stderr)
+    text, _ = watch.communicate(timeout=30)
+    expect(watch.returncode == 0 and text.splitlines()[-1] == "job: 4 datasets, 4 done",
+           "--watch to the end", text)
+    text = subprocess.run([RUNNER, "status", "out", "--all"], capture_output=True,
+                          text=True).stdout
+    expect(text.count("\n  done ") == 4, "--all", text)
+    pathlib.Path("out/scans/good_001_convolve.h5").unlink()
+    told = status(RUNNER, "out/job.state")
+    expect(told["counts"]["stale"] == 1 and "gone" in json.dumps(told), str(told["counts"]))
+
+
+def power():
+    """A power cut at one of the calls by which the batch changes files: what has its name is right,
+    and the same command goes on. The first dataset is synced as any job, the others are so short
+    that only their outputs are."""
+    images(4)
+    settings = ["--set", "output.sync=true", "--set", "run.commit_seconds=10"]
+    _, wanted = undisturbed()
+    lost = states = 0
+    for k in range(1, 10 ** 6, EVERY):
+        subprocess.run(["rm", "-rf", "out", "undo", "fault.log"], check=True)
+        os.mkdir("out")
+        os.mkdir("undo")
+        done = batch(RUNNER, "--quiet", *settings, LD_PRELOAD=SHIM,
+                     FAULT=f"{power_loss.CALLS}:kill@{k}:{os.path.abspath('out')}",
+                     FAULT_UNDO=os.path.abspath("undo"), FAULT_UNDO_OF=os.path.abspath("out"))
+        if done.returncode == 0:
+            break
+        log = power_loss.UndoLog(pathlib.Path("undo"))
+        lost += len(power_loss.cut_power(log, random.Random(k)))
+        states += 1
+        for name, elements in runs.outputs("out").items():
+            expect(np.array_equal(elements, wanted[name]), f"power cut at call {k}: wrong {name}")
+        done = batch(RUNNER, *settings)
+        expect(done.returncode == 0, f"after a power cut at call {k}", done.stderr)
+        expect(runs.same(runs.outputs("out"), wanted), f"other outputs, power cut at call {k}")
+    expect(k > 60 and lost > 10, f"{k} calls, {lost} names undone in {states} states")
+
+
+def main():
+    global RUNNER, MPIRUN, SHIM, EVERY
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program", nargs=3)
+    parser.add_argument("words", nargs="*")
+    parser.add_argument("--every", type=int, default=1, help="power is cut at each N-th call")
+    options = parser.parse_args()
+    words, EVERY = options.words, options.every
+    RUNNER, SHIM = os.path.abspath(options.program[0]), os.path.abspath(options.program[2])
+    MPIRUN = runs.mpirun_words(options.program[1])
+    count = 0
+    for case in [probes, unreadable, sand, large, two_at_once, tells, power]:
+        if words and not any(word in case.__name__ for word in words):
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            runs.prepare_environment(folder)
+            case()
+            os.chdir("/")
+        count += 1
+    report("batch_cases", FINDINGS, f"{count} cases")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runner/prober.hpp"
+
+#include "base/error.hpp"
+#include "runner/probe_words.hpp"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <unistd.h>
+
+// This program starts itself to look at inputs, as the runner does; what it does then is told by
+// the name of the file. Whole batches of such files are in tests/end_to_end/batch_cases.py.
+
+namespace runner {
+namespace {
+
+/// Status and answer as the process that forks writes them.
+void write_answer(int status, const std::string& answer) {
+    std::string head = std::to_string(status) + " " + std::to_string(answer.size());
+    head.resize(answer_head_bytes, ' ');
+    const std::string all = head + answer;
+    if (::write(STDOUT_FILENO, all.data(), all.size()) != static_cast<ssize_t>(all.size())) {
+        std::_Exit(3);
+    }
+}
+
+/// One text of a request; nothing at the end.
+std::optional<std::string> read_text() {
+    std::string text;
+    for (int byte = std::getchar(); byte != EOF; byte = std::getchar()) {
+        if (byte == '\0') {
+            return text;
+        }
+        text += static_cast<char>(byte);
+    }
+    return std::nullopt;
+}
+
+/// Answers one request after another, as the files' names say.
+int answer_as_told() {
+    constexpr int parts = 4;
+    for (;;) {
+        std::string file;
+        for (int part = 0; part < parts; ++part) {
+            const std::optional<std::string> text = read_text();
+            if (!text) {
+                return 0;
+            }
+            file = part == 1 ? *text : file;
+        }
+        if (file == "good") {
+            write_answer(0, answer_text(std::nullopt));
+        } else if (file == "who") { // tells its process's number
+            write_answer(0, answer_text(Error(ExitCode::input,
+                                              {"process", "", std::to_string(::getpid()), ""})));
+        } else if (file == "hangs") {
+            for (;;) {
+                ::pause();
+            }
+        } else if (file == "hangs in its answer") {
+            (void)!::write(STDOUT_FILENO, "0 ", 2);
+            for (;;) {
+                ::pause();
+            }
+        } else if (file == "crashed") {
+            write_answer(SIGSEGV, "");
+        } else if (file == "killed") {
+            write_answer(SIGKILL, "");
+        } else if (file == "says nothing") {
+            write_answer(0, "");
+        } else if (file == "lies about its length") {
+            std::string head = "0 99999";
+            head.resize(answer_head_bytes, ' ');
+            (void)!::write(STDOUT_FILENO, head.data(), head.size());
+            return 1;
+        } else { // ends
+            return 1;
+        }
+    }
+}
+
+ProbeLimits one_second(const std::string& /*file*/) {
+    ProbeLimits limits;
+    limits.seconds = 1;
+    return limits;
+}
+
+class ProberTest : public testing::Test {
+  protected:
+    std::string number_of_process() {
+        const std::optional<Error> told = prober_.look("read", "who", "/image", {});
+        return told ? told->text().why : "none";
+    }
+
+    /// The code and words of the error that is thrown.
+    std::string thrown_for(const std::string& file) {
+        try {
+            (void)prober_.look("read", file, "/image", {});
+            return "nothing";
+        } catch (const Error& error) {
+            return std::to_string(static_cast<int>(error.code())) + " " + error.what();
+        }
+    }
+
+    Prober prober_{one_second};
+};
+
+TEST_F(ProberTest, KeepsOneProcessForManyFiles) {
+    EXPECT_FALSE(prober_.look("read", "good", "/image", {}));
+    const std::string process = number_of_process();
+    EXPECT_NE(process, "none");
+    EXPECT_NE(process, std::to_string(::getpid()));
+    for (const char* file : {"crashed", "killed", "says nothing"}) {
+        EXPECT_NE(thrown_for(file), "nothing") << file;
+    }
+    EXPECT_EQ(number_of_process(), process);
+}
+
+TEST_F(ProberTest, TellsWhatBecameOfALook) {
+    EXPECT_EQ(thrown_for("crashed").rfind("3 the input file is damaged or malicious", 0), 0U);
+    EXPECT_NE(thrown_for("crashed").find("SIGSEGV"), std::string::npos);
+    EXPECT_NE(thrown_for("killed").find("came from outside"), std::string::npos);
+    EXPECT_EQ(thrown_for("says nothing")[0], '3');
+}
+
+TEST_F(ProberTest, ReplacesAProcessThatHangs) {
+    for (const char* file : {"hangs", "hangs in its answer"}) {
+        const std::string process = number_of_process();
+        EXPECT_NE(thrown_for(file).find("took longer than 1 s"), std::string::npos) << file;
+        EXPECT_NE(::kill(std::stoi(process), 0), 0) << file << ": it is there yet";
+        EXPECT_NE(number_of_process(), process) << file;
+        EXPECT_FALSE(prober_.look("read", "good", "/image", {})) << file;
+    }
+}
+
+TEST_F(ProberTest, ReplacesAProcessThatEnds) {
+    for (const char* file : {"ends", "lies about its length"}) {
+        const std::string process = number_of_process();
+        EXPECT_NE(thrown_for(file).find("ends at once"), std::string::npos) << file;
+        EXPECT_NE(number_of_process(), process) << file;
+    }
+    // Ended between two looks, by whatever it was: nobody need know.
+    ASSERT_EQ(::kill(std::stoi(number_of_process()), SIGKILL), 0);
+    EXPECT_FALSE(prober_.look("read", "good", "/image", {}));
+}
+
+} // namespace
+} // namespace runner
+
+int main(int argc, char** argv) {
+    if (argc == 2 && argv[1] == runner::many_probes_verb) {
+        return runner::answer_as_told();
+    }
+    testing::InitGoogleTest(&argc, argv);
+    return RUN_ALL_TESTS();
+}
