@@ -21,15 +21,60 @@ std::int64_t row_bytes(const TransposeAxes& axes) {
     return axes.axis[static_cast<std::size_t>(axes.in_fastest())].extent * axes.element_bytes;
 }
 
-/// Whether whole tiles are the rule along both axes, so that few threads are idle.
-bool fills_tiles(const TransposeTileForm& form, const TransposeAxes& axes) {
-    const auto filled = [](std::int64_t extent, std::int64_t tile) {
-        const std::int64_t tiles = (extent + tile - 1) / tile;
-        return static_cast<double>(extent) / static_cast<double>(tiles * tile);
-    };
-    return filled(axes.axis[static_cast<std::size_t>(axes.in_fastest())].extent, form.across) *
-               filled(axes.axis[static_cast<std::size_t>(axes.out_fastest())].extent, form.step) >
-           0.5;
+/// How much sooner than others a choice is meant: wide aligned accesses before all; then the order
+/// of the forms, which is that of their speed on full tiles, against how full the tiles are (they
+/// wait for memory more than they compute). Folded rows cost a division each.
+double worth(const TileChoice& choice, const TransposeAxes& axes, int number) {
+    const bool aligned = choice.form.start == RowStart::aligned;
+    const double filled = filled_part(choice, axes);
+    // Tiles of floats beat a weave even if 12 of 32 columns are filled (0.94 of a copy to 0.75).
+    const double least = aligned && axes.element_bytes == 4 ? 0.35 : 0.45;
+    return filled < least ? 0
+                          : (aligned ? 2.0 : 1.0) + 0.3 * filled - 0.05 * number -
+                                (choice.fold == TileFold::none ? 0 : 0.03);
+}
+
+std::vector<TileChoice> fitting_tiles(const TransposeAxes& axes, const std::byte* in,
+                                      const std::byte* out) {
+    std::vector<TileChoice> fitting;
+    for (const TransposeTileForm& form : transpose_tile_forms()) {
+        for (const TileFold fold : {TileFold::none, TileFold::across, TileFold::along}) {
+            if (const TileChoice choice{form, fold}; tiles_fit(choice, axes, in, out)) {
+                fitting.push_back(choice);
+            }
+        }
+    }
+    return fitting;
+}
+
+/// The best of those whose tiles are mostly full.
+std::optional<TileChoice> choose_tiles(const TransposeAxes& axes, const std::byte* in,
+                                       const std::byte* out) {
+    std::optional<TileChoice> best;
+    double most = 0;
+    const auto fitting = fitting_tiles(axes, in, out);
+    int number = -1; // of the form
+    for (std::size_t i = 0; i < fitting.size(); ++i) {
+        number += i == 0 || !(fitting[i].form == fitting[i - 1].form) ? 1 : 0;
+        if (const double value = worth(fitting[i], axes, number); value > most) {
+            best = fitting[i];
+            most = value;
+        }
+    }
+    return best;
+}
+
+/// Where boxes could do the same, and do at 4 bytes and more: points of more than a few elements
+/// that stay whole (0.93 to 0.82 of a copy at 48 bytes), floats that stop being the fastest axis
+/// (0.81 to 0.76; bench/results/transpose-2026-11-21-h200-tune.txt).
+bool weaves_best(const TransposeAxes& axes, const WeavePlan& weave) {
+    if (axes.element_bytes < 4) {
+        return true;
+    }
+    if (moves_rows(axes)) {
+        return weave.strands <= 4 && axes.element_bytes < 16;
+    }
+    return axes.element_bytes != 4 || weave.woven == WeavePlan::Woven::out;
 }
 
 struct Move {
@@ -40,7 +85,7 @@ struct Move {
 
     void operator()(const MoveRows& /*rows*/) const { transpose_by_rows(queue, axes, in, out); }
     void operator()(const MoveTiles& tiles) const {
-        transpose_by_tiles(queue, tiles.form, tiles.group, axes, in, out);
+        transpose_by_tiles(queue, tiles.tiles, axes, in, out);
     }
     void operator()(const MoveBoxes& boxes) const {
         transpose_by_boxes(queue, plan_boxes(axes, boxes.wish), boxes.group, in, out);
@@ -53,11 +98,15 @@ struct Move {
 struct Text {
     std::string operator()(const MoveRows& /*rows*/) const { return "rows"; }
     std::string operator()(const MoveTiles& tiles) const {
-        const TransposeTileForm& f = tiles.form;
+        const TransposeTileForm& f = tiles.tiles.form;
+        const TileFold fold = tiles.tiles.fold;
         return "tiles " + std::to_string(f.in_bytes) + "/" + std::to_string(f.out_bytes) + " B, " +
                std::to_string(f.across) + "x" + std::to_string(f.along) +
-               (f.start == RowStart::anywhere ? " anywhere, " : ", ") + std::to_string(f.threads) +
-               " threads, group " + std::to_string(tiles.group);
+               (f.start == RowStart::anywhere ? " anywhere" : "") +
+               (fold == TileFold::none     ? ", "
+                : fold == TileFold::across ? " folded across, "
+                                           : " folded along, ") +
+               std::to_string(f.threads) + " threads, group " + std::to_string(tiles.tiles.group);
     }
     std::string operator()(const MoveBoxes& boxes) const {
         return "boxes run " + std::to_string(boxes.wish.run_bytes) + " B, box " +
@@ -80,13 +129,14 @@ TransposeChoice choose_transpose(const TransposeAxes& axes, const std::byte* in,
         (weave ? row_bytes(axes) >= least_woven_row_bytes : row_bytes(axes) >= least_row_bytes)) {
         return MoveRows{};
     }
-    for (const TransposeTileForm& form : transpose_tile_forms()) {
-        if (tile_form_fits(form, axes, in, out) && fills_tiles(form, axes)) {
-            return MoveTiles{form, default_group};
-        }
+    if (const auto tiles = choose_tiles(axes, in, out)) {
+        return MoveTiles{*tiles};
     }
     if (weave && is_worth_weaving(*weave)) {
-        return MoveWeave{*weave};
+        if (weaves_best(axes, *weave)) {
+            return MoveWeave{*weave};
+        }
+        return MoveBoxes{{128, moves_rows(axes) ? 32768 : 49152}, default_group};
     }
     return MoveBoxes{{}, default_group};
 }
@@ -97,11 +147,10 @@ std::vector<TransposeChoice> all_transpose_choices(const TransposeAxes& axes, co
     if (moves_rows(axes)) {
         choices.emplace_back(MoveRows{});
     }
-    for (const TransposeTileForm& form : transpose_tile_forms()) {
-        if (tile_form_fits(form, axes, in, out)) {
-            for (const int group : {1, 4, 16}) {
-                choices.emplace_back(MoveTiles{form, group});
-            }
+    for (TileChoice tiles : fitting_tiles(axes, in, out)) {
+        for (const int group : {4, 16}) {
+            tiles.group = group;
+            choices.emplace_back(MoveTiles{tiles});
         }
     }
     if (const auto weave = plan_weave(axes)) {

@@ -15,8 +15,7 @@ namespace runner {
 
 struct MoveRows {};
 struct MoveTiles {
-    TransposeTileForm form;
-    int group;
+    TileChoice tiles;
 };
 struct MoveBoxes {
     BoxWish wish;

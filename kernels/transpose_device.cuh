@@ -79,18 +79,4 @@ __device__ inline std::uint32_t load_unaligned(const std::byte* from, const Read
     return value;
 }
 
-/// Stores those of the four bytes at `to`, an aligned address, whose numbers are in [first, end).
-__device__ inline void store_bytes(std::byte* to, std::uint32_t value, int first, int end) {
-    if (first <= 0 && end >= 4) {
-        *reinterpret_cast<std::uint32_t*>(to) = value;
-        return;
-    }
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-        if (i >= first && i < end) {
-            to[i] = static_cast<std::byte>(value >> (8 * i));
-        }
-    }
-}
-
 } // namespace runner

@@ -28,16 +28,33 @@ struct TransposeTileForm {
     bool operator==(const TransposeTileForm&) const = default;
 };
 
-/// All of them; of those that may be used the first is meant.
+/// Which side of a tile is two axes of the array taken for one, because they are dense together:
+/// `across` the input's fastest axis and the one that it is within, `along` the output's. A short
+/// axis fills tiles so, and rows of the output that are one have no ends to write by elements.
+enum class TileFold { none, across, along };
+
+/// A way to transpose by tiles.
+struct TileChoice {
+    TransposeTileForm form;
+    TileFold fold = TileFold::none;
+    int group = 16; ///< tiles along the output's fastest axis before the next along the input's
+
+    bool operator==(const TileChoice&) const = default;
+};
+
+/// All that are compiled; of those that fill their tiles alike the first is meant.
 std::span<const TransposeTileForm> transpose_tile_forms();
 
-/// Whether the form can do this: two fastest axes with strides of 1 and everything aligned for it.
-bool tile_form_fits(const TransposeTileForm& form, const TransposeAxes& axes, const std::byte* in,
-                    const std::byte* out);
+/// Whether this can be done so: two fastest axes with strides of 1, everything aligned for the
+/// form, and for a fold three axes, two of them dense together.
+bool tiles_fit(const TileChoice& choice, const TransposeAxes& axes, const std::byte* in,
+               const std::byte* out);
 
-/// Transposes by tiles, `group` of them along the output's fastest axis before the next along the
-/// input's. @param form one that fits.
-void transpose_by_tiles(CudaQueue& queue, const TransposeTileForm& form, int group,
-                        const TransposeAxes& axes, const std::byte* in, std::byte* out);
+/// How much of the tiles is filled, 0 … 1; parts that neighbouring tiles share count once.
+double filled_part(const TileChoice& choice, const TransposeAxes& axes);
+
+/// @param choice one that fits.
+void transpose_by_tiles(CudaQueue& queue, const TileChoice& choice, const TransposeAxes& axes,
+                        const std::byte* in, std::byte* out);
 
 } // namespace runner

@@ -151,14 +151,27 @@ TEST_F(TransposeCuda, WeavesGiveTheSame) {
 
 TEST_F(TransposeCuda, EveryTileFormGivesTheSame) {
     TransposeCases cases(22);
+    const auto check = [&](const TileChoice& tiles, const Transposition& t) {
+        TransposeBuffers<CudaQueue> buffers(queue(), cases, t, 0, 0);
+        const TransposeAxes axes = reduce_axes(t, buffers.in(), buffers.out());
+        ASSERT_TRUE(tiles_fit(tiles, axes, buffers.in(), buffers.out()));
+        transpose_by_tiles(queue(), tiles, axes, buffers.in(), buffers.out());
+        EXPECT_EQ("", buffers.wrong()) << choice_text(MoveTiles{tiles}) << " " << describe(t);
+    };
     for (const TransposeTileForm& form : transpose_tile_forms()) {
         for (const std::int64_t b : {160, 336}) {
-            const Transposition t = dense_transposition({2, b, 272}, {0, 2, 1}, form.element_bytes);
-            TransposeBuffers<CudaQueue> buffers(queue(), cases, t, 0, 0);
-            const TransposeAxes axes = reduce_axes(t, buffers.in(), buffers.out());
-            ASSERT_TRUE(tile_form_fits(form, axes, buffers.in(), buffers.out()));
-            transpose_by_tiles(queue(), form, 2, axes, buffers.in(), buffers.out());
-            EXPECT_EQ("", buffers.wrong()) << choice_text(MoveTiles{form, 2});
+            check({form, TileFold::none, 2},
+                  dense_transposition({2, b, 272}, {0, 2, 1}, form.element_bytes));
+        }
+        for (const TileFold fold : {TileFold::across, TileFold::along}) {
+            check({form, fold, 2},
+                  dense_transposition({48, 16, 80}, {2, 1, 0}, form.element_bytes));
+            if (form.start == RowStart::anywhere) {
+                check({form, fold, 3},
+                      dense_transposition({5, 131, 67}, {2, 1, 0}, form.element_bytes));
+                check({form, fold, 3},
+                      dense_transposition({67, 131, 3}, {2, 1, 0}, form.element_bytes));
+            }
         }
     }
 }
