@@ -4,6 +4,7 @@
 #include "io/generations.hpp"
 #include "io/rows.hpp"
 #include "io/sand_file.hpp"
+#include "runner/batch_events.hpp"
 #include "runner/batch_status.hpp"
 #include "runner/compare.hpp"
 #include "runner/convert.hpp"

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/sizes.hpp"
+#include "runner/batch_events.hpp"
 #include "runner/batch_state.hpp"
 #include "runner/job_text.hpp"
 
@@ -84,8 +85,8 @@ Profile profile_of_batch(const std::string& path) {
     profile.path = path;
     profile.kind = list.kind;
     for (const ListedDataset& dataset : list.datasets) {
-        const auto found = history.last.find(dataset.output);
-        if (found != history.last.end() && found->second.what == DatasetEvent::What::done) {
+        const auto found = history.last_done.find(dataset.output);
+        if (found != history.last_done.end()) {
             profile.work.bytes += static_cast<double>(dataset.bytes);
             profile.seconds += found->second.seconds;
         }
