@@ -267,8 +267,12 @@ Submission submission_for(const SubmitCommand& command, const SiteFile& site,
 
 } // namespace
 
-SubmitReport submit(const SubmitCommand& command) {
+SubmitReport submit(const SubmitCommand& given) {
+    SubmitCommand command = given;
     const SiteFile site = load_site_file(command.site);
+    if (command.profile) {
+        command.profile = fs::absolute(*command.profile).string();
+    }
     const std::string job_path = fs::absolute(command.job).lexically_normal().string();
     if (!site.scratch.empty()) {
         go_to(site.scratch);

@@ -2,12 +2,10 @@
 
 Run as a program it starts the cluster, runs COMMAND (a shell where there is none) on it and ends it.
 
-All of it lives in name spaces of its own: processes, network, mounts, host name. So ports and files
-collide with nothing, and whatever happens, all ends with the first process. A node has its own host
-name, address, /dev/shm and processes, as a host has, and two stand-ins for GPUs. Slurm and munge must be
-installed; nothing of theirs needs to be running or set up. Why each line is there: README.md.
+The nodes are hosts of hosts.py, so ports and files collide with nothing and all ends with this
+process; each has two stand-ins for GPUs. Slurm and munge must be installed; nothing of theirs needs to
+be running or set up. README.md says why each line is there.
 """
-import contextlib
 import os
 import pathlib
 import shutil
@@ -15,91 +13,26 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
+
+import hosts
+from hosts import address, wait_for
 
 PARTITIONS = {"test": ("n1", "n2"), "spare": ("n3", "n4")}
 NODES = sum(PARTITIONS.values(), ())
 CPUS = 16
 MEMORY_MB = 16000
-NEEDED = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "scontrol", "squeue", "unshare", "ip")
-SPACES = ["unshare", "--net", "--pid", "--mount", "--uts", "--ipc", "--fork", "--kill-child",
-          "--mount-proc"]
-INSIDE = "RUNNER_SLURM_CLUSTER"
+PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "scontrol", "sinfo")
 
 
 def why_not():
     """Why no cluster can be started here; "" where one can."""
-    os.environ["PATH"] += ":/usr/sbin:/sbin"
-    missing = [program for program in NEEDED if not shutil.which(program)]
-    if missing:
-        return "not installed: " + ", ".join(missing)
-    if os.geteuid() != 0:
-        return "not root, whom Slurm's controller and nodes need"
-    tried = subprocess.run([*SPACES, "mount", "-t", "tmpfs", "tmpfs", "/dev/shm"],
-                           capture_output=True, text=True)
-    return "" if tried.returncode == 0 else "no name spaces: " + tried.stderr.strip()
-
-
-def skip(reason):
-    """Ends the test as one that was skipped, in the words that scripts/test looks for."""
-    print(f"{sys.argv[0]}: Skipped\nno Slurm here: {reason}\n[  PASSED  ] 0 tests.\n"
-          "[  SKIPPED ] 1 test")
-    sys.exit(0)
+    reason = hosts.why_not(PROGRAMS)
+    return reason and "no Slurm here: " + reason
 
 
 def enter():
-    """Starts this program again in name spaces of its own, unless it is in them, and ends with it."""
-    if os.environ.get(INSIDE) == "1":
-        os.environ["PATH"] += ":/usr/sbin:/sbin"
-        make_network()
-        return
-    # Killed as a whole when this process is: by what `unshare --kill-child` sets up.
-    child = subprocess.Popen([*SPACES, sys.executable, *sys.argv], env={**os.environ, INSIDE: "1"})
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, lambda *_: child.kill())
-    sys.exit(child.wait())
-
-
-def make_network():
-    """A host called head and one a node, each with a network of its own, all on one bridge."""
-    script = """
-        hostname head
-        mount -t tmpfs tmpfs /run
-        echo 127.0.0.1 localhost >/run/hosts
-        echo 10.77.0.1 head >>/run/hosts
-        ip link add bridge type bridge
-        ip address add 10.77.0.1/24 dev bridge
-        ip link set lo up
-        ip link set bridge up
-    """
-    for i, node in enumerate(NODES):
-        script += f"""
-        echo {address(i)} {node} >>/run/hosts
-        ip netns add {node}
-        ip link add to-{node} master bridge up type veth peer name eth0 netns {node}
-        ip -n {node} address add {address(i)}/24 dev eth0
-        ip -n {node} link set lo up
-        ip -n {node} link set eth0 up
-        """
-    script += "mount --bind /run/hosts /etc/hosts"
-    subprocess.run(["sh", "-ec", script], check=True)
-
-
-def address(index):
-    return f"10.77.0.{11 + index}"
-
-
-def wait_for(condition, what, seconds=90, pause=0.1):
-    end = time.monotonic() + seconds
-    while not (value := condition()):
-        if time.monotonic() > end:
-            raise TimeoutError(f"{what}: not in {seconds} s")
-        time.sleep(pause)
-    return value
-
-
-def children(pid):
-    return [int(child) for child in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    """See hosts.enter()."""
+    hosts.enter(NODES)
 
 
 class Cluster:
@@ -108,7 +41,6 @@ class Cluster:
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
         self.processes = {}
-        self.log = self.folder / "slurm.log"
 
     def __enter__(self):
         self.write_settings()
@@ -148,12 +80,8 @@ class Cluster:
         for name in [f"spool-{node}", f"tmp-{node}"]:
             shutil.rmtree(self.folder / name, ignore_errors=True)
             (self.folder / name).mkdir()
-        # Killing the outer process ends all that ran on the node, as pulling its plug would. A
-        # slurmd that dies alone is started again, as a service is.
-        self.start(node, ["ip", "netns", "exec", node, "unshare", "--pid", "--mount", "--uts",
-                          "--ipc", "--fork", "--kill-child", "--mount-proc", "sh", "-c",
-                          f"hostname {node}; mount -t tmpfs tmpfs /dev/shm;"
-                          f"while :; do slurmd -D -N {node}; sleep 1; done"])
+        # A slurmd that dies alone is started again, as a service is.
+        self.start(node, hosts.on_host(node, f"while :; do slurmd -D -N {node}; sleep 1; done"))
 
     def kill_node(self, node):
         process = self.processes.pop(node)
@@ -162,8 +90,8 @@ class Cluster:
 
     def kill_slurmd(self, node):
         """Only the daemon; what runs on the node stays."""
-        shell = children(self.processes[node].pid)[0]
-        os.kill(children(shell)[0], signal.SIGKILL)
+        shell = hosts.children(self.processes[node].pid)[0]
+        os.kill(hosts.children(shell)[0], signal.SIGKILL)
 
     def is_ready(self):
         found = subprocess.run(["sinfo", "-h", "-N", "-o", "%N %t"], capture_output=True, text=True)
@@ -220,9 +148,9 @@ ReturnToService=2
 def main():
     reason = why_not()
     if reason:
-        sys.exit("no Slurm here: " + reason)
+        sys.exit(reason)
     enter()
-    with tempfile.TemporaryDirectory() as folder, Cluster(folder):
+    with tempfile.TemporaryDirectory(dir="/run") as folder, Cluster(folder):
         sys.exit(subprocess.run(sys.argv[1:] or [os.environ.get("SHELL", "bash")]).returncode)
 
 

@@ -18,8 +18,9 @@ import traceback
 import h5py
 import numpy as np
 
+import hosts
 import slurm_cluster
-from slurm_cluster import wait_for
+from hosts import wait_for
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ROWS = 400
@@ -477,13 +478,13 @@ def main():
     runner, shim = sys.argv[1:]
     reason = slurm_cluster.why_not()
     if reason:
-        slurm_cluster.skip(reason)
+        hosts.skip(reason)
     slurm_cluster.enter()
     os.environ.update({"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                        "PMIX_MCA_gds": "hash", "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
                        "ASAN_OPTIONS": "verify_asan_link_order=0:detect_leaks=0"})
     start = time.monotonic()
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(dir="/run") as folder:
         (pathlib.Path(folder) / "slurm").mkdir()
         (pathlib.Path(folder) / "runs").mkdir()
         suite = Suite(pathlib.Path(folder) / "runs", runner, shim)
