@@ -15,11 +15,6 @@ constexpr double usual_share = 0.8; // of the job file's run.host_memory
 // Of a rank beside its plan: the program, MPI, CUDA's driver, threads, the look at inputs.
 constexpr std::int64_t own_memory = GiB;
 
-int ranks_of_node(const SiteFile& site, Backend backend) {
-    const int usual = backend == Backend::cuda ? site.node.gpus : 1;
-    return site.node.ranks.value_or(std::min(usual, site.node.cpus));
-}
-
 /// So much that the rank, which takes its share of what Slurm granted, comes to the same plan.
 std::int64_t memory_of_rank(const JobFile::Run& run, const JobPlan& plan) {
     const std::int64_t need = std::visit([](const auto& some) { return some.need.host(); }, plan);
@@ -48,8 +43,13 @@ JobPlan plan_for_fewest(const SiteFile& site, int ranks, std::optional<int> want
 
 } // namespace
 
+int ranks_a_node(const SiteFile& site, Backend backend) {
+    const int usual = backend == Backend::cuda ? site.node.gpus : 1;
+    return site.node.ranks.value_or(std::min(usual, site.node.cpus));
+}
+
 RankLimits site_limits(const SiteFile& site, Backend backend) {
-    const int ranks = ranks_of_node(site, backend);
+    const int ranks = ranks_a_node(site, backend);
     RankLimits limits;
     limits.cores = site.node.cpus / ranks;
     limits.host_memory = site.node.memory / ranks;
@@ -79,7 +79,7 @@ Allocation allocate(const SiteFile& site, Backend backend, const JobFile::Run& r
                                       ""});
     }
     Allocation allocation;
-    allocation.ranks = ranks_of_node(site, backend);
+    allocation.ranks = ranks_a_node(site, backend);
     const JobPlan plan = plan_for_fewest(site, allocation.ranks, nodes, plan_for, allocation.nodes);
     allocation.gpus = backend == Backend::cuda ? site.node.gpus : 0;
     allocation.cpus = site.node.cpus / allocation.ranks;

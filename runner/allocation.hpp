@@ -24,6 +24,9 @@ struct Allocation {
     int all_ranks() const { return nodes * ranks; }
 };
 
+/// Ranks that share a node of this site.
+int ranks_a_node(const SiteFile& site, Backend backend);
+
 /// What one rank may take on this site with a whole node shared by the site's ranks.
 RankLimits site_limits(const SiteFile& site, Backend backend);
 

@@ -15,8 +15,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char** environ;
-
 namespace runner {
 namespace {
 
@@ -133,7 +131,7 @@ std::string run_sbatch(const std::vector<std::string>& arguments) {
     }
     // With several clusters "number;cluster".
     const std::string id = output.text();
-    const std::string number = id.substr(0, id.find(';'));
+    std::string number = id.substr(0, id.find(';'));
     if (number.empty() || number.find_first_not_of("0123456789") != std::string::npos) {
         refuse("it did not tell the job's number but " + one_line(id), "");
     }

@@ -38,7 +38,7 @@ std::string line(TableReader& table, std::string_view key) {
 
 /// A name that Slurm takes as it is, in a line of its own.
 std::string word(TableReader& table, std::string_view key) {
-    const std::string text = line(table, key);
+    std::string text = line(table, key);
     if (text.find_first_of(" '\"\\#;$`") != std::string::npos || text.starts_with('-')) {
         table.complain(key, "expected a name without blanks and quotes, got " + quoted_text(text));
     }
@@ -73,8 +73,9 @@ std::vector<std::string> lines(TableReader& table, std::string_view key, Lines w
         if (fault.empty()) {
             result.push_back(*text);
         } else {
-            const std::string name = table.name().empty() ? "" : table.name() + ".";
-            table.diagnostics().add(element.place, name + std::string(key) + ": " + fault);
+            std::string wrong = table.name().empty() ? "" : table.name() + ".";
+            wrong.append(key).append(": ").append(fault);
+            table.diagnostics().add(element.place, wrong);
         }
     }
     return result;

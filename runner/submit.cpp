@@ -75,8 +75,7 @@ BatchPlan plan_for_site(const SubmitCommand& command, const SiteFile& site, JobF
     BatchMeans means;
     means.backend = backend_for(command, site, job);
     means.limits = site_limits(site, means.backend);
-    means.ranks = command.nodes.value_or(site.limits.nodes) *
-                  std::max(1, site.node.cpus / means.limits.cores);
+    means.ranks = command.nodes.value_or(site.limits.nodes) * ranks_a_node(site, means.backend);
     const BatchHistory history = read_history(job.batch->state);
     Prober prober;
     BatchPlan plan = plan_batch(std::move(job), command.settings, history, means, prober,
