@@ -18,4 +18,8 @@ void check_dataset(const std::string& file, const std::string& dataset, const In
 /// The same for the way to `dataset` alone; nothing but that for an empty one.
 void check_way(const std::string& file, const std::string& dataset, const InputRules& rules);
 
+/// Does what the first check in a process does beside its own work, so that processes that are
+/// forked from this one need not.
+void prepare_checks();
+
 } // namespace runner

@@ -50,7 +50,12 @@ std::unique_ptr<RowWriter> open_contiguous_writer(const OutputDataset& output, i
         throw Error(ExitCode::output, {"the output is not the one that was created", output.file,
                                        "another program changed it", "Start again"});
     }
-    return std::make_unique<ContiguousWriter>(output, *info.offset, threads);
+    return open_plain_writer(output, *info.offset, threads);
+}
+
+std::unique_ptr<RowWriter> open_plain_writer(const OutputDataset& output, std::int64_t offset,
+                                             int threads) {
+    return std::make_unique<ContiguousWriter>(output, offset, threads);
 }
 
 } // namespace runner

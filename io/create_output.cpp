@@ -73,8 +73,9 @@ PropertyHandle dataset_creation(const OutputDataset& output) {
     return creation;
 }
 
-void create_dataset(const FileHandle& file, const OutputDataset& output) {
-    const std::vector<hsize_t> shape(output.array.shape.begin(), output.array.shape.end());
+void create_dataset(const FileHandle& file, const OutputDataset& output, const std::string& name,
+                    const ArrayInfo& array) {
+    const std::vector<hsize_t> shape(array.shape.begin(), array.shape.end());
     const SpaceHandle space(
         hdf5_must(H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr),
                   "H5Screate_simple"));
@@ -82,12 +83,20 @@ void create_dataset(const FileHandle& file, const OutputDataset& output) {
     hdf5_must(H5Pset_create_intermediate_group(links.get(), 1), "H5Pset_create_intermediate_group");
     hdf5_must(H5Pset_char_encoding(links.get(), H5T_CSET_UTF8), "H5Pset_char_encoding");
     const PropertyHandle creation = dataset_creation(output);
-    DatasetHandle dataset(H5Dcreate2(file.get(), output.dataset.c_str(),
-                                     hdf5_type(output.array.type), space.get(), links.get(),
-                                     creation.get(), H5P_DEFAULT));
+    DatasetHandle dataset(H5Dcreate2(file.get(), name.c_str(), hdf5_type(array.type), space.get(),
+                                     links.get(), creation.get(), H5P_DEFAULT));
     if (!dataset.valid() || !dataset.close()) {
         throw_hdf5(ExitCode::output, "cannot create the dataset",
-                   file_and_dataset(output.file, output.dataset), "Choose another output.dataset");
+                   file_and_dataset(output.file, name), "Choose another output.dataset");
+    }
+}
+
+void create_datasets(const FileHandle& file, const OutputDataset& output) {
+    if (output.fields.empty()) {
+        create_dataset(file, output, output.dataset, output.array);
+    }
+    for (const OutputField& field : output.fields) {
+        create_dataset(file, output, field.dataset, field.array);
     }
 }
 
@@ -97,6 +106,19 @@ struct Extent {
     std::int64_t bytes = 0;
 };
 
+Extent contiguous_extent(const std::string& file, const std::string& dataset) {
+    const DatasetInfo info = of_output([&] { return inspect_dataset(file, dataset); });
+    if (!info.offset) {
+        throw Error(ExitCode::defect, {"the output has no place for its elements", file, "", ""});
+    }
+    return {*info.offset, byte_count(info.array)};
+}
+
+void sort_by_offset(std::vector<Extent>& extents) {
+    std::sort(extents.begin(), extents.end(),
+              [](const Extent& a, const Extent& b) { return a.offset < b.offset; });
+}
+
 /// Where the elements lie in the file, in the order of their offsets; nothing with compression.
 std::vector<Extent> data_extents(const OutputDataset& output) {
     if (output.layout.compression != Compression::none) {
@@ -105,22 +127,23 @@ std::vector<Extent> data_extents(const OutputDataset& output) {
     if (output.layout.format == FileFormat::sand) {
         return {{sand_header_bytes, sand_shape(output.array).file_bytes() - sand_header_bytes}};
     }
-    if (output.layout.chunk.empty()) {
-        const DatasetInfo info =
-            of_output([&] { return inspect_dataset(output.file, output.dataset); });
-        if (!info.offset) {
-            throw Error(ExitCode::defect,
-                        {"the output has no place for its elements", output.file, "", ""});
+    if (!output.fields.empty()) {
+        std::vector<Extent> extents;
+        for (const OutputField& field : output.fields) {
+            extents.push_back(contiguous_extent(output.file, field.dataset));
         }
-        return {{*info.offset, byte_count(info.array)}};
+        sort_by_offset(extents);
+        return extents;
+    }
+    if (output.layout.chunk.empty()) {
+        return {contiguous_extent(output.file, output.dataset)};
     }
     const ChunkGrid grid(output.array, output.layout);
     std::vector<Extent> extents;
     for (const std::int64_t address : chunk_addresses(output, grid)) {
         extents.push_back({address, grid.chunk_bytes()});
     }
-    std::sort(extents.begin(), extents.end(),
-              [](const Extent& a, const Extent& b) { return a.offset < b.offset; });
+    sort_by_offset(extents);
     return extents;
 }
 
@@ -135,7 +158,7 @@ void lay_out(const OutputDataset& output) {
         throw_hdf5(ExitCode::output, "cannot create the file", output.file,
                    "Is another program using it?");
     }
-    create_dataset(file, output);
+    create_datasets(file, output);
     close_hdf5(std::move(file), output.file);
 }
 

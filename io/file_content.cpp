@@ -6,7 +6,7 @@
 #include "io/hdf5_dataset.hpp"
 #include "io/hdf5_file.hpp"
 #include "io/hdf5_type.hpp"
-#include "io/row_readers.hpp"
+#include "io/rows_format.hpp"
 #include "io/sand_file.hpp"
 
 #include <limits>
@@ -60,16 +60,17 @@ DatasetContent content_of(const FileHandle& handle, const std::string& file,
     return content;
 }
 
-DatasetContent sand_content(const std::string& file) {
-    const DatasetInfo info = inspect_sand(file);
+DatasetContent only_content(const std::string& file, const RowsFormat& format) {
+    const DatasetInfo info = format.open(file, 1)->info();
     DatasetContent content;
-    content.path = sand_dataset;
+    content.path = format.dataset;
     content.type = name_of(info.array.type);
     content.shape = info.array.shape;
     content.bytes = byte_count(info.array);
     content.stored_bytes = info.stored_bytes;
     content.storage = info.storage;
-    content.offset = sand_header_bytes;
+    content.filters = info.filters;
+    content.offset = info.storage == sand_storage ? std::optional(sand_header_bytes) : info.offset;
     return content;
 }
 
@@ -81,16 +82,16 @@ AttributeList root_attributes_of(const FileHandle& handle) {
 } // namespace
 
 AttributeList root_attributes(const std::string& file) {
-    return is_sand_name(file) ? AttributeList() : root_attributes_of(open_hdf5(file));
+    return rows_format_of(file) != nullptr ? AttributeList() : root_attributes_of(open_hdf5(file));
 }
 
 FileContent file_content(const std::string& file) {
     FileContent content;
     content.file = file;
-    if (is_sand_name(file)) {
-        content.format = "sand";
-        content.datasets.push_back(sand_content(file));
-        content.bytes = sand_header_bytes + content.datasets.front().stored_bytes;
+    if (const RowsFormat* format = rows_format_of(file)) {
+        content.format = format->name;
+        content.datasets.push_back(only_content(file, *format));
+        content.bytes = File(file, File::Mode::read).size();
         return content;
     }
     const FileHandle handle = open_hdf5(file);
@@ -104,7 +105,9 @@ FileContent file_content(const std::string& file) {
 }
 
 DatasetContent dataset_content(const std::string& file, const std::string& dataset) {
-    return is_sand_name(file) ? sand_content(file) : content_of(open_hdf5(file), file, dataset);
+    const RowsFormat* format = rows_format_of(file);
+    return format != nullptr ? only_content(file, *format)
+                             : content_of(open_hdf5(file), file, dataset);
 }
 
 } // namespace runner

@@ -30,16 +30,16 @@ struct DatasetContent {
     AttributeList attributes;
 };
 
-/// What is in an HDF5 or .sand file.
+/// What is in an HDF5 file, or in one of rows_formats().
 struct FileContent {
     std::string file;
-    std::string format; ///< "HDF5", "sand"
+    std::string format; ///< "HDF5", or the name of a RowsFormat
     std::int64_t bytes = 0;
     AttributeList attributes; ///< of the root
     std::vector<DatasetContent> datasets;
 };
 
-/// The attributes of a file's root; none of a .sand file. @throws Error (input).
+/// The attributes of a file's root; none of another format than HDF5. @throws Error (input).
 AttributeList root_attributes(const std::string& file);
 
 /// Reads no elements. @throws Error (input).

@@ -4,7 +4,7 @@
 #include "base/array_info.hpp"
 #include "io/hdf5_dataset.hpp"
 #include "io/hdf5_file.hpp"
-#include "io/sand_file.hpp"
+#include "io/rows_format.hpp"
 
 #include <algorithm>
 
@@ -46,7 +46,7 @@ std::string generations_name(const std::string& dataset) {
 }
 
 bool has_generations(const std::string& file, const std::string& dataset) {
-    return !is_sand_name(file) && is_linked(open_hdf5(file), generations_name(dataset));
+    return rows_format_of(file) == nullptr && is_linked(open_hdf5(file), generations_name(dataset));
 }
 
 std::optional<std::vector<std::uint64_t>>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "io/row_readers.hpp"
+#include "io/rows.hpp"
 
 #include "io/hdf5_dataset.hpp"
 #include "io/hdf5_file.hpp"
 #include "io/hdf5_type.hpp"
 #include "io/outside_sources.hpp"
-#include "io/sand_file.hpp"
+#include "io/rows_format.hpp"
 
 #include <limits>
 
@@ -73,8 +73,8 @@ std::optional<std::int64_t> plain_offset(const DatasetHandle& dataset, const Dat
 } // namespace
 
 DatasetInfo inspect_dataset(const std::string& file, const std::string& dataset) {
-    if (is_sand_name(file)) {
-        return inspect_sand(file);
+    if (const RowsFormat* format = rows_format_of(file)) {
+        return format->open(file, 1)->info();
     }
     const std::string where = file_and_dataset(file, dataset);
     const FileHandle handle = open_hdf5(file);

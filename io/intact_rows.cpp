@@ -3,6 +3,7 @@
 
 #include "io/chunk_grid.hpp"
 #include "io/of_output.hpp"
+#include "io/output_fields.hpp"
 #include "io/packed_chunks.hpp"
 #include "io/row_geometry.hpp"
 
@@ -71,7 +72,7 @@ std::vector<RowHash> intact_rows(const OutputDataset& output, const std::vector<
         return intact_packed(output, rows, check);
     }
     const std::unique_ptr<RowReader> reader =
-        of_output([&] { return open_rows(output.file, output.dataset, 1); });
+        of_output([&] { return open_output_reader(output, 1); });
     std::vector<std::byte> bytes;
     return those_that(
         [&](const RowHash& run) {

@@ -14,6 +14,9 @@ std::unique_ptr<RowWriter> open_output_rows(const OutputDataset& output, int ran
     if (output.layout.format == FileFormat::sand) {
         return open_sand_writer(output, threads);
     }
+    if (!output.fields.empty()) {
+        return open_fields_writer(output, threads);
+    }
     if (output.layout.chunk.empty()) {
         return open_contiguous_writer(output, threads);
     }

@@ -18,9 +18,8 @@ namespace {
                                   "Ask for a smaller one"});
 }
 
-} // namespace
-
-void write_png(const std::string& file, const Picture& picture) {
+/// `file`: for errors.
+std::vector<std::byte> encode(const std::string& file, const Picture& picture) {
     const auto bytes = static_cast<std::int64_t>(picture.pixels.size());
     if (picture.width < 1 || picture.height < 1 ||
         bytes >= std::numeric_limits<std::int32_t>::max() ||
@@ -42,8 +41,17 @@ void write_png(const std::string& file, const Picture& picture) {
         }
         memory.resize(size);
     }
+    return memory;
+}
+
+} // namespace
+
+std::vector<std::byte> png_bytes(const Picture& picture) { return encode("", picture); }
+
+void write_png(const std::string& file, const Picture& picture) {
+    const std::vector<std::byte> bytes = encode(file, picture);
     File out(file, File::Mode::create);
-    out.write(0, static_cast<std::int64_t>(size), memory.data());
+    out.write(0, static_cast<std::int64_t>(bytes.size()), bytes.data());
     out.close();
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -15,6 +16,10 @@ struct Picture {
     /// height × width × channels, row by row from the top.
     std::vector<std::uint8_t> pixels;
 };
+
+/// The picture as a PNG. Below 2^31 bytes of pixels. @throws Error (usage) for a picture that PNG
+/// or memory cannot hold.
+std::vector<std::byte> png_bytes(const Picture& picture);
 
 /// Writes the picture as PNG; a file of that name is replaced. Below 2^31 bytes of pixels.
 /// @throws Error (output) naming the file; (usage) for a picture that PNG or memory cannot hold.

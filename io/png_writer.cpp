@@ -58,8 +58,8 @@ template <class Call> void PngWriter::guarded(const Call& call) {
 }
 
 PngWriter::PngWriter(const std::string& file, const PngFormat& format)
-    : file_(file, File::Mode::create), line_bytes_(format.width * format.channels),
-      lines_left_(format.height) {
+    : file_(file, File::Mode::create),
+      line_bytes_(format.width * format.channels * format.bits / 8), lines_left_(format.height) {
     if (std::min(format.width, format.height) < 1 ||
         std::max(format.width, format.height) > most_pixels) {
         throw Error(ExitCode::usage,
@@ -98,13 +98,15 @@ void PngWriter::begin(const PngFormat& format) {
         png_set_write_fn(png_, &packed_, append, keep);
         png_set_user_limits(png_, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
         png_set_IHDR(png_, info_, static_cast<png_uint_32>(format.width),
-                     static_cast<png_uint_32>(format.height), indexed ? index_bits : 8, kind,
-                     PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+                     static_cast<png_uint_32>(format.height), indexed ? index_bits : format.bits,
+                     kind, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
+                     PNG_FILTER_TYPE_DEFAULT);
         if (indexed) {
             png_set_PLTE(png_, info_, palette.data(), static_cast<int>(format.palette.size()));
         }
         png_write_info(png_, info_);
         png_set_packing(png_);
+        png_set_swap(png_); // a PNG is big-endian
     });
 }
 

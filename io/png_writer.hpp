@@ -21,10 +21,11 @@ using Colour = std::array<std::uint8_t, 3>;
 struct PngFormat {
     std::int64_t width = 0;
     std::int64_t height = 0;
-    int channels = 1; ///< of 8 bits: 1 grey, 3 colour
+    int channels = 1; ///< 1 grey, 3 colour
     /// Where it is not empty, one to four colours: each pixel is a number of them, 2 bits in the
-    /// file, and `channels` is 1.
+    /// file, `channels` is 1 and `bits` 8.
     std::vector<Colour> palette;
+    int bits = 8; ///< of each channel: 8, or 16 as native uint16
 };
 
 /// Writes a picture of any size line by line, with memory for a few of them.
@@ -37,7 +38,7 @@ class PngWriter {
     PngWriter& operator=(const PngWriter&) = delete;
     ~PngWriter();
 
-    /// The next lines, from the top: lines × width × channels bytes, none past the last. @throws
+    /// The next lines, from the top: lines × width × channels elements, none past the last. @throws
     /// Error (output).
     void write(const std::uint8_t* pixels, std::int64_t lines);
 

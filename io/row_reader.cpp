@@ -9,7 +9,7 @@
 #include "io/io_threads.hpp"
 #include "io/row_geometry.hpp"
 #include "io/row_readers.hpp"
-#include "io/sand_file.hpp"
+#include "io/rows_format.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -173,8 +173,8 @@ void RowReader::read_runs(const RowRuns& runs, std::byte* to) {
 
 std::unique_ptr<RowReader> open_rows(const std::string& file, const std::string& dataset,
                                      int threads) {
-    if (is_sand_name(file)) {
-        return open_sand_reader(file, threads);
+    if (const RowsFormat* format = rows_format_of(file)) {
+        return format->open(file, threads);
     }
     DatasetInfo info = inspect_dataset(file, dataset);
     if (info.offset) {

@@ -8,8 +8,14 @@
 
 namespace runner {
 
+/// Rows in place in any file that is there, dense from byte `offset` on.
+std::unique_ptr<RowWriter> open_plain_writer(const OutputDataset& output, std::int64_t offset,
+                                             int threads);
+
 /// The writers behind open_output_rows(), one for each way to store a dataset.
 std::unique_ptr<RowWriter> open_contiguous_writer(const OutputDataset& output, int threads);
+/// The same of fields, taken apart fields_block_bytes (or a row) a thread.
+std::unique_ptr<RowWriter> open_fields_writer(const OutputDataset& output, int threads);
 /// Chunks without filters: written in place, where create_output() allocated them. What an edge
 /// chunk has beyond the array stays zero.
 std::unique_ptr<RowWriter> open_chunk_writer(const OutputDataset& output, int threads);

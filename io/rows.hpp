@@ -20,14 +20,19 @@ namespace runner {
 struct DatasetInfo {
     ArrayInfo array;
     bool big_endian = false;
-    std::string
-        storage; ///< "contiguous", "chunked", "compact", "external", "virtual", or sand_storage
+    /// "contiguous", "chunked", "compact", "external", "virtual"; of another format than HDF5 its
+    /// name or what it calls it.
+    std::string storage;
     std::vector<std::int64_t> chunk;  ///< extents of a chunk when chunked
     std::vector<std::string> filters; ///< as the file names them, in order
     std::int64_t stored_bytes = 0;    ///< in the file, after compression
     /// Where the elements start in the file, when they lie there dense, native and whole, so that
     /// plain reads at a position give them. Nothing: they must be read through HDF5.
     std::optional<std::int64_t> offset;
+    /// Which axis runs fastest in the file, whatever the order in which rows are read: where it is
+    /// the first, read_runs() of rows that share all numbers but the first axis' is fast, and rows
+    /// of one such number alone are slow.
+    enum class Order { last_fastest, first_fastest } order = Order::last_fastest;
     /// For people, what is odd and no hindrance: whoever opens an input for a person prints each as
     /// a warning, once.
     std::vector<std::string> notes;
@@ -36,9 +41,10 @@ struct DatasetInfo {
 /// The storage of a .sand file's cells: frames × height × width of uint8, which a reader unpacks.
 inline constexpr const char* sand_storage = "sand";
 
-/// Opens, looks, closes. A file whose name ends in .sand (or .sand.partial) is read as such: it has
-/// one dataset, [frames, height, width], of any name. @throws Error (input) naming file and
-/// dataset; for a missing dataset the message lists the ones there are.
+/// Opens, looks, closes. A file whose name says another format than HDF5 (io/rows_format.hpp) is
+/// read as such: it has one dataset, of any name; a .sand file's is [frames, height, width].
+/// @throws Error (input) naming file and dataset; for a missing dataset the message lists the ones
+/// there are.
 DatasetInfo inspect_dataset(const std::string& file, const std::string& dataset);
 
 /// Memory that a reader of this dataset with so many threads takes beside the caller's, at most:
@@ -79,12 +85,27 @@ class RowReader {
 std::unique_ptr<RowReader> open_rows(const std::string& file, const std::string& dataset,
                                      int threads);
 
-/// One output dataset of one file.
+/// One of several datasets of an output, each of one axis or two, with as many rows.
+struct OutputField {
+    std::string dataset;
+    ArrayInfo array;
+
+    bool operator==(const OutputField&) const = default;
+};
+
+/// What a writer of fields takes for each of its threads, or a row where that is more.
+inline constexpr std::int64_t fields_block_bytes = 1 << 20;
+
+/// One output dataset of one file, or several that are written together.
 struct OutputDataset {
     std::string file; ///< the name while it is being written
     std::string dataset;
     ArrayInfo array;
     OutputLayout layout;
+    /// Where not empty: the datasets of the file, all contiguous. `array` is their joined_array()
+    /// then (output_fields.hpp): its row is a row of each, one after the other, and all that is
+    /// said of rows is of these.
+    std::vector<OutputField> fields = {};
 };
 
 /// Rows of the flattened leading axes that an output chunk spans, its extents first cut to the

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "jobs/convolve/convolve_job.hpp"
+#include "jobs/denoise/denoise_job.hpp"
 #include "jobs/kind.hpp"
+#include "jobs/match/match_job.hpp"
 #include "jobs/sand/sand_job.hpp"
 #include "jobs/transpose/transpose_job.hpp"
 
@@ -11,6 +13,10 @@ namespace runner {
 std::span<const Kind> kinds() {
     static constexpr std::array table = {
         Kind{"convolve", "separable convolution of images", convolve_sample, "", parse_convolve},
+        Kind{"denoise", "denoising of volumes by similar patches", denoise_sample, "",
+             parse_denoise},
+        Kind{"match", "the most similar patches of every patch of a volume", match_sample, "",
+             parse_match, match_datasets},
         Kind{"sand", "a falling-sand automaton", sand_sample, "/frames", parse_sand},
         Kind{"transpose", "other orders of axes", transpose_sample, "", parse_transpose},
     };

@@ -2,12 +2,18 @@
 #pragma once
 
 #include "base/array_info.hpp"
+#include "io/rows.hpp"
+#include "jobs/survey.hpp"
 #include "kernels/queue.hpp"
 #include "kernels/row_block.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <memory>
 #include <string>
+#include <vector>
 
 namespace runner {
 
@@ -17,15 +23,43 @@ enum class RowBorder {
     periodic, ///< the frame's other end (`wrap`): those rows must be brought to the block
 };
 
+/// The rows of the output that belong to rows of a frame of the input: one to each; or, where these
+/// come in layers, so many to some of the layers.
+struct OutputRows {
+    std::int64_t layer =
+        1; ///< rows of the frame that stay together: slabs and chunks begin on multiples
+    std::int64_t each = 1; ///< rows of the output of a layer that has any
+    std::int64_t step = 1; ///< these are the layers at its multiples …
+    std::int64_t last = std::numeric_limits<std::int64_t>::max(); ///< … up to this one, and it
+
+    /// Of the frame's rows before `row`, a multiple of `layer`.
+    std::int64_t before(std::int64_t row) const {
+        const std::int64_t layers = row / layer;
+        const std::int64_t multiples = (std::min(layers - 1, last) + step) / step;
+        return (multiples + (layers > last && last % step != 0 ? 1 : 0)) * each;
+    }
+
+    /// The most of any `rows` rows, a multiple of `layer`.
+    std::int64_t most(std::int64_t rows) const {
+        return ((rows / layer + step - 1) / step + (last % step != 0 ? 1 : 0)) * each;
+    }
+};
+
 /// What the planner and the stream engine know of a job: rows of bytes in, rows of bytes out.
 struct StreamShape {
     ArrayInfo output;        ///< type and extents of the dataset to write
     std::int64_t frames = 1; ///< independent frames of `rows` rows each
-    std::int64_t rows = 0;   ///< of one frame; the output has as many
+    std::int64_t rows = 0;   ///< of one frame of the input
     std::int64_t in_row_bytes = 0;
     std::int64_t out_row_bytes = 0;
     std::int64_t halo = 0; ///< rows of input an output row needs on either side
     RowBorder border = RowBorder::inside;
+    OutputRows made = {};
+    std::int64_t wanted_rows =
+        0; ///< of a chunk, where the job knows what is fast; 0: the plan does
+    /// Where the output is several datasets: these, and `output` is their joined_array()
+    /// (io/output_fields.hpp).
+    std::vector<OutputField> fields = {};
 };
 
 /// A job whose output chunk is a function of the same rows of the input and a halo.
@@ -35,6 +69,22 @@ class StreamJob {
     virtual ~StreamJob() = default;
 
     virtual StreamShape shape() const = 0;
+
+    /// What the finished output says of the job beside its text, as attributes of its root.
+    virtual std::vector<Attribute> attributes() const { return {}; }
+
+    /// What must be known of the whole input before the first chunk; null: nothing.
+    virtual std::unique_ptr<Survey> survey() const { return nullptr; }
+    /// The job that knows what the survey found.
+    virtual std::unique_ptr<StreamJob> surveyed(const Findings& /*findings*/) const {
+        return nullptr;
+    }
+
+    /// Looks at rows of the input, counted through all frames (a periodic border's are extended),
+    /// on the host before they are used.
+    /// @throws Error (input) for values that the job does not take.
+    virtual void check_rows(std::int64_t /*first*/, std::int64_t /*rows*/,
+                            const std::byte* /*in*/) const {}
 
     /// What the output depends on beside the input and KindParameters::canonical(), for the job's
     /// identity: the version of the computation, which changes whenever its bytes may, and a

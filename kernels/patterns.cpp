@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/patterns.hpp"
 
+#include "kernels/phantom.hpp"
 #include "kernels/sand_samples.hpp"
 
 #include <algorithm>
@@ -214,7 +215,7 @@ std::string pattern_names() {
 
 void fill_pattern(CpuQueue& queue, Pattern pattern, ElementType type,
                   std::span<const std::int64_t> shape, std::uint64_t seed,
-                  std::int64_t first_element, std::int64_t count, std::byte* out) {
+                  std::int64_t first_element, std::int64_t count, std::byte* out, double counts) {
     visit_element_type(type, [&](auto zero) {
         using T = decltype(zero);
         T* elements = reinterpret_cast<T*>(out);
@@ -232,6 +233,9 @@ void fill_pattern(CpuQueue& queue, Pattern pattern, ElementType type,
                                count, elements);
         case Pattern::sand_noise:
             return fill_blocks(queue, SandNoise<T>(seed), first_element, count, elements);
+        case Pattern::phantom: return fill_phantom(queue, type, shape, first_element, count, out);
+        case Pattern::xray:
+            return fill_xray(queue, type, shape, seed, counts, first_element, count, out);
         }
     });
 }

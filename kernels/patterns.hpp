@@ -42,9 +42,13 @@ enum class Pattern {
     /// and
     /// 248.
     sand_noise,
+    /// The Shepp–Logan head in the last three axes, every volume alike, and counts of photons that
+    /// got through it (kernels/phantom.hpp).
+    phantom,
+    xray,
 };
 
-inline constexpr std::array<std::pair<std::string_view, Pattern>, 8> all_patterns = {
+inline constexpr std::array<std::pair<std::string_view, Pattern>, 10> all_patterns = {
     {{"noise", Pattern::noise},
      {"index", Pattern::index},
      {"gradient", Pattern::gradient},
@@ -52,7 +56,13 @@ inline constexpr std::array<std::pair<std::string_view, Pattern>, 8> all_pattern
      {"sample-2", Pattern::sample_2},
      {"sample-3", Pattern::sample_3},
      {"sample-4", Pattern::sample_4},
-     {"sand-noise", Pattern::sand_noise}}};
+     {"sand-noise", Pattern::sand_noise},
+     {"phantom", Pattern::phantom},
+     {"xray", Pattern::xray}}};
+
+/// Photons that `xray` sends through a voxel, unless told.
+inline constexpr double usual_counts = 1000;
+inline constexpr double most_counts = 1e9;
 
 /// The pattern of that name, if there is one.
 std::optional<Pattern> pattern_named(std::string_view name);
@@ -68,9 +78,11 @@ std::string pattern_names();
 
 /// Fills `out` (host memory, aligned to its elements) with elements
 /// [first_element, first_element + count) of an array of that shape, counted in row-major order.
-/// The same bytes for every way to cut the array.
+/// The same bytes for every way to cut the array. `counts`: of `xray`, above 0, most_counts at
+/// most.
 void fill_pattern(CpuQueue& queue, Pattern pattern, ElementType type,
                   std::span<const std::int64_t> shape, std::uint64_t seed,
-                  std::int64_t first_element, std::int64_t count, std::byte* out);
+                  std::int64_t first_element, std::int64_t count, std::byte* out,
+                  double counts = usual_counts);
 
 } // namespace runner

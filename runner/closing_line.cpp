@@ -19,9 +19,7 @@ std::string moved_text(std::int64_t bytes, double seconds) {
 }
 
 std::string work_text(const Plan& plan, const RunReport& report) {
-    const std::int64_t bytes = (plan.decomposition.total_rows() - report.rows_before) *
-                               (plan.shape.in_row_bytes + plan.shape.out_row_bytes);
-    return moved_text(bytes, report.wall_seconds);
+    return moved_text(plan.bytes_to_read() + plan.bytes_to_write(), report.wall_seconds);
 }
 
 std::string work_text(const PermutePlan& plan, const RunReport& report) {

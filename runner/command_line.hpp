@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/sizes.hpp"
+#include "io/dense_rows.hpp"
 #include "runner/frame_choice.hpp"
 #include "runner/job_file.hpp"
 #include "runner/sand_colours.hpp"
@@ -22,7 +23,7 @@ struct RunCommand {
     std::optional<BackendChoice> backend; ///< over the job file's
     std::optional<ResumeChoice> resume;   ///< over the job file's
     bool quiet = false;                   ///< no progress; errors and warnings only
-    std::vector<std::string> reports;     ///< files to write, each ending in .json
+    std::vector<std::string> reports;     ///< files to write, each ending in .json or .html
     std::optional<std::string> trace;     ///< file to write
     std::optional<double> max_seconds;    ///< of wall time, after which the run has stopped
 };
@@ -99,7 +100,8 @@ struct InspectCommand {
 struct CompareCommand {
     DatasetName a;
     DatasetName b;
-    double tolerance = 0; ///< the largest absolute difference that is still equal
+    std::optional<DatasetName> by; ///< that differences are divided by too
+    double tolerance = 0;          ///< the largest absolute difference that is still equal
     bool json = false;
     InputRules rules;
 };
@@ -122,7 +124,8 @@ struct ConvertCommand {
     std::optional<FrameChoice> frames; ///< nothing: all
     std::optional<std::uint64_t> first_generation;
     std::optional<Palette> palette;
-    bool overwrite = false; ///< replace files of these names
+    std::optional<DenseLayout> raw; ///< what the input holds, where it does not say so itself
+    bool overwrite = false;         ///< replace files of these names
     InputRules rules;
 };
 
@@ -147,15 +150,22 @@ struct ExplainCommand {
     std::vector<std::string> settings;
 };
 
+/// `runner report A.json...`.
+struct ReportCommand {
+    std::vector<std::string> files;  ///< one or more
+    std::optional<std::string> page; ///< to write
+    bool json = false;
+};
+
 /// What is only to be printed on standard output: help, the version, `runner init KIND`.
 struct PrintCommand {
     std::string text;
 };
 
-using Command =
-    std::variant<RunCommand, PlanCommand, DevicesCommand, GenerateCommand, InspectCommand,
-                 CompareCommand, RenderCommand, ConvertCommand, VerifyCommand, RepairCommand,
-                 ExplainCommand, PrintCommand, BatchCommand, StatusCommand, SubmitCommand>;
+using Command = std::variant<RunCommand, PlanCommand, DevicesCommand, GenerateCommand,
+                             InspectCommand, CompareCommand, RenderCommand, ConvertCommand,
+                             VerifyCommand, RepairCommand, ExplainCommand, ReportCommand,
+                             PrintCommand, BatchCommand, StatusCommand, SubmitCommand>;
 
 /// Reads the arguments after the program's name. `version`: what --version prints.
 /// @throws Error (usage) naming the argument.

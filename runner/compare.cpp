@@ -37,6 +37,7 @@ struct Candidate {
 struct Part {
     std::int64_t different = 0;
     std::int64_t infinite = 0;
+    Candidate first; ///< by its number, not its value
     Candidate absolute;
     Candidate relative;
     double squares = 0;
@@ -48,6 +49,9 @@ struct Part {
     void add(const Part& next) {
         different += next.different;
         infinite += next.infinite;
+        if (first.element < 0) {
+            first = next.first;
+        }
         absolute.offer(next.absolute);
         relative.offer(next.relative);
         squares += next.squares;
@@ -67,6 +71,9 @@ template <class Wide> void add_difference(Wide a, Wide b, std::int64_t element, 
         distance = infinity;
     }
     ++part.different;
+    if (part.first.element < 0) {
+        part.first = {distance, element, value_a, value_b};
+    }
     part.squares += distance * distance;
     part.absolute.offer({distance, element, value_a, value_b});
     const double scale = std::max(std::abs(value_a), std::abs(value_b));
@@ -156,14 +163,42 @@ Extreme extreme_of(const Candidate& candidate, const std::vector<std::int64_t>& 
     return extreme;
 }
 
-void check_shapes(const CompareRequest& request, const ArrayInfo& a, const ArrayInfo& b) {
+void check_shapes(const std::string& name_a, const ArrayInfo& a, const std::string& name_b,
+                  const ArrayInfo& b) {
     if (a.shape != b.shape) {
         throw Error(ExitCode::differs, {"the shapes differ", "",
-                                        request.file_a + ":" + request.dataset_a + " is " +
-                                            shape_text(a.shape) + ", " + request.file_b + ":" +
-                                            request.dataset_b + " is " + shape_text(b.shape),
+                                        name_a + " is " + shape_text(a.shape) + ", " + name_b +
+                                            " is " + shape_text(b.shape),
                                         "Name datasets of one shape"});
     }
+}
+
+/// One pass more, over all three.
+DividedDifferences divide(RowReader& a, RowReader& b, RowReader& by) {
+    RowPairs<double> pairs(a, b);
+    RowValues<double> divisors{&by};
+    DividedDifferences result;
+    std::int64_t finite = 0;
+    for (std::int64_t first = 0; first < pairs.rows(); first += pairs.step()) {
+        const std::int64_t rows = std::min(pairs.step(), pairs.rows() - first);
+        pairs.read(first, rows);
+        divisors.read(first, rows);
+        for (std::size_t i = 0; i < divisors.wide.size(); ++i) {
+            const double distance = std::abs(pairs.a()[i] - pairs.b()[i]);
+            const double share = distance == 0 ? 0 : distance / std::abs(divisors.wide[i]);
+            if (!std::isfinite(share)) {
+                ++result.infinite;
+                continue;
+            }
+            ++finite;
+            result.mean += share;
+            if (share > 0) {
+                ++result.decades[static_cast<int>(std::floor(std::log10(share)))];
+            }
+        }
+    }
+    result.mean /= static_cast<double>(std::max<std::int64_t>(1, finite));
+    return result;
 }
 
 } // namespace
@@ -175,7 +210,8 @@ Comparison compare(const CompareRequest& request) {
     result.request = request;
     result.a = a->info().array;
     result.b = b->info().array;
-    check_shapes(request, result.a, result.b);
+    check_shapes(request.file_a + ":" + request.dataset_a, result.a,
+                 request.file_b + ":" + request.dataset_b, result.b);
     result.elements = element_count(result.a);
 
     // long double holds every 64-bit integer and every double.
@@ -183,6 +219,7 @@ Comparison compare(const CompareRequest& request) {
     const Part sum = wide ? compare_all<long double>(*a, *b) : compare_all<double>(*a, *b);
     result.different = sum.different;
     result.infinite = sum.infinite;
+    result.first = extreme_of(sum.first, result.a.shape);
     result.absolute = extreme_of(sum.absolute, result.a.shape);
     result.relative = extreme_of(sum.relative, result.a.shape);
     result.decades = sum.decades;
@@ -192,6 +229,12 @@ Comparison compare(const CompareRequest& request) {
         result.psnr = 20 * std::log10(result.peak / result.rmse);
     }
     result.ssim = result.different == 0 ? std::optional(1.0) : mean_ssim(*a, *b, result.peak);
+    if (!request.file_by.empty()) {
+        const auto by = open_rows(request.file_by, request.dataset_by, request.threads);
+        check_shapes(request.file_a + ":" + request.dataset_a, result.a,
+                     request.file_by + ":" + request.dataset_by, by->info().array);
+        result.divided = divide(*a, *b, *by);
+    }
     return result;
 }
 

@@ -18,6 +18,9 @@ struct CompareRequest {
     std::string dataset_b;
     double tolerance = 0; ///< the largest absolute difference that is still no difference
     int threads = 1;      ///< that read, ≥ 1; computing takes TBB's
+    /// A dataset of the same shape that differences are divided by too; none where empty.
+    std::string file_by = {};
+    std::string dataset_by = {};
 };
 
 /// A difference and where it is.
@@ -29,6 +32,14 @@ struct Extreme {
     double b = 0;
 };
 
+/// Differences divided by the magnitude of a third dataset's elements.
+struct DividedDifferences {
+    /// Finite ones by decades, as Comparison::decades.
+    std::map<int, std::int64_t> decades;
+    std::int64_t infinite = 0; ///< by 0, or not finite themselves
+    double mean = 0;           ///< of the finite ones, elements that are equal counted in
+};
+
 /// How B differs from A; both were read as values, whatever their types.
 struct Comparison {
     CompareRequest request;
@@ -37,6 +48,8 @@ struct Comparison {
     std::int64_t elements = 0;
     /// Elements of unequal value. NaN equals NaN, -0 equals 0.
     std::int64_t different = 0;
+    /// The first of them, in the order in which elements lie: |a - b| there.
+    Extreme first;
     /// |a - b|; infinite where one alone is NaN, or infinities differ.
     Extreme absolute;
     /// |a - b| / max(|a|, |b|).
@@ -57,6 +70,7 @@ struct Comparison {
     /// Finite differences by decades: the count of 10^k ≤ |a - b| < 10^(k+1) at k.
     std::map<int, std::int64_t> decades;
     std::int64_t infinite = 0; ///< differences that are infinite
+    std::optional<DividedDifferences> divided;
 
     /// They differ by more than the tolerance.
     bool differs() const { return different > 0 && !(absolute.value <= request.tolerance); }

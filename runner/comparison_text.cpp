@@ -31,16 +31,22 @@ std::string optional_line(const char* name, std::optional<double> value, const c
     return name + (value ? number(*value) + unit : std::string("none")) + "\n";
 }
 
-std::string decades_text(const Comparison& comparison) {
-    std::string text = "differences by size\n";
-    for (const auto& [decade, count] : comparison.decades) {
+std::string decades_text(const std::map<int, std::int64_t>& decades, std::int64_t infinite) {
+    std::string text;
+    for (const auto& [decade, count] : decades) {
         text += "  1e" + std::to_string(decade) + " to 1e" + std::to_string(decade + 1) + "  " +
                 std::to_string(count) + "\n";
     }
-    if (comparison.infinite > 0) {
-        text += "  infinite  " + std::to_string(comparison.infinite) + "\n";
+    if (infinite > 0) {
+        text += "  infinite  " + std::to_string(infinite) + "\n";
     }
     return text;
+}
+
+std::string divided_text(const CompareRequest& request, const DividedDifferences& divided) {
+    return "differences divided by " + request.file_by + ":" + request.dataset_by + "\n" +
+           decades_text(divided.decades, divided.infinite) + "  mean  " + number(divided.mean) +
+           "\n";
 }
 
 /// JSON has no infinities.
@@ -71,6 +77,14 @@ nlohmann::ordered_json extreme_json(const Extreme& extreme) {
     return json;
 }
 
+nlohmann::ordered_json decades_json(const std::map<int, std::int64_t>& decades) {
+    nlohmann::ordered_json json = nlohmann::ordered_json::array();
+    for (const auto& [decade, count] : decades) {
+        json.push_back({{"from", "1e" + std::to_string(decade)}, {"count", count}});
+    }
+    return json;
+}
+
 } // namespace
 
 std::string comparison_text(const Comparison& comparison) {
@@ -82,13 +96,17 @@ std::string comparison_text(const Comparison& comparison) {
     }
     text += "different: " + std::to_string(comparison.different) + " of " +
             std::to_string(comparison.elements) + " elements\n";
+    text += extreme_line("first difference  ", comparison.first);
     text += extreme_line("largest absolute difference  ", comparison.absolute);
     text += extreme_line("largest relative difference  ", comparison.relative);
     text += "RMSE  " + number(comparison.rmse) + "\n";
     text += optional_line("PSNR  ", comparison.psnr, " dB");
     text += optional_line("SSIM  ", comparison.ssim, "");
     text += "range taken for PSNR and SSIM  " + number(comparison.peak) + "\n";
-    text += decades_text(comparison);
+    text += "differences by size\n" + decades_text(comparison.decades, comparison.infinite);
+    if (comparison.divided) {
+        text += divided_text(request, *comparison.divided);
+    }
     return text + (comparison.differs() ? "beyond" : "within") + " the tolerance " +
            number(request.tolerance) + "\n";
 }
@@ -103,15 +121,19 @@ std::string comparison_json(const Comparison& comparison) {
     json["elements"] = comparison.elements;
     json["different"] = comparison.different;
     json["infinite"] = comparison.infinite;
+    json["first"] = extreme_json(comparison.first);
     json["largest_absolute"] = extreme_json(comparison.absolute);
     json["largest_relative"] = extreme_json(comparison.relative);
     json["rmse"] = finite(comparison.rmse);
     json["peak"] = finite(comparison.peak);
     json["psnr"] = optional_json(comparison.psnr);
     json["ssim"] = optional_json(comparison.ssim);
-    json["decades"] = nlohmann::ordered_json::array();
-    for (const auto& [decade, count] : comparison.decades) {
-        json["decades"].push_back({{"from", "1e" + std::to_string(decade)}, {"count", count}});
+    json["decades"] = decades_json(comparison.decades);
+    if (comparison.divided) {
+        json["divided"] = {{"by", {{"file", request.file_by}, {"dataset", request.dataset_by}}},
+                           {"mean", comparison.divided->mean},
+                           {"infinite", comparison.divided->infinite},
+                           {"decades", decades_json(comparison.divided->decades)}};
     }
     return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }

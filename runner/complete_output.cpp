@@ -2,6 +2,7 @@
 #include "runner/complete_output.hpp"
 
 #include "base/error.hpp"
+#include "io/default_plot.hpp"
 #include "io/generations.hpp"
 #include "io/row_hashes.hpp"
 #include "io/rows.hpp"
@@ -38,6 +39,11 @@ void write_record(const PreparedJob& prepared, const Beginning& beginning,
                   const OutputDataset& dataset, const RunReport& report) {
     std::vector<Attribute> attributes = provenance(report);
     attributes.emplace_back(identity_attribute, beginning.identity);
+    if (const StreamJob* const job = prepared.stream()) {
+        for (Attribute& attribute : job->attributes()) {
+            attributes.push_back(std::move(attribute));
+        }
+    }
     if (const EvolveJob* const job = prepared.evolve()) {
         for (Attribute& attribute : job->attributes()) {
             attributes.push_back(std::move(attribute));
@@ -45,6 +51,9 @@ void write_record(const PreparedJob& prepared, const Beginning& beginning,
         write_generations(dataset.file, dataset.dataset, all_generations(job->shape().snapshots));
     }
     write_attributes(dataset.file, attributes);
+    if (dataset.fields.empty()) { // lists of matches are no picture
+        write_default_plot(dataset.file, dataset.dataset);
+    }
 }
 
 } // namespace

@@ -9,13 +9,16 @@ namespace {
 Decomposition cut(const StreamShape& shape, std::int64_t alignment, std::int64_t piece_bytes) {
     const std::int64_t fitting = piece_bytes / (shape.in_row_bytes + shape.out_row_bytes);
     const std::int64_t rows = std::clamp<std::int64_t>(fitting, 1, shape.frames * shape.rows);
+    const std::int64_t step = shape.made.layer > 1 ? shape.made.layer : alignment;
     return {shape.frames,
             shape.rows,
             shape.halo,
             shape.border,
-            alignment,
-            (rows + alignment - 1) / alignment * alignment,
-            1};
+            step,
+            (rows + step - 1) / step * step,
+            1,
+            {},
+            shape.made};
 }
 
 } // namespace
@@ -32,12 +35,17 @@ RowComputer::RowComputer(const StreamJob& job, RowReader& input, std::int64_t al
 }
 
 void RowComputer::compute(RowRange range, const Take& take) {
-    ChunkCursor cursor(decomposition_, range);
+    ChunkCursor cursor(decomposition_, decomposition_.rows_around(range));
     while (const std::optional<Chunk> chunk = cursor.next()) {
         read(*chunk);
         job_.run(queue_, chunk->block, in_.data(), out_.data(), scratch_.data());
         const std::int64_t first = chunk->frame * shape_.rows + chunk->block.out_first;
-        take({first, first + chunk->out_rows()}, out_.data());
+        const RowRange made = decomposition_.out_rows({first, first + chunk->out_rows()});
+        const RowRange wanted = {std::max(made.first, range.first),
+                                 std::min(made.last, range.last)};
+        if (!wanted.empty()) {
+            take(wanted, out_.data() + (wanted.first - made.first) * shape_.out_row_bytes);
+        }
     }
 }
 

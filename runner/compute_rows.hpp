@@ -25,8 +25,9 @@ class RowComputer {
     RowComputer(const StreamJob& job, RowReader& input, std::int64_t alignment, int threads,
                 std::int64_t piece_bytes = 64 * MiB);
 
-    /// Computes the range piece by piece in order. Pieces begin and end on the alignment's borders
-    /// within a frame, as far as the range does. @throws Error (input).
+    /// Computes the range piece by piece in order, whole layers where rows come in layers. Pieces
+    /// begin and end on the alignment's borders within a frame, as far as the range does.
+    /// @throws Error (input).
     void compute(RowRange range, const Take& take);
 
   private:

@@ -2,51 +2,96 @@
 #include "runner/convert.hpp"
 
 #include "base/error.hpp"
+#include "io/raw_rows.hpp"
+#include "io/rows_format.hpp"
 #include "io/sand_file.hpp"
 #include "runner/frame_source.hpp"
 
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <sstream>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
 namespace runner {
 namespace {
 
-struct OutputFormat {
-    std::string_view ending;
-    void (*write)(FrameSource& source, const ConvertRequest& request);
-};
+constexpr std::array<std::string_view, 2> hdf5_endings = {".h5", ".hdf5"};
+constexpr std::string_view picture_ending = ".png";
 
-constexpr std::array output_formats = {
-    OutputFormat{".sand", convert_to_rows}, OutputFormat{".h5", convert_to_rows},
-    OutputFormat{".hdf5", convert_to_rows}, OutputFormat{".png", convert_to_pictures}};
+/// Endings of formats that others read, so that a name of theirs is no HDF5 file of an odd name.
+constexpr std::array<std::string_view, 9> unread_endings = {".npz", ".jpg", ".jpeg", ".gif", ".bmp",
+                                                            ".mrc", ".img", ".hdr",  ".zarr"};
 
-/// Formats that others read, so that a name of theirs is no HDF5 file of an odd name.
-constexpr std::array<std::string_view, 11> unread_endings = {
-    ".npy", ".npz", ".tif", ".tiff", ".png", ".raw", ".bin", ".jpg", ".gif", ".mrc", ".nii"};
+/// Endings of files that do not say what they hold.
+constexpr std::array<std::string_view, 3> raw_endings = {".raw", ".bin", ".dat"};
 
-const OutputFormat* format_of(const std::string& output) {
-    const auto* found =
-        std::find_if(output_formats.begin(), output_formats.end(),
-                     [&](const OutputFormat& format) { return output.ends_with(format.ending); });
-    return found == output_formats.end() ? nullptr : found;
+template <class Endings> bool ends_in(const std::string& name, const Endings& endings) {
+    return std::any_of(endings.begin(), endings.end(),
+                       [&](std::string_view ending) { return name.ends_with(ending); });
 }
+
+/// "a, b and c".
+std::string listed(const std::vector<std::string>& names) {
+    std::string text;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        text += i == 0 ? "" : (i + 1 < names.size() ? ", " : " and ");
+        text += names[i];
+    }
+    return text;
+}
+
+void add_endings(const RowsFormat& format, std::vector<std::string>& names) {
+    std::istringstream endings{std::string(format.endings)};
+    for (std::string ending; endings >> ending;) {
+        names.push_back(ending);
+    }
+}
+
+std::string input_endings() {
+    std::vector<std::string> names;
+    for (const RowsFormat& format : rows_formats()) {
+        add_endings(format, names);
+    }
+    names.emplace_back("HDF5 files");
+    return listed(names);
+}
+
+/// Whether convert_to_rows() makes such files.
+bool is_of_rows(const std::string& output) {
+    const RowsFormat* format = rows_format_of(output);
+    return is_hdf5_name(output) ||
+           (format != nullptr && (format->make != nullptr || is_sand_name(output)));
+}
+
+/// Of one axis each element is a row.
+ImageShape column_of(const ArrayInfo& array) { return {1, array.shape.front(), 1, 1}; }
 
 FrameSource open_source(const ConvertRequest& request) {
     FrameSource source;
-    source.where = is_sand_name(request.input) ? request.input
-                                               : std::string(request.input) + ":" + request.dataset;
-    source.reader = open_rows(request.input, request.dataset, request.threads);
+    const bool alone = request.raw || rows_format_of(request.input) != nullptr;
+    source.where = alone ? request.input : request.input + ":" + request.dataset;
+    source.reader = request.raw ? open_raw_rows(request.input, *request.raw, request.threads)
+                                : open_rows(request.input, request.dataset, request.threads);
     const DatasetInfo& info = source.reader->info();
     const bool cells = request.palette == Palette::sand || is_sand_name(request.output);
-    source.content = cells ? Content::sand : content_of(request.input, info);
-    source.image = image_shape(info.array, source.content, source.where);
+    if (cells) {
+        source.content = Content::sand;
+    } else if (!request.raw) {
+        source.content = content_of(request.input, info);
+    }
+    const bool as_it_is = !request.frames && !cells && is_of_rows(request.output);
+    source.image = as_it_is && info.array.shape.size() == 1
+                       ? column_of(info.array)
+                       : image_shape(info.array, source.content, source.where);
     const std::int64_t frames = source.image.frames;
     source.frames = choose_frames(request.frames.value_or(FrameChoice{}), frames, source.where);
-    source.numbers =
-        frame_numbers(request.input, request.dataset, frames, request.first_generation);
+    if (!request.raw || request.first_generation) {
+        source.numbers =
+            frame_numbers(request.input, request.dataset, frames, request.first_generation);
+    }
     return source;
 }
 
@@ -62,23 +107,32 @@ void check_apart(const std::string& input, const std::string& written) {
 } // namespace
 
 std::string output_endings() {
-    std::string text;
-    for (std::size_t i = 0; i < output_formats.size(); ++i) {
-        text += i == 0 ? "" : (i + 1 < output_formats.size() ? ", " : " and ");
-        text += output_formats[i].ending;
+    std::vector<std::string> names(hdf5_endings.begin(), hdf5_endings.end());
+    for (const RowsFormat& format : rows_formats()) {
+        if (format.make != nullptr || format.endings == ".sand") {
+            add_endings(format, names);
+        }
     }
-    return text;
+    names.emplace_back(picture_ending);
+    return listed(names);
 }
 
-void check_formats(const std::string& input, const std::string& output) {
+bool is_hdf5_name(const std::string& output) { return ends_in(output, hdf5_endings); }
+
+void check_formats(const std::string& input, const std::string& output, InputNames names) {
     const std::string known =
-        "Known are .sand and HDF5 files to read, and " + output_endings() + " to make";
-    if (std::any_of(unread_endings.begin(), unread_endings.end(),
-                    [&](std::string_view ending) { return input.ends_with(ending); })) {
+        "Known are " + input_endings() + " to read, and " + output_endings() + " to make";
+    const bool said = names == InputNames::say_format;
+    if (said && ends_in(input, raw_endings)) {
+        throw Error(ExitCode::usage,
+                    {"cannot convert the input", input, "it does not say what it holds",
+                     "Say it: --shape Z,Y,X --dtype TYPE, --offset BYTES, --big-endian"});
+    }
+    if (said && ends_in(input, unread_endings)) {
         throw Error(ExitCode::usage, {"cannot convert the input", input,
                                       "files of that ending cannot be read", known});
     }
-    if (format_of(output) == nullptr) {
+    if (!is_of_rows(output) && !output.ends_with(picture_ending)) {
         throw Error(ExitCode::usage, {"cannot convert to the output", output,
                                       "its ending names no format that can be made", known});
     }
@@ -107,10 +161,15 @@ void make_file(const std::string& output, Overwrite overwrite, RowWriter::Sync s
 }
 
 void convert(const ConvertRequest& request) {
-    check_formats(request.input, request.output);
+    check_formats(request.input, request.output,
+                  request.raw ? InputNames::are_raw : InputNames::say_format);
     check_apart(request.input, request.output + ".partial");
     FrameSource source = open_source(request);
-    format_of(request.output)->write(source, request);
+    if (is_of_rows(request.output)) {
+        convert_to_rows(source, request);
+    } else {
+        convert_to_pictures(source, request);
+    }
 }
 
 } // namespace runner

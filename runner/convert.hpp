@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "io/dense_rows.hpp"
 #include "io/rows.hpp"
 #include "runner/frame_choice.hpp"
 #include "runner/sand_colours.hpp"
@@ -12,10 +13,11 @@
 namespace runner {
 
 struct ConvertRequest {
-    std::string input;          ///< .sand or HDF5
-    std::string dataset;        ///< of an HDF5 input
-    std::string output;         ///< what it becomes is said by the ending: see output_endings()
-    std::string output_dataset; ///< of an HDF5 output
+    std::string input;              ///< HDF5, of a format in io/rows_format.hpp, or raw
+    std::optional<DenseLayout> raw; ///< what a raw input holds; its name's ending says nothing then
+    std::string dataset;            ///< of an HDF5 input
+    std::string output;             ///< what it becomes is said by the ending: see output_endings()
+    std::string output_dataset;     ///< of an HDF5 output
     /// Nothing: all; of which a picture must be the only one.
     std::optional<FrameChoice> frames;
     std::optional<std::uint64_t> first_generation; ///< that of the input's frame 0
@@ -24,18 +26,28 @@ struct ConvertRequest {
     int threads = 1; ///< that read and write, ≥ 1
 };
 
-/// ".sand, .h5, .hdf5 and .png": what convert() can make.
+/// ".h5, .hdf5, .sand, .npy, .tif, .tiff and .png": what convert() can make.
 std::string output_endings();
 
-/// Refuses what cannot be converted, by the names alone. @throws Error (usage) that lists what can.
-void check_formats(const std::string& input, const std::string& output);
+/// Whether a name is that of an HDF5 output: it ends in .h5 or .hdf5.
+bool is_hdf5_name(const std::string& output);
 
-/// Makes a file of another format of frames, the last two axes of a dataset, in bounded memory:
-/// - .sand: of uint8 whose every value is a material;
-/// - HDF5: of any type, one contiguous dataset of [frames, height, width], with /generation where
-///   generations are known (frame_numbers()) and the root attribute kind = "sand" for sand;
-/// - .png: of uint8, a pixel an element; sand in colours or as values. One frame, or a sequence of
-///   files whose names have the frame's number (NumberedNames).
+/// Refuses what cannot be converted, by the names alone. `raw`: the input's name says nothing.
+/// @throws Error (usage) that lists what can.
+enum class InputNames { say_format, are_raw };
+void check_formats(const std::string& input, const std::string& output,
+                   InputNames names = InputNames::say_format);
+
+/// Makes a file of another format, element by element the same, in bounded memory. Without `frames`
+/// the shape stays; with them it is [frames, height, width] of the last two axes (and 3 of colour),
+/// and [height, width] for a single one.
+/// - .sand: of uint8 whose every value is a material; always [frames, height, width];
+/// - HDF5: of any type, one contiguous dataset, with /generation where generations are known
+///   (frame_numbers()) and the root attribute kind = "sand" for sand, which has frames always;
+/// - .npy: of any type, little-endian, in C order;
+/// - .tif: of any type, a page a frame, not compressed; BigTIFF beyond 4 GiB;
+/// - .png: of uint8 and uint16, a pixel an element; sand in colours or as values. One frame, or a
+///   sequence of files whose names have the frame's number (NumberedNames).
 /// Each file has the name FILE.partial until it is complete.
 /// @throws Error: (usage) for a format or frame that is not there; (input) when the input cannot be
 /// read, or naming frame, row and column of a cell that is no material; (output) for a file that

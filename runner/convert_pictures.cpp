@@ -13,12 +13,15 @@ namespace {
 void write_picture(FrameSource& source, Palette palette, std::int64_t frame,
                    const std::string& file, std::vector<std::byte>& lines) {
     const ImageShape& image = source.image;
-    PngFormat format{image.width, image.height, image.channels, {}};
+    const ArrayInfo& array = source.reader->info().array;
+    const std::int64_t line_bytes = image.line_elements() * size_of(array.type);
+    const int bits = 8 * static_cast<int>(size_of(array.type));
+    PngFormat format{image.width, image.height, image.channels, {}, bits};
     if (palette == Palette::sand) {
         format.palette.assign(sand_colours.begin(), sand_colours.end());
     }
     PngWriter writer(file, format);
-    const std::int64_t step = std::ssize(lines) / image.line_elements();
+    const std::int64_t step = std::ssize(lines) / line_bytes;
     for (std::int64_t line = 0; line < image.height; line += step) {
         const std::int64_t count = std::min(step, image.height - line);
         const std::int64_t first = frame * image.height + line;
@@ -35,10 +38,10 @@ void write_picture(FrameSource& source, Palette palette, std::int64_t frame,
 
 void check_elements(const FrameSource& source) {
     const ArrayInfo& array = source.reader->info().array;
-    if (array.type != ElementType::uint8) {
+    if (array.type != ElementType::uint8 && array.type != ElementType::uint16) {
         throw Error(ExitCode::usage,
                     {"cannot make pixels of the elements as they are", source.where,
-                     "they are " + std::string(name_of(array.type)) + ", not uint8",
+                     "they are " + std::string(name_of(array.type)) + ", neither uint8 nor uint16",
                      "Use runner render, which scales values to grey"});
     }
 }
@@ -58,9 +61,10 @@ void convert_to_pictures(FrameSource& source, const ConvertRequest& request) {
         palette_for(request.palette, source.content, source.reader->info().array, source.where);
     const bool several = request.frames && request.frames->count == FrameChoice::Count::several;
     const NumberedNames names(request.output, source.numbers, source.frames, source.where);
+    const std::int64_t line_bytes =
+        image.line_elements() * size_of(source.reader->info().array.type);
     std::vector<std::byte> lines(static_cast<std::size_t>(
-        std::clamp<std::int64_t>(convert_buffer_bytes / image.line_elements(), 1, image.height) *
-        image.line_elements()));
+        std::clamp<std::int64_t>(convert_buffer_bytes / line_bytes, 1, image.height) * line_bytes));
     const auto name_of_frame = [&](std::int64_t frame) {
         return several ? names.of(frame) : request.output;
     };

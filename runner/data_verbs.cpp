@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/data_verbs.hpp"
 
+#include "io/rows_format.hpp"
 #include "io/sand_file.hpp"
 #include "jobs/toml_text.hpp"
 #include "runner/convert.hpp"
@@ -12,7 +13,8 @@ Command parse_inspect(const Verb& verb, std::span<const std::string> arguments) 
     VerbParser parser(verb, "runner inspect data/image.h5:/image");
     std::string what;
     InspectCommand command;
-    parser.add_argument("FILE[:/dataset]", what, "a .sand or HDF5 file, or one dataset");
+    parser.add_argument("FILE[:/dataset]", what,
+                        "an HDF5, .sand, .npy, .tif, .png or .nii file, or one dataset");
     parser.add_flag("--json", command.json, "print it as JSON");
     parser.add_trust();
     if (auto help = parser.parse(arguments)) {
@@ -27,18 +29,24 @@ Command parse_compare(const Verb& verb, std::span<const std::string> arguments) 
     VerbParser parser(verb, "runner compare out/cpu.h5:/image out/gpu.h5:/image --tolerance 1e-6");
     std::string a;
     std::string b;
+    std::string by;
     std::string tolerance = "0";
     CompareCommand command;
     parser.add_argument("A:/x", a, "a dataset");
     parser.add_argument("B:/y", b, "the dataset to compare it with");
     parser.add_option("--tolerance", tolerance, "T",
                       "the largest absolute difference that is still equal (default 0)");
+    parser.add_option("--divide-by", by, "C:/z",
+                      "a third dataset: counts the differences divided by its elements too");
     parser.add_flag("--json", command.json, "print the result as JSON");
     parser.add_trust();
     if (auto help = parser.parse(arguments)) {
         return *help;
     }
     command.rules = parser.rules();
+    if (!by.empty()) {
+        command.by = parser.whole_dataset("--divide-by", by);
+    }
     command.tolerance = parser.amount("--tolerance", tolerance);
     command.a = parser.whole_dataset("A:/x", a);
     command.b = parser.whole_dataset("B:/y", b);
@@ -84,15 +92,78 @@ Command parse_render(const Verb& verb, std::span<const std::string> arguments) {
     return command;
 }
 
+namespace {
+
+/// --shape, --dtype, --offset and --big-endian of an input that does not say them.
+class RawOptions {
+  public:
+    explicit RawOptions(VerbParser& parser) : parser_(parser) {
+        parser.add_option("--shape", shape_, "Z,Y,X",
+                          "the input is raw: its extents, the last running fastest");
+        parser.add_option("--dtype", type_, "TYPE", "of a raw input: " + element_type_names());
+        parser.add_option("--offset", offset_, "BYTES",
+                          "of a raw input: bytes to skip (default 0)");
+        parser.add_flag("--big-endian", big_endian_,
+                        "of a raw input: its elements' highest byte comes first");
+    }
+
+    /// Nothing where the input says it itself. @throws Error (usage).
+    std::optional<DenseLayout> layout() const {
+        if (shape_.empty() && type_.empty()) {
+            if (!offset_.empty() || big_endian_) {
+                parser_.refuse("--offset and --big-endian are of a raw input",
+                               "Say what it holds: --shape Z,Y,X --dtype TYPE");
+            }
+            return std::nullopt;
+        }
+        if (shape_.empty() || type_.empty()) {
+            parser_.refuse("a raw input needs --shape and --dtype", "Give both");
+        }
+        DenseLayout layout;
+        layout.array = {parser_.element("--dtype", type_), parser_.shape(shape_)};
+        layout.offset = offset_.empty() ? 0 : parser_.integer("--offset", offset_, 0);
+        layout.bytes =
+            big_endian_ ? DenseLayout::Bytes::big_endian : DenseLayout::Bytes::little_endian;
+        return layout;
+    }
+
+  private:
+    const VerbParser& parser_;
+    std::string shape_;
+    std::string type_;
+    std::string offset_;
+    bool big_endian_ = false;
+};
+
+/// Where no dataset is named: cells are in /frames, other elements in /data.
+void name_datasets(ConvertCommand& command) {
+    const RowsFormat* format = rows_format_of(command.input.file);
+    const bool is_image = command.raw || (format != nullptr && !is_sand_name(command.input.file));
+    if (command.input.dataset.empty()) {
+        command.input.dataset = sand_dataset;
+    }
+    if (command.output.dataset.empty()) {
+        command.output.dataset = is_image ? "/data" : sand_dataset;
+    }
+}
+
+} // namespace
+
 Command parse_convert(const Verb& verb, std::span<const std::string> arguments) {
-    VerbParser parser(verb, "runner convert start.sand start.h5\n  "
-                            "runner convert out/sand.h5 out/sand.png --frames 0:3000:100");
+    VerbParser parser(verb, "runner convert scan.tif scan.h5\n  "
+                            "runner convert scan.raw scan.h5 --shape 512,1024,1024 --dtype uint16\n"
+                            "  runner convert out/sand.h5 out/sand.png --frames 0:3000:100");
     std::string input;
     std::string output;
     std::string first_generation;
     ConvertCommand command;
-    parser.add_argument("IN", input, "a .sand file, or HDF5[:/dataset] (default /frames)");
-    parser.add_argument("OUT", output, "the file to make: .sand, .h5[:/dataset] or .png");
+    parser.add_argument(
+        "IN", input,
+        "HDF5[:/dataset] (default /frames), .sand, .npy, .tif, .png, .nii, .nii.gz, "
+        "or raw");
+    parser.add_argument("OUT", output,
+                        "the file to make: .h5[:/dataset], .sand, .npy, .tif or .png");
+    RawOptions raw(parser);
     parser.add_frames();
     parser.add_option("--first-generation", first_generation, "G",
                       "of the input's first frame, over what it says itself (a .sand file: 1)");
@@ -104,12 +175,10 @@ Command parse_convert(const Verb& verb, std::span<const std::string> arguments) 
     }
     command.input = parser.dataset("IN", input);
     command.output = parser.dataset("OUT", output);
-    for (DatasetName* name : {&command.input, &command.output}) {
-        if (name->dataset.empty()) {
-            name->dataset = sand_dataset;
-        }
-    }
-    check_formats(command.input.file, command.output.file);
+    command.raw = raw.layout();
+    name_datasets(command);
+    check_formats(command.input.file, command.output.file,
+                  command.raw ? InputNames::are_raw : InputNames::say_format);
     command.frames = parser.frames();
     command.palette = parser.palette();
     command.rules = parser.rules();

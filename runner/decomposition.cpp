@@ -39,6 +39,32 @@ RowRange Decomposition::slab(int rank) const {
     return {slab_start(*this, rank), slab_start(*this, rank + 1)};
 }
 
+std::int64_t Decomposition::first_with(std::int64_t out) const {
+    const std::int64_t step = made.layer;
+    std::int64_t low = 0;
+    std::int64_t high = total_rows() / step;
+    while (low < high) {
+        const std::int64_t middle = low + (high - low) / 2;
+        if (out_before(middle * step) < out) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low * step;
+}
+
+RowRange Decomposition::rows_within(RowRange out) const {
+    // Rows that have none of the output may be on either side.
+    const std::int64_t last =
+        out.last >= out_before(total_rows()) ? total_rows() : first_with(out.last + 1) - made.layer;
+    return {first_with(out.first), last};
+}
+
+RowRange Decomposition::rows_around(RowRange out) const {
+    return {first_with(out.first + 1) - made.layer, first_with(out.last)};
+}
+
 std::int64_t Decomposition::rows_to_do(RowRange range) const {
     std::int64_t to_do = range.count();
     for (auto run = done_after(done, range.first); run != done.end() && run->first < range.last;
@@ -73,7 +99,7 @@ std::int64_t Decomposition::most_in_rows() const {
 }
 
 std::int64_t Decomposition::most_out_rows() const {
-    return whole_frames() ? chunk_rows / rows * rows : chunk_rows;
+    return whole_frames() ? chunk_rows / rows * made.before(rows) : made.most(chunk_rows);
 }
 
 RowBlock Decomposition::largest_block() const {

@@ -23,10 +23,22 @@ struct Decomposition {
     std::int64_t chunk_rows = 1;
     int ranks = 1;
     RowSet done = {}; ///< finished rows, in sets that begin and end where chunks may
+    OutputRows made = {};
 
     std::int64_t total_rows() const { return frames * rows; }
 
-    /// The rows of a rank: as many unfinished ones as another's. Empty for some ranks when there
+    /// Rows of the output that belong to rows of the input, both counted through all frames; ends
+    /// where chunks may.
+    RowRange out_rows(RowRange range) const {
+        return {out_before(range.first), out_before(range.last)};
+    }
+    /// The rows of the input that all these of the output belong to, and none else: the most of
+    /// them; or the fewest that have them all.
+    RowRange rows_within(RowRange out) const;
+    RowRange rows_around(RowRange out) const;
+
+    /// The rows of a rank (of the input, as all that is not said to be of the output): as many
+    /// unfinished ones as another's. Empty for some ranks when there
     /// are more ranks than rows.
     RowRange slab(int rank) const;
 
@@ -44,6 +56,13 @@ struct Decomposition {
     std::int64_t most_out_rows() const;
     /// A block as large as the largest.
     RowBlock largest_block() const;
+
+  private:
+    std::int64_t out_before(std::int64_t row) const {
+        return row / rows * made.before(rows) + made.before(row % rows);
+    }
+    /// Borders of chunks, the first that has `out` rows of the output before it or more.
+    std::int64_t first_with(std::int64_t out) const;
 };
 
 /// One chunk: where its output rows start and its block.

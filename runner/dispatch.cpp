@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/dispatch.hpp"
 
+#include "base/sizes.hpp"
 #include "io/generations.hpp"
+#include "io/raw_rows.hpp"
 #include "io/rows.hpp"
+#include "io/rows_format.hpp"
 #include "io/sand_file.hpp"
 #include "runner/batch_events.hpp"
 #include "runner/batch_status.hpp"
@@ -16,8 +19,11 @@
 #include "runner/probe.hpp"
 #include "runner/render.hpp"
 #include "runner/repair.hpp"
+#include "runner/report_page.hpp"
 #include "runner/run.hpp"
+#include "runner/run_summary.hpp"
 #include "runner/submit.hpp"
+#include "runner/text_file.hpp"
 #include "runner/verify.hpp"
 
 #include <algorithm>
@@ -125,7 +131,7 @@ struct Verbs {
     ExitCode operator()(const InspectCommand& command) const {
         const auto& [file, dataset] = command.what;
         probe_content(file, dataset, command.rules);
-        if (is_sand_name(file)) {
+        if (rows_format_of(file) != nullptr) {
             tell_notes(inspect_dataset(file, dataset).notes);
         }
         print(command.json ? inspect_json(file, dataset) : inspect_text(file, dataset));
@@ -136,8 +142,13 @@ struct Verbs {
         for (const DatasetName& what : {command.a, command.b}) {
             look_at(what, command.rules);
         }
-        const Comparison comparison = compare({command.a.file, command.a.dataset, command.b.file,
-                                               command.b.dataset, command.tolerance, all_cores()});
+        if (command.by) {
+            look_at(*command.by, command.rules);
+        }
+        const DatasetName by = command.by.value_or(DatasetName{});
+        const Comparison comparison =
+            compare({command.a.file, command.a.dataset, command.b.file, command.b.dataset,
+                     command.tolerance, all_cores(), by.file, by.dataset});
         print(command.json ? comparison_json(comparison) : comparison_text(comparison));
         return comparison.differs() ? ExitCode::differs : ExitCode::ok;
     }
@@ -162,9 +173,14 @@ struct Verbs {
     }
 
     ExitCode operator()(const ConvertCommand& command) const {
-        look_at(command.input, command.rules);
-        look_at_generations(command.input, command.rules);
+        if (command.raw) {
+            tell_notes(open_raw_rows(command.input.file, *command.raw, 1)->info().notes);
+        } else {
+            look_at(command.input, command.rules);
+            look_at_generations(command.input, command.rules);
+        }
         ConvertRequest request;
+        request.raw = command.raw;
         request.input = command.input.file;
         request.dataset = command.input.dataset;
         request.output = command.output.file;
@@ -194,6 +210,22 @@ struct Verbs {
 
     ExitCode operator()(const ExplainCommand& command) const {
         print(explain_job(load_job_file(command.job, command.settings)));
+        return ExitCode::ok;
+    }
+
+    ExitCode operator()(const ReportCommand& command) const {
+        std::vector<std::string> texts;
+        std::vector<RunSummary> runs;
+        for (const std::string& file : command.files) {
+            texts.push_back(read_text_file(file, 256 * MiB));
+            runs.push_back(summarise_report(file, texts.back()));
+        }
+        if (command.page) {
+            write_text_file(*command.page,
+                            runs.size() == 1 ? report_page(command.files.front(), texts.front(), {})
+                                             : runs_page(runs));
+        }
+        print(command.json ? runs_json(runs) : runs_text(runs));
         return ExitCode::ok;
     }
 

@@ -137,8 +137,7 @@ void Evolver<Q>::spend(Stage stage, double begin, double end, std::int64_t bytes
     run_.progress.busy_seconds[static_cast<std::size_t>(stage)] = times.busy_seconds;
     ++run_.progress.steps;
     if (run_.trace != nullptr) {
-        run_.trace->add({"generation " + std::to_string(generation_), 0,
-                         std::string(stage_names[static_cast<std::size_t>(stage)]), begin, end});
+        run_.trace->add({"generation " + std::to_string(generation_), 0, stage, begin, end, bytes});
     }
 }
 

@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "io/file.hpp"
 #include "io/file_content.hpp"
+#include "io/output_fields.hpp"
 #include "io/row_geometry.hpp"
 #include "runner/probe.hpp"
 #include "runner/text_file.hpp"
@@ -78,6 +79,19 @@ JobFile recorded_job(const AttributeList& record, const std::string& file) {
     }
 }
 
+/// The datasets of an output that is several.
+std::vector<std::string> field_names(const JobFile& job) {
+    std::vector<std::string> names;
+    for (const Kind& kind : kinds()) {
+        if (kind.name == job.kind) {
+            for (const std::string_view dataset : kind.datasets) {
+                names.push_back(field_name(job.output.dataset, std::string(dataset)));
+            }
+        }
+    }
+    return names;
+}
+
 FinishedOutput read_all(const std::string& file) {
     const AttributeList record = record_of(file);
     FinishedOutput output;
@@ -86,20 +100,34 @@ FinishedOutput read_all(const std::string& file) {
     output.job = recorded_job(record, file);
     output.input_bytes = recorded<std::int64_t>(record, "input_bytes", file);
     output.input_modified = recorded<std::string>(record, "input_modified", file);
-    output.stored = inspect_dataset(file, output.job.output.dataset);
+    const std::vector<std::string> names = field_names(output.job);
+    if (names.empty()) {
+        output.stored = inspect_dataset(file, output.job.output.dataset);
+    } else {
+        output.fields = inspect_fields(file, names);
+        output.stored.array = joined_array(output.fields);
+    }
     output.runs = read_row_hashes(file, row_count(output.stored.array));
     return output;
 }
 
 } // namespace
 
+std::string FinishedOutput::datasets_text() const {
+    std::string text;
+    for (const OutputField& field : fields) {
+        text += (text.empty() ? "" : ", ") + field.dataset;
+    }
+    return fields.empty() ? job.output.dataset : text;
+}
+
 FinishedOutput read_finished_output(const std::string& file) {
     return trusting_no_structure(file, [&] { return read_all(file); });
 }
 
 std::unique_ptr<RowReader> open_stored_rows(const FinishedOutput& output, int threads) {
-    return trusting_no_structure(
-        output.file, [&] { return open_rows(output.file, output.job.output.dataset, threads); });
+    return trusting_no_structure(output.file,
+                                 [&] { return open_output_reader(output.dataset(), threads); });
 }
 
 PreparedJob prepare_again(const FinishedOutput& output, const std::optional<std::string>& input) {

@@ -17,16 +17,20 @@ namespace runner {
 /// What a finished output says of itself, without its rows.
 struct FinishedOutput {
     std::string file;
-    std::string version;          ///< of the program that made it
-    JobFile job;                  ///< from the text in the file; file names as they were then
-    DatasetInfo stored;           ///< the job's output dataset as it is in the file
-    std::vector<RowHash> runs;    ///< of all its rows
-    std::int64_t input_bytes = 0; ///< of the input's file
-    std::string input_modified;   ///< ISO 8601, UTC
+    std::string version;             ///< of the program that made it
+    JobFile job;                     ///< from the text in the file; file names as they were then
+    DatasetInfo stored;              ///< the job's output dataset as it is in the file
+    std::vector<OutputField> fields; ///< where it is several: these, and `stored` is them joined
+    std::vector<RowHash> runs;       ///< of all its rows
+    std::int64_t input_bytes = 0;    ///< of the input's file
+    std::string input_modified;      ///< ISO 8601, UTC
+
+    /// "/image", or "/index, /distance".
+    std::string datasets_text() const;
 
     /// The dataset as a writer needs it.
     OutputDataset dataset() const {
-        return {file, job.output.dataset, stored.array, job.output.layout};
+        return {file, job.output.dataset, stored.array, job.output.layout, fields};
     }
 };
 

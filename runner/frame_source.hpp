@@ -15,9 +15,12 @@ struct FrameSource {
     std::unique_ptr<RowReader> reader;
     std::string where;
     Content content = Content::any;
-    ImageShape image;
+    ImageShape image;  ///< of an array of one axis: a single column
     FrameRange frames; ///< those to convert
     FrameNumbers numbers;
+
+    /// Rows of the reader that a frame is.
+    std::int64_t frame_rows() const { return image.height * image.rows_per_line(); }
 };
 
 /// At most so many bytes of elements pass through memory at once, or what is least to write.
@@ -31,7 +34,7 @@ void check_absent(const std::string& output, Overwrite overwrite);
 void make_file(const std::string& output, Overwrite overwrite, RowWriter::Sync sync,
                const std::function<void(const std::string& partial)>& write);
 
-/// The formats, one function each, in a file each.
+/// To formats of rows, and to pictures; in a file each.
 void convert_to_rows(FrameSource& source, const ConvertRequest& request);
 void convert_to_pictures(FrameSource& source, const ConvertRequest& request);
 

@@ -3,13 +3,16 @@
 
 #include "base/error.hpp"
 #include "base/sizes.hpp"
+#include "io/default_plot.hpp"
 #include "io/row_geometry.hpp"
+#include "io/rows_format.hpp"
 #include "io/sand_file.hpp"
 #include "kernels/patterns.hpp"
 
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
+#include <vector>
 
 namespace runner {
 namespace {
@@ -55,8 +58,7 @@ void check_cells(const std::string& file, Pattern pattern, const GenerateRequest
 
 void write_pattern(const GenerateRequest& request, Pattern pattern, const OutputDataset& output,
                    int threads) {
-    create_output(output);
-    const auto writer = open_output_rows(output, 0, threads);
+    const auto writer = make_rows(output, threads);
     CpuQueue queue(threads);
     const std::int64_t all = row_count(output.array);
     const std::int64_t alignment = row_alignment(output.array, output.layout);
@@ -66,16 +68,21 @@ void write_pattern(const GenerateRequest& request, Pattern pattern, const Output
         const std::int64_t count = rows_to_border(output.array, alignment, first, step);
         fill_pattern(queue, pattern, request.type, request.shape, request.seed,
                      first * row_elements(output.array), count * row_elements(output.array),
-                     rows.data());
+                     rows.data(), request.counts);
         writer->write(first, count, rows.data());
         first += count;
     }
     writer->finish(RowWriter::Sync::no);
-    if (output.layout.format == FileFormat::sand) {
+    if (rows_format_of(output.file) != nullptr) {
         return; // it has no place for them
     }
-    write_attributes(output.file, {{"pattern", request.pattern},
-                                   {"seed", static_cast<std::int64_t>(request.seed)}});
+    std::vector<Attribute> attributes = {{"pattern", request.pattern},
+                                         {"seed", static_cast<std::int64_t>(request.seed)}};
+    if (pattern == Pattern::xray) {
+        attributes.emplace_back("counts", request.counts);
+    }
+    write_attributes(output.file, attributes);
+    write_default_plot(output.file, output.dataset);
 }
 
 } // namespace

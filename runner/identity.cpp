@@ -74,6 +74,10 @@ std::string output_lines(const PreparedJob& prepared) {
                        line("output.dtype", std::string(name_of(output.array.type))) +
                        line("output.shape", shape_text(output.array.shape)) +
                        line("output.chunk", toml_text(std::span<const std::int64_t>(layout.chunk)));
+    for (const OutputField& field : output.fields) {
+        text += line("output.field " + field.dataset,
+                     std::string(name_of(field.array.type)) + " " + shape_text(field.array.shape));
+    }
     if (layout.format == FileFormat::sand) {
         text += line("output.format", "sand");
     }

@@ -95,8 +95,10 @@ void parse_values(const TableEntries& values, JobFile& job, Diagnostics& diagnos
     }
     job.input = parse_input(top, kind == nullptr ? "" : kind->dataset, names);
     const bool is_sand = kind == nullptr || kind->name == "sand";
-    job.output =
-        parse_output(top, job.input, is_sand ? SandFiles::allowed : SandFiles::none, names);
+    job.output = parse_output(top, job.input, is_sand ? SandFiles::allowed : SandFiles::none,
+                              kind == nullptr || kind->datasets.empty() ? OutputPlace::dataset
+                                                                        : OutputPlace::group,
+                              names);
     job.run = parse_run(top);
     if (kind != nullptr) {
         job.kind = kind->name;

@@ -7,6 +7,7 @@
 #include "io/intact_rows.hpp"
 #include "io/output_layout.hpp"
 #include "jobs/kind.hpp"
+#include "kernels/patterns.hpp"
 #include "runner/halo_way.hpp"
 
 #include <cstdint>
@@ -25,6 +26,7 @@ struct GenerateRequest {
     std::vector<std::int64_t> shape;
     ElementType type = ElementType::float32;
     std::uint64_t seed = 0;
+    double counts = usual_counts; ///< of xray
 };
 
 /// The names of the patterns that this version makes.

@@ -22,6 +22,10 @@ RowRange rows_of(const JobPlan& plan, int rank);
 /// Rows that pass through the device at once.
 std::int64_t chunk_rows_of(const JobPlan& plan);
 
+inline int io_threads_of(const JobPlan& plan) {
+    return std::visit([](const auto& some) { return some.io_threads; }, plan);
+}
+
 inline Backend backend_of(const JobPlan& plan) {
     return std::visit([](const auto& some) { return some.backend; }, plan);
 }

@@ -69,10 +69,13 @@ std::string input_lines(const JobFile::Input& input) {
                        line("dataset", toml_text(input.dataset));
     if (input.generate) {
         const GenerateRequest& request = *input.generate;
-        text += line("generate", "{ pattern = " + toml_text(request.pattern) +
-                                     ", shape = " + extents(request.shape) +
-                                     ", dtype = " + toml_text(name_of(request.type)) +
-                                     ", seed = " + std::to_string(request.seed) + " }");
+        text += line(
+            "generate",
+            "{ pattern = " + toml_text(request.pattern) + ", shape = " + extents(request.shape) +
+                ", dtype = " + toml_text(name_of(request.type)) +
+                ", seed = " + std::to_string(request.seed) +
+                (request.pattern == "xray" ? ", counts = " + toml_text(request.counts) : "") +
+                " }");
     }
     const InputRules& rules = input.rules;
     text += line("allow_external", truth(rules.outside == InputRules::Outside::anywhere));

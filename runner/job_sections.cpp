@@ -2,6 +2,7 @@
 #include "runner/job_sections.hpp"
 
 #include "base/error.hpp"
+#include "io/rows_format.hpp"
 #include "io/sand_file.hpp"
 #include "jobs/toml_text.hpp"
 #include "kernels/patterns.hpp"
@@ -104,6 +105,13 @@ std::optional<GenerateRequest> parse_generate(TableReader& input) {
     if (const std::optional<std::int64_t> seed = table->integer("seed", 0)) {
         request.seed = static_cast<std::uint64_t>(*seed);
     }
+    if (pattern == Pattern::xray) {
+        request.counts = table->number("counts").value_or(usual_counts);
+        if (!(request.counts > 0 && request.counts <= most_counts)) {
+            table->complain("counts",
+                            "must be above 0 and at most 1e9, got " + toml_text(request.counts));
+        }
+    }
     table->finish();
     return request;
 }
@@ -194,6 +202,11 @@ void check_sand_output(TableReader& table, SandFiles sand_files) {
             table.complain(key, "a .sand file has none; name a .h5 file to have it");
         }
     }
+}
+
+/// Whether a name is of a format that verbs read and write, and jobs do not.
+bool is_only_converted(const std::string& file) {
+    return rows_format_of(file) != nullptr && !is_sand_name(file);
 }
 
 enum class Share { none, allowed };
@@ -296,6 +309,11 @@ JobFile::Input parse_input(TableReader& top, std::string_view usual_dataset, Fil
     }
     if (names == FileNames::own) {
         input.file = required_text(*table, "file", "file = \"data/image.h5\", an HDF5 file");
+        if (is_only_converted(input.file)) {
+            table->complain("file", "a job reads HDF5; make that first: runner convert " +
+                                        quoted_text(input.file) + " " +
+                                        quoted_text(input.file + ".h5"));
+        }
     } else {
         refuse_beside_batch(*table, {"file", "generate"}, "batch.inputs names the inputs");
     }
@@ -318,10 +336,10 @@ JobFile::Input parse_input(TableReader& top, std::string_view usual_dataset, Fil
 }
 
 JobFile::Output parse_output(TableReader& top, const JobFile::Input& input, SandFiles sand_files,
-                             FileNames names) {
+                             OutputPlace place, FileNames names) {
     JobFile::Output output;
     if (!top.has("output") && names == FileNames::batch) {
-        output.dataset = input.dataset;
+        output.dataset = place == OutputPlace::group ? "/" : input.dataset;
         return output;
     }
     if (!top.has("output")) {
@@ -339,13 +357,21 @@ JobFile::Output parse_output(TableReader& top, const JobFile::Input& input, Sand
     }
     if (!output.file.empty()) {
         check_output_file(*table, output.file, input.file);
+        if (is_only_converted(output.file)) {
+            table->complain("file", "a job writes HDF5; runner convert makes " +
+                                        quoted_text(output.file) + " of that");
+        }
         if (is_sand_name(output.file)) {
             output.layout.format = FileFormat::sand;
             check_sand_output(*table, sand_files);
         }
     }
-    output.dataset = table->has("dataset") ? filled_text(*table, "dataset") : input.dataset;
-    check_output_dataset(*table, output.dataset);
+    const bool group = place == OutputPlace::group;
+    output.dataset =
+        table->has("dataset") ? filled_text(*table, "dataset") : (group ? "/" : input.dataset);
+    if (!group || output.dataset != "/") {
+        check_output_dataset(*table, output.dataset);
+    }
     output.type = parse_type(*table, "dtype");
     output.overwrite = table->boolean("overwrite").value_or(output.overwrite);
     output.sync = table->boolean("sync").value_or(output.sync);

@@ -20,9 +20,13 @@ JobFile::Input parse_input(TableReader& top, std::string_view usual_dataset, Fil
 /// Whether a job's output may be a .sand file.
 enum class SandFiles { none, allowed };
 
+/// What output.dataset names: a dataset, by default as the input's; or the group of several, by
+/// default the root.
+enum class OutputPlace { dataset, group };
+
 /// `input`: for the dataset's default, and to refuse an output that is the input's file.
 JobFile::Output parse_output(TableReader& top, const JobFile::Input& input, SandFiles sand_files,
-                             FileNames names);
+                             OutputPlace place, FileNames names);
 
 JobFile::Run parse_run(TableReader& top);
 

@@ -119,6 +119,14 @@ std::int64_t Ranks::least(std::int64_t value) const {
     return result;
 }
 
+void Ranks::add_up(std::span<std::uint64_t> values) const {
+    if (launched_) {
+        check(MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()),
+                            MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD),
+              "MPI_Allreduce");
+    }
+}
+
 std::vector<std::string> Ranks::gather(const std::string& text) const {
     if (!launched_) {
         return {text};

@@ -59,6 +59,8 @@ class Ranks {
     void barrier() const;
     /// The least of all ranks' values.
     std::int64_t least(std::int64_t value) const;
+    /// The sums of all ranks' values, place by place, in their place.
+    void add_up(std::span<std::uint64_t> values) const;
     /// Every rank's text, in rank order, on every rank.
     std::vector<std::string> gather(const std::string& text) const;
     /// Rank 0's text, on every rank.

@@ -44,8 +44,7 @@ ProgressSnapshot snapshot(const Plan& plan, std::int64_t rows, const RunProgress
     now.rows_total = rows;
     // The first rank's slab stands for all: the others have as many rows.
     now.amount_done =
-        static_cast<double>(now.rows_done * (plan.shape.in_row_bytes + plan.shape.out_row_bytes) *
-                            plan.decomposition.ranks);
+        static_cast<double>(now.rows_done * plan.decomposition.ranks) * plan.bytes_a_row();
     now.seconds = seconds;
     add_stages(progress, now);
     return now;

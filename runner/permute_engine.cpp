@@ -199,8 +199,8 @@ void Pipeline<Q>::spend(Stage stage, const Task& task, double begin, double end,
     run_.progress.busy_seconds[index] = times.busy_seconds;
     ++run_.progress.steps;
     if (run_.trace != nullptr) {
-        run_.trace->add({"box " + std::to_string(task.index), static_cast<int>(task.lane),
-                         std::string(stage_names[index]), begin, end});
+        run_.trace->add({"box " + std::to_string(task.index), static_cast<int>(task.lane), stage,
+                         begin, end, bytes});
     }
 }
 

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace runner {
 namespace {
@@ -47,6 +49,9 @@ std::int64_t wanted_chunk_rows(const Plan& frame) {
     const std::int64_t row_bytes =
         std::max<std::int64_t>(1, std::max(shape.in_row_bytes, shape.out_row_bytes));
     const std::int64_t slab = std::max<std::int64_t>(1, d.total_rows() / d.ranks);
+    if (shape.wanted_rows > 0) {
+        return round_up(std::min(shape.wanted_rows, slab), d.alignment);
+    }
     std::int64_t rows = std::max<std::int64_t>(1, wanted_chunk_bytes / row_bytes);
     rows = std::min(rows, std::max(slab / wanted_chunks_a_rank, 1 * MiB / row_bytes));
     // Halo rows are computed again for every chunk, which a GPU hardly notices beside its copies.
@@ -56,6 +61,17 @@ std::int64_t wanted_chunk_rows(const Plan& frame) {
         rows = rows / shape.rows * shape.rows;
     }
     return round_up(rows, d.alignment);
+}
+
+/// The rows of the input whose output is there.
+RowSet rows_done(const Decomposition& d, const RowSet& out) {
+    std::vector<RowRange> done;
+    for (const RowRange& range : out) {
+        if (const RowRange rows = d.rows_within(range); !rows.empty()) {
+            done.push_back(rows);
+        }
+    }
+    return make_row_set(std::move(done));
 }
 
 [[noreturn]] void refuse(const Plan& plan) {
@@ -90,6 +106,25 @@ std::int64_t largest_fitting(const StreamJob& job, const Plan& frame, std::int64
 
 } // namespace
 
+double Plan::bytes_a_row() const {
+    const OutputRows& made = shape.made;
+    return static_cast<double>(shape.in_row_bytes) +
+           static_cast<double>(shape.out_row_bytes * made.each) /
+               (static_cast<double>(made.layer) * static_cast<double>(made.step));
+}
+
+std::int64_t Plan::bytes_to_read() const {
+    return decomposition.rows_to_do({0, decomposition.total_rows()}) * shape.in_row_bytes;
+}
+
+std::int64_t Plan::bytes_to_write() const {
+    std::int64_t rows = decomposition.out_rows({0, decomposition.total_rows()}).count();
+    for (const RowRange& done : decomposition.done) {
+        rows -= decomposition.out_rows(done).count();
+    }
+    return rows * shape.out_row_bytes;
+}
+
 Plan with_chunks(const StreamJob& job, const Plan& frame, std::int64_t chunk_rows,
                  std::int64_t lanes) {
     Plan plan = frame;
@@ -114,15 +149,20 @@ Plan make_plan(const StreamJob& job, const PlanRequest& request) {
     frame.shape = job.shape();
     frame.host_memory = request.host_memory;
     frame.device_memory = request.device_memory;
-    frame.decomposition = {frame.shape.frames, frame.shape.rows,  frame.shape.halo,
-                           frame.shape.border, request.alignment, 1,
-                           request.ranks,      request.done};
+    // A layer ends where the storage's frames of rows do.
+    const std::int64_t alignment =
+        frame.shape.made.layer > 1 ? frame.shape.made.layer : request.alignment;
+    frame.decomposition = {frame.shape.frames, frame.shape.rows,
+                           frame.shape.halo,   frame.shape.border,
+                           alignment,          1,
+                           request.ranks,      {},
+                           frame.shape.made};
+    frame.decomposition.done = rows_done(frame.decomposition, request.done);
     frame.io_threads = static_cast<int>(
         request.io_threads.value_or(std::clamp(request.cores / 2, 1, most_io_threads)));
     frame.need.border = most_border_rows(frame.decomposition) * frame.shape.in_row_bytes;
     frame.need.storage = request.storage_bytes ? request.storage_bytes(frame.io_threads) : 0;
 
-    const std::int64_t alignment = request.alignment;
     const std::int64_t wanted =
         request.chunk_rows ? round_up(*request.chunk_rows, alignment) : wanted_chunk_rows(frame);
     const std::int64_t first_lanes = request.lanes.value_or(wanted_lanes);
@@ -131,7 +171,9 @@ Plan make_plan(const StreamJob& job, const PlanRequest& request) {
     for (std::int64_t lanes = first_lanes; lanes >= last_lanes; --lanes) {
         const std::int64_t rows = largest_fitting(job, frame, wanted, lanes);
         // Fewer rows than the halo would move more halo than image: rather fewer lanes.
-        const bool small = rows < std::min(wanted, frame.shape.halo) && lanes > last_lanes;
+        const std::int64_t enough =
+            frame.shape.wanted_rows > 0 ? wanted : std::min(wanted, frame.shape.halo);
+        const bool small = rows < enough && lanes > last_lanes;
         if (rows >= least && rows > 0 && !small) {
             return with_chunks(job, frame, rows, lanes);
         }

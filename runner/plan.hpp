@@ -34,7 +34,7 @@ struct PlanRequest {
     std::optional<std::int64_t> lanes;
     std::optional<std::int64_t> io_threads;
     std::optional<std::int64_t> halo_depth; ///< of a job that evolves
-    RowSet done = {};                       ///< rows that need not be computed
+    RowSet done = {};                       ///< rows of the output that are there
 };
 
 /// Every decision before the first byte moves: a value, the same on every rank and in `runner
@@ -53,6 +53,11 @@ struct Plan {
     /// Input buffers: one a lane, and two at least, since a chunk takes the halo rows it shares
     /// with the chunk before from that one's buffer.
     int input_slots() const { return lanes < 2 ? 2 : lanes; }
+    /// Read and written for a row of the input, on average.
+    double bytes_a_row() const;
+    /// Bytes of all input and output rows that are to do.
+    std::int64_t bytes_to_read() const;
+    std::int64_t bytes_to_write() const;
     std::int64_t in_bytes() const { return decomposition.most_in_rows() * shape.in_row_bytes; }
     std::int64_t out_bytes() const { return decomposition.most_out_rows() * shape.out_row_bytes; }
 };

@@ -55,10 +55,9 @@ std::string bytes_text(std::int64_t in, std::int64_t out) {
 
 std::string text_of(const Plan& plan) {
     const Decomposition& d = plan.decomposition;
-    const std::int64_t rows = d.rows_to_do({0, d.total_rows()});
     return counted(d.frames, "frame of ", "frames of ") + std::to_string(d.rows) + " rows, halo " +
            std::to_string(d.halo) + "; " + means_text(plan) + slabs_text(d) + memory_text(plan) +
-           bytes_text(rows * plan.shape.in_row_bytes, rows * plan.shape.out_row_bytes);
+           bytes_text(plan.bytes_to_read(), plan.bytes_to_write());
 }
 
 std::string text_of(const EvolvePlan& plan) {

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/sizes.hpp"
+#include "io/row_geometry.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -39,7 +40,33 @@ bool on_one_device(const std::filesystem::path& a, const std::filesystem::path& 
            of_a.st_dev == of_b.st_dev;
 }
 
+/// Several datasets are contiguous.
+void check_layout(const PreparedJob& prepared) {
+    if (!prepared.fields().empty() && !prepared.file.output.layout.chunk.empty()) {
+        throw Error(ExitCode::usage,
+                    {"the output cannot be stored in chunks", "output.chunk",
+                     "a job of kind " + prepared.file.kind +
+                         " makes several datasets side by side, which are contiguous",
+                     "Leave chunk and compression out"});
+    }
+}
+
 } // namespace
+
+std::string field_name(const std::string& group, const std::string& field) {
+    return (group.ends_with('/') ? group : group + "/") + field;
+}
+
+std::vector<OutputField> PreparedJob::fields() const {
+    if (stream() == nullptr) {
+        return {};
+    }
+    std::vector<OutputField> fields = stream()->shape().fields;
+    for (OutputField& field : fields) {
+        field.dataset = field_name(file.output.dataset, field.dataset);
+    }
+    return fields;
+}
 
 ArrayInfo PreparedJob::output() const {
     return std::visit([](const auto& some) { return some->shape().output; }, job);
@@ -66,6 +93,7 @@ PreparedJob prepare_job(JobFile file) {
                                     : InputDataset{file.input.file, file.input.dataset};
     prepared.job = file.parameters->make({prepared.input.array, source}, file.output.type);
     prepared.file = std::move(file);
+    check_layout(prepared);
     return prepared;
 }
 
@@ -84,9 +112,11 @@ JobPlan plan_job(const PreparedJob& prepared, Backend backend, int ranks, const 
     request.lanes = run.lanes;
     request.io_threads = run.io_threads;
     request.done = done;
+    const bool has_fields = !prepared.fields().empty();
     request.storage_bytes = [&](int threads) {
         return reader_bytes(prepared.input, threads) +
-               writer_bytes(output, prepared.file.output.layout, threads);
+               (has_fields ? threads * std::max(fields_block_bytes, row_bytes(output))
+                           : writer_bytes(output, prepared.file.output.layout, threads));
     };
     request.halo_depth = run.halo_depth;
     if (const EvolveJob* const job = prepared.evolve()) {
@@ -100,7 +130,8 @@ JobPlan plan_job(const PreparedJob& prepared, Backend backend, int ranks, const 
 
 OutputDataset output_dataset(const PreparedJob& prepared) {
     const JobFile::Output& output = prepared.file.output;
-    return {partial_name(output.file), output.dataset, prepared.output(), output.layout};
+    return {partial_name(output.file), output.dataset, prepared.output(), output.layout,
+            prepared.fields()};
 }
 
 DiskSpace disk_space(const PreparedJob& prepared) {

@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 #include <variant>
+#include <vector>
 
 namespace runner {
 
@@ -34,6 +35,8 @@ struct PreparedJob {
 
     /// What the job makes.
     ArrayInfo output() const;
+    /// Its datasets in the output's file, where they are several.
+    std::vector<OutputField> fields() const;
     /// As StreamJob::computation().
     std::string computation() const;
 
@@ -43,6 +46,9 @@ struct PreparedJob {
         return found == nullptr ? nullptr : found->get();
     }
 };
+
+/// Where one of several datasets is: output.dataset is their group then.
+std::string field_name(const std::string& group, const std::string& field);
 
 /// Looks at the input and makes the job. @throws Error (usage, input).
 PreparedJob prepare_job(JobFile file);

@@ -3,7 +3,7 @@
 
 #include "io/check_dataset.hpp"
 #include "io/file_content.hpp"
-#include "io/sand_file.hpp"
+#include "io/rows_format.hpp"
 #include "runner/probe_limits.hpp"
 #include "runner/probe_process.hpp"
 #include "runner/probe_words.hpp"
@@ -53,6 +53,12 @@ std::optional<Error> probe(const char* way, const std::string& file, const std::
                      dataset.empty() ? file : file + ":" + dataset);
 }
 
+/// Nothing in it can bring the process down.
+bool has_own_parser(const std::string& file) {
+    const RowsFormat* format = rows_format_of(file);
+    return format != nullptr && format->parser == RowsFormat::Parser::own;
+}
+
 void throw_if(const std::optional<Error>& told) {
     if (told) {
         throw Error(*told);
@@ -73,7 +79,7 @@ template <class Look> void for_each_input(const JobFile& job, const Look& look) 
 } // namespace
 
 void probe_input(const std::string& file, const std::string& dataset, const InputRules& rules) {
-    if (is_sand_name(file)) {
+    if (has_own_parser(file)) {
         check_dataset(file, dataset, rules);
         return;
     }
@@ -81,7 +87,7 @@ void probe_input(const std::string& file, const std::string& dataset, const Inpu
 }
 
 void probe_content(const std::string& file, const std::string& dataset, const InputRules& rules) {
-    if (is_sand_name(file)) {
+    if (has_own_parser(file)) {
         (void)file_content(file);
         return;
     }

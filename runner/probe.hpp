@@ -15,7 +15,8 @@ class Prober;
 /// Has a process of its own look at a dataset, or at all of a file where `dataset` is empty, before
 /// this one opens it: HDF5 may crash over a damaged file, or never return. That process is this
 /// program again, with little memory, time and few files, and knows nothing of ranks and devices.
-/// A .sand file, of which HDF5 sees nothing, is looked at here.
+/// So is TIFF and PNG, of which other libraries read; a file of which none does (.sand, .npy,
+/// NIfTI) is looked at here.
 /// @throws Error: what it found wrong (input); that it crashed or ran out of its limits (input);
 /// that it could not be started (launch).
 void probe_input(const std::string& file, const std::string& dataset, const InputRules& rules = {});

@@ -141,6 +141,7 @@ std::string look_apart(const std::vector<std::string>& request) {
 }
 
 ExitCode answer_many() {
+    prepare_checks();
     while (const std::optional<std::vector<std::string>> request = read_request()) {
         const std::string answer = look_apart(*request);
         if (answer.empty() || !write_all(STDOUT_FILENO, answer)) {

@@ -29,10 +29,13 @@ namespace {
 
 /// The environment without what a launcher tells its ranks: with it the child would take itself for
 /// one of them.
-std::vector<std::string> plain_environment() {
+std::vector<std::string> plain_environment(ProbeProcess::Input input) {
     static constexpr std::array<std::string_view, 10> launchers = {
         "OMPI_", "PMIX_", "PMI_", "PRTE_", "MPI", "SLURM_", "HYDRA_", "I_MPI_", "FLUX_", "PALS_"};
     std::vector<std::string> kept = {std::string(ProbeProcess::mark) + "=1"};
+    if (input == ProbeProcess::Input::pipe) {
+        kept.emplace_back("LD_BIND_NOW=1"); // once, not in each process forked from it
+    }
     for (char** entry = environ; *entry != nullptr; ++entry) {
         const std::string_view text(*entry);
         if (std::none_of(launchers.begin(), launchers.end(),
@@ -135,7 +138,7 @@ ProbeProcess::ProbeProcess(std::vector<std::string> arguments, Input input) {
     Pipe answers;
     const SpawnSettings settings(requests ? std::optional(requests->ends[0]) : std::nullopt,
                                  answers.ends[1]);
-    std::vector<std::string> environment = plain_environment();
+    std::vector<std::string> environment = plain_environment(input);
     const int failure =
         ::posix_spawn(&id_, "/proc/self/exe", settings.actions(), settings.attributes(),
                       pointers_to(arguments).data(), pointers_to(environment).data());

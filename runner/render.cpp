@@ -3,10 +3,10 @@
 
 #include "base/error.hpp"
 #include "io/png.hpp"
+#include "runner/contrast.hpp"
 #include "runner/thumbnail.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <span>
 
 namespace runner {
@@ -15,49 +15,8 @@ namespace {
 constexpr std::int64_t gap = 8; ///< white pixels between pictures
 constexpr std::uint8_t white = 255;
 
-/// Values shown as black and as white.
-struct Range {
-    double black = 0;
-    double white = 255;
-};
-
-/// The value that a share of the sorted finite values lies below: the nearest one in rank.
-double percentile(std::vector<double>& values, double share) {
-    const auto rank =
-        static_cast<std::ptrdiff_t>(std::llround(share * static_cast<double>(values.size() - 1)));
-    std::nth_element(values.begin(), values.begin() + rank, values.end());
-    return values[static_cast<std::size_t>(rank)];
-}
-
-Range range_of(std::span<const Thumbnail> pictures) {
-    if (std::all_of(pictures.begin(), pictures.end(), [](const auto& p) { return p.is_bytes; })) {
-        return {};
-    }
-    std::vector<double> finite;
-    for (const Thumbnail& picture : pictures) {
-        std::copy_if(picture.values.begin(), picture.values.end(), std::back_inserter(finite),
-                     [](double value) { return std::isfinite(value); });
-    }
-    if (finite.empty()) {
-        return {};
-    }
-    const double black = percentile(finite, 0.005);
-    return {black, percentile(finite, 0.995)};
-}
-
-std::uint8_t shade(double value, const Range& range) {
-    if (!std::isfinite(value)) {
-        return 0;
-    }
-    if (!(range.white > range.black)) {
-        return 128;
-    }
-    const double share = (value - range.black) / (range.white - range.black);
-    return static_cast<std::uint8_t>(std::lround(255 * std::clamp(share, 0.0, 1.0)));
-}
-
 /// Puts a picture's pixels at column `left` of the page.
-void place(const Thumbnail& picture, const Range& range, std::int64_t left, Picture& page) {
+void place(const Thumbnail& picture, const GreyRange& range, std::int64_t left, Picture& page) {
     for (std::int64_t y = 0; y < picture.height; ++y) {
         for (std::int64_t x = 0; x < picture.width; ++x) {
             for (int channel = 0; channel < page.channels; ++channel) {
@@ -87,15 +46,7 @@ Picture blank_page(std::span<const Thumbnail> pictures) {
 std::vector<ImageSource> open_sources(const RenderRequest& request) {
     std::vector<ImageSource> sources;
     for (const auto& [file, dataset] : request.sources) {
-        ImageSource source;
-        source.reader = open_rows(file, dataset, request.threads);
-        source.where = std::string(file).append(":").append(dataset);
-        const DatasetInfo& info = source.reader->info();
-        const Content content =
-            request.palette == Palette::sand ? Content::sand : content_of(file, info);
-        source.palette = palette_for(request.palette, content, info.array, source.where);
-        source.image = image_shape(info.array, content, source.where);
-        sources.push_back(std::move(source));
+        sources.push_back(open_image(file, dataset, request.palette, request.threads));
     }
     return sources;
 }
@@ -107,7 +58,7 @@ void make_picture(const RenderRequest& request, std::span<const ImageSource> sou
         pictures.push_back(make_thumbnail(source, frame, request.size));
     }
     const std::span<const Thumbnail> all = pictures;
-    const Range common = range_of(all);
+    const GreyRange common = range_of(all);
     Picture page = blank_page(all);
     std::int64_t left = 0;
     for (std::size_t i = 0; i < all.size(); ++i) {

@@ -7,6 +7,7 @@
 #include "io/row_geometry.hpp"
 #include "runner/finished_output.hpp"
 #include "runner/row_computation.hpp"
+#include "runner/survey_input.hpp"
 #include "runner/verify.hpp"
 #include "runner/version.hpp"
 
@@ -55,7 +56,8 @@ std::uint64_t computed_hash(const ComputeRows& compute, RowRange rows, std::int6
 /// kept in memory and none is written before all are known to be right.
 void mend(const RepairRequest& request, FinishedOutput& output, const std::vector<WrongRows>& wrong,
           Repair& result) {
-    const PreparedJob prepared = prepare_again(output, request.input);
+    PreparedJob prepared = prepare_again(output, request.input);
+    survey_input(prepared, request.threads);
     if (prepared.evolve() != nullptr) {
         throw Error(ExitCode::differs,
                     {"cannot repair, and changed nothing",

@@ -1,67 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/report.hpp"
 
-#include "base/sizes.hpp"
+#include "runner/report_values.hpp"
 #include "runner/version.hpp"
 
 #include <algorithm>
 #include <variant>
 
-#include <nlohmann/json.hpp>
-
 namespace runner {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json stages_json(const RunTimes& times) {
-    Json stages = Json::object();
-    for (std::size_t i = 0; i < stage_count; ++i) {
-        const StageTimes& stage = times.stages[i];
-        stages[std::string(stage_names[i])] = {{"busy_seconds", stage.busy_seconds},
-                                               {"wait_seconds", stage.wait_seconds},
-                                               {"bytes", stage.bytes}};
-    }
-    return stages;
-}
-
-Json halvings_json(const RunTimes& times) {
-    Json halvings = Json::array();
-    for (const Halving& halving : times.halvings) {
-        halvings.push_back({{"reason", halving.reason},
-                            {"chunk_rows", halving.chunk_rows},
-                            {"lanes", halving.lanes}});
-    }
-    return halvings;
-}
-
-Json rank_json(const RankReport& report) {
-    return {{"rank", report.rank},
-            {"host", report.host},
-            {"device", report.device},
-            {"uuid", report.uuid},
-            {"ranks_on_device", report.sharers},
-            {"cores", report.cores},
-            {"rows", {report.first_row, report.last_row}},
-            {"chunks", report.times.chunks},
-            {"chunk_rows", report.times.chunk_rows},
-            {"lanes", report.times.lanes},
-            {"halvings", halvings_json(report.times)},
-            {"setup_seconds", report.times.setup_seconds},
-            {"stream_seconds", report.times.wall_seconds},
-            {"stages", stages_json(report.times)},
-            {"border",
-             {{"rows_held", report.border_rows_held}, {"bytes_sent", report.border_bytes_sent}}},
-            {"evolution",
-             {{"generations", report.times.generations},
-              {"halo_way", report.times.halo_way},
-              {"checkpoints", report.times.checkpoints},
-              {"checkpoint_seconds", report.times.checkpoint_seconds}}},
-            {"memory",
-             {{"device_bytes", report.times.device_bytes},
-              {"resident_before_bytes", report.resident_before},
-              {"resident_peak_bytes", report.resident_peak}}}};
-}
 
 template <class SomePlan> Json memory_json(const SomePlan& plan) {
     return {{"staging_bytes", plan.need.staging},      {"border_bytes", plan.need.border},
@@ -84,7 +33,6 @@ Json slabs_json(const Decomposition& d) {
 
 Json plan_value(const Plan& plan) {
     const Decomposition& d = plan.decomposition;
-    const std::int64_t rows = d.rows_to_do({0, d.total_rows()});
     return {{"backend", backend_name(plan.backend)},
             {"frames", d.frames},
             {"rows_per_frame", d.rows},
@@ -94,8 +42,8 @@ Json plan_value(const Plan& plan) {
             {"io_threads", plan.io_threads},
             {"ranks", slabs_json(d)},
             {"memory_per_rank", memory_json(plan)},
-            {"bytes_read", rows * plan.shape.in_row_bytes},
-            {"bytes_written", rows * plan.shape.out_row_bytes}};
+            {"bytes_read", plan.bytes_to_read()},
+            {"bytes_written", plan.bytes_to_write()}};
 }
 
 Json plan_value(const EvolvePlan& plan) {
@@ -159,45 +107,6 @@ std::int64_t least_chunk_rows(const RunReport& report) {
 
 } // namespace
 
-std::string to_text(const RankReport& report) { return rank_json(report).dump(); }
-
-RankReport rank_report_from_text(const std::string& text) {
-    const Json json = Json::parse(text);
-    RankReport report;
-    report.rank = json["rank"];
-    report.host = json["host"];
-    report.device = json["device"];
-    report.uuid = json["uuid"];
-    report.sharers = json["ranks_on_device"];
-    report.cores = json["cores"];
-    report.first_row = json["rows"][0];
-    report.last_row = json["rows"][1];
-    report.times.chunks = json["chunks"];
-    report.times.chunk_rows = json["chunk_rows"];
-    report.times.lanes = json["lanes"];
-    for (const Json& halving : json["halvings"]) {
-        report.times.halvings.push_back(
-            {halving["reason"], halving["chunk_rows"], halving["lanes"]});
-    }
-    report.times.setup_seconds = json["setup_seconds"];
-    report.times.wall_seconds = json["stream_seconds"];
-    for (std::size_t i = 0; i < stage_count; ++i) {
-        const Json& stage = json["stages"][std::string(stage_names[i])];
-        report.times.stages[i] = {stage["busy_seconds"], stage["wait_seconds"], stage["bytes"]};
-    }
-    const Json& evolution = json["evolution"];
-    report.times.generations = evolution["generations"];
-    report.times.halo_way = evolution["halo_way"];
-    report.times.checkpoints = evolution["checkpoints"];
-    report.times.checkpoint_seconds = evolution["checkpoint_seconds"];
-    report.border_rows_held = json["border"]["rows_held"];
-    report.border_bytes_sent = json["border"]["bytes_sent"];
-    report.times.device_bytes = json["memory"]["device_bytes"];
-    report.resident_before = json["memory"]["resident_before_bytes"];
-    report.resident_peak = json["memory"]["resident_peak_bytes"];
-    return report;
-}
-
 Bottleneck find_bottleneck(const std::vector<RankReport>& ranks) {
     Bottleneck worst;
     for (const RankReport& rank : ranks) {
@@ -219,7 +128,7 @@ std::string report_json(const RunReport& report) {
     }
     Json ranks = Json::array();
     for (const RankReport& rank : report.ranks) {
-        ranks.push_back(rank_json(rank));
+        ranks.push_back(rank_value(rank));
     }
     const JobFile& job = report.job;
     const ArrayInfo output =
@@ -229,8 +138,10 @@ std::string report_json(const RunReport& report) {
                          {"name", job.name},
                          {"kind", job.kind},
                          {"text", job.text},
-                         {"settings", report.settings}}},
+                         {"settings", report.settings},
+                         {"folder", report.folder}}},
                        {"runner", std::move(build)},
+                       {"verdict", verdict_text(report.ranks, report.wall_seconds)},
                        {"started", report.started},
                        {"runs", report.runs},
                        {"rows_before", report.rows_before},
@@ -253,15 +164,17 @@ std::string report_json(const RunReport& report) {
                        {"finish_seconds", report.finish_seconds},
                        {"bottleneck", stage_names[static_cast<std::size_t>(bottleneck.stage)]},
                        {"overlap_efficiency", bottleneck.overlap_efficiency},
+                       {"warnings", report.warnings},
+                       {"notes", report.notes},
                        {"ranks", std::move(ranks)}};
-    return json.dump(2) + "\n";
+    return json_text(json);
 }
 
 std::string plan_json(const JobPlan& plan, const DiskSpace& disk) {
     Json json = value_of(plan);
     json["disk_needed_bytes"] = disk.needed;
     json["disk_free_bytes"] = disk.free;
-    return json.dump(2) + "\n";
+    return json_text(json);
 }
 
 std::vector<Attribute> provenance(const RunReport& report) {

@@ -6,6 +6,7 @@
 #include "runner/job_plan.hpp"
 #include "runner/prepare.hpp"
 #include "runner/stream_engine.hpp"
+#include "runner/timeline.hpp"
 
 #include <cstdint>
 #include <string>
@@ -28,7 +29,13 @@ struct RankReport {
     std::int64_t border_rows_held = 0;
     std::int64_t resident_before = 0; ///< bytes, before the plan's memory was taken
     std::int64_t resident_peak = 0;
+    std::vector<Bar> bars;           ///< where a timeline is wanted of this rank
+    double merged_below_seconds = 0; ///< Timeline::resolution()
 };
+
+/// Bars to keep of one of so many ranks, 0 for none: a few thousand in all, of 16 ranks at most,
+/// evenly spread.
+std::size_t timeline_bars(int rank, int ranks);
 
 /// To and from text, for the way to rank 0.
 std::string to_text(const RankReport& report);
@@ -43,12 +50,15 @@ struct RunReport {
     std::int64_t input_bytes = 0; ///< of the file
     std::string input_modified;   ///< ISO 8601, UTC
     std::vector<RankReport> ranks;
-    std::string started;          ///< ISO 8601, UTC
-    double start_seconds = 0;     ///< before the stream: driver, MPI, binding, borders
-    double wall_seconds = 0;      ///< from the program's start to the output under its name
-    std::int64_t runs = 1;        ///< that worked on the output, this one counted
-    std::int64_t rows_before = 0; ///< finished by the runs before
-    double finish_seconds = 0;    ///< of these, after the last chunk: sync, assembly, rename
+    std::string started;               ///< ISO 8601, UTC
+    double start_seconds = 0;          ///< before the stream: driver, MPI, binding, borders
+    double wall_seconds = 0;           ///< from the program's start to the output under its name
+    std::int64_t runs = 1;             ///< that worked on the output, this one counted
+    std::int64_t rows_before = 0;      ///< finished by the runs before
+    double finish_seconds = 0;         ///< of these, after the last chunk: sync, assembly, rename
+    std::string folder;                ///< the working directory
+    std::vector<std::string> warnings; ///< as told on standard error
+    std::vector<std::string> notes;    ///< what the run found of an earlier one, and did with it
 };
 
 /// The stage that worked longest over all ranks, its seconds on the rank where it did, and that
@@ -59,6 +69,10 @@ struct Bottleneck {
     double overlap_efficiency = 0;
 };
 Bottleneck find_bottleneck(const std::vector<RankReport>& ranks);
+
+/// What bounded a run of these ranks, at least one, and how near to that limit it came: one
+/// sentence. `wall_seconds`: as in RunReport.
+std::string verdict_text(const std::vector<RankReport>& ranks, double wall_seconds);
 
 /// The report as JSON text (docs/report.md).
 std::string report_json(const RunReport& report);

@@ -13,12 +13,44 @@
 
 namespace runner {
 
+/// Rows of one dataset, converted to `Wide`.
+template <class Wide> struct RowValues {
+    RowReader* reader; ///< outlives it
+    std::vector<std::byte> bytes = {};
+    std::vector<Wide> wide = {};
+
+    /// Makes `wide` the elements of rows [first, first + rows), behind `keep` elements of what it
+    /// ends with now.
+    void read(std::int64_t first, std::int64_t rows, std::int64_t keep = 0) {
+        const ArrayInfo& array = reader->info().array;
+        const std::int64_t count = rows * row_elements(array);
+        bytes.resize(static_cast<std::size_t>(count * size_of(array.type)));
+        reader->read(first, rows, bytes.data());
+        std::copy(wide.end() - keep, wide.end(), wide.begin());
+        wide.resize(static_cast<std::size_t>(keep + count));
+        visit_element_type(array.type, [&](auto zero) {
+            using T = decltype(zero);
+            convert(reinterpret_cast<const T*>(bytes.data()), count, wide.data() + keep);
+        });
+    }
+
+    template <class T> static void convert(const T* from, std::int64_t count, Wide* to) {
+        constexpr std::int64_t block = 1 << 16;
+        tbb::parallel_for(std::int64_t{0}, (count + block - 1) / block, [&](std::int64_t i) {
+            const std::int64_t end = std::min(count, (i + 1) * block);
+            for (std::int64_t at = i * block; at < end; ++at) {
+                to[at] = static_cast<Wide>(from[at]);
+            }
+        });
+    }
+};
+
 /// Rows of two datasets of one shape, read together and converted to `Wide`, in bounded memory (or
 /// a row of each, where rows are longer).
 template <class Wide> class RowPairs {
   public:
     /// The readers outlive it.
-    RowPairs(RowReader& a, RowReader& b) : a_{&a, {}, {}}, b_{&b, {}, {}} {
+    RowPairs(RowReader& a, RowReader& b) : a_{&a}, b_{&b} {
         constexpr std::int64_t memory = 128 * MiB;
         const ArrayInfo& array = a.info().array;
         const std::int64_t row = row_bytes(array) + row_bytes(b.info().array) +
@@ -42,37 +74,8 @@ template <class Wide> class RowPairs {
     const std::vector<Wide>& b() const { return b_.wide; }
 
   private:
-    struct Side {
-        RowReader* reader;
-        std::vector<std::byte> bytes;
-        std::vector<Wide> wide;
-
-        void read(std::int64_t first, std::int64_t rows, std::int64_t keep) {
-            const ArrayInfo& array = reader->info().array;
-            const std::int64_t count = rows * row_elements(array);
-            bytes.resize(static_cast<std::size_t>(count * size_of(array.type)));
-            reader->read(first, rows, bytes.data());
-            std::copy(wide.end() - keep, wide.end(), wide.begin());
-            wide.resize(static_cast<std::size_t>(keep + count));
-            visit_element_type(array.type, [&](auto zero) {
-                using T = decltype(zero);
-                convert(reinterpret_cast<const T*>(bytes.data()), count, wide.data() + keep);
-            });
-        }
-
-        template <class T> static void convert(const T* from, std::int64_t count, Wide* to) {
-            constexpr std::int64_t block = 1 << 16;
-            tbb::parallel_for(std::int64_t{0}, (count + block - 1) / block, [&](std::int64_t i) {
-                const std::int64_t end = std::min(count, (i + 1) * block);
-                for (std::int64_t at = i * block; at < end; ++at) {
-                    to[at] = static_cast<Wide>(from[at]);
-                }
-            });
-        }
-    };
-
-    Side a_;
-    Side b_;
+    RowValues<Wide> a_;
+    RowValues<Wide> b_;
     std::int64_t rows_ = 0;
     std::int64_t step_ = 1;
 };

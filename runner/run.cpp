@@ -14,7 +14,10 @@
 #include "runner/prepare.hpp"
 #include "runner/probe.hpp"
 #include "runner/report.hpp"
+#include "runner/report_page.hpp"
+#include "runner/report_pictures.hpp"
 #include "runner/stop.hpp"
+#include "runner/survey_input.hpp"
 #include "runner/text_file.hpp"
 #include "runner/ticker.hpp"
 #include "runner/trace.hpp"
@@ -146,6 +149,16 @@ PreparedJob prepare(const RunCommand& command, const Ranks& ranks) {
         [&] { return prepare_job(load_job_file(command.job, settings_of(command))); });
 }
 
+void write_reports(const std::vector<std::string>& files, const RunReport& report,
+                   const PreparedJob& prepared, int threads) {
+    const std::string json = report_json(report);
+    for (const std::string& file : files) {
+        write_text_file(file, file.ends_with(".html")
+                                  ? report_page(file, json, report_pictures(prepared, threads))
+                                  : json);
+    }
+}
+
 } // namespace
 
 std::string owner_text(const std::string& host) {
@@ -241,21 +254,30 @@ ExitCode run_claimed(const RunCommand& command, const PreparedJob& prepared,
             ranks.abort(stall->code());
         }
     });
+    const bool surveyed =
+        survey_input(prepared, ranks, binding.limits.cores, io_threads_of(plan), stop);
     std::visit([&](const auto& some) { open_run(prepared, some, beginning, ranks, open); }, plan);
     const double start_seconds = seconds_since(start);
-    Trace trace(command.trace ? Trace::default_capacity : 0);
+    const bool reports = !command.reports.empty();
+    Trace trace(command.trace ? Trace::default_capacity : 0,
+                reports ? timeline_bars(ranks.rank(), ranks.size()) : 0);
     const auto run = [&](const auto& some) {
         return run_engine(command, prepared, some, binding, ranks, beginning, open, stop,
-                          command.trace ? &trace : nullptr);
+                          command.trace || reports ? &trace : nullptr);
     };
-    mine.times = std::visit(run, plan);
+    if (surveyed) {
+        mine.times = std::visit(run, plan);
+    }
     const auto streamed = Clock::now();
     ranks.together([&] {
         open.commits->finish();
         open.writer->finish(RowWriter::Sync::no);
     });
-    const auto stopped =
+    std::optional<Stopped> stopped =
         std::visit([&](const auto& some) { return agree_on_stop(some, open, stop, ranks); }, plan);
+    if (!stopped && !surveyed) {
+        stopped = Stopped{stop.reason(), "all rows of "};
+    }
     if (stopped) {
         if (ranks.first()) {
             say(stopped_line(prepared, *stopped));
@@ -268,6 +290,8 @@ ExitCode run_claimed(const RunCommand& command, const PreparedJob& prepared,
         mine.border_rows_held = open.border->rows_held();
     }
     mine.resident_peak = peak_resident_memory();
+    mine.bars = trace.timeline().bars();
+    mine.merged_below_seconds = trace.timeline().resolution();
 
     const FileFacts input = file_facts(prepared.file.input.file);
     const std::vector<std::string> settings = settings_of(command);
@@ -283,7 +307,10 @@ ExitCode run_claimed(const RunCommand& command, const PreparedJob& prepared,
                      seconds_since(start),
                      beginning.generation,
                      count_rows(beginning.done),
-                     0};
+                     0,
+                     std::filesystem::current_path().string(),
+                     prepared.input.notes,
+                     beginning.notes};
     ranks.first_alone([&] { complete_output(prepared, beginning, report); });
     attendant.reset(); // on every rank, before the folder of its files goes
     ranks.barrier();
@@ -292,9 +319,7 @@ ExitCode run_claimed(const RunCommand& command, const PreparedJob& prepared,
     const std::vector<std::string> events = ranks.gather(trace.chrome_events(
         ranks.rank(), "rank " + std::to_string(ranks.rank()) + " on " + binding.host));
     ranks.first_alone([&] {
-        for (const std::string& file : command.reports) {
-            write_text_file(file, report_json(report));
-        }
+        write_reports(command.reports, report, prepared, binding.limits.cores);
         if (command.trace) {
             write_chrome_trace(*command.trace, events);
         }

@@ -306,10 +306,9 @@ void SnapshotWriter<Q>::spend(Stage stage, const Piece& piece, double begin, dou
     target_.progress.busy_seconds[index] = times.busy_seconds;
     ++target_.progress.steps;
     if (target_.trace != nullptr) {
-        target_.trace->add(
-            {"generation " +
-                 std::to_string(target_.plan.shape.snapshots.generation(piece.snapshot)),
-             static_cast<int>(piece.lane), std::string(stage_names[index]), begin, end});
+        target_.trace->add({"generation " + std::to_string(target_.plan.shape.snapshots.generation(
+                                                piece.snapshot)),
+                            static_cast<int>(piece.lane), stage, begin, end, bytes_of(piece.rows)});
     }
 }
 

@@ -98,8 +98,7 @@ template <class Q> class Pipeline {
     void submit(Task& task);
     void finish(const Task& task);
     void load(const Task& task, Lane<Q>& lane);
-    void note(Stage stage, const Task& task, double begin, double end);
-    void spend(Stage stage, double begin, double end, std::int64_t bytes);
+    void spend(Stage stage, const Task& task, double begin, double end, std::int64_t bytes);
     void begin_chunk(Stage stage, const Task& task);
     void wrote(const Task& task, std::uint64_t hash);
     std::exception_ptr with_place(Stage stage, const Error& error) const;
@@ -111,13 +110,15 @@ template <class Q> class Pipeline {
     InputSlot<Q>& slot_of(std::int64_t number) {
         return slots_[static_cast<std::size_t>(number) % slots_.size()];
     }
-    /// Of its output, counted through all frames.
-    std::int64_t first_row(const Task& task) const {
-        return task.chunk.frame * plan_.shape.rows + task.chunk.block.out_first;
+    /// Those of the input that it stands for, counted through all frames.
+    RowRange rows(const Task& task) const {
+        const std::int64_t first = task.chunk.frame * plan_.shape.rows + task.chunk.block.out_first;
+        return {first, first + task.chunk.out_rows()};
     }
+    RowRange out_rows(const Task& task) const { return plan_.decomposition.out_rows(rows(task)); }
     std::int64_t in_bytes(std::int64_t rows) const { return rows * plan_.shape.in_row_bytes; }
     std::int64_t out_bytes(const Task& task) const {
-        return task.chunk.out_rows() * plan_.shape.out_row_bytes;
+        return out_rows(task).count() * plan_.shape.out_row_bytes;
     }
 
     Stream stream_;
@@ -222,12 +223,12 @@ template <class Q> void Pipeline<Q>::begin_chunk(Stage stage, const Task& task) 
 template <class Q>
 std::exception_ptr Pipeline<Q>::with_place(Stage stage, const Error& error) const {
     const Task& task = current_[static_cast<std::size_t>(stage)];
-    const std::int64_t first = first_row(task);
+    const RowRange range = rows(task);
     ErrorText text = error.text();
     text.where += std::string(text.where.empty() ? "" : "; ") +
                   std::string(stage_names[static_cast<std::size_t>(stage)]) + " of chunk " +
-                  std::to_string(task.number) + ", rows " + std::to_string(first) + " to " +
-                  std::to_string(first + task.chunk.out_rows() - 1);
+                  std::to_string(task.number) + ", rows " + std::to_string(range.first) + " to " +
+                  std::to_string(range.last - 1);
     return std::make_exception_ptr(Error(error.code(), std::move(text)));
 }
 
@@ -299,8 +300,7 @@ template <class Q> void Pipeline<Q>::read_stage() {
         begin_chunk(Stage::read, task);
         read(task);
         const double end = now();
-        note(Stage::read, task, begin, end);
-        spend(Stage::read, begin, end, in_bytes(task.chunk.in_rows() - task.carried));
+        spend(Stage::read, task, begin, end, in_bytes(task.chunk.in_rows() - task.carried));
         before = task;
         read_tasks_.push(task);
     }
@@ -319,13 +319,15 @@ template <class Q> void Pipeline<Q>::read(const Task& task) {
         }
     }
     to += in_bytes(task.carried);
+    const std::int64_t frame = task.chunk.frame * plan_.shape.rows;
     if (task.chunk.block.frames > 1) {
-        const std::int64_t first = task.chunk.frame * plan_.shape.rows;
-        stream_.border.read_rows({first, first + task.chunk.in_rows()}, stream_.reader, to);
+        stream_.border.read_rows({frame, frame + task.chunk.in_rows()}, stream_.reader, to);
     } else {
         stream_.border.read(task.chunk.frame, {task.window.first + task.carried, task.window.last},
                             stream_.reader, to);
     }
+    stream_.job.check_rows(frame + task.window.first + task.carried,
+                           task.chunk.in_rows() - task.carried, to);
 }
 
 template <class Q> void Pipeline<Q>::compute_stage() {
@@ -398,8 +400,7 @@ template <class Q> void Pipeline<Q>::hash_stage() {
         const std::uint64_t hash =
             stream_.commits == nullptr ? 0 : hash_bytes(lane.staging.data(), out_bytes(*task));
         const double end = now();
-        note(Stage::hash, *task, begin, end);
-        spend(Stage::hash, begin, end, out_bytes(*task));
+        spend(Stage::hash, *task, begin, end, out_bytes(*task));
         hashed_tasks_.push({*task, hash});
     }
 }
@@ -419,23 +420,22 @@ template <class Q> void Pipeline<Q>::write_stage() {
         begin_chunk(Stage::write, task);
         const double begin = now();
         times_[Stage::write].wait_seconds += begin - asked;
-        {
+        if (const RowRange out = out_rows(task); !out.empty()) {
             const ProfileRange range("write");
-            stream_.writer.write(first_row(task), task.chunk.out_rows(),
+            stream_.writer.write(out.first, out.count(),
                                  lanes_[lane_of(task.number)].staging.data());
         }
         wrote(task, hashed->hash);
         const double end = now();
-        note(Stage::write, task, begin, end);
-        spend(Stage::write, begin, end, out_bytes(task));
+        spend(Stage::write, task, begin, end, out_bytes(task));
         free_lanes_.push(static_cast<int>(lane_of(task.number)));
     }
 }
 
 /// The writer has the chunk.
 template <class Q> void Pipeline<Q>::wrote(const Task& task, std::uint64_t hash) {
-    if (stream_.commits != nullptr) {
-        stream_.commits->add({first_row(task), task.chunk.out_rows(), hash});
+    if (const RowRange out = out_rows(task); stream_.commits != nullptr && !out.empty()) {
+        stream_.commits->add({out.first, out.count(), hash});
     }
     ++times_.chunks;
     RunProgress& progress = stream_.progress;
@@ -447,33 +447,23 @@ template <class Q> void Pipeline<Q>::wrote(const Task& task, std::uint64_t hash)
 template <class Q> void Pipeline<Q>::finish(const Task& task) {
     Lane<Q>& lane = lanes_[lane_of(task.number)];
     if constexpr (Q::shares_host_memory) {
-        note(Stage::compute, task, task.compute_begin, task.compute_end);
-        spend(Stage::compute, task.compute_begin, task.compute_end, in_bytes(task.chunk.in_rows()));
+        spend(Stage::compute, task, task.compute_begin, task.compute_end,
+              in_bytes(task.chunk.in_rows()));
     } else {
         const double begun = lane.begun.seconds_since(*origin_);
         const double loaded = slot_of(task.number).loaded.seconds_since(*origin_);
         const double computed = lane.computed.seconds_since(*origin_);
         const double done = lane.done.seconds_since(*origin_);
-        note(Stage::upload, task, begun, loaded);
-        note(Stage::compute, task, loaded, computed);
-        note(Stage::download, task, computed, done);
-        spend(Stage::upload, begun, loaded, in_bytes(task.chunk.in_rows() - task.carried));
-        spend(Stage::compute, loaded, computed, in_bytes(task.chunk.in_rows()));
-        spend(Stage::download, computed, done, out_bytes(task));
-    }
-}
-
-template <class Q> void Pipeline<Q>::note(Stage stage, const Task& task, double begin, double end) {
-    if (stream_.trace != nullptr) {
-        stream_.trace->add({"chunk " + std::to_string(task.number),
-                            static_cast<int>(lane_of(task.number)),
-                            std::string(stage_names[static_cast<std::size_t>(stage)]), begin, end});
+        spend(Stage::upload, task, begun, loaded, in_bytes(task.chunk.in_rows() - task.carried));
+        spend(Stage::compute, task, loaded, computed, in_bytes(task.chunk.in_rows()));
+        spend(Stage::download, task, computed, done, out_bytes(task));
     }
 }
 
 /// Adds [begin, end) to the stage's busy time; what overlaps the chunk before counts once.
 template <class Q>
-void Pipeline<Q>::spend(Stage stage, double begin, double end, std::int64_t bytes) {
+void Pipeline<Q>::spend(Stage stage, const Task& task, double begin, double end,
+                        std::int64_t bytes) {
     const auto index = static_cast<std::size_t>(stage);
     StageTimes& times = times_.stages[index];
     times.busy_seconds += std::max(0.0, end - std::max(begin, busy_until_[index]));
@@ -481,6 +471,10 @@ void Pipeline<Q>::spend(Stage stage, double begin, double end, std::int64_t byte
     busy_until_[index] = std::max(busy_until_[index], end);
     stream_.progress.busy_seconds[index] = times.busy_seconds;
     ++stream_.progress.steps;
+    if (stream_.trace != nullptr) {
+        stream_.trace->add({"chunk " + std::to_string(task.number),
+                            static_cast<int>(lane_of(task.number)), stage, begin, end, bytes});
+    }
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace runner {
@@ -8,6 +9,9 @@ namespace runner {
 /// Writes a whole file: under another name first, so that the name never shows half of it.
 /// @throws Error (output).
 void write_text_file(const std::string& path, const std::string& text);
+
+/// Reads a whole file of at most `most_bytes`. @throws Error (input).
+std::string read_text_file(const std::string& path, std::int64_t most_bytes);
 
 /// "2026-11-21T03:24:00Z".
 std::string utc_text(long long seconds_since_1970);

@@ -136,9 +136,14 @@ class LineReader {
     std::vector<std::byte> pixels_;
 };
 
-} // namespace
+/// The pixels that an extent takes at a scale.
+std::int64_t scaled(std::int64_t extent, double scale) {
+    return std::max<std::int64_t>(1, std::llround(static_cast<double>(extent) * scale));
+}
 
-Thumbnail make_thumbnail(const ImageSource& source, std::int64_t frame, std::int64_t size) {
+/// Lines of a frame: all of them, or so many evenly spaced ones.
+Thumbnail shrink(const ImageSource& source, std::int64_t frame, std::int64_t size,
+                 std::int64_t lines_read) {
     constexpr std::int64_t memory = 64 * MiB;
     const ImageShape& image = source.image;
     ImageShape shown = image;
@@ -147,28 +152,82 @@ Thumbnail make_thumbnail(const ImageSource& source, std::int64_t frame, std::int
     }
     const std::int64_t longest = std::max(image.width, image.height);
     const double scale = std::min(1.0, static_cast<double>(size) / static_cast<double>(longest));
-    const auto scaled = [&](std::int64_t extent) {
-        return std::max<std::int64_t>(1, std::llround(static_cast<double>(extent) * scale));
-    };
-    Boxes boxes(shown, scaled(image.width), scaled(image.height));
+    const std::int64_t width = scaled(image.width, scale);
+    const std::int64_t height = scaled(image.height, scale);
+    shown.height = lines_read;
+    Boxes boxes(shown, width, height);
     LineReader lines(source, frame, memory);
     const ElementType type = source.reader->info().array.type;
-    for (std::int64_t first = 0; first < image.height; first += lines.step()) {
-        const std::int64_t count = std::min(lines.step(), image.height - first);
-        const std::byte* elements = lines.read(first, count);
+    const bool all = lines_read == image.height;
+    const std::int64_t step = all ? lines.step() : 1;
+    for (std::int64_t first = 0; first < lines_read; first += step) {
+        const std::int64_t count = std::min(step, lines_read - first);
+        const std::int64_t line = all ? first : (2 * first + 1) * image.height / (2 * lines_read);
+        const std::byte* elements = lines.read(line, count);
         visit_element_type(type, [&](auto zero) {
             using T = decltype(zero);
             boxes.add(reinterpret_cast<const T*>(elements), first, count);
         });
     }
-    Thumbnail thumbnail{scaled(image.width), scaled(image.height), shown.channels,
-                        type == ElementType::uint8, boxes.values()};
+    Thumbnail thumbnail{width, height, shown.channels, type == ElementType::uint8, boxes.values()};
+    shown.height = height;
     if (const std::int64_t times = size / longest; times > 1) {
         thumbnail.values = repeat(thumbnail.values, shown, times);
         thumbnail.width *= times;
         thumbnail.height *= times;
     }
     return thumbnail;
+}
+
+/// Bytes that must be read at most for `bytes` of a frame: of chunks that must be unpacked, all
+/// along the leading axes but `whole_axes` of the last.
+std::int64_t cost(const DatasetInfo& info, std::int64_t bytes, std::size_t whole_axes) {
+    if (!info.offset) {
+        for (std::size_t axis = 0; axis + whole_axes < info.chunk.size(); ++axis) {
+            bytes *= info.chunk[axis];
+        }
+    }
+    return bytes;
+}
+
+} // namespace
+
+ImageSource open_image(const std::string& file, const std::string& dataset,
+                       const std::optional<Palette>& palette, int threads) {
+    ImageSource source;
+    source.reader = open_rows(file, dataset, threads);
+    source.where = std::string(file).append(":").append(dataset);
+    const DatasetInfo& info = source.reader->info();
+    const Content content = palette == Palette::sand ? Content::sand : content_of(file, info);
+    source.palette = palette_for(palette, content, info.array, source.where);
+    source.image = image_shape(info.array, content, source.where);
+    return source;
+}
+
+Thumbnail make_thumbnail(const ImageSource& source, std::int64_t frame, std::int64_t size) {
+    return shrink(source, frame, size, source.image.height);
+}
+
+std::optional<Thumbnail> sampled_thumbnail(const ImageSource& source, std::int64_t frame,
+                                           std::int64_t size, std::int64_t most_bytes) {
+    const ImageShape& image = source.image;
+    const DatasetInfo& info = source.reader->info();
+    const std::int64_t line_bytes = image.line_elements() * size_of(info.array.type);
+    if (cost(info, image.height * line_bytes, 2) <= most_bytes) {
+        return shrink(source, frame, size, image.height);
+    }
+    const std::int64_t lines = most_bytes / cost(info, line_bytes, 1);
+    if (lines < 1) {
+        return std::nullopt;
+    }
+    // Four lines a pixel are enough, and less than one are none: then the picture is smaller.
+    const std::int64_t longest = std::max(image.width, image.height);
+    const double aspect = static_cast<double>(longest) / static_cast<double>(image.height);
+    const auto most_size = static_cast<std::int64_t>(static_cast<double>(lines) * aspect);
+    const std::int64_t fitting = std::clamp<std::int64_t>(most_size, 1, size);
+    const double scale = std::min(1.0, static_cast<double>(fitting) / static_cast<double>(longest));
+    return shrink(source, frame, fitting,
+                  std::min({image.height, lines, 4 * scaled(image.height, scale)}));
 }
 
 } // namespace runner

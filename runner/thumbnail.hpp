@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,8 +31,18 @@ struct ImageSource {
     Palette palette = Palette::grey;
 };
 
+/// Opens a dataset that is images. `palette`: nothing for that of its content. @throws Error as
+/// render() says.
+ImageSource open_image(const std::string& file, const std::string& dataset,
+                       const std::optional<Palette>& palette, int threads);
+
 /// Reads frame `frame` of a dataset, which has it, and averages it down to at most `size` on its
 /// longer side, or repeats its pixels. @throws Error as render() says.
 Thumbnail make_thumbnail(const ImageSource& source, std::int64_t frame, std::int64_t size);
+
+/// The same of evenly spaced lines alone where reading all of them takes more than `most_bytes`,
+/// and smaller where these are few. Nothing where a single line takes that much.
+std::optional<Thumbnail> sampled_thumbnail(const ImageSource& source, std::int64_t frame,
+                                           std::int64_t size, std::int64_t most_bytes);
 
 } // namespace runner

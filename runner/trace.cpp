@@ -17,15 +17,10 @@ namespace {
 using nlohmann::json;
 
 /// One row of the picture: a stage of a lane, by lane and then by the stage's place in the chain.
-using Row = std::pair<int, std::size_t>;
+using Row = std::pair<int, Stage>;
 
-std::size_t stage_index(std::vector<std::string>& stages, const std::string& stage) {
-    const auto found = std::find(stages.begin(), stages.end(), stage);
-    if (found != stages.end()) {
-        return static_cast<std::size_t>(found - stages.begin());
-    }
-    stages.push_back(stage);
-    return stages.size() - 1;
+std::string name_of(Stage stage) {
+    return std::string(stage_names[static_cast<std::size_t>(stage)]);
 }
 
 std::string text_of(const json& element) {
@@ -39,9 +34,13 @@ json metadata(const char* what, int rank, int row, json arguments) {
 
 } // namespace
 
-Trace::Trace(std::size_t capacity) : capacity_(capacity) { events_.reserve(capacity); }
+Trace::Trace(std::size_t capacity, std::size_t bars) : capacity_(capacity), timeline_(bars) {
+    events_.reserve(capacity);
+}
 
 void Trace::add(TraceEvent event) {
+    timeline_.add({event.lane, event.stage, event.start, event.end, event.end - event.start, 1,
+                   event.bytes, event.name});
     const std::lock_guard lock(mutex_);
     if (events_.size() == capacity_) {
         ++dropped_;
@@ -61,13 +60,11 @@ std::string Trace::chrome_events(int rank, const std::string& process) const {
         const std::lock_guard lock(mutex_);
         events = events_;
     }
-    // Stages are numbered as the first chunk meets them, which is the order of the chain.
     std::stable_sort(events.begin(), events.end(),
                      [](const auto& a, const auto& b) { return a.start < b.start; });
-    std::vector<std::string> stages;
     std::map<Row, int> rows;
     for (const TraceEvent& event : events) {
-        rows[{event.lane, stage_index(stages, event.stage)}] = 0;
+        rows[{event.lane, event.stage}] = 0;
     }
     std::string text;
     const auto append = [&](const json& element) {
@@ -82,16 +79,16 @@ std::string Trace::chrome_events(int rank, const std::string& process) const {
         identifier = number++;
         append(
             metadata("thread_name", rank, identifier,
-                     {{"name", "lane " + std::to_string(row.first) + " " + stages[row.second]}}));
+                     {{"name", "lane " + std::to_string(row.first) + " " + name_of(row.second)}}));
         append(metadata("thread_sort_index", rank, identifier, {{"sort_index", identifier}}));
     }
     for (const TraceEvent& event : events) {
         constexpr double microseconds = 1e6;
         append({{"ph", "X"},
                 {"name", event.name},
-                {"cat", event.stage},
+                {"cat", name_of(event.stage)},
                 {"pid", rank},
-                {"tid", rows[{event.lane, stage_index(stages, event.stage)}]},
+                {"tid", rows[{event.lane, event.stage}]},
                 {"ts", event.start * microseconds},
                 {"dur", std::max(0.0, event.end - event.start) * microseconds}});
     }

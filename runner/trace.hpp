@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "runner/timeline.hpp"
+
 #include <cstddef>
+#include <cstdint>
 #include <mutex>
 #include <span>
 #include <string>
@@ -13,24 +16,29 @@ namespace runner {
 struct TraceEvent {
     std::string name; ///< "chunk 7"
     int lane = 0;
-    std::string stage; ///< "read"
+    Stage stage = Stage::read;
     double start = 0;
     double end = 0;
+    std::int64_t bytes = 0;
 };
 
-/// What one rank did and when, taken down by several threads. Room for the events is taken at the
-/// start; what comes after it is full is counted and left out, so a long run stays bounded.
+/// What one rank did and when, taken down by several threads: every event up to `capacity` (what
+/// comes after is counted and left out), and the whole run as a timeline of at most `bars` bars. So
+/// a long run stays bounded.
 class Trace {
   public:
     static constexpr std::size_t default_capacity = 200000;
 
-    explicit Trace(std::size_t capacity = default_capacity);
+    /// Room for the events is taken here. `bars` 0: no timeline is kept.
+    explicit Trace(std::size_t capacity = default_capacity, std::size_t bars = 0);
 
     /// Safe from any thread.
     void add(TraceEvent event);
 
     /// Events that found no room.
     std::size_t dropped() const;
+
+    const Timeline& timeline() const { return timeline_; }
 
     /// The rank's events as elements of a Chrome trace's array, separated by commas: a process
     /// `rank` called `process`, in it a row for every lane and stage. Empty without events.
@@ -41,6 +49,7 @@ class Trace {
     std::size_t capacity_;
     std::size_t dropped_ = 0;
     std::vector<TraceEvent> events_;
+    Timeline timeline_;
 };
 
 /// The ranks' chrome_events() as one document, for chrome://tracing and ui.perfetto.dev.

@@ -3,9 +3,10 @@
 
 #include "base/durations.hpp"
 #include "base/error.hpp"
-#include "io/sand_file.hpp"
+#include "io/rows_format.hpp"
 #include "jobs/toml_text.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 namespace runner {
@@ -193,6 +194,25 @@ std::int64_t VerbParser::integer(const std::string& option, const std::string& g
     return value;
 }
 
+std::vector<std::int64_t> VerbParser::shape(const std::string& given) const {
+    std::vector<std::int64_t> shape;
+    for (std::size_t begin = 0; begin <= given.size();) {
+        const std::size_t comma = std::min(given.find(',', begin), given.size());
+        shape.push_back(integer("each extent of --shape", given.substr(begin, comma - begin), 1));
+        begin = comma + 1;
+    }
+    return shape;
+}
+
+ElementType VerbParser::element(const std::string& option, const std::string& given) const {
+    std::vector<std::string> names;
+    names.reserve(all_element_types.size());
+    for (const ElementType each : all_element_types) {
+        names.emplace_back(name_of(each));
+    }
+    return all_element_types.at(index_of(option, given, names));
+}
+
 double VerbParser::amount(const std::string& option, const std::string& given) const {
     double value = 0;
     if (!reads_whole(given, value) || !(value >= 0)) {
@@ -214,8 +234,9 @@ DatasetName VerbParser::dataset(const std::string& argument, const std::string& 
 
 DatasetName VerbParser::whole_dataset(const std::string& argument, const std::string& given) const {
     DatasetName name = dataset(argument, given);
-    if (name.dataset.empty() && is_sand_name(name.file)) {
-        name.dataset = sand_dataset;
+    if (const RowsFormat* format = rows_format_of(name.file);
+        format != nullptr && name.dataset.empty()) {
+        name.dataset = format->dataset;
     }
     if (name.dataset.empty()) {
         refuse(argument + " lacks the dataset: write " + given + ":/dataset",

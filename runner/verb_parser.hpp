@@ -70,11 +70,14 @@ class VerbParser {
     std::optional<double> duration(const std::string& option, const std::string& given) const;
     std::int64_t integer(const std::string& option, const std::string& given, std::int64_t least,
                          std::int64_t most = std::numeric_limits<std::int64_t>::max()) const;
+    /// Extents of --shape, each at least 1: "Z,Y,X".
+    std::vector<std::int64_t> shape(const std::string& given) const;
+    ElementType element(const std::string& option, const std::string& given) const;
     /// A number of at least 0.
     double amount(const std::string& option, const std::string& given) const;
     /// "FILE" or "FILE:/dataset", cut at the last ":/".
     DatasetName dataset(const std::string& argument, const std::string& given) const;
-    /// "FILE:/dataset", or the name of a .sand file alone.
+    /// "FILE:/dataset", or the name alone of a file that has one dataset (io/rows_format.hpp).
     DatasetName whole_dataset(const std::string& argument, const std::string& given) const;
 
     [[noreturn]] void refuse(const std::string& why, const std::string& try_this = "") const;

@@ -26,7 +26,7 @@ Command parse_run(const Verb& verb, std::span<const std::string> arguments) {
     parser.add_option("--resume", resume, "NAME", "auto, never or require; over run.resume");
     parser.add_flag("--quiet", command.quiet, "no progress, only warnings and errors");
     parser.add_repeatable("--report", command.reports, "FILE",
-                          "write what was done to FILE.json; repeatable");
+                          "write what was done, to FILE.json or as a page, FILE.html; repeatable");
     parser.add_option("--max-time", max_time, "DURATION",
                       "stop in time to be done by then, to go on later: 90s, 30min, 2h, 1:30:00");
     parser.add_option("--trace", trace, "FILE.json",
@@ -39,8 +39,9 @@ Command parse_run(const Verb& verb, std::span<const std::string> arguments) {
         "--resume", resume, {"auto", "never", "require"},
         std::array{ResumeChoice::automatic, ResumeChoice::never, ResumeChoice::require});
     for (const std::string& report : command.reports) {
-        if (!report.ends_with(".json")) {
-            parser.refuse("--report writes a file that ends in .json, not " + quoted_text(report));
+        if (!report.ends_with(".json") && !report.ends_with(".html")) {
+            parser.refuse("--report writes a file that ends in .json or .html, not " +
+                          quoted_text(report));
         }
     }
     if (!trace.empty()) {
@@ -116,16 +117,15 @@ Command parse_devices(const Verb& verb, std::span<const std::string> arguments) 
     return command;
 }
 
-std::vector<std::int64_t> parse_shape(const VerbParser& parser, const std::string& given) {
-    std::vector<std::int64_t> shape;
-    std::size_t begin = 0;
-    while (begin <= given.size()) {
-        const std::size_t comma = std::min(given.find(',', begin), given.size());
-        shape.push_back(
-            parser.integer("each extent of --shape", given.substr(begin, comma - begin), 1));
-        begin = comma + 1;
+double parse_counts(const VerbParser& parser, Pattern pattern, const std::string& given) {
+    if (pattern != Pattern::xray) {
+        parser.refuse("--counts is of the pattern xray alone");
     }
-    return shape;
+    const double counts = parser.amount("--counts", given);
+    if (counts == 0 || counts > most_counts) {
+        parser.refuse("--counts is above 0 and at most 1e9, not " + given);
+    }
+    return counts;
 }
 
 Command parse_generate(const Verb& verb, std::span<const std::string> arguments) {
@@ -140,7 +140,9 @@ Command parse_generate(const Verb& verb, std::span<const std::string> arguments)
     parser.add_option("--shape", shape, "Z,Y,X",
                       "extents, the last running fastest; default: the sample's own");
     parser.add_option("--dtype", type, "TYPE", element_type_names() + "; default for sand: uint8");
-    parser.add_option("--seed", seed, "NUMBER", "of noise (default 0)");
+    parser.add_option("--seed", seed, "NUMBER", "of noise and xray (default 0)");
+    std::string counts;
+    parser.add_option("--counts", counts, "NUMBER", "of xray: photons a voxel (default 1000)");
     const CLI::Option* const dataset =
         parser.add_option("--dataset", command.dataset, "NAME",
                           "its place in the file (default /data, of sand /frames)");
@@ -151,26 +153,22 @@ Command parse_generate(const Verb& verb, std::span<const std::string> arguments)
     parser.index_of("PATTERN", command.request.pattern, generate_patterns());
     const Pattern pattern = *pattern_named(command.request.pattern);
     const bool is_sand = is_sand_pattern(pattern);
-    std::vector<std::string> types;
-    types.reserve(all_element_types.size());
-    for (const ElementType each : all_element_types) {
-        types.emplace_back(name_of(each));
-    }
     const std::optional<std::vector<std::int64_t>> usual = usual_shape(pattern);
     if (shape.empty() && !usual) {
         parser.refuse("--shape is required");
     }
-    command.request.shape = shape.empty() ? *usual : parse_shape(parser, shape);
+    command.request.shape = shape.empty() ? *usual : parser.shape(shape);
     if (type.empty() && !is_sand) {
         parser.refuse("--dtype is required");
     }
-    command.request.type = type.empty()
-                               ? ElementType::uint8
-                               : all_element_types.at(parser.index_of("--dtype", type, types));
+    command.request.type = type.empty() ? ElementType::uint8 : parser.element("--dtype", type);
     if (dataset->count() == 0) {
         command.dataset = is_sand ? "/frames" : "/data";
     }
     command.request.seed = static_cast<std::uint64_t>(parser.integer("--seed", seed, 0));
+    if (!counts.empty()) {
+        command.request.counts = parse_counts(parser, pattern, counts);
+    }
     if (command.dataset.empty() || command.file.empty()) {
         parser.refuse("a file and a dataset have names");
     }
@@ -250,6 +248,27 @@ Command parse_explain(const Verb& verb, std::span<const std::string> arguments) 
     return command;
 }
 
+Command parse_report(const Verb& verb, std::span<const std::string> arguments) {
+    VerbParser parser(verb, "runner report out/one.json out/two.json --page out/runs.html\n  "
+                            "runner report out/one.json --page out/one.html");
+    ReportCommand command;
+    std::string page;
+    parser.add_arguments("A.json", command.files, "what --report FILE.json has written");
+    parser.add_option("--page", page, "FILE.html",
+                      "write a page for a browser too: the table, or one run's whole report");
+    parser.add_flag("--json", command.json, "print the table as JSON");
+    if (auto help = parser.parse(arguments)) {
+        return *help;
+    }
+    if (!page.empty()) {
+        if (!page.ends_with(".html")) {
+            parser.refuse("--page writes a file that ends in .html, not " + quoted_text(page));
+        }
+        command.page = page;
+    }
+    return command;
+}
+
 } // namespace
 
 std::span<const Verb> verbs() {
@@ -268,11 +287,13 @@ std::span<const Verb> verbs() {
         Verb{"compare", "A:/x B:/y", "measures how two datasets differ", parse_compare},
         Verb{"render", "FILE:/x... OUT.png", "makes a picture of images or slices, side by side",
              parse_render},
-        Verb{"convert", "IN OUT", "makes .sand, HDF5 or .png of frames in .sand or HDF5",
+        Verb{"convert", "IN OUT", "makes a file of another format: HDF5, .npy, .tif, .png, .sand",
              parse_convert},
         Verb{"verify", "OUT.h5", "checks a finished output against its checksums and its input",
              parse_verify},
         Verb{"repair", "OUT.h5", "computes what is wrong in a finished output again", parse_repair},
+        Verb{"report", "A.json...", "compares runs by their reports, or shows one as a page",
+             parse_report},
         Verb{"devices", "", "lists the GPUs of this host and which rank would get which",
              parse_devices},
     };

@@ -5,6 +5,7 @@
 #include "io/row_geometry.hpp"
 #include "runner/finished_output.hpp"
 #include "runner/row_computation.hpp"
+#include "runner/survey_input.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -57,6 +58,7 @@ std::optional<PreparedJob> prepare_places(const VerifyRequest& request,
                          "a snapshot comes from all generations before it",
                          "Run the job again with another output.file and compare the two"});
         }
+        survey_input(prepared, request.threads);
         return prepared;
     } catch (const Error& error) {
         if (request.recompute) {
@@ -141,7 +143,7 @@ Verification verify(const VerifyRequest& request) {
     const FinishedOutput output = read_finished_output(request.file);
     Verification result;
     result.file = output.file;
-    result.dataset = output.job.output.dataset;
+    result.dataset = output.datasets_text();
     result.array = output.stored.array;
     const std::optional<PreparedJob> prepared =
         prepare_places(request, output, result.not_recomputed);

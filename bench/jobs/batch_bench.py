@@ -131,14 +131,12 @@ class Bench:
         for _ in range(self.options.repeats):
             self.clear()
             walls.append(self.wall(ranks, "batch", batch, "--quiet"))
-            story = self.events()
-            begun = {each["output"]: each["time"] for each in story if each["event"] == "started"}
+            done = [each for each in self.events() if each["event"] == "done"]
             busy = 0
-            done = [each for each in story if each["event"] == "done"]
             for each in done:
                 with h5py.File(each["output"]) as file:
-                    busy += int(file.attrs["ranks"]) * (each["time"] - begun[each["output"]])
-            spans.append(done[-1]["time"] - min(begun.values()))
+                    busy += int(file.attrs["ranks"]) * each["seconds"]
+            spans.append(done[-1]["time"] - min(each["time"] - each["seconds"] for each in done))
             idle.append(1 - busy / (ranks * spans[-1]))
         print(f"uneven: one dataset of {self.options.large} MiB and 30 of 8 to 23 MiB, {ranks} ranks")
         line("batch", spread(walls, "s"))
@@ -175,7 +173,8 @@ def main():
     version = subprocess.run([bench.runner, "--version"], capture_output=True, text=True).stdout
     model = [text.split(":")[1].strip() for text in pathlib.Path("/proc/cpuinfo").read_text()
              .splitlines() if text.startswith("model name")]
-    print(f"{version.splitlines()[0]}; {model[0] if model else 'unknown processor'}, "
+    commit = [text.split()[1] for text in version.splitlines() if "commit:" in text]
+    print(f"runner {commit[0]}, CPU, {model[0] if model else 'unknown processor'}, "
           f"{len(os.sched_getaffinity(0))} cores, load {os.getloadavg()[0]:.1f} before, "
           f"{datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d %H:%M} UTC")
     print(f"median (least to most) of {options.repeats} runs in turns, "

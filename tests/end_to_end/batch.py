@@ -19,7 +19,7 @@ import h5py
 
 import batch_runs as runs
 from batch_runs import batch, marks, outputs, same, status, write_job
-from faulty_runs import Findings, kill_all, report, wait_until
+from faulty_runs import Findings, kill_all, ranks_of, report, wait_until
 
 CORRUPT = [7, 23, 41]
 LARGE = 10  # every so many: long enough to be killed in the middle of
@@ -37,23 +37,18 @@ def make_inputs(count):
             path.write_bytes(bytes(data[:len(data) // 2]))
 
 
-def unfinished(folder):
-    """The outputs that are under way."""
-    return {str(path) for path in pathlib.Path(folder).rglob("*.partial")}
-
-
 def kill(runner, rng, launch):
     """Starts the batch and kills it with all its processes some time after it has begun a dataset.
     Whether it was at work on one then; nothing where it was through before."""
-    before = {path: path.stat().st_mtime_ns for path in pathlib.Path("out").rglob("*.partial")}
+    before = {path: path.stat().st_mtime_ns for path in runs.files("out", ".partial")}
 
     def is_at_work():
-        for path in pathlib.Path("out").rglob("*.partial"):
+        for path in runs.files("out", ".partial"):
             try:
                 if path.stat().st_mtime_ns != before.get(path):
                     return True
             except OSError: # just completed
-                return True
+                pass
         return False
 
     process = subprocess.Popen(runs.command(runner, "--quiet", launch=launch),
@@ -61,11 +56,14 @@ def kill(runner, rng, launch):
                                start_new_session=True)
     wait_until(lambda: process.poll() is not None or is_at_work(), 60)
     time.sleep(rng.uniform(0, 0.06))
+    ranks = ranks_of(process)
     kill_all(process)
     process.communicate()
+    # A killed process ends the call that it is in first.
+    wait_until(lambda: not any(os.path.exists(f"/proc/{rank}/exe") for rank in ranks), 60)
     if process.returncode in (0, 3, 4): # of the corrupt ones and the one that is not ours
         return None
-    return is_at_work() and bool(unfinished("out"))
+    return is_at_work()
 
 
 def prepare_before(runner, names, findings):

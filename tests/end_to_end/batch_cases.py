@@ -120,28 +120,28 @@ def sand():
     for number, fault in enumerate(["rename:kill@1:s0.sand", "write:kill@2:log-",
                                     "unlink:kill@1:s2.sand.journal", "rename:kill@1:s3.sand",
                                     "write:kill@4:log-"]):
-        before = runs.marks("out", "*.sand")
+        before = runs.marks("out", ".sand")
         done = batch(RUNNER, "--quiet", LD_PRELOAD=SHIM, FAULT=fault)
         expect(done.returncode == -signal.SIGKILL, f"{fault}: exit {done.returncode}", done.stderr)
-        now = runs.marks("out", "*.sand")
+        now = runs.marks("out", ".sand")
         expect(all(now.get(name) == mark for name, mark in before.items()),
                f"kill {number}: made twice")
-    before = runs.marks("out", "*.sand")
+    before = runs.marks("out", ".sand")
     done = batch(RUNNER)
-    now = runs.marks("out", "*.sand")
+    now = runs.marks("out", ".sand")
     expect(done.returncode == 0, f"after kills: exit {done.returncode}", done.stderr)
     expect(all(now.get(name) == mark for name, mark in before.items()), "made twice at the end")
     expect(sand_outputs("out") == wanted, "other .sand outputs than undisturbed")
     expect(not runs.beside("out", ".sand"), f"leaves {runs.beside('out', '.sand')}")
     done = batch(RUNNER)
-    expect(runs.marks("out", "*.sand") == now, "sand is done again", done.stderr)
+    expect(runs.marks("out", ".sand") == now, "sand is done again", done.stderr)
     sand_job("out", 50) # killed with a stale one under the name, which is still known then
     done = batch(RUNNER, "--quiet", LD_PRELOAD=SHIM, FAULT="rename:kill@1:s0.sand")
     expect(done.returncode == -signal.SIGKILL, f"stale: exit {done.returncode}", done.stderr)
-    expect(runs.marks("out", "*.sand") == now, "the old ones went before there were new ones")
+    expect(runs.marks("out", ".sand") == now, "the old ones went before there were new ones")
     done = batch(RUNNER)
     expect(done.returncode == 0, f"stale ones: exit {done.returncode}", done.stderr)
-    expect(all(mark != now[name] for name, mark in runs.marks("out", "*.sand").items()),
+    expect(all(mark != now[name] for name, mark in runs.marks("out", ".sand").items()),
            "stale .sand outputs stay")
     subprocess.run(["rm", "-r", "out/job.state"], check=True)
     done = batch(RUNNER)
@@ -159,7 +159,7 @@ def large():
     expect(done.returncode == 0, f"large: exit {done.returncode}", done.stderr)
     expect(runs.same(runs.outputs("out"), wanted), "outputs of three ranks")
     ranks = {}
-    for path in pathlib.Path("out").rglob("*.h5"):
+    for path in runs.files("out", ".h5"):
         with h5py.File(path) as file:
             ranks[path.name] = int(file.attrs["ranks"])
     large_ranks = ranks.pop("large_convolve.h5")

@@ -45,10 +45,16 @@ def write_image(path, shape, seed):
         file["image"] = np.random.default_rng(seed).random(shape, dtype=np.float32)
 
 
+def files(folder, ending):
+    """All files in it whose name ends so; folders may go meanwhile."""
+    return [pathlib.Path(place, name) for place, _, names in os.walk(folder) for name in names
+            if name.endswith(ending)]
+
+
 def outputs(folder):
     """The elements of each output, by its name."""
     found = {}
-    for path in sorted(pathlib.Path(folder).rglob("*_convolve.h5")):
+    for path in sorted(files(folder, "_convolve.h5")):
         with h5py.File(path) as file:
             found[str(path.relative_to(folder))] = file["image"][...]
     return found
@@ -58,18 +64,17 @@ def same(a, b):
     return a.keys() == b.keys() and all(np.array_equal(a[name], b[name]) for name in a)
 
 
-def marks(folder, pattern="*_convolve.h5"):
+def marks(folder, ending="_convolve.h5"):
     """By what an output is seen to have been made again: its inode and time."""
     return {str(path.relative_to(folder)): (path.stat().st_ino, path.stat().st_mtime_ns)
-            for path in pathlib.Path(folder).rglob(pattern)}
+            for path in files(folder, ending)}
 
 
 def beside(folder, ending="_convolve.h5"):
     """What stands beside outputs. A lock's file may stay where a process was killed, and means
     nothing."""
-    return [str(path) for path in pathlib.Path(folder).rglob("*")
-            if path.is_file() and not path.name.endswith((ending, ".lock"))
-            and ".state" not in str(path)]
+    return [str(path) for path in files(folder, "")
+            if not path.name.endswith((ending, ".lock")) and ".state" not in str(path)]
 
 
 def events(state):

@@ -39,13 +39,13 @@ TEST(CommandLine, ARunTakesEveryOption) {
     const RunCommand run =
         parse_as<RunCommand>({"--set", "run.lanes=2", "jobs/a.toml", "--set=output.file=\"b=c.h5\"",
                               "--backend", "cuda", "--resume", "require", "--quiet", "--report",
-                              "a.json", "--report", "b.json", "--trace", "t.json"});
+                              "a.json", "--report", "b.html", "--trace", "t.json"});
     EXPECT_EQ(run.job, "jobs/a.toml");
     EXPECT_EQ(run.settings, (Words{"run.lanes=2", "output.file=\"b=c.h5\""}));
     EXPECT_EQ(run.backend, BackendChoice::cuda);
     EXPECT_EQ(run.resume, ResumeChoice::require);
     EXPECT_TRUE(run.quiet);
-    EXPECT_EQ(run.reports, (Words{"a.json", "b.json"}));
+    EXPECT_EQ(run.reports, (Words{"a.json", "b.html"}));
     EXPECT_EQ(run.trace, "t.json");
 }
 
@@ -183,8 +183,8 @@ TEST(CommandLine, MistakesHaveOneWholeMessage) {
         {{"plna", "x.toml"}, "unknown verb (\"plna\"): did you mean plan?"},
         {{"fold", "a", "b"},
          "unknown verb (\"fold\"): the verbs are run, plan, batch, status, explain, init, "
-         "generate, inspect, "
-         "compare, render, convert, verify, repair, devices. A job file is named with its ending, "
+         "generate, inspect, compare, render, convert, verify, repair, report, devices. A job file "
+         "is named with its ending, "
          "as in "
          "runner job.toml"},
         {{"run"}, wrong("run", "JOB is required")},
@@ -198,8 +198,8 @@ TEST(CommandLine, MistakesHaveOneWholeMessage) {
          wrong("run", "--backend is one of auto, cpu, cuda, not \"cdua\"", "Did you mean cuda?")},
         {{"a.toml", "--resume", "yes"},
          wrong("run", "--resume is one of auto, never, require, not \"yes\"")},
-        {{"a.toml", "--report", "a.html"},
-         wrong("run", "--report writes a file that ends in .json, not \"a.html\"")},
+        {{"a.toml", "--report", "a.txt"},
+         wrong("run", "--report writes a file that ends in .json or .html, not \"a.txt\"")},
         {{"plan", "a.toml", "-n", "0"},
          wrong("plan", "-n is an integer of at least 1 and at most 1000000, not \"0\"")},
         {{"plan", "a.toml", "-n", "2.5"},
@@ -209,7 +209,7 @@ TEST(CommandLine, MistakesHaveOneWholeMessage) {
         {{"generate", "noisy", "a.h5", "--shape", "1", "--dtype", "uint8"},
          wrong("generate",
                "PATTERN is one of noise, index, gradient, sample-1, sample-2, sample-3, sample-4, "
-               "sand-noise, "
+               "sand-noise, phantom, xray, "
                "not \"noisy\"",
                "Did you mean noise?")},
         {{"generate", "noise", "a.h5"}, wrong("generate", "--shape is required")},
@@ -248,7 +248,7 @@ TEST(CommandLine, MistakesHaveOneWholeMessage) {
         {{"repair", "a.h5", "--inptu", "b.h5"},
          wrong("repair", "there is no option \"--inptu\"", "Did you mean --input?")},
         {{"init", "convolv"},
-         wrong("init", "KIND is one of convolve, sand, transpose, not \"convolv\"",
+         wrong("init", "KIND is one of convolve, denoise, match, sand, transpose, not \"convolv\"",
                "Did you mean convolve?")},
     };
     for (const auto& [words, expected] : cases) {

@@ -48,6 +48,10 @@ TEST_F(Compare, BytesWorkedByHand) {
     const auto result =
         of<std::uint8_t, std::uint8_t>({2, 2}, {10, 20, 30, 0}, {10, 23, 26, 0}, 3.5);
     EXPECT_EQ(result.different, 2);
+    EXPECT_EQ(result.first.value, 3);
+    EXPECT_EQ(result.first.position, (std::vector<std::int64_t>{0, 1}));
+    EXPECT_NE(comparison_text(result).find("first difference  3 at [0, 1]: 20 and 23\n"),
+              std::string::npos);
     EXPECT_EQ(result.absolute.value, 4);
     EXPECT_EQ(result.absolute.position, (std::vector<std::int64_t>{1, 0}));
     EXPECT_EQ(result.absolute.a, 30);
@@ -73,6 +77,20 @@ TEST_F(Compare, FloatsTakeTheirRangeAsPeakAndCountDecades) {
     EXPECT_EQ(result.decades, (std::map<int, std::int64_t>{{-1, 1}, {0, 1}, {1, 1}}));
     EXPECT_EQ(result.absolute.position, (std::vector<std::int64_t>{2}));
     EXPECT_DOUBLE_EQ(result.relative.value, 30.0 / 31);
+}
+
+TEST_F(Compare, DifferencesAreDividedByAThird) {
+    write_dataset(folder_ / "a.h5", "/x", {5}, std::vector<double>{1, 2, 3, 4, 5});
+    write_dataset(folder_ / "b.h5", "/y", {5}, std::vector<double>{1, 4, 2, 8, 6});
+    write_dataset(folder_ / "c.h5", "/z", {5}, std::vector<double>{0, -4, 1, 0, 8});
+    const auto result =
+        compare({folder_ / "a.h5", "/x", folder_ / "b.h5", "/y", 0, 1, folder_ / "c.h5", "/z"});
+    ASSERT_TRUE(result.divided); // 0, 0.5, 1, 4 / 0, 0.125
+    EXPECT_EQ(result.divided->decades, (std::map<int, std::int64_t>{{-1, 2}, {0, 1}}));
+    EXPECT_EQ(result.divided->infinite, 1);
+    EXPECT_DOUBLE_EQ(result.divided->mean, 1.625 / 4);
+    EXPECT_NE(comparison_text(result).find("differences divided by"), std::string::npos);
+    EXPECT_EQ(nlohmann::json::parse(comparison_json(result))["divided"]["infinite"], 1);
 }
 
 TEST_F(Compare, DecadesBeginAtPowersOfTen) {

@@ -9,6 +9,7 @@
 #include "tests/io/read_png.hpp"
 #include "tests/io/scratch_folder.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -50,6 +51,13 @@ class Convert : public testing::Test {
         return {first, first + 15};
     }
 
+    bool is_said_to_be_sand(const std::string& name) const {
+        const AttributeList attributes = root_attributes(path(name));
+        return std::any_of(attributes.begin(), attributes.end(), [](const auto& each) {
+            return each.first == "kind" && each.second == AttributeValue("sand");
+        });
+    }
+
     std::size_t files() const {
         const std::filesystem::directory_iterator entries(folder_.path());
         return static_cast<std::size_t>(std::distance(begin(entries), end(entries)));
@@ -67,10 +75,7 @@ TEST_F(Convert, ThereAndBackIsTheSame) {
               (std::vector<std::int64_t>{4, 3, 5}));
     EXPECT_EQ(read_dataset<std::uint8_t>(path("b.h5"), "/frames"), cells_);
     EXPECT_EQ(read_generations(path("b.h5"), "/frames", 4), (Numbers{1, 2, 3, 4}));
-    const AttributeList attributes = root_attributes(path("b.h5"));
-    ASSERT_EQ(attributes.size(), 1);
-    EXPECT_EQ(attributes[0].first, "kind");
-    EXPECT_EQ(std::get<std::string>(attributes[0].second), "sand");
+    EXPECT_TRUE(is_said_to_be_sand("b.h5"));
     EXPECT_EQ(files(), 3); // nothing partial
 }
 
@@ -113,7 +118,7 @@ TEST_F(Convert, OtherElementsStayWhatTheyAreInHdf5) {
     convert(last);
     EXPECT_EQ(read_dataset<float>(path("g.h5"), "/frames"), (std::vector<float>{5, 6, 7, 8}));
     EXPECT_FALSE(read_generations(path("g.h5"), "/frames", 1));
-    EXPECT_TRUE(root_attributes(path("g.h5")).empty());
+    EXPECT_FALSE(is_said_to_be_sand("g.h5"));
 }
 
 TEST_F(Convert, APictureHasAPixelACell) {
@@ -165,14 +170,32 @@ TEST_F(Convert, ASequenceHasTheGenerationsInItsNames) {
 
 TEST_F(Convert, SandOfThreeColumnsHasNoColoursOfItsOwn) {
     write_dataset<std::uint8_t>(path("n.h5"), "/frames", {1, 2, 3}, {0, 1, 2, 3, 2, 1});
-    const auto colours = error_of([&] { to("n.h5", "other.h5"); });
-    ASSERT_TRUE(colours);
-    EXPECT_EQ(colours->code(), ExitCode::usage);
+    to("n.h5", "colour.png");
+    EXPECT_EQ(read_png(path("colour.png")).width, 2);
     to("n.h5", "n.sand");
-    write_attributes(path("n.h5"), {{"kind", "sand"}});
-    to("n.h5", "other.h5");
     to("n.sand", "n.png");
     EXPECT_EQ(read_png(path("n.png")).width, 3);
+}
+
+TEST_F(Convert, KeepsTheShapeUnlessFramesAreChosen) {
+    write_dataset<float>(path("f.h5"), "/frames", {2, 1, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8});
+    using Shape = std::vector<std::int64_t>;
+    const auto shape_of = [&](const std::string& name) {
+        return inspect_dataset(path(name), "/frames").array.shape;
+    };
+    to("f.h5", "f.npy");
+    EXPECT_EQ(shape_of("f.npy"), (Shape{2, 1, 2, 2}));
+    to("f.npy", "g.h5");
+    EXPECT_EQ(shape_of("g.h5"), (Shape{2, 1, 2, 2}));
+    ConvertRequest some = request("f.h5", "h.npy");
+    some.frames = parse_frames("1:2");
+    convert(some);
+    EXPECT_EQ(shape_of("h.npy"), (Shape{1, 2, 2}));
+    some.frames = one_frame(1);
+    some.output = path("i.npy");
+    convert(some);
+    EXPECT_EQ(shape_of("i.npy"), (Shape{2, 2}));
+    EXPECT_EQ(read_dataset<float>(path("i.npy"), ""), (std::vector<float>{5, 6, 7, 8}));
 }
 
 TEST_F(Convert, NamesTheCellThatIsNoMaterial) {
@@ -202,9 +225,11 @@ TEST_F(Convert, RefusesWhatItCannotDo) {
         const char* words;
     };
     for (const Case& each : {
-             Case{"in.h5", "a.npy", ExitCode::usage, ".sand, .h5, .hdf5 and .png to make"},
+             Case{"in.h5", "a.mrc", ExitCode::usage, ".tif, .tiff and .png to make"},
              Case{"in.h5", "a", ExitCode::usage, "to make"},
-             Case{"a.tif", "a.h5", ExitCode::usage, ".sand and HDF5 files to read"},
+             Case{"a.jpg", "a.h5", ExitCode::usage, ".nii.gz and HDF5 files to read"},
+             Case{"a.raw", "a.h5", ExitCode::usage, "--shape"},
+             Case{"a.tif", "a.h5", ExitCode::input, "No such file"},
              Case{"in.h5", "a.png", ExitCode::usage, "has 4"},
              Case{"f.h5", "a.png", ExitCode::usage, "runner render"},
              Case{"f.h5", "a.sand", ExitCode::usage, "each a uint8"},

@@ -158,5 +158,47 @@ TEST(Decomposition, HoldsForSizesPast32Bits) {
     EXPECT_EQ(d.slab(3).first, d.slab(2).last);
 }
 
+/// Layers of 3 lines; references in layers 0, 4, 8 and the last corner, 9, of 12: 5 each.
+Decomposition of_layers() { return {1, 36, 6, RowBorder::inside, 3, 6, 2, {}, {3, 5, 4, 9}}; }
+
+TEST(OutputRows, AreThoseOfLayersThatHaveAny) {
+    const OutputRows made = of_layers().made;
+    const std::vector<std::int64_t> before = {0, 5, 5, 5, 5, 10, 10, 10, 10, 15, 20, 20, 20};
+    for (std::size_t layer = 0; layer < before.size(); ++layer) {
+        EXPECT_EQ(made.before(static_cast<std::int64_t>(layer) * 3), before[layer]) << layer;
+    }
+    for (std::int64_t layers = 1; layers <= 12; ++layers) {
+        for (std::int64_t first = 0; first + layers <= 12; ++first) {
+            EXPECT_LE(made.before((first + layers) * 3) - made.before(first * 3),
+                      made.most(layers * 3));
+        }
+    }
+    const OutputRows each{};
+    EXPECT_EQ(each.before(17), 17);
+    EXPECT_EQ(each.most(17), 17);
+}
+
+TEST(OutputRows, LeadBackToTheRowsThatMakeThem) {
+    const Decomposition d = of_layers();
+    EXPECT_EQ(d.out_rows({0, 36}), (RowRange{0, 20}));
+    EXPECT_EQ(d.rows_within({0, 20}), (RowRange{0, 36}));
+    EXPECT_EQ(d.rows_within({5, 15}), (RowRange{3, 27}));
+    EXPECT_TRUE(d.rows_within({6, 9}).empty());
+    EXPECT_EQ(d.rows_around({6, 9}), (RowRange{12, 15}));
+    EXPECT_EQ(d.rows_around({4, 16}), (RowRange{0, 30}));
+    EXPECT_EQ(d.rows_around({0, 20}), (RowRange{0, 30}));
+    for (std::int64_t first = 0; first < 20; ++first) {
+        for (std::int64_t last = first + 1; last <= 20; ++last) {
+            const RowRange around = d.out_rows(d.rows_around({first, last}));
+            EXPECT_LE(around.first, first);
+            EXPECT_GE(around.last, last);
+            if (const RowRange within = d.rows_within({first, last}); !within.empty()) {
+                EXPECT_GE(d.out_rows(within).first, first);
+                EXPECT_LE(d.out_rows(within).last, last);
+            }
+        }
+    }
+}
+
 } // namespace
 } // namespace runner

@@ -76,7 +76,7 @@ TEST(Generate, RefusesWhatItDoesNotKnow) {
     EXPECT_EQ(pattern->code(), ExitCode::usage);
     EXPECT_EQ(
         pattern->text().try_this,
-        "Known are noise, index, gradient, sample-1, sample-2, sample-3, sample-4, sand-noise");
+        "Known are noise, index, gradient, sample-1, sample-2, sample-3, sample-4, sand-noise, phantom, xray");
     for (const auto& shape : {std::vector<std::int64_t>{}, {3, 0}, {-1}}) {
         const auto error =
             error_of([&] { generate(request("noise", shape), folder / "a.h5", "x", 1); });

@@ -2,6 +2,7 @@
 #include "runner/render.hpp"
 
 #include "base/error.hpp"
+#include "runner/thumbnail.hpp"
 #include "tests/io/dataset_file.hpp"
 #include "tests/io/read_png.hpp"
 #include "tests/io/scratch_folder.hpp"
@@ -145,6 +146,34 @@ TEST_F(Render, ContrastIsEachOnesOwnOrTheSame) {
     EXPECT_EQ(same.pixels[0], 0);
     EXPECT_EQ(same.pixels[1], 64); // 1 of 4
     EXPECT_EQ(same.pixels[11], 255);
+}
+
+TEST_F(Render, SampledThumbnailsReadEvenlySpacedLinesAndAreSmallerWhereTheseAreFew) {
+    // Line y holds y everywhere.
+    std::vector<float> values(200 * 100);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const std::size_t line = i / 100;
+        values[i] = static_cast<float>(line);
+    }
+    put<float>("a", {200, 100}, values);
+    const ImageSource source = open_image(folder_ / "a", "/x", std::nullopt, 1);
+    const auto sampled = [&](std::int64_t lines, std::int64_t size) {
+        return sampled_thumbnail(source, 0, size, lines * 400);
+    };
+    const std::optional<Thumbnail> whole = sampled(200, 4);
+    ASSERT_TRUE(whole);
+    EXPECT_EQ(whole->values,
+              (std::vector<double>{24.5, 24.5, 74.5, 74.5, 124.5, 124.5, 174.5, 174.5}));
+    const std::optional<Thumbnail> few = sampled(8, 4);
+    ASSERT_TRUE(few); // lines 12, 37 …
+    EXPECT_EQ(few->values,
+              (std::vector<double>{24.5, 24.5, 74.5, 74.5, 124.5, 124.5, 174.5, 174.5}));
+    const std::optional<Thumbnail> fewer = sampled(2, 4);
+    ASSERT_TRUE(fewer);
+    EXPECT_EQ(fewer->height, 2);
+    EXPECT_EQ(fewer->width, 1);
+    EXPECT_EQ(fewer->values, (std::vector<double>{50, 150}));
+    EXPECT_FALSE(sampled_thumbnail(source, 0, 4, 399));
 }
 
 TEST_F(Render, OneAxisIsNoPicture) {

@@ -19,10 +19,10 @@ using nlohmann::json;
 
 TEST(Trace, HasARowForEveryLaneAndStage) {
     Trace trace;
-    trace.add({"chunk 1", 1, "write", 3.0, 3.5});
-    trace.add({"chunk 0", 0, "read", 0.0, 1.0});
-    trace.add({"chunk 1", 1, "read", 1.0, 2.0});
-    trace.add({"chunk 0", 0, "write", 1.0, 1.25});
+    trace.add({"chunk 1", 1, Stage::write, 3.0, 3.5});
+    trace.add({"chunk 0", 0, Stage::read, 0.0, 1.0});
+    trace.add({"chunk 1", 1, Stage::read, 1.0, 2.0});
+    trace.add({"chunk 0", 0, Stage::write, 1.0, 1.25});
     const std::vector<std::string> ranks = {trace.chrome_events(3, "rank 3 on host-a")};
     const json document = json::parse(chrome_trace(ranks));
 
@@ -57,9 +57,9 @@ TEST(Trace, HasARowForEveryLaneAndStage) {
 
 TEST(Trace, JoinsRanksAndPassesOverEmptyOnes) {
     Trace first;
-    first.add({"a", 0, "read", 0, 1});
+    first.add({"a", 0, Stage::read, 0, 1});
     Trace last;
-    last.add({"b \"quoted\" \xff", 0, "read", 0, 1});
+    last.add({"b \"quoted\" \xff", 0, Stage::read, 0, 1});
     const std::vector<std::string> ranks = {first.chrome_events(0, "rank 0"),
                                             Trace(4).chrome_events(1, "rank 1"),
                                             last.chrome_events(2, "rank 2")};
@@ -74,7 +74,7 @@ TEST(Trace, TakesEventsFromSeveralThreadsUpToItsRoom) {
     for (int lane = 0; lane < 4; ++lane) {
         threads.emplace_back([&trace, lane] {
             for (int i = 0; i < 300; ++i) {
-                trace.add({"chunk", lane, "read", static_cast<double>(i), i + 0.5});
+                trace.add({"chunk", lane, Stage::read, static_cast<double>(i), i + 0.5});
             }
         });
     }
@@ -93,7 +93,7 @@ TEST(Trace, IsWrittenOrSaysWhyNot) {
     const std::filesystem::path path =
         std::filesystem::path(testing::TempDir()) / "trace_test.json";
     Trace trace;
-    trace.add({"a", 0, "read", 0, 1});
+    trace.add({"a", 0, Stage::read, 0, 1});
     const std::vector<std::string> ranks = {trace.chrome_events(0, "rank 0")};
     write_chrome_trace(path.string(), ranks);
     std::ifstream file(path);

@@ -40,6 +40,9 @@ class Verbs(unittest.TestCase):
         distance = np.abs(a.astype("longdouble") - b.astype("longdouble"))
         self.assertEqual(got["different"], int((a != b).sum()))
         self.assertEqual(got["largest_absolute"]["value"], float(distance.max()))
+        first = np.argwhere(a != b)[0]
+        self.assertEqual(got["first"]["position"], first.tolist())
+        self.assertEqual(got["first"]["value"], float(distance[tuple(first)]))
         position = np.unravel_index(distance.argmax(), a.shape)
         self.assertEqual(got["largest_absolute"]["position"], [int(i) for i in position])
         scale = np.maximum(np.abs(a.astype("longdouble")), np.abs(b.astype("longdouble")))

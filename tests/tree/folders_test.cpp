@@ -22,10 +22,11 @@ const std::map<std::string, std::set<std::string>> allowed = {
 
 /// Foreign headers, by the start of their name, and the one folder that includes them.
 const std::map<std::string, std::string> home = {
-    {"cuda", "kernels"}, {"cub/", "kernels"}, {"nvtx", "kernels"},    {"hwy/", "kernels"},
-    {"hdf5", "io"},      {"H5", "io"},        {"png", "io"},          {"tiff", "io"},
-    {"isa-l", "io"},     {"zstd", "io"},      {"xxhash", "io"},       {"mpi", "runner"},
-    {"toml", "runner"},  {"CLI/", "runner"},  {"nlohmann", "runner"}, {"hwloc", "runner"}};
+    {"cuda", "kernels"}, {"cub/", "kernels"}, {"nvtx", "kernels"}, {"hwy/", "kernels"},
+    {"hdf5", "io"},      {"H5", "io"},        {"png", "io"},       {"tiff", "io"},
+    {"isa-l", "io"},     {"zstd", "io"},      {"xxhash", "io"},    {"zlib", "io"},
+    {"mpi", "runner"},   {"toml", "runner"},  {"CLI/", "runner"},  {"nlohmann", "runner"},
+    {"hwloc", "runner"}};
 
 template <class See> void for_each_include(See see) {
     const std::regex include("^\\s*#\\s*include\\s*[<\"]([^>\"]+)[>\"]");

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/default_plot.hpp"
+
+#include "io/generations.hpp"
+#include "io/hdf5_dataset.hpp"
+#include "io/hdf5_file.hpp"
+#include "io/hdf5_type.hpp"
+#include "io/of_output.hpp"
+#include "io/text_attribute.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace runner {
+namespace {
+
+/// The names on the way from the root to a dataset.
+std::vector<std::string> names_of(const std::string& path) {
+    std::vector<std::string> names;
+    for (std::size_t begin = 0; begin < path.size();) {
+        const std::size_t end = std::min(path.find('/', begin), path.size());
+        const std::string name = path.substr(begin, end - begin);
+        if (!name.empty() && name != ".") {
+            names.push_back(name);
+        }
+        begin = end + 1;
+    }
+    return names;
+}
+
+/// Of the fixed length that the convention for images asks for.
+void write_fixed_text(hid_t object, const std::string& file, const std::string& name,
+                      const std::string& text) {
+    const TypeHandle type(hdf5_must(H5Tcopy(H5T_C_S1), "H5Tcopy"));
+    hdf5_must(H5Tset_size(type.get(), text.size() + 1), "H5Tset_size");
+    const SpaceHandle scalar(hdf5_must(H5Screate(H5S_SCALAR), "H5Screate"));
+    write_attribute(object, file, name, type.get(), scalar, text.c_str());
+}
+
+bool is_colour(const FileHandle& handle, const DatasetHandle& dataset,
+               const std::vector<std::int64_t>& shape) {
+    const TypeHandle type(hdf5_must(H5Dget_type(dataset.get()), "H5Dget_type"));
+    // What a job or sand makes says its kind, and its last axis is one of space.
+    return shape.size() >= 3 && shape.back() == 3 &&
+           element_type_of(type.get()) == ElementType::uint8 &&
+           H5Aexists(handle.get(), "kind") == 0;
+}
+
+/// What the dataset itself says.
+void mark_dataset(const FileHandle& handle, const DatasetHandle& dataset, const std::string& file) {
+    const std::vector<std::int64_t> shape = extents_of(dataset);
+    if (shape.size() < 2) {
+        return;
+    }
+    const bool colour = is_colour(handle, dataset, shape);
+    write_text(dataset.get(), file, "interpretation", colour ? "rgb-image" : "image");
+    if (shape.size() == 2 || (colour && shape.size() == 3)) {
+        write_fixed_text(dataset.get(), file, "CLASS", "IMAGE");
+        write_fixed_text(dataset.get(), file, "IMAGE_VERSION", "1.2");
+        write_fixed_text(dataset.get(), file, "IMAGE_SUBCLASS",
+                         colour ? "IMAGE_TRUECOLOR" : "IMAGE_GRAYSCALE");
+    }
+    if (colour && shape.size() == 3) {
+        write_fixed_text(dataset.get(), file, "INTERLACE_MODE", "INTERLACE_PIXEL");
+    }
+}
+
+/// Whether the frames' generations are one a frame of the dataset's only leading axis.
+bool has_generation_axis(const FileHandle& handle, const std::string& file,
+                         const std::string& dataset, const std::vector<std::int64_t>& shape) {
+    const std::string name = generations_name(dataset);
+    if (shape.size() != 3 || H5Lexists(handle.get(), name.c_str(), H5P_DEFAULT) <= 0) {
+        return false;
+    }
+    const DatasetHandle generations = of_output([&] { return open_dataset(handle, file, name); });
+    return extents_of(generations) == std::vector<std::int64_t>{shape.front()};
+}
+
+ObjectHandle open_group(const FileHandle& handle, const std::string& path) {
+    return ObjectHandle(hdf5_must(H5Oopen(handle.get(), path.c_str(), H5P_DEFAULT), "H5Oopen"));
+}
+
+} // namespace
+
+void write_default_plot(const std::string& file, const std::string& dataset) {
+    const std::vector<std::string> names = names_of(dataset);
+    FileHandle handle = update_hdf5(file);
+    std::vector<std::int64_t> shape;
+    {
+        const DatasetHandle opened = of_output([&] { return open_dataset(handle, file, dataset); });
+        shape = extents_of(opened);
+        mark_dataset(handle, opened, file);
+    }
+    std::string path = "/";
+    for (std::size_t i = 0; i + 1 < names.size(); ++i) {
+        const ObjectHandle group = open_group(handle, path);
+        if (i == 0) {
+            write_text(group.get(), file, "NX_class", "NXroot");
+        }
+        write_text(group.get(), file, "default", names[i]);
+        path += (i == 0 ? "" : "/") + names[i];
+    }
+    {
+        const ObjectHandle group = open_group(handle, path);
+        write_text(group.get(), file, "NX_class", "NXdata");
+        write_text(group.get(), file, "signal", names.back());
+        if (has_generation_axis(handle, file, dataset, shape)) {
+            write_texts(group.get(), file, "axes", {"generation", ".", "."});
+        }
+    }
+    close_hdf5(std::move(handle), file);
+}
+
+} // namespace runner

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "jobs/match/match_keys.hpp"
+#include "jobs/match/volume.hpp"
+#include "jobs/stream_job.hpp"
+
+#include <array>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace runner {
+
+/// The most similar patches of every reference patch; docs/match.md says what it makes. Rows of the
+/// input are lines of the volume, a layer has all of a z; a row of the output is a reference's.
+class MatchJob : public StreamJob {
+  public:
+    MatchJob(Volume volume, const Match& match);
+
+    StreamShape shape() const override { return shape_; }
+    std::string computation() const override { return "match 1"; }
+    std::vector<Attribute> attributes() const override;
+    void check_rows(std::int64_t first, std::int64_t rows, const std::byte* in) const override;
+    std::int64_t scratch_bytes(Backend backend, const RowBlock& block) const override;
+    void run(Queue& queue, const RowBlock& block, const std::byte* in, std::byte* out,
+             std::byte* scratch) const override;
+
+    const Match& match() const { return match_; }
+
+  private:
+    struct Memory;
+
+    Volume volume_;
+    Match match_;
+    StreamShape shape_;
+};
+
+/// The datasets of its output, in the order of a row's fields.
+inline constexpr std::array<std::string_view, 3> match_datasets = {"index", "distance", "count"};
+
+/// The layers of the volume that a block's rows are.
+struct BlockLayers {
+    std::int64_t in_first = 0;
+    std::int64_t in_layers = 0;
+    std::int64_t first = 0;
+    std::int64_t layers = 0;
+};
+BlockLayers block_layers(const Volume& volume, const RowBlock& block);
+
+/// Lines of the volume that matching from a layer on needs on either side of it.
+std::int64_t match_halo(const Match& match);
+
+/// Reads [match]. What it returns makes a MatchJob and throws Error
+/// * input: as make_volume();
+/// * usage: keys that do not fit the input, or output.dtype, which it does not take.
+std::unique_ptr<KindParameters> parse_match(TableReader& table);
+
+/// The lines of a [match] to start from.
+inline constexpr std::string_view match_sample =
+    R"(patch = [3, 3, 3]               # extents along z, y and x, each 1 to 8; of an image [1, 3, 3]
+window = [11, 11, 11]           # where similar ones are looked for: odd, the reference in the middle
+count = 16                      # of the most similar, 1 to 64
+step = 1                        # from one reference to the next
+threshold = inf                 # the largest distance: mean of squared differences
+order = "ascending"             # or descending: the most similar last
+selection = "fast"              # or serial, min_and_swap: the same result
+)";
+
+} // namespace runner

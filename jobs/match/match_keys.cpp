@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "jobs/match/match_keys.hpp"
+
+#include "base/error.hpp"
+#include "jobs/toml_text.hpp"
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <span>
+
+namespace runner {
+namespace {
+
+constexpr std::array order_names = {"ascending", "descending"};
+constexpr std::array orders = {MatchOrder::nearest_first, MatchOrder::nearest_last};
+constexpr std::array selection_names = {"fast", "serial", "min_and_swap"};
+constexpr std::array selections = {MatchSelection::fast, MatchSelection::serial,
+                                   MatchSelection::min_and_swap};
+
+std::string list_text(const std::vector<std::int64_t>& values) {
+    return toml_text(std::span<const std::int64_t>(values));
+}
+
+/// Three extents, z, y, x; `otherwise` where the key is not there or wrong.
+std::vector<std::int64_t> parse_extents(TableReader& table, std::string_view key,
+                                        const std::vector<std::int64_t>& otherwise) {
+    if (!table.has(key)) {
+        return otherwise;
+    }
+    const std::optional<std::vector<std::int64_t>> extents = table.integers(key, 1);
+    if (!extents) {
+        return otherwise;
+    }
+    if (extents->size() != 3) {
+        table.complain(key, "expected three extents, along z, y and x (of an image 1 along z), "
+                            "got " +
+                                list_text(*extents));
+        return otherwise;
+    }
+    return *extents;
+}
+
+void check_patch(TableReader& table, const std::vector<std::int64_t>& patch) {
+    for (const std::int64_t extent : patch) {
+        if (extent > Match::max_patch) {
+            return table.complain("patch", "every extent must be from 1 to " +
+                                               std::to_string(Match::max_patch) + ", got " +
+                                               list_text(patch));
+        }
+    }
+}
+
+void check_window(TableReader& table, const std::vector<std::int64_t>& window) {
+    constexpr double most = 4294967296.0;
+    double candidates = 1;
+    for (const std::int64_t extent : window) {
+        if (extent % 2 == 0) {
+            return table.complain("window", "every extent must be odd, as many corners on either "
+                                            "side of the reference, got " +
+                                                list_text(window));
+        }
+        candidates *= static_cast<double>(extent);
+    }
+    if (candidates >= most) {
+        table.complain("window", "has 2^32 candidates or more, got " + list_text(window));
+    }
+}
+
+double parse_threshold(TableReader& table) {
+    constexpr double none = std::numeric_limits<double>::infinity();
+    const TableValue* value = table.value("threshold");
+    if (value == nullptr) {
+        return none;
+    }
+    double threshold = none;
+    if (const auto* integer = std::get_if<std::int64_t>(&value->data)) {
+        threshold = static_cast<double>(*integer);
+    } else if (const auto* number = std::get_if<double>(&value->data)) {
+        threshold = *number;
+    } else {
+        table.complain("threshold", "expected a number or inf, got " + type_name(*value));
+    }
+    if (!(threshold >= 0)) {
+        table.complain("threshold", "must be 0 or more, or inf, got " + toml_text(threshold));
+    }
+    return threshold;
+}
+
+template <std::size_t n>
+std::size_t parse_choice(TableReader& table, std::string_view key,
+                         const std::array<const char*, n>& names) {
+    return table.choice(key, {names.begin(), names.end()}).value_or(0);
+}
+
+/// The greatest float32 that is no more.
+float rounded_down(double value) {
+    const auto nearest = static_cast<float>(value);
+    return static_cast<double>(nearest) > value ? std::nextafter(nearest, 0.0F) : nearest;
+}
+
+void check_fit(const MatchKeys& keys, const Volume& volume, const std::string& table) {
+    for (std::size_t i = 0; i < 3; ++i) {
+        if (keys.patch[i] > volume.shape[i]) {
+            throw Error(ExitCode::usage,
+                        {"the patch is larger than the input", table + ".patch",
+                         "it is " + list_text(keys.patch) + " and the input " +
+                             toml_text(std::span<const std::int64_t>(volume.shape)),
+                         volume.shape[0] == 1 && keys.patch[0] > 1 ? "Of an image it has 1 along z"
+                                                                   : "Write a smaller one"});
+        }
+    }
+}
+
+} // namespace
+
+MatchKeys parse_match_keys(TableReader& table) {
+    MatchKeys keys;
+    keys.patch = parse_extents(table, "patch", keys.patch);
+    check_patch(table, keys.patch);
+    keys.window = parse_extents(table, "window", keys.window);
+    check_window(table, keys.window);
+    keys.count = table.integer("count", 1, Match::max_count).value_or(keys.count);
+    keys.step = table.integer("step", 1).value_or(keys.step);
+    keys.threshold = parse_threshold(table);
+    keys.order = orders.at(parse_choice(table, "order", order_names));
+    keys.selection = selections.at(parse_choice(table, "selection", selection_names));
+    return keys;
+}
+
+std::string match_keys_text(const MatchKeys& keys) {
+    return "patch = " + list_text(keys.patch) + "\nwindow = " + list_text(keys.window) +
+           "\ncount = " + std::to_string(keys.count) + "\nstep = " + std::to_string(keys.step) +
+           "\nthreshold = " + toml_text(keys.threshold) +
+           "\norder = " + toml_text(order_names.at(static_cast<std::size_t>(keys.order))) +
+           "\nselection = " +
+           toml_text(selection_names.at(static_cast<std::size_t>(keys.selection))) + "\n";
+}
+
+Match make_match(const MatchKeys& keys, const Volume& volume, const std::string& table) {
+    check_fit(keys, volume, table);
+    Match match;
+    match.volume = volume.shape;
+    for (std::size_t i = 0; i < 3; ++i) {
+        match.patch.at(i) = static_cast<int>(keys.patch[i]);
+        match.window.at(i) = keys.window[i];
+    }
+    match.count = static_cast<int>(keys.count);
+    // Farther than the volume is no farther; products stay in range so.
+    match.step = std::min(keys.step, *std::max_element(volume.shape.begin(), volume.shape.end()));
+    match.threshold = rounded_down(keys.threshold);
+    match.order = keys.order;
+    match.selection = keys.selection;
+    if (match.selection != MatchSelection::fast &&
+        match.candidates() > Match::most_published_candidates) {
+        throw Error(ExitCode::usage,
+                    {"this selection holds all candidates of a reference at once",
+                     table + ".selection",
+                     "the window has " + std::to_string(match.candidates()) + " and it takes " +
+                         std::to_string(Match::most_published_candidates),
+                     "Write selection = \"fast\", which chooses the same, or a smaller window"});
+    }
+    return match;
+}
+
+} // namespace runner

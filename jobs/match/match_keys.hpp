@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "jobs/match/volume.hpp"
+#include "jobs/table.hpp"
+#include "kernels/match.hpp"
+
+#include <optional>
+#include <string>
+
+namespace runner {
+
+/// The keys that say what is matched, as the job file gives them: of [match] and of [denoise].
+struct MatchKeys {
+    std::vector<std::int64_t> patch = {3, 3, 3};
+    std::vector<std::int64_t> window = {11, 11, 11};
+    std::int64_t count = 16;
+    std::int64_t step = 1;
+    double threshold = std::numeric_limits<double>::infinity();
+    MatchOrder order = MatchOrder::nearest_first;
+    MatchSelection selection = MatchSelection::fast;
+};
+
+/// Reads them; reports what is wrong, and then what it returns is of no use.
+MatchKeys parse_match_keys(TableReader& table);
+
+/// As lines of TOML.
+std::string match_keys_text(const MatchKeys& keys);
+
+/// `table`: the name of theirs, for messages. @throws Error (usage) where they do not fit the
+/// volume.
+Match make_match(const MatchKeys& keys, const Volume& volume, const std::string& table);
+
+} // namespace runner

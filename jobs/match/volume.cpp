@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "jobs/match/volume.hpp"
+
+#include "base/error.hpp"
+#include "jobs/toml_text.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+#include <oneapi/tbb/blocked_range.h>
+#include <oneapi/tbb/parallel_reduce.h>
+
+namespace runner {
+namespace {
+
+constexpr std::uint32_t infinity_bits = 0x7F800000U;
+
+/// Without their sign, the bits of floats order as their magnitudes, and infinity and NaN are last.
+std::uint32_t magnitude_bits(float value) {
+    return std::bit_cast<std::uint32_t>(value) & 0x7FFFFFFFU;
+}
+
+std::uint32_t most_bits(const float* values, std::int64_t count) {
+    using Range = tbb::blocked_range<std::int64_t>;
+    return tbb::parallel_reduce(
+        Range(0, count, 1 << 16), std::uint32_t{0},
+        [&](const Range& range, std::uint32_t most) {
+            for (std::int64_t i = range.begin(); i < range.end(); ++i) {
+                most = std::max(most, magnitude_bits(values[i]));
+            }
+            return most;
+        },
+        [](std::uint32_t a, std::uint32_t b) { return std::max(a, b); });
+}
+
+[[noreturn]] void refuse_value(const Volume& volume, std::int64_t voxel, float value) {
+    const std::array<std::int64_t, 3> at = {voxel / volume.layer_voxels(),
+                                            voxel / volume.shape[2] % volume.shape[1],
+                                            voxel % volume.shape[2]};
+    throw Error(ExitCode::input, {"a voxel of the input is not a finite number",
+                                  volume.source.file + ":" + volume.source.dataset + ", voxel " +
+                                      toml_text(std::span<const std::int64_t>(at)),
+                                  "it is " + toml_text(static_cast<double>(value)),
+                                  "Patches with it have no distances: write a number there"});
+}
+
+} // namespace
+
+Volume make_volume(const JobInput& input, std::string_view kind) {
+    const ArrayInfo& array = input.array;
+    const std::string name(kind);
+    if (array.shape.size() < 2 || array.shape.size() > 3) {
+        throw Error(ExitCode::input, {name + " needs a volume or an image", "input.dataset",
+                                      "its shape is " + shape_text(array.shape),
+                                      "Choose a dataset of three axes, or of two"});
+    }
+    if (std::find(array.shape.begin(), array.shape.end(), 0) != array.shape.end()) {
+        throw Error(ExitCode::input, {"the input holds no elements", "input.dataset",
+                                      "its shape is " + shape_text(array.shape), ""});
+    }
+    if (array.type != ElementType::uint8 && array.type != ElementType::uint16 &&
+        array.type != ElementType::float32) {
+        throw Error(ExitCode::input, {name + " does not take this element type", "input.dataset",
+                                      "it is " + std::string(name_of(array.type)),
+                                      "Convert it to uint8, uint16 or float32"});
+    }
+    Volume volume;
+    volume.type = array.type;
+    volume.source = input.source;
+    std::copy(array.shape.rbegin(), array.shape.rend(), volume.shape.rbegin());
+    return volume;
+}
+
+float checked_magnitude(const Volume& volume, std::int64_t first, std::int64_t rows,
+                        const std::byte* in) {
+    if (volume.type != ElementType::float32) {
+        return volume.type == ElementType::uint8 ? 255.0F : 65535.0F;
+    }
+    const auto* values = reinterpret_cast<const float*>(in);
+    const std::int64_t count = rows * volume.shape[2];
+    const std::uint32_t most = most_bits(values, count);
+    if (most >= infinity_bits) {
+        const float* odd = std::find_if(values, values + count, [](float value) {
+            return magnitude_bits(value) >= infinity_bits;
+        });
+        refuse_value(volume, first * volume.shape[2] + (odd - values), *odd);
+    }
+    return std::bit_cast<float>(most);
+}
+
+} // namespace runner

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "jobs/kind.hpp"
+#include "kernels/queue.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace runner {
+
+/// An input that is matched: a volume (Z, Y, X) of uint8, uint16 or float32; an image has Z = 1.
+struct Volume {
+    ElementType type = ElementType::float32;
+    std::array<std::int64_t, 3> shape = {1, 1, 1};
+    InputDataset source = {}; ///< for messages
+
+    std::int64_t row_bytes() const { return shape[2] * size_of(type); }
+    std::int64_t layer_voxels() const { return shape[1] * shape[2]; }
+    std::int64_t rows() const { return shape[0] * shape[1]; }
+};
+
+/// The input as a volume; `kind` for messages. @throws Error (input): more than three axes or less
+/// than two, an empty one, another element type.
+Volume make_volume(const JobInput& input, std::string_view kind);
+
+/// The greatest magnitude of the values of rows [first, first + rows), on the host.
+/// @throws Error (input) for the first that is not finite, with its position.
+float checked_magnitude(const Volume& volume, std::int64_t first, std::int64_t rows,
+                        const std::byte* in);
+
+/// Memory cut into pieces one after the other, each aligned to 256 bytes. Counted with no memory,
+/// then handed out by the same calls.
+class Pieces {
+  public:
+    explicit Pieces(std::byte* memory = nullptr) : memory_(memory) {}
+
+    template <class T> T* take(std::int64_t count) {
+        constexpr std::int64_t line = 256;
+        std::byte* piece = memory_ == nullptr ? nullptr : memory_ + used_;
+        used_ += (count * std::int64_t{sizeof(T)} + line - 1) / line * line;
+        return reinterpret_cast<T*>(piece);
+    }
+    std::int64_t bytes() const { return used_; }
+
+  private:
+    std::byte* memory_;
+    std::int64_t used_ = 0;
+};
+
+} // namespace runner

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "kernels/cpu_queue.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace runner {
+
+/// What a survey found in a part of the input. Of two parts together it is the sums of `counts`,
+/// element by element, and the greater of `most`.
+struct Findings {
+    std::vector<std::uint64_t> counts;
+    std::int64_t most = 0;
+};
+
+/// One pass over the input, before the stream, in parts that any rank may take in any order.
+class Survey {
+  public:
+    virtual ~Survey() = default;
+
+    /// Parts begin on multiples of so many rows and hold as many, or end with the input.
+    virtual std::int64_t step() const = 0;
+
+    /// Takes rows [first, first + rows), counted through all frames; host memory.
+    /// @throws Error (input) for values that the job does not take.
+    virtual void add(CpuQueue& queue, std::int64_t first, std::int64_t rows,
+                     const std::byte* in) = 0;
+
+    virtual Findings& findings() = 0;
+};
+
+} // namespace runner

@@ -1,0 +1,112 @@
+"""What matching and denoising are to make, for small volumes: plain numpy, apart from the kernels."""
+import itertools
+
+import numpy as np
+
+NONE = np.uint64(2**64 - 1)
+
+
+def fused(e, q):
+    """e·e + q in float32, rounded once: the sum in float64 is rounded to odd first."""
+    product = e.astype("f8") ** 2
+    q = q.astype("f8")
+    total = product + q
+    part = total - product
+    rest = (product - (total - part)) + (q - part)
+    bits = total.view("i8")
+    even = (rest != 0) & (bits % 2 == 0)
+    return (bits + np.where(even, np.sign(rest).astype("i8"), 0)).view("f8").astype("f4")
+
+
+def corners(extent, patch, step):
+    last = extent - patch
+    at = list(range(0, last + 1, step))
+    return at if at[-1] == last else at + [last]
+
+
+def squares(a, b, patch):
+    """D of the patches of two volumes of one shape, at every corner."""
+    e = a - b
+    pz, py, px = patch
+    z, y, x = (n - p + 1 for n, p in zip(e.shape, patch))
+    q = e[:z] * e[:z]
+    for i in range(1, pz):
+        q = fused(e[i:i + z], q)
+    rows = q[:, :y].copy()
+    for j in range(1, py):
+        rows += q[:, j:j + y]
+    sums = rows[:, :, :x].copy()
+    for k in range(1, px):
+        sums += rows[:, :, k:k + x]
+    return sums
+
+
+def match(volume, patch=(3, 3, 3), window=(11, 11, 11), count=16, step=1, threshold=np.inf,
+          order="ascending"):
+    """index, distance, count as the job stores them."""
+    volume = volume.astype("f4")
+    grids = [corners(n, p, step) for n, p in zip(volume.shape, patch)]
+    grid = np.stack(np.meshgrid(*grids, indexing="ij"), -1).reshape(-1, 3)
+    last = np.array(volume.shape) - patch
+    half = [min(w // 2, int(n)) for w, n in zip(window, last)]
+    sums, places = [], []
+    for offset in itertools.product(*(range(-h, h + 1) for h in half)):
+        low = [max(0, -o) for o in offset]
+        high = [n - max(0, o) for n, o in zip(volume.shape, offset)]
+        own = tuple(slice(a, b) for a, b in zip(low, high))
+        other = tuple(slice(a + o, b + o) for a, b, o in zip(low, high, offset))
+        d = squares(volume[own], volume[other], patch)
+        found = np.full(len(grid), np.inf, "f4")
+        to = grid + offset
+        there = np.all((to >= 0) & (to <= last), axis=1)
+        found[there] = d[tuple((grid[there] - low).T)]
+        sums.append(found)
+        places.append(np.ravel_multi_index(tuple(np.where(there, to.T, 0)), volume.shape))
+    sums, places = np.array(sums).T, np.array(places).T.astype("u8")
+    distance = sums / np.float32(np.prod(patch))
+    sums[~(distance.astype("f8") <= threshold)] = np.inf
+    chosen = np.argsort(sums, axis=1, kind="stable")[:, :count]
+    distance = np.take_along_axis(np.where(np.isinf(sums), np.inf, distance), chosen, 1)
+    index = np.where(np.isinf(distance), NONE, np.take_along_axis(places, chosen, 1))
+    missing = count - index.shape[1]
+    index = np.pad(index, ((0, 0), (0, max(0, missing))), constant_values=NONE)
+    distance = np.pad(distance, ((0, 0), (0, max(0, missing))), constant_values=np.inf)
+    counts = (index != NONE).sum(1).astype("i4")
+    if order == "descending":
+        for i, n in enumerate(counts):
+            index[i, :n] = index[i, :n][::-1]
+            distance[i, :n] = distance[i, :n][::-1]
+    return index, distance.astype("f4"), counts
+
+
+def nlm(volume, sigma, strength=0.6, patch=(3, 3, 3), window=(11, 11, 11), count=16, step=1,
+        threshold=np.inf):
+    """In float64."""
+    index, distance, counts = match(volume, patch, window, count, step, threshold)
+    grids = [corners(n, p, step) for n, p in zip(volume.shape, patch)]
+    sums, covering = np.zeros(volume.shape), np.zeros(volume.shape)
+    h2 = (strength * sigma) ** 2
+    for row, corner in enumerate(itertools.product(*grids)):
+        total, weights = np.zeros(patch), 0.0
+        for place, d in zip(index[row, :counts[row]], distance[row]):
+            over = max(float(d) - 2 * sigma**2, 0)
+            weight = np.exp(-over / h2) if h2 > 0 else float(over == 0)
+            at = np.unravel_index(int(place), volume.shape)
+            total += weight * volume[tuple(slice(a, a + p) for a, p in zip(at, patch))]
+            weights += weight
+        box = tuple(slice(a, a + p) for a, p in zip(corner, patch))
+        sums[box] += total / weights
+        covering[box] += 1
+    return sums / covering
+
+
+def anscombe(counts):
+    return 2 * np.sqrt(np.maximum(counts, 0) + 0.375)
+
+
+def counts_of(d):
+    """The unbiased inverse (Mäkitalo and Foi)."""
+    root = np.sqrt(1.5)
+    d = np.maximum(d, root)
+    return np.maximum(
+        d**2 / 4 + root / 4 / d - 11 / 8 / d**2 + 5 / 8 * root / d**3 - 1 / 8, 0)
