@@ -94,8 +94,8 @@ requeues = {requeues}
 {launcher}
 ''')
 
-    def submit(self, *arguments, job="job.toml", **environment):
-        return subprocess.run([self.suite.runner, "submit", job, "--site", "site.toml", *arguments],
+    def submit(self, *arguments, site="site.toml", **environment):
+        return subprocess.run([self.suite.runner, "submit", "job.toml", "--site", site, *arguments],
                               cwd=self.folder, capture_output=True, text=True,
                               env={**os.environ, **environment})
 
@@ -212,7 +212,8 @@ def plain(suite):
                 "completed on two nodes", str(job))
     case.expect("rank 1  n2" in case.logs(), "the second rank is on the second node", case.logs())
     case.same_bytes()
-    again, = case.submitted("--set", "output.overwrite=true", "--set", 'output.file="it\'s.h5"')
+    again, = case.submitted("--set", "output.overwrite=true", "--set", 'output.file="it\'s.h5"',
+                            site=ROOT / "slurm/sites/test.toml")
     case.expect(ended(again)["JobState"] == "COMPLETED", "settings with blanks and quotes",
                 case.logs())
     case.same_bytes("it's.h5")
