@@ -95,6 +95,7 @@ TableReader::TableReader(const TableEntries& table, SourcePlace place, std::stri
 const TableValue* TableReader::find(std::string_view key) {
     if (std::find(asked_.begin(), asked_.end(), key) == asked_.end()) {
         asked_.emplace_back(key);
+        diagnostics_->note_key(dotted(key));
     }
     const auto entry = std::find_if(table_->begin(), table_->end(),
                                     [&](const auto& candidate) { return candidate.key == key; });

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -54,8 +55,13 @@ class Diagnostics {
     void add(SourcePlace place, std::string text) { entries_.push_back({place, std::move(text)}); }
     const std::vector<Entry>& entries() const { return entries_; }
 
+    /// Every key that was asked for, by its dotted name, there or not: what the reader knows.
+    void note_key(std::string dotted) { keys_.insert(std::move(dotted)); }
+    const std::set<std::string>& keys() const { return keys_; }
+
   private:
     std::vector<Entry> entries_;
+    std::set<std::string> keys_;
 };
 
 /// Reads one table key by key: checks type and range, remembers which keys were asked for, and at

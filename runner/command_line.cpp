@@ -33,10 +33,12 @@ std::string general_help() {
     for (const Kind& kind : kinds()) {
         text += "  " + padded(std::string(kind.name), 26) + std::string(kind.summary) + "\n";
     }
-    return text + "\nExit codes: 0 done, 1 a defect of the program, 2 job file or command line, "
-                  "3 input data,\n  4 output or storage, 5 GPU, 6 launch, MPI, host memory, "
-                  "7 a comparison differs,\n  75 stopped and can be resumed.\n"
-                  "\nExample:\n  runner plan jobs/conv_demo.toml && runner jobs/conv_demo.toml\n";
+    text += "\nExit codes:\n";
+    for (const ExitMeaning& exit : exit_meanings()) {
+        text += "  " + padded(std::to_string(static_cast<int>(exit.code)), 4) +
+                std::string(exit.meaning) + "\n";
+    }
+    return text + "\nExample:\n  runner plan jobs/conv_demo.toml && runner jobs/conv_demo.toml\n";
 }
 
 const Verb* find_verb(const std::string& name) {

@@ -3,9 +3,12 @@
 
 #include "base/sizes.hpp"
 #include "io/dense_rows.hpp"
+#include "runner/contrast.hpp"
 #include "runner/frame_choice.hpp"
 #include "runner/job_file.hpp"
+#include "runner/projection.hpp"
 #include "runner/sand_colours.hpp"
+#include "runner/usage.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -110,8 +113,13 @@ struct CompareCommand {
 struct RenderCommand {
     std::vector<DatasetName> what; ///< one or more, side by side
     std::string picture;
-    FrameChoice frames = one_frame(0); ///< of the flattened leading axes
+    std::optional<FrameChoice> frames; ///< nothing: the first, across `axis` the middle one
+    std::optional<std::int64_t> axis;
+    std::optional<Projection> projection;
+    std::optional<Percentiles> percentiles;
     std::optional<Palette> palette;
+    bool difference = false;
+    bool exact = false;         ///< reads all of large frames
     std::int64_t size = 1024;   ///< pixels of the longer side of each, at most
     bool same_contrast = false; ///< one range of values for all of them
     InputRules rules;
@@ -119,8 +127,8 @@ struct RenderCommand {
 
 /// `runner convert IN OUT`.
 struct ConvertCommand {
-    DatasetName input;
-    DatasetName output;                ///< its dataset counts where it is HDF5
+    DatasetName input;                 ///< without a dataset: an HDF5 file's only one
+    DatasetName output;                ///< its dataset counts where it is HDF5; empty: the input's
     std::optional<FrameChoice> frames; ///< nothing: all
     std::optional<std::uint64_t> first_generation;
     std::optional<Palette> palette;
@@ -160,6 +168,7 @@ struct ReportCommand {
 /// What is only to be printed on standard output: help, the version, `runner init KIND`.
 struct PrintCommand {
     std::string text;
+    VerbUsage usage = {}; ///< of the verb whose help this is
 };
 
 using Command = std::variant<RunCommand, PlanCommand, DevicesCommand, GenerateCommand,

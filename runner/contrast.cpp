@@ -2,6 +2,7 @@
 #include "runner/contrast.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 #include <vector>
@@ -19,8 +20,9 @@ double percentile(std::vector<double>& values, double share) {
 
 } // namespace
 
-GreyRange range_of(std::span<const Thumbnail> pictures) {
-    if (std::all_of(pictures.begin(), pictures.end(), [](const auto& p) { return p.is_bytes; })) {
+GreyRange range_of(std::span<const Thumbnail> pictures, const std::optional<Percentiles>& asked) {
+    if (!asked &&
+        std::all_of(pictures.begin(), pictures.end(), [](const auto& p) { return p.is_bytes; })) {
         return {};
     }
     std::vector<double> finite;
@@ -31,8 +33,9 @@ GreyRange range_of(std::span<const Thumbnail> pictures) {
     if (finite.empty()) {
         return {};
     }
-    const double black = percentile(finite, 0.005);
-    return {black, percentile(finite, 0.995)};
+    const Percentiles shares = asked.value_or(Percentiles{});
+    const double black = percentile(finite, shares.black);
+    return {black, percentile(finite, shares.white)};
 }
 
 std::uint8_t shade(double value, const GreyRange& range) {
@@ -52,6 +55,46 @@ Picture shaded(const Thumbnail& thumbnail, const GreyRange& range) {
     std::transform(thumbnail.values.begin(), thumbnail.values.end(),
                    std::back_inserter(picture.pixels),
                    [&](double value) { return shade(value, range); });
+    return picture;
+}
+
+Thumbnail difference_of(const Thumbnail& a, const Thumbnail& b) {
+    Thumbnail difference = a;
+    difference.is_bytes = false;
+    for (std::size_t i = 0; i < difference.values.size(); ++i) {
+        difference.values[i] = b.values[i] - a.values[i];
+    }
+    return difference;
+}
+
+double largest_size(const Thumbnail& thumbnail) {
+    double most = 0;
+    for (const double value : thumbnail.values) {
+        most = std::isfinite(value) ? std::max(most, std::abs(value)) : most;
+    }
+    return most;
+}
+
+Picture shaded_difference(const Thumbnail& difference, double most) {
+    constexpr std::array<double, 3> below = {33, 102, 172};
+    constexpr std::array<double, 3> none = {255, 255, 255};
+    constexpr std::array<double, 3> above = {178, 24, 43};
+    Picture picture{difference.width, difference.height, 3, {}};
+    const auto channels = static_cast<std::size_t>(difference.channels);
+    for (std::size_t at = 0; at < difference.values.size(); at += channels) {
+        const auto pixel = std::span(difference.values).subspan(at, channels);
+        const double value = *std::max_element(pixel.begin(), pixel.end(), [](double x, double y) {
+            return std::abs(x) < std::abs(y);
+        });
+        const double share = most > 0 ? std::clamp(value / most, -1.0, 1.0) : 0;
+        const auto& end = share < 0 ? below : above;
+        for (std::size_t i = 0; i < 3; ++i) {
+            const double level = none[i] + (end[i] - none[i]) * std::abs(share);
+            picture.pixels.push_back(std::isfinite(value)
+                                         ? static_cast<std::uint8_t>(std::lround(level))
+                                         : std::uint8_t{0});
+        }
+    }
     return picture;
 }
 

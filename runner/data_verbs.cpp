@@ -7,6 +7,10 @@
 #include "runner/convert.hpp"
 #include "runner/verb_parser.hpp"
 
+#include <algorithm>
+#include <array>
+#include <iterator>
+
 namespace runner {
 
 Command parse_inspect(const Verb& verb, std::span<const std::string> arguments) {
@@ -53,12 +57,34 @@ Command parse_compare(const Verb& verb, std::span<const std::string> arguments) 
     return command;
 }
 
+namespace {
+
+Percentiles parse_percentiles(const VerbParser& parser, const std::string& given) {
+    constexpr double whole = 100;
+    const std::size_t comma = given.find(',');
+    if (comma == std::string::npos) {
+        parser.refuse("--percentiles is two numbers like 0.5,99.5, not " + quoted_text(given));
+    }
+    const Percentiles shares = {parser.amount("--percentiles", given.substr(0, comma)) / whole,
+                                parser.amount("--percentiles", given.substr(comma + 1)) / whole};
+    if (!(shares.black < shares.white && shares.white <= 1)) {
+        parser.refuse("--percentiles rise from 0 to 100, not " + quoted_text(given));
+    }
+    return shares;
+}
+
+} // namespace
+
 Command parse_render(const Verb& verb, std::span<const std::string> arguments) {
     VerbParser parser(verb, "runner render data/image.h5:/image image.png --size 800\n  "
                             "runner render data/image.h5:/image out/image.h5:/image both.png\n  "
-                            "runner render out/sand.h5:/frames out/sand.png --frames all");
+                            "runner render out/sand.h5:/frames out/sand.png --frames all\n  "
+                            "runner render data/head.h5:/volume side.png --axis 2 --project max");
     std::vector<std::string> names;
     std::string size = "1024";
+    std::string axis;
+    std::string projection;
+    std::string percentiles;
     RenderCommand command;
     parser.add_arguments("FILE:/x... OUT.png", names,
                          "datasets, and the picture to make of them, side by side");
@@ -66,15 +92,38 @@ Command parse_render(const Verb& verb, std::span<const std::string> arguments) {
     parser.add_palette();
     parser.add_option("--size", size, "PIXELS",
                       "pixels of the longer side of each, at most (default 1024)");
+    parser.add_option("--axis", axis, "A",
+                      "cut a volume across axis A, from 0, one of the last three; frames are "
+                      "counted along it (default: the middle one)");
+    parser.add_option("--project", projection, "NAME",
+                      "max, min or mean of all along --axis (default: the third last)");
+    parser.add_option("--percentiles", percentiles, "LOW,HIGH",
+                      "of the values, shown as black and white (default 0.5,99.5; of bytes 0 and "
+                      "255 themselves)");
     parser.add_flag("--same-contrast", command.same_contrast,
                     "show equal values of several datasets as equal grey");
+    parser.add_flag("--difference", command.difference,
+                    "of two datasets: a third picture, the second less the first");
+    parser.add_flag("--exact", command.exact,
+                    "read all of what is shown; without it a frame above 1 GiB, or across the last "
+                    "axis, is sampled");
     parser.add_trust();
     if (auto help = parser.parse(arguments)) {
         return *help;
     }
     command.rules = parser.rules();
     constexpr std::int64_t most_pixels = 32768;
-    command.frames = parser.frames().value_or(command.frames);
+    command.frames = parser.frames();
+    constexpr std::int64_t most_axes = 32; // of an HDF5 dataset
+    if (!axis.empty()) {
+        command.axis = parser.integer("--axis", axis, 0, most_axes - 1);
+    }
+    command.projection =
+        parser.choice("--project", projection, {"max", "min", "mean"},
+                      std::array{Projection::maximum, Projection::minimum, Projection::mean});
+    if (!percentiles.empty()) {
+        command.percentiles = parse_percentiles(parser, percentiles);
+    }
     command.palette = parser.palette();
     command.size = parser.integer("--size", size, 1, most_pixels);
     command.picture = names.back();
@@ -89,7 +138,43 @@ Command parse_render(const Verb& verb, std::span<const std::string> arguments) {
     if (names.empty()) {
         parser.refuse("no dataset is named before " + quoted_text(command.picture));
     }
+    if (command.difference && names.size() != 2) {
+        parser.refuse("--difference is of two datasets, not of " + std::to_string(names.size()));
+    }
     return command;
+}
+
+RenderRequest render_request(const RenderCommand& command, int threads) {
+    RenderRequest request;
+    for (const DatasetName& what : command.what) {
+        request.sources.push_back({what.file, what.dataset});
+    }
+    request.picture = command.picture;
+    request.axis = command.axis;
+    request.projection = command.projection;
+    request.percentiles = command.percentiles;
+    request.palette = command.palette;
+    request.size = command.size;
+    request.contrast =
+        command.same_contrast ? RenderRequest::Contrast::same : RenderRequest::Contrast::each;
+    request.difference =
+        command.difference ? RenderRequest::Difference::yes : RenderRequest::Difference::no;
+    request.reading = command.exact ? RenderRequest::Reading::all : RenderRequest::Reading::samples;
+    request.threads = threads;
+    const DatasetName& first = command.what.front();
+    if (command.projection && !command.axis) {
+        const auto axes = std::ssize(inspect_dataset(first.file, first.dataset).array.shape);
+        request.axis = std::max<std::int64_t>(axes - 3, 0);
+    }
+    if (command.frames) {
+        request.frames = *command.frames;
+    } else if (command.axis && !command.projection) {
+        const std::string where = first.file + ":" + first.dataset;
+        const ArrayInfo array = inspect_dataset(first.file, first.dataset).array;
+        const VolumeView view = view_across(array, *command.axis, where);
+        request.frames = one_frame(view.image().frames / view.volumes / 2);
+    }
+    return request;
 }
 
 namespace {
@@ -135,14 +220,15 @@ class RawOptions {
     bool big_endian_ = false;
 };
 
-/// Where no dataset is named: cells are in /frames, other elements in /data.
+/// Where no dataset is named: cells are in /frames, other elements in /data. What an HDF5 file has
+/// is not known yet.
 void name_datasets(ConvertCommand& command) {
     const RowsFormat* format = rows_format_of(command.input.file);
     const bool is_image = command.raw || (format != nullptr && !is_sand_name(command.input.file));
-    if (command.input.dataset.empty()) {
-        command.input.dataset = sand_dataset;
+    if (format != nullptr && command.input.dataset.empty()) {
+        command.input.dataset = format->dataset;
     }
-    if (command.output.dataset.empty()) {
+    if (command.output.dataset.empty() && (is_image || format != nullptr)) {
         command.output.dataset = is_image ? "/data" : sand_dataset;
     }
 }
@@ -159,7 +245,7 @@ Command parse_convert(const Verb& verb, std::span<const std::string> arguments) 
     ConvertCommand command;
     parser.add_argument(
         "IN", input,
-        "HDF5[:/dataset] (default /frames), .sand, .npy, .tif, .png, .nii, .nii.gz, "
+        "HDF5[:/dataset] (default: its only one), .sand, .npy, .tif, .png, .nii, .nii.gz, "
         "or raw");
     parser.add_argument("OUT", output,
                         "the file to make: .h5[:/dataset], .sand, .npy, .tif or .png");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "runner/render.hpp"
 #include "runner/verbs.hpp"
 
 #include <span>
@@ -13,5 +14,9 @@ Command parse_inspect(const Verb& verb, std::span<const std::string> arguments);
 Command parse_compare(const Verb& verb, std::span<const std::string> arguments);
 Command parse_render(const Verb& verb, std::span<const std::string> arguments);
 Command parse_convert(const Verb& verb, std::span<const std::string> arguments);
+
+/// What a command line for `render` asks for; looks at the first dataset's shape for what it leaves
+/// open. @throws Error as render() says.
+RenderRequest render_request(const RenderCommand& command, int threads);
 
 } // namespace runner

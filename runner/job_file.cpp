@@ -143,6 +143,15 @@ JobFile parse_job_text(const std::string& text, const std::string& name,
     return job;
 }
 
+std::set<std::string> known_keys(const std::string& text) {
+    JobFile job;
+    Diagnostics diagnostics;
+    if (const std::optional<TableEntries> values = parse_toml(text, 0, diagnostics)) {
+        parse_values(*values, job, diagnostics);
+    }
+    return diagnostics.keys();
+}
+
 void require_one_dataset(const JobFile& job) {
     if (job.batch) {
         throw Error(ExitCode::usage,

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -114,5 +115,9 @@ JobFile parse_job_text(const std::string& text, const std::string& name,
 
 /// Refuses a batch where a job of one dataset is needed. @throws Error (usage).
 void require_one_dataset(const JobFile& job);
+
+/// The dotted names of all keys that reading this job file asks for, there or not, right or wrong.
+/// What it asks for may depend on what it says: its kind's table and no other's.
+std::set<std::string> known_keys(const std::string& text);
 
 } // namespace runner

@@ -138,6 +138,16 @@ std::string stopped_line(const PreparedJob& prepared, const Stopped& stopped) {
            " are done; the same command goes on\n";
 }
 
+void write_reports(const std::vector<std::string>& files, const RunReport& report,
+                   const PreparedJob& prepared, int threads) {
+    const std::string json = report_json(report);
+    for (const std::string& file : files) {
+        write_text_file(file, file.ends_with(".html")
+                                  ? report_page(file, json, report_pictures(prepared, threads))
+                                  : json);
+    }
+}
+
 PreparedJob prepare(const RunCommand& command, const Ranks& ranks) {
     ranks.first_alone([&] {
         const JobFile file = load_job_file(command.job, settings_of(command));
@@ -224,8 +234,8 @@ ExitCode run_job(const RunCommand& command, const Ranks& ranks, Clock::time_poin
     return code;
 }
 
-ExitCode run_claimed(const RunCommand& command, const PreparedJob& prepared,
-                     const RankBinding& binding, const Ranks& ranks, Clock::time_point start) {
+ExitCode run_claimed(const RunCommand& command, PreparedJob& prepared, const RankBinding& binding,
+                     const Ranks& ranks, Clock::time_point start) {
     const std::string started = utc_text(std::time(nullptr));
     const Beginning beginning = begin_output(prepared, ranks);
     const JobPlan plan = ranks.together([&] {

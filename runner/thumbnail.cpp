@@ -96,86 +96,71 @@ std::vector<double> repeat(const std::vector<double>& values, const ImageShape& 
     return larger;
 }
 
-/// Reads lines of a frame, in the colours that they are shown in.
-class LineReader {
-  public:
-    LineReader(const ImageSource& source, std::int64_t frame, std::int64_t memory)
-        : source_(source), frame_(frame),
-          line_bytes_(source.image.line_elements() * size_of(source.reader->info().array.type)),
-          step_(std::clamp<std::int64_t>(memory / line_bytes_, 1, source.image.height)),
-          lines_(static_cast<std::size_t>(step_ * line_bytes_)) {
-        if (source.palette == Palette::sand) {
-            pixels_.resize(3 * lines_.size());
-        }
-    }
-
-    std::int64_t step() const { return step_; }
-
-    /// `count` ≤ step() lines, valid until the next call.
-    const std::byte* read(std::int64_t first, std::int64_t count) {
-        const ImageShape& image = source_.image;
-        const std::int64_t line = frame_ * image.height + first;
-        source_.reader->read(line * image.rows_per_line(), count * image.rows_per_line(),
-                             lines_.data());
-        if (source_.palette != Palette::sand) {
-            return lines_.data();
-        }
-        const std::int64_t cells = count * image.width;
-        check_cells(lines_.data(), cells, {image.width, image.height, line * image.width},
-                    source_.where);
-        colour_cells(lines_.data(), cells, pixels_.data());
-        return pixels_.data();
-    }
-
-  private:
-    const ImageSource& source_;
-    std::int64_t frame_;
-    std::int64_t line_bytes_;
-    std::int64_t step_;
-    std::vector<std::byte> lines_;
-    std::vector<std::byte> pixels_;
-};
-
 /// The pixels that an extent takes at a scale.
 std::int64_t scaled(std::int64_t extent, double scale) {
     return std::max<std::int64_t>(1, std::llround(static_cast<double>(extent) * scale));
 }
 
-/// Lines of a frame: all of them, or so many evenly spaced ones.
+/// The size at which an image is shown.
+struct ShownSize {
+    ShownSize(const ImageShape& image, std::int64_t size)
+        : longest(std::max(image.width, image.height)), width(scaled(image.width, scale_to(size))),
+          height(scaled(image.height, scale_to(size))) {}
+
+    double scale_to(std::int64_t size) const {
+        return std::min(1.0, static_cast<double>(size) / static_cast<double>(longest));
+    }
+
+    std::int64_t longest;
+    std::int64_t width;
+    std::int64_t height;
+};
+
+/// What is read of a frame.
+struct Sampling {
+    std::int64_t lines;           ///< so many, evenly spaced
+    std::int64_t column_step = 1; ///< ImageLines'
+};
+
+Thumbnail finished(Boxes& boxes, const ShownSize& shown, int channels, std::int64_t size) {
+    Thumbnail thumbnail;
+    thumbnail.width = shown.width;
+    thumbnail.height = shown.height;
+    thumbnail.channels = channels;
+    thumbnail.values = boxes.values();
+    if (const std::int64_t times = size / shown.longest; times > 1) {
+        thumbnail.values =
+            repeat(thumbnail.values, {1, shown.height, shown.width, channels}, times);
+        thumbnail.width *= times;
+        thumbnail.height *= times;
+    }
+    return thumbnail;
+}
+
 Thumbnail shrink(const ImageSource& source, std::int64_t frame, std::int64_t size,
-                 std::int64_t lines_read) {
+                 const Sampling& sampling) {
     constexpr std::int64_t memory = 64 * MiB;
     const ImageShape& image = source.image;
-    ImageShape shown = image;
-    if (source.palette == Palette::sand) {
-        shown.channels = 3;
-    }
-    const std::int64_t longest = std::max(image.width, image.height);
-    const double scale = std::min(1.0, static_cast<double>(size) / static_cast<double>(longest));
-    const std::int64_t width = scaled(image.width, scale);
-    const std::int64_t height = scaled(image.height, scale);
-    shown.height = lines_read;
-    Boxes boxes(shown, width, height);
-    LineReader lines(source, frame, memory);
+    const ShownSize shown(image, size);
     const ElementType type = source.reader->info().array.type;
-    const bool all = lines_read == image.height;
+    ImageLines lines(source, frame, sampling.column_step, memory);
+    const int channels = source.palette == Palette::sand ? 3 : image.channels;
+    Boxes boxes({1, sampling.lines, lines.width(), channels}, shown.width, shown.height);
+    const bool all = sampling.lines == image.height;
     const std::int64_t step = all ? lines.step() : 1;
-    for (std::int64_t first = 0; first < lines_read; first += step) {
-        const std::int64_t count = std::min(step, lines_read - first);
-        const std::int64_t line = all ? first : (2 * first + 1) * image.height / (2 * lines_read);
+    for (std::int64_t first = 0; first < sampling.lines; first += step) {
+        const std::int64_t count = std::min(step, sampling.lines - first);
+        const std::int64_t line =
+            all ? first : (2 * first + 1) * image.height / (2 * sampling.lines);
         const std::byte* elements = lines.read(line, count);
         visit_element_type(type, [&](auto zero) {
             using T = decltype(zero);
             boxes.add(reinterpret_cast<const T*>(elements), first, count);
         });
     }
-    Thumbnail thumbnail{width, height, shown.channels, type == ElementType::uint8, boxes.values()};
-    shown.height = height;
-    if (const std::int64_t times = size / longest; times > 1) {
-        thumbnail.values = repeat(thumbnail.values, shown, times);
-        thumbnail.width *= times;
-        thumbnail.height *= times;
-    }
+    Thumbnail thumbnail = finished(boxes, shown, channels, size);
+    thumbnail.is_bytes = type == ElementType::uint8;
+    thumbnail.is_sample = !all || lines.width() < image.width;
     return thumbnail;
 }
 
@@ -190,44 +175,54 @@ std::int64_t cost(const DatasetInfo& info, std::int64_t bytes, std::size_t whole
     return bytes;
 }
 
-} // namespace
-
-ImageSource open_image(const std::string& file, const std::string& dataset,
-                       const std::optional<Palette>& palette, int threads) {
-    ImageSource source;
-    source.reader = open_rows(file, dataset, threads);
-    source.where = std::string(file).append(":").append(dataset);
-    const DatasetInfo& info = source.reader->info();
-    const Content content = palette == Palette::sand ? Content::sand : content_of(file, info);
-    source.palette = palette_for(palette, content, info.array, source.where);
-    source.image = image_shape(info.array, content, source.where);
-    return source;
+/// Across the last axis each element is a read of its own: no more of these than take a second.
+std::int64_t size_across_last(const ImageShape& image, std::int64_t size) {
+    constexpr double most_reads = 1 << 18;
+    const ShownSize shown(image, size);
+    const double reads = static_cast<double>(shown.width) * static_cast<double>(shown.height);
+    const double scale = std::min(1.0, std::sqrt(most_reads / reads));
+    return std::max<std::int64_t>(1, std::llround(static_cast<double>(size) * scale));
 }
 
+} // namespace
+
 Thumbnail make_thumbnail(const ImageSource& source, std::int64_t frame, std::int64_t size) {
-    return shrink(source, frame, size, source.image.height);
+    return shrink(source, frame, size, {source.image.height});
 }
 
 std::optional<Thumbnail> sampled_thumbnail(const ImageSource& source, std::int64_t frame,
                                            std::int64_t size, std::int64_t most_bytes) {
     const ImageShape& image = source.image;
+    if (source.view && source.view->axis == 2) {
+        const std::int64_t fitting = size_across_last(image, size);
+        const ShownSize shown(image, fitting);
+        return shrink(source, frame, fitting, {shown.height, image.width / shown.width});
+    }
     const DatasetInfo& info = source.reader->info();
     const std::int64_t line_bytes = image.line_elements() * size_of(info.array.type);
-    if (cost(info, image.height * line_bytes, 2) <= most_bytes) {
-        return shrink(source, frame, size, image.height);
+    const std::size_t whole_axes = source.view && source.view->axis == 1 ? 1 : 2;
+    if (cost(info, image.height * line_bytes, whole_axes) <= most_bytes) {
+        return shrink(source, frame, size, {image.height});
     }
     const std::int64_t lines = most_bytes / cost(info, line_bytes, 1);
     if (lines < 1) {
         return std::nullopt;
     }
     // Four lines a pixel are enough, and less than one are none: then the picture is smaller.
-    const std::int64_t longest = std::max(image.width, image.height);
-    const double aspect = static_cast<double>(longest) / static_cast<double>(image.height);
+    const double aspect = static_cast<double>(std::max(image.width, image.height)) /
+                          static_cast<double>(image.height);
     const auto most_size = static_cast<std::int64_t>(static_cast<double>(lines) * aspect);
     const std::int64_t fitting = std::clamp<std::int64_t>(most_size, 1, size);
-    const double scale = std::min(1.0, static_cast<double>(fitting) / static_cast<double>(longest));
-    return shrink(source, frame, fitting,
-                  std::min({image.height, lines, 4 * scaled(image.height, scale)}));
+    const std::int64_t wanted = 4 * ShownSize(image, fitting).height;
+    return shrink(source, frame, fitting, {std::min({image.height, lines, wanted})});
+}
+
+Thumbnail shrink_values(const std::vector<double>& values, const ImageShape& image,
+                        std::int64_t size) {
+    const ShownSize shown(image, size);
+    Boxes boxes({1, image.height, image.width, 1}, shown.width, shown.height);
+    boxes.add(values.data(), 0, image.height);
+    return finished(boxes, shown, 1, size);
 }
 
 } // namespace runner

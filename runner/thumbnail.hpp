@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "io/rows.hpp"
-#include "runner/image_shape.hpp"
-#include "runner/sand_colours.hpp"
+#include "runner/image_lines.hpp"
 
 #include <cstdint>
-#include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
 namespace runner {
@@ -17,32 +13,25 @@ namespace runner {
 struct Thumbnail {
     std::int64_t width = 0;
     std::int64_t height = 0;
-    int channels = 1;      ///< 1, or 3 for colour
-    bool is_bytes = false; ///< of a uint8 dataset: values are shown as they are
+    int channels = 1;       ///< 1, or 3 for colour
+    bool is_bytes = false;  ///< of a uint8 dataset: values are shown as they are
+    bool is_sample = false; ///< of some of the lines or elements only
     /// height × width × channels; NaN where no element was finite.
     std::vector<double> values;
 };
-
-/// A dataset to make pictures of, opened.
-struct ImageSource {
-    std::unique_ptr<RowReader> reader;
-    std::string where;
-    ImageShape image;
-    Palette palette = Palette::grey;
-};
-
-/// Opens a dataset that is images. `palette`: nothing for that of its content. @throws Error as
-/// render() says.
-ImageSource open_image(const std::string& file, const std::string& dataset,
-                       const std::optional<Palette>& palette, int threads);
 
 /// Reads frame `frame` of a dataset, which has it, and averages it down to at most `size` on its
 /// longer side, or repeats its pixels. @throws Error as render() says.
 Thumbnail make_thumbnail(const ImageSource& source, std::int64_t frame, std::int64_t size);
 
-/// The same of evenly spaced lines alone where reading all of them takes more than `most_bytes`,
-/// and smaller where these are few. Nothing where a single line takes that much.
+/// The same of evenly spaced lines alone, and across the last axis of a volume of evenly spaced
+/// elements of these, where reading all of them takes more than `most_bytes`; smaller where these
+/// lines are few. Nothing where a single line takes that much.
 std::optional<Thumbnail> sampled_thumbnail(const ImageSource& source, std::int64_t frame,
                                            std::int64_t size, std::int64_t most_bytes);
+
+/// The same of values that are there, one for each pixel of `image`, one channel.
+Thumbnail shrink_values(const std::vector<double>& values, const ImageShape& image,
+                        std::int64_t size);
 
 } // namespace runner

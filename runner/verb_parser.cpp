@@ -25,7 +25,8 @@ bool reads_whole(const std::string& given, auto& value) {
 } // namespace
 
 VerbParser::VerbParser(const Verb& verb, const std::string& example)
-    : verb_("runner " + std::string(verb.name)), app_(std::string(verb.summary), verb_) {
+    : verb_("runner " + std::string(verb.name)), example_(example),
+      app_(std::string(verb.summary), verb_) {
     constexpr std::size_t names_width = 30;
     app_.footer("Example:\n  " + example);
     app_.get_formatter()->column_width(names_width);
@@ -92,7 +93,7 @@ std::optional<PrintCommand> VerbParser::parse(std::span<const std::string> argum
         app_.parse(std::move(reversed));
         return std::nullopt;
     } catch (const CLI::CallForHelp&) {
-        return PrintCommand{app_.help()};
+        return PrintCommand{app_.help(), usage()};
     } catch (const CLI::ExtrasError&) {
     } catch (const CLI::ParseError& failure) {
         refuse(failure.what());
@@ -109,6 +110,29 @@ std::optional<PrintCommand> VerbParser::parse(std::span<const std::string> argum
     }
     refuse("there is no option " + quoted_text(extra),
            did_you_mean(nearest_name(extra.substr(0, extra.find('=')), names)));
+}
+
+VerbUsage VerbParser::usage() const {
+    VerbUsage usage;
+    usage.example = example_;
+    for (const CLI::Option* option : app_.get_options()) {
+        VerbOption told;
+        told.meaning = option->get_description();
+        if (option->get_positional()) {
+            told.names = {option->get_name(true, false)};
+            usage.arguments.push_back(std::move(told));
+            continue;
+        }
+        for (const std::string& name : option->get_snames()) {
+            told.names.push_back("-" + name);
+        }
+        for (const std::string& name : option->get_lnames()) {
+            told.names.push_back("--" + name);
+        }
+        told.type = option->get_expected_max() == 0 ? "" : option->get_type_name();
+        usage.options.push_back(std::move(told));
+    }
+    return usage;
 }
 
 std::optional<BackendChoice> VerbParser::backend() const {

@@ -83,9 +83,11 @@ class VerbParser {
     [[noreturn]] void refuse(const std::string& why, const std::string& try_this = "") const;
 
   private:
+    VerbUsage usage() const;
     bool is_given(const std::string& option) const { return app_.count(option) > 0; }
 
     std::string verb_;
+    std::string example_;
     CLI::App app_;
     std::string backend_;
     bool trusted_ = false;

@@ -5,6 +5,7 @@
 #include "kernels/patterns.hpp"
 #include "runner/data_verbs.hpp"
 #include "runner/job_sample.hpp"
+#include "runner/manual.hpp"
 #include "runner/submit_verb.hpp"
 #include "runner/verb_parser.hpp"
 
@@ -269,6 +270,25 @@ Command parse_report(const Verb& verb, std::span<const std::string> arguments) {
     return command;
 }
 
+Command parse_completion(const Verb& verb, std::span<const std::string> arguments) {
+    VerbParser parser(verb, "source <(runner completion bash)");
+    std::string shell;
+    parser.add_argument("SHELL", shell, "bash or zsh");
+    if (auto help = parser.parse(arguments)) {
+        return *help;
+    }
+    const bool zsh = parser.index_of("SHELL", shell, {"bash", "zsh"}) == 1;
+    return PrintCommand{zsh ? zsh_completion() : bash_completion()};
+}
+
+Command parse_manual(const Verb& verb, std::span<const std::string> arguments) {
+    VerbParser parser(verb, "runner manual | man -l -");
+    if (auto help = parser.parse(arguments)) {
+        return *help;
+    }
+    return PrintCommand{manual_page()};
+}
+
 } // namespace
 
 std::span<const Verb> verbs() {
@@ -296,6 +316,30 @@ std::span<const Verb> verbs() {
              parse_report},
         Verb{"devices", "", "lists the GPUs of this host and which rank would get which",
              parse_devices},
+        Verb{"completion", "SHELL", "prints a script that completes command lines",
+             parse_completion},
+        Verb{"manual", "", "prints the manual page", parse_manual},
+    };
+    return all;
+}
+
+VerbUsage usage_of(const Verb& verb) {
+    const std::vector<std::string> help = {"--help"};
+    return std::get<PrintCommand>(verb.parse(verb, help)).usage;
+}
+
+std::span<const ExitMeaning> exit_meanings() {
+    static constexpr std::array all = {
+        ExitMeaning{ExitCode::ok, "done"},
+        ExitMeaning{ExitCode::defect, "a defect of the program: please report it"},
+        ExitMeaning{ExitCode::usage,
+                    "the job file or the command line is wrong, or the plan cannot fit"},
+        ExitMeaning{ExitCode::input, "input data"},
+        ExitMeaning{ExitCode::output, "output or storage"},
+        ExitMeaning{ExitCode::gpu, "GPU"},
+        ExitMeaning{ExitCode::launch, "launch, MPI, host memory, or a stall"},
+        ExitMeaning{ExitCode::differs, "a comparison or a verification differs"},
+        ExitMeaning{ExitCode::stopped, "stopped: the same command goes on"},
     };
     return all;
 }

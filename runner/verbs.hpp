@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "base/error.hpp"
 #include "runner/command_line.hpp"
 
 #include <span>
@@ -20,5 +21,15 @@ struct Verb {
 
 /// Every verb of this version.
 std::span<const Verb> verbs();
+
+/// What a verb takes, as its own parser declares it.
+VerbUsage usage_of(const Verb& verb);
+
+/// What an exit code means, half a line.
+struct ExitMeaning {
+    ExitCode code;
+    std::string_view meaning;
+};
+std::span<const ExitMeaning> exit_meanings();
 
 } // namespace runner

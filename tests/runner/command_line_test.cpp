@@ -113,7 +113,20 @@ TEST(CommandLine, DatasetsAreCutFromTheirFiles) {
     const RenderCommand render = parse_as<RenderCommand>({"render", "a.h5:/x", "p.png"});
     EXPECT_EQ(render.what, (std::vector<DatasetName>{{"a.h5", "/x"}}));
     EXPECT_EQ(render.picture, "p.png");
-    EXPECT_EQ(render.frames, one_frame(0));
+    EXPECT_FALSE(render.frames);
+    EXPECT_FALSE(render.axis);
+    EXPECT_FALSE(render.projection);
+    EXPECT_FALSE(render.percentiles);
+    EXPECT_FALSE(render.difference);
+    EXPECT_FALSE(render.exact);
+    const RenderCommand cut =
+        parse_as<RenderCommand>({"render", "a:/x", "b:/x", "p.png", "--axis", "2", "--project",
+                                 "min", "--percentiles", "1,99", "--difference", "--exact"});
+    EXPECT_EQ(cut.axis, 2);
+    EXPECT_EQ(cut.projection, Projection::minimum);
+    EXPECT_EQ(cut.percentiles, (Percentiles{0.01, 0.99}));
+    EXPECT_TRUE(cut.difference);
+    EXPECT_TRUE(cut.exact);
     EXPECT_EQ(render.size, 1024);
     EXPECT_FALSE(render.same_contrast);
     const RenderCommand other =
@@ -183,10 +196,8 @@ TEST(CommandLine, MistakesHaveOneWholeMessage) {
         {{"plna", "x.toml"}, "unknown verb (\"plna\"): did you mean plan?"},
         {{"fold", "a", "b"},
          "unknown verb (\"fold\"): the verbs are run, plan, batch, status, explain, init, "
-         "generate, inspect, compare, render, convert, verify, repair, report, devices. A job file "
-         "is named with its ending, "
-         "as in "
-         "runner job.toml"},
+         "generate, inspect, compare, render, convert, verify, repair, report, devices, "
+         "completion, manual. A job file is named with its ending, as in runner job.toml"},
         {{"run"}, wrong("run", "JOB is required")},
         {{"a.toml", "b.toml"}, wrong("run", "there is no place for the argument \"b.toml\"")},
         {{"a.toml", "--qiet"},
@@ -237,6 +248,14 @@ TEST(CommandLine, MistakesHaveOneWholeMessage) {
         {{"render", "p.png"}, wrong("render", "no dataset is named before \"p.png\"")},
         {{"render", "a:/x", "p.png", "--frames", "3:3"},
          wrong("render", "--frames is all, A:B or A:B:STEP with A below B, not \"3:3\"")},
+        {{"render", "a:/x", "p.png", "--difference"},
+         wrong("render", "--difference is of two datasets, not of 1")},
+        {{"render", "a:/x", "p.png", "--percentiles", "99,1"},
+         wrong("render", "--percentiles rise from 0 to 100, not \"99,1\"")},
+        {{"render", "a:/x", "p.png", "--percentiles", "5"},
+         wrong("render", "--percentiles is two numbers like 0.5,99.5, not \"5\"")},
+        {{"render", "a:/x", "p.png", "--project", "sum"},
+         wrong("render", "--project is one of max, min, mean, not \"sum\"")},
         {{"convert", "a.h5", "p.png", "--frame", "1", "--frames", "all"},
          wrong("convert", "--frame and --frames are both given", "Give one of them")},
         {{"convert", "a.h5", "a.sand", "--palette", "sand"},

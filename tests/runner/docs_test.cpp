@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "jobs/kind.hpp"
 #include "runner/job_sample.hpp"
 #include "runner/verbs.hpp"
 
@@ -19,11 +20,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string page() {
+std::string read_page(const std::string& name) {
     std::ostringstream text;
-    text << std::ifstream(fs::path(RUNNER_SOURCE_FOLDER) / "docs/job-file.md").rdbuf();
+    text << std::ifstream(fs::path(RUNNER_SOURCE_FOLDER) / "docs" / name).rdbuf();
     return text.str();
 }
+
+std::string page() { return read_page("job-file.md"); }
 
 std::set<std::string> found(const std::string& text, const std::string& pattern) {
     std::set<std::string> words;
@@ -65,6 +68,118 @@ TEST(JobFilePage, ItsExampleParsesAndItsKeysAreTheSamplesKeys) {
     const std::set<std::string> rows = found(text, "\n\\| `([a-z_]+)` \\|");
     for (const std::string& key : found(explain_job(job), "\n(?:# )?([a-z_]+)(?: =|:)")) {
         EXPECT_TRUE(rows.contains(key)) << key;
+    }
+}
+
+/// What stands between a heading and the next of its rank or above; "" where there is none.
+std::string part_under(const std::string& text, const std::string& heading) {
+    const std::size_t begin = text.find("\n" + heading + "\n");
+    if (begin == std::string::npos) {
+        return "";
+    }
+    const std::size_t body = begin + heading.size() + 2;
+    const std::string rank = "\n" + heading.substr(0, heading.find(' ') + 1);
+    return text.substr(body,
+                       std::min(text.find(rank, body - 1), text.find("\n## ", body - 1)) - body);
+}
+
+/// The keys of a table's rows, each of them "table.key"; a row's first cell may name several.
+std::set<std::string> keys_in(const std::string& part, const std::string& table) {
+    std::set<std::string> keys;
+    for (const std::string& cell : found(part, "\n\\| ((?:`[a-z_]+`(?:, )?)+) \\|")) {
+        for (const std::string& key : found(cell, "`([a-z_]+)`")) {
+            keys.insert(table + key);
+        }
+    }
+    return keys;
+}
+
+/// Every key of `known` in a table of this name; keys of tables within it are told in its rows.
+std::set<std::string> of_table(const std::set<std::string>& known, const std::string& table) {
+    std::set<std::string> keys;
+    for (const std::string& key : known) {
+        if (key.starts_with(table) && key.find('.', table.size()) == std::string::npos) {
+            keys.insert(key);
+        }
+    }
+    return keys;
+}
+
+TEST(JobFilePage, NamesTheKeysThatTheParserKnowsAndNoOther) {
+    const std::string text = page();
+    std::set<std::string> known = known_keys("[batch]\n[input]\ngenerate = {}\n[output]\nchunk = "
+                                             "[1, 1]\ncompression = \"zstd\"\n[run]\n");
+    std::set<std::string> tables = {"input", "output", "run", "batch"};
+    for (const Kind& kind : kinds()) {
+        const std::string name(kind.name);
+        tables.insert(name);
+        const std::set<std::string> of_kind =
+            known_keys("kind = \"" + name + "\"\n[" + name + "]\n");
+        // Its own page, where it has one with a table of keys; else here.
+        const std::string own = part_under(read_page(name + ".md"), "## Keys");
+        const std::string part = own.empty() ? part_under(text, "### [" + name + "]") : own;
+        EXPECT_EQ(keys_in(part, name + "."), of_table(of_kind, name + ".")) << name;
+        EXPECT_NE(part_under(text, "### [" + name + "]"), "") << name;
+    }
+    for (const std::string table : {"input", "output", "run", "batch"}) {
+        EXPECT_EQ(keys_in(part_under(text, "### [" + table + "]"), table + "."),
+                  of_table(known, table + "."))
+            << table;
+    }
+    std::set<std::string> top = keys_in(part_under(text, "### Top"), "");
+    top.merge(std::set<std::string>(tables));
+    std::set<std::string> known_top = of_table(known, "");
+    for (const Kind& kind : kinds()) {
+        known_top.insert(std::string(kind.name));
+    }
+    EXPECT_EQ(top, known_top);
+}
+
+TEST(Pages, LinkToPagesAndPicturesThatAreThere) {
+    const fs::path docs = fs::path(RUNNER_SOURCE_FOLDER) / "docs";
+    int links = 0;
+    for (const fs::directory_entry& entry : fs::directory_iterator(docs)) {
+        if (entry.path().extension() != ".md") {
+            continue;
+        }
+        for (const std::string& link :
+             found(read_page(entry.path().filename().string()), "\\]\\(([^)#: ]+)(?:#[^)]*)?\\)")) {
+            ++links;
+            EXPECT_TRUE(fs::exists(docs / link)) << entry.path() << " links to " << link;
+        }
+    }
+    EXPECT_GT(links, 40);
+}
+
+TEST(Troubleshooting, QuotesErrorsThatTheProgramHas) {
+    std::string sources;
+    for (const char* folder : {"runner", "io", "jobs", "kernels", "base"}) {
+        for (const auto& entry :
+             fs::recursive_directory_iterator(fs::path(RUNNER_SOURCE_FOLDER) / folder)) {
+            if (entry.path().extension() == ".cpp") {
+                std::ostringstream text;
+                text << std::ifstream(entry.path()).rdbuf();
+                sources += text.str();
+            }
+        }
+    }
+    const std::string text = read_page("troubleshooting.md");
+    const std::string of_errors = text.substr(0, text.find("## No error, but"));
+    const std::set<std::string> messages = found(of_errors, "\n\\| `([^`]+)` \\|");
+    EXPECT_GT(messages.size(), 20U);
+    for (const std::string& message : messages) {
+        EXPECT_NE(sources.find("\"" + message), std::string::npos) << message;
+    }
+}
+
+TEST(Pages, AreAllInTheIndex) {
+    const std::set<std::string> linked = found(read_page("README.md"), "\\]\\(([a-z-]+\\.md)\\)");
+    for (const fs::directory_entry& entry :
+         fs::directory_iterator(fs::path(RUNNER_SOURCE_FOLDER) / "docs")) {
+        const std::string name = entry.path().filename().string();
+        if (name.ends_with(".md") && name != "README.md") {
+            EXPECT_TRUE(linked.contains(name)) << name;
+        }
     }
 }
 

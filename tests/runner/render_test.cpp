@@ -7,6 +7,7 @@
 #include "tests/io/read_png.hpp"
 #include "tests/io/scratch_folder.hpp"
 
+#include <cmath>
 #include <limits>
 #include <numeric>
 
@@ -146,6 +147,109 @@ TEST_F(Render, ContrastIsEachOnesOwnOrTheSame) {
     EXPECT_EQ(same.pixels[0], 0);
     EXPECT_EQ(same.pixels[1], 64); // 1 of 4
     EXPECT_EQ(same.pixels[11], 255);
+}
+
+TEST_F(Render, VolumesAreCutAcrossEachOfTheirAxes) {
+    // Two volumes of 2 × 3 × 4: element (v, z, y, x) is 100 v + 24 z + 8 y + x, as a byte.
+    Bytes values;
+    for (int v = 0; v < 2; ++v) {
+        for (int z = 0; z < 2; ++z) {
+            for (int y = 0; y < 3; ++y) {
+                for (int x = 0; x < 4; ++x) {
+                    values.push_back(static_cast<std::uint8_t>(100 * v + 24 * z + 8 * y + x));
+                }
+            }
+        }
+    }
+    put<std::uint8_t>("a", {2, 2, 3, 4}, values);
+    const auto across = [&](std::int64_t axis, std::int64_t frame) {
+        RenderRequest request;
+        request.sources = {{folder_ / "a", "/x"}};
+        request.picture = folder_ / "out.png";
+        request.size = 4;
+        request.axis = axis;
+        request.frames = one_frame(frame);
+        render(request);
+        return read_png(request.picture);
+    };
+    EXPECT_EQ(across(1, 3).pixels,
+              (Bytes{124, 125, 126, 127, 132, 133, 134, 135, 140, 141, 142, 143}));
+    EXPECT_EQ(across(2, 1).pixels, (Bytes{8, 9, 10, 11, 32, 33, 34, 35}));
+    EXPECT_EQ(across(2, 5).pixels, (Bytes{116, 117, 118, 119, 140, 141, 142, 143}));
+    const Picture last = across(3, 7);
+    EXPECT_EQ(last.width, 3);
+    EXPECT_EQ(last.height, 2);
+    EXPECT_EQ(last.pixels, (Bytes{103, 111, 119, 127, 135, 143}));
+    for (const auto& wrong : {std::pair(0, 0), {4, 0}, {3, 8}}) {
+        const auto error = error_of([&] { (void)across(wrong.first, wrong.second); });
+        ASSERT_TRUE(error);
+        EXPECT_EQ(error->code(), ExitCode::usage);
+    }
+}
+
+TEST_F(Render, ProjectionsTakeAllAlongAnAxis) {
+    const double nan_value = std::numeric_limits<double>::quiet_NaN();
+    put<double>("a", {2, 2, 3}, {1, 2, 3, 4, nan_value, 6, 7, 1, 0, 2, nan_value, 5});
+    ImageSource source = open_image(folder_ / "a", "/x", std::nullopt, 1, 0);
+    const auto of = [&](int axis, Projection projection) {
+        source.view->axis = axis;
+        source.image = source.view->image();
+        std::vector<double> values = project(source, 0, projection);
+        for (double& value : values) {
+            value = std::isnan(value) ? -1 : value; // which compares
+        }
+        return values;
+    };
+    using Values = std::vector<double>;
+    EXPECT_EQ(of(0, Projection::maximum), (Values{7, 2, 3, 4, -1, 6}));
+    EXPECT_EQ(of(0, Projection::minimum), (Values{1, 1, 0, 2, -1, 5}));
+    EXPECT_EQ(of(0, Projection::mean), (Values{4, 1.5, 1.5, 3, -1, 5.5}));
+    EXPECT_EQ(of(1, Projection::maximum), (Values{4, 2, 6, 7, 1, 5}));
+    EXPECT_EQ(of(2, Projection::maximum), (Values{3, 6, 7, 5}));
+    EXPECT_EQ(of(2, Projection::mean), (Values{2, 5, 8.0 / 3, 3.5}));
+}
+
+TEST_F(Render, AcrossTheLastAxisElementsAreSampledUnlessAllAreWanted) {
+    // 1 × 8 × 2: of column 1, eight elements to two pixels.
+    put<float>("a", {1, 8, 2}, {0, 0, 0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0, 7});
+    const ImageSource source = open_image(folder_ / "a", "/x", std::nullopt, 1, 2);
+    const std::optional<Thumbnail> sampled = sampled_thumbnail(source, 1, 2, 1 << 20);
+    ASSERT_TRUE(sampled);
+    EXPECT_EQ(sampled->values, (std::vector<double>{0, 4}));
+    EXPECT_TRUE(sampled->is_sample);
+    EXPECT_EQ(make_thumbnail(source, 1, 2).values, (std::vector<double>{1.5, 5.5}));
+}
+
+TEST_F(Render, ADifferenceIsBlueWhereTheSecondIsLess) {
+    put<float>("a", {1, 3}, {0, 5, 1});
+    put<float>("b", {1, 3}, {0, 1, 3});
+    RenderRequest request;
+    request.sources = {{folder_ / "a", "/x"}, {folder_ / "b", "/x"}};
+    request.picture = folder_ / "out.png";
+    request.size = 3;
+    request.difference = RenderRequest::Difference::yes;
+    const std::string shown = render(request);
+    EXPECT_NE(shown.find("difference: blue -4 to red 4\n"), std::string::npos) << shown;
+    const Picture picture = read_png(request.picture);
+    ASSERT_EQ(picture.width, 3 * 3 + 2 * 8);
+    ASSERT_EQ(picture.channels, 3);
+    const Bytes last(picture.pixels.end() - 9, picture.pixels.end());
+    EXPECT_EQ(last, (Bytes{255, 255, 255, 33, 102, 172, 217, 140, 149}));
+    put<float>("b", {3, 1}, {0, 1, 3});
+    const auto error = error_of([&] { (void)render(request); });
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->code(), ExitCode::usage);
+}
+
+TEST_F(Render, PercentilesAskedForHoldForBytesToo) {
+    put<std::uint8_t>("a", {1, 5}, {10, 20, 30, 40, 50});
+    RenderRequest request;
+    request.sources = {{folder_ / "a", "/x"}};
+    request.picture = folder_ / "out.png";
+    request.size = 5;
+    request.percentiles = Percentiles{0.25, 0.75};
+    render(request);
+    EXPECT_EQ(read_png(request.picture).pixels, (Bytes{0, 0, 128, 255, 255}));
 }
 
 TEST_F(Render, SampledThumbnailsReadEvenlySpacedLinesAndAreSmallerWhereTheseAreFew) {
