@@ -29,7 +29,7 @@ Command parse_submit(const Verb& verb, std::span<const std::string> arguments) {
     std::string profile;
     parser.add_job(command.job, command.settings);
     parser.add_backend();
-    parser.add_option("--site", command.site, "SITE.toml", "the cluster (docs/slurm.md)")
+    parser.add_option("--site", command.site, "FILE.toml", "the cluster (docs/slurm.md)")
         ->required();
     parser.add_option("--nodes", nodes, "N", "on so many nodes (default: the fewest that do)");
     parser.add_option("--array", array, "N", "as an array of N tasks that share a batch");
@@ -37,7 +37,7 @@ Command parse_submit(const Verb& verb, std::span<const std::string> arguments) {
     parser.add_option("--time", time, "DURATION",
                       "Slurm's time limit: 90min, 2h, 1:30:00 (default: by --profile, or the "
                       "site's)");
-    parser.add_option("--profile", profile, "PATH",
+    parser.add_option("--profile", profile, "FILE",
                       "a report of such a job, or a batch's state folder, to estimate the time "
                       "from");
     parser.add_flag("--dry-run", command.dry_run,
