@@ -102,12 +102,16 @@ std::string mpirun_text(const Submission& submission, const SiteFile& site) {
            "fi\n";
 }
 
-std::string requeue_text(const SiteFile& site) {
+std::string requeue_text(const Submission& submission, const SiteFile& site) {
+    std::string unless_stopped;
+    for (const std::string& file : submission.stop_files) {
+        unless_stopped += " &&\n  [ ! -e " + shell_word(file) + " ]";
+    }
     return "\n"
            "# 75: it stopped in time. The same job again goes on where it was.\n"
            "if [ \"$status\" -eq 75 ] && [ \"${SLURM_RESTART_COUNT:-0}\" -lt " +
-           std::to_string(site.limits.requeues) +
-           " ]; then\n"
+           std::to_string(site.limits.requeues) + " ]" + unless_stopped +
+           "; then\n"
            "  scontrol requeue "
            "\"${SLURM_ARRAY_JOB_ID:-$SLURM_JOB_ID}"
            "${SLURM_ARRAY_TASK_ID:+_$SLURM_ARRAY_TASK_ID}\"\n"
@@ -175,7 +179,7 @@ std::string batch_script(const Submission& submission, const SiteFile& site) {
     }
     text += "\n" + preparation(site);
     text += srun ? srun_text(submission, site) : mpirun_text(submission, site);
-    return text + requeue_text(site);
+    return text + requeue_text(submission, site);
 }
 
 std::string summary_script(const Submission& submission, const SiteFile& site) {

@@ -28,6 +28,10 @@ struct Submission {
 
     /// Of a batch: the folder that tells how far it is.
     std::optional<std::string> state;
+
+    /// Files by which a person stops it, from `folder` on: while one is there it is not queued
+    /// again.
+    std::vector<std::string> stop_files;
 };
 
 /// The text that a shell reads back as this one word.

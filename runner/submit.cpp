@@ -5,6 +5,7 @@
 #include "base/sizes.hpp"
 #include "runner/batch_plan.hpp"
 #include "runner/file_names.hpp"
+#include "runner/output_name.hpp"
 #include "runner/probe.hpp"
 #include "runner/profile.hpp"
 #include "runner/sbatch.hpp"
@@ -260,6 +261,11 @@ Submission submission_for(const SubmitCommand& command, const SiteFile& site,
     submission.logs = fs::absolute(site.logs).lexically_normal().string();
     if (job.batch) {
         submission.state = job.batch->state;
+        submission.stop_files = {
+            (fs::path(job.batch->state) / "STOP").string(),
+            (fs::path(common_folder(job.batch->output.text)) / "STOP").string()};
+    } else {
+        submission.stop_files = {fs::path(job.output.file).replace_filename("STOP").string()};
     }
     return submission;
 }

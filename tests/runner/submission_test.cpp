@@ -46,6 +46,7 @@ Submission usual_submission() {
     submission.arguments = {"run", "/home/me/job.toml", "--set", "input.file=\"a b.h5\""};
     submission.folder = "/scratch/me";
     submission.logs = "/scratch/me/50%";
+    submission.stop_files = {"out/STOP"};
     submission.allocation = {2, 4, 4, 16, 96 * GiB, 3 * 3600 + 1};
     return submission;
 }
@@ -94,7 +95,8 @@ srun --mpi=pmix --kill-on-bad-exit=1 --cpus-per-task=16 \
 status=$?
 
 # 75: it stopped in time. The same job again goes on where it was.
-if [ "$status" -eq 75 ] && [ "${SLURM_RESTART_COUNT:-0}" -lt 20 ]; then
+if [ "$status" -eq 75 ] && [ "${SLURM_RESTART_COUNT:-0}" -lt 20 ] &&
+  [ ! -e out/STOP ]; then
   scontrol requeue "${SLURM_ARRAY_JOB_ID:-$SLURM_JOB_ID}${SLURM_ARRAY_TASK_ID:+_$SLURM_ARRAY_TASK_ID}"
 fi
 exit "$status"

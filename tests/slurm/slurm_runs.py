@@ -223,8 +223,13 @@ def failing(suite):
     """The script's status is the job's; no failure but 75 is tried again, and 75 not for ever."""
     fails = Case(suite, "fails", program="exit 4")
     stops = Case(suite, "stops", program="exit 75", requeues=1)
+    told = Case(suite, "told", program="touch STOP")
     first, = fails.submitted()
     second, = stops.submitted()
+    third, = told.submitted()
+    job = ended(third)
+    told.expect((job["JobState"], job["ExitCode"], job["Restarts"]) == ("FAILED", "75:0", "0"),
+                "whom a file STOP stops stays so", str(job) + told.logs())
     job = ended(first)
     fails.expect((job["JobState"], job["ExitCode"], job["Restarts"]) == ("FAILED", "4:0", "0"),
                  "ends with the program's code", str(job))
