@@ -1,7 +1,8 @@
 """Hosts made of name spaces on this machine, for tests.
 
 Each has its own host name, address, processes, /dev/shm and System V shared memory, as hosts have,
-and the files of this machine; /run is a file system in memory that they share. All of it ends with the process that made it, whatever happens to that.
+and the files of this machine; /run is a file system in memory that they share. All of it ends with
+the process that made it, whatever happens to that.
 """
 import ctypes
 import os
@@ -27,7 +28,8 @@ def why_not(programs):
     if os.geteuid() != 0:
         return "not root, who alone makes name spaces and networks"
     tried = subprocess.run([*SPACES, "sh", "-ec", "mount -t tmpfs tmpfs /dev/shm; "
-                            "ip link add name veth0 type veth peer name veth1"], capture_output=True, text=True)
+                            "ip link add name veth0 type veth peer name veth1"],
+                           capture_output=True, text=True)
     return "" if tried.returncode == 0 else "no name spaces: " + tried.stderr.strip()
 
 

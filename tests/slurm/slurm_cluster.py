@@ -1,10 +1,11 @@
-"""A Slurm of one controller and four nodes on this machine, for tests: slurm_cluster.py [COMMAND...].
+"""A Slurm on this machine, for tests: slurm_cluster.py [COMMAND...].
 
-Run as a program it starts the cluster, runs COMMAND (a shell where there is none) on it and ends it.
+Run as a program it starts a controller and four nodes, runs COMMAND (a shell where there is none) on
+them and ends them.
 
 The nodes are hosts of hosts.py, so ports and files collide with nothing and all ends with this
-process; each has two stand-ins for GPUs. Slurm and munge must be installed; nothing of theirs needs to
-be running or set up. README.md says why each line is there.
+process; each has two stand-ins for GPUs. Slurm and munge must be installed; nothing of theirs needs
+to be running or set up. README.md says why each line is there.
 """
 import os
 import pathlib
@@ -133,8 +134,8 @@ SlurmdTimeout=15
 ReturnToService=2
 """ + "".join(f"NodeName={node} NodeAddr={address(i)} CPUs={CPUS} RealMemory={MEMORY_MB} "
               "Gres=gpu:fake:2\n" for i, node in enumerate(NODES)) + "".join(
-            f"PartitionName={name} Nodes={','.join(nodes)} Default={'YES' if name == 'test' else 'NO'} "
-            "MaxTime=INFINITE State=UP\n" for name, nodes in PARTITIONS.items()))
+            f"PartitionName={name} Nodes={','.join(nodes)} MaxTime=INFINITE State=UP "
+            f"Default={'YES' if name == 'test' else 'NO'}\n" for name, nodes in PARTITIONS.items()))
         (d / "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\nCgroupAutomount=no\n")
         (d / "gres.conf").write_text("AutoDetect=off\n" + "".join(
             f"NodeName={node} Name=gpu Type=fake File={d}/gpu_{node}_{i}\n"

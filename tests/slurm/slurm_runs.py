@@ -1,7 +1,7 @@
 """`runner submit` and the templates in slurm/ on a real Slurm: slurm_runs.py RUNNER FAULT_SHIM.
 
-The cluster is slurm_cluster.py's. Cases run side by side, since they mostly wait for Slurm; those that
-kill nodes have two for themselves. Outputs are compared with that of a run without Slurm.
+The cluster is slurm_cluster.py's. Cases run side by side, since they mostly wait for Slurm; those
+that kill nodes have two for themselves. Outputs are compared with that of a run without Slurm.
 """
 import concurrent.futures
 import json
@@ -11,196 +11,14 @@ import re
 import subprocess
 import sys
 import tempfile
-import threading
 import time
-import traceback
-
-import h5py
-import numpy as np
 
 import hosts
 import slurm_cluster
 from hosts import wait_for
+from suite import BATCH, Case, Suite, ended, first_go, is_over, is_running, jobs, one
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-ROWS = 400
-JOB = '''kind = "convolve"
-name = "{name}"
-[input]
-file = "in.h5"
-dataset = "/image"
-[output]
-file = "out.h5"
-sync = false
-[run]
-chunk_rows = 4
-lanes = 2
-commit_seconds = 0
-[convolve]
-row_taps = [0.25, 0.5, 0.25]
-column_taps = {{ box = {{ radius = 3 }} }}
-boundary = "wrap"
-'''
-BATCH = '''kind = "convolve"
-name = "scans"
-[input]
-dataset = "/image"
-[output]
-sync = false
-[batch]
-inputs = ["scans/*.h5"]
-output = "out/{stem}.h5"
-[convolve]
-row_taps = [0.25, 0.5, 0.25]
-column_taps = [1.0]
-'''
-ENDED = ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY", "BOOT_FAIL")
-
-
-class Case:
-    """A folder with an input, a job and a site of its own."""
-
-    def __init__(self, suite, name, **site):
-        self.suite = suite
-        self.name = name
-        self.folder = suite.folder / name
-        self.folder.mkdir()
-        (self.folder / "in.h5").symlink_to(suite.folder / "in.h5")
-        self.write("job.toml", JOB.format(name=re.sub("[^a-z]", "_", name)))
-        self.write_site(**site)
-
-    def write(self, name, text):
-        (self.folder / name).write_text(text)
-
-    def write_site(self, text=None, cpus=1, program="", stop_before="20s", requeues=3, node="",
-                   launcher="", head="", partition="test"):
-        """`program`: what the script that ranks run does before it becomes runner."""
-        path = self.folder / "program"
-        path.write_text(f'#!/bin/bash\n{program}\nexec {self.suite.runner} "$@"\n')
-        path.chmod(0o755)
-        self.write("site.toml", text or f'''partition = "{partition}"
-program = "{path}"
-{head}
-[node]
-cpus = {cpus}
-memory = "700MiB"
-{node}
-[limits]
-time = "10min"
-nodes = 2
-stop_before = "{stop_before}"
-requeues = {requeues}
-[launcher]
-{launcher}
-''')
-
-    def submit(self, *arguments, site="site.toml", **environment):
-        return subprocess.run([self.suite.runner, "submit", "job.toml", "--site", site, *arguments],
-                              cwd=self.folder, capture_output=True, text=True,
-                              env={**os.environ, **environment})
-
-    def submitted(self, *arguments, **options):
-        """The numbers of the jobs."""
-        done = self.submit(*arguments, **options)
-        self.expect(done.returncode == 0, f"submit {arguments}: {done.returncode}", done.stderr)
-        return re.findall(r"^job (\d+):", done.stdout, re.M)
-
-    def logs(self):
-        return "".join(path.read_text() for path in sorted((self.folder / "logs").glob("*.out")))
-
-    def same_bytes(self, output="out.h5"):
-        """Of the elements and of the checksums kept beside them."""
-        try:
-            with h5py.File(self.folder / output) as a, h5py.File(self.suite.folder / "out.h5") as b:
-                same = a["image"][...].tobytes() == b["image"][...].tobytes()
-        except OSError as error:
-            same = False
-            print(error)
-        self.expect(same, f"{output} is as without Slurm", self.logs())
-
-    def expect(self, condition, what, text=""):
-        self.suite.expect(condition, f"{self.name}: {what}", text)
-
-
-class Suite:
-    def __init__(self, folder, runner, shim):
-        self.folder = pathlib.Path(folder)
-        self.runner = os.path.abspath(runner)
-        self.shim = os.path.abspath(shim)
-        self.wrong = 0
-        self.said = []
-        rng = np.random.default_rng(5)
-        with h5py.File(self.folder / "in.h5", "w") as file:
-            file["image"] = rng.random((ROWS, 300), dtype=np.float32)
-        (self.folder / "job.toml").write_text(JOB.format(name="alone"))
-        subprocess.run([self.runner, "job.toml", "--quiet"], cwd=self.folder, check=True)
-
-    def expect(self, condition, what, text=""):
-        if not condition:
-            self.wrong += 1
-            print(f"WRONG: {what}\n{text}".rstrip(), flush=True)
-
-    def attempt(self, case):
-        """A case that ends by an exception is wrong, and the others go on."""
-        try:
-            case()
-        except Exception:  # pylint: disable=broad-except
-            self.expect(False, "an exception", traceback.format_exc())
-
-    def slow(self, seconds, condition="true"):
-        """For Case(program=): writes take so long, for as long as this shell condition holds."""
-        return (f"if {condition}; then export LD_PRELOAD={self.shim} "
-                f"FAULT='pwrite:delay={int(seconds * 1e6)}@*:out'; fi")
-
-
-class Queue:
-    """What Slurm says of its jobs: asked a few times a second for all who want to know."""
-
-    lock = threading.Lock()
-    asked = 0.0
-    jobs = []
-
-    @classmethod
-    def look(cls):
-        with cls.lock:
-            if time.monotonic() - cls.asked > 0.25:
-                found = subprocess.run(["scontrol", "-o", "show", "job"], capture_output=True,
-                                       text=True)
-                cls.jobs = [dict(field.split("=", 1) for field in line.split(" ") if "=" in field)
-                            for line in found.stdout.splitlines()]
-                cls.asked = time.monotonic()
-            return cls.jobs
-
-
-def jobs(number):
-    """What Slurm says of a job, of each task of an array."""
-    return [job for job in Queue.look() if number in (job.get("JobId"), job.get("ArrayJobId"))]
-
-
-def one(number):
-    found = jobs(number)
-    return found[0] if found else {"JobState": "?"}
-
-
-def is_over(number):
-    found = jobs(number)
-    return found and all(job["JobState"] in ENDED for job in found)
-
-
-def ended(number, seconds=150):
-    try:
-        wait_for(lambda: is_over(number), f"job {number} over", seconds, pause=0.3)
-    except TimeoutError as error:
-        raise TimeoutError(f"{error}: {one(number)}") from error
-    return one(number)
-
-
-def is_running(number):
-    return one(number)["JobState"] == "RUNNING"
-
-
-def first_go():
-    return '[ "${SLURM_RESTART_COUNT:-0}" -eq 0 ]'
 
 
 def plain(suite):
@@ -246,8 +64,8 @@ def time_limit(suite, name, **launcher):
         {suite.slow(1.0, first_go())}""", **launcher)
     number, = case.submitted("--nodes", "2", "--time", "60s")
     job = ended(number)
-    case.expect((job["JobState"], job["Restarts"]) == ("COMPLETED", "1"), "completed at the second go",
-                str(job) + case.logs())
+    case.expect((job["JobState"], job["Restarts"]) == ("COMPLETED", "1"),
+                "completed at the second go", str(job) + case.logs())
     for words in ["stopped by signal USR1", "goes on where a run stopped"]:
         case.expect(words in case.logs(), f"the log has both goes: {words}", case.logs())
     case.same_bytes()
@@ -296,7 +114,7 @@ def array(suite):
 
 
 def broken_batch(suite):
-    """A dataset that fails: the summary runs all the same, and what waits for its success does not."""
+    """A dataset that fails: the summary runs all the same, what waits for its success does not."""
     case = Case(suite, "broken")
     case.write("job.toml", BATCH)
     (case.folder / "scans").mkdir()
@@ -324,7 +142,8 @@ def cancelled(suite):
     job = ended(number)
     time.sleep(1)
     job = one(number)
-    case.expect((job["JobState"], job["Restarts"]) == ("CANCELLED", "0"), "not queued again", str(job))
+    case.expect((job["JobState"], job["Restarts"]) == ("CANCELLED", "0"), "not queued again",
+                str(job))
     case.expect((case.folder / "out.h5.partial").exists(), "what was done is there")
     case.write("fast", "")
     again, = case.submitted()
@@ -338,7 +157,8 @@ def gpus(suite):
     for syntax in ["gpus-per-node", "gres"]:
         case = Case(suite, syntax, cpus=2, program='echo "$(hostname) $SLURM_PROCID '
                     '$SLURM_CPUS_PER_TASK sees $CUDA_VISIBLE_DEVICES"',
-                    node=f'gpus = 2\ngpu_memory = "1GiB"\ngpu_type = "fake"\ngpu_syntax = "{syntax}"')
+                    node='gpus = 2\ngpu_memory = "1GiB"\ngpu_type = "fake"\n'
+                         f'gpu_syntax = "{syntax}"')
         number, = case.submitted("--nodes", "2")
         case.expect(ended(number)["JobState"] == "COMPLETED", "completed", case.logs())
         seen = sorted(re.findall(r"^(\S+) (\d) (\d) sees (\S*)$", case.logs(), re.M))
@@ -361,7 +181,8 @@ def refusals(suite):
             (("requeues = 3", "requeues = -1\nnodse = 1"), ["2 errors", "limits.requeues: must be",
                                                            "did you mean nodes?"]),
             (('"test"', '"te st"'), [":1:13: partition: expected a name without blanks"]),
-            (("[launcher]", '[launcher]\nname = "ssh"'), ["launcher.name: unknown value", "mpirun"]),
+            (("[launcher]", '[launcher]\nname = "ssh"'), ["launcher.name: unknown value",
+                                                          "mpirun"]),
             (("[launcher]", "[launcher"), [":13:"]),
             (("[node]", '[node]\ngpus = 2'), ["node.gpu_memory is missing"])]:
         case.write("site.toml", site.replace(*change))
@@ -462,8 +283,8 @@ def killed_node(suite, cluster):
     cluster.start_node("n4")
     job = ended(number)
     suite.said.append(f"node: done {time.monotonic() - start:.0f} s after it went down")
-    case.expect((job["JobState"], job["Restarts"]) == ("COMPLETED", "1"), "completed at the second go",
-                str(job) + case.logs())
+    case.expect((job["JobState"], job["Restarts"]) == ("COMPLETED", "1"),
+                "completed at the second go", str(job) + case.logs())
     case.expect("goes on where a run stopped" in case.logs(), "it goes on", case.logs())
     case.same_bytes()
 

@@ -1,7 +1,7 @@
 """One MPI job on two hosts without Slurm: two_hosts.py RUNNER MPIRUN.
 
-The hosts (hosts.py) share the job's folder and nothing else: /tmp and /dev/shm are each one's own. One
-has a rank more than the other, and what Slurm grants it of memory is less.
+The hosts (hosts.py) share the job's folder and nothing else: /tmp and /dev/shm are each one's own.
+One has a rank more than the other, which is granted less memory.
 """
 import os
 import pathlib
@@ -90,8 +90,8 @@ def main():
         return subprocess.run(
             [mpirun, "--allow-run-as-root", "--mca", "plm_rsh_agent", agent, "--host",
              ",".join(f"{name}:{count}" for name, count in zip(NAMES, ranks)), "-n",
-             str(sum(ranks)), "bash", "-c", '[ "$(hostname)" = b1 ] && export SLURM_MEM_PER_NODE=90; '
-             'exec "$@"', "run", runner, *arguments],
+             str(sum(ranks)), "bash", "-c", '[ "$(hostname)" = b1 ] && '
+             'export SLURM_MEM_PER_NODE=90; exec "$@"', "run", runner, *arguments],
             capture_output=True, text=True, timeout=120)
 
     for kind, text in JOBS.items():
@@ -104,13 +104,14 @@ def main():
         expect(seen == [("0", "a1"), ("1", "a1"), ("2", "b1")], f"{kind}: ranks on {seen}",
                done.stderr)
         # 80 % of what the one rank of the second host is granted, for all ranks alike.
-        expect(" of 72.0 MiB" in done.stderr, f"{kind}: the least of all hosts' memory", done.stderr)
+        expect(" of 72.0 MiB" in done.stderr, f"{kind}: the least of all hosts' memory",
+               done.stderr)
         with h5py.File(f"{kind}-alone.h5") as a, h5py.File(f"{kind}.h5") as b:
             expect(a["image"][...].tobytes() == b["image"][...].tobytes(), f"{kind}: other bytes")
     # An error of one host's rank is told once, and all end.
     done = launch((1, 2), "convolve.toml", "--set", 'input.file="none.h5"')
-    expect(done.returncode == 3 and done.stderr.count("runner: error:") == 1, "an error on two hosts",
-           f"{done.returncode}\n{done.stderr}")
+    expect(done.returncode == 3 and done.stderr.count("runner: error:") == 1,
+           "an error on two hosts", f"{done.returncode}\n{done.stderr}")
     print(f"two hosts: {time.monotonic() - start:.0f} s, {wrong} wrong")
     sys.exit(1 if wrong else 0)
 
