@@ -18,8 +18,8 @@ std::string number(double value) {
 
 std::string dataset_line(const char* name, const std::string& file, const std::string& dataset,
                          const ArrayInfo& array) {
-    return std::string(name) + "  " + file + ":" + dataset + "  " +
-           type_text(array) + " " + shape_text(array.shape) + "\n";
+    return std::string(name) + "  " + file + ":" + dataset + "  " + type_text(array) + " " +
+           shape_text(array.shape) + "\n";
 }
 
 std::string extreme_line(const char* name, const Extreme& extreme) {
@@ -60,10 +60,8 @@ nlohmann::ordered_json optional_json(std::optional<double> value) {
 
 nlohmann::ordered_json dataset_json(const std::string& file, const std::string& dataset,
                                     const ArrayInfo& array) {
-    return {{"file", file},
-            {"dataset", dataset},
-            {"type", type_text(array)},
-            {"shape", array.shape}};
+    return {
+        {"file", file}, {"dataset", dataset}, {"type", type_text(array)}, {"shape", array.shape}};
 }
 
 nlohmann::ordered_json extreme_json(const Extreme& extreme) {
