@@ -31,7 +31,7 @@ constexpr float exp_below_zero(double x) {
     sum = sum * r + 1.0 / 2;
     sum = sum * r + 1;
     sum = sum * r + 1;
-    const auto exponent = static_cast<std::uint64_t>(1023 + n);
+    const auto exponent = static_cast<std::uint64_t>(std::int64_t{1023} + n);
     return static_cast<float>(sum * std::bit_cast<double>(exponent << 52U));
 }
 

@@ -112,8 +112,8 @@ struct RenderCommand {
 
 /// `runner convert IN OUT`.
 struct ConvertCommand {
-    DatasetName input;
-    DatasetName output;                ///< its dataset counts where it is HDF5
+    DatasetName input;                 ///< without a dataset: an HDF5 file's only one
+    DatasetName output;                ///< its dataset counts where it is HDF5; empty: the input's
     std::optional<FrameChoice> frames; ///< nothing: all
     std::optional<std::uint64_t> first_generation;
     std::optional<Palette> palette;

@@ -220,14 +220,15 @@ class RawOptions {
     bool big_endian_ = false;
 };
 
-/// Where no dataset is named: cells are in /frames, other elements in /data.
+/// Where no dataset is named: cells are in /frames, other elements in /data. What an HDF5 file has
+/// is not known yet.
 void name_datasets(ConvertCommand& command) {
     const RowsFormat* format = rows_format_of(command.input.file);
     const bool is_image = command.raw || (format != nullptr && !is_sand_name(command.input.file));
-    if (command.input.dataset.empty()) {
-        command.input.dataset = sand_dataset;
+    if (format != nullptr && command.input.dataset.empty()) {
+        command.input.dataset = format->dataset;
     }
-    if (command.output.dataset.empty()) {
+    if (command.output.dataset.empty() && (is_image || format != nullptr)) {
         command.output.dataset = is_image ? "/data" : sand_dataset;
     }
 }
@@ -244,7 +245,7 @@ Command parse_convert(const Verb& verb, std::span<const std::string> arguments) 
     ConvertCommand command;
     parser.add_argument(
         "IN", input,
-        "HDF5[:/dataset] (default /frames), .sand, .npy, .tif, .png, .nii, .nii.gz, "
+        "HDF5[:/dataset] (default: its only one), .sand, .npy, .tif, .png, .nii, .nii.gz, "
         "or raw");
     parser.add_argument("OUT", output,
                         "the file to make: .h5[:/dataset], .sand, .npy, .tif or .png");

@@ -2,6 +2,7 @@
 #include "runner/dispatch.hpp"
 
 #include "base/sizes.hpp"
+#include "io/file_content.hpp"
 #include "io/generations.hpp"
 #include "io/raw_rows.hpp"
 #include "io/rows.hpp"
@@ -55,6 +56,20 @@ void tell_notes(const std::vector<std::string>& notes) {
 void look_at(const DatasetName& what, const InputRules& rules) {
     probe_input(what.file, what.dataset, rules);
     tell_notes(inspect_dataset(what.file, what.dataset).notes);
+}
+
+/// The dataset that a file holds beside those that number frames and what runner records; that of
+/// sand where it holds none or several, so that who opens it tells what there is.
+std::string only_dataset(const std::string& file, const InputRules& rules) {
+    probe_content(file, "", rules);
+    std::vector<std::string> names;
+    for (const DatasetContent& dataset : file_content(file).datasets) {
+        if (!dataset.path.starts_with("/runner/") &&
+            dataset.path != generations_name(dataset.path)) {
+            names.push_back(dataset.path);
+        }
+    }
+    return names.size() == 1 ? names.front() : sand_dataset;
 }
 
 /// Also at the dataset that numbers its frames, if there is one.
@@ -142,18 +157,23 @@ struct Verbs {
     }
 
     ExitCode operator()(const ConvertCommand& command) const {
+        DatasetName input = command.input;
         if (command.raw) {
-            tell_notes(open_raw_rows(command.input.file, *command.raw, 1)->info().notes);
+            tell_notes(open_raw_rows(input.file, *command.raw, 1)->info().notes);
         } else {
-            look_at(command.input, command.rules);
-            look_at_generations(command.input, command.rules);
+            if (input.dataset.empty()) {
+                input.dataset = only_dataset(input.file, command.rules);
+            }
+            look_at(input, command.rules);
+            look_at_generations(input, command.rules);
         }
         ConvertRequest request;
         request.raw = command.raw;
-        request.input = command.input.file;
-        request.dataset = command.input.dataset;
+        request.input = input.file;
+        request.dataset = input.dataset;
         request.output = command.output.file;
-        request.output_dataset = command.output.dataset;
+        request.output_dataset =
+            command.output.dataset.empty() ? input.dataset : command.output.dataset;
         request.frames = command.frames;
         request.first_generation = command.first_generation;
         request.palette = command.palette;

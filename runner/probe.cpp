@@ -104,7 +104,7 @@ void probe_inputs(const JobFile& job) {
 
 void probe_inputs(const JobFile& job, Prober& prober) {
     for_each_input(job, [&](const std::string& file, const std::string& dataset) {
-        if (is_sand_name(file)) {
+        if (has_own_parser(file)) {
             check_dataset(file, dataset, job.input.rules);
         } else {
             throw_if(prober.look("read", file, dataset, job.input.rules));

@@ -234,8 +234,8 @@ ExitCode run_job(const RunCommand& command, const Ranks& ranks, Clock::time_poin
     return code;
 }
 
-ExitCode run_claimed(const RunCommand& command, const PreparedJob& prepared,
-                     const RankBinding& binding, const Ranks& ranks, Clock::time_point start) {
+ExitCode run_claimed(const RunCommand& command, PreparedJob& prepared, const RankBinding& binding,
+                     const Ranks& ranks, Clock::time_point start) {
     const std::string started = utc_text(std::time(nullptr));
     const Beginning beginning = begin_output(prepared, ranks);
     const JobPlan plan = ranks.together([&] {

@@ -22,10 +22,10 @@ ExitCode run_job(const RunCommand& command, const Ranks& ranks,
 
 /// The part of it from the claim of the output on: `prepared` fits and its input is there, its
 /// output's folder too, and the first rank holds the output's lock. Where it returns `ok` the
-/// output has its name and release_output() is left to do. Collective.
-ExitCode run_claimed(const RunCommand& command, const PreparedJob& prepared,
-                     const RankBinding& binding, const Ranks& ranks,
-                     std::chrono::steady_clock::time_point start);
+/// output has its name and release_output() is left to do. A survey of the input that the job asks
+/// for is taken, and `prepared` knows of it then. Collective.
+ExitCode run_claimed(const RunCommand& command, PreparedJob& prepared, const RankBinding& binding,
+                     const Ranks& ranks, std::chrono::steady_clock::time_point start);
 
 /// The command line's choices, laid over the job file like any other setting.
 std::vector<std::string> settings_of(const RunCommand& command);

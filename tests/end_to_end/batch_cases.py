@@ -22,7 +22,7 @@ import bad_files
 import batch_runs as runs
 import power_loss
 from batch_runs import batch, status
-from faulty_runs import Findings, descendants, kill_all, report, wait_until
+from faulty_runs import Findings, descendants, kill_all, picked, report
 
 RUNNER, MPIRUN, SHIM, EVERY = "", [], "", 1
 FINDINGS = Findings()
@@ -256,6 +256,12 @@ def power():
     images(4)
     settings = ["--set", "output.sync=true", "--set", "run.commit_seconds=10"]
     _, wanted = undisturbed()
+    syncs = "fsync,fdatasync:log@*:" + os.path.abspath("out")
+    done = batch(RUNNER, *settings, LD_PRELOAD=SHIM, FAULT=syncs,
+                 FAULT_LOG=os.path.abspath("fault.log"))
+    counts = [sum(f"/good_{number:03}_" in call[3] for call in picked()) for number in range(4)]
+    expect(done.returncode == 0 and counts[0] > 4 and set(counts[1:]) == {1},
+           f"syncs of each dataset's files: {counts}", done.stderr)
     lost = states = 0
     for k in range(1, 10 ** 6, EVERY):
         subprocess.run(["rm", "-rf", "out", "undo", "fault.log"], check=True)

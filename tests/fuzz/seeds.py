@@ -2,6 +2,7 @@
 
 Job files are those of the tests and jobs/; the rest is made here, small enough to mutate well.
 """
+import io
 import pathlib
 import struct
 import sys
@@ -58,6 +59,24 @@ def sand(folder):
         (folder / name).write_bytes(b"\1" + struct.pack("<q", length) + head(*sizes))
 
 
+def headers(folder):
+    """A control byte, 0 for .npy, 1 for NIfTI, then the header."""
+    for number, (shape, kind, order) in enumerate([((3, 4), "<f4", "C"), ((5,), "|u1", "C"),
+                                                   ((2, 3, 4), ">i8", "F")]):
+        with io.BytesIO() as file:
+            version = (number + 1, 0)
+            np.lib.format.write_array(file, np.zeros(shape, kind, order), version=version)
+            (folder / f"npy-{number}").write_bytes(b"\0" + file.getvalue()[:160])
+    for order in "<>":
+        head = bytearray(348)
+        struct.pack_into(order + "i", head, 0, 348)
+        struct.pack_into(order + "8h", head, 40, 3, 7, 5, 3, 1, 1, 1, 1)
+        struct.pack_into(order + "2h", head, 70, 16, 32)
+        struct.pack_into(order + "3f", head, 108, 352, 0.5, -1024)
+        head[344:348] = b"n+1\0"
+        (folder / ("nifti-little" if order == "<" else "nifti-big")).write_bytes(b"\1" + head)
+
+
 def inputs(folder):
     image = np.arange(60, dtype="<i2").reshape(6, 10)
     for name, options in {
@@ -91,7 +110,7 @@ def input_changes(folder):
 
 def main():
     for target, make in [("job_file", job_files), ("journal", journals), ("sand", sand),
-                         ("files", inputs), ("input", input_changes)]:
+                         ("headers", headers), ("files", inputs), ("input", input_changes)]:
         folder = pathlib.Path(sys.argv[1]) / target
         folder.mkdir(parents=True, exist_ok=True)
         make(folder)
