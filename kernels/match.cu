@@ -13,8 +13,6 @@
 namespace runner {
 namespace {
 
-using match_cuda::DenseTile;
-
 constexpr std::int64_t most_blocks = std::numeric_limits<std::int32_t>::max();
 
 std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
@@ -45,7 +43,7 @@ void match_sparse(CudaQueue& queue, const MatchWork& work, const float* volume,
 }
 
 /// Planes of sums, where they fit a block's shared memory; whether they do.
-template <class S, int pz, int py, int px>
+template <class S, int pz, int py, int px, int slots>
 bool match_dense(CudaQueue& queue, const MatchWork& work, const float* volume,
                  const MatchLists& lists) {
     int most = 0;
@@ -53,54 +51,65 @@ bool match_dense(CudaQueue& queue, const MatchWork& work, const float* volume,
         return cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin,
                                       queue.device());
     });
-    // Numbers of candidates are kept in 16 bits.
-    if (work.candidates() > 65536) {
-        return false;
+    const auto bytes = [&](int warps_z) {
+        return std::int64_t{4} * match_cuda::dense_tile<S>(work, warps_z).floats() +
+               std::int64_t{S::gathered_bytes} * 32 * S::warps_y * warps_z;
+    };
+    int warps_z = S::most_warps_z;
+    while (warps_z > 0 && bytes(warps_z) > most) {
+        --warps_z;
     }
-    const std::int64_t bytes = std::int64_t{4} * DenseTile::of<S>(work).floats();
-    if (bytes + S::gathered_bytes > most) {
+    // Numbers of candidates are kept in 16 bits.
+    if (warps_z == 0 || work.candidates() > 65536) {
         return false;
     }
     const std::int64_t tiles_x = ceil_divide(work.grid[2], 32 - (px - 1));
     const std::int64_t tiles_y = ceil_divide(work.grid[1], S::tile_y);
-    const std::int64_t blocks = tiles_x * tiles_y * ceil_divide(work.grid[0], S::tile_z);
-    with_slots(work.count, [&](auto slots) {
-        for (std::int64_t first = 0; first < blocks; first += most_blocks) {
-            const auto count = static_cast<unsigned>(std::min(most_blocks, blocks - first));
-            launch(queue,
-                   {dim3(count), dim3(S::threads),
-                    static_cast<std::size_t>(bytes + S::gathered_bytes)},
-                   match_cuda::dense_kernel<S, pz, py, px, decltype(slots)::value>, work, tiles_x,
-                   tiles_y, first, volume, lists);
-        }
-    });
+    const std::int64_t blocks = tiles_x * tiles_y * ceil_divide(work.grid[0], warps_z * S::each_z);
+    const dim3 threads(static_cast<unsigned>(32 * S::warps_y * warps_z));
+    for (std::int64_t first = 0; first < blocks; first += most_blocks) {
+        const auto count = static_cast<unsigned>(std::min(most_blocks, blocks - first));
+        launch(queue, {dim3(count), threads, static_cast<std::size_t>(bytes(warps_z))},
+               match_cuda::dense_kernel<S, pz, py, px, slots>, work, tiles_x, tiles_y, first,
+               volume, lists);
+    }
     return true;
 }
 
 /// The same for the patches that have such a kernel.
+template <int slots>
 bool match_dense(CudaQueue& queue, const MatchWork& work, const float* volume,
                  const MatchLists& lists) {
-    using match_cuda::ImageShape;
-    using match_cuda::VolumeShape;
+    using Volume = match_cuda::VolumeShape<slots>;
+    using Image = match_cuda::ImageShape<slots>;
     const auto is = [&](int z, int y, int x) {
         return work.patch[0] == z && work.patch[1] == y && work.patch[2] == x;
     };
     if (is(3, 3, 3)) {
-        return match_dense<VolumeShape, 3, 3, 3>(queue, work, volume, lists);
+        return match_dense<Volume, 3, 3, 3, slots>(queue, work, volume, lists);
     }
     if (is(5, 5, 5)) {
-        return match_dense<VolumeShape, 5, 5, 5>(queue, work, volume, lists);
+        return match_dense<Volume, 5, 5, 5, slots>(queue, work, volume, lists);
     }
     if (is(1, 3, 3)) {
-        return match_dense<ImageShape, 1, 3, 3>(queue, work, volume, lists);
+        return match_dense<Image, 1, 3, 3, slots>(queue, work, volume, lists);
     }
     if (is(1, 5, 5)) {
-        return match_dense<ImageShape, 1, 5, 5>(queue, work, volume, lists);
+        return match_dense<Image, 1, 5, 5, slots>(queue, work, volume, lists);
     }
     if (is(1, 7, 7)) {
-        return match_dense<ImageShape, 1, 7, 7>(queue, work, volume, lists);
+        return match_dense<Image, 1, 7, 7, slots>(queue, work, volume, lists);
     }
     return false;
+}
+
+bool match_dense(CudaQueue& queue, const MatchWork& work, const float* volume,
+                 const MatchLists& lists) {
+    bool done = false;
+    with_slots(work.count, [&](auto slots) {
+        done = match_dense<decltype(slots)::value>(queue, work, volume, lists);
+    });
+    return done;
 }
 
 } // namespace

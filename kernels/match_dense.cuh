@@ -5,54 +5,51 @@
 
 namespace runner::match_cuda {
 
-/// How a block of threads is laid out: lanes of a warp along x, warps along y and z, and the
-/// references of a thread along y and z. The last px − 1 lanes only help with the sums.
-template <int warps_along_y, int warps_along_z, int each_along_y, int each_along_z>
+/// How a block of threads is laid out: lanes of a warp along x, warps along y and up to so many
+/// along z, and the references of a thread along y and z. The last px − 1 lanes only help with the
+/// sums.
+template <int warps_along_y, int most_warps_along_z, int each_along_y, int each_along_z>
 struct DenseShape {
     static constexpr int warps_y = warps_along_y;
-    static constexpr int warps_z = warps_along_z;
+    static constexpr int most_warps_z = most_warps_along_z;
     static constexpr int each_y = each_along_y;
     static constexpr int each_z = each_along_z;
     static constexpr int each = each_y * each_z; ///< references of a thread
-    static constexpr int threads = 32 * warps_y * warps_z;
-    static constexpr int gathered = 8; ///< candidates a reference gathers before they are sorted in
+    static constexpr int most_threads = 32 * warps_y * most_warps_z;
     static constexpr int tile_y = warps_y * each_y;
-    static constexpr int tile_z = warps_z * each_z;
-    static constexpr int gathered_bytes = gathered * each * threads * 6;
-    static_assert(each <= 8 && gathered == 8, "counts are four bits of a word");
+    /// What a thread keeps of candidates that are not sorted in: distances, numbers in 16 bits.
+    static constexpr int gathered_bytes = batch_keys * each * 6;
+    static_assert(each <= 8 && batch_keys == 8, "counts are four bits of a word");
 };
 
-using VolumeShape = DenseShape<2, 4, 4, 2>;
-using ImageShape = DenseShape<8, 1, 8, 1>;
+/// Long lists take registers of which more threads would have too few.
+template <int slots> using VolumeShape = DenseShape<2, slots <= 16 ? 6 : 4, 4, 2>;
+template <int slots> using ImageShape = DenseShape<8, 1, 8, 1>;
 
 /// The part of the volume that the references of a block and their candidates cover.
-struct DenseTile {
-    int wide;
-    int high;
-    int tall;
-
-    template <class S> __host__ __device__ static constexpr DenseTile of(const MatchWork& work) {
-        return {32 + static_cast<int>(2 * work.half[2]),
-                S::tile_y + work.patch[1] - 1 + static_cast<int>(2 * work.half[1]),
-                S::tile_z + work.patch[0] - 1 + static_cast<int>(2 * work.half[0])};
-    }
-    __host__ __device__ constexpr int floats() const { return wide * high * tall; }
-};
+template <class S> __host__ __device__ VoxelTile dense_tile(const MatchWork& work, int warps_z) {
+    return {32 + static_cast<int>(2 * work.half[2]),
+            S::tile_y + work.patch[1] - 1 + static_cast<int>(2 * work.half[1]),
+            warps_z * S::each_z + work.patch[0] - 1 + static_cast<int>(2 * work.half[0])};
+}
 
 /// Step 1: for every place in the window the squared differences of a block's tile, their sums
 /// along z and y in each thread, and along x between the lanes of a warp. Each thread keeps the
 /// matches of `each` references: the last in registers, the lists in local memory, to which it
 /// turns only when some thread of the warp has gathered as much as there is room for.
 template <class S, int pz, int py, int px, int slots>
-__global__ void __launch_bounds__(S::threads, 1)
+__global__ void __launch_bounds__(S::most_threads, 1)
     dense_kernel(MatchWork work, std::int64_t tiles_x, std::int64_t tiles_y,
                  std::int64_t first_block, const float* volume, MatchLists lists) {
     constexpr int lanes = 32 - (px - 1);
     extern __shared__ float dense_shared[];
-    const DenseTile tile = DenseTile::of<S>(work);
-    float* voxels = dense_shared;
-    float* gathered = dense_shared + tile.floats();
-    auto* numbers = reinterpret_cast<std::uint16_t*>(gathered + S::gathered * S::each * S::threads);
+    const auto threads = static_cast<int>(blockDim.x);
+    const int warps_z = threads / 32 / S::warps_y;
+    const VoxelTile tile = dense_tile<S>(work, warps_z);
+    const int held_a_round = S::each * threads; // gathered: a place of each thread's references
+    float* gathered = dense_shared;
+    auto* numbers = reinterpret_cast<std::uint16_t*>(gathered + batch_keys * held_a_round);
+    auto* voxels = reinterpret_cast<float*>(numbers + batch_keys * held_a_round);
     const auto thread = static_cast<int>(threadIdx.x);
     const int lane = thread % 32;
     const int in_y = thread / 32 % S::warps_y * S::each_y;
@@ -60,21 +57,15 @@ __global__ void __launch_bounds__(S::threads, 1)
     const std::int64_t block = first_block + blockIdx.x;
     const std::int64_t tile_x = block % tiles_x * lanes;
     const std::int64_t tile_y = block / tiles_x % tiles_y * S::tile_y;
-    const std::int64_t tile_z = block / tiles_x / tiles_y * S::tile_z; // of this call's references
+    // Among this call's references.
+    const std::int64_t tile_z = block / tiles_x / tiles_y * (warps_z * S::each_z);
     const int half_z = static_cast<int>(work.half[0]);
     const int half_y = static_cast<int>(work.half[1]);
     const int half_x = static_cast<int>(work.half[2]);
-
-    // What lies outside of the buffer belongs to no candidate.
-    for (int i = thread; i < tile.floats(); i += S::threads) {
-        const std::int64_t x = tile_x - half_x + i % tile.wide;
-        const std::int64_t y = tile_y - half_y + i / tile.wide % tile.high;
-        const std::int64_t z =
-            work.first + tile_z - half_z + i / tile.wide / tile.high - work.in_first;
-        const bool there = x >= 0 && x < work.volume[2] && y >= 0 && y < work.volume[1] && z >= 0 &&
-                           z < work.in_layers;
-        voxels[i] = there ? __ldg(volume + (z * work.volume[1] + y) * work.volume[2] + x) : 0.0F;
-    }
+    // What lies outside of the buffer belongs to no candidate: a sum with it is not a number, which
+    // is less than nothing.
+    read_voxels(work, tile, {work.first + tile_z, tile_y, tile_x}, __uint_as_float(0x7FC00000U),
+                volume, voxels);
     __syncthreads();
 
     const int row = tile.wide;
@@ -93,9 +84,9 @@ __global__ void __launch_bounds__(S::threads, 1)
 
     const std::int64_t x_at = tile_x + lane;
     const std::int64_t y_at = tile_y + in_y;
-    const std::int64_t z_at = work.first + tile_z + in_z;
     float worst[S::each];
     std::uint32_t worst_number[S::each];
+    int to[S::each]; // where the next candidate is gathered
     Key list[S::each][slots];
 #pragma unroll
     for (int r = 0; r < S::each; ++r) {
@@ -104,6 +95,7 @@ __global__ void __launch_bounds__(S::threads, 1)
                           tile_z + in_z + r / S::each_y < work.grid[0];
         worst[r] = mine ? work.most : -1.0F;
         worst_number[r] = 0xFFFFFFFFU;
+        to[r] = r * threads + thread;
     }
 #pragma unroll 1
     for (int r = 0; r < S::each; ++r) {
@@ -120,26 +112,31 @@ __global__ void __launch_bounds__(S::threads, 1)
             if (!__any_sync(whole_warp, n >= room)) {
                 continue;
             }
+            Key batch[batch_keys];
+#pragma unroll
+            for (int j = 0; j < batch_keys; ++j) {
+                const int from = j * held_a_round + r * threads + thread;
+                batch[j] = j < n ? key_of(gathered[from], numbers[from]) : no_match;
+            }
+            sort_batch(batch);
             List<slots> sorted;
 #pragma unroll
             for (int i = 0; i < slots; ++i) {
                 sorted.keys[i] = list[r][i];
             }
-            for (int j = 0; __any_sync(whole_warp, j < n); ++j) {
-                const int from = (j * S::each + r) * S::threads + thread;
-                sorted.insert(j < n ? key_of(gathered[from], numbers[from]) : no_match);
-            }
+            sorted.merge(batch);
 #pragma unroll
             for (int i = 0; i < slots; ++i) {
                 list[r][i] = sorted.keys[i];
             }
             held &= ~(15U << (4 * r));
-            if (const Key last = sorted.last(); last != no_match) {
+            const Key last = sorted.last();
 #pragma unroll
-                for (int k = 0; k < S::each; ++k) {
-                    worst[k] = k == r ? distance_of(last) : worst[k];
-                    worst_number[k] = k == r ? static_cast<std::uint32_t>(last) : worst_number[k];
-                }
+            for (int k = 0; k < S::each; ++k) {
+                const bool full = k == r && last != no_match;
+                worst[k] = full ? distance_of(last) : worst[k];
+                worst_number[k] = full ? static_cast<std::uint32_t>(last) : worst_number[k];
+                to[k] = k == r ? k * threads + thread : to[k];
             }
         }
     };
@@ -148,17 +145,6 @@ __global__ void __launch_bounds__(S::threads, 1)
         const int dz = from_centre(i);
         for (int j = 0; j <= 2 * half_y; ++j) {
             const int dy = from_centre(j);
-            std::uint32_t there_zy = 0;
-#pragma unroll
-            for (int r = 0; r < S::each; ++r) {
-                const std::int64_t z = z_at + r / S::each_y + dz;
-                const std::int64_t y = y_at + r % S::each_y + dy;
-                there_zy |=
-                    (z >= 0 && z <= work.corner[0] && y >= 0 && y <= work.corner[1] ? 1U : 0U) << r;
-            }
-            if (!__any_sync(whole_warp, there_zy != 0)) {
-                continue;
-            }
             const float* line = own + dz * layer + dy * row;
             const auto before = static_cast<std::uint32_t>(
                 ((dz + half_z) * (2 * half_y + 1) + dy + half_y) * (2 * half_x + 1) + half_x);
@@ -166,8 +152,6 @@ __global__ void __launch_bounds__(S::threads, 1)
                 const int dx = from_centre(k);
                 const float* b = line + dx;
                 const std::uint32_t number = before + static_cast<std::uint32_t>(dx);
-                const std::uint32_t there =
-                    x_at + dx >= 0 && x_at + dx <= work.corner[2] ? there_zy : 0U;
                 float square[S::each_z][rows];
 #pragma unroll
                 for (int y = 0; y < rows; ++y) {
@@ -197,17 +181,15 @@ __global__ void __launch_bounds__(S::threads, 1)
                     for (int q = 1; q < px; ++q) {
                         sum = __fadd_rn(sum, __shfl_down_sync(whole_warp, sum_y, q));
                     }
-                    if (sum <= worst[r] && (there >> r & 1U) != 0 &&
-                        (sum < worst[r] || number < worst_number[r])) {
-                        const int n = static_cast<int>(held >> (4 * r) & 15U);
-                        const int to = (n * S::each + r) * S::threads + thread;
-                        gathered[to] = sum;
-                        numbers[to] = static_cast<std::uint16_t>(number);
+                    if (sum < worst[r] || (sum == worst[r] && number < worst_number[r])) {
+                        gathered[to[r]] = sum;
+                        numbers[to[r]] = static_cast<std::uint16_t>(number);
+                        to[r] += held_a_round;
                         held += 1U << (4 * r);
                     }
                 }
                 if (__any_sync(whole_warp, (held & 0x88888888U) != 0)) {
-                    sort_in(S::gathered);
+                    sort_in(batch_keys);
                 }
             }
         }

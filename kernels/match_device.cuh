@@ -19,8 +19,60 @@ __device__ inline float distance_of(Key key) {
     return __uint_as_float(static_cast<std::uint32_t>(key >> 32));
 }
 
+/// A part of the volume in shared memory.
+struct VoxelTile {
+    int wide;
+    int high;
+    int tall;
+
+    __host__ __device__ int floats() const { return wide * high * tall; }
+};
+
+/// The corner of a block's first reference in the volume.
+struct FirstReference {
+    std::int64_t z;
+    std::int64_t y;
+    std::int64_t x;
+};
+
+/// The voxels of the tile that begins half a window before `at`; outside of the buffer `nothing`.
+__device__ inline void read_voxels(const MatchWork& work, const VoxelTile& tile,
+                                   const FirstReference& at, float nothing, const float* volume,
+                                   float* voxels) {
+    for (int i = static_cast<int>(threadIdx.x); i < tile.floats();
+         i += static_cast<int>(blockDim.x)) {
+        const std::int64_t x = at.x - work.half[2] + i % tile.wide;
+        const std::int64_t y = at.y - work.half[1] + i / tile.wide % tile.high;
+        const std::int64_t z = at.z - work.half[0] + i / tile.wide / tile.high - work.in_first;
+        const bool there = x >= 0 && x < work.volume[2] && y >= 0 && y < work.volume[1] && z >= 0 &&
+                           z < work.in_layers;
+        voxels[i] = there ? __ldg(volume + (z * work.volume[1] + y) * work.volume[2] + x) : nothing;
+    }
+}
+
 /// 0, −1, 1, −2, 2 …: near candidates are likely to be good ones, and good ones early save work.
 __device__ inline int from_centre(int i) { return i % 2 == 0 ? i / 2 : -(i + 1) / 2; }
+
+/// Keys that enter a list at once.
+inline constexpr int batch_keys = 8;
+
+__device__ inline void exchange(Key& low, Key& high) {
+    const bool turned = high < low;
+    const Key least = turned ? high : low;
+    high = turned ? low : high;
+    low = least;
+}
+
+/// Batcher's network of 19 exchanges.
+__device__ inline void sort_batch(Key (&batch)[batch_keys]) {
+    constexpr int pairs[19][2] = {{0, 1}, {2, 3}, {4, 5}, {6, 7}, {0, 2}, {1, 3}, {4, 6},
+                                  {5, 7}, {1, 2}, {5, 6}, {0, 4}, {1, 5}, {2, 6}, {3, 7},
+                                  {2, 4}, {3, 5}, {1, 2}, {3, 4}, {5, 6}};
+#pragma unroll
+    for (int i = 0; i < 19; ++i) {
+        exchange(batch[pairs[i][0]], batch[pairs[i][1]]);
+    }
+}
 
 /// The sorted matches of a reference, in registers: the last `count` of the slots; those before are
 /// less than every key, so that the last match is always the last slot.
@@ -35,6 +87,27 @@ template <int slots> struct List {
     }
 
     __device__ Key last() const { return keys[slots - 1]; }
+
+    /// The least of these and of a sorted batch stay: those that can are the greater of the list
+    /// and the lesser of the batch, crosswise; what is left falls and rises once, and halving steps
+    /// of exchanges sort that (Batcher's bitonic merge).
+    __device__ void merge(const Key (&batch)[batch_keys]) {
+        static_assert(slots >= batch_keys && (slots & (slots - 1)) == 0);
+#pragma unroll
+        for (int i = 0; i < batch_keys; ++i) {
+            Key& key = keys[slots - 1 - i];
+            key = batch[i] < key ? batch[i] : key;
+        }
+#pragma unroll
+        for (int apart = slots / 2; apart > 0; apart /= 2) {
+#pragma unroll
+            for (int i = 0; i < slots; ++i) {
+                if ((i & apart) == 0) {
+                    exchange(keys[i], keys[i + apart]);
+                }
+            }
+        }
+    }
 
     /// The last key goes, or `key` if that is more.
     __device__ void insert(Key key) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "kernels/divisor.hpp"
+#include "kernels/divisor.cuh"
 
 #include <cstddef>
 #include <cstdint>
@@ -9,21 +9,6 @@
 #include <cuda_runtime.h>
 
 namespace runner {
-
-__device__ inline std::uint32_t quotient(std::uint32_t n, const Divisor& by) {
-    return (__umulhi(by.factor, n) + n) >> by.shift;
-}
-
-/// n = quotient · by + rest.
-struct Divided {
-    std::uint32_t quotient;
-    std::uint32_t rest;
-};
-
-__device__ inline Divided divide(std::uint32_t n, const Divisor& by) {
-    const std::uint32_t q = quotient(n, by);
-    return {q, n - q * by.value};
-}
 
 /// A type of so many bytes that is moved by one instruction.
 template <int bytes> struct WordOf;

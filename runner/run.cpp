@@ -138,16 +138,6 @@ std::string stopped_line(const PreparedJob& prepared, const Stopped& stopped) {
            " are done; the same command goes on\n";
 }
 
-void write_reports(const std::vector<std::string>& files, const RunReport& report,
-                   const PreparedJob& prepared, int threads) {
-    const std::string json = report_json(report);
-    for (const std::string& file : files) {
-        write_text_file(file, file.ends_with(".html")
-                                  ? report_page(file, json, report_pictures(prepared, threads))
-                                  : json);
-    }
-}
-
 PreparedJob prepare(const RunCommand& command, const Ranks& ranks) {
     ranks.first_alone([&] {
         const JobFile file = load_job_file(command.job, settings_of(command));
