@@ -149,6 +149,16 @@ PreparedJob prepare(const RunCommand& command, const Ranks& ranks) {
         [&] { return prepare_job(load_job_file(command.job, settings_of(command))); });
 }
 
+void write_reports(const std::vector<std::string>& files, const RunReport& report,
+                   const PreparedJob& prepared, int threads) {
+    const std::string json = report_json(report);
+    for (const std::string& file : files) {
+        write_text_file(file, file.ends_with(".html")
+                                  ? report_page(file, json, report_pictures(prepared, threads))
+                                  : json);
+    }
+}
+
 } // namespace
 
 std::string owner_text(const std::string& host) {
