@@ -39,6 +39,7 @@ void write_texts(hid_t object, const std::string& file, const std::string& name,
     const hsize_t count = texts.size();
     const SpaceHandle space(hdf5_must(H5Screate_simple(1, &count, nullptr), "H5Screate_simple"));
     std::vector<const char*> pointers;
+    pointers.reserve(texts.size());
     for (const std::string& text : texts) {
         pointers.push_back(text.c_str());
     }

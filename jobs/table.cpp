@@ -257,7 +257,7 @@ void TableReader::finish() {
             continue;
         }
         const std::optional<std::string> near = nearest_name(key, asked_);
-        const std::string holder = name_.empty() ? "the job file" : "[" + name_ + "]";
+        const std::string holder = name_.empty() ? "the file" : "[" + name_ + "]";
         diagnostics_->add(entry.key_place, dotted(key) + ": unknown key; " +
                                                (near ? "did you mean " + *near + "?"
                                                      : holder + " takes " + list_text(asked_)));

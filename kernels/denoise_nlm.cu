@@ -147,10 +147,11 @@ __global__ void __launch_bounds__(NlmTile::threads)
     const std::int64_t tile_x = block % tiles_x * 32;
     const std::int64_t tile_y = block / tiles_x % tiles_y * NlmTile::tile_y;
     const std::int64_t tile_z = block / tiles_x / tiles_y * NlmTile::tile_z;
-    const std::int64_t first_z = match.first + tile_z; // its layer in the volume
+    const std::int64_t first_z = match.first + tile_z; // its layer and line in the volume
+    const std::int64_t first_y = match.first_line + tile_y;
     const std::int64_t line = match.volume[2];
     const std::int64_t layer = match.volume[1] * line;
-    match_cuda::read_voxels(match, tile.voxels, {first_z, tile_y, tile_x}, 0, volume, voxels);
+    match_cuda::read_voxels(match, tile.voxels, {first_z, first_y, tile_x}, 0, volume, voxels);
     __syncthreads();
     const std::int64_t x = tile_x + threadIdx.x % 32;
     const std::int64_t y = tile_y + threadIdx.x / 32;
@@ -160,7 +161,7 @@ __global__ void __launch_bounds__(NlmTile::threads)
     // The first layer of the volume that the tile can hold; places are counted from there.
     const std::int64_t base_z = max(first_z - match.half[0], std::int64_t{0});
     const auto low_z = static_cast<int>(first_z - match.half[0] - base_z);
-    const auto low_y = static_cast<int>(tile_y - match.half[1]);
+    const auto low_y = static_cast<int>(first_y - match.half[1]);
     const auto low_x = static_cast<int>(tile_x - match.half[2]);
     for (int in_z = 0; in_z < NlmTile::tile_z && tile_z + in_z < match.grid[0]; ++in_z) {
         const std::int64_t row = ((tile_z + in_z) * match.grid[1] + y) * match.grid[2] + x;
@@ -182,7 +183,7 @@ __global__ void __launch_bounds__(NlmTile::threads)
                             sum[k], __fmul_rn(matches.weight[i], within[matches.place[i] + k]));
                     }
                 }
-                std::int64_t* to = sums + held * layer + (y + py) * line + x;
+                std::int64_t* to = sums + held * layer + (match.first_line + y + py) * line + x;
 #pragma unroll
                 for (int k = 0; k < px; ++k) {
                     const double mean = static_cast<double>(__fdiv_rn(sum[k], matches.total));

@@ -122,8 +122,7 @@ void match_patches(CudaQueue& queue, const Match& match, const MatchLayers& laye
     }
     if (match.selection != MatchSelection::fast) {
         match_published(queue, match.selection, work, volume, lists);
-    } else if (work.step != 1 || work.grid[1] != work.corner[1] + 1 ||
-               !match_dense(queue, work, volume, lists)) {
+    } else if (work.step != 1 || !match_dense(queue, work, volume, lists)) {
         match_sparse(queue, work, volume, lists);
     }
 }

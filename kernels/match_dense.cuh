@@ -64,8 +64,8 @@ __global__ void __launch_bounds__(S::most_threads, 1)
     const int half_x = static_cast<int>(work.half[2]);
     // What lies outside of the buffer belongs to no candidate: a sum with it is not a number, which
     // is less than nothing.
-    read_voxels(work, tile, {work.first + tile_z, tile_y, tile_x}, __uint_as_float(0x7FC00000U),
-                volume, voxels);
+    read_voxels(work, tile, {work.first + tile_z, work.first_line + tile_y, tile_x},
+                __uint_as_float(0x7FC00000U), volume, voxels);
     __syncthreads();
 
     const int row = tile.wide;
@@ -206,7 +206,7 @@ __global__ void __launch_bounds__(S::most_threads, 1)
             for (int i = 0; i < slots; ++i) {
                 sorted.keys[i] = list[r][i];
             }
-            const std::int64_t at[3] = {work.first + z, y, x_at};
+            const std::int64_t at[3] = {work.first + z, work.first_line + y, x_at};
             put_list(work, sorted, (z * work.grid[1] + y) * work.grid[2] + x_at, at, lists);
         }
     }

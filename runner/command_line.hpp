@@ -41,8 +41,23 @@ struct BatchCommand {
 struct StatusCommand {
     std::string folder;
     bool json = false;
-    bool watch = false; ///< again and again until nothing is left to do
-    bool all = false;   ///< a line for each dataset
+    bool watch = false;        ///< again and again until nothing is left to do
+    bool all = false;          ///< a line for each dataset
+    bool require_done = false; ///< the exit code says whether all datasets are done
+};
+
+/// `runner submit JOB.toml`.
+struct SubmitCommand {
+    std::string job;
+    std::vector<std::string> settings;
+    std::optional<BackendChoice> backend; ///< over the job file's
+    std::string site;                     ///< the site file
+    std::optional<int> nodes;             ///< nothing: the fewest that do
+    std::optional<int> array;             ///< tasks that share a batch
+    std::optional<int> throttle;          ///< of these, the most at once
+    std::optional<double> seconds;        ///< for Slurm's time limit
+    std::optional<std::string> profile;   ///< to estimate that from
+    bool dry_run = false;                 ///< only print what would be submitted
 };
 
 /// `runner plan JOB.toml`.
@@ -156,10 +171,10 @@ struct PrintCommand {
     VerbUsage usage = {}; ///< of the verb whose help this is
 };
 
-using Command =
-    std::variant<RunCommand, PlanCommand, DevicesCommand, GenerateCommand, InspectCommand,
-                 CompareCommand, RenderCommand, ConvertCommand, VerifyCommand, RepairCommand,
-                 ExplainCommand, ReportCommand, PrintCommand, BatchCommand, StatusCommand>;
+using Command = std::variant<RunCommand, PlanCommand, DevicesCommand, GenerateCommand,
+                             InspectCommand, CompareCommand, RenderCommand, ConvertCommand,
+                             VerifyCommand, RepairCommand, ExplainCommand, ReportCommand,
+                             PrintCommand, BatchCommand, StatusCommand, SubmitCommand>;
 
 /// Reads the arguments after the program's name. `version`: what --version prints.
 /// @throws Error (usage) naming the argument.

@@ -8,6 +8,7 @@
 #include "io/rows.hpp"
 #include "io/rows_format.hpp"
 #include "io/sand_file.hpp"
+#include "runner/batch_events.hpp"
 #include "runner/batch_status.hpp"
 #include "runner/compare.hpp"
 #include "runner/convert.hpp"
@@ -23,6 +24,7 @@
 #include "runner/report_page.hpp"
 #include "runner/run.hpp"
 #include "runner/run_summary.hpp"
+#include "runner/submit.hpp"
 #include "runner/text_file.hpp"
 #include "runner/verify.hpp"
 
@@ -79,6 +81,19 @@ void look_at_generations(const DatasetName& what, const InputRules& rules) {
     }
 }
 
+/// That of the first dataset that failed; of what is not done, that it can be gone on with.
+ExitCode code_of(const BatchStatus& status) {
+    const BatchHistory history = read_history(status.folder);
+    for (const DatasetStatus& dataset : status.datasets) {
+        if (dataset.is == DatasetStatus::Is::failed) {
+            const auto found = history.last.find(dataset.dataset.output);
+            return found == history.last.end() ? ExitCode::stopped : found->second.code;
+        }
+    }
+    const bool all = status.count(DatasetStatus::Is::done) == std::ssize(status.datasets);
+    return all ? ExitCode::ok : ExitCode::stopped;
+}
+
 /// One overload for each command.
 struct Verbs {
     ExitCode operator()(const RunCommand& /*command*/) const {
@@ -95,13 +110,20 @@ struct Verbs {
             print(command.json ? status_json(status)
                                : status_text(status, command.all ? Listing::all : Listing::some));
             if (!command.watch || status.is_over()) {
-                return ExitCode::ok;
+                return command.require_done ? code_of(status) : ExitCode::ok;
             }
             std::this_thread::sleep_for(std::chrono::seconds(2));
             if (::isatty(STDOUT_FILENO) == 1) {
                 print("\033[H\033[2J"); // the next one in its place
             }
         }
+    }
+
+    ExitCode operator()(const SubmitCommand& command) const {
+        const SubmitReport report = submit(command);
+        tell_notes(report.notes);
+        print(report.text);
+        return report.code;
     }
 
     ExitCode operator()(const PlanCommand& command) const {

@@ -5,11 +5,11 @@
 #include "jobs/toml_text.hpp"
 #include "runner/job_sections.hpp"
 #include "runner/job_text.hpp"
+#include "runner/toml_errors.hpp"
 #include "runner/toml_values.hpp"
 
 #include <algorithm>
 #include <filesystem>
-#include <tuple>
 #include <utility>
 
 namespace runner {
@@ -118,40 +118,6 @@ void parse_values(const TableEntries& values, JobFile& job, Diagnostics& diagnos
     top.finish();
 }
 
-/// A setting as messages name it, on one line.
-std::string setting_text(const std::string& setting) {
-    const bool plain = setting.size() <= 200 &&
-                       std::none_of(setting.begin(), setting.end(),
-                                    [](unsigned char c) { return c < 0x20 || c == 0x7f; });
-    return "--set " + (plain ? setting : quoted_text(setting));
-}
-
-/// Every error on a line of its own, in the order of the file, the settings' after it.
-[[noreturn]] void refuse(const std::string& path, const Diagnostics& diagnostics,
-                         std::span<const std::string> settings,
-                         std::span<const std::string> called) {
-    std::vector<Diagnostics::Entry> entries = diagnostics.entries();
-    std::stable_sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) {
-        return std::tie(a.place.setting, a.place.line, a.place.column) <
-               std::tie(b.place.setting, b.place.line, b.place.column);
-    });
-    std::string what = "the job file is wrong (" + path + "): " + std::to_string(entries.size()) +
-                       (entries.size() == 1 ? " error" : " errors");
-    for (const auto& [place, text] : entries) {
-        const auto setting = static_cast<std::size_t>(std::max(place.setting, 1) - 1);
-        if (place.setting == 0) {
-            what +=
-                "\n" + path + ":" + std::to_string(place.line) + ":" + std::to_string(place.column);
-        } else {
-            what +=
-                "\n" + (called.empty() || called[setting].empty() ? setting_text(settings[setting])
-                                                                  : called[setting]);
-        }
-        what += ": " + text;
-    }
-    throw Error(ExitCode::usage, {what, "", "", ""});
-}
-
 } // namespace
 
 JobFile load_job_file(const std::string& path, std::span<const std::string> settings) {
@@ -172,7 +138,7 @@ JobFile parse_job_text(const std::string& text, const std::string& name,
         parse_values(*values, job, diagnostics);
     }
     if (!diagnostics.entries().empty()) {
-        refuse(name, diagnostics, settings, called);
+        refuse_toml("the job file is wrong", name, diagnostics, settings, called);
     }
     return job;
 }

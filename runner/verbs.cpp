@@ -6,6 +6,7 @@
 #include "runner/data_verbs.hpp"
 #include "runner/job_sample.hpp"
 #include "runner/manual.hpp"
+#include "runner/submit_verb.hpp"
 #include "runner/verb_parser.hpp"
 
 #include <algorithm>
@@ -76,6 +77,8 @@ Command parse_status(const Verb& verb, std::span<const std::string> arguments) {
     parser.add_flag("--json", command.json, "print it as JSON, every dataset");
     parser.add_flag("--watch", command.watch, "print it again and again until all is done");
     parser.add_flag("--all", command.all, "a line for each dataset");
+    parser.add_flag("--require-done", command.require_done,
+                    "exit with 0 only if all is done: with what failed, or 75 if nothing did");
     if (auto help = parser.parse(arguments)) {
         return *help;
     }
@@ -296,6 +299,7 @@ std::span<const Verb> verbs() {
         Verb{"batch", "JOB.toml", "runs the job over many datasets, those named in [batch]",
              parse_batch},
         Verb{"status", "DIR", "says how far a batch is", parse_status},
+        Verb{"submit", "JOB.toml", "submits the job or batch to Slurm", parse_submit},
         Verb{"explain", "JOB.toml", "prints the job with every default filled in", parse_explain},
         Verb{"init", "KIND", "prints a commented job file to start from", parse_init},
         Verb{"generate", "PATTERN OUT.h5", "makes a synthetic input of any size", parse_generate},

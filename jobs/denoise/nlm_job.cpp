@@ -20,13 +20,13 @@ namespace {
 
 /// As many layers of references as a block of threads of the GPU takes at once, and whole boxes of
 /// the CPU.
-constexpr std::int64_t tile_layers = 8;
+constexpr std::int64_t tile_layers = 12;
 constexpr std::int64_t wanted_tiles = 4;
 constexpr std::int64_t box_lines = 16; ///< of the CPU
 
 /// Lists of this size keep a GPU, or some hundred cores, busy.
 constexpr std::int64_t list_bytes(Backend backend) {
-    return backend == Backend::cuda ? 512 * MiB : 128 * MiB;
+    return backend == Backend::cuda ? 1 * GiB : 128 * MiB;
 }
 
 std::int64_t round_down(std::int64_t value, std::int64_t step) {

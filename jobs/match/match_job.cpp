@@ -14,7 +14,7 @@ namespace runner {
 namespace {
 
 /// As many as a block of threads of the GPU takes at once, and whole boxes of the CPU.
-constexpr std::int64_t wanted_layers = 8;
+constexpr std::int64_t wanted_layers = 12;
 
 class MatchParameters : public KindParameters {
   public:

@@ -74,9 +74,8 @@ TEST(Generate, RefusesWhatItDoesNotKnow) {
     const auto pattern = error_of([&] { generate(request("nose", {3}), folder / "a.h5", "x", 1); });
     ASSERT_TRUE(pattern);
     EXPECT_EQ(pattern->code(), ExitCode::usage);
-    EXPECT_EQ(
-        pattern->text().try_this,
-        "Known are noise, index, gradient, sample-1, sample-2, sample-3, sample-4, sand-noise, phantom, xray");
+    EXPECT_EQ(pattern->text().try_this, "Known are noise, index, gradient, sample-1, sample-2, "
+                                        "sample-3, sample-4, sand-noise, phantom, xray");
     for (const auto& shape : {std::vector<std::int64_t>{}, {3, 0}, {-1}}) {
         const auto error =
             error_of([&] { generate(request("noise", shape), folder / "a.h5", "x", 1); });

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runner/toml_errors.hpp"
+
+#include "base/error.hpp"
+#include "jobs/toml_text.hpp"
+
+#include <algorithm>
+#include <tuple>
+#include <vector>
+
+namespace runner {
+namespace {
+
+/// A setting as messages name it, on one line.
+std::string setting_text(const std::string& setting) {
+    const bool plain = setting.size() <= 200 &&
+                       std::none_of(setting.begin(), setting.end(),
+                                    [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+    return "--set " + (plain ? setting : quoted_text(setting));
+}
+
+} // namespace
+
+void refuse_toml(const std::string& what, const std::string& path, const Diagnostics& diagnostics,
+                 std::span<const std::string> settings, std::span<const std::string> called) {
+    std::vector<Diagnostics::Entry> entries = diagnostics.entries();
+    std::stable_sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) {
+        return std::tie(a.place.setting, a.place.line, a.place.column) <
+               std::tie(b.place.setting, b.place.line, b.place.column);
+    });
+    std::string text = what + " (" + path + "): " + std::to_string(entries.size()) +
+                       (entries.size() == 1 ? " error" : " errors");
+    for (const auto& [place, wrong] : entries) {
+        const auto setting = static_cast<std::size_t>(std::max(place.setting, 1) - 1);
+        if (place.setting == 0) {
+            text +=
+                "\n" + path + ":" + std::to_string(place.line) + ":" + std::to_string(place.column);
+        } else {
+            text +=
+                "\n" + (called.empty() || called[setting].empty() ? setting_text(settings[setting])
+                                                                  : called[setting]);
+        }
+        text += ": " + wrong;
+    }
+    throw Error(ExitCode::usage, {text, "", "", ""});
+}
+
+} // namespace runner
