@@ -136,7 +136,9 @@ std::string bash_completion() {
 }
 
 std::string zsh_completion() {
-    return "#compdef runner\nautoload -Uz bashcompinit && bashcompinit\n" + bash_completion();
+    // Zsh loads it at the first completion, which this last line then does.
+    return "#compdef runner\nautoload -Uz bashcompinit && bashcompinit\n" + bash_completion() +
+           "[[ $funcstack[1] != _runner ]] || _bash_complete -o filenames -F _runner\n";
 }
 
 } // namespace runner

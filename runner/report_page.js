@@ -20,7 +20,7 @@
   const drawAxis = (axis) => {
     const width = axis.clientWidth;
     if (width === 0) return;
-    const step = tickStep(((to - from) * 90) / width);
+    const step = tickStep(((to - from) * 70) / width);
     axis.replaceChildren();
     // Empty ends: the style sheet sets the first and the last label flush with them.
     axis.append(document.createElement("span"));

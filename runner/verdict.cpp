@@ -39,8 +39,10 @@ std::string rate_text(const StageTimes& stage) {
         return "";
     }
     std::array<char, 48> text{};
-    (void)std::snprintf(text.data(), text.size(), " at %.3g GB/s",
-                        1e-9 * static_cast<double>(stage.bytes) / stage.busy_seconds);
+    const double rate = static_cast<double>(stage.bytes) / stage.busy_seconds;
+    const bool fast = rate >= 1e8;
+    (void)std::snprintf(text.data(), text.size(), " at %.3g %s", rate * (fast ? 1e-9 : 1e-6),
+                        fast ? "GB/s" : "MB/s");
     return text.data();
 }
 

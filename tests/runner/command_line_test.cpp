@@ -195,7 +195,7 @@ TEST(CommandLine, MistakesHaveOneWholeMessage) {
         {{}, "no job file is named: write runner JOB.toml. runner --help says what else there is"},
         {{"plna", "x.toml"}, "unknown verb (\"plna\"): did you mean plan?"},
         {{"fold", "a", "b"},
-         "unknown verb (\"fold\"): the verbs are run, plan, batch, status, explain, init, "
+         "unknown verb (\"fold\"): the verbs are run, plan, batch, status, submit, explain, init, "
          "generate, inspect, compare, render, convert, verify, repair, report, devices, "
          "completion, manual. A job file is named with its ending, as in runner job.toml"},
         {{"run"}, wrong("run", "JOB is required")},
