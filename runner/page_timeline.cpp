@@ -47,8 +47,7 @@ std::string bar_html(const Bar& bar, int height) {
         // Paler where it stands for gaps, too.
         const double share = bar.end > bar.start ? bar.busy / (bar.end - bar.start) : 1;
         text += " data-events=\"" + std::to_string(bar.events) + "\" data-busy=\"" +
-                time_text(bar.busy) + "\" opacity=\"" + decimal_text(0.15 + 0.85 * share, 2) +
-                "\"";
+                time_text(bar.busy) + "\" opacity=\"" + decimal_text(0.15 + 0.85 * share, 2) + "\"";
     }
     return text + "/>";
 }
