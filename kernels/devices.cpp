@@ -83,6 +83,9 @@ std::int64_t free_device_memory(int device) {
 }
 
 std::string cuda_versions() {
+    if (device_lost()) { // the report of a run that was done before
+        return "CUDA " + version_text(CUDART_VERSION) + ", device lost";
+    }
     int runtime = 0;
     int driver = 0;
     cuda_call([&] { return cudaRuntimeGetVersion(&runtime); });

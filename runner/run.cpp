@@ -151,6 +151,9 @@ PreparedJob prepare(const RunCommand& command, const Ranks& ranks) {
 
 void write_reports(const std::vector<std::string>& files, const RunReport& report,
                    const PreparedJob& prepared, int threads) {
+    if (files.empty()) {
+        return;
+    }
     const std::string json = report_json(report);
     for (const std::string& file : files) {
         write_text_file(file, file.ends_with(".html")

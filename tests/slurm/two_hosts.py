@@ -73,8 +73,11 @@ def main():
         hosts.skip("no two hosts here: " + reason)
     hosts.enter(NAMES)
     start = time.monotonic()
-    os.mkdir(WORK)
+    os.makedirs(f"{WORK}/bin")
     os.chdir(WORK)
+    # The program may lie under the /tmp that the hosts do not share.
+    subprocess.run(["mount", "--bind", os.path.dirname(runner), f"{WORK}/bin"], check=True)
+    runner = f"{WORK}/bin/{os.path.basename(runner)}"
     agent = write_agent(start_hosts())
     with h5py.File("in.h5", "w") as file:
         file["image"] = np.random.default_rng(1).random((2, 300, 100), dtype=np.float32)
