@@ -2,6 +2,7 @@
 // Times convolve on the GPU beside a copy of the same bytes, the multiply-add rate and baselines.
 //   convolve_bench [--size N] [--launches N] [--no-baselines] [--radii 1,2,...] [--types f32,f64]
 #include "base/element_type.hpp"
+#include "bench/kernels/times.hpp"
 #include "kernels/baselines/convolve_two_kernel.hpp"
 #include "kernels/convolve.hpp"
 #include "kernels/cuda_queue.hpp"
@@ -28,33 +29,6 @@ struct Options {
 };
 
 /// Seconds of timed launches.
-struct Times {
-    std::vector<double> sorted;
-    double median() const { return sorted[sorted.size() / 2]; }
-    /// (90th − 10th percentile) / median.
-    double spread() const {
-        return (sorted[sorted.size() * 9 / 10] - sorted[sorted.size() / 10]) / median();
-    }
-};
-
-template <class F> Times time(CudaQueue& queue, int launches, F&& work) {
-    for (int i = 0; i < 3; ++i) {
-        work();
-    }
-    Times times;
-    CudaQueue::Event begin(queue);
-    CudaQueue::Event end(queue);
-    for (int i = 0; i < launches; ++i) {
-        begin.record(queue);
-        work();
-        end.record(queue);
-        end.wait();
-        times.sorted.push_back(end.seconds_since(begin));
-    }
-    std::sort(times.sorted.begin(), times.sorted.end());
-    return times;
-}
-
 __global__ void copy_kernel(const uint4* in, uint4* out, std::int64_t count) {
     const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
     const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
@@ -108,7 +82,7 @@ template <class T> __global__ void multiply_add_kernel(T* out, T factor, T start
 template <class T> double multiply_add_rate(CudaQueue& queue, std::byte* device) {
     constexpr unsigned blocks = 132 * 16;
     constexpr unsigned threads = 256;
-    const Times times = time(queue, 11, [&] {
+    const Times times = time(queue, 11, 1, [&] {
         launch(queue, {dim3(blocks), dim3(threads)}, multiply_add_kernel<T>,
                reinterpret_cast<T*>(device), T(0.999), T(1));
     });
@@ -176,10 +150,10 @@ struct Bench {
         launch(queue, {dim3(2048), dim3(256)}, fill_kernel<T>, reinterpret_cast<T*>(in.data()),
                count, 1U);
         const std::int64_t bytes = bytes_of(sizeof(T));
-        const double memcpy_time = time(queue, options.launches, [&] {
+        const double memcpy_time = time(queue, options.launches, 1, [&] {
                                        copy_on_device(queue, out.data(), in.data(), bytes);
                                    }).median();
-        const double kernel_time = time(queue, options.launches, [&] {
+        const double kernel_time = time(queue, options.launches, 1, [&] {
                                        launch(queue, {dim3(132 * 16), dim3(512)}, copy_kernel,
                                               reinterpret_cast<const uint4*>(in.data()),
                                               reinterpret_cast<uint4*>(out.data()), bytes / 16);
@@ -198,7 +172,7 @@ struct Bench {
         c.frame_rows = c.columns = options.size;
         c.row_taps = c.column_taps = gaussian(radius);
         const RowBlock block{1, 0, options.size, 0, options.size};
-        const Times times = time(queue, options.launches, [&] {
+        const Times times = time(queue, options.launches, 1, [&] {
             convolve(queue, c, block, in.data(), out.data(), nullptr);
         });
         const double limit = 2.0 * (2 * radius + 1) * static_cast<double>(options.size) *
@@ -220,7 +194,7 @@ struct Bench {
         const auto* from = reinterpret_cast<const T*>(in.data());
         auto* middle = reinterpret_cast<T*>(between.data());
         auto* to = reinterpret_cast<T*>(out.data());
-        const double two = time(queue, 5, [&] {
+        const double two = time(queue, 5, 1, [&] {
                                convolve_two_kernel<T>(queue, options.size, options.size, c.row_taps,
                                                       from, middle, to);
                            }).median();
@@ -238,7 +212,7 @@ struct Bench {
         });
         queue.synchronize();
         const double naive =
-            time(queue, 3, [&] {
+            time(queue, 3, 1, [&] {
                 convolve_naive<T>(queue, options.size, options.size, c.row_taps, from, middle, to);
             }).median();
         std::printf("  two-kernel %.2fx naive %.2fx, differing %llu", two / t, naive / t,

@@ -2,6 +2,7 @@
 // Times match_patches on the GPU beside the published selections, and denoising from its matches.
 //   match_bench [--extent N] [--baseline-extent N] [--samples N] [--no-ladder]
 // Ratios are of seconds a reference: the published kernels are slow, so they run on a smaller cube.
+#include "bench/kernels/times.hpp"
 #include "kernels/denoise_nlm.hpp"
 #include "kernels/launch.cuh"
 
@@ -24,28 +25,6 @@ struct Options {
     int samples = 5;
     bool ladder = true;
 };
-
-struct Times {
-    std::vector<double> sorted;
-    double median() const { return sorted[sorted.size() / 2]; }
-    double spread() const { return (sorted.back() - sorted.front()) / median(); }
-};
-
-template <class F> Times time(CudaQueue& queue, int samples, F&& work) {
-    work();
-    Times times;
-    CudaQueue::Event begin(queue);
-    CudaQueue::Event end(queue);
-    for (int i = 0; i < samples; ++i) {
-        begin.record(queue);
-        work();
-        end.record(queue);
-        end.wait();
-        times.sorted.push_back(end.seconds_since(begin));
-    }
-    std::sort(times.sorted.begin(), times.sorted.end());
-    return times;
-}
 
 Match cube(std::int64_t extent, int patch, std::int64_t step, int count) {
     Match match;
@@ -96,7 +75,7 @@ class Case {
 
     Times match(MatchSelection selection, int samples) {
         match_.selection = selection;
-        return time(queue_, samples,
+        return time(queue_, samples, 1,
                     [&] { match_patches(queue_, match_, layers_, volume(), lists()); });
     }
 
@@ -107,7 +86,7 @@ class Case {
         const NlmLayers whole{0, match_.volume[0]};
         const Nlm nlm{10, 1, nlm_fraction_bits(300)};
         auto* units = reinterpret_cast<std::int64_t*>(sums.data());
-        return time(queue_, samples, [&] {
+        return time(queue_, samples, 1, [&] {
             add_nlm_estimates(queue_, match_, layers_, nlm, volume(), lists(), whole, units);
             finish_nlm(queue_, match_, nlm, whole, units, reinterpret_cast<float*>(out.data()));
         });

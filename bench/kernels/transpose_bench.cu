@@ -2,6 +2,7 @@
 // Times transpose on the GPU beside the best copy of the same bytes and the published ladder.
 //   transpose_bench [--only GROUP,...] [--samples N] [--no-ladder] [--tune]
 // Groups: even, odd, small, narrow, matrix, host. --tune times every kernel that can do a case.
+#include "bench/kernels/times.hpp"
 #include "kernels/baselines/transpose_ladder.hpp"
 #include "kernels/baselines/transpose_sequential.hpp"
 #include "kernels/launch.cuh"
@@ -32,34 +33,6 @@ struct Options {
     bool ladder = true;
     bool tune = false;
 };
-
-struct Times {
-    std::vector<double> sorted;
-    double median() const { return sorted[sorted.size() / 2]; }
-    /// (90th − 10th percentile) / median.
-    double spread() const {
-        return (sorted[sorted.size() * 9 / 10] - sorted[sorted.size() / 10]) / median();
-    }
-};
-
-/// Seconds of one call of `work`; a sample is `calls` of them in a row.
-template <class F> Times time(CudaQueue& queue, int samples, int calls, F&& work) {
-    work();
-    Times times;
-    CudaQueue::Event begin(queue);
-    CudaQueue::Event end(queue);
-    for (int i = 0; i < samples; ++i) {
-        begin.record(queue);
-        for (int k = 0; k < calls; ++k) {
-            work();
-        }
-        end.record(queue);
-        end.wait();
-        times.sorted.push_back(end.seconds_since(begin) / calls);
-    }
-    std::sort(times.sorted.begin(), times.sorted.end());
-    return times;
-}
 
 template <int at_once>
 __global__ void copy_kernel(const uint4* in, uint4* out, std::int64_t count) {
