@@ -68,14 +68,7 @@ PlanReport plan_report(const PlanCommand& command) {
     probe_inputs(file);
     const PreparedJob prepared = prepare_job(std::move(file));
     const JobPlan plan = plan_job(prepared, backend, command.ranks, limits);
-    const DiskSpace disk = disk_space(prepared);
-    if (disk.free < disk.needed) {
-        throw Error(
-            ExitCode::usage,
-            {"the job does not fit", "disk of " + prepared.file.output.file,
-             "it needs " + size_text(disk.needed) + " and " + size_text(disk.free) + " are free",
-             "Free " + size_text(disk.needed - disk.free) + ", or name another disk"});
-    }
+    const DiskSpace disk = sufficient_disk_space(prepared);
     return {command.json ? plan_json(plan, disk) : plan_text(plan) + disk_text(disk),
             prepared.input.notes};
 }

@@ -167,4 +167,16 @@ DiskSpace disk_space(const PreparedJob& prepared) {
     return disk;
 }
 
+DiskSpace sufficient_disk_space(const PreparedJob& prepared) {
+    const DiskSpace disk = disk_space(prepared);
+    if (disk.free < disk.needed) {
+        throw Error(
+            ExitCode::usage,
+            {"the job does not fit", "disk of " + prepared.file.output.file,
+             "it needs " + size_text(disk.needed) + " and " + size_text(disk.free) + " are free",
+             "Free " + size_text(disk.needed - disk.free) + ", or name another disk"});
+    }
+    return disk;
+}
+
 } // namespace runner

@@ -76,6 +76,9 @@ struct DiskSpace {
 /// @throws Error (output) when the output's folder is not there.
 DiskSpace disk_space(const PreparedJob& prepared);
 
+/// The same. @throws Error (usage) when the output does not fit either.
+DiskSpace sufficient_disk_space(const PreparedJob& prepared);
+
 /// `FILE.partial`.
 std::string partial_name(const std::string& file);
 

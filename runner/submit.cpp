@@ -46,23 +46,12 @@ Backend backend_for(const SubmitCommand& command, const SiteFile& site, const Jo
     return site_backend(site, command.backend.value_or(job.run.backend));
 }
 
-void check_disk(const PreparedJob& prepared) {
-    const DiskSpace disk = disk_space(prepared);
-    if (disk.free < disk.needed) {
-        throw Error(
-            ExitCode::usage,
-            {"the job does not fit", "disk of " + prepared.file.output.file,
-             "it needs " + size_text(disk.needed) + " and " + size_text(disk.free) + " are free",
-             "Free " + size_text(disk.needed - disk.free) + ", or name another disk"});
-    }
-}
-
 Sized size_job(const SubmitCommand& command, const SiteFile& site, JobFile job) {
     check_file_names(job, {}, std::nullopt);
     probe_inputs(job);
     const Backend backend = backend_for(command, site, job);
     const PreparedJob prepared = prepare_job(std::move(job));
-    check_disk(prepared);
+    (void)sufficient_disk_space(prepared);
     const RankLimits limits = site_limits(site, backend);
     const PlanFor plan_for = [&](int ranks) { return plan_job(prepared, backend, ranks, limits); };
     Sized sized;

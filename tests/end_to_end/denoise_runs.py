@@ -9,13 +9,12 @@ import pathlib
 import subprocess
 import sys
 import tempfile
-import time
 
 import h5py
 import numpy as np
 
 import denoise_rule as rule
-from faulty_runs import kill_all
+from faulty_runs import kill_once_rows_are_done
 from transpose_runs import Runs, write_input
 
 LISTS = ["index", "distance", "count"]
@@ -152,16 +151,7 @@ def interrupted(runs, kind, keys, names, right):
     """Killed, stopped, gone on with in other chunks by other ranks."""
     write_job(kind, keys, "chunk_rows = 61\nlanes = 1\ncommit_seconds = 0")
     pathlib.Path("out.h5").unlink(missing_ok=True)
-    running = subprocess.Popen(runs.command(2, ()), stdout=subprocess.DEVNULL,
-                               stderr=subprocess.DEVNULL, start_new_session=True)
-    end = time.monotonic() + 60
-    journal = pathlib.Path("out.h5.journal")
-    while running.poll() is None and time.monotonic() < end and \
-            not any(f.stat().st_size > 60 for f in journal.glob("*.rows")):
-        time.sleep(0.002)
-    kill_all(running)
-    running.wait()
-    killed = pathlib.Path("out.h5.partial").exists()
+    killed = kill_once_rows_are_done(runs.command(2, ()))
     pathlib.Path("STOP").touch()
     if killed:
         done = runs.call(2)

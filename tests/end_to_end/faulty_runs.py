@@ -110,6 +110,21 @@ def kill_all(process):
     send([*descendants(process), process.pid], signal.SIGKILL)
 
 
+def kill_once_rows_are_done(command):
+    """Starts a run that makes out.h5 and kills it when its journal has rows; whether it left an
+    output that is begun."""
+    running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                               start_new_session=True)
+    end = time.monotonic() + 60
+    journal = pathlib.Path("out.h5.journal")
+    while running.poll() is None and time.monotonic() < end and \
+            not any(f.stat().st_size > 60 for f in journal.glob("*.rows")):
+        time.sleep(0.002)
+    kill_all(running)
+    running.wait()
+    return pathlib.Path("out.h5.partial").exists()
+
+
 def picked():
     """The calls that rules picked in the last run: [(function, action, count, path)]."""
     try:

@@ -11,12 +11,11 @@ import pathlib
 import subprocess
 import sys
 import tempfile
-import time
 
 import h5py
 import numpy as np
 
-from faulty_runs import kill_all
+from faulty_runs import kill_once_rows_are_done
 
 TYPES = ["uint8", "int16", "float32", "float64", "uint64"]
 PERMUTATIONS = list(itertools.permutations(range(3)))
@@ -132,16 +131,7 @@ def stopped_runs(runs, random):
     write_input(array)
     write_job((2, 1, 0), "chunk_rows = 2000\ncommit_seconds = 0")
     pathlib.Path("out.h5").unlink(missing_ok=True)
-    running = subprocess.Popen(runs.command(2, ()), stdout=subprocess.DEVNULL,
-                               stderr=subprocess.DEVNULL, start_new_session=True)
-    end = time.monotonic() + 60
-    journal = pathlib.Path("out.h5.journal")
-    while running.poll() is None and time.monotonic() < end and \
-            not any(f.stat().st_size > 60 for f in journal.glob("*.rows")):
-        time.sleep(0.002)
-    kill_all(running)
-    running.wait()
-    killed = pathlib.Path("out.h5.partial").exists()
+    killed = kill_once_rows_are_done(runs.command(2, ()))
     write_job((2, 1, 0), "chunk_rows = 331\ncommit_seconds = 0")
     runs.expect("killed" if killed else "done before it was killed", array, (2, 1, 0), 3)
     pathlib.Path("STOP").touch()
