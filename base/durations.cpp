@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/durations.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -64,29 +65,50 @@ std::optional<double> parse_clock(std::string_view text) {
     return in_range(days * day + seconds);
 }
 
+void skip_spaces(std::string_view& text) {
+    text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+}
+
+/// The seconds of a number and its unit, in front of the text, and what stands after it.
+std::optional<double> take_part(std::string_view& text, bool has_unit) {
+    double number = 0;
+    const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (failure != std::errc() || !std::isfinite(number) || number < 0) {
+        return std::nullopt;
+    }
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    if (!has_unit) {
+        return text.empty() ? std::optional(number) : std::nullopt;
+    }
+    skip_spaces(text);
+    static constexpr std::array<std::pair<std::string_view, double>, 5> units = {
+        {{"s", 1}, {"min", minute}, {"m", minute}, {"h", hour}, {"d", day}}};
+    for (const auto& [name, seconds] : units) {
+        if (text.starts_with(name)) {
+            text.remove_prefix(name.size());
+            skip_spaces(text);
+            return number * seconds;
+        }
+    }
+    return std::nullopt;
+}
+
 } // namespace
 
 std::optional<double> parse_duration(std::string_view text) {
     if (text.find(':') != std::string_view::npos) {
         return parse_clock(text);
     }
-    double number = 0;
-    const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (failure != std::errc() || !std::isfinite(number)) {
-        return std::nullopt;
-    }
-    std::string_view unit = text.substr(static_cast<std::size_t>(end - text.data()));
-    while (!unit.empty() && unit.front() == ' ') {
-        unit.remove_prefix(1);
-    }
-    static constexpr std::array<std::pair<std::string_view, double>, 5> units = {
-        {{"", 1}, {"s", 1}, {"min", minute}, {"h", hour}, {"d", day}}};
-    for (const auto& [name, seconds] : units) {
-        if (unit == name) {
-            return in_range(number * seconds);
+    const bool has_unit = text.find_first_of("smhd") != std::string_view::npos;
+    double sum = 0;
+    do {
+        const std::optional<double> part = take_part(text, has_unit);
+        if (!part) {
+            return std::nullopt;
         }
-    }
-    return std::nullopt;
+        sum += *part;
+    } while (!text.empty());
+    return in_range(sum);
 }
 
 std::string duration_text(double seconds) {

@@ -7,9 +7,9 @@
 
 namespace runner {
 
-/// Seconds of a time as a person writes it: "90", "90s", "1.5h", "30 min", "2d", or as Slurm does,
-/// "30:00", "1:30:00", "1-12:00:00". Nothing for any other text, for a negative one and for more
-/// than 10 years.
+/// Seconds of a time as a person writes it: "90", "90s", "1.5h", "30 min", "1h30m", "2d", or as
+/// Slurm does, "30:00", "1:30:00", "1-12:00:00". Nothing for any other text, for a negative one and
+/// for more than 10 years.
 std::optional<double> parse_duration(std::string_view text);
 
 /// "2.5 s", "3 min 20 s", "1 h 5 min": for people.

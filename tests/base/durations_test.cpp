@@ -11,6 +11,9 @@ TEST(Durations, ReadsWhatPeopleWrite) {
     EXPECT_EQ(parse_duration("90s"), 90);
     EXPECT_EQ(parse_duration("1.5h"), 5400);
     EXPECT_EQ(parse_duration("30 min"), 1800);
+    EXPECT_EQ(parse_duration("5m"), 300);
+    EXPECT_EQ(parse_duration("1h30m"), 5400);
+    EXPECT_EQ(parse_duration("1 h 30 min"), 5400);
     EXPECT_EQ(parse_duration("2d"), 172800);
     EXPECT_EQ(parse_duration("30:00"), 1800);
     EXPECT_EQ(parse_duration("1:30:00"), 5400);
@@ -19,8 +22,9 @@ TEST(Durations, ReadsWhatPeopleWrite) {
 }
 
 TEST(Durations, RefusesAllElse) {
-    for (const char* text : {"", "s", "-1", "1m", "1 hour", "nan", "inf", "1e300", "1:60",
-                             "1:2:3:4", ":30", "30:", "1-30", "1-30:00", "0x10", "4000d"}) {
+    for (const char* text :
+         {"", "s", "-1", "1h30", "1 hour", "1h-5m", "1 30m", "5mm", "nan", "inf", "1e300", "1:60",
+          "1:2:3:4", ":30", "30:", "1-30", "1-30:00", "0x10", "4000d"}) {
         EXPECT_FALSE(parse_duration(text)) << text;
     }
 }
