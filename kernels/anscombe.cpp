@@ -26,7 +26,7 @@ void change_all(CpuQueue& queue, std::int64_t count, const float* in, float* out
 
 void stabilise_counts(CpuQueue& queue, std::int64_t count, const float* in, float* out) {
     change_all(queue, count, in, out, [](float value) {
-        return static_cast<float>(2 * std::sqrt(std::max(static_cast<double>(value), 0.0) + 0.375));
+        return static_cast<float>(2 * std::sqrt(std::max(static_cast<double>(value) + 0.375, 0.0)));
     });
 }
 

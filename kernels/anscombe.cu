@@ -14,8 +14,8 @@ __global__ void stabilise_kernel(std::int64_t count, const float* in, float* out
     const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * threads;
     for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x; i < count;
          i += step) {
-        const double value = in[i] > 0 ? in[i] : 0.0F;
-        out[i] = static_cast<float>(2 * __dsqrt_rn(value + 0.375));
+        const double sum = static_cast<double>(in[i]) + 0.375;
+        out[i] = static_cast<float>(2 * __dsqrt_rn(sum > 0 ? sum : 0.0));
     }
 }
 

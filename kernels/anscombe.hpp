@@ -7,8 +7,8 @@
 
 namespace runner {
 
-/// Where counts of photons are normal: out = 2·sqrt(in + 3/8), of counts below 0 as of 0. The noise
-/// of the result has a standard deviation of about 1. In float64, rounded once: the same bytes on
+/// Where counts of photons are normal: out = 2·sqrt(in + 3/8), and 0 below -3/8. The noise of the
+/// result has a standard deviation of about 1. In float64, rounded once: the same bytes on
 /// every queue. `in` and `out` are device memory of `count` elements and may be the same. The CUDA
 /// form returns before the work is done.
 void stabilise_counts(CpuQueue& queue, std::int64_t count, const float* in, float* out);
