@@ -34,6 +34,23 @@ const Kind* parse_kind(TableReader& top) {
     return index ? &kinds()[*index] : nullptr;
 }
 
+/// Where the top names no kind there is: the one kind that has a table in the file, so that this is
+/// checked all the same.
+const Kind* kind_of_tables(const TableEntries& values) {
+    const Kind* found = nullptr;
+    for (const auto& [key, value] : values) {
+        for (const Kind& kind : kinds()) {
+            if (key == kind.name && std::holds_alternative<TableEntries>(value.data)) {
+                if (found != nullptr) {
+                    return nullptr;
+                }
+                found = &kind;
+            }
+        }
+    }
+    return found;
+}
+
 /// Reports the tables that a job of this kind does not read, so that none is silently ignored.
 void refuse_other_tables(TableReader& top, const TableEntries& values, const Kind& kind) {
     const std::vector<std::string> read = {"input", "output", "run", "batch",
@@ -86,6 +103,9 @@ void parse_values(const TableEntries& values, JobFile& job, Diagnostics& diagnos
     const bool batch = top.has("batch") && !picked;
     const FileNames names = batch ? FileNames::batch : FileNames::own;
     const Kind* kind = parse_kind(top);
+    if (kind == nullptr) {
+        kind = kind_of_tables(values);
+    }
     job.name = std::filesystem::path(job.path).stem().string();
     if (const std::optional<std::string> name = top.text("name")) {
         job.name = *name;
