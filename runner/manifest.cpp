@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/sizes.hpp"
+#include "jobs/kind.hpp"
 #include "jobs/toml_text.hpp"
 #include "runner/job_text.hpp"
 #include "runner/toml_values.hpp"
@@ -13,7 +14,7 @@
 namespace runner {
 namespace {
 
-constexpr std::string_view first_key = "input.file";
+constexpr std::string_view input_key = "input.file";
 constexpr std::string_view output_key = "output.file";
 
 /// A piece of the text with its place.
@@ -33,6 +34,26 @@ std::vector<Cell> cells_of(std::string_view line, int number) {
         begin = end + 1;
     }
     return cells;
+}
+
+/// Whether a cell names a key in a table of a job file.
+bool is_table_key(std::string_view cell) {
+    const std::size_t dot = cell.find('.');
+    if (dot == std::string_view::npos) {
+        return false;
+    }
+    const std::string_view table = cell.substr(0, dot);
+    return table == "input" || table == "output" || table == "run" ||
+           std::any_of(kinds().begin(), kinds().end(),
+                       [&](const Kind& kind) { return kind.name == table; });
+}
+
+/// Whether the first line names columns: that of the inputs, or keys behind a column of any name.
+bool is_head(const std::vector<Cell>& cells) {
+    const auto is_input = [](const Cell& cell) { return cell.text == input_key; };
+    return std::any_of(cells.begin(), cells.end(), is_input) ||
+           std::any_of(cells.begin() + 1, cells.end(),
+                       [](const Cell& cell) { return is_table_key(cell.text); });
 }
 
 bool is_text_key(const std::string& key) {
@@ -100,7 +121,7 @@ class ManifestReader {
             return;
         }
         const bool first = !std::exchange(begun_, true);
-        if (first && line.substr(0, line.find('\t')) == first_key) {
+        if (first && is_head(cells_of(line, number))) {
             take_head(cells_of(line, number));
         } else if (keys_.empty()) {
             const Cell whole{std::string(line), number, 1};
@@ -110,7 +131,16 @@ class ManifestReader {
         }
     }
 
-    void take_head(const std::vector<Cell>& cells) {
+    void take_head(std::vector<Cell> cells) {
+        const auto input = std::find_if(cells.begin(), cells.end(),
+                                        [](const Cell& cell) { return cell.text == input_key; });
+        if (input != cells.end()) {
+            input_ = static_cast<std::size_t>(input - cells.begin());
+        } else if (is_table_key(cells.front().text)) {
+            complain(cells.front(), "no column is called \"input.file\"");
+        } else {
+            cells.front().text = input_key; // called something else by who wrote it
+        }
         for (const Cell& cell : cells) {
             const std::string& key = cell.text;
             const std::string table = key.substr(0, key.find('.'));
@@ -134,14 +164,14 @@ class ManifestReader {
                                               " columns have a name");
             return;
         }
-        if (cells.front().text.empty()) {
+        if (cells.size() <= input_ || cells[input_].text.empty()) {
             complain(cells.front(), "names no input");
             return;
         }
-        ManifestEntry entry{cells.front().text, std::nullopt, {}, place(cells.front())};
-        for (std::size_t i = 1; i < cells.size(); ++i) {
+        ManifestEntry entry{cells[input_].text, std::nullopt, {}, place(cells[input_])};
+        for (std::size_t i = 0; i < cells.size(); ++i) {
             const std::string& cell = cells[i].text;
-            if (cell.empty()) {
+            if (cell.empty() || i == input_) {
                 continue;
             }
             if (keys_[i] == output_key) {
@@ -157,6 +187,7 @@ class ManifestReader {
     std::string name_;
     bool begun_ = false;
     std::vector<std::string> keys_; ///< none: a path a line
+    std::size_t input_ = 0;         ///< which of them is the input
     std::vector<ManifestEntry> entries_;
     int errors_ = 0;
     std::string text_;

@@ -22,8 +22,9 @@ struct ManifestEntry {
     std::string place; ///< "list.tsv:3:1"
 };
 
-/// Reads a manifest: a path a line; or, where the first line begins with the cell `input.file`, a
-/// table with tabs between the cells, whose first line names a key of the job file for each column.
+/// Reads a manifest: a path a line; or, where the first line has the cell `input.file` or another
+/// table.key behind its first cell, a table with tabs between the cells, whose first line names a
+/// key of the job file for each column; without `input.file` the first column is the input.
 /// A cell is a value of TOML, or else a text without quotes; an empty one leaves the job file's
 /// value. Empty lines and those that begin with `#` are passed over.
 /// `name`: what messages call the file. @throws Error (usage) with every error, a line each.

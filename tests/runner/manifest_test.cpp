@@ -45,7 +45,21 @@ TEST(Manifest, IsATableWithKeys) {
     EXPECT_EQ(entries[2].settings.at(0).text, "run.lanes=\"[1, 2\""); // no TOML: a text
 }
 
+TEST(Manifest, InputsStandInAnyColumn) {
+    for (const char* text : {"output.file\tinput.file\trun.lanes\nx.h5\ta.h5\t2\n",
+                             "path\toutput.file\trun.lanes\na.h5\tx.h5\t2\n"}) {
+        const auto entries = parse_manifest(text, "list");
+        ASSERT_EQ(entries.size(), 1U);
+        EXPECT_EQ(entries[0].input, "a.h5");
+        EXPECT_EQ(entries[0].output, "x.h5");
+        EXPECT_EQ(entries[0].settings.at(0).text, "run.lanes=2");
+    }
+}
+
 TEST(Manifest, TellsEveryError) {
+    EXPECT_EQ(refusal("run.lanes\toutput.file\n2\tx.h5\n"),
+              "the list of inputs is wrong (list): 1 error\n"
+              "list:1:1: no column is called \"input.file\"");
     EXPECT_EQ(refusal("# nothing\n"), "the list of inputs is wrong (list): 1 error\n"
                                       "list:1:1: lists no input");
     EXPECT_EQ(refusal("input.file\t\trun.lanes\trun.lanes\tkind\n"
