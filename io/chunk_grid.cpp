@@ -32,10 +32,7 @@ ChunkGrid::ChunkGrid(const ArrayInfo& array, const OutputLayout& layout)
             refuse(layout, "an extent is below 1", "Give extents of 1 or more");
         }
         chunk_[axis] = std::min(chunk_[axis], shape_[axis]);
-        if (axis + 2 < axes && chunk_[axis] != 1) {
-            refuse(layout, "a chunk spans several frames",
-                   "Give extent 1 for all axes but the last two");
-        }
+        count_ *= divide_up(shape_[axis], chunk_[axis]);
     }
     const std::size_t rows = row_axes(shape_) - 1; // the axis that counts a frame's rows
     frame_rows_ = shape_[rows];
@@ -44,13 +41,15 @@ ChunkGrid::ChunkGrid(const ArrayInfo& array, const OutputLayout& layout)
         columns_ = shape_.back();
         chunk_columns_ = chunk_.back();
         frames_ = checked_product(std::span(shape_).first(rows));
+        layers_ = checked_product(std::span(chunk_).first(rows));
     }
-    chunk_bytes_ = byte_count({array.type, chunk_});
+    part_bytes_ = byte_count({array.type, {chunk_rows_, chunk_columns_}});
     // HDF5 counts a chunk's bytes in 32 bits, the filters' results too.
     constexpr std::int64_t most = 4 * GiB - 64 * MiB;
-    if (chunk_bytes_ > most) {
+    if (layers_ > most / part_bytes_) {
         refuse(layout,
-               "a chunk has " + size_text(chunk_bytes_) + ", and HDF5 allows less than 4 GiB",
+               "a chunk has " + size_text(byte_count({array.type, chunk_})) +
+                   ", and HDF5 allows less than 4 GiB",
                "Give smaller extents");
     }
     down_ = divide_up(frame_rows_, chunk_rows_);
@@ -67,25 +66,63 @@ std::vector<std::int64_t> ChunkGrid::start_of(std::int64_t index) const {
     return start;
 }
 
-ChunkGrid::Chunk ChunkGrid::chunk_at(std::int64_t index) const {
+ChunkGrid::Part ChunkGrid::part_at(std::int64_t index) const {
     const std::int64_t across = index % across_;
     const std::int64_t down = index / across_ % down_;
     const std::int64_t frame = index / across_ / down_;
-    Chunk chunk;
-    chunk.first_row = frame * frame_rows_ + down * chunk_rows_;
-    chunk.rows = std::min(chunk_rows_, frame_rows_ - down * chunk_rows_);
-    chunk.first_column = across * chunk_columns_;
-    chunk.columns = std::min(chunk_columns_, columns_ - chunk.first_column);
-    return chunk;
+    Part part;
+    part.first_row = frame * frame_rows_ + down * chunk_rows_;
+    part.rows = std::min(chunk_rows_, frame_rows_ - down * chunk_rows_);
+    part.first_column = across * chunk_columns_;
+    part.columns = std::min(chunk_columns_, columns_ - part.first_column);
+    return part;
 }
 
-std::pair<std::int64_t, std::int64_t> ChunkGrid::chunks_of(std::int64_t first,
-                                                           std::int64_t rows) const {
-    // A border: where a chunk starts, or a frame ends.
+ChunkGrid::Place ChunkGrid::place_of(std::int64_t part) const {
+    const std::int64_t in_frame = down_ * across_;
+    std::int64_t frame = part / in_frame;
+    Place place;
+    std::int64_t chunks = 1; // below one step of the axis
+    std::int64_t layers = 1;
+    for (std::size_t axis = leading_axes(); axis-- > 0;) {
+        const std::int64_t at = frame % shape_[axis];
+        frame /= shape_[axis];
+        place.chunk += at / chunk_[axis] * chunks;
+        place.layer += at % chunk_[axis] * layers;
+        chunks *= divide_up(shape_[axis], chunk_[axis]);
+        layers *= chunk_[axis];
+    }
+    place.chunk = place.chunk * in_frame + part % in_frame;
+    return place;
+}
+
+std::optional<std::int64_t> ChunkGrid::part_in(const Place& place) const {
+    const std::int64_t in_frame = down_ * across_;
+    std::int64_t chunk = place.chunk / in_frame;
+    std::int64_t layer = place.layer;
+    std::int64_t frame = 0;
+    std::int64_t frames = 1; // below one step of the axis
+    for (std::size_t axis = leading_axes(); axis-- > 0;) {
+        const std::int64_t along = divide_up(shape_[axis], chunk_[axis]);
+        const std::int64_t at = chunk % along * chunk_[axis] + layer % chunk_[axis];
+        if (at >= shape_[axis]) {
+            return std::nullopt;
+        }
+        chunk /= along;
+        layer /= chunk_[axis];
+        frame += at * frames;
+        frames *= shape_[axis];
+    }
+    return frame * in_frame + place.chunk % in_frame;
+}
+
+std::pair<std::int64_t, std::int64_t> ChunkGrid::parts_of(std::int64_t first,
+                                                          std::int64_t rows) const {
+    // A border: where a part starts, or a frame ends.
     const auto is_border = [this](std::int64_t row) {
         return row % frame_rows_ % chunk_rows_ == 0;
     };
-    const auto chunk_from = [this](std::int64_t row) {
+    const auto part_from = [this](std::int64_t row) {
         return (row / frame_rows_ * down_ + row % frame_rows_ / chunk_rows_) * across_;
     };
     const std::int64_t end = first + rows;
@@ -95,16 +132,16 @@ std::pair<std::int64_t, std::int64_t> ChunkGrid::chunks_of(std::int64_t first,
                     {"rows are written off the chunks' borders", shape_text(shape_),
                      "rows " + std::to_string(first) + " to " + std::to_string(end), ""});
     }
-    return {chunk_from(first), chunk_from(end)};
+    return {part_from(first), part_from(end)};
 }
 
-void gather_chunk(const ArrayInfo& array, const ChunkGrid::Chunk& chunk, std::int64_t line_columns,
-                  const std::byte* from, std::byte* to) {
+void gather_part(const ArrayInfo& array, const ChunkGrid::Part& part, std::int64_t line_columns,
+                 const std::byte* from, std::byte* to) {
     const std::int64_t size = size_of(array.type);
     const std::int64_t line = line_columns * size;
-    const std::int64_t used = chunk.columns * size;
-    from += chunk.first_row * row_bytes(array) + chunk.first_column * size;
-    for (std::int64_t row = 0; row < chunk.rows; ++row) {
+    const std::int64_t used = part.columns * size;
+    from += part.first_row * row_bytes(array) + part.first_column * size;
+    for (std::int64_t row = 0; row < part.rows; ++row) {
         std::copy_n(from + row * row_bytes(array), used, to + row * line);
         std::fill_n(to + row * line + used, line - used, std::byte{0});
     }

@@ -18,19 +18,18 @@ class ChunkWriter final : public RowWriter {
         : array_(output.array), grid_(output.array, output.layout),
           addresses_(chunk_addresses(output, grid_)), file_(output.file, File::Mode::update),
           threads_(threads), pieces_(static_cast<std::size_t>(threads)) {
-        const std::int64_t line = grid_.chunk_bytes() / grid_.chunk_rows();
+        const std::int64_t line = grid_.part_bytes() / grid_.chunk_rows();
         piece_rows_ = std::clamp<std::int64_t>(io_block_bytes / line, 1, grid_.chunk_rows());
     }
 
     void write(std::int64_t first, std::int64_t rows, const std::byte* from) override {
-        const auto [begin, end] = grid_.chunks_of(first, rows);
+        const auto [begin, end] = grid_.parts_of(first, rows);
         const std::int64_t pieces = (grid_.chunk_rows() + piece_rows_ - 1) / piece_rows_;
         threads_.run((end - begin) * pieces, [&, begin = begin](std::int64_t item, int thread) {
-            ChunkGrid::Chunk chunk = grid_.chunk_at(begin + item / pieces);
-            chunk.first_row -= first;
-            const std::int64_t address =
-                addresses_[static_cast<std::size_t>(begin + item / pieces)];
-            write_piece(chunk, item % pieces * piece_rows_, address, from,
+            const std::int64_t index = begin + item / pieces;
+            ChunkGrid::Part part = grid_.part_at(index);
+            part.first_row -= first;
+            write_piece(part, item % pieces * piece_rows_, address_of(index), from,
                         pieces_[static_cast<std::size_t>(thread)]);
         });
     }
@@ -45,23 +44,29 @@ class ChunkWriter final : public RowWriter {
     }
 
   private:
-    /// Writes rows [row, row + piece_rows_) of a chunk that begins at `address` in the file; the
-    /// chunk's rows count from `from`.
-    void write_piece(ChunkGrid::Chunk chunk, std::int64_t row, std::int64_t address,
+    /// Of a part in the file.
+    std::int64_t address_of(std::int64_t part) const {
+        const ChunkGrid::Place place = grid_.place_of(part);
+        return addresses_[static_cast<std::size_t>(place.chunk)] + place.layer * grid_.part_bytes();
+    }
+
+    /// Writes rows [row, row + piece_rows_) of a part that begins at `address` in the file; the
+    /// part's rows count from `from`.
+    void write_piece(ChunkGrid::Part part, std::int64_t row, std::int64_t address,
                      const std::byte* from, std::vector<std::byte>& piece) {
-        const std::int64_t rows = std::min(piece_rows_, chunk.rows - row);
+        const std::int64_t rows = std::min(piece_rows_, part.rows - row);
         if (rows <= 0) {
             return;
         }
-        const std::int64_t line = grid_.chunk_bytes() / grid_.chunk_rows();
-        chunk.first_row += row;
-        chunk.rows = rows;
+        const std::int64_t line = grid_.part_bytes() / grid_.chunk_rows();
+        part.first_row += row;
+        part.rows = rows;
         if (grid_.chunk_columns() == grid_.columns()) {
-            file_.write(address + row * line, rows * line, from + chunk.first_row * line);
+            file_.write(address + row * line, rows * line, from + part.first_row * line);
             return;
         }
         piece.resize(static_cast<std::size_t>(rows * line));
-        gather_chunk(array_, chunk, grid_.chunk_columns(), from, piece.data());
+        gather_part(array_, part, grid_.chunk_columns(), from, piece.data());
         file_.write(address + row * line, rows * line, piece.data());
     }
 

@@ -4,7 +4,7 @@
 #include "io/chunk_grid.hpp"
 #include "io/of_output.hpp"
 #include "io/output_fields.hpp"
-#include "io/packed_chunks.hpp"
+#include "io/packed_parts.hpp"
 #include "io/row_geometry.hpp"
 
 #include <algorithm>
@@ -37,26 +37,26 @@ std::vector<RowHash> those_that(const Look& stand, const std::vector<RowHash>& r
     return intact;
 }
 
-/// Compressed: every chunk must be in a shard; of those looked at the bytes are read.
+/// Compressed: every part of a chunk must be in a shard; of those looked at the bytes are read.
 std::vector<RowHash> intact_packed(const OutputDataset& output, const std::vector<RowHash>& rows,
                                    RowCheck check) {
-    const PackedChunks chunks(output);
+    const PackedParts parts(output);
     const ChunkGrid grid(output.array, output.layout);
-    const auto every_chunk = [&](const RowHash& run, const std::function<bool(std::int64_t)>& is) {
-        auto [chunk, end] = grid.chunks_of(run.first, run.rows);
-        while (chunk < end && is(chunk)) {
-            ++chunk;
+    const auto every_part = [&](const RowHash& run, const std::function<bool(std::int64_t)>& is) {
+        auto [part, end] = grid.parts_of(run.first, run.rows);
+        while (part < end && is(part)) {
+            ++part;
         }
-        return chunk == end;
+        return part == end;
     };
     std::vector<RowHash> listed;
     std::copy_if(rows.begin(), rows.end(), std::back_inserter(listed), [&](const RowHash& run) {
-        return every_chunk(run, [&](std::int64_t chunk) { return chunks.has(chunk); });
+        return every_part(run, [&](std::int64_t part) { return parts.has(part); });
     });
     std::vector<std::byte> bytes;
     return those_that(
         [&](const RowHash& run) {
-            return every_chunk(run, [&](std::int64_t chunk) { return chunks.read(chunk, bytes); });
+            return every_part(run, [&](std::int64_t part) { return parts.read(part, bytes); });
         },
         listed, check);
 }

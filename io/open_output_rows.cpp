@@ -48,13 +48,19 @@ std::int64_t writer_bytes(const ArrayInfo& array, const OutputLayout& layout, in
     }
     const ChunkGrid grid(array, layout);
     if (layout.compression != Compression::none) {
-        return threads * (grid.chunk_bytes() + Packer::memory(layout, grid.chunk_bytes()));
+        // Parts of several layers are put together by assemble_output(), when writers are done.
+        const std::int64_t whole =
+            grid.layers() == 1
+                ? 0
+                : 2 * grid.chunk_bytes() + Packer::memory(layout, grid.chunk_bytes());
+        return std::max(whole,
+                        threads * (grid.part_bytes() + Packer::memory(layout, grid.part_bytes())));
     }
-    const std::int64_t line = grid.chunk_bytes() / grid.chunk_rows();
+    const std::int64_t line = grid.part_bytes() / grid.chunk_rows();
     const bool direct = grid.chunk_columns() == grid.columns();
     const std::int64_t addresses = grid.count() * std::int64_t{sizeof(std::int64_t)};
     return addresses +
-           (direct ? 0 : threads * std::min(std::max(io_block_bytes, line), grid.chunk_bytes()));
+           (direct ? 0 : threads * std::min(std::max(io_block_bytes, line), grid.part_bytes()));
 }
 
 } // namespace runner

@@ -19,18 +19,18 @@ class PackedWriter final : public RowWriter {
         : array_(output.array), grid_(output.array, output.layout),
           shard_(shard, File::Mode::create), threads_(threads) {
         for (int thread = 0; thread < threads; ++thread) {
-            packers_.emplace_back(output.layout, grid_.chunk_bytes(), size_of(array_.type));
-            whole_chunks_.emplace_back();
+            packers_.emplace_back(output.layout, grid_.part_bytes(), size_of(array_.type));
+            whole_parts_.emplace_back();
         }
     }
 
     void write(std::int64_t first, std::int64_t rows, const std::byte* from) override {
-        const auto [begin, end] = grid_.chunks_of(first, rows);
+        const auto [begin, end] = grid_.parts_of(first, rows);
         threads_.run(end - begin, [&, begin = begin](std::int64_t item, int thread) {
-            ChunkGrid::Chunk chunk = grid_.chunk_at(begin + item);
-            chunk.first_row -= first;
+            ChunkGrid::Part part = grid_.part_at(begin + item);
+            part.first_row -= first;
             const auto own = static_cast<std::size_t>(thread);
-            append(begin + item, packers_[own].pack(whole_chunk(chunk, from, whole_chunks_[own])));
+            append(begin + item, packers_[own].pack(whole_part(part, from, whole_parts_[own])));
         });
     }
 
@@ -50,17 +50,17 @@ class PackedWriter final : public RowWriter {
         shard_.write(at + head, record.bytes, packed.data());
     }
 
-    /// The chunk's elements with zeros beyond the array; in the caller's rows where they lie so.
-    std::span<const std::byte> whole_chunk(const ChunkGrid::Chunk& chunk, const std::byte* from,
-                                           std::vector<std::byte>& whole) {
-        const auto bytes = static_cast<std::size_t>(grid_.chunk_bytes());
-        if (grid_.chunk_columns() == grid_.columns() && chunk.rows == grid_.chunk_rows()) {
-            return {from + chunk.first_row * row_bytes(array_), bytes};
+    /// The part's elements with zeros beyond the array; in the caller's rows where they lie so.
+    std::span<const std::byte> whole_part(const ChunkGrid::Part& part, const std::byte* from,
+                                          std::vector<std::byte>& whole) {
+        const auto bytes = static_cast<std::size_t>(grid_.part_bytes());
+        if (grid_.chunk_columns() == grid_.columns() && part.rows == grid_.chunk_rows()) {
+            return {from + part.first_row * row_bytes(array_), bytes};
         }
         whole.resize(bytes);
-        const std::int64_t line = grid_.chunk_bytes() / grid_.chunk_rows();
-        std::fill(whole.begin() + chunk.rows * line, whole.end(), std::byte{0});
-        gather_chunk(array_, chunk, grid_.chunk_columns(), from, whole.data());
+        const std::int64_t line = grid_.part_bytes() / grid_.chunk_rows();
+        std::fill(whole.begin() + part.rows * line, whole.end(), std::byte{0});
+        gather_part(array_, part, grid_.chunk_columns(), from, whole.data());
         return whole;
     }
 
@@ -68,8 +68,8 @@ class PackedWriter final : public RowWriter {
     ChunkGrid grid_;
     File shard_;
     std::atomic<std::int64_t> end_{0};
-    std::vector<Packer> packers_;                      ///< one a thread
-    std::vector<std::vector<std::byte>> whole_chunks_; ///< one a thread
+    std::vector<Packer> packers_;                     ///< one a thread
+    std::vector<std::vector<std::byte>> whole_parts_; ///< one a thread
     IoThreads threads_;
 };
 

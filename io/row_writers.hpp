@@ -37,11 +37,12 @@ void check_chunk_places(const OutputDataset& output);
 /// Compressed chunks of a finished output, stored anew.
 std::unique_ptr<RowWriter> open_stored_chunk_writer(const OutputDataset& output, int threads);
 
-/// A shard is a file that holds a rank's compressed chunks until assemble_output(): ShardRecords,
-/// each followed by the chunk's bytes, in the order in which they were done. A run that was killed
-/// may leave anything after the last chunk that its journal knows of.
+/// A shard is a file that holds a rank's compressed parts of chunks (ChunkGrid) until
+/// assemble_output(): ShardRecords, each followed by the part's bytes, in the order in which they
+/// were done. A run that was killed may leave anything after the last part that its journal knows
+/// of.
 struct ShardRecord {
-    std::int64_t chunk = 0;  ///< its index in ChunkGrid's order
+    std::int64_t part = 0;   ///< its index in ChunkGrid's order
     std::int64_t bytes = 0;  ///< after this record
     std::uint64_t hash = 0;  ///< hash_bytes() of them
     std::uint64_t check = 0; ///< hash_bytes() of the fields above

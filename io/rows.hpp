@@ -108,8 +108,8 @@ struct OutputDataset {
     std::vector<OutputField> fields = {};
 };
 
-/// Rows of the flattened leading axes that an output chunk spans, its extents first cut to the
-/// array's; extents of axes before the last two must be 1, a chunk below 4 GiB. A rank's slab and a
+/// Rows of a frame that an output chunk spans, its extents first cut to the array's; a chunk is
+/// below 4 GiB. A rank's slab and a
 /// write must begin on a multiple of it within each frame of `array.shape[n-2]` rows (one frame of
 /// `shape[0]` rows where there is one axis), and end on one or with the frame. 1 when contiguous.
 /// In a .sand file, where rows may share a byte, the rows after which one begins on a byte border.

@@ -93,6 +93,16 @@ std::uint32_t fletcher32(std::span<const std::byte> bytes) {
     return second << 16U | first;
 }
 
+std::vector<Filter> layout_filters(const OutputLayout& layout, std::int64_t element_bytes) {
+    std::vector<Filter> filters;
+    if (layout.shuffle) {
+        filters.push_back({H5Z_FILTER_SHUFFLE, "", {static_cast<unsigned>(element_bytes)}});
+    }
+    filters.push_back(
+        {layout.compression == Compression::zstd ? zstd_filter_id : H5Z_FILTER_DEFLATE, "", {}});
+    return filters;
+}
+
 bool Unpacker::knows(const std::vector<Filter>& filters) {
     std::size_t at = 0;
     if (at < filters.size() && filters[at].id == H5Z_FILTER_SHUFFLE) {

@@ -17,6 +17,9 @@ void unshuffle_bytes(std::span<const std::byte> from, std::int64_t size, std::by
 /// HDF5's form of Fletcher's checksum: of 16-bit words, the high byte first, a missing last byte 0.
 std::uint32_t fletcher32(std::span<const std::byte> bytes);
 
+/// The filters of an output's compressed chunks, in their order. `element_bytes`: for the shuffle.
+std::vector<Filter> layout_filters(const OutputLayout& layout, std::int64_t element_bytes);
+
 /// Unpacks stored chunks without HDF5, and so on many threads at once. One for each thread.
 class Unpacker {
   public:

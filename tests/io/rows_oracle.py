@@ -86,7 +86,7 @@ class Ours(Folder):
     def test_chunked(self):
         for dtype, (shape, chunk) in itertools.product(
                 TYPES, [((13,), (4,)), ((7, 11), (2, 11)), ((7, 11), (3, 4)), ((3, 5, 7), (1, 2, 3)),
-                        ((131, 37), (2, 1))]):
+                        ((5, 5, 7), (2, 3, 4)), ((131, 37), (2, 1))]):
             with self.subTest(dtype=dtype, shape=shape, chunk=chunk):
                 array = elements(shape, dtype)
                 self.write(array, chunk, ranks=5)
@@ -108,6 +108,12 @@ class Ours(Folder):
                 array = elements((37, 41), dtype)
                 self.write(array, (8, 16), "deflate", level, shuffle, ranks=3)
                 self.assertEqual(self.check(array), ((8, 16), "gzip", bool(shuffle)))
+
+    def test_deflate_of_several_frames(self):
+        for shape, chunk in [((5, 7, 11), (2, 3, 4)), ((2, 5, 4, 6), (2, 3, 4, 6))]:
+            array = elements(shape, "int16")
+            self.write(array, chunk, "deflate", 1, 1, ranks=3)
+            self.assertEqual(self.check(array), (chunk, "gzip", True))
 
     def test_deflate_of_large_chunks(self):
         for level in range(10):
