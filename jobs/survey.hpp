@@ -16,7 +16,8 @@ struct Findings {
     std::int64_t most = 0;
 };
 
-/// One pass over the input, before the stream, in parts that any rank may take in any order.
+/// A pass over the input, or several, before the stream, in parts that any rank may take in any
+/// order.
 class Survey {
   public:
     virtual ~Survey() = default;
@@ -29,7 +30,12 @@ class Survey {
     virtual void add(CpuQueue& queue, std::int64_t first, std::int64_t rows,
                      const std::byte* in) = 0;
 
+    /// Of this pass; once its parts are put together, of all.
     virtual Findings& findings() = 0;
+
+    /// Called with the pass's findings of all parts, the same on every rank: whether the input is
+    /// to be gone through once more. If not, findings() has the end's.
+    virtual bool needs_another_pass() { return false; }
 };
 
 } // namespace runner

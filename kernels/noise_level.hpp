@@ -32,8 +32,25 @@ void count_haar(CpuQueue& queue, const std::array<std::int64_t, 3>& volume,
 void count_haar(CudaQueue& queue, const std::array<std::int64_t, 3>& volume,
                 const HaarLayers& layers, const float* in, std::uint64_t* bins);
 
-/// The noise's standard deviation: the median magnitude / 0.6745, right to 2^−12 of itself; 0 where
-/// nothing was counted.
-double noise_sigma(const std::uint64_t* bins);
+/// The bins that the two middle magnitudes are in: one bin twice where it has both, or the number
+/// of magnitudes is odd. 0 where nothing was counted.
+std::array<std::uint32_t, 2> middle_bins(const std::uint64_t* bins);
+
+/// The values within a bin: the lower 11 bits.
+inline constexpr std::int64_t haar_steps = 1 << 11;
+
+/// Counts those coefficients that are in these bins by their values there: `steps` has haar_steps
+/// elements for each of the two. Otherwise as count_haar().
+void count_haar_steps(CpuQueue& queue, const std::array<std::int64_t, 3>& volume,
+                      const HaarLayers& layers, const float* in,
+                      const std::array<std::uint32_t, 2>& bins, std::uint64_t* steps);
+
+/// All that is counted: haar_bins elements and then the steps of the middle ones, or zeros.
+inline constexpr std::int64_t haar_counts = haar_bins + 2 * haar_steps;
+
+/// The noise's standard deviation: the median magnitude (of an even number the mean of the two in
+/// the middle) / 0.6745. Without steps the middles of bins are taken, which is right to 2^−13 of
+/// itself. 0 where nothing was counted.
+double noise_sigma(const std::uint64_t* counts);
 
 } // namespace runner

@@ -56,25 +56,29 @@ bool survey_input(PreparedJob& prepared, const Ranks& ranks, int threads, int io
     }
     const RowRange part =
         part_of(*survey, row_count(prepared.input.array), ranks.rank(), ranks.size());
-    const bool whole = ranks.together([&] {
-        return take(*survey, prepared.file.input, part, threads, io_threads,
-                    [&] { return stop.level() >= StopLevel::finish_chunks; });
-    });
-    if (ranks.least(whole ? 1 : 0) == 0) {
-        return false;
-    }
-    Findings& findings = survey->findings();
-    ranks.add_up(findings.counts);
-    findings.most = -ranks.least(-findings.most);
-    prepared.job = job->surveyed(findings);
+    do {
+        const bool whole = ranks.together([&] {
+            return take(*survey, prepared.file.input, part, threads, io_threads,
+                        [&] { return stop.level() >= StopLevel::finish_chunks; });
+        });
+        if (ranks.least(whole ? 1 : 0) == 0) {
+            return false;
+        }
+        Findings& findings = survey->findings();
+        ranks.add_up(findings.counts);
+        findings.most = -ranks.least(-findings.most);
+    } while (survey->needs_another_pass());
+    prepared.job = job->surveyed(survey->findings());
     return true;
 }
 
 void survey_input(PreparedJob& prepared, int threads) {
     const StreamJob* const job = prepared.stream();
     if (const std::unique_ptr<Survey> survey = job == nullptr ? nullptr : job->survey()) {
-        take(*survey, prepared.file.input, {0, row_count(prepared.input.array)}, threads, threads,
-             [] { return false; });
+        do {
+            take(*survey, prepared.file.input, {0, row_count(prepared.input.array)}, threads,
+                 threads, [] { return false; });
+        } while (survey->needs_another_pass());
         prepared.job = job->surveyed(survey->findings());
     }
 }

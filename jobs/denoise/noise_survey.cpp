@@ -5,11 +5,16 @@
 #include "kernels/voxels.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <utility>
 
 namespace runner {
 namespace {
+
+/// Voxels of which the median is looked up in a second pass; of more it is as good as without, and
+/// reading takes its time.
+constexpr std::int64_t most_read_twice = std::int64_t{1} << 27;
 
 class NoiseSurvey : public Survey {
   public:
@@ -38,15 +43,41 @@ class NoiseSurvey : public Survey {
         }
         const HaarLayers layers{first / volume_.shape[1], rows / volume_.shape[1],
                                 first / volume_.shape[1], rows / volume_.shape[1]};
-        count_haar(queue, volume_.shape, layers, voxels, findings_.counts.data());
+        if (bins_.empty()) {
+            count_haar(queue, volume_.shape, layers, voxels, findings_.counts.data());
+        } else {
+            count_haar_steps(queue, volume_.shape, layers, voxels, middle_,
+                             findings_.counts.data());
+        }
     }
 
     Findings& findings() override { return findings_; }
+
+    bool needs_another_pass() override {
+        if (!counts_) {
+            return false;
+        }
+        if (!bins_.empty()) {
+            bins_.insert(bins_.end(), findings_.counts.begin(), findings_.counts.end());
+            findings_.counts = std::move(bins_);
+            return false;
+        }
+        if (volume_.layer_voxels() > most_read_twice / volume_.shape[0]) {
+            findings_.counts.resize(static_cast<std::size_t>(haar_counts));
+            return false;
+        }
+        middle_ = middle_bins(findings_.counts.data());
+        bins_ = std::move(findings_.counts);
+        findings_.counts.assign(static_cast<std::size_t>(2 * haar_steps), 0);
+        return true;
+    }
 
   private:
     Volume volume_;
     bool counts_;
     Findings findings_;
+    std::vector<std::uint64_t> bins_; ///< of the first pass, in the second
+    std::array<std::uint32_t, 2> middle_{};
     std::vector<float> converted_;
 };
 
