@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/hdf5_dataset.hpp"
 
+#include "base/nearest_name.hpp"
 #include "base/printable.hpp"
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 namespace runner {
 namespace {
@@ -18,12 +20,27 @@ herr_t collect_dataset(hid_t /*root*/, const char* name, const H5O_info_t* info,
     return 0;
 }
 
-std::string datasets_there(const FileHandle& handle) {
+/// The path most like the wanted one, or else one of that name in another group.
+std::optional<std::string> nearest_path(const std::string& wanted,
+                                        const std::vector<std::string>& paths) {
+    const std::string path = wanted.starts_with('/') ? wanted : "/" + wanted;
+    if (const auto near = nearest_name(path, paths)) {
+        return near;
+    }
+    const std::string name = path.substr(path.rfind('/'));
+    const auto same = std::find_if(paths.begin(), paths.end(),
+                                   [&](const std::string& each) { return each.ends_with(name); });
+    return same == paths.end() || name == "/" ? std::nullopt : std::optional(*same);
+}
+
+std::string datasets_there(const FileHandle& handle, const std::string& wanted) {
     const auto paths = dataset_paths(handle);
     if (paths.empty()) {
         return "The file has no datasets";
     }
-    std::string text = "The file has: ";
+    const auto near = nearest_path(wanted, paths);
+    std::string text =
+        near ? "Did you mean " + printable(*near) + "? The file has: " : "The file has: ";
     for (std::size_t i = 0; i < std::min(paths.size(), listed_datasets); ++i) {
         text += (i == 0 ? "" : ", ") + printable(paths[i]);
     }
@@ -74,19 +91,21 @@ DatasetHandle open_dataset(const FileHandle& handle, const std::string& file,
     const std::string where = file_and_dataset(file, dataset);
     const Found found = find_path(handle, dataset);
     if (found == Found::no) {
-        throw Error(ExitCode::input, {"cannot open the dataset", where,
-                                      "the file has none of that name", datasets_there(handle)});
+        throw Error(ExitCode::input,
+                    {"cannot open the dataset", where, "the file has none of that name",
+                     datasets_there(handle, dataset)});
     }
     if (found == Found::dangling) {
-        throw Error(ExitCode::input, {"cannot open the dataset", where,
-                                      "it is a link to what is not there", datasets_there(handle)});
+        throw Error(ExitCode::input,
+                    {"cannot open the dataset", where, "it is a link to what is not there",
+                     datasets_there(handle, dataset)});
     }
     const ObjectHandle object(H5Oopen(handle.get(), dataset.c_str(), H5P_DEFAULT));
     const H5I_type_t kind = object.valid() ? H5Iget_type(object.get()) : H5I_DATASET;
     if (kind != H5I_DATASET) {
         throw Error(ExitCode::input, {"cannot open the dataset", where,
                                       kind == H5I_GROUP ? "it is a group" : "it is a stored type",
-                                      datasets_there(handle)});
+                                      datasets_there(handle, dataset)});
     }
     DatasetHandle opened(H5Dopen2(handle.get(), dataset.c_str(), H5P_DEFAULT));
     if (!opened.valid()) {

@@ -120,8 +120,4 @@ class TableReader {
     std::vector<std::string> asked_;
 };
 
-/// The one of `names` most like `word`, if any is near enough to be meant.
-std::optional<std::string> nearest_name(std::string_view word,
-                                        const std::vector<std::string>& names);
-
 } // namespace runner

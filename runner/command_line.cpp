@@ -2,7 +2,7 @@
 #include "runner/command_line.hpp"
 
 #include "base/error.hpp"
-#include "jobs/table.hpp"
+#include "base/nearest_name.hpp"
 #include "jobs/toml_text.hpp"
 #include "runner/verbs.hpp"
 

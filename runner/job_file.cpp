@@ -2,6 +2,7 @@
 #include "runner/job_file.hpp"
 
 #include "base/error.hpp"
+#include "base/nearest_name.hpp"
 #include "jobs/toml_text.hpp"
 #include "runner/job_sections.hpp"
 #include "runner/job_text.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/nearest_file.hpp"
 
-#include "jobs/table.hpp"
+#include "base/nearest_name.hpp"
 
 #include <algorithm>
 #include <filesystem>

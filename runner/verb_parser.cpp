@@ -3,6 +3,7 @@
 
 #include "base/durations.hpp"
 #include "base/error.hpp"
+#include "base/nearest_name.hpp"
 #include "io/rows_format.hpp"
 #include "jobs/toml_text.hpp"
 
