@@ -36,6 +36,33 @@ void check_shape(const GenerateRequest& request) {
                     {"cannot generate an array", shape_text(shape),
                      "every axis needs an extent of 1 or more", "Give a shape as 100,200,300"});
     }
+    try {
+        (void)byte_count({request.type, shape});
+    } catch (const Error&) {
+        throw Error(ExitCode::usage, {"cannot generate an array", shape_text(shape),
+                                      "its bytes pass 2^63 - 1", "Give smaller extents"});
+    }
+}
+
+/// Told before HDF5 and the file system tell it in their words.
+void check_room(const OutputDataset& output, const std::string& file) {
+    const std::filesystem::path parent = std::filesystem::path(file).parent_path();
+    const std::string folder = parent.empty() ? "." : parent.string();
+    std::error_code failure;
+    const std::filesystem::space_info space = std::filesystem::space(folder, failure);
+    if (failure) {
+        throw Error(ExitCode::output, {"cannot generate the file", file,
+                                       "its folder " + folder + ": " + failure.message(),
+                                       "Make it: mkdir -p " + folder});
+    }
+    const std::int64_t needed = output_bytes(output.array, output.layout);
+    if (static_cast<std::uintmax_t>(needed) > space.available) {
+        throw Error(ExitCode::output,
+                    {"cannot generate the file", file,
+                     "it takes " + size_text(needed) + " and " +
+                         size_text(static_cast<std::int64_t>(space.available)) + " are free there",
+                     "Free space, or name another disk"});
+    }
 }
 
 void check_absent(const std::string& file) {
@@ -99,6 +126,7 @@ void generate(const GenerateRequest& request, const std::string& file, const std
         check_cells(file, pattern, request);
         output.layout.format = FileFormat::sand;
     }
+    check_room(output, file);
     try {
         write_pattern(request, pattern, output, threads);
         publish_output(output.file, file, overwrite, RowWriter::Sync::yes);

@@ -76,13 +76,27 @@ TEST(Generate, RefusesWhatItDoesNotKnow) {
     EXPECT_EQ(pattern->code(), ExitCode::usage);
     EXPECT_EQ(pattern->text().try_this, "Known are noise, index, gradient, sample-1, sample-2, "
                                         "sample-3, sample-4, sand-noise, phantom, xray");
-    for (const auto& shape : {std::vector<std::int64_t>{}, {3, 0}, {-1}}) {
+    for (const auto& shape :
+         {std::vector<std::int64_t>{}, {3, 0}, {-1}, {std::int64_t{1} << 62, 8}}) {
         const auto error =
             error_of([&] { generate(request("noise", shape), folder / "a.h5", "x", 1); });
         ASSERT_TRUE(error);
         EXPECT_EQ(error->code(), ExitCode::usage);
     }
     EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
+TEST(Generate, LooksForRoomFirst) {
+    const ScratchFolder folder;
+    const GenerateRequest large = request("noise", {1 << 20, 1 << 20, 1 << 19});
+    const auto error = error_of([&] { generate(large, folder / "a.h5", "x", 1); });
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->code(), ExitCode::output);
+    EXPECT_NE(error->text().why.find("it takes 2.00 EiB and "), std::string::npos);
+    const auto nowhere =
+        error_of([&] { generate(request("noise", {3}), folder / "no/a.h5", "x", 1); });
+    ASSERT_TRUE(nowhere);
+    EXPECT_EQ(nowhere->text().try_this, "Make it: mkdir -p " + (folder / "no"));
 }
 
 TEST(Generate, LeavesNothingBehindWhenItFails) {
