@@ -29,7 +29,9 @@ std::string peers_text(const DeviceInfo& device) {
 std::string devices_text() {
     const std::vector<DeviceInfo> devices = visible_devices();
     if (devices.empty()) {
-        return "no GPU (" + cuda_versions() + "); jobs run on the CPU\n";
+        const std::string versions = cuda_versions();
+        return "no GPU (" + (versions == "none" ? "built without CUDA" : versions) +
+               "); jobs run on the CPU\n";
     }
     HostTopology topology;
     std::string text = cuda_versions() + "\n";

@@ -29,6 +29,7 @@
 #include "runner/verify.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <string>
@@ -41,7 +42,8 @@ namespace {
 
 void print(const std::string& text) {
     if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0) {
-        throw Error(ExitCode::output, {"cannot write the result", "standard output", "", ""});
+        throw Error(ExitCode::output, {"cannot write the result", "standard output",
+                                       errno_text(errno), "Send it elsewhere"});
     }
 }
 

@@ -24,6 +24,7 @@
 #include "runner/watchdog.hpp"
 
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -77,6 +78,15 @@ void check_side_files(const RunCommand& command) {
             throw Error(ExitCode::output,
                         {"cannot write", file, "there is no folder " + folder.string(),
                          "Make it: mkdir -p " + folder.string()});
+        }
+        if (std::filesystem::is_directory(file, ignored)) {
+            throw Error(ExitCode::output,
+                        {"cannot write", file, "it is a folder", "Name a file in it"});
+        }
+        // A new file of another name is made in the folder and takes this one's place.
+        if (::access(folder.empty() ? "." : folder.c_str(), W_OK) != 0) {
+            throw Error(ExitCode::output, {"cannot write", file, errno_text(errno),
+                                           "Name a file in a folder that you can write to"});
         }
     }
 }
@@ -270,6 +280,9 @@ ExitCode run_claimed(const RunCommand& command, PreparedJob& prepared, const Ran
     };
     if (surveyed) {
         mine.times = std::visit(run, plan);
+        if (binding.backend == Backend::cpu) {
+            mine.times.device_bytes = 0; // its device is the host
+        }
     }
     const auto streamed = Clock::now();
     ranks.together([&] {

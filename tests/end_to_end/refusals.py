@@ -31,12 +31,16 @@ REFUSALS = [
     (["job.toml", "--set", 'input.file="none.h5"'], 3, ["none.h5"]),
     (["job.toml", "--set", 'input.file="text.h5"'], 3, ["text.h5", "HDF5"]),
     (["job.toml", "--set", 'input.file="cut.h5"'], 3, ["cut.h5", "truncated"]),
-    (["job.toml", "--set", 'input.dataset="/imag"'], 3, ["/imag", "/image"]),
+    (["job.toml", "--set", 'input.dataset="/imag"'], 3, ["Did you mean /image?"]),
+    (["job.toml", "--set", 'input.dataset="/raw/Line"'], 3, ["The file has: /image, /line"]),
     (["job.toml", "--set", 'input.dataset="/words"'], 3, ["/words"]),
     (["job.toml", "--set", 'input.dataset="/line"'], 3, ["two axes"]),
     (["job.toml", "--set", 'output.file="nowhere/out.h5"'], 4, ["mkdir -p nowhere"]),
     (["job.toml", "--set", 'output.file="there.h5"'], 4, ["there.h5", "overwrite"]),
     (["job.toml", "--report", "nowhere/r.json"], 4, ["nowhere", "mkdir"]),
+    (["job.toml", "--report", "folder.json"], 4, ["folder.json", "it is a folder"]),
+    (["generate", "noise", "new.h5", "--shape", "9223372036854775807,9", "--dtype", "uint8"], 2,
+     ["2^63"]),
     (["job.toml", "--set", "run.host_memory=1000"], 2, ["run.host_memory"]),
     (["job.toml", "--set", "run.chunk_rows=90000", "--set", 'run.host_memory="64KiB"'], 2,
      ["run.host_memory", "chunk_rows"]),
@@ -108,6 +112,7 @@ def main():
             file["line"] = image[0]
             file["words"] = np.array(["a", "b"], dtype="S4")
         pathlib.Path("job.toml").write_text(JOB)
+        os.mkdir("folder.json")
         pathlib.Path("there.h5").write_bytes(b"kept")
         pathlib.Path("text.h5").write_text("no HDF5 file\n" * 100)
         pathlib.Path("cut.h5").write_bytes(pathlib.Path("in.h5").read_bytes()[:60000])
