@@ -64,8 +64,16 @@ File::File(std::string path, Mode mode)
                           : (mode == Mode::update ? O_RDWR : O_RDWR | O_CREAT | O_TRUNC);
     descriptor_ = open_again(path_.c_str(), flags);
     if (descriptor_ < 0) {
+        const int failure = errno;
+        const std::filesystem::path folder = std::filesystem::path(path_).parent_path();
+        std::error_code ignored;
+        if (mode == Mode::create && failure == ENOENT && !folder.empty() &&
+            !std::filesystem::exists(folder, ignored)) {
+            throw Error(code_, {"cannot create the file", path_, errno_text(failure),
+                                "Make its folder: mkdir -p " + folder.string()});
+        }
         fail(mode == Mode::create ? "cannot create the file" : "cannot open the file", path_,
-             errno);
+             failure);
     }
     if (mode == Mode::read && std::filesystem::is_directory(path_)) {
         ::close(descriptor_);

@@ -41,6 +41,11 @@ std::vector<std::string> shard_paths(const OutputDataset& output) {
             paths.push_back(entry->path().string());
         }
     }
+    if (failure == std::errc::no_such_file_or_directory) {
+        throw Error(ExitCode::output, {"cannot write the output", output.file,
+                                       "there is no folder " + folder.string(),
+                                       "Make it: mkdir -p " + folder.string()});
+    }
     if (failure) {
         fail("cannot list the folder of the output", folder.string(), failure);
     }

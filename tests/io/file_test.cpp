@@ -40,7 +40,7 @@ TEST(File, NamesWhatCannotBeOpened) {
     expect_error(error_of([&] { File(folder.path(), File::Mode::create); }), ExitCode::output,
                  {"cannot create the file", "Is a directory"});
     expect_error(error_of([&] { File(folder / "no/a", File::Mode::create); }), ExitCode::output,
-                 {folder / "no/a", "No such file", "folders must exist"});
+                 {folder / "no/a", "No such file", "mkdir -p " + (folder / "no")});
 }
 
 TEST(File, SaysHowMuchOfATruncatedFileIsThere) {
