@@ -99,7 +99,7 @@ class Cluster:
 
     def is_ready(self):
         found = subprocess.run(["sinfo", "-h", "-N", "-o", "%N %t"], capture_output=True, text=True)
-        return sorted(found.stdout.split("\n")[:-1]) == [node + " idle" for node in self.nodes]
+        return set(found.stdout.split("\n")[:-1]) == {node + " idle" for node in self.nodes}
 
     def write_settings(self):
         d = self.folder
