@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "jobs/table.hpp"
 
+#include "base/nearest_name.hpp"
+
 #include "jobs/toml_text.hpp"
 
 #include <gtest/gtest.h>
