@@ -23,11 +23,16 @@ herr_t collect_dataset(hid_t /*root*/, const char* name, const H5O_info_t* info,
 /// The path most like the wanted one, or else one of that name in another group.
 std::optional<std::string> nearest_path(const std::string& wanted,
                                         const std::vector<std::string>& paths) {
-    const std::string path = wanted.starts_with('/') ? wanted : "/" + wanted;
-    if (const auto near = nearest_name(path, paths)) {
-        return near;
+    // Without the slash that all begin with, or short names would seem alike.
+    const std::string path = wanted.substr(std::min(wanted.find_first_not_of('/'), wanted.size()));
+    std::vector<std::string> names;
+    for (const std::string& each : paths) {
+        names.push_back(each.substr(1));
     }
-    const std::string name = path.substr(path.rfind('/'));
+    if (const auto near = nearest_name(path, names)) {
+        return "/" + *near;
+    }
+    const std::string name = "/" + path.substr(path.rfind('/') + 1);
     const auto same = std::find_if(paths.begin(), paths.end(),
                                    [&](const std::string& each) { return each.ends_with(name); });
     return same == paths.end() || name == "/" ? std::nullopt : std::optional(*same);

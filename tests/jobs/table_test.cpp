@@ -2,7 +2,6 @@
 #include "jobs/table.hpp"
 
 #include "base/nearest_name.hpp"
-
 #include "jobs/toml_text.hpp"
 
 #include <gtest/gtest.h>
