@@ -14,10 +14,18 @@ namespace {
 
 using Kernel = void (*)(MatchWork, SparsePlan, std::int64_t, const float*, MatchLists);
 
+template <int along, int patch, int each> constexpr Kernel kernel() {
+    if constexpr (sparse_has(along, patch, each)) {
+        return match_cuda::sparse_kernel<along, patch, each>;
+    } else {
+        return nullptr;
+    }
+}
+
 template <int along, int each, int... before>
 constexpr std::array<Kernel, Match::max_patch>
 kernels(std::integer_sequence<int, before...> /*unused*/) {
-    return {match_cuda::sparse_kernel<along, before + 1, each>...};
+    return {kernel<along, before + 1, each>()...};
 }
 
 Kernel kernel_of(const MatchWork& work, const SparsePlan& plan) {
@@ -26,7 +34,7 @@ Kernel kernel_of(const MatchWork& work, const SparsePlan& plan) {
     if (plan.along == 0) {
         return (plan.each == 5 ? kernels<0, 5>(patches) : kernels<0, 11>(patches)).at(patch);
     }
-    return (plan.each == 5 ? kernels<1, 5>(patches) : kernels<1, 11>(patches)).at(patch);
+    return kernels<1, 11>(patches).at(patch);
 }
 
 std::int64_t attribute(CudaQueue& queue, cudaDeviceAttr name) {

@@ -240,7 +240,7 @@ __device__ void fill_distances(const MatchWork& work, const SparsePlan& plan,
 }
 
 /// Writes out the row of a reference.
-__device__ inline void put_row(const MatchWork& work, const WarpList<2>& list,
+__device__ inline void put_row(const MatchWork& work, const WarpList& list,
                                const SparseReference& reference, const SparseBlock& block,
                                const MatchLists& lists) {
     const auto lane = static_cast<int>(threadIdx.x % 32);
@@ -276,12 +276,14 @@ __global__ void __launch_bounds__(32 * SparsePlan::most_warps, 3)
     sparse_kernel(MatchWork work, SparsePlan plan, std::int64_t first_layer, const float* volume,
                   MatchLists lists) {
     auto* own = reinterpret_cast<float*>(dynamic_shared());
-    float* distances = own + plan.own_floats;
+    const auto warp = static_cast<int>(threadIdx.x / 32);
+    Key* gathered = reinterpret_cast<Key*>(own + plan.own_floats) + warp * SparsePlan::gathered;
+    float* distances = own + plan.own_floats + plan.gathered_floats;
     float* voxels = distances + plan.distance_floats;
     const SparseBlock block = sparse_block(work, plan, first_layer);
-    const auto first = static_cast<int>(threadIdx.x / 32) * plan.warp_references;
+    const int first = warp * plan.warp_references;
     read_patches<along, patch>(work, plan, block, volume, own);
-    WarpList<2> list;
+    WarpList list;
     list.clear();
     std::int64_t start[3] = {0, 0, 0};
     for (bool more = true; more;) {
@@ -313,7 +315,7 @@ __global__ void __launch_bounds__(32 * SparsePlan::most_warps, 3)
             if (!reference.there) {
                 continue;
             }
-            list = choose(distances + r * plan.distances, plan.distances, numbers,
+            list = choose(distances + r * plan.distances, gathered, plan.distances, numbers,
                           __float_as_uint(work.most), work.count, list);
             if (!more) {
                 put_row(work, list, reference, block, lists);

@@ -35,6 +35,7 @@ struct Choice {
     std::int64_t own = 0;
     std::int64_t distances = 0;
     std::int64_t own_floats = 0;
+    std::int64_t gathered_floats = 0;
     std::int64_t bytes = 0;
 
     std::size_t other() const { return 1 - along; }
@@ -64,8 +65,9 @@ void complete(const MatchWork& work, Choice& choice) {
         std::int64_t{sparse_own_pitch(work.patch[along])} * work.patch[other] * work.patch[2];
     choice.own_floats = round_up(choice.own * all, 4);
     choice.distances = round_up(product(choice.part), SparsePlan::round);
-    choice.bytes =
-        4 * (choice.own_floats + choice.distances * all + choice.pitch_line * choice.tile[other]);
+    choice.gathered_floats = choice.warps * SparsePlan::gathered * 2;
+    choice.bytes = 4 * (choice.own_floats + choice.gathered_floats + choice.distances * all +
+                        choice.pitch_line * choice.tile[other]);
 }
 
 /// About how many instructions of a warp the call takes, more where few warps share a processor.
@@ -135,10 +137,14 @@ Choice best_choice(const MatchWork& work, const SparseRoom& room) {
     constexpr std::int64_t small_part = 1024;
     Choice best;
     double least = std::numeric_limits<double>::infinity();
-    for (const std::int64_t each : {11, 5}) {
+    const int along = work.patch[0] == 1 && work.half[0] == 0 ? 1 : 0;
+    for (const int each : {11, 5}) {
+        if (!sparse_has(along, work.patch[along], each)) {
+            continue;
+        }
         each_references(work, [&](const Extents& references) {
             Choice choice;
-            choice.along = work.patch[0] == 1 && work.half[0] == 0 ? 1 : 0;
+            choice.along = static_cast<std::size_t>(along);
             choice.each = each;
             choice.references = references;
             choice.part = {work.window(0), work.window(1), work.window(2)};
@@ -191,6 +197,8 @@ SparsePlan make_sparse_plan(const MatchWork& work, const SparseRoom& room) {
     plan.pitch_line = static_cast<int>(choice.pitch_line);
     plan.own = static_cast<int>(choice.own);
     plan.distances = static_cast<int>(choice.distances);
+    plan.whole = product(choice.parts) == 1;
+    plan.gathered_floats = static_cast<int>(choice.gathered_floats);
     plan.own_floats = static_cast<int>(choice.own_floats);
     plan.distance_floats = static_cast<int>(choice.distances * product(choice.references));
     plan.bytes = choice.bytes;

@@ -24,29 +24,23 @@ __device__ inline Key sort_lanes(Key key) {
     return key;
 }
 
-/// The least 32 · rows keys of those a warp has taken, sorted: a row after the other, in it a key a
-/// lane. All lanes of the warp call every function.
-template <int rows> struct WarpList {
-    static_assert(rows == 1 || rows == 2);
+/// The least 64 of the keys that a warp has taken, sorted: two rows, in each a key a lane. All
+/// lanes of the warp call every function.
+struct WarpList {
+    static constexpr int rows = Match::max_count / 32;
+    static_assert(rows == 2);
+
     Key keys[rows];
 
-    __device__ void clear() {
-#pragma unroll
-        for (int i = 0; i < rows; ++i) {
-            keys[i] = no_match;
-        }
-    }
+    __device__ void clear() { keys[0] = keys[1] = no_match; }
 
     /// Takes a key of every lane: the greatest of the list meet the least of these, crosswise; what
     /// is left falls and rises once, and halving steps of exchanges sort that.
     __device__ void take(Key key) {
         const auto lane = static_cast<int>(threadIdx.x % 32);
         const Key crossed = __shfl_xor_sync(whole_warp, sort_lanes(key), 31);
-        Key& last = keys[rows - 1];
-        last = crossed < last ? crossed : last;
-        if constexpr (rows == 2) {
-            exchange(keys[0], keys[1]);
-        }
+        keys[1] = crossed < keys[1] ? crossed : keys[1];
+        exchange(keys[0], keys[1]);
 #pragma unroll
         for (int apart = 16; apart > 0; apart /= 2) {
 #pragma unroll
@@ -58,8 +52,7 @@ template <int rows> struct WarpList {
 
     /// The key at this place, for all lanes.
     __device__ Key at(int place) const {
-        const Key key = rows == 2 && place >= 32 ? keys[rows - 1] : keys[0];
-        return __shfl_sync(whole_warp, key, place % 32);
+        return __shfl_sync(whole_warp, place < 32 ? keys[0] : keys[1], place % 32);
     }
 };
 

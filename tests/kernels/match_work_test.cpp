@@ -101,8 +101,11 @@ void expect_sound(const MatchWork& work, const SparsePlan& plan, const SparseRoo
     EXPECT_EQ(plan.own_floats % 4, 0);
     EXPECT_GE(plan.own_floats, plan.own * product(plan.references));
     EXPECT_EQ(plan.distance_floats, plan.distances * product(plan.references));
-    EXPECT_GE(plan.bytes, std::int64_t{4} * (plan.own_floats + plan.distance_floats +
-                                             plan.pitch_line * plan.tile[other]));
+    EXPECT_TRUE(sparse_has(plan.along, work.patch[plan.along], plan.each));
+    EXPECT_GE(plan.gathered_floats, 2 * plan.warps * SparsePlan::gathered);
+    EXPECT_GE(plan.bytes,
+              std::int64_t{4} * (plan.own_floats + plan.gathered_floats + plan.distance_floats +
+                                 plan.pitch_line * plan.tile[other]));
     EXPECT_GE(plan.pitch_x, plan.tile[plan.along]);
     EXPECT_GE(plan.pitch_line, plan.pitch_x * plan.tile[2]);
     // 32 columns that follow each other are in 32 banks.
