@@ -95,25 +95,22 @@ double cost(const MatchWork& work, const SparseRoom& room, const Choice& choice)
     return blocks * block * (warps + 4) / warps;
 }
 
-/// Half the part along its longest axis; whether there was something to halve.
+/// Half the part along one axis; whether there was something to halve. Lines along x stay whole for
+/// longest.
 bool halve(Choice& choice) {
-    Extents& part = choice.part;
-    const std::int64_t along = part[choice.along] / choice.each;
-    const std::int64_t other = part[choice.other()];
-    if (along == 1 && other == 1 && part[2] == 1) {
-        return false;
-    }
-    // Lines along x stay whole for longest.
-    if (along >= 2 && part[choice.along] >= other && part[choice.along] >= part[2] / 2) {
-        part[choice.along] = (along + 1) / 2 * choice.each;
-    } else if (other >= 2 && other >= part[2] / 2) {
-        part[choice.other()] = (other + 1) / 2;
-    } else if (part[2] >= 2) {
-        part[2] = (part[2] + 1) / 2;
-    } else if (other >= 2) {
-        part[choice.other()] = (other + 1) / 2;
+    std::int64_t& along = choice.part[choice.along];
+    std::int64_t& other = choice.part[choice.other()];
+    std::int64_t& x = choice.part[2];
+    const std::int64_t longest_along = along > choice.each ? along : 0;
+    const std::int64_t longest_other = other > 1 ? other : 0;
+    if (x / 2 > std::max(longest_along, longest_other)) {
+        x = (x + 1) / 2;
+    } else if (longest_along > 0 && along >= other) {
+        along = (along / choice.each + 1) / 2 * choice.each;
+    } else if (longest_other > 0) {
+        other = (other + 1) / 2;
     } else {
-        part[choice.along] = (along + 1) / 2 * choice.each;
+        return false;
     }
     return true;
 }
