@@ -94,7 +94,12 @@ void GroupFilter::transform(const float* volume, Values& spectrum) {
         const float* from = volume + corners_[g] - before;
         for (std::int64_t z = 0; z < pz; ++z) {
             for (std::int64_t y = 0; y < py; ++y, to += px) {
-                std::copy_n(from + z * layer + y * line, px, to);
+                const float* row = from + z * layer + y * line;
+                if (px == 4) { // one move, not a call
+                    std::copy_n(row, 4, to);
+                } else {
+                    std::copy_n(row, px, to);
+                }
             }
         }
     }
