@@ -49,13 +49,17 @@ class BatchRun {
         binding_ = bind_rank(world_, job.run.backend);
         state_ = job.batch->state;
         own_stop_file_ = (fs::path(state_) / ("stop-" + world_.broadcast(own_mark()))).string();
-        stop_.emplace(std::vector{
-            (fs::path(state_) / "STOP").string(),
-            (fs::path(common_folder(job.batch->output.text)) / "STOP").string(),
-            own_stop_file_, // between the ranks of this batch
-        });
-        world_.first_alone([&] { make_plan(std::move(job)); });
-        share_plan();
+        stop_.emplace(
+            std::vector{
+                (fs::path(state_) / "STOP").string(),
+                (fs::path(common_folder(job.batch->output.text)) / "STOP").string(),
+                own_stop_file_, // between the ranks of this batch
+            },
+            world_.size());
+        // On every rank before anything is put down: what is added from here on is news.
+        history_.emplace(world_.together([&] { return HistoryReader(state_); }));
+        list(std::move(job));
+        look();
         if (command_.dry_run) {
             return end_of_plan();
         }
@@ -85,11 +89,34 @@ class BatchRun {
         return stop_->level() != StopLevel::none;
     }
 
-    void make_plan(JobFile job) {
-        const BatchMeans means{binding_.backend, binding_.limits, world_.size()};
-        plan_ = plan_batch(std::move(job), settings_, read_history(state_), means, prober_,
-                           [&](std::size_t /*looked_at*/) { end_planning_if_asked(); });
-        if (!command_.run.quiet && !command_.dry_run) {
+    /// The first rank's list, on all.
+    void list(JobFile job) {
+        world_.first_alone([&] {
+            plan_ = list_batch(std::move(job), settings_, history_->history(),
+                               [&] { end_planning_if_asked(); });
+        });
+        const std::string words = world_.broadcast(world_.first() ? list_words(plan_) : "");
+        world_.together([&] {
+            if (!world_.first()) {
+                plan_ = plan_of_words(words, load_batch(), settings_);
+            }
+        });
+    }
+
+    /// Each rank looks at its part of the datasets and tells the others.
+    void look() {
+        const std::vector<std::size_t> places =
+            unknown_datasets(plan_, {static_cast<std::size_t>(world_.rank()),
+                                     static_cast<std::size_t>(world_.size())});
+        world_.together([&] {
+            look_at_datasets(plan_, places, history_->history(),
+                             {binding_.backend, binding_.least_limits, world_.size()}, prober_,
+                             [&] { end_planning_if_asked(); });
+        });
+        for (const std::string& words : world_.gather(look_words(plan_, places))) {
+            take_looks(plan_, words);
+        }
+        if (world_.first() && !command_.run.quiet && !command_.dry_run) {
             say(batch_plan_text(plan_));
         }
     }
@@ -99,16 +126,6 @@ class BatchRun {
             throw Error(ExitCode::stopped, {"stopped while the datasets were looked at",
                                             stop_->reason(), "", "The same command goes on"});
         }
-    }
-
-    /// Gives the other ranks what the first has found out.
-    void share_plan() {
-        const std::string words = world_.broadcast(world_.first() ? plan_words(plan_) : "");
-        world_.together([&] {
-            if (!world_.first()) {
-                plan_ = plan_of_words(words, load_batch(), settings_);
-            }
-        });
     }
 
     /// Of `--dry-run`: the plan, and the code of the first dataset that cannot be run.
@@ -126,9 +143,7 @@ class BatchRun {
 
     void run_datasets() {
         BatchRecord record(state_, binding_.host);
-        // On every rank before anything is put down: what is added from here on is news.
-        HistoryReader history = world_.together([&] { return HistoryReader(state_); });
-        BatchWorker worker(command_.run, plan_, binding_, std::move(history), record, prober_,
+        BatchWorker worker(command_.run, plan_, binding_, std::move(*history_), record, prober_,
                            start_);
         world_.first_alone([&] { put_plan_down(record); });
         const BatchOrder order = batch_order(plan_, world_.size());
@@ -252,7 +267,8 @@ class BatchRun {
     std::string own_stop_file_;
     std::optional<Stop> stop_;
     Prober prober_;
-    BatchPlan plan_; ///< of ranks but the first without lists and reasons
+    std::optional<HistoryReader> history_; ///< until the worker takes it
+    BatchPlan plan_;
     BatchTally tally_;
 };
 

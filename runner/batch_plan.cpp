@@ -112,7 +112,7 @@ void look_at(PlannedDataset& planned, const BatchPlan& plan, const DatasetEvent*
         // A run that died before it had cleaned up: that is done under the output's lock.
         planned.fate = has_journal(planned.dataset.output) ? Fate::to_do : Fate::done;
         return;
-    case Standing::nothing: break;
+    case Standing::nothing: planned.fate = Fate::to_do; break;
     case Standing::stale:
         planned.fate = Fate::redo;
         planned.reason = found.why;
@@ -197,15 +197,14 @@ std::int64_t BatchPlan::count(Fate fate) const {
                          [&](const PlannedDataset& planned) { return planned.fate == fate; });
 }
 
-BatchPlan plan_batch(JobFile job, std::vector<std::string> settings, const BatchHistory& history,
-                     const BatchMeans& means, Prober& prober,
-                     const std::function<void(std::size_t)>& now_and_then) {
+BatchPlan list_batch(JobFile job, std::vector<std::string> settings, const BatchHistory& history,
+                     const BeforeEach& before_each) {
     BatchPlan plan;
     plan.job = std::move(job);
     plan.settings = std::move(settings);
     const Keys keys(plan.job, plan.settings);
     for (BatchDataset& dataset : list_datasets(plan.job)) {
-        now_and_then(plan.datasets.size());
+        before_each();
         PlannedDataset planned;
         planned.listed = {dataset.input, dataset.output, keys.of(dataset), 0, 0};
         planned.dataset = std::move(dataset);
@@ -218,16 +217,35 @@ BatchPlan plan_batch(JobFile job, std::vector<std::string> settings, const Batch
         if (is_known_done(last, planned.listed.key, planned.input, planned.output) &&
             !has_journal(output)) {
             planned.fate = Fate::done;
-        } else {
-            try {
-                look_at(planned, plan, find(history.last_done, output), means, prober);
-            } catch (const Error& error) {
-                refuse(planned, error);
-            }
         }
         plan.datasets.push_back(std::move(planned));
     }
     return plan;
+}
+
+std::vector<std::size_t> unknown_datasets(const BatchPlan& plan, Part part) {
+    std::vector<std::size_t> places;
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < plan.datasets.size(); ++i) {
+        if (plan.datasets[i].fate == Fate::unknown && part.has(count++)) {
+            places.push_back(i);
+        }
+    }
+    return places;
+}
+
+void look_at_datasets(BatchPlan& plan, std::span<const std::size_t> places,
+                      const BatchHistory& history, const BatchMeans& means, Prober& prober,
+                      const BeforeEach& before_each) {
+    for (const std::size_t place : places) {
+        before_each();
+        PlannedDataset& planned = plan.datasets[place];
+        try {
+            look_at(planned, plan, find(history.last_done, planned.dataset.output), means, prober);
+        } catch (const Error& error) {
+            refuse(planned, error);
+        }
+    }
 }
 
 std::string batch_plan_text(const BatchPlan& plan) {

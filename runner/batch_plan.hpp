@@ -7,8 +7,10 @@
 #include "runner/prepare.hpp"
 #include "runner/prober.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,15 +18,16 @@ namespace runner {
 
 /// What is to become of a dataset.
 enum class Fate {
-    done,   ///< its output is there and is the one the job makes
-    to_do,  ///< nothing is there, or what an interrupted run left
-    redo,   ///< its output is stale
-    refused ///< it cannot be run; `reason` says why
+    unknown, ///< not looked at yet
+    done,    ///< its output is there and is the one the job makes
+    to_do,   ///< nothing is there, or what an interrupted run left
+    redo,    ///< its output is stale
+    refused  ///< it cannot be run; `reason` says why
 };
 
 struct PlannedDataset {
     BatchDataset dataset;
-    Fate fate = Fate::to_do;
+    Fate fate = Fate::unknown;
     ListedDataset listed;
     FileMark input;  ///< of the input's file when it was looked at
     FileMark output; ///< of what was under the output's name then
@@ -57,12 +60,30 @@ struct BatchMeans {
 bool is_known_done(const DatasetEvent* last, const std::string& key, const FileMark& input,
                    const FileMark& output);
 
-/// Looks at every dataset: by what the history knows of it where neither the job nor a file has
-/// changed since, else by its input and output. A dataset's errors become its reason.
-/// `now_and_then` is called with the datasets looked at so far; it may throw to end the work.
-BatchPlan plan_batch(JobFile job, std::vector<std::string> settings, const BatchHistory& history,
-                     const BatchMeans& means, Prober& prober,
-                     const std::function<void(std::size_t)>& now_and_then);
+/// Called before each dataset; may throw to end the work.
+using BeforeEach = std::function<void()>;
+
+/// The batch's datasets: `done` where the history says so and neither the job nor a file has
+/// changed since, else `unknown`.
+BatchPlan list_batch(JobFile job, std::vector<std::string> settings, const BatchHistory& history,
+                     const BeforeEach& before_each);
+
+/// One of several equal parts of what is to be done.
+struct Part {
+    std::size_t index = 0;
+    std::size_t of = 1;
+
+    bool has(std::size_t item) const { return item % of == index; }
+};
+
+/// The places of the unknown datasets of a part.
+std::vector<std::size_t> unknown_datasets(const BatchPlan& plan, Part part);
+
+/// Finds the fate of these datasets by their inputs and outputs. A dataset's errors become its
+/// reason.
+void look_at_datasets(BatchPlan& plan, std::span<const std::size_t> places,
+                      const BatchHistory& history, const BatchMeans& means, Prober& prober,
+                      const BeforeEach& before_each);
 
 /// The plan for a person: how many of each fate, the first refused ones, the disk.
 std::string batch_plan_text(const BatchPlan& plan);

@@ -15,12 +15,11 @@ std::string mark_words(const FileMark& mark) {
 
 } // namespace
 
-std::string plan_words(const BatchPlan& plan) {
+std::string list_words(const BatchPlan& plan) {
     std::string words;
     for (const PlannedDataset& planned : plan.datasets) {
         words += std::to_string(static_cast<int>(planned.fate)) + " " + mark_words(planned.input) +
-                 mark_words(planned.output) + std::to_string(planned.listed.bytes) + " " +
-                 (planned.needs_all_ranks ? "1 " : "0 ") + (planned.ended_badly ? "1 " : "0 ") +
+                 mark_words(planned.output) + (planned.ended_badly ? "1 " : "0 ") +
                  planned.listed.key + "\n";
     }
     return words;
@@ -35,9 +34,10 @@ BatchPlan plan_of_words(const std::string& words, JobFile job, std::vector<std::
         PlannedDataset planned;
         int fate = 0;
         stream >> fate >> planned.input.bytes >> planned.input.modified >> planned.output.bytes >>
-            planned.output.modified >> planned.listed.bytes >> planned.needs_all_ranks >>
-            planned.ended_badly >> planned.listed.key;
+            planned.output.modified >> planned.ended_badly >> planned.listed.key;
         planned.fate = static_cast<Fate>(fate);
+        planned.listed.input = dataset.input;
+        planned.listed.output = dataset.output;
         planned.dataset = std::move(dataset);
         plan.datasets.push_back(std::move(planned));
     }
@@ -49,6 +49,44 @@ BatchPlan plan_of_words(const std::string& words, JobFile job, std::vector<std::
                      "Start again when nothing writes there, or use a manifest"});
     }
     return plan;
+}
+
+std::string look_words(const BatchPlan& plan, std::span<const std::size_t> places) {
+    std::string words;
+    for (const std::size_t place : places) {
+        const PlannedDataset& planned = plan.datasets[place];
+        words += std::to_string(place) + " " + std::to_string(static_cast<int>(planned.fate)) +
+                 " " + std::to_string(planned.listed.bytes) + " " +
+                 std::to_string(planned.listed.rows) + " " + std::to_string(planned.disk_bytes) +
+                 (planned.needs_all_ranks ? " 1 " : " 0 ") +
+                 std::to_string(static_cast<int>(planned.code)) + " " +
+                 std::to_string(planned.identity.size()) + " " +
+                 std::to_string(planned.reason.size()) + "\n" + planned.identity + planned.reason;
+    }
+    return words;
+}
+
+void take_looks(BatchPlan& plan, const std::string& words) {
+    std::istringstream stream(words);
+    const auto text = [&](std::size_t bytes) {
+        std::string part(bytes, '\0');
+        stream.read(part.data(), static_cast<std::streamsize>(bytes));
+        return part;
+    };
+    for (std::size_t place = 0; stream >> place;) {
+        PlannedDataset& planned = plan.datasets.at(place);
+        int fate = 0;
+        int code = 0;
+        std::size_t identity = 0;
+        std::size_t reason = 0;
+        stream >> fate >> planned.listed.bytes >> planned.listed.rows >> planned.disk_bytes >>
+            planned.needs_all_ranks >> code >> identity >> reason;
+        stream.ignore(1); // the line's end
+        planned.fate = static_cast<Fate>(fate);
+        planned.code = static_cast<ExitCode>(code);
+        planned.identity = text(identity);
+        planned.reason = text(reason);
+    }
 }
 
 } // namespace runner

@@ -3,18 +3,25 @@
 
 #include "runner/batch_plan.hpp"
 
+#include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
 namespace runner {
 
-/// What the first rank has found out about the datasets, for the others; the list of names each
-/// makes by itself, so that a batch of many is no large message.
-std::string plan_words(const BatchPlan& plan);
+/// The first rank's list, as list_batch() makes it, for the others; the names each finds by itself,
+/// so that a batch of many is no large message.
+std::string list_words(const BatchPlan& plan);
 
-/// The plan, of such words; without reasons and identities. `job`, `settings`: as plan_batch takes
-/// them. @throws Error (launch) where this rank sees other datasets than the first; as
-/// list_datasets().
+/// The plan, of such words. `job`, `settings`: as list_batch() takes them. @throws Error (launch)
+/// where this rank sees other datasets than the first; as list_datasets().
 BatchPlan plan_of_words(const std::string& words, JobFile job, std::vector<std::string> settings);
+
+/// What look_at_datasets() found out about these datasets, for the other ranks.
+std::string look_words(const BatchPlan& plan, std::span<const std::size_t> places);
+
+/// Puts what such words tell in its place.
+void take_looks(BatchPlan& plan, const std::string& words);
 
 } // namespace runner

@@ -94,16 +94,18 @@ RankBinding bind_rank(const Ranks& ranks, BackendChoice choice) {
     binding.cores = share_cores(ranks, near);
     bind_process(binding.cores);
 
-    binding.limits.cores = static_cast<int>(
-        ranks.least(std::max<std::int64_t>(1, static_cast<std::int64_t>(binding.cores.size()))));
-    binding.limits.host_memory = ranks.least(available_host_memory().bytes / ranks.local_size());
+    RankLimits& limits = binding.limits;
+    limits.cores = std::max(1, static_cast<int>(binding.cores.size()));
+    limits.host_memory = available_host_memory().bytes / ranks.local_size();
     if (binding.backend == Backend::cuda) {
         // The first call makes the context; memory is free after every rank on the GPU has its own.
         ranks.together([&] { (void)free_device_memory(binding.device.index); });
         const std::int64_t free =
             ranks.together([&] { return free_device_memory(binding.device.index); });
-        binding.limits.device_memory = ranks.least(free / binding.sharers);
+        limits.device_memory = free / binding.sharers;
     }
+    binding.least_limits = {static_cast<int>(ranks.least(limits.cores)),
+                            ranks.least(limits.host_memory), ranks.least(limits.device_memory)};
     return binding;
 }
 

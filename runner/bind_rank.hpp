@@ -19,7 +19,8 @@ struct RankBinding {
     DeviceInfo device; ///< for CUDA
     int sharers = 1;   ///< ranks on that GPU
     CpuList cores;
-    RankLimits limits; ///< the least of all ranks', so that all make the same plan
+    RankLimits limits;       ///< of this rank
+    RankLimits least_limits; ///< the least of all ranks', for what they plan alike
 };
 
 /// Chooses backend, GPU and cores for every rank, confines this process to its cores, and finds

@@ -224,7 +224,14 @@ std::string binding_table(const std::vector<RankReport>& ranks) {
         if (rank.sharers > 1) {
             text += "  shared by " + std::to_string(rank.sharers) + " ranks";
         }
-        text += "  cores " + rank.cores + "\n";
+        text += "  cores " + rank.cores;
+        if (rank.times.chunk_rows != ranks.front().times.chunk_rows ||
+            rank.times.lanes != ranks.front().times.lanes) {
+            text += "  chunks of " + std::to_string(rank.times.chunk_rows) + " rows in " +
+                    std::to_string(rank.times.lanes) +
+                    (rank.times.lanes == 1 ? " lane" : " lanes") + " by its memory";
+        }
+        text += "\n";
     }
     return text;
 }

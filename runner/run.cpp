@@ -13,6 +13,7 @@
 #include "runner/open_run.hpp"
 #include "runner/prepare.hpp"
 #include "runner/probe.hpp"
+#include "runner/rank_plan.hpp"
 #include "runner/report.hpp"
 #include "runner/report_page.hpp"
 #include "runner/report_pictures.hpp"
@@ -98,6 +99,8 @@ RankReport rank_report(const RankBinding& binding, const JobPlan& plan, const Ra
     const RowRange slab = rows_of(plan, ranks.rank());
     report.first_row = slab.first;
     report.last_row = slab.last;
+    report.times.chunk_rows = chunk_rows_of(plan);
+    report.times.lanes = std::visit([](const auto& some) { return some.lanes; }, plan);
     report.resident_before = peak_resident_memory();
     return report;
 }
@@ -195,8 +198,7 @@ ExitCode run_job(const RunCommand& command, const Ranks& ranks, Clock::time_poin
         }
     }
     const RankBinding binding = bind_rank(ranks, prepared.file.run.backend);
-    (void)ranks.together(
-        [&] { return plan_job(prepared, binding.backend, ranks.size(), binding.limits); });
+    (void)plan_rank(prepared, binding, ranks);
     std::unique_ptr<FileLock> lock;
     bool complete = false;
     ranks.first_alone([&] {
@@ -231,9 +233,7 @@ ExitCode run_claimed(const RunCommand& command, PreparedJob& prepared, const Ran
                      const Ranks& ranks, Clock::time_point start) {
     const std::string started = utc_text(std::time(nullptr));
     const Beginning beginning = begin_output(prepared, ranks);
-    const JobPlan plan = ranks.together([&] {
-        return plan_job(prepared, binding.backend, ranks.size(), binding.limits, beginning.done);
-    });
+    const JobPlan plan = plan_rank(prepared, binding, ranks, beginning.done);
     RankReport mine = rank_report(binding, plan, ranks);
     const std::string table = binding_table(gather_reports(mine, ranks));
     if (ranks.first() && !command.quiet) {
@@ -244,7 +244,7 @@ ExitCode run_claimed(const RunCommand& command, PreparedJob& prepared, const Ran
     }
 
     OpenRun open;
-    Stop stop(stop_files(prepared.file.output.file));
+    Stop stop(stop_files(prepared.file.output.file), ranks.size());
     stop.look(); // a short job may be done before the attendant does
     Heartbeat heartbeat(journal_folder(prepared.file.output.file), ranks.rank(), ranks.size(),
                         binding.host);

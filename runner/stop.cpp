@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/stop.hpp"
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <cstring>
@@ -53,7 +54,15 @@ void take_signals_over() {
     set_handler(SIGXFSZ, SIG_IGN);
 }
 
-Stop::Stop(std::vector<std::string> files) : files_(std::move(files)) {}
+Stop::Stop(std::vector<std::string> files, int ranks)
+    : files_(std::move(files)), interval_(interval(ranks)) {}
+
+std::chrono::milliseconds Stop::interval(int ranks) {
+    using std::chrono::milliseconds;
+    constexpr milliseconds share(10); // 1000 ranks: 500 looks a second (docs/scale.md)
+    constexpr milliseconds most(2000);
+    return ranks <= 1 ? milliseconds(0) : std::min(share * ranks, most);
+}
 
 StopLevel Stop::level() const {
     const int signals_seen = received().count;
@@ -71,8 +80,12 @@ void Stop::ask(const std::string& reason) {
 }
 
 void Stop::look() {
+    const bool is_time = Clock::now() >= next_look_;
+    if (is_time) {
+        next_look_ = Clock::now() + interval_;
+    }
     for (const std::string& file : files_) {
-        if (!asked_ && ::access(file.c_str(), F_OK) == 0) {
+        if (is_time && !asked_ && ::access(file.c_str(), F_OK) == 0) {
             ask(&file == &files_.back() ? other_rank : "the file " + file);
         }
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -26,14 +27,20 @@ void take_signals_over();
 class Stop {
   public:
     /// `files`: any of them asks to stop once it is there; the last is also made when anything else
-    /// does, so that the other ranks see it.
-    explicit Stop(std::vector<std::string> files);
+    /// does, so that the other ranks see it. The more `ranks` look at them, the less often each
+    /// does.
+    explicit Stop(std::vector<std::string> files, int ranks = 1);
+
+    /// How long a rank of so many waits between two looks at the files: so that all look a hundred
+    /// times a second, but each once in two seconds, since a signal's grace may be short.
+    static std::chrono::milliseconds interval(int ranks);
 
     /// From any thread.
     StopLevel level() const;
     void ask(const std::string& reason);
 
-    /// Looks for the files and makes the last if need be. A few times a second, from one thread.
+    /// Looks for the files, if it is time again, and makes the last if need be. A few times a
+    /// second, from one thread.
     void look();
 
     /// What reason() says where another rank was asked.
@@ -43,7 +50,11 @@ class Stop {
     std::string reason() const;
 
   private:
+    using Clock = std::chrono::steady_clock;
+
     std::vector<std::string> files_;
+    Clock::duration interval_;
+    Clock::time_point next_look_;
     std::atomic<bool> asked_{false};
     bool told_ = false;
     mutable std::mutex mutex_;

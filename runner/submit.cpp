@@ -68,8 +68,8 @@ BatchPlan plan_for_site(const SubmitCommand& command, const SiteFile& site, JobF
     means.ranks = command.nodes.value_or(site.limits.nodes) * ranks_a_node(site, means.backend);
     const BatchHistory history = read_history(job.batch->state);
     Prober prober;
-    BatchPlan plan = plan_batch(std::move(job), command.settings, history, means, prober,
-                                [](std::size_t /*looked_at*/) {});
+    BatchPlan plan = list_batch(std::move(job), command.settings, history, [] {});
+    look_at_datasets(plan, unknown_datasets(plan, {}), history, means, prober, [] {});
     check_batch_disk(plan);
     return plan;
 }

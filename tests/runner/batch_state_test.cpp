@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/batch_events.hpp"
+#include "runner/batch_words.hpp"
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <vector>
 
 #include <unistd.h>
 
@@ -148,6 +151,37 @@ TEST_F(BatchState, SeesFilesChange) {
     EXPECT_EQ(before.bytes, 5);
     fs::last_write_time(folder_, fs::file_time_type::clock::now() + std::chrono::seconds(1));
     EXPECT_NE(mark_of(folder_), before);
+}
+
+TEST(BatchWords, TellOtherRanksWhatWasFound) {
+    BatchPlan plan;
+    plan.datasets.resize(5);
+    plan.datasets[1].fate = Fate::done;
+    EXPECT_EQ(unknown_datasets(plan, {0, 2}), (std::vector<std::size_t>{0, 3}));
+    const std::vector<std::size_t> places = unknown_datasets(plan, {1, 2});
+    EXPECT_EQ(places, (std::vector<std::size_t>{2, 4}));
+    BatchPlan other = plan;
+    plan.datasets[2].fate = Fate::refused;
+    plan.datasets[2].code = ExitCode::input;
+    plan.datasets[2].reason = "two\nlines, 7 words 3 1\n";
+    plan.datasets[4].fate = Fate::redo;
+    plan.datasets[4].listed.bytes = std::int64_t{1} << 40;
+    plan.datasets[4].listed.rows = 7;
+    plan.datasets[4].disk_bytes = 9;
+    plan.datasets[4].needs_all_ranks = true;
+    plan.datasets[4].identity = "00ff";
+    take_looks(other, look_words(plan, places));
+    EXPECT_EQ(other.datasets[0].fate, Fate::unknown);
+    EXPECT_EQ(other.datasets[2].fate, Fate::refused);
+    EXPECT_EQ(other.datasets[2].code, ExitCode::input);
+    EXPECT_EQ(other.datasets[2].reason, plan.datasets[2].reason);
+    EXPECT_EQ(other.datasets[4].fate, Fate::redo);
+    EXPECT_EQ(other.datasets[4].listed.bytes, std::int64_t{1} << 40);
+    EXPECT_EQ(other.datasets[4].listed.rows, 7);
+    EXPECT_EQ(other.datasets[4].disk_bytes, 9);
+    EXPECT_TRUE(other.datasets[4].needs_all_ranks);
+    EXPECT_EQ(other.datasets[4].identity, "00ff");
+    EXPECT_EQ(other.datasets[4].reason, "");
 }
 
 } // namespace

@@ -3,6 +3,7 @@
 
 #include "tests/io/scratch_folder.hpp"
 
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -28,6 +29,21 @@ TEST(Stop, AFileAsksAndTheOthersAreTold) {
     other.look();
     EXPECT_EQ(other.level(), StopLevel::finish_chunks);
     EXPECT_EQ(other.reason(), Stop::other_rank);
+}
+
+TEST(Stop, ManyRanksLookLessOften) {
+    using std::chrono::milliseconds;
+    EXPECT_EQ(Stop::interval(1), milliseconds(0));
+    EXPECT_EQ(Stop::interval(8), milliseconds(80));
+    EXPECT_EQ(Stop::interval(1000), milliseconds(2000));
+    const ScratchFolder folder;
+    Stop stop({folder / "STOP"}, 1'000);
+    stop.look();
+    std::ofstream(folder / "STOP").close();
+    stop.look(); // two seconds have not passed
+    EXPECT_EQ(stop.level(), StopLevel::none);
+    stop.ask("--max-time"); // is heard at once
+    EXPECT_EQ(stop.level(), StopLevel::finish_chunks);
 }
 
 TEST(Stop, TheFirstReasonCounts) {

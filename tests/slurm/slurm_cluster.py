@@ -39,6 +39,9 @@ def enter():
 class Cluster:
     """Entered, it runs; left, it is gone."""
 
+    nodes = NODES
+    head = "head(10.77.0.1)"
+
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
         self.processes = {}
@@ -47,7 +50,7 @@ class Cluster:
         self.write_settings()
         self.start_munge()
         self.start("slurmctld", ["slurmctld", "-D", "-i"])
-        for node in NODES:
+        for node in self.nodes:
             self.start_node(node)
         wait_for(self.is_ready, "the nodes idle")
         return self
@@ -96,13 +99,13 @@ class Cluster:
 
     def is_ready(self):
         found = subprocess.run(["sinfo", "-h", "-N", "-o", "%N %t"], capture_output=True, text=True)
-        return sorted(found.stdout.split("\n")[:-1]) == [node + " idle" for node in NODES]
+        return set(found.stdout.split("\n")[:-1]) == {node + " idle" for node in self.nodes}
 
     def write_settings(self):
         d = self.folder
         (d / "state").mkdir()
         (d / "slurm.conf").write_text(f"""ClusterName=test
-SlurmctldHost=head(10.77.0.1)
+SlurmctldHost={self.head}
 SlurmctldPort=6817
 SlurmUser=root
 SlurmdUser=root
@@ -128,22 +131,36 @@ SchedulerType=sched/backfill
 SchedulerParameters=sched_interval=1,batch_sched_delay=0,sched_min_interval=0,bf_interval=1
 MpiDefault=pmix
 GresTypes=gpu
+PreemptType=preempt/partition_prio
+PreemptMode=REQUEUE
 KillWait=5
 MinJobAge=600
 SlurmdTimeout=15
 ReturnToService=2
-""" + "".join(f"NodeName={node} NodeAddr={address(i)} CPUs={CPUS} RealMemory={MEMORY_MB} "
-              "Gres=gpu:fake:2\n" for i, node in enumerate(NODES)) + "".join(
-            f"PartitionName={name} Nodes={','.join(nodes)} MaxTime=INFINITE State=UP "
-            f"Default={'YES' if name == 'test' else 'NO'}\n" for name, nodes in PARTITIONS.items()))
+""" + self.node_lines())
         (d / "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\nCgroupAutomount=no\n")
-        (d / "gres.conf").write_text("AutoDetect=off\n" + "".join(
-            f"NodeName={node} Name=gpu Type=fake File={d}/gpu_{node}_{i}\n"
-            for node in NODES for i in range(2)))
+        (d / "gres.conf").write_text("AutoDetect=off\n" + self.gpu_lines())
+        os.environ["SLURM_CONF"] = str(d / "slurm.conf")
+
+    def node_lines(self):
+        """For slurm.conf."""
+        return "".join(
+            f"NodeName={node} NodeAddr={address(i)} CPUs={CPUS} RealMemory={MEMORY_MB} "
+            "Gres=gpu:fake:2\n" for i, node in enumerate(NODES)) + "".join(
+            f"PartitionName={name} Nodes={','.join(nodes)} MaxTime=INFINITE State=UP "
+            f"Default={'YES' if name == 'test' else 'NO'} GraceTime=30\n"
+            for name, nodes in PARTITIONS.items()) + (
+            f"PartitionName=urgent Nodes={','.join(PARTITIONS['spare'])} PriorityTier=9\n")
+
+    def gpu_lines(self):
+        """For gres.conf; makes the stand-ins."""
+        lines = ""
         for node in NODES:
             for i in range(2):
-                os.mknod(d / f"gpu_{node}_{i}", 0o666 | 0o020000, os.makedev(1, 3))
-        os.environ["SLURM_CONF"] = str(d / "slurm.conf")
+                file = self.folder / f"gpu_{node}_{i}"
+                os.mknod(file, 0o666 | 0o020000, os.makedev(1, 3))
+                lines += f"NodeName={node} Name=gpu Type=fake File={file}\n"
+        return lines
 
 
 def main():

@@ -289,8 +289,25 @@ def killed_node(suite, cluster):
     case.same_bytes()
 
 
+def preempted(suite):
+    """A job whose nodes a more urgent one takes: told so it stops in the grace, and goes on after."""
+    case = Case(suite, "preempted", partition="spare", program=suite.slow(0.5, first_go()))
+    number, = case.submitted("--nodes", "2")
+    wait_for(lambda: list(case.folder.glob("out.h5.journal/*.rows")), "rows in the journal")
+    done = subprocess.run(["sbatch", "--partition=urgent", "--nodes=2", "--exclusive", "-o",
+                           "/dev/null", "--wrap=true"], capture_output=True, text=True)
+    case.expect(done.returncode == 0, "an urgent job", done.stderr)
+    job = ended(number)
+    case.expect((job["JobState"], job["Restarts"]) == ("COMPLETED", "1"),
+                "completed at the second go", str(job) + case.logs())
+    for words in ["stopped by signal TERM", "goes on where a run stopped"]:
+        case.expect(words in case.logs(), f"the log has both goes: {words}", case.logs())
+    case.same_bytes()
+
+
 def fragile_nodes(suite, cluster):
     """On nodes that no other case uses."""
+    preempted(suite)
     killed_daemon(suite, cluster)
     killed_node(suite, cluster)
 

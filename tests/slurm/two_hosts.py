@@ -3,6 +3,7 @@
 The hosts (hosts.py) share the job's folder and nothing else: /tmp and /dev/shm are each one's own.
 One has a rank more than the other, which is granted less memory.
 """
+import json
 import os
 import pathlib
 import re
@@ -26,7 +27,7 @@ dataset = "/image"
 file = "{out}"
 sync = false
 [run]
-chunk_rows = 16
+host_memory = "20%"
 [convolve]
 row_taps = [0.25, 0.5, 0.25]
 column_taps = {{ box = {{ radius = 40 }} }}
@@ -80,7 +81,7 @@ def main():
     runner = f"{WORK}/bin/{os.path.basename(runner)}"
     agent = write_agent(start_hosts())
     with h5py.File("in.h5", "w") as file:
-        file["image"] = np.random.default_rng(1).random((2, 300, 100), dtype=np.float32)
+        file["image"] = np.random.default_rng(1).random((2, 300, 5000), dtype=np.float32)
     wrong = 0
 
     def expect(condition, what, text=""):
@@ -101,16 +102,26 @@ def main():
         pathlib.Path(f"{kind}-alone.toml").write_text(text.format(out=f"{kind}-alone.h5"))
         pathlib.Path(f"{kind}.toml").write_text(text.format(out=f"{kind}.h5"))
         subprocess.run([runner, f"{kind}-alone.toml", "--quiet"], check=True)
-        done = launch((2, 1), f"{kind}.toml")
+        done = launch((2, 1), f"{kind}.toml", "--report", "report.json")
         expect(done.returncode == 0, f"{kind}: exit {done.returncode}", done.stdout + done.stderr)
         seen = re.findall(r"^rank (\d)  (\S+) ", done.stderr, re.M)
         expect(seen == [("0", "a1"), ("1", "a1"), ("2", "b1")], f"{kind}: ranks on {seen}",
                done.stderr)
-        # 80 % of what the one rank of the second host is granted, for all ranks alike.
-        expect(" of 72.0 MiB" in done.stderr, f"{kind}: the least of all hosts' memory",
-               done.stderr)
+        if kind == "convolve": # each rank by its own host's memory
+            ranks = json.loads(pathlib.Path("report.json").read_text())["ranks"]
+            rows = [rank["chunk_rows"] for rank in ranks]
+            expect(rows[0] == rows[1] > rows[2], f"chunks of {rows} rows", done.stderr)
+            expect(f"chunks of {rows[2]} rows in" in done.stderr, "smaller chunks told",
+                   done.stderr)
+        else: # 80 % of what the one rank of the second host is granted, for all ranks alike
+            expect(" of 72.0 MiB" in done.stderr, "the least of all hosts' memory", done.stderr)
         with h5py.File(f"{kind}-alone.h5") as a, h5py.File(f"{kind}.h5") as b:
             expect(a["image"][...].tobytes() == b["image"][...].tobytes(), f"{kind}: other bytes")
+    # The host that is too small is named.
+    done = launch((2, 1), "convolve.toml", "--set", "output.overwrite=true", "--set",
+                  'run.host_memory="0.1%"')
+    expect(done.returncode == 2 and "(run.host_memory of rank 2 on b1)" in done.stderr,
+           "a host that is too small", f"{done.returncode}\n{done.stderr}")
     # An error of one host's rank is told once, and all end.
     done = launch((1, 2), "convolve.toml", "--set", 'input.file="none.h5"')
     expect(done.returncode == 3 and done.stderr.count("runner: error:") == 1,
