@@ -70,8 +70,8 @@ Bm4dJob::Bm4dJob(Volume volume, const Bm4dKeys& keys, std::vector<std::int64_t> 
     shape_.halo = halo * volume_.shape[1];
     shape_.made.layer = volume_.shape[1];
     shape_.made.each = volume_.shape[1];
-    // The first pass is computed again in half of the halo.
-    shape_.wanted_rows = std::max(4 * halo, 4 * batch_layers) * volume_.shape[1];
+    // Little of what is computed twice then: about 1.5 halos of references in the first pass.
+    shape_.wanted_rows = std::max(10 * halo, 4 * batch_layers) * volume_.shape[1];
 }
 
 std::vector<Attribute> Bm4dJob::attributes() const { return {{"sigma", noise_.sigma()}}; }
