@@ -85,7 +85,7 @@ class Case {
     Times denoise(int samples) {
         const Buffer sums = allocate_device(queue_, 8 * voxels_);
         const Buffer out = allocate_device(queue_, 4 * voxels_);
-        const NlmLayers whole{0, match_.volume[0]};
+        const HeldLayers whole{0, match_.volume[0]};
         const Nlm nlm{10, 1, nlm_fraction_bits(300)};
         auto* units = reinterpret_cast<std::int64_t*>(sums.data());
         return time(queue_, samples, 1, [&] {
