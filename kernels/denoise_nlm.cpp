@@ -87,7 +87,7 @@ int nlm_fraction_bits(float magnitude) {
 }
 
 NlmWork make_nlm_work(const Match& match, const MatchLayers& layers, const Nlm& nlm,
-                      const NlmLayers& held) {
+                      const HeldLayers& held) {
     NlmWork work{};
     work.match = make_match_work(match, layers);
     work.held_first = held.first;
@@ -110,7 +110,7 @@ void clear_nlm_sums(CpuQueue& queue, std::int64_t count, std::int64_t* sums) {
 
 void add_nlm_estimates(CpuQueue& queue, const Match& match, const MatchLayers& layers,
                        const Nlm& nlm, const float* volume, const MatchLists& lists,
-                       const NlmLayers& held, std::int64_t* sums) {
+                       const HeldLayers& held, std::int64_t* sums) {
     const NlmWork work = make_nlm_work(match, layers, nlm, held);
     const auto& grid = work.match.grid;
     // Of four rounds each takes every other block along z and y: what lies between two blocks is
@@ -144,7 +144,7 @@ void add_nlm_estimates(CpuQueue& queue, const Match& match, const MatchLayers& l
     });
 }
 
-void finish_nlm(CpuQueue& queue, const Match& match, const Nlm& nlm, const NlmLayers& held,
+void finish_nlm(CpuQueue& queue, const Match& match, const Nlm& nlm, const HeldLayers& held,
                 const std::int64_t* sums, float* out) {
     const NlmWork work = make_nlm_work(match, {}, nlm, held);
     const std::int64_t row = match.volume[2];

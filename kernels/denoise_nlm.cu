@@ -282,7 +282,7 @@ void clear_nlm_sums(CudaQueue& queue, std::int64_t count, std::int64_t* sums) {
 
 void add_nlm_estimates(CudaQueue& queue, const Match& match, const MatchLayers& layers,
                        const Nlm& nlm, const float* volume, const MatchLists& lists,
-                       const NlmLayers& held, std::int64_t* sums) {
+                       const HeldLayers& held, std::int64_t* sums) {
     const NlmWork work = make_nlm_work(match, layers, nlm, held);
     if (work.match.rows() == 0 || add_by_tiles(queue, work, volume, lists, sums)) {
         return;
@@ -292,7 +292,7 @@ void add_nlm_estimates(CudaQueue& queue, const Match& match, const MatchLayers& 
     });
 }
 
-void finish_nlm(CudaQueue& queue, const Match& match, const Nlm& nlm, const NlmLayers& held,
+void finish_nlm(CudaQueue& queue, const Match& match, const Nlm& nlm, const HeldLayers& held,
                 const std::int64_t* sums, float* out) {
     const NlmWork work = make_nlm_work(match, {}, nlm, held);
     const std::int64_t voxels = held.layers * match.volume[1] * match.volume[2];

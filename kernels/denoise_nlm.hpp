@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "kernels/held_layers.hpp"
 #include "kernels/match.hpp"
 
 #include <cstdint>
@@ -22,14 +23,6 @@ struct Nlm {
 /// The most fraction bits with which estimates of at most `magnitude` cannot overflow a sum.
 int nlm_fraction_bits(float magnitude);
 
-/// Layers [first, first + layers) of the volume, of which a buffer holds the sums.
-struct NlmLayers {
-    std::int64_t first = 0;
-    std::int64_t layers = 0;
-
-    bool operator==(const NlmLayers&) const = default;
-};
-
 /// sums = 0, `count` of them.
 void clear_nlm_sums(CpuQueue& queue, std::int64_t count, std::int64_t* sums);
 void clear_nlm_sums(CudaQueue& queue, std::int64_t count, std::int64_t* sums);
@@ -40,16 +33,16 @@ void clear_nlm_sums(CudaQueue& queue, std::int64_t count, std::int64_t* sums);
 /// references into calls. The CUDA form returns before the work is done.
 void add_nlm_estimates(CpuQueue& queue, const Match& match, const MatchLayers& layers,
                        const Nlm& nlm, const float* volume, const MatchLists& lists,
-                       const NlmLayers& held, std::int64_t* sums);
+                       const HeldLayers& held, std::int64_t* sums);
 void add_nlm_estimates(CudaQueue& queue, const Match& match, const MatchLayers& layers,
                        const Nlm& nlm, const float* volume, const MatchLists& lists,
-                       const NlmLayers& held, std::int64_t* sums);
+                       const HeldLayers& held, std::int64_t* sums);
 
 /// out = the means of layers `held`, once all references that cover them were added. Equal on
 /// every backend for equal sums.
-void finish_nlm(CpuQueue& queue, const Match& match, const Nlm& nlm, const NlmLayers& held,
+void finish_nlm(CpuQueue& queue, const Match& match, const Nlm& nlm, const HeldLayers& held,
                 const std::int64_t* sums, float* out);
-void finish_nlm(CudaQueue& queue, const Match& match, const Nlm& nlm, const NlmLayers& held,
+void finish_nlm(CudaQueue& queue, const Match& match, const Nlm& nlm, const HeldLayers& held,
                 const std::int64_t* sums, float* out);
 
 } // namespace runner

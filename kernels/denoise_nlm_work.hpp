@@ -67,6 +67,6 @@ struct NlmWork {
 };
 
 NlmWork make_nlm_work(const Match& match, const MatchLayers& layers, const Nlm& nlm,
-                      const NlmLayers& held);
+                      const HeldLayers& held);
 
 } // namespace runner

@@ -2,10 +2,12 @@
 #include "jobs/denoise/denoise_job.hpp"
 
 #include "base/error.hpp"
+#include "jobs/denoise/bm4d_job.hpp"
 #include "jobs/denoise/nlm_job.hpp"
 #include "jobs/match/match_keys.hpp"
 #include "jobs/toml_text.hpp"
 
+#include <algorithm>
 #include <array>
 #include <span>
 #include <string>
@@ -14,13 +16,16 @@
 namespace runner {
 namespace {
 
+enum class Method { nlm, bm4d };
+constexpr std::array method_names = {"nlm", "bm4d"};
 constexpr std::array stabilise_names = {"none", "anscombe"};
 
-/// [denoise] with method nlm.
+/// [denoise].
 struct DenoiseKeys {
+    Method method = Method::nlm;
     MatchKeys match;
     std::optional<double> sigma;
-    double strength = 0.6;
+    double strength = 0.6; ///< of nlm
     Stabilise stabilise = Stabilise::none;
 };
 
@@ -58,19 +63,23 @@ class DenoiseParameters : public KindParameters {
 
     Job make(const JobInput& input, std::optional<ElementType> output_type) const override {
         Volume volume = make_volume(input, "denoise");
-        NlmKeys nlm;
-        nlm.match = make_match(keys_.match, volume, "denoise");
-        check_step(keys_.match, nlm.match);
-        nlm.sigma = keys_.sigma;
-        nlm.strength = keys_.strength;
-        nlm.stabilise = keys_.stabilise;
-        nlm.out_type = out_type_of(volume, output_type);
-        return std::make_unique<NlmJob>(std::move(volume), nlm, input.array.shape);
+        const Match match = make_match(keys_.match, volume, "denoise");
+        check_step(keys_.match, match);
+        const NoiseKeys noise{keys_.sigma, keys_.stabilise, out_type_of(volume, output_type)};
+        if (keys_.method == Method::bm4d) {
+            return std::make_unique<Bm4dJob>(std::move(volume), Bm4dKeys{match, noise},
+                                             input.array.shape);
+        }
+        return std::make_unique<NlmJob>(std::move(volume), NlmKeys{match, noise, keys_.strength},
+                                        input.array.shape);
     }
 
     std::string canonical() const override {
-        return "method = \"nlm\"\nsigma = " + (keys_.sigma ? toml_text(*keys_.sigma) : "\"auto\"") +
-               "\nstrength = " + toml_text(keys_.strength) + "\nstabilise = " +
+        const std::string strength =
+            keys_.method == Method::nlm ? "\nstrength = " + toml_text(keys_.strength) : "";
+        return "method = " + toml_text(method_names.at(static_cast<std::size_t>(keys_.method))) +
+               "\nsigma = " + (keys_.sigma ? toml_text(*keys_.sigma) : "\"auto\"") + strength +
+               "\nstabilise = " +
                toml_text(stabilise_names.at(static_cast<std::size_t>(keys_.stabilise))) + "\n" +
                match_keys_text(keys_.match);
     }
@@ -79,10 +88,46 @@ class DenoiseParameters : public KindParameters {
     DenoiseKeys keys_;
 };
 
-void parse_method(TableReader& table) {
-    if (table.choice("method", {"nlm", "bm4d"}).value_or(0) == 1) {
-        table.complain("method", "this version has no bm4d yet; write \"nlm\"");
+/// What this method's keys are where the file does not give them.
+MatchKeys usual_keys(Method method) {
+    MatchKeys keys;
+    if (method == Method::bm4d) {
+        keys.patch = {4, 4, 4};
+        keys.step = 3;
     }
+    return keys;
+}
+
+/// A group must fit the GPU's shared memory.
+void check_group(TableReader& table, const MatchKeys& keys) {
+    std::int64_t voxels = 1;
+    for (const std::int64_t extent : keys.patch) {
+        voxels *= std::min<std::int64_t>(extent, Match::max_patch); // more was told already
+    }
+    const std::int64_t group = bm4d_group(static_cast<int>(keys.count));
+    if (voxels * group > Bm4d::most_values) {
+        table.complain(
+            "count", "a group of " + std::to_string(group) + " patches of " +
+                         toml_text(std::span<const std::int64_t>(keys.patch)) + " has " +
+                         std::to_string(voxels * group) + " voxels, and bm4d takes " +
+                         std::to_string(Bm4d::most_values) + "; write " +
+                         std::to_string(bm4d_group(static_cast<int>(Bm4d::most_values / voxels))) +
+                         ", or a smaller patch");
+    }
+}
+
+double parse_strength(TableReader& table, Method method) {
+    constexpr double usual = 0.6;
+    if (method == Method::bm4d && table.has("strength")) {
+        table.complain("strength", "bm4d has none, its thresholds follow from sigma; leave it out, "
+                                   "or write a larger sigma for a smoother result");
+        return usual;
+    }
+    const double strength = table.number("strength").value_or(usual);
+    if (strength < 0) {
+        table.complain("strength", "must be 0 or more, got " + toml_text(strength));
+    }
+    return strength;
 }
 
 /// A number ≥ 0; nothing for "auto" or where it is not there.
@@ -109,13 +154,14 @@ std::optional<double> parse_sigma(TableReader& table) {
 
 std::unique_ptr<KindParameters> parse_denoise(TableReader& table) {
     DenoiseKeys keys;
-    parse_method(table);
-    keys.match = parse_match_keys(table);
-    keys.sigma = parse_sigma(table);
-    keys.strength = table.number("strength").value_or(keys.strength);
-    if (keys.strength < 0) {
-        table.complain("strength", "must be 0 or more, got " + toml_text(keys.strength));
+    const std::vector<std::string> methods(method_names.begin(), method_names.end());
+    keys.method = static_cast<Method>(table.choice("method", methods).value_or(0));
+    keys.match = parse_match_keys(table, usual_keys(keys.method));
+    if (keys.method == Method::bm4d) {
+        check_group(table, keys.match);
     }
+    keys.sigma = parse_sigma(table);
+    keys.strength = parse_strength(table, keys.method);
     const std::optional<std::size_t> stabilise =
         table.choice("stabilise", {stabilise_names.begin(), stabilise_names.end()});
     keys.stabilise = stabilise == 1 ? Stabilise::anscombe : Stabilise::none;

@@ -114,8 +114,7 @@ void check_fit(const MatchKeys& keys, const Volume& volume, const std::string& t
 
 } // namespace
 
-MatchKeys parse_match_keys(TableReader& table) {
-    MatchKeys keys;
+MatchKeys parse_match_keys(TableReader& table, MatchKeys keys) {
     keys.patch = parse_extents(table, "patch", keys.patch);
     check_patch(table, keys.patch);
     keys.window = parse_extents(table, "window", keys.window);

@@ -21,8 +21,8 @@ struct MatchKeys {
     MatchSelection selection = MatchSelection::fast;
 };
 
-/// Reads them; reports what is wrong, and then what it returns is of no use.
-MatchKeys parse_match_keys(TableReader& table);
+/// Reads them over what `keys` has; reports what is wrong, and then what it returns is of no use.
+MatchKeys parse_match_keys(TableReader& table, MatchKeys keys = {});
 
 /// As lines of TOML.
 std::string match_keys_text(const MatchKeys& keys);

@@ -100,6 +100,59 @@ def nlm(volume, sigma, strength=0.6, patch=(3, 3, 3), window=(11, 11, 11), count
     return sums / covering
 
 
+def cosines(n):
+    """Rows are the orthonormal DCT-II."""
+    k, j = np.mgrid[:n, :n]
+    return np.sqrt(np.where(k == 0, 1, 2) / n) * np.cos(np.pi * (j + 0.5) * k / n)
+
+
+def haar(n):
+    """Rows are the orthonormal Haar functions, n a power of two."""
+    if n == 1:
+        return np.ones((1, 1))
+    smaller = haar(n // 2)
+    return np.vstack([np.kron(smaller, [1, 1]), np.kron(np.eye(n // 2), [1, -1])]) / np.sqrt(2)
+
+
+def bm4d_pass(noisy, first, sigma, patch, window, count, step, threshold):
+    """In float64, but for the matching; `first` is the first pass' result, in float32, or None."""
+    index, _, counts = match(noisy.astype("f4") if first is None else first, patch, window, count,
+                             step, threshold)
+    sums, weights = np.zeros(noisy.shape), np.zeros(noisy.shape)
+    cosine = [cosines(n) for n in patch]
+    own = [np.ravel_multi_index(corner, noisy.shape) for corner in itertools.product(
+        *(corners(n, p, step) for n, p in zip(noisy.shape, patch)))]
+    for row, found in enumerate(counts):
+        group = 1 << int(np.log2(found))
+        members = index[row, :group].copy()
+        if own[row] not in members:
+            members[-1] = own[row]
+        boxes = [tuple(slice(a, a + p) for a, p in zip(np.unravel_index(int(i), noisy.shape), patch))
+                 for i in members]
+        matrices = [haar(group), *cosine]
+        spectrum = np.einsum("ga,zb,yc,xd,abcd->gzyx", *matrices, [noisy[box] for box in boxes],
+                             optimize=True)
+        if first is None:
+            keep = np.abs(spectrum) >= 2.7 * sigma
+            keep[0, 0, 0, 0] = True
+        else:
+            guide = np.einsum("ga,zb,yc,xd,abcd->gzyx", *matrices,
+                              [first[box].astype("f8") for box in boxes], optimize=True)
+            keep = guide**2 / (guide**2 + sigma**2)
+        estimates = np.einsum("ga,zb,yc,xd,gzyx->abcd", *matrices, spectrum * keep, optimize=True)
+        weight = 1 / max(np.sum(keep.astype("f8")**2), 1 / 256)
+        for box, estimate in zip(boxes, estimates):
+            sums[box] += weight * estimate
+            weights[box] += weight
+    return sums / weights
+
+
+def bm4d(volume, sigma, patch=(4, 4, 4), window=(11, 11, 11), count=16, step=3, threshold=np.inf):
+    keys = (sigma, patch, window, count, step, threshold)
+    noisy = volume.astype("f4").astype("f8")
+    return bm4d_pass(noisy, bm4d_pass(noisy, None, *keys).astype("f4"), *keys)
+
+
 def anscombe(counts):
     return 2 * np.sqrt(np.maximum(counts, 0) + 0.375)
 

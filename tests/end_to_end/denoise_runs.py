@@ -128,15 +128,47 @@ def denoised(runs, random):
         near(runs, "counts", made[0], rule.counts_of(rule.nlm(inside, 1.0, **keys)), 40, 1e-4)
 
 
+def filtered(runs, random):
+    """BM4D against float64: types, an image, small groups, counts. No coefficient of whole numbers
+    is 2.7 times these sigmas, where rounding would decide."""
+    keys = {"method": "bm4d", "window": (5, 5, 5), "count": 8}
+    image = {**keys, "patch": (1, 4, 4), "window": (1, 9, 9), "count": 20}
+    cases = [((11, 9, 10), "float32", {**keys, "sigma": 40.0}, "", 2),
+             ((13, 8, 7), "uint8", {**keys, "sigma": 29.7, "patch": (2, 3, 4), "step": 2}, "", 3),
+             ((9, 11, 8), "float32", {**keys, "sigma": 70.0, "threshold": 16000.0}, "", 1),
+             ((1, 23, 19), "uint16", {**image, "sigma": 8999.3}, 'dtype = "uint16"', 1)]
+    for shape, dtype, used, output, ranks in cases:
+        volume = values(random, shape, dtype, 0)
+        write_input(volume)
+        write_job("denoise", used, "chunk_rows = 1", output)
+        made = make(runs, f"bm4d {shape} {dtype}", ["a"], ranks)
+        if made is not None:
+            right = rule.bm4d(volume, **{k: v for k, v in used.items() if k != "method"})
+            spread = float(volume.max()) - float(volume.min())
+            whole = made[0].dtype.kind == "u"
+            right = np.clip(np.rint(right), 0, 65535) if whole else right
+            near(runs, f"bm4d {shape} {dtype}", made[0], right, spread,
+                 (1 if whole else 0) / spread + 1e-5)
+    counts = random.poisson(30, (7, 9, 11)).astype("uint16")
+    write_input(counts)
+    write_job("denoise", {**keys, "stabilise": "anscombe"}, "chunk_rows = 18")
+    made = make(runs, "bm4d of counts", ["a"], 2)
+    if made is not None:
+        right = rule.bm4d(rule.anscombe(counts), 1.0, window=(5, 5, 5), count=8)
+        near(runs, "bm4d of counts", made[0], rule.counts_of(right), 40, 1e-4)
+
+
 def all_alike(runs, random):
     """One volume larger than what is allowed to be there at once, by every way: the same bytes."""
     volume = (random.normal(0, 20, (37, 61, 67)) + 100).astype("float32")
     volume[:, 20:40, 20:40] += 80
     write_input(volume)
     keys = {"window": (7, 7, 7), "step": 2, "count": 8}
+    filtering = {"method": "bm4d", "window": (5, 5, 5), "count": 8}
     ways = [("", 1), ("chunk_rows = 61\nlanes = 3", 4), ('chunk_rows = 100\nhost_memory = "48MiB"', 3)]
     packed = 'chunk = [1, 16, 40]\ncompression = "deflate"'
-    for kind, names, output in [("denoise", ["a"], packed), ("match", LISTS, "")]:
+    for kind, keys, names, output in [("denoise", keys, ["a"], packed), ("match", keys, LISTS, ""),
+                                      ("denoise", filtering, ["a"], "")]:
         first = None
         for run, ranks in [*ways, ("lanes = 1", 2)]:
             write_job(kind, keys, run, output if ranks == 2 else "")
@@ -200,6 +232,11 @@ def noise_is_found_and_lowered(runs, random):
     if made is not None:
         gain = psnr(made[0], clean, 1) - psnr(noisy, clean, 1)
         runs.check(gain > 6, f"phantom: {gain} dB")
+    write_job("denoise", {"window": (7, 7, 7), "method": "bm4d"}, "chunk_rows = 240")
+    better = make(runs, "phantom by bm4d", ["a"])
+    if made is not None and better is not None:
+        more = psnr(better[0], clean, 1) - psnr(made[0], clean, 1)
+        runs.check(more > 1, f"phantom by bm4d: {more} dB more than by nlm")
     ramp = np.add.outer(np.add.outer(np.arange(30), np.arange(40)), np.arange(51)) * 0.3
     write_input((ramp + random.normal(0, 7, ramp.shape)).astype("float32"))
     write_job("denoise", {"window": (1, 1, 1), "count": 1}, "chunk_rows = 40")
@@ -222,9 +259,11 @@ def noise_is_found_and_lowered(runs, random):
 def flat(runs):
     for value in [0, 7.5]:
         write_input(np.full((5, 6, 7), value, "float32"))
-        write_job("denoise", {"window": (3, 3, 3)})
-        made = make(runs, f"all {value}", ["a"])
-        runs.check(made is None or np.all(made[0] == value), f"all {value}: something else")
+        for method in ["nlm", "bm4d"]:
+            write_job("denoise", {"window": (3, 3, 3), "method": method})
+            made = make(runs, f"all {value} by {method}", ["a"])
+            runs.check(made is None or np.all(made[0] == value),
+                       f"all {value} by {method}: something else")
 
 
 def refused(runs):
@@ -250,7 +289,13 @@ def refused(runs):
     refuse("chunks", 2, ["output.chunk"], output="chunk = [4, 4]")
     refuse("a type", 2, ["output.dtype"], output='dtype = "float32"')
     refuse("a step beyond the patch", 2, ["denoise.step", "patch"], "denoise", {"step": 4})
-    refuse("bm4d", 2, ["denoise.method", "bm4d"], "denoise", {"method": "bm4d"})
+    refuse("no such method", 2, ["denoise.method", "bm4d"], "denoise", {"method": "bm3d"})
+    refuse("a strength of bm4d", 2, ["denoise.strength", "sigma"], "denoise",
+           {"method": "bm4d", "strength": 1.0})
+    refuse("a large group", 2, ["denoise.count", "write 8"], "denoise",
+           {"method": "bm4d", "patch": (8, 8, 5), "count": 16})
+    refuse("a step beyond bm4d's patch", 2, ["denoise.step", "patch"], "denoise",
+           {"method": "bm4d", "step": 5})
     refuse("sigma < 0", 2, ["denoise.sigma"], "denoise", {"sigma": -1.0})
     refuse("sigma in words", 2, ["denoise.sigma", "auto"], "denoise", {"sigma": "much"})
     refuse("another type", 2, ["output.dtype", "float32"], "denoise", output='dtype = "uint8"')
@@ -260,6 +305,8 @@ def refused(runs):
         refuse(f"{kind}: a NaN", 3, ["voxel [3, 4, 5]", "nan"], kind)
     write_input(np.zeros((4, 6), "float32"))
     refuse("an image with a deep patch", 2, ["match.patch", "image"])
+    refuse("an image by bm4d's cubes", 2, ["denoise.patch", "image"], "denoise",
+           {"method": "bm4d"})
     write_input(np.zeros((4, 6, 5), "int32"))
     refuse("int32", 3, ["int32"])
     write_input(np.zeros((2, 4, 6, 5), "float32"))
@@ -278,6 +325,7 @@ def main():
         os.chdir(folder)
         matched(runs, random)
         denoised(runs, random)
+        filtered(runs, np.random.default_rng(7))
         all_alike(runs, random)
         noise_is_found_and_lowered(runs, random)
         flat(runs)

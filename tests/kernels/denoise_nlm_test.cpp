@@ -29,7 +29,7 @@ template <class Q> class NlmTest : public QueueTest<Q> {
     std::vector<float> denoise(const Match& match, const Nlm& nlm, const std::vector<float>& volume,
                                const std::vector<MatchLayers>& parts) {
         Q& q = this->queue();
-        const NlmLayers whole{0, match.volume[0]};
+        const HeldLayers whole{0, match.volume[0]};
         const DeviceBytes<Q> sums(q, std::vector<std::byte>(8 * volume.size()));
         for (const MatchLayers& part : parts) {
             const MatchBuffers<Q> buffers(q, match, part, volume);
@@ -122,7 +122,7 @@ TYPED_TEST(NlmTest, SumsOfSomeLayersAreThoseOfTheWhole) {
         const auto layer = static_cast<std::size_t>(match.volume[1] * match.volume[2]);
         // Layers [first, first + layers) and all references that cover any of them.
         const std::int64_t first = cases.number(0, match.volume[0] - 1);
-        const NlmLayers held{first, cases.number(1, match.volume[0] - first)};
+        const HeldLayers held{first, cases.number(1, match.volume[0] - first)};
         const std::int64_t low = std::max<std::int64_t>(0, first - match.patch[0] + 1);
         const MatchLayers part = match_layers(match, low, first + held.layers - low);
         const auto voxels = static_cast<std::size_t>(held.layers) * layer;

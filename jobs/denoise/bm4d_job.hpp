@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "jobs/denoise/list_batch.hpp"
+#include "jobs/denoise/noise.hpp"
+#include "jobs/match/volume.hpp"
+#include "jobs/stream_job.hpp"
+#include "kernels/denoise_bm4d.hpp"
+#include "kernels/match.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace runner {
+
+/// What a job by collaborative filtering is made of beside its input.
+struct Bm4dKeys {
+    Match match; ///< with step ≤ patch along each axis with several references
+    NoiseKeys noise;
+};
+
+/// Denoising by collaborative filtering in two passes; docs/denoise.md says what it computes. Rows
+/// are lines of the volume, a layer has all of a z. A chunk's halo is that of both passes: the
+/// first is computed for all layers that the second's windows reach, in each chunk that has them,
+/// from the same voxels.
+class Bm4dJob : public StreamJob {
+  public:
+    /// `shape`: the output's, as the input's: of an image two extents or three.
+    Bm4dJob(Volume volume, const Bm4dKeys& keys, std::vector<std::int64_t> shape);
+
+    StreamShape shape() const override { return shape_; }
+    std::string computation() const override { return "bm4d 1"; }
+    std::vector<Attribute> attributes() const override;
+    /// Needed for the noise level, and for how large a voxel may be.
+    std::unique_ptr<Survey> survey() const override { return noise_.survey(); }
+    std::unique_ptr<StreamJob> surveyed(const Findings& findings) const override;
+    void check_rows(std::int64_t first, std::int64_t rows, const std::byte* in) const override;
+    std::int64_t scratch_bytes(Backend backend, const RowBlock& block) const override;
+    void run(Queue& queue, const RowBlock& block, const std::byte* in, std::byte* out,
+             std::byte* scratch) const override;
+
+  private:
+    struct Memory;
+    struct Pass;
+
+    template <class Q>
+    void run_on(Q& queue, const RowBlock& block, const std::byte* in, std::byte* out,
+                std::byte* scratch) const;
+    template <class Q> void run_pass(Q& queue, const Pass& pass, const Memory& memory) const;
+    /// Of the first pass of a block that holds these layers of the result.
+    HeldLayers first_pass(const HeldLayers& result) const;
+    /// The most layers of it, wherever a block of so many of the result is.
+    std::int64_t first_pass(std::int64_t layers) const;
+    /// For a block of so many layers.
+    ListBatch batch(Backend backend, std::int64_t layers) const;
+
+    Volume volume_;
+    Match match_;
+    Noise noise_;
+    StreamShape shape_;
+};
+
+} // namespace runner
