@@ -42,9 +42,8 @@ std::vector<std::string> shard_paths(const OutputDataset& output) {
         }
     }
     if (failure == std::errc::no_such_file_or_directory) {
-        throw Error(ExitCode::output, {"cannot write the output", output.file,
-                                       "there is no folder " + folder.string(),
-                                       "Make it: mkdir -p " + folder.string()});
+        throw Error(ExitCode::output, {"cannot write into the output's folder", folder.string(),
+                                       failure.message(), "Make it: mkdir -p " + folder.string()});
     }
     if (failure) {
         fail("cannot list the folder of the output", folder.string(), failure);
