@@ -327,8 +327,11 @@ class Refused(Folder):
             file["type"] = np.dtype("int32")
         for name in ("x", "a/x", "x/y", "c/x"):
             message = self.failure(name)
-            self.assertIn("none of that name. The file has: /a/b, /c", message, name)
+            self.assertRegex(message, "none of that name\\..* The file has: /a/b, /c", name)
             self.assertIn(f"{self.path}:/{name}", message)
+        self.assertIn("name. The file has", self.failure("x"))
+        for name, near in (("A/b", "/a/b"), ("C", "/c"), ("group/c", "/c"), ("b", "/a/b")):
+            self.assertIn(f"Did you mean {near}? The file has", self.failure(name))
         self.assertIn("it is a group. The file has: /a/b, /c", self.failure("a"))
         self.assertIn("it is a group", self.failure("/"))
         self.assertIn("a link to what is not there", self.failure("lost"))
