@@ -26,6 +26,7 @@ std::optional<std::string> nearest_path(const std::string& wanted,
     // Without the slash that all begin with, or short names would seem alike.
     const std::string path = wanted.substr(std::min(wanted.find_first_not_of('/'), wanted.size()));
     std::vector<std::string> names;
+    names.reserve(paths.size());
     for (const std::string& each : paths) {
         names.push_back(each.substr(1));
     }

@@ -41,6 +41,7 @@ class StoredChunkWriter final : public RowWriter {
         const std::vector<std::pair<std::int64_t, std::vector<std::int64_t>>> chunks(parts.begin(),
                                                                                      parts.end());
         std::vector<std::vector<std::byte>> packed;
+        packed.reserve(chunks.size());
         for (const auto& [chunk, own] : chunks) {
             packed.push_back(std::ssize(own) < grid_.layers() ? stored(chunk)
                                                               : std::vector<std::byte>());
