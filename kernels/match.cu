@@ -4,7 +4,7 @@
 #include "kernels/launch.cuh"
 #include "kernels/match_dense.cuh"
 #include "kernels/match_published.hpp"
-#include "kernels/match_sparse.cuh"
+#include "kernels/match_sparse.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -28,18 +28,6 @@ template <class F> void with_slots(int count, const F& f) {
     } else {
         f(std::integral_constant<int, 64>{});
     }
-}
-
-void match_sparse(CudaQueue& queue, const MatchWork& work, const float* volume,
-                  const MatchLists& lists) {
-    const std::int64_t blocks = ceil_divide(work.rows(), match_cuda::sparse_threads);
-    with_slots(work.count, [&](auto slots) {
-        for (std::int64_t first = 0; first < blocks; first += most_blocks) {
-            const auto count = static_cast<unsigned>(std::min(most_blocks, blocks - first));
-            launch(queue, {dim3(count), dim3(match_cuda::sparse_threads)},
-                   match_cuda::sparse_kernel<decltype(slots)::value>, work, first, volume, lists);
-        }
-    });
 }
 
 /// Planes of sums, where they fit a block's shared memory; whether they do.

@@ -108,16 +108,6 @@ template <int slots> struct List {
             }
         }
     }
-
-    /// The last key goes, or `key` if that is more.
-    __device__ void insert(Key key) {
-#pragma unroll
-        for (int i = slots - 1; i > 0; --i) {
-            const Key above = keys[i - 1] > key ? keys[i - 1] : key;
-            keys[i] = keys[i] < above ? keys[i] : above;
-        }
-        keys[0] = keys[0] < key ? keys[0] : key;
-    }
 };
 
 /// Writes one slot of a row; `found` of the row's matches are there.

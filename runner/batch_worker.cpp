@@ -66,11 +66,18 @@ Ending BatchWorker::work_on(const PlannedDataset& planned, const Ranks& ranks) {
     }
     note_speed(planned, way, seconds_since(begin));
     ranks.first_alone([&] {
-        record_.done(planned, checksum_text(identity), hold.input, seconds_since(begin));
-        if (is_sand_name(dataset.output) && prepared.file.output.sync) {
-            record_.sync();
+        // Until it is put down what a .sand file is, its journal says so.
+        const bool is_sand = is_sand_name(dataset.output);
+        if (!is_sand) {
+            release_output(prepared);
         }
-        release_output(prepared); // last: until it is put down, the journal says what a .sand is
+        record_.done(planned, checksum_text(identity), hold.input, seconds_since(begin));
+        if (is_sand) {
+            if (prepared.file.output.sync) {
+                record_.sync();
+            }
+            release_output(prepared);
+        }
     });
     return way == Way::leave ? Ending::already : Ending::done;
 }

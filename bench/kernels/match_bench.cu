@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Times match_patches on the GPU beside the published selections, and denoising from its matches.
-//   match_bench [--extent N] [--baseline-extent N] [--samples N] [--no-ladder]
-// Ratios are of seconds a reference: the published kernels are slow, so they run on a smaller cube.
+//   match_bench [--extent N] [--baseline-extent N] [--samples N] [--no-ladder] [--steps]
+// Ratios are of seconds a reference: with step 1 the published kernels are slow, so they run on a
+// smaller cube there. --steps leaves step 1 out.
 #include "bench/kernels/times.hpp"
 #include "kernels/denoise_nlm.hpp"
 #include "kernels/launch.cuh"
@@ -24,6 +25,7 @@ struct Options {
     std::int64_t baseline_extent = 96;
     int samples = 5;
     bool ladder = true;
+    bool step_one = true;
 };
 
 Match cube(std::int64_t extent, int patch, std::int64_t step, int count) {
@@ -130,17 +132,21 @@ void one_case(CudaQueue& queue, const Options& options, int patch, std::int64_t 
     const Times denoise = fast_case.denoise(options.samples);
     const auto voxels = static_cast<double>(options.extent * options.extent * options.extent);
     const double distances = 1331.0 * static_cast<double>(fast_case.rows());
+    const double pairs = distances * static_cast<double>(match.patch_voxels());
     std::printf("case %ld^3 patch %d step %ld count %d %s: match %.2f ms spread %.1f%%, %.3f "
-                "Gvoxel/s, %.0f Gdistance/s; nlm beside it %.2f ms, together %.3f x\n",
+                "Gvoxel/s, %.0f Gdistance/s, %.0f Gpair-voxel/s; nlm beside it %.2f ms, together "
+                "%.3f x\n",
                 static_cast<long>(options.extent), patch, static_cast<long>(step), count,
                 scene_text(scene), 1e3 * fast.median(), 100 * fast.spread(),
                 1e-9 * voxels / fast.median(), 1e-9 * distances / fast.median(),
-                1e3 * denoise.median(), (fast.median() + denoise.median()) / fast.median());
+                1e-9 * pairs / fast.median(), 1e3 * denoise.median(),
+                (fast.median() + denoise.median()) / fast.median());
     std::fflush(stdout);
     if (!options.ladder) {
         return;
     }
-    Case small(queue, cube(options.baseline_extent, patch, step, count), scene);
+    const std::int64_t small_extent = step == 1 ? options.baseline_extent : options.extent;
+    Case small(queue, cube(small_extent, patch, step, count), scene);
     small.match(MatchSelection::fast, 1);
     const auto right = small.fetch();
     const double fast_each = fast.median() / static_cast<double>(fast_case.rows());
@@ -150,8 +156,7 @@ void one_case(CudaQueue& queue, const Options& options, int patch, std::int64_t 
         const double each = times.median() / static_cast<double>(small.rows());
         std::printf("  %-12s %ld^3 %.2f ms, %.1f x the time of fast a reference",
                     selection == MatchSelection::serial ? "serial" : "min_and_swap",
-                    static_cast<long>(options.baseline_extent), 1e3 * times.median(),
-                    each / fast_each);
+                    static_cast<long>(small_extent), 1e3 * times.median(), each / fast_each);
         if (before > 0) {
             std::printf(", serial is %.2f x this", before / each);
         }
@@ -166,6 +171,8 @@ Options read_options(const std::vector<std::string>& arguments) {
     for (std::size_t i = 0; i < arguments.size(); ++i) {
         if (arguments[i] == "--no-ladder") {
             options.ladder = false;
+        } else if (arguments[i] == "--steps") {
+            options.step_one = false;
         } else if (arguments[i] == "--extent") {
             options.extent = std::stol(arguments.at(++i));
         } else if (arguments[i] == "--baseline-extent") {
@@ -181,13 +188,22 @@ Options read_options(const std::vector<std::string>& arguments) {
 
 void run(const Options& options) {
     CudaQueue queue(0);
-    for (const Scene scene : {Scene::ball, Scene::noise, Scene::constant}) {
-        one_case(queue, options, 3, 1, 16, scene);
+    const auto scenes = {Scene::ball, Scene::noise, Scene::constant};
+    if (options.step_one) {
+        for (const Scene scene : scenes) {
+            one_case(queue, options, 3, 1, 16, scene);
+        }
+        one_case(queue, options, 3, 1, 8, Scene::ball);
+        one_case(queue, options, 3, 1, 32, Scene::ball);
+        one_case(queue, options, 5, 1, 16, Scene::ball);
     }
-    one_case(queue, options, 3, 1, 8, Scene::ball);
-    one_case(queue, options, 3, 1, 32, Scene::ball);
-    one_case(queue, options, 5, 1, 16, Scene::ball);
-    one_case(queue, options, 4, 3, 16, Scene::ball);
+    for (const Scene scene : scenes) {
+        one_case(queue, options, 4, 3, 16, scene);
+    }
+    one_case(queue, options, 4, 3, 32, Scene::ball);
+    one_case(queue, options, 4, 3, 64, Scene::ball);
+    one_case(queue, options, 4, 2, 16, Scene::ball);
+    one_case(queue, options, 8, 4, 16, Scene::ball);
 }
 
 } // namespace

@@ -240,6 +240,41 @@ TYPED_TEST(MatchTest, VolumesOfSeveralTiles) {
     this->expect_right(sparse, cases.rough(sparse));
 }
 
+TYPED_TEST(MatchTest, StepsWithPatchesAndWindowsOfEveryShape) {
+    MatchCases cases(13);
+    int count = 5;
+    for (const std::int64_t step : {2, 3, 5}) {
+        for (const std::array<int, 3>& patch :
+             {std::array<int, 3>{4, 4, 4}, {1, 4, 4}, {3, 5, 7}, {8, 2, 1}}) {
+            for (const std::array<std::int64_t, 3>& window :
+                 {std::array<std::int64_t, 3>{11, 11, 11}, {1, 13, 9}, {5, 1, 39}, {99, 7, 3}}) {
+                Match match = make_match({11, 13, 23}, patch, window, count, step);
+                this->expect_right(match, cases.rough(match));
+                if (step == 2) {
+                    match.threshold = 1;
+                    this->expect_right(match, cases.ties(match, 2));
+                }
+                count = (count + 13) % 64 + 1;
+            }
+        }
+    }
+}
+
+// On a GPU a block's shared memory does not hold all that these need at once.
+TYPED_TEST(MatchTest, WindowsLargerThanSharedMemory) {
+    MatchCases cases(14);
+    for (const int count : {24, 64}) {
+        const Match match = make_match({37, 41, 43}, {2, 1, 3}, {65, 71, 85}, count, 40);
+        this->expect_right(match, cases.rough(match));
+        this->expect_right(match, cases.ties(match, 2));
+        this->expect_right(match, cases.constant(match, 1));
+        const Match image = make_match({1, 211, 223}, {1, 3, 2}, {1, 401, 301}, count, 90);
+        this->expect_right(image, cases.rough(image));
+        const Match line = make_match({1, 1, 70001}, {1, 1, 2}, {1, 1, 99999}, count, 40000);
+        this->expect_right(line, cases.ties(line, 3));
+    }
+}
+
 TYPED_TEST(MatchTest, DistancesThatOverflowAndUnderflow) {
     MatchCases cases(9);
     for (const std::int64_t step : {1, 2}) {

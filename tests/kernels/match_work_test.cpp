@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "kernels/match_sparse_plan.hpp"
 #include "kernels/match_work.hpp"
 
 #include "tests/reference/match_reference.hpp"
@@ -82,6 +83,66 @@ TEST(MatchWork, TheMostIsTheLastFloatWithinTheThreshold) {
             EXPECT_GT(std::nextafter(most, infinity) / voxels, threshold);
         }
         EXPECT_EQ(match_most(infinity, voxels), infinity);
+    }
+}
+
+/// What the kernel relies on.
+void expect_sound(const MatchWork& work, const SparsePlan& plan, const SparseRoom& room) {
+    const auto product = [](const auto& extents) { return extents[0] * extents[1] * extents[2]; };
+    const int other = 1 - plan.along;
+    EXPECT_LE(plan.bytes, room.block);
+    EXPECT_LE(plan.warps, SparsePlan::most_warps);
+    EXPECT_EQ(plan.warps * plan.warp_references, product(plan.references));
+    EXPECT_EQ(plan.part[plan.along] % plan.each, 0);
+    EXPECT_EQ(plan.columns, plan.part[other] * plan.part[2]);
+    EXPECT_EQ(plan.items, plan.warp_references * product(plan.part) / plan.each);
+    EXPECT_GE(plan.distances, product(plan.part));
+    EXPECT_EQ(plan.distances % SparsePlan::round, 0);
+    EXPECT_EQ(plan.own_floats % 4, 0);
+    EXPECT_GE(plan.own_floats, plan.own * product(plan.references));
+    EXPECT_EQ(plan.distance_floats, plan.distances * product(plan.references));
+    EXPECT_TRUE(sparse_has(plan.along, work.patch[plan.along], plan.each));
+    EXPECT_GE(plan.gathered_floats, 2 * plan.warps * SparsePlan::gathered);
+    EXPECT_GE(plan.bytes,
+              std::int64_t{4} * (plan.own_floats + plan.gathered_floats + plan.distance_floats +
+                                 plan.pitch_line * plan.tile[other]));
+    EXPECT_GE(plan.pitch_x, plan.tile[plan.along]);
+    EXPECT_GE(plan.pitch_line, plan.pitch_x * plan.tile[2]);
+    // 32 columns that follow each other are in 32 banks.
+    EXPECT_EQ(plan.pitch_x % 2, 1);
+    EXPECT_EQ((plan.pitch_line - plan.pitch_x * plan.part[2]) % 32, 0);
+    for (int i = 0; i < 3; ++i) {
+        const std::int64_t first = (plan.blocks[i] - 1) * plan.references[i];
+        EXPECT_LT(first, work.grid[i]);
+        EXPECT_GE(first + plan.references[i], work.grid[i]);
+        for (std::int64_t at = 0; at < work.grid[i]; ++at) {
+            const std::int64_t begin = at / plan.references[i] * plan.references[i];
+            const std::int64_t ahead = work.reference(i, at) - work.reference(i, begin);
+            ASSERT_LE(ahead + plan.part[i] + work.patch[i] - 1, plan.tile[i]);
+        }
+    }
+}
+
+TEST(MatchWork, PlansOfLargerStepsFitTheirBlocks) {
+    for (const SparseRoom& room :
+         {SparseRoom{232448, 233472}, {101376, 102400}, {65536, 65536}, {32768, 65536}}) {
+        for (const std::int64_t step : {1, 2, 3, 5, 40}) {
+            for (const int patch : {1, 3, 4, 8}) {
+                for (const std::int64_t window : {1, 3, 11, 21, 101}) {
+                    Match match;
+                    match.volume = {60, 71, 83};
+                    match.patch = {patch, patch, patch};
+                    match.window = {window, window, window};
+                    match.step = step;
+                    MatchWork work = make_match_work(match, match_layers(match, 0, 60));
+                    expect_sound(work, make_sparse_plan(work, room), room);
+                    match.volume[0] = match.patch[0] = 1;
+                    work = make_match_work(match, match_layers(match, 0, 1));
+                    EXPECT_EQ(make_sparse_plan(work, room).along, 1);
+                    expect_sound(work, make_sparse_plan(work, room), room);
+                }
+            }
+        }
     }
 }
 

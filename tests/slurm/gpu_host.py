@@ -43,7 +43,7 @@ class Cluster(slurm_cluster.Cluster):
         self.start(node, ["slurmd", "-D", "-N", node])
 
     def node_lines(self):
-        return (f"NodeName={HOST} NodeAddr=127.0.0.1 CPUs={os.cpu_count()} RealMemory=16000 "
+        return (f"NodeName={HOST} NodeAddr=127.0.0.1 CPUs={max(16, os.cpu_count())} RealMemory=16000 "
                 f"Gres=gpu:h200:{len(GPUS)}\n"
                 f"PartitionName=test Nodes={HOST} MaxTime=INFINITE State=UP Default=YES\n")
 

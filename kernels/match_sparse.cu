@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "kernels/match_sparse.hpp"
+
+#include "kernels/launch.cuh"
+#include "kernels/match_sparse.cuh"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <utility>
+
+namespace runner {
+namespace {
+
+using Kernel = void (*)(MatchWork, SparsePlan, std::int64_t, const float*, MatchLists);
+
+template <int along, int patch, int each> constexpr Kernel kernel() {
+    if constexpr (sparse_has(along, patch, each)) {
+        return match_cuda::sparse_kernel<along, patch, each>;
+    } else {
+        return nullptr;
+    }
+}
+
+template <int along, int each, int... before>
+constexpr std::array<Kernel, Match::max_patch>
+kernels(std::integer_sequence<int, before...> /*unused*/) {
+    return {kernel<along, before + 1, each>()...};
+}
+
+Kernel kernel_of(const MatchWork& work, const SparsePlan& plan) {
+    constexpr std::make_integer_sequence<int, Match::max_patch> patches;
+    const auto patch = static_cast<std::size_t>(work.patch[plan.along] - 1);
+    if (plan.along == 0) {
+        return (plan.each == 5 ? kernels<0, 5>(patches) : kernels<0, 11>(patches)).at(patch);
+    }
+    return kernels<1, 11>(patches).at(patch);
+}
+
+std::int64_t attribute(CudaQueue& queue, cudaDeviceAttr name) {
+    int value = 0;
+    cuda_call([&] { return cudaDeviceGetAttribute(&value, name, queue.device()); });
+    return value;
+}
+
+} // namespace
+
+void match_sparse(CudaQueue& queue, const MatchWork& work, const float* volume,
+                  const MatchLists& lists) {
+    const SparsePlan plan =
+        make_sparse_plan(work, {attribute(queue, cudaDevAttrMaxSharedMemoryPerBlockOptin),
+                                attribute(queue, cudaDevAttrMaxSharedMemoryPerMultiprocessor)});
+    const Kernel kernel = kernel_of(work, plan);
+    const std::int64_t a_layer = plan.blocks[1] * plan.blocks[2];
+    const std::int64_t most =
+        std::max<std::int64_t>(1, std::numeric_limits<std::int32_t>::max() / a_layer);
+    for (std::int64_t first = 0; first < plan.blocks[0]; first += most) {
+        const std::int64_t layers = std::min(most, plan.blocks[0] - first);
+        launch(queue,
+               {dim3(static_cast<unsigned>(layers * a_layer)),
+                dim3(static_cast<unsigned>(plan.threads())), static_cast<std::size_t>(plan.bytes)},
+               kernel, work, plan, first, volume, lists);
+    }
+}
+
+} // namespace runner
