@@ -59,7 +59,7 @@ void add_others(CudaQueue& queue, const Bm4dWork& work, const Groups& groups, in
     // Few are left where there is a kernel for most.
     const int each = least > Match::max_count ? 1 : 64;
     const std::int64_t values = work.patch_voxels * bm4d_group(work.match.count);
-    const std::int64_t bytes = 4 * values * (groups.volumes.first != nullptr ? 3 : 2);
+    const std::int64_t bytes = bm4d_cuda::AnyGroup::shared_bytes(values, groups.volumes);
     launch_all(ceil_divide(work.match.rows(), each), [&](std::int64_t first, unsigned blocks) {
         const LaunchShape shape{dim3(blocks), dim3(bm4d_cuda::AnyGroup::threads),
                                 static_cast<std::size_t>(bytes)};

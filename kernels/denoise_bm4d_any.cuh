@@ -12,6 +12,13 @@ namespace runner::bm4d_cuda {
 struct AnyGroup {
     static constexpr int threads = 128;
 
+    /// Of shared memory: a counter and, each as large as the group, its spectrum, that of the first
+    /// pass' result where there is one, and what comes between.
+    static std::int64_t shared_bytes(std::int64_t values, const Bm4dVolumes& volumes) {
+        return static_cast<std::int64_t>(sizeof(uint4)) +
+               4 * values * (volumes.first != nullptr ? 3 : 2);
+    }
+
     const Bm4dWork& work;
     const std::uint64_t* corners;
     int group;
@@ -217,8 +224,8 @@ struct AnyGroup {
 /// Rows of the lists, `each` a block, whose group is less than `least`.
 __global__ void __launch_bounds__(AnyGroup::threads)
     any_kernel(Bm4dWork work, std::int64_t first_block, int each, int least, Groups groups) {
-    __shared__ int left;
-    auto* shared = reinterpret_cast<float*>(dynamic_shared());
+    auto* left = reinterpret_cast<int*>(dynamic_shared());
+    auto* shared = reinterpret_cast<float*>(dynamic_shared() + 1);
     const std::int64_t first = (first_block + blockIdx.x) * each;
     const auto mine = static_cast<int>(threadIdx.x);
     const bool less =
@@ -243,7 +250,7 @@ __global__ void __launch_bounds__(AnyGroup::threads)
                                       ? reference
                                       : static_cast<std::int64_t>(index[group - 1]);
         const AnyGroup any{work, index, group, levels, last};
-        any.add(groups, shared, &left);
+        any.add(groups, shared, left);
         __syncthreads();
     }
 }

@@ -96,13 +96,13 @@ constexpr float wiener_weight(float squares) {
 
 /// Adds values[i + n / 2] to values[i], `stride` apart, for the next power of two n and half of it
 /// and so on: the sum, at values[0], in one order on every backend.
-constexpr float sum_by_halves(float* values, int count, int stride) {
-    int apart = 1;
+constexpr float sum_by_halves(float* values, std::int64_t count, std::int64_t stride) {
+    std::int64_t apart = 1;
     while (2 * apart < count) {
         apart *= 2;
     }
     for (; apart > 0; apart /= 2) {
-        for (int i = 0; i < apart && i + apart < count; ++i) {
+        for (std::int64_t i = 0; i < apart && i + apart < count; ++i) {
             values[i * stride] += values[(i + apart) * stride];
         }
     }
