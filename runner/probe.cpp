@@ -4,11 +4,13 @@
 #include "io/check_dataset.hpp"
 #include "io/file_content.hpp"
 #include "io/rows_format.hpp"
+#include "runner/nearest_file.hpp"
 #include "runner/probe_limits.hpp"
 #include "runner/probe_process.hpp"
 #include "runner/probe_words.hpp"
 #include "runner/prober.hpp"
 
+#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -59,6 +61,20 @@ bool has_own_parser(const std::string& file) {
     return format != nullptr && format->parser == RowsFormat::Parser::own;
 }
 
+/// Tells what there is instead where nothing has the name.
+void check_there(const std::string& file) {
+    std::error_code failure;
+    if (std::filesystem::status(file, failure).type() != std::filesystem::file_type::not_found ||
+        failure != std::errc::no_such_file_or_directory || file.find("://") != std::string::npos) {
+        return; // of URLs there is more to say
+    }
+    const std::string near = std::filesystem::is_symlink(file, failure)
+                                 ? "It is a link to what is not there"
+                                 : nearest_files_text(file);
+    throw Error(ExitCode::input, {"cannot open the file", file, errno_text(ENOENT),
+                                  near.empty() ? "Check the spelling" : near});
+}
+
 void throw_if(const std::optional<Error>& told) {
     if (told) {
         throw Error(*told);
@@ -79,6 +95,7 @@ template <class Look> void for_each_input(const JobFile& job, const Look& look) 
 } // namespace
 
 void probe_input(const std::string& file, const std::string& dataset, const InputRules& rules) {
+    check_there(file);
     if (has_own_parser(file)) {
         check_dataset(file, dataset, rules);
         return;
@@ -87,6 +104,7 @@ void probe_input(const std::string& file, const std::string& dataset, const Inpu
 }
 
 void probe_content(const std::string& file, const std::string& dataset, const InputRules& rules) {
+    check_there(file);
     if (has_own_parser(file)) {
         (void)file_content(file);
         return;
@@ -104,6 +122,7 @@ void probe_inputs(const JobFile& job) {
 
 void probe_inputs(const JobFile& job, Prober& prober) {
     for_each_input(job, [&](const std::string& file, const std::string& dataset) {
+        check_there(file);
         if (has_own_parser(file)) {
             check_dataset(file, dataset, job.input.rules);
         } else {

@@ -28,7 +28,8 @@ boundary = "wrap"
 
 # What is tried, the exit code, and words of the message.
 REFUSALS = [
-    (["job.toml", "--set", 'input.file="none.h5"'], 3, ["none.h5"]),
+    (["job.toml", "--set", 'input.file="none.h5"'], 3, ["none.h5", "There is cut.h5, in.h5"]),
+    (["inspect", "jn.h5"], 3, ["Did you mean in.h5?"]),
     (["job.toml", "--set", 'input.file="text.h5"'], 3, ["text.h5", "HDF5"]),
     (["job.toml", "--set", 'input.file="cut.h5"'], 3, ["cut.h5", "truncated"]),
     (["job.toml", "--set", 'input.dataset="/imag"'], 3, ["Did you mean /image?"]),
