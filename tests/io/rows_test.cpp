@@ -306,6 +306,26 @@ TEST(AssembleOutput, SaysThatAShardIsMissing) {
     EXPECT_EQ(error->text().where, "chunk 0");
 }
 
+TEST(ReopenOutputRows, KeepsOtherFramesOfAChunk) {
+    const ScratchFolder folder;
+    for (const Compression compression :
+         {Compression::none, Compression::deflate, Compression::zstd}) {
+        const OutputDataset output{folder / "a.h5",
+                                   "x",
+                                   {ElementType::uint16, {5, 5, 7}},
+                                   {{2, 2, 3}, compression, 1, compression != Compression::none}};
+        auto bytes = random_bytes(byte_count(output.array));
+        write_output(output, 2, 1, bytes);
+        constexpr std::int64_t first = 12; // of frame 2, in the middle of a chunk's first layer
+        constexpr std::int64_t row = 14;
+        std::fill_n(bytes.begin() + first * row, 2 * row, std::byte{7});
+        const auto rows = reopen_output_rows(output, 2);
+        rows->write(first, 2, bytes.data() + first * row);
+        rows->finish(RowWriter::Sync::no);
+        EXPECT_EQ(read_all(output.file, "x", 1, 3), bytes) << static_cast<int>(compression);
+    }
+}
+
 TEST(CreateOutput, SaysWhatStandsInTheWay) {
     const ScratchFolder folder;
     const auto error = [&](const std::string& file, const std::string& dataset) {
