@@ -62,4 +62,11 @@ std::string size_text(std::int64_t bytes) {
     return text.data();
 }
 
+std::string enough_text(std::int64_t bytes) {
+    constexpr std::int64_t small = 16 * MiB; // in KiB
+    const std::int64_t unit = bytes < small ? KiB : MiB;
+    return std::to_string(bytes / unit + (bytes % unit == 0 ? 0 : 1)) +
+           (unit == KiB ? "KiB" : "MiB");
+}
+
 } // namespace runner

@@ -29,4 +29,7 @@ std::optional<MemorySize> parse_memory_size(std::string_view text);
 /// "1.50 GiB", "317 B": three or four digits and a unit, for people.
 std::string size_text(std::int64_t bytes);
 
+/// "9KiB", "74MiB": no less than `bytes` and little more, as a job file's keys take it.
+std::string enough_text(std::int64_t bytes);
+
 } // namespace runner

@@ -70,8 +70,7 @@ bool fits(const EvolvePlan& plan) {
                      (plan.lanes == 1 ? " chunk of " : " chunks of ") +
                      std::to_string(plan.decomposition.chunk_rows) + " rows take " +
                      size_text(need) + " and " + size_text(have) + " are allowed",
-                 "Use more ranks, or set " + key + " = \"" +
-                     std::to_string((need + MiB - 1) / MiB) + "MiB\" or more"});
+                 "Use more ranks, or set " + key + " = \"" + enough_text(need) + "\" or more"});
 }
 
 } // namespace

@@ -36,13 +36,13 @@ bool has_rows_to_do(const PermutePlan& plan, std::int64_t index) {
     const bool host = plan.need.host() > plan.host_memory;
     const std::int64_t need = host ? plan.need.host() : plan.need.device;
     const std::string key = host ? "run.host_memory" : "run.device_memory";
-    throw Error(
-        ExitCode::usage,
-        {"the job does not fit", key,
-         "rows of the output are made whole: a box of " + size_text(plan.grid.most_bytes()) +
-             " in and out takes " + size_text(need) + " and " +
-             size_text(host ? plan.host_memory : plan.device_memory) + " are allowed",
-         "Set " + key + " = \"" + std::to_string((need + MiB - 1) / MiB) + "MiB\" or more"});
+    throw Error(ExitCode::usage,
+                {"the job does not fit", key,
+                 "rows of the output are made whole: a box of " +
+                     size_text(plan.grid.most_bytes()) + " in and out takes " + size_text(need) +
+                     " and " + size_text(host ? plan.host_memory : plan.device_memory) +
+                     " are allowed",
+                 "Set " + key + " = \"" + enough_text(need) + "\" or more"});
 }
 
 } // namespace

@@ -79,13 +79,12 @@ RowSet rows_done(const Decomposition& d, const RowSet& out) {
     const std::int64_t need = host ? plan.need.host() : plan.need.device;
     const std::int64_t have = host ? plan.host_memory : plan.device_memory;
     const std::string key = host ? "run.host_memory" : "run.device_memory";
-    const std::int64_t megabytes = (need + MiB - 1) / MiB;
     throw Error(ExitCode::usage,
                 {"the job does not fit", key,
                  "chunks of " + std::to_string(plan.decomposition.chunk_rows) + " rows in " +
                      std::to_string(plan.lanes) + (plan.lanes == 1 ? " lane" : " lanes") +
                      " take " + size_text(need) + " a rank and " + size_text(have) + " are allowed",
-                 "Set " + key + " = \"" + std::to_string(megabytes) + "MiB\" or more" +
+                 "Set " + key + " = \"" + enough_text(need) + "\" or more" +
                      (plan.decomposition.chunk_rows > plan.decomposition.alignment
                           ? ", or run.chunk_rows lower"
                           : "")});

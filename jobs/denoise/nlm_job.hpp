@@ -30,7 +30,7 @@ class NlmJob : public StreamJob {
     NlmJob(Volume volume, const NlmKeys& keys, std::vector<std::int64_t> shape);
 
     StreamShape shape() const override { return shape_; }
-    std::string computation() const override { return "nlm 1"; }
+    std::string computation() const override { return "nlm 2"; }
     std::vector<Attribute> attributes() const override;
     /// Needed for the noise level, and for how large a voxel may be.
     std::unique_ptr<Survey> survey() const override { return noise_.survey(); }
