@@ -116,6 +116,7 @@ __device__ __noinline__ WarpList choose(const float* distances, Key* gathered, i
     if (held > 0) {
         list.take(lane < held ? numbered(gathered[lane], numbers) : no_match);
     }
+    __syncwarp(); // the next call writes where lanes have just read
     return list;
 }
 
