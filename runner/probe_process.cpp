@@ -16,6 +16,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -106,10 +107,16 @@ class SpawnSettings {
     posix_spawnattr_t attributes_{};
 };
 
-/// Both ends of a pipe, closed unless taken.
+/// Both ends of a pipe, closed unless taken; a socket where to write what nobody reads any more
+/// must be an error and no signal, since not every verb ignores SIGPIPE.
 struct Pipe {
-    Pipe() {
-        if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+    enum class Kind { plain, socket };
+
+    explicit Pipe(Kind kind = Kind::plain) {
+        const int failed = kind == Kind::plain
+                               ? ::pipe2(ends.data(), O_CLOEXEC)
+                               : ::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data());
+        if (failed != 0) {
             fail_start("pipe", errno);
         }
     }
@@ -133,7 +140,7 @@ struct Pipe {
 ProbeProcess::ProbeProcess(std::vector<std::string> arguments, Input input) {
     std::optional<Pipe> requests;
     if (input == Input::pipe) {
-        requests.emplace();
+        requests.emplace(Pipe::Kind::socket);
     }
     Pipe answers;
     const SpawnSettings settings(requests ? std::optional(requests->ends[0]) : std::nullopt,
@@ -163,7 +170,8 @@ ProbeProcess::~ProbeProcess() {
 
 bool ProbeProcess::send(const std::string& text) {
     for (std::size_t done = 0; done < text.size();) {
-        const ssize_t written = ::write(input_, text.data() + done, text.size() - done);
+        const ssize_t written =
+            ::send(input_, text.data() + done, text.size() - done, MSG_NOSIGNAL);
         if (written < 0 && errno != EINTR) {
             return false;
         }
