@@ -134,7 +134,7 @@ TEST_F(GpuFaults, ARunHalvesItsChunksBesideAMemoryHog) {
     }
     std::ifstream file(folder / "report.json");
     const std::string report((std::istreambuf_iterator<char>(file)), {});
-    EXPECT_NE(report.find("\"reason\": \"cannot take device memory"), std::string::npos);
+    EXPECT_NE(report.find("\"cannot take device memory"), std::string::npos);
     const Ended same = run_command(runner + "compare cpu.h5:/image gpu.h5:/image");
     EXPECT_EQ(same.status, 0) << same.output;
     fs::remove_all(folder);
