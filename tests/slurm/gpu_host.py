@@ -5,16 +5,14 @@ GPUs, no name spaces.
 """
 import glob
 import os
-import pathlib
 import re
 import shutil
 import socket
 import subprocess
 import sys
-import tempfile
 
 import slurm_cluster
-from suite import BATCH, Case, Suite, ended, first_go
+from suite import BATCH, Case, ended, first_go, run_on
 
 HOST = socket.gethostname()
 GPUS = sorted(glob.glob("/dev/nvidia[0-9]*"))[:2]
@@ -121,23 +119,16 @@ def array(suite):
         run(case, "compare", f"out/s{i}.h5:/image", f"cpu/s{i}.h5:/image")
 
 
+def run_all(suite, _):
+    for case in (two_gpus, neighbours, array, limit):
+        suite.attempt(lambda case=case: case(suite))
+
+
 def main():
     runner, shim = sys.argv[1:]
     if len(GPUS) < 2:
         sys.exit("needs two GPUs")
-    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
-        (pathlib.Path(folder) / "slurm").mkdir()
-        (pathlib.Path(folder) / "runs").mkdir()
-        suite = Suite(pathlib.Path(folder) / "runs", runner, shim)
-        with Cluster(pathlib.Path(folder) / "slurm"):
-            for case in (two_gpus, neighbours, array, limit):
-                suite.attempt(lambda case=case: case(suite))
-        if suite.wrong:
-            for log in sorted((pathlib.Path(folder) / "slurm").glob("slurm*.log")):
-                print(f"{log.name}:\n" + "\n".join(log.read_text().splitlines()[-40:]))
-    print("\n".join(suite.said))
-    print(f"slurm on {len(GPUS)} GPUs: {suite.wrong} wrong")
-    sys.exit(1 if suite.wrong else 0)
+    sys.exit(1 if run_on(Cluster, "/tmp", runner, shim, run_all) else 0)
 
 
 if __name__ == "__main__":

@@ -10,13 +10,12 @@ import pathlib
 import re
 import subprocess
 import sys
-import tempfile
 import time
 
 import hosts
 import slurm_cluster
 from hosts import wait_for
-from suite import BATCH, Case, Suite, ended, first_go, is_over, is_running, jobs, one
+from suite import BATCH, Case, ended, first_go, is_over, is_running, jobs, one, run_on
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -334,19 +333,7 @@ def main():
     os.environ.update({"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                        "PMIX_MCA_gds": "hash", "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
                        "ASAN_OPTIONS": "verify_asan_link_order=0:detect_leaks=0"})
-    start = time.monotonic()
-    with tempfile.TemporaryDirectory(dir="/run") as folder:
-        (pathlib.Path(folder) / "slurm").mkdir()
-        (pathlib.Path(folder) / "runs").mkdir()
-        suite = Suite(pathlib.Path(folder) / "runs", runner, shim)
-        with slurm_cluster.Cluster(pathlib.Path(folder) / "slurm") as cluster:
-            run_all(suite, cluster)
-        if suite.wrong:
-            for log in sorted((pathlib.Path(folder) / "slurm").glob("slurm*.log")):
-                print(f"{log.name}:\n" + "\n".join(log.read_text().splitlines()[-40:]))
-    print("\n".join(suite.said))
-    print(f"slurm: {time.monotonic() - start:.0f} s, {suite.wrong} wrong")
-    sys.exit(1 if suite.wrong else 0)
+    sys.exit(1 if run_on(slurm_cluster.Cluster, "/run", runner, shim, run_all) else 0)
 
 
 if __name__ == "__main__":

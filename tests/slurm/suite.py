@@ -3,6 +3,7 @@ import os
 import pathlib
 import re
 import subprocess
+import tempfile
 import threading
 import time
 import traceback
@@ -190,3 +191,22 @@ def is_running(number):
 
 def first_go():
     return '[ "${SLURM_RESTART_COUNT:-0}" -eq 0 ]'
+
+
+def run_on(cluster_class, where, runner, shim, cases):
+    """Does cases(suite, cluster) on such a cluster, with all files below `where`; how many
+    expectations were wrong."""
+    start = time.monotonic()
+    with tempfile.TemporaryDirectory(dir=where) as name:
+        folder = pathlib.Path(name)
+        (folder / "slurm").mkdir()
+        (folder / "runs").mkdir()
+        suite = Suite(folder / "runs", runner, shim)
+        with cluster_class(folder / "slurm") as cluster:
+            cases(suite, cluster)
+        if suite.wrong:
+            for log in sorted((folder / "slurm").glob("slurm*.log")):
+                print(f"{log.name}:\n" + "\n".join(log.read_text().splitlines()[-40:]))
+    print("\n".join(suite.said))
+    print(f"slurm: {time.monotonic() - start:.0f} s, {suite.wrong} wrong")
+    return suite.wrong
