@@ -2,11 +2,17 @@
 #pragma once
 
 #include "base/error.hpp"
-#include "runner/command_line.hpp"
+#include "runner/run.hpp"
 
 #include <chrono>
 
 namespace runner {
+
+/// `runner batch JOB.toml`.
+struct BatchCommand {
+    RunCommand run;       ///< without reports and trace
+    bool dry_run = false; ///< only the plan
+};
 
 /// `runner batch JOB.toml`: the first rank looks at every dataset, then large ones are run on all
 /// ranks together and the others side by side, one a rank, each by the rank that first locks its

@@ -6,9 +6,9 @@
 #include "runner/batch_plan.hpp"
 #include "runner/batch_record.hpp"
 #include "runner/bind_rank.hpp"
-#include "runner/command_line.hpp"
 #include "runner/mpi.hpp"
 #include "runner/prober.hpp"
+#include "runner/run.hpp"
 
 #include <chrono>
 #include <memory>

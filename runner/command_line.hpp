@@ -3,11 +3,15 @@
 
 #include "base/sizes.hpp"
 #include "io/dense_rows.hpp"
+#include "runner/batch.hpp"
 #include "runner/contrast.hpp"
 #include "runner/frame_choice.hpp"
+#include "runner/generate.hpp"
 #include "runner/job_file.hpp"
 #include "runner/projection.hpp"
+#include "runner/run.hpp"
 #include "runner/sand_colours.hpp"
+#include "runner/submit.hpp"
 #include "runner/usage.hpp"
 
 #include <cstdint>
@@ -19,24 +23,6 @@
 
 namespace runner {
 
-/// `runner JOB.toml`, `runner run JOB.toml`.
-struct RunCommand {
-    std::string job;
-    std::vector<std::string> settings;    ///< table.key=value, in the order given
-    std::optional<BackendChoice> backend; ///< over the job file's
-    std::optional<ResumeChoice> resume;   ///< over the job file's
-    bool quiet = false;                   ///< no progress; errors and warnings only
-    std::vector<std::string> reports;     ///< files to write, each ending in .json or .html
-    std::optional<std::string> trace;     ///< file to write
-    std::optional<double> max_seconds;    ///< of wall time, after which the run has stopped
-};
-
-/// `runner batch JOB.toml`.
-struct BatchCommand {
-    RunCommand run;       ///< without reports and trace
-    bool dry_run = false; ///< only the plan
-};
-
 /// `runner status DIR`.
 struct StatusCommand {
     std::string folder;
@@ -44,20 +30,6 @@ struct StatusCommand {
     bool watch = false;        ///< again and again until nothing is left to do
     bool all = false;          ///< a line for each dataset
     bool require_done = false; ///< the exit code says whether all datasets are done
-};
-
-/// `runner submit JOB.toml`.
-struct SubmitCommand {
-    std::string job;
-    std::vector<std::string> settings;
-    std::optional<BackendChoice> backend; ///< over the job file's
-    std::string site;                     ///< the site file
-    std::optional<int> nodes;             ///< nothing: the fewest that do
-    std::optional<int> array;             ///< tasks that share a batch
-    std::optional<int> throttle;          ///< of these, the most at once
-    std::optional<double> seconds;        ///< for Slurm's time limit
-    std::optional<std::string> profile;   ///< to estimate that from
-    bool dry_run = false;                 ///< only print what would be submitted
 };
 
 /// `runner plan JOB.toml`.

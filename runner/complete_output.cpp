@@ -36,8 +36,7 @@ std::vector<std::uint64_t> all_generations(const Snapshots& snapshots) {
 
 /// What a finished HDF5 output says of itself.
 void write_record(const PreparedJob& prepared, const Beginning& beginning,
-                  const OutputDataset& dataset, const RunReport& report) {
-    std::vector<Attribute> attributes = provenance(report);
+                  const OutputDataset& dataset, std::vector<Attribute> attributes) {
     attributes.emplace_back(identity_attribute, beginning.identity);
     if (const StreamJob* const job = prepared.stream()) {
         for (Attribute& attribute : job->attributes()) {
@@ -59,7 +58,7 @@ void write_record(const PreparedJob& prepared, const Beginning& beginning,
 } // namespace
 
 void complete_output(const PreparedJob& prepared, const Beginning& beginning,
-                     const RunReport& report) {
+                     std::vector<Attribute> facts) {
     const JobFile::Output& output = prepared.file.output;
     const OutputDataset dataset = output_dataset(prepared);
     check_input_unchanged(prepared, beginning);
@@ -67,7 +66,7 @@ void complete_output(const PreparedJob& prepared, const Beginning& beginning,
     if (dataset.layout.format == FileFormat::hdf5) {
         assemble_output(dataset);
         write_row_hashes(dataset.file, rows);
-        write_record(prepared, beginning, dataset, report);
+        write_record(prepared, beginning, dataset, std::move(facts));
     }
     publish_output(dataset.file, output.file, output.overwrite ? Overwrite::yes : Overwrite::no,
                    output.sync ? RowWriter::Sync::yes : RowWriter::Sync::no);

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "io/rows.hpp"
 #include "runner/claim.hpp"
 #include "runner/prepare.hpp"
-#include "runner/report.hpp"
+
+#include <vector>
 
 namespace runner {
 
-/// Rank 0, once every rank has handed over its last row: makes sure that all rows are there and the
-/// input is what it was, stores what the output says of itself, and gives it its name.
+/// Completes the output on rank 0, once every rank has written its last row: checks that all rows
+/// are there and that the input has not changed, stores checksums and attributes, and publishes the
+/// output. `facts`: attributes about the run, beside those of the job.
 /// @throws Error (output), and (input) where the input has changed.
 void complete_output(const PreparedJob& prepared, const Beginning& beginning,
-                     const RunReport& report);
+                     std::vector<Attribute> facts);
 
 } // namespace runner

@@ -5,7 +5,7 @@
 #include "jobs/evolve_job.hpp"
 #include "runner/commits.hpp"
 #include "runner/evolve_plan.hpp"
-#include "runner/halo_way.hpp"
+#include "runner/job_file.hpp"
 #include "runner/mpi.hpp"
 #include "runner/stages.hpp"
 #include "runner/stop.hpp"

@@ -114,6 +114,18 @@ void write_pattern(const GenerateRequest& request, Pattern pattern, const Output
 
 } // namespace
 
+const std::vector<std::string>& generate_patterns() {
+    static const std::vector<std::string> names = [] {
+        std::vector<std::string> all;
+        all.reserve(all_patterns.size());
+        for (const auto& [name, pattern] : all_patterns) {
+            all.emplace_back(name);
+        }
+        return all;
+    }();
+    return names;
+}
+
 void generate(const GenerateRequest& request, const std::string& file, const std::string& dataset,
               int threads, Overwrite overwrite) {
     const Pattern pattern = checked_pattern(request);

@@ -1,12 +1,27 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "base/element_type.hpp"
 #include "io/rows.hpp"
-#include "runner/job_file.hpp"
+#include "kernels/patterns.hpp"
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 namespace runner {
+
+/// A synthetic input: `input.generate` of a job file, and the `generate` verb.
+struct GenerateRequest {
+    std::string pattern;
+    std::vector<std::int64_t> shape;
+    ElementType type = ElementType::float32;
+    std::uint64_t seed = 0;
+    double counts = usual_counts; ///< mean photon count of the pattern "xray"
+};
+
+/// The names of all patterns.
+const std::vector<std::string>& generate_patterns();
 
 /// Makes a file with one contiguous dataset of a synthetic pattern (kernels/patterns.hpp) on
 /// `threads` ≥ 1 threads. A few tens of MiB at a time pass through memory, or one row where rows

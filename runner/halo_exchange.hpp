@@ -5,6 +5,7 @@
 #include "kernels/queue.hpp"
 #include "runner/halo_plan.hpp"
 #include "runner/halo_way.hpp"
+#include "runner/job_file.hpp"
 #include "runner/mpi.hpp"
 
 #include <algorithm>

@@ -5,9 +5,6 @@
 
 namespace runner {
 
-/// `run.halo_exchange`: how GPUs of one host are to trade rows.
-enum class HaloChoice { automatic, direct, staged };
-
 /// How rows of a state come from other ranks.
 enum class HaloWay {
     none,   ///< there is one rank

@@ -7,8 +7,7 @@
 #include "io/intact_rows.hpp"
 #include "io/output_layout.hpp"
 #include "jobs/kind.hpp"
-#include "kernels/patterns.hpp"
-#include "runner/halo_way.hpp"
+#include "runner/generate.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -20,19 +19,6 @@
 
 namespace runner {
 
-/// `input.generate`: a synthetic input to make when the file is not there; also the `generate`
-/// verb.
-struct GenerateRequest {
-    std::string pattern;
-    std::vector<std::int64_t> shape;
-    ElementType type = ElementType::float32;
-    std::uint64_t seed = 0;
-    double counts = usual_counts; ///< of xray
-};
-
-/// The names of the patterns that this version makes.
-const std::vector<std::string>& generate_patterns();
-
 enum class BackendChoice { automatic, cpu, cuda };
 
 /// What to do with the parts of an output that an earlier run left.
@@ -41,6 +27,9 @@ enum class ResumeChoice {
     never,     ///< start anew
     require,   ///< go on, or fail
 };
+
+/// `run.halo_exchange`: how GPUs of one host exchange rows.
+enum class HaloChoice { automatic, direct, staged };
 
 /// A job file as a value. If parsing returned one, everything that can be known without the input
 /// is valid, and the file is never read again. Docs: docs/job-file.md.

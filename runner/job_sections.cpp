@@ -281,18 +281,6 @@ double parse_seconds(TableReader& table, std::string_view key, double otherwise)
 
 } // namespace
 
-const std::vector<std::string>& generate_patterns() {
-    static const std::vector<std::string> names = [] {
-        std::vector<std::string> all;
-        all.reserve(all_patterns.size());
-        for (const auto& [name, pattern] : all_patterns) {
-            all.emplace_back(name);
-        }
-        return all;
-    }();
-    return names;
-}
-
 JobFile::Input parse_input(TableReader& top, std::string_view usual_dataset, FileNames names) {
     JobFile::Input input;
     if (!top.has("input")) {

@@ -5,12 +5,12 @@
 #include "runner/bind_rank.hpp"
 #include "runner/border_rows.hpp"
 #include "runner/claim.hpp"
-#include "runner/command_line.hpp"
 #include "runner/commits.hpp"
 #include "runner/job_plan.hpp"
 #include "runner/mpi.hpp"
 #include "runner/prepare.hpp"
 #include "runner/report.hpp"
+#include "runner/run.hpp"
 #include "runner/stop.hpp"
 #include "runner/stream_engine.hpp"
 

@@ -5,7 +5,7 @@
 #include "runner/job_file.hpp"
 #include "runner/job_plan.hpp"
 #include "runner/prepare.hpp"
-#include "runner/stream_engine.hpp"
+#include "runner/stages.hpp"
 #include "runner/timeline.hpp"
 
 #include <cstdint>

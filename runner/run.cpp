@@ -327,7 +327,7 @@ ExitCode run_claimed(const RunCommand& command, PreparedJob& prepared, const Ran
                      std::filesystem::current_path().string(),
                      prepared.input.notes,
                      beginning.notes};
-    ranks.first_alone([&] { complete_output(prepared, beginning, report); });
+    ranks.first_alone([&] { complete_output(prepared, beginning, provenance(report)); });
     attendant.reset(); // on every rank, before the folder of its files goes
     ranks.barrier();
     report.wall_seconds = seconds_since(start);

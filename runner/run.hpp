@@ -2,16 +2,29 @@
 #pragma once
 
 #include "runner/bind_rank.hpp"
-#include "runner/command_line.hpp"
+#include "runner/job_file.hpp"
 #include "runner/mpi.hpp"
 #include "runner/prepare.hpp"
 
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace runner {
+
+/// `runner JOB.toml`, `runner run JOB.toml`.
+struct RunCommand {
+    std::string job;
+    std::vector<std::string> settings;    ///< table.key=value, in the order given
+    std::optional<BackendChoice> backend; ///< over the job file's
+    std::optional<ResumeChoice> resume;   ///< over the job file's
+    bool quiet = false;                   ///< no progress; errors and warnings only
+    std::vector<std::string> reports;     ///< files to write, each ending in .json or .html
+    std::optional<std::string> trace;     ///< file to write
+    std::optional<double> max_seconds;    ///< of wall time, after which the run has stopped
+};
 
 /// Runs a job on all ranks: `runner JOB.toml`. Collective. Returns `ok`, or `stopped` when it can
 /// be resumed. Progress and what is said go to standard error. A failure before the stream starts

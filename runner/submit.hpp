@@ -2,12 +2,27 @@
 #pragma once
 
 #include "base/error.hpp"
-#include "runner/command_line.hpp"
+#include "runner/job_file.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace runner {
+
+/// `runner submit JOB.toml`.
+struct SubmitCommand {
+    std::string job;
+    std::vector<std::string> settings;
+    std::optional<BackendChoice> backend; ///< over the job file's
+    std::string site;                     ///< the site file
+    std::optional<int> nodes;             ///< nothing: the fewest that do
+    std::optional<int> array;             ///< tasks that share a batch
+    std::optional<int> throttle;          ///< of these, the most at once
+    std::optional<double> seconds;        ///< for Slurm's time limit
+    std::optional<std::string> profile;   ///< to estimate that from
+    bool dry_run = false;                 ///< only print what would be submitted
+};
 
 /// What `runner submit` has to say.
 struct SubmitReport {

@@ -3,7 +3,7 @@
 
 #include "base/error.hpp"
 #include "runner/heartbeat.hpp"
-#include "runner/stream_engine.hpp"
+#include "runner/stages.hpp"
 
 #include <chrono>
 #include <cstdint>
