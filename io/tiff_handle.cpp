@@ -18,6 +18,15 @@ namespace {
 
 constexpr const char* what = "cannot read the TIFF file";
 
+[[noreturn]] void refuse(const std::string& where, const std::string& why) {
+    std::string said = printable(why);
+    while (said.ends_with('.')) {
+        said.pop_back();
+    }
+    throw Error(ExitCode::input,
+                {what, where, said, "The file may be damaged: get it again, or see tiffinfo"});
+}
+
 } // namespace
 
 /// What libtiff calls. No exception passes through its C code: it is kept as text.
@@ -33,7 +42,7 @@ struct TiffHandle::Calls {
             tiff.position_ += there;
             return there;
         } catch (const std::exception& error) {
-            keep(tiff, error.what());
+            keep(tiff.complaint_, error.what());
             return -1;
         }
     }
@@ -58,32 +67,37 @@ struct TiffHandle::Calls {
         try {
             return static_cast<toff_t>(tiff.file_.size());
         } catch (const std::exception& error) {
-            keep(tiff, error.what());
+            keep(tiff.complaint_, error.what());
             return 0;
         }
     }
 
     static int complain(TIFF* /*tiff*/, void* handle, const char* /*module*/, const char* format,
                         va_list arguments) {
+        keep(of(handle).complaint_, formatted(format, arguments).data());
+        return 1;
+    }
+
+    static int warn(TIFF* /*tiff*/, void* handle, const char* /*module*/, const char* format,
+                    va_list arguments) {
+        keep(of(handle).warning_, formatted(format, arguments).data());
+        return 1;
+    }
+
+    static std::array<char, 512> formatted(const char* format, va_list arguments) {
         std::array<char, 512> text{};
         (void)std::vsnprintf(text.data(), text.size(), format, arguments);
-        keep(of(handle), text.data());
-        return 1;
+        return text;
     }
 
-    static int ignore(TIFF* /*tiff*/, void* /*handle*/, const char* /*module*/,
-                      const char* /*format*/, va_list /*arguments*/) {
-        return 1;
-    }
-
-    /// The first complaint is the cause of those that follow.
-    static void keep(TiffHandle& tiff, const char* text) {
+    /// The first is the cause of those that follow.
+    static void keep(std::string& kept, const char* text) {
         try {
-            if (tiff.complaint_.empty()) {
-                tiff.complaint_ = text;
+            if (kept.empty()) {
+                kept = text;
             }
         } catch (const std::bad_alloc&) {
-            tiff.complaint_.clear();
+            kept.clear();
         }
     }
 };
@@ -96,7 +110,7 @@ TiffHandle::TiffHandle(const std::string& file) : file_(file, File::Mode::read) 
     }
     TIFFOpenOptionsSetMaxSingleMemAlloc(options, GiB);
     TIFFOpenOptionsSetErrorHandlerExtR(options, Calls::complain, this);
-    TIFFOpenOptionsSetWarningHandlerExtR(options, Calls::ignore, this);
+    TIFFOpenOptionsSetWarningHandlerExtR(options, Calls::warn, this);
     // "m": not by mapping, where a file that gets shorter would end the program.
     tiff_ = TIFFClientOpenExt(file.c_str(), "rm", this, Calls::read, Calls::write, Calls::seek,
                               Calls::close, Calls::size, nullptr, nullptr, options);
@@ -123,12 +137,13 @@ std::uint16_t TiffHandle::short_number(std::uint32_t tag) const {
 }
 
 void TiffHandle::fail(const std::string& where, const std::string& why) const {
-    std::string said = printable(complaint_);
-    while (said.ends_with('.')) {
-        said.pop_back();
+    refuse(where, complaint_.empty() ? why : "libtiff says: " + complaint_);
+}
+
+void TiffHandle::refuse_guesses(const std::string& where) const {
+    if (!warning_.empty()) {
+        refuse(where, "libtiff warns: " + warning_);
     }
-    throw Error(ExitCode::input, {what, where, said.empty() ? why : "libtiff says: " + said,
-                                  "The file may be damaged: get it again, or see tiffinfo"});
 }
 
 } // namespace runner

@@ -11,8 +11,8 @@ struct tiff;
 namespace runner {
 
 /// A TIFF file opened for reading by libtiff, which reads it through `File`. What libtiff or the
-/// storage complain of becomes an Error; libtiff's warnings are dropped. No single piece of memory
-/// that it takes is larger than 1 GiB.
+/// storage complain of becomes an Error. libtiff's warnings are kept for refuse_guesses(). No
+/// single piece of memory that it takes is larger than 1 GiB.
 class TiffHandle {
   public:
     /// At its first page. @throws Error (input).
@@ -31,8 +31,16 @@ class TiffHandle {
     /// @throws Error (input): at `where`, what was complained of last, or where nothing was, `why`.
     [[noreturn]] void fail(const std::string& where, const std::string& why) const;
 
-    /// Forgets what was complained of: a call follows whose failure fail() is to explain.
-    void clear() { complaint_.clear(); }
+    /// Forgets complaints and warnings: a call follows whose failure fail() is to explain.
+    void clear() {
+        complaint_.clear();
+        warning_.clear();
+    }
+
+    /// To be called after elements were unpacked. libtiff only warns where it drops or makes up
+    /// elements ("Discarding 3 bytes", "Corrupt JPEG data"), and goes on.
+    /// @throws Error (input) at `where` if it has warned since clear().
+    void refuse_guesses(const std::string& where) const;
 
   private:
     struct Calls;
@@ -40,6 +48,7 @@ class TiffHandle {
     File file_;
     std::int64_t position_ = 0;
     std::string complaint_;
+    std::string warning_;
     tiff* tiff_ = nullptr;
 };
 

@@ -35,6 +35,25 @@ std::string compression_name(std::uint16_t scheme) {
     return codec == nullptr ? std::to_string(scheme) : codec->name;
 }
 
+/// Of volumes libtiff 4.5 finds the tiles of all slices, but the strips of the first slice only,
+/// and takes every tile for one slice deep.
+void set_depth(const TiffHandle& tiff, TiffPages& page, const std::string& where) {
+    page.depth = tiff.number(TIFFTAG_IMAGEDEPTH);
+    if (page.depth < 1) {
+        refuse(where, "its ImageDepth is 0", "Make it again: it has no slices");
+    }
+    const std::uint32_t tile_depth = tiff.number(TIFFTAG_TILEDEPTH);
+    const bool in_strips = page.storage == "strips";
+    if (in_strips ? page.depth > 1 : tile_depth != 1) {
+        refuse(where,
+               "it is a volume of " + std::to_string(page.depth) + " slices (ImageDepth) " +
+                   (in_strips ? "in strips" : "in tiles of " + std::to_string(tile_depth)) +
+                   ", which libtiff cannot read",
+               "Save it with a page for each slice, as "
+               "tifffile.imwrite(NEW, tifffile.imread(OLD)) does in Python");
+    }
+}
+
 /// The page that the handle is at.
 TiffPages page_of(const TiffHandle& tiff, const std::string& where) {
     TiffPages page;
@@ -65,6 +84,7 @@ TiffPages page_of(const TiffHandle& tiff, const std::string& where) {
                "Save it with another compression");
     }
     page.storage = TIFFIsTiled(tiff.get()) != 0 ? "tiles" : "strips";
+    set_depth(tiff, page, where);
     return page;
 }
 
@@ -105,6 +125,9 @@ void note_meaning(const TiffHandle& tiff, TiffPages& pages) {
 
 ArrayInfo TiffPages::array() const {
     ArrayInfo array{type, {height, width}};
+    if (depth > 1) {
+        array.shape.insert(array.shape.begin(), depth);
+    }
     if (pages() > 1) {
         array.shape.insert(array.shape.begin(), pages());
     }
@@ -132,7 +155,7 @@ TiffPages list_tiff_pages(TiffHandle& tiff) {
                 note_meaning(tiff, pages);
             } else if (page.array() != ArrayInfo{pages.type, page.array().shape} ||
                        page.width != pages.width || page.height != pages.height ||
-                       page.samples != pages.samples) {
+                       page.depth != pages.depth || page.samples != pages.samples) {
                 refuse(where, "it is " + page_text(page) + ", and the first page is not",
                        "Split the file into such of like pages, as with tiffsplit");
             }
@@ -154,7 +177,7 @@ TiffPages list_tiff_pages(TiffHandle& tiff) {
             format_error({"reduced images are left out", file,
                           std::to_string(reduced) + " of its pages are such", ""}));
     }
-    if (std::ssize(pages.offsets) == 1 && images > 1) {
+    if (std::ssize(pages.offsets) == 1 && images > 1 && pages.depth == 1) {
         pages.hidden_pages = images - 1;
     }
     check_readable_shape(pages.array(), file, what);

@@ -15,6 +15,7 @@ struct TiffPages {
     ElementType type = ElementType::uint8;
     std::int64_t height = 0;
     std::int64_t width = 0;
+    std::int64_t depth = 1;             ///< slices of a page, which is a volume then (ImageDepth)
     int samples = 1;                    ///< of a pixel, together: 1, or 3 for colour
     std::vector<std::uint64_t> offsets; ///< of each page's directory in the file
     /// More pages than directories, as ImageJ writes large stacks: all follow the first's elements.
@@ -24,7 +25,8 @@ struct TiffPages {
     std::vector<std::string> notes;
 
     std::int64_t pages() const { return std::ssize(offsets) + hidden_pages; }
-    /// [pages, height, width], without `pages` where there is one, with the samples of colour last.
+    /// [pages, depth, height, width], without `pages` and `depth` where they are 1, with the
+    /// samples of colour last.
     ArrayInfo array() const;
 };
 

@@ -8,6 +8,7 @@
 #include "io/row_geometry.hpp"
 #include "io/swap_bytes.hpp"
 #include "io/tiff_pages.hpp"
+#include "io/tiff_stream_check.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -21,6 +22,14 @@ namespace {
 
 /// Of memory for one row of tiles.
 constexpr std::int64_t most_tile_bytes = 4 * GiB;
+
+/// Lines of a page, unpacked from the tiles side by side. They count through all slices.
+struct Band {
+    std::int64_t line = 0;
+    std::int64_t lines = 0;
+
+    bool holds(std::int64_t number) const { return number >= line && number < line + lines; }
+};
 
 class TiffReader final : public RowReader {
   public:
@@ -86,9 +95,10 @@ class TiffReader final : public RowReader {
     /// Lines of all pages, one after the other.
     void read_lines(std::int64_t first, std::int64_t lines, std::byte* to) {
         while (lines > 0) {
-            const std::int64_t page = first / pages_.height;
-            const std::int64_t line = first % pages_.height;
-            const std::int64_t count = std::min(lines, pages_.height - line);
+            const std::int64_t page_lines = pages_.depth * pages_.height;
+            const std::int64_t page = first / page_lines;
+            const std::int64_t line = first % page_lines;
+            const std::int64_t count = std::min(lines, page_lines - line);
             go_to(page);
             if (is_plain_) {
                 read_strips(line, count, to);
@@ -113,7 +123,8 @@ class TiffReader final : public RowReader {
             tiff_.fail(where(page), "it cannot be read");
         }
         page_ = page;
-        band_ = -1;
+        band_ = {};
+        checked_strip_ = -1;
         is_tiled_ = TIFFIsTiled(tiff_.get()) != 0;
         const std::uint32_t rows = tiff_.number(TIFFTAG_ROWSPERSTRIP);
         strip_lines_ = rows == 0 ? pages_.height : std::min<std::int64_t>(rows, pages_.height);
@@ -178,30 +189,34 @@ class TiffReader final : public RowReader {
 
     /// Line by line: libtiff goes on in a strip where it was.
     void decode_strips(std::int64_t line, std::int64_t lines, std::byte* to) {
-        tiff_.clear();
         for (std::int64_t i = 0; i < lines; ++i) {
+            const std::string place = where_line(line + i);
+            if (const std::int64_t strip = (line + i) / strip_lines_; strip != checked_strip_) {
+                const std::int64_t inside =
+                    std::min(strip_lines_, pages_.height - strip * strip_lines_);
+                check_.check(tiff_, static_cast<std::uint32_t>(strip),
+                             {inside * line_bytes_, strip_lines_ * line_bytes_},
+                             place + ", strip " + std::to_string(strip));
+                checked_strip_ = strip;
+            }
+            tiff_.clear();
             if (TIFFReadScanline(tiff_.get(), to + i * line_bytes_,
                                  static_cast<std::uint32_t>(line + i), 0) != 1) {
-                const std::string place = where_line(line + i);
                 page_ = -1; // where libtiff is in the strip is not known now
                 tiff_.fail(place, "it cannot be unpacked");
             }
+            tiff_.refuse_guesses(place);
         }
     }
 
     /// By way of the tiles side by side, which are kept for the lines that follow.
     void read_tiles(std::int64_t line, std::int64_t lines, std::byte* to) {
-        const std::int64_t tile_lines = tiff_.number(TIFFTAG_TILELENGTH);
-        if (tile_lines < 1) {
-            tiff_.fail(where_line(line), "its tiles have no lines");
-        }
         while (lines > 0) {
-            const std::int64_t band = line / tile_lines;
-            if (band != band_) {
-                load_band(band, tile_lines);
+            if (!band_.holds(line)) {
+                load_band(line);
             }
-            const std::int64_t within = line % tile_lines;
-            const std::int64_t count = std::min(lines, tile_lines - within);
+            const std::int64_t within = line - band_.line;
+            const std::int64_t count = std::min(lines, band_.lines - within);
             std::copy_n(band_lines_.data() + within * line_bytes_, count * line_bytes_, to);
             line += count;
             lines -= count;
@@ -209,35 +224,53 @@ class TiffReader final : public RowReader {
         }
     }
 
-    void load_band(std::int64_t band, std::int64_t tile_lines) {
-        band_ = -1;
+    void load_band(std::int64_t line) {
         tiff_.clear();
-        const std::int64_t tile_width = tiff_.number(TIFFTAG_TILEWIDTH);
-        const std::int64_t pixel = pages_.samples * size_of(pages_.type);
-        const tmsize_t tile_bytes = TIFFTileSize(tiff_.get());
-        const std::int64_t tile_line = tile_width * pixel;
-        if (tile_line < 1 || tile_bytes % tile_line != 0 || tile_bytes / tile_line != tile_lines) {
-            tiff_.fail(where_line(band * tile_lines), "a tile is not as large as its extents say");
+        const std::int64_t tile_lines = tiff_.number(TIFFTAG_TILELENGTH);
+        if (tile_lines < 1) {
+            tiff_.fail(where_line(line), "its tiles have no lines");
         }
-        const std::int64_t lines = std::min(tile_lines, pages_.height - band * tile_lines);
-        if (tile_bytes > most_tile_bytes || lines > most_tile_bytes / line_bytes_) {
-            tiff_.fail(where_line(band * tile_lines),
+        const std::int64_t y = line % pages_.height;
+        const std::int64_t first = y / tile_lines * tile_lines;
+        const Band band{line - y + first, std::min(tile_lines, pages_.height - first)};
+        band_ = {};
+        const std::int64_t tile_width = tiff_.number(TIFFTAG_TILEWIDTH);
+        const std::int64_t tile_line = tile_width * pages_.samples * size_of(pages_.type);
+        const tmsize_t tile_bytes = TIFFTileSize(tiff_.get());
+        if (tile_line < 1 || tile_bytes % tile_line != 0 || tile_bytes / tile_line != tile_lines) {
+            tiff_.fail(where_line(band.line), "a tile is not as large as its extents say");
+        }
+        if (tile_bytes > most_tile_bytes || band.lines > most_tile_bytes / line_bytes_) {
+            tiff_.fail(where_line(band.line),
                        "its tiles side by side take more than " + size_text(most_tile_bytes));
         }
         tile_.resize(static_cast<std::size_t>(tile_bytes));
-        band_lines_.resize(static_cast<std::size_t>(lines * line_bytes_));
+        band_lines_.resize(static_cast<std::size_t>(band.lines * line_bytes_));
         for (std::int64_t x = 0; x < pages_.width; x += tile_width) {
-            if (TIFFReadTile(tiff_.get(), tile_.data(), static_cast<std::uint32_t>(x),
-                             static_cast<std::uint32_t>(band * tile_lines), 0, 0) < 0) {
-                tiff_.fail(where_line(band * tile_lines), "a tile cannot be unpacked");
-            }
-            const std::int64_t bytes = std::min(tile_width, pages_.width - x) * pixel;
-            for (std::int64_t y = 0; y < lines; ++y) {
-                std::copy_n(tile_.data() + y * tile_width * pixel, bytes,
-                            band_lines_.data() + y * line_bytes_ + x * pixel);
-            }
+            load_tile(band, x, tile_line);
         }
         band_ = band;
+    }
+
+    /// The tile at column `x`, into its place in `band_lines_`.
+    void load_tile(const Band& band, std::int64_t x, std::int64_t tile_line) {
+        const auto column = static_cast<std::uint32_t>(x);
+        const auto y = static_cast<std::uint32_t>(band.line % pages_.height);
+        const auto slice = static_cast<std::uint32_t>(band.line / pages_.height);
+        const std::uint32_t number = TIFFComputeTile(tiff_.get(), column, y, slice, 0);
+        const std::string place = where_line(band.line) + ", tile " + std::to_string(number);
+        check_.check(tiff_, number, {std::ssize(tile_), std::ssize(tile_)}, place);
+        tiff_.clear();
+        if (TIFFReadTile(tiff_.get(), tile_.data(), column, y, slice, 0) < 0) {
+            tiff_.fail(place, "it cannot be unpacked");
+        }
+        tiff_.refuse_guesses(place);
+        const std::int64_t pixel = pages_.samples * size_of(pages_.type);
+        const std::int64_t bytes = std::min(tile_line, (pages_.width - x) * pixel);
+        for (std::int64_t i = 0; i < band.lines; ++i) {
+            std::copy_n(tile_.data() + i * tile_line, bytes,
+                        band_lines_.data() + i * line_bytes_ + x * pixel);
+        }
     }
 
     TiffHandle tiff_;
@@ -249,7 +282,9 @@ class TiffReader final : public RowReader {
     bool is_tiled_ = false;
     bool is_plain_ = false; ///< strips that are as elements are, but for the order of bytes
     std::int64_t strip_lines_ = 1;
-    std::int64_t band_ = -1; ///< of tiles, that band_lines_ holds
+    TiffStreamCheck check_;
+    std::int64_t checked_strip_ = -1; ///< the last one that check_ has passed
+    Band band_;                       ///< that band_lines_ holds
     std::vector<std::byte> band_lines_;
     std::vector<std::byte> tile_;
     std::vector<std::byte> line_;
