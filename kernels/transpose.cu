@@ -14,8 +14,8 @@ constexpr int default_group = 16;
 /// Rows shorter than this go through boxes, which read and write several of them at once.
 constexpr std::int64_t least_row_bytes = 64;
 
-/// The same where weaving does.
-constexpr std::int64_t least_woven_row_bytes = 128;
+/// The same where interleaving does.
+constexpr std::int64_t least_interleaved_row_bytes = 128;
 
 std::int64_t row_bytes(const TransposeAxes& axes) {
     return axes.axis[static_cast<std::size_t>(axes.in_fastest())].extent * axes.element_bytes;
@@ -27,7 +27,8 @@ std::int64_t row_bytes(const TransposeAxes& axes) {
 double worth(const TileChoice& choice, const TransposeAxes& axes, int number) {
     const bool aligned = choice.form.start == RowStart::aligned;
     const double filled = filled_part(choice, axes);
-    // Tiles of floats beat a weave even if 12 of 32 columns are filled (0.94 of a copy to 0.75).
+    // Tiles of floats beat interleaving even if 12 of 32 columns are filled (0.94 of a copy to
+    // 0.75).
     const double least = aligned && axes.element_bytes == 4 ? 0.35 : 0.45;
     return filled < least ? 0
                           : (aligned ? 2.0 : 1.0) + 0.3 * filled - 0.05 * number -
@@ -67,14 +68,14 @@ std::optional<TileChoice> choose_tiles(const TransposeAxes& axes, const std::byt
 /// Where boxes could do the same, and do at 4 bytes and more: points of more than a few elements
 /// that stay whole (0.93 to 0.82 of a copy at 48 bytes), floats that stop being the fastest axis
 /// (0.81 to 0.76; bench/results/transpose-2026-11-21-h200-tune.txt).
-bool weaves_best(const TransposeAxes& axes, const WeavePlan& weave) {
+bool interleaves_best(const TransposeAxes& axes, const InterleavePlan& interleave) {
     if (axes.element_bytes < 4) {
         return true;
     }
     if (moves_rows(axes)) {
-        return weave.strands <= 4 && axes.element_bytes < 16;
+        return interleave.components <= 4 && axes.element_bytes < 16;
     }
-    return axes.element_bytes != 4 || weave.woven == WeavePlan::Woven::out;
+    return axes.element_bytes != 4 || interleave.interleaved == InterleavePlan::Side::out;
 }
 
 struct Move {
@@ -90,8 +91,8 @@ struct Move {
     void operator()(const MoveBoxes& boxes) const {
         transpose_by_boxes(queue, plan_boxes(axes, boxes.wish), boxes.group, in, out);
     }
-    void operator()(const MoveWeave& weave) const {
-        transpose_by_weave(queue, weave.plan, in, out);
+    void operator()(const MoveInterleaved& interleave) const {
+        transpose_interleaved(queue, interleave.plan, in, out);
     }
 };
 
@@ -112,11 +113,11 @@ struct Text {
         return "boxes run " + std::to_string(boxes.wish.run_bytes) + " B, box " +
                std::to_string(boxes.wish.box_bytes) + " B, group " + std::to_string(boxes.group);
     }
-    std::string operator()(const MoveWeave& weave) const {
-        const WeavePlan& plan = weave.plan;
-        return "weave " + std::to_string(plan.strands) + " x " + std::to_string(plan.box_along) +
-               " x " + std::to_string(plan.box_others) +
-               (plan.woven == WeavePlan::Woven::out ? " out" : " in");
+    std::string operator()(const MoveInterleaved& interleave) const {
+        const InterleavePlan& plan = interleave.plan;
+        return "interleave " + std::to_string(plan.components) + " x " +
+               std::to_string(plan.box_along) + " x " + std::to_string(plan.box_others) +
+               (plan.interleaved == InterleavePlan::Side::out ? " out" : " in");
     }
 };
 
@@ -124,17 +125,17 @@ struct Text {
 
 TransposeChoice choose_transpose(const TransposeAxes& axes, const std::byte* in,
                                  const std::byte* out) {
-    const std::optional<WeavePlan> weave = plan_weave(axes);
-    if (moves_rows(axes) &&
-        (weave ? row_bytes(axes) >= least_woven_row_bytes : row_bytes(axes) >= least_row_bytes)) {
+    const std::optional<InterleavePlan> interleave = plan_interleave(axes);
+    if (moves_rows(axes) && (interleave ? row_bytes(axes) >= least_interleaved_row_bytes
+                                        : row_bytes(axes) >= least_row_bytes)) {
         return MoveRows{};
     }
     if (const auto tiles = choose_tiles(axes, in, out)) {
         return MoveTiles{*tiles};
     }
-    if (weave && is_worth_weaving(*weave)) {
-        if (weaves_best(axes, *weave)) {
-            return MoveWeave{*weave};
+    if (interleave && is_worth_interleaving(*interleave)) {
+        if (interleaves_best(axes, *interleave)) {
+            return MoveInterleaved{*interleave};
         }
         return MoveBoxes{{128, moves_rows(axes) ? 32768 : 49152}, default_group};
     }
@@ -153,8 +154,8 @@ std::vector<TransposeChoice> all_transpose_choices(const TransposeAxes& axes, co
             choices.emplace_back(MoveTiles{tiles});
         }
     }
-    if (const auto weave = plan_weave(axes)) {
-        choices.emplace_back(MoveWeave{*weave});
+    if (const auto interleave = plan_interleave(axes)) {
+        choices.emplace_back(MoveInterleaved{*interleave});
     }
     for (const int box_bytes : {16384, 32768, 49152}) {
         for (const int run_bytes : {128, 512}) {

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "kernels/transpose_boxes.hpp"
+#include "kernels/transpose_interleave.hpp"
 #include "kernels/transpose_rows.hpp"
 #include "kernels/transpose_tiles.hpp"
-#include "kernels/transpose_weave.hpp"
 
 #include <cstddef>
 #include <string>
@@ -21,12 +21,12 @@ struct MoveBoxes {
     BoxWish wish;
     int group;
 };
-struct MoveWeave {
-    WeavePlan plan;
+struct MoveInterleaved {
+    InterleavePlan plan;
 };
 
 /// Which of the CUDA kernels does a transposition, and how it is set.
-using TransposeChoice = std::variant<MoveRows, MoveTiles, MoveBoxes, MoveWeave>;
+using TransposeChoice = std::variant<MoveRows, MoveTiles, MoveBoxes, MoveInterleaved>;
 
 /// The one that `transpose` takes. @param axes at least one.
 TransposeChoice choose_transpose(const TransposeAxes& axes, const std::byte* in,

@@ -128,11 +128,12 @@ TEST_F(TransposeCuda, EveryWayMovesRowsThatBeginWithinWords) {
     }
 }
 
-TEST_F(TransposeCuda, WeavesGiveTheSame) {
+TEST_F(TransposeCuda, InterleavingGivesTheSame) {
     TransposeCases cases(24);
     for (const std::int64_t few : {2, 3, 8, 12}) {
         for (const int element_bytes : {1, 2, 4, 8}) {
-            // Runs and woven rows that go the same way, that cross, and points that stay whole.
+            // Runs and interleaved rows that go the same way, that cross, and points that stay
+            // whole.
             for (const auto& t : {dense_transposition({few, 1, 1605}, {1, 2, 0}, element_bytes),
                                   dense_transposition({2, 801, few}, {0, 2, 1}, element_bytes),
                                   dense_transposition({few, 99, 131}, {2, 1, 0}, element_bytes),
@@ -140,9 +141,9 @@ TEST_F(TransposeCuda, WeavesGiveTheSame) {
                                   dense_transposition({99, 131, few}, {1, 0, 2}, element_bytes)}) {
                 TransposeBuffers<CudaQueue> buffers(queue(), cases, t, 1, 3);
                 const TransposeAxes axes = reduce_axes(t, buffers.in(), buffers.out());
-                const auto plan = plan_weave(axes);
+                const auto plan = plan_interleave(axes);
                 ASSERT_TRUE(plan) << describe(t);
-                transpose_by_weave(queue(), *plan, buffers.in(), buffers.out());
+                transpose_interleaved(queue(), *plan, buffers.in(), buffers.out());
                 EXPECT_EQ("", buffers.wrong());
             }
         }

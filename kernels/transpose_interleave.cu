@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The weave kernel: a few strands become the fastest axis, or stop being it. Both sides are moved
-// in aligned vectors of 16 bytes; runs lie in shared memory as far beyond a multiple of 16 as in
-// memory, and a thread knows where the elements of its vectors are in every row.
-#include "kernels/transpose_weave.hpp"
+// The interleave kernel: a few components become the fastest axis, or stop being it. Both sides are
+// moved in aligned vectors of 16 bytes; runs lie in shared memory as far beyond a multiple of 16 as
+// in memory, and a thread knows where the elements of its vectors are in every row.
+#include "kernels/transpose_interleave.hpp"
 
 #include "kernels/dynamic_shared.cuh"
 #include "kernels/launch.cuh"
@@ -14,12 +14,12 @@ namespace {
 constexpr int threads = 256;
 constexpr int at_once = 4; ///< vectors that a thread has in flight
 
-struct WeaveCall {
-    WeavePlan plan;
+struct InterleaveCall {
+    InterleavePlan plan;
     const std::byte* in;
     std::byte* out;
     Divisor boxes_along;
-    Divisor strands;
+    Divisor components;
     Divisor lanes;
     Divisor run_vectors; ///< of a whole box's run, wherever it begins
     Divisor runs_along;
@@ -27,25 +27,26 @@ struct WeaveCall {
 };
 
 /// What one block of threads moves.
-template <class Plain, class Woven> struct WeaveBox {
-    Plain* plain;
-    Woven* woven;
+template <class Planar, class Interleaved> struct InterleaveBox {
+    Planar* planar;
+    Interleaved* interleaved;
     int along;
     int others;
     int run; ///< bytes
-    int row; ///< bytes of all that is dense on the woven side
+    int row; ///< bytes of all that is dense on the interleaved side
 };
 
-template <class Plain, class Woven>
-__device__ WeaveBox<Plain, Woven> weave_box(const WeaveCall& call, Plain* plain, Woven* woven) {
-    const WeavePlan& plan = call.plan;
+template <class Planar, class Interleaved>
+__device__ InterleaveBox<Planar, Interleaved>
+interleave_box(const InterleaveCall& call, Planar* planar, Interleaved* interleaved) {
+    const InterleavePlan& plan = call.plan;
     const Divided at = divide(blockIdx.x, call.boxes_along);
     const std::int64_t along = static_cast<std::int64_t>(at.rest) * plan.box_along;
     const std::int64_t other = static_cast<std::int64_t>(at.quotient) * plan.box_others;
-    const int point = plan.strands * plan.element_bytes;
-    WeaveBox<Plain, Woven> box;
-    box.plain = plain + along * plan.plain_along + other * plan.plain_other;
-    box.woven = woven + along * point + other * plan.woven_other;
+    const int point = plan.components * plan.element_bytes;
+    InterleaveBox<Planar, Interleaved> box;
+    box.planar = planar + along * plan.planar_along + other * plan.planar_other;
+    box.interleaved = interleaved + along * point + other * plan.interleaved_other;
     box.along =
         static_cast<int>(min(static_cast<std::int64_t>(plan.box_along), plan.along - along));
     box.others =
@@ -95,37 +96,37 @@ __device__ void store_vector(std::byte* to, const uint4& value, int start, int l
 }
 
 /// A vector of a run: where it is in the run, in memory and in shared memory.
-template <class Plain> struct RunVector {
-    Plain* place;
+template <class Planar> struct RunVector {
+    Planar* place;
     int start; ///< the run's length where there is nothing
     int shared;
 };
 
-template <class Plain, class Woven>
-__device__ RunVector<Plain> run_vector(const WeaveCall& call, const WeaveBox<Plain, Woven>& box,
-                                       int index) {
-    const WeavePlan& plan = call.plan;
+template <class Planar, class Interleaved>
+__device__ RunVector<Planar> run_vector(const InterleaveCall& call,
+                                        const InterleaveBox<Planar, Interleaved>& box, int index) {
+    const InterleavePlan& plan = call.plan;
     const Divided of_run = divide(static_cast<std::uint32_t>(index), call.run_vectors);
-    const Divided of_strand = divide(of_run.quotient, call.runs_along);
+    const Divided of_component = divide(of_run.quotient, call.runs_along);
     const auto vector = static_cast<int>(of_run.rest);
-    const auto along = static_cast<int>(of_strand.rest);
-    const auto strand = static_cast<int>(of_strand.quotient);
-    RunVector<Plain> result{box.plain, box.run, 0};
-    if (strand < plan.run_strands && along < box.along) {
-        Plain* begin = box.plain + strand * plan.plain_strand +
-                       (plan.run_each_along ? along * plan.plain_along : 0);
+    const auto along = static_cast<int>(of_component.rest);
+    const auto component = static_cast<int>(of_component.quotient);
+    RunVector<Planar> result{box.planar, box.run, 0};
+    if (component < plan.run_components && along < box.along) {
+        Planar* begin = box.planar + component * plan.planar_component +
+                        (plan.run_each_along ? along * plan.planar_along : 0);
         result.start = 16 * vector - static_cast<int>(beyond(begin, 16));
         result.place = begin + result.start;
         result.shared =
-            strand * plan.shared_run_strand + along * plan.shared_run_along + 16 * vector;
+            component * plan.shared_run_component + along * plan.shared_run_along + 16 * vector;
     }
     return result;
 }
 
 template <int element, class Box>
-__device__ void read_runs(const WeaveCall& call, const Box& box, std::byte* shared) {
+__device__ void read_runs(const InterleaveCall& call, const Box& box, std::byte* shared) {
     const int all =
-        call.plan.run_strands * static_cast<int>(call.runs_along.value * call.run_vectors.value);
+        call.plan.run_components * static_cast<int>(call.runs_along.value * call.run_vectors.value);
     for (int i = static_cast<int>(threadIdx.x); i < all; i += at_once * threads) {
         uint4 values[at_once];
         int places[at_once];
@@ -147,9 +148,9 @@ __device__ void read_runs(const WeaveCall& call, const Box& box, std::byte* shar
 }
 
 template <int element, class Box>
-__device__ void write_runs(const WeaveCall& call, const Box& box, const std::byte* shared) {
+__device__ void write_runs(const InterleaveCall& call, const Box& box, const std::byte* shared) {
     const int all =
-        call.plan.run_strands * static_cast<int>(call.runs_along.value * call.run_vectors.value);
+        call.plan.run_components * static_cast<int>(call.runs_along.value * call.run_vectors.value);
 #pragma unroll 2
     for (int i = static_cast<int>(threadIdx.x); i < all; i += threads) {
         const auto vector = run_vector(call, box, i);
@@ -162,43 +163,44 @@ __device__ void write_runs(const WeaveCall& call, const Box& box, const std::byt
 }
 
 /// Where the elements of a thread's vector are in shared memory, in row 0.
-template <int element> struct Strands {
+template <int element> struct Components {
     static constexpr int count = 16 / element;
     int place[count];
 };
 
 /// `start` is where in the row the vector begins, from −15 on.
 template <int element, class Box>
-__device__ Strands<element> strands_at(const WeaveCall& call, const Box& box, int start) {
-    const WeavePlan& plan = call.plan;
-    constexpr int count = Strands<element>::count;
-    Strands<element> result;
+__device__ Components<element> components_at(const InterleaveCall& call, const Box& box,
+                                             int start) {
+    const InterleavePlan& plan = call.plan;
+    constexpr int count = Components<element>::count;
+    Components<element> result;
 #pragma unroll
     for (int i = 0; i < count; ++i) {
         // A few points more, so that the number is not negative.
-        const int number = start / element + i + count * plan.strands;
-        const Divided at = divide(static_cast<std::uint32_t>(number), call.strands);
+        const int number = start / element + i + count * plan.components;
+        const Divided at = divide(static_cast<std::uint32_t>(number), call.components);
         const int along = static_cast<int>(at.quotient) - count;
-        const int strand = static_cast<int>(at.rest);
-        const std::byte* run = box.plain + strand * plan.plain_strand +
-                               (plan.run_each_along ? along * plan.plain_along : 0);
-        result.place[i] = strand * plan.shared_strand + along * plan.shared_along +
+        const int component = static_cast<int>(at.rest);
+        const std::byte* run = box.planar + component * plan.planar_component +
+                               (plan.run_each_along ? along * plan.planar_along : 0);
+        result.place[i] = component * plan.shared_component + along * plan.shared_along +
                           static_cast<int>(beyond(run, 16));
     }
     return result;
 }
 
 template <int element>
-__device__ uint4 gather(const std::byte* shared, const Strands<element>& strands, int first,
+__device__ uint4 gather(const std::byte* shared, const Components<element>& components, int first,
                         int end) {
     std::uint32_t words[4] = {0, 0, 0, 0};
 #pragma unroll
-    for (int i = 0; i < Strands<element>::count; ++i) {
+    for (int i = 0; i < Components<element>::count; ++i) {
         const int k = i * element;
         if (k < first || k >= end) {
             continue;
         }
-        const std::byte* place = shared + strands.place[i];
+        const std::byte* place = shared + components.place[i];
         if constexpr (element == 16) {
             return *reinterpret_cast<const uint4*>(place);
         } else if constexpr (element == 8) {
@@ -214,16 +216,16 @@ __device__ uint4 gather(const std::byte* shared, const Strands<element>& strands
 }
 
 template <int element>
-__device__ void scatter(std::byte* shared, const Strands<element>& strands, const uint4& value,
-                        int first, int end) {
+__device__ void scatter(std::byte* shared, const Components<element>& components,
+                        const uint4& value, int first, int end) {
     const std::uint32_t words[4] = {value.x, value.y, value.z, value.w};
 #pragma unroll
-    for (int i = 0; i < Strands<element>::count; ++i) {
+    for (int i = 0; i < Components<element>::count; ++i) {
         const int k = i * element;
         if (k < first || k >= end) {
             continue;
         }
-        std::byte* place = shared + strands.place[i];
+        std::byte* place = shared + components.place[i];
         if constexpr (element == 16) {
             *reinterpret_cast<uint4*>(place) = value;
         } else if constexpr (element == 8) {
@@ -235,11 +237,11 @@ __device__ void scatter(std::byte* shared, const Strands<element>& strands, cons
     }
 }
 
-/// Calls `move(rows, strands, start, place, first_row)` for every vector of a row that the thread
-/// has, `start` and `place` being those in `first_row`, its first row.
+/// Calls `move(rows, components, start, place, first_row)` for every vector of a row that the
+/// thread has, `start` and `place` being those in `first_row`, its first row.
 template <int element, class Box, class F>
-__device__ void for_each_vector(const WeaveCall& call, const Box& box, F&& move) {
-    const WeavePlan& plan = call.plan;
+__device__ void for_each_vector(const InterleaveCall& call, const Box& box, F&& move) {
+    const InterleavePlan& plan = call.plan;
     const Divided at = divide(threadIdx.x, call.lanes);
     const int first_row = static_cast<int>(at.quotient);
     if (first_row >= call.rows_at_once) {
@@ -247,8 +249,8 @@ __device__ void for_each_vector(const WeaveCall& call, const Box& box, F&& move)
     }
     // Other rows of the thread begin as far beyond a multiple of 16: all do where they are parts of
     // one, and elsewhere a thread steps by 32 rows.
-    const std::int64_t pitch = plan.row != 0 ? plan.row : plan.woven_other;
-    auto* row = box.woven + first_row * pitch;
+    const std::int64_t pitch = plan.row != 0 ? plan.row : plan.interleaved_other;
+    auto* row = box.interleaved + first_row * pitch;
     const int before = static_cast<int>(beyond(row, 16));
     const int rows = plan.row != 0 ? (before + box.row + plan.row - 1) / plan.row : box.others;
     const int end = plan.row != 0 ? plan.lanes : (before + box.row + 15) / 16;
@@ -257,37 +259,38 @@ __device__ void for_each_vector(const WeaveCall& call, const Box& box, F&& move)
     }
     for (int vector = static_cast<int>(at.rest); vector < end; vector += plan.lanes) {
         const int start = 16 * vector - before;
-        move(rows, strands_at<element>(call, box, start), start, row + start, first_row, pitch);
+        move(rows, components_at<element>(call, box, start), start, row + start, first_row, pitch);
     }
 }
 
 template <int element, class Box>
-__device__ void write_woven(const WeaveCall& call, const Box& box, const std::byte* shared) {
-    const WeavePlan& plan = call.plan;
+__device__ void write_interleaved(const InterleaveCall& call, const Box& box,
+                                  const std::byte* shared) {
+    const InterleavePlan& plan = call.plan;
     for_each_vector<element>(
         call, box,
-        [&](int rows, const Strands<element>& strands, int start, std::byte* place, int first_row,
-            std::int64_t pitch) {
+        [&](int rows, const Components<element>& components, int start, std::byte* place,
+            int first_row, std::int64_t pitch) {
             for (int row = first_row; row < rows; row += call.rows_at_once) {
                 const int at = start + row * plan.row;
                 const std::byte* from = shared + row * plan.shared_row;
                 std::byte* to = place + (row - first_row) * pitch;
                 if (at >= 0 && at + 16 <= box.row) {
-                    store<Use::once>(to, gather<element>(from, strands, 0, 16));
+                    store<Use::once>(to, gather<element>(from, components, 0, 16));
                 } else if (at < box.row) {
-                    store_vector<element>(to, gather<element>(from, strands, -at, box.row - at), at,
-                                          box.row);
+                    store_vector<element>(to, gather<element>(from, components, -at, box.row - at),
+                                          at, box.row);
                 }
             }
         });
 }
 
 template <int element, class Box>
-__device__ void read_woven(const WeaveCall& call, const Box& box, std::byte* shared) {
-    const WeavePlan& plan = call.plan;
+__device__ void read_interleaved(const InterleaveCall& call, const Box& box, std::byte* shared) {
+    const InterleavePlan& plan = call.plan;
     for_each_vector<element>(
         call, box,
-        [&](int rows, const Strands<element>& strands, int start, const std::byte* place,
+        [&](int rows, const Components<element>& components, int start, const std::byte* place,
             int first_row, std::int64_t pitch) {
             for (int first = first_row; first < rows; first += at_once * call.rows_at_once) {
                 uint4 values[at_once];
@@ -309,64 +312,64 @@ __device__ void read_woven(const WeaveCall& call, const Box& box, std::byte* sha
                         continue;
                     }
                     if (at >= 0 && at + 16 <= box.row) {
-                        scatter<element>(to, strands, values[i], 0, 16);
+                        scatter<element>(to, components, values[i], 0, 16);
                     } else {
-                        scatter<element>(to, strands, values[i], -at, box.row - at);
+                        scatter<element>(to, components, values[i], -at, box.row - at);
                     }
                 }
             }
         });
 }
 
-template <int element, WeavePlan::Woven woven>
-__global__ void __launch_bounds__(threads) weave_kernel(WeaveCall call) {
+template <int element, InterleavePlan::Side interleaved>
+__global__ void __launch_bounds__(threads) interleave_kernel(InterleaveCall call) {
     auto* shared = reinterpret_cast<std::byte*>(dynamic_shared());
-    if constexpr (woven == WeavePlan::Woven::out) {
-        const auto box = weave_box(call, call.in, call.out);
+    if constexpr (interleaved == InterleavePlan::Side::out) {
+        const auto box = interleave_box(call, call.in, call.out);
         read_runs<element>(call, box, shared);
         __syncthreads();
-        write_woven<element>(call, box, shared);
+        write_interleaved<element>(call, box, shared);
     } else {
-        const auto box = weave_box(call, call.out, call.in);
-        read_woven<element>(call, box, shared);
+        const auto box = interleave_box(call, call.out, call.in);
+        read_interleaved<element>(call, box, shared);
         __syncthreads();
         write_runs<element>(call, box, shared);
     }
 }
 
-using WeaveKernel = void (*)(WeaveCall);
+using InterleaveKernel = void (*)(InterleaveCall);
 
-template <WeavePlan::Woven woven> WeaveKernel kernel_for(int element_bytes) {
+template <InterleavePlan::Side interleaved> InterleaveKernel kernel_for(int element_bytes) {
     switch (element_bytes) {
-    case 1: return weave_kernel<1, woven>;
-    case 2: return weave_kernel<2, woven>;
-    case 4: return weave_kernel<4, woven>;
-    case 8: return weave_kernel<8, woven>;
-    default: return weave_kernel<16, woven>;
+    case 1: return interleave_kernel<1, interleaved>;
+    case 2: return interleave_kernel<2, interleaved>;
+    case 4: return interleave_kernel<4, interleaved>;
+    case 8: return interleave_kernel<8, interleaved>;
+    default: return interleave_kernel<16, interleaved>;
     }
 }
 
 } // namespace
 
-void transpose_by_weave(CudaQueue& queue, const WeavePlan& plan, const std::byte* in,
-                        std::byte* out) {
+void transpose_interleaved(CudaQueue& queue, const InterleavePlan& plan, const std::byte* in,
+                           std::byte* out) {
     const auto divisor = [](std::int64_t n) { return make_divisor(static_cast<std::uint32_t>(n)); };
     const std::int64_t boxes_along = (plan.along + plan.box_along - 1) / plan.box_along;
     const std::int64_t others = (plan.others + plan.box_others - 1) / plan.box_others;
-    WeaveCall call{};
+    InterleaveCall call{};
     call.plan = plan;
     call.in = in;
     call.out = out;
     call.boxes_along = divisor(boxes_along);
-    call.strands = divisor(plan.strands);
+    call.components = divisor(plan.components);
     call.lanes = divisor(plan.lanes);
     const int run = (plan.run_each_along ? plan.box_others : plan.box_along) * plan.run_unit;
     call.run_vectors = divisor((run + 15) / 16 + 1);
     call.runs_along = divisor(plan.run_each_along ? plan.box_along : 1);
     call.rows_at_once = threads / plan.lanes;
-    const WeaveKernel kernel = plan.woven == WeavePlan::Woven::out
-                                   ? kernel_for<WeavePlan::Woven::out>(plan.element_bytes)
-                                   : kernel_for<WeavePlan::Woven::in>(plan.element_bytes);
+    const InterleaveKernel kernel = plan.interleaved == InterleavePlan::Side::out
+                                        ? kernel_for<InterleavePlan::Side::out>(plan.element_bytes)
+                                        : kernel_for<InterleavePlan::Side::in>(plan.element_bytes);
     launch(queue,
            {dim3(static_cast<unsigned>(boxes_along * others)), dim3(threads),
             static_cast<std::size_t>(plan.shared_bytes)},
