@@ -23,7 +23,7 @@ LIST_ITEM = re.compile(r"\s*(?:[*+-]|\d+\.)\s+")
 STARTS_WITH_LINK = re.compile(r"\[[^\]]*\]\([^)]*\)")
 ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|etc|vs|cf|approx|Fig|No)\.$")
 # A full stop within a word, as in "0.5" or "v1.2", has no blank behind it.
-SENTENCE_END = re.compile(r"[.!?…][)\"'”*_]*(?=\s+[\"'“(*_]*[A-Z0-9])")
+SENTENCE_END = re.compile(r"[.!?][)\"'”*_]*(?=\s+[\"'“(*_]*([^\W_]))")
 
 
 def blocks(text):
@@ -96,13 +96,16 @@ def sentences(block):
     ['Run CODE first.', 'See the page.', 'It takes 0.5 s, e.g. More.']
     >>> sentences("**Why.** Because: one; two.")
     ['**Why.**', 'Because: one; two.']
+    >>> sentences("Radii 1 … 16 are summed. ΣW² too, to 2. and up.")
+    ['Radii 1 … 16 are summed.', 'ΣW² too, to 2. and up.']
     """
     block = re.sub(r"``.+?``|`[^`]*`", "CODE", block)
     block = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", block)
     found = []
     begin = 0
     for end in SENTENCE_END.finditer(block):
-        if not ABBREVIATION.search(block[begin : end.end()]):
+        next_begins = end[1].isupper() or end[1].isdigit()
+        if next_begins and not ABBREVIATION.search(block[begin : end.end()]):
             found.append(block[begin : end.end()].strip())
             begin = end.end()
     found.append(block[begin:].strip())
