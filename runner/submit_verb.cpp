@@ -29,8 +29,8 @@ Command parse_submit(const Verb& verb, std::span<const std::string> arguments) {
     std::string profile;
     parser.add_job(command.job, command.settings);
     parser.add_backend();
-    parser.add_option("--site", command.site, "FILE.toml", "the cluster (docs/slurm.md)")
-        ->required();
+    parser.add_option("--site", command.site, "FILE.toml", "the cluster (docs/slurm.md)",
+                      VerbParser::Presence::required);
     parser.add_option("--nodes", nodes, "N", "on so many nodes (default: the fewest that do)");
     parser.add_option("--array", array, "N", "as an array of N tasks that share a batch");
     parser.add_option("--throttle", throttle, "M", "at most M tasks of the array at once");

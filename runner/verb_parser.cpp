@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include <CLI/CLI.hpp>
+
 namespace runner {
 namespace {
 
@@ -27,36 +29,42 @@ bool reads_whole(const std::string& given, auto& value) {
 
 VerbParser::VerbParser(const Verb& verb, const std::string& example)
     : verb_("runner " + std::string(verb.name)), example_(example),
-      app_(std::string(verb.summary), verb_) {
+      app_(std::make_unique<CLI::App>(std::string(verb.summary), verb_)) {
     constexpr std::size_t names_width = 30;
-    app_.footer("Example:\n  " + example);
-    app_.get_formatter()->column_width(names_width);
-    app_.set_help_flag("-h,--help", "this help");
+    app_->footer("Example:\n  " + example);
+    app_->get_formatter()->column_width(names_width);
+    app_->set_help_flag("-h,--help", "this help");
 }
+
+VerbParser::~VerbParser() = default;
+
+bool VerbParser::is_given(const std::string& option) const { return app_->count(option) > 0; }
 
 void VerbParser::add_argument(const std::string& name, std::string& value,
                               const std::string& meaning) {
-    app_.add_option(name, value, meaning)->required()->type_name("");
+    app_->add_option(name, value, meaning)->required()->type_name("");
 }
 
 void VerbParser::add_arguments(const std::string& name, std::vector<std::string>& values,
                                const std::string& meaning) {
-    app_.add_option(name, values, meaning)->required()->type_name("");
+    app_->add_option(name, values, meaning)->required()->type_name("");
 }
 
-CLI::Option* VerbParser::add_option(const std::string& name, std::string& value,
-                                    const std::string& type, const std::string& meaning) {
-    return app_.add_option(name, value, meaning)->type_name(type);
+void VerbParser::add_option(const std::string& name, std::string& value, const std::string& type,
+                            const std::string& meaning, Presence presence) {
+    app_->add_option(name, value, meaning)
+        ->type_name(type)
+        ->required(presence == Presence::required);
 }
 
 void VerbParser::add_repeatable(const std::string& name, std::vector<std::string>& values,
                                 const std::string& type, const std::string& meaning) {
     // Without this an option would swallow the job file after its value.
-    app_.add_option(name, values, meaning)->allow_extra_args(false)->type_name(type);
+    app_->add_option(name, values, meaning)->allow_extra_args(false)->type_name(type);
 }
 
 void VerbParser::add_flag(const std::string& name, bool& value, const std::string& meaning) {
-    app_.add_flag(name, value, meaning);
+    app_->add_flag(name, value, meaning);
 }
 
 void VerbParser::add_job(std::string& job, std::vector<std::string>& settings) {
@@ -91,20 +99,20 @@ std::optional<PrintCommand> VerbParser::parse(std::span<const std::string> argum
     // CLI11 takes them from the back.
     std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
     try {
-        app_.parse(std::move(reversed));
+        app_->parse(std::move(reversed));
         return std::nullopt;
     } catch (const CLI::CallForHelp&) {
-        return PrintCommand{app_.help(), usage()};
+        return PrintCommand{app_->help(), usage()};
     } catch (const CLI::ExtrasError&) {
     } catch (const CLI::ParseError& failure) {
         refuse(failure.what());
     }
-    const std::string extra = app_.remaining().front();
+    const std::string extra = app_->remaining().front();
     if (!extra.starts_with('-')) {
         refuse("there is no place for the argument " + quoted_text(extra));
     }
     std::vector<std::string> names;
-    for (const CLI::Option* option : app_.get_options()) {
+    for (const CLI::Option* option : app_->get_options()) {
         for (const std::string& name : option->get_lnames()) {
             names.push_back("--" + name);
         }
@@ -116,7 +124,7 @@ std::optional<PrintCommand> VerbParser::parse(std::span<const std::string> argum
 VerbUsage VerbParser::usage() const {
     VerbUsage usage;
     usage.example = example_;
-    for (const CLI::Option* option : app_.get_options()) {
+    for (const CLI::Option* option : app_->get_options()) {
         VerbOption told;
         told.meaning = option->get_description();
         if (option->get_positional()) {

@@ -7,12 +7,15 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
+namespace CLI {
+class App;
+} // namespace CLI
 
 namespace runner {
 
@@ -21,6 +24,9 @@ namespace runner {
 class VerbParser {
   public:
     VerbParser(const Verb& verb, const std::string& example);
+    VerbParser(const VerbParser&) = delete;
+    VerbParser& operator=(const VerbParser&) = delete;
+    ~VerbParser();
 
     /// A positional argument that must be there.
     void add_argument(const std::string& name, std::string& value, const std::string& meaning);
@@ -28,8 +34,9 @@ class VerbParser {
     void add_arguments(const std::string& name, std::vector<std::string>& values,
                        const std::string& meaning);
     /// An option with a value; `type` stands for the value in the help.
-    CLI::Option* add_option(const std::string& name, std::string& value, const std::string& type,
-                            const std::string& meaning);
+    enum class Presence { optional, required };
+    void add_option(const std::string& name, std::string& value, const std::string& type,
+                    const std::string& meaning, Presence presence = Presence::optional);
     /// An option that may be given several times, with one value each time.
     void add_repeatable(const std::string& name, std::vector<std::string>& values,
                         const std::string& type, const std::string& meaning);
@@ -48,6 +55,7 @@ class VerbParser {
     /// Reads the arguments; returns the help if it was asked for.
     std::optional<PrintCommand> parse(std::span<const std::string> arguments);
 
+    bool is_given(const std::string& option) const;
     std::optional<BackendChoice> backend() const;
     InputRules rules() const;
     /// Nothing where neither is given.
@@ -84,11 +92,11 @@ class VerbParser {
 
   private:
     VerbUsage usage() const;
-    bool is_given(const std::string& option) const { return app_.count(option) > 0; }
 
     std::string verb_;
     std::string example_;
-    CLI::App app_;
+    std::unique_ptr<CLI::App>
+        app_; ///< CLI11's headers take seconds: verb_parser.cpp alone has them
     std::string backend_;
     bool trusted_ = false;
     std::string frame_;

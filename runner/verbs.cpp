@@ -144,9 +144,8 @@ Command parse_generate(const Verb& verb, std::span<const std::string> arguments)
     parser.add_option("--seed", seed, "NUMBER", "of noise and xray (default 0)");
     std::string counts;
     parser.add_option("--counts", counts, "NUMBER", "of xray: photons a voxel (default 1000)");
-    const CLI::Option* const dataset =
-        parser.add_option("--dataset", command.dataset, "NAME",
-                          "its place in the file (default /data, of sand /frames)");
+    parser.add_option("--dataset", command.dataset, "NAME",
+                      "its place in the file (default /data, of sand /frames)");
     parser.add_flag("--overwrite", command.overwrite, "replace a file of that name");
     if (auto help = parser.parse(arguments)) {
         return *help;
@@ -163,7 +162,7 @@ Command parse_generate(const Verb& verb, std::span<const std::string> arguments)
         parser.refuse("--dtype is required");
     }
     command.request.type = type.empty() ? ElementType::uint8 : parser.element("--dtype", type);
-    if (dataset->count() == 0) {
+    if (!parser.is_given("--dataset")) {
         command.dataset = is_sand ? "/frames" : "/data";
     }
     command.request.seed = static_cast<std::uint64_t>(parser.integer("--seed", seed, 0));
