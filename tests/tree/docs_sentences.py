@@ -94,12 +94,15 @@ def sentences(block):
 
     >>> sentences("Run `a. B` first. See [the page](x.md). It takes 0.5 s, e.g. More.")
     ['Run CODE first.', 'See the page.', 'It takes 0.5 s, e.g. More.']
+    >>> sentences('<img src="a.svg"> A picture <b>here</b>. One value < 2, another > 3.')
+    ['A picture here.', 'One value < 2, another > 3.']
     >>> sentences("**Why.** Because: one; two.")
     ['**Why.**', 'Because: one; two.']
     >>> sentences("Radii 1 … 16 are summed. ΣW² too, to 2. and up.")
     ['Radii 1 … 16 are summed.', 'ΣW² too, to 2. and up.']
     """
     block = re.sub(r"``.+?``|`[^`]*`", "CODE", block)
+    block = re.sub(r"<[/a-zA-Z][^>]*>", "", block)
     block = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", block)
     found = []
     begin = 0
@@ -136,6 +139,10 @@ def main():
     parser.add_argument("--worst", type=int, default=3, help="to print of each page (default 3)")
     parser.add_argument("--most", type=float, metavar="PERCENT", help="exit with 1 above this")
     options = parser.parse_args()
+
+    for page in options.pages:
+        if not page.is_file():
+            parser.error(f"no such page: {page}")
 
     total = long_total = words_total = 0
     for page in options.pages or default_pages():
