@@ -5,8 +5,8 @@
 
 namespace runner {
 
-/// runner/report_page.css and runner/report_page.js, as they were when the program was built.
-extern const std::string_view page_style;
-extern const std::string_view page_script;
+/// runner/report_page.html with its style sheet and its scripts, as they were when the program was
+/// built.
+extern const std::string_view page_shell;
 
 } // namespace runner

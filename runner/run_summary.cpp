@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/run_summary.hpp"
 
-#include "runner/report_page.hpp"
+#include "runner/page_shell.hpp"
+#include "runner/report_check.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include <nlohmann/json.hpp>
 
@@ -139,6 +141,10 @@ std::string runs_json(std::span<const RunSummary> runs) {
         all.push_back(value_of(run));
     }
     return all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string runs_page(std::span<const RunSummary> runs) {
+    return page_html(std::array{PageData{"runs", runs_json(runs)}});
 }
 
 } // namespace runner

@@ -48,7 +48,7 @@ std::string runs_text(std::span<const RunSummary> runs);
 /// The same as JSON: an array of objects.
 std::string runs_json(std::span<const RunSummary> runs);
 
-/// The same as a page for a browser, with the runs' times and their stages as bars.
+/// A page for a browser that draws runs_json(): a table, and the runs' times and stages as bars.
 std::string runs_page(std::span<const RunSummary> runs);
 
 } // namespace runner

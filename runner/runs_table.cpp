@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/sizes.hpp"
-#include "runner/html.hpp"
-#include "runner/page_timeline.hpp"
+#include "runner/report_numbers.hpp"
 #include "runner/run_summary.hpp"
 
 #include <algorithm>
@@ -61,56 +60,6 @@ std::size_t width_of(const std::string& text) {
     }));
 }
 
-std::string settings_text(const RunSummary& run) {
-    std::string text;
-    for (const std::string& setting : run.settings) {
-        text += (text.empty() ? "" : "  ") + setting;
-    }
-    return text;
-}
-
-/// The part of the widest bar's width, as a percentage.
-std::string width_percent(double part, double whole) {
-    return decimal_text(whole > 0 ? 100 * part / whole : 0, 2);
-}
-
-std::string stack_html(const RunSummary& run, double longest) {
-    const auto piece = [&](const char* name, double seconds, const std::string& what) {
-        return std::string("<i class=\"") + name +
-               "\" style=\"width:" + width_percent(seconds, longest) + "%\" title=\"" +
-               html_text(what) + ": " + short_time_text(seconds) + "\"></i>";
-    };
-    return "<div class=\"stack\"><span>" + html_text(run.file) + "</span><b>" +
-           piece("hash", run.start_seconds, "before the first read") +
-           piece("compute", run.stream_seconds, "first read to last write") +
-           piece("upload", std::max(0.0, run.wall_seconds - run.start_seconds - run.stream_seconds),
-                 "after the last write") +
-           "</b><span>" + short_time_text(run.wall_seconds) + "</span></div>\n";
-}
-
-std::string busy_html(std::span<const RunSummary> runs) {
-    double longest = 0;
-    for (const RunSummary& run : runs) {
-        longest =
-            std::max(longest, *std::max_element(run.busy_seconds.begin(), run.busy_seconds.end()));
-    }
-    std::string text;
-    for (std::size_t i = 0; i < stage_count; ++i) {
-        const auto is_idle = [i](const RunSummary& run) { return run.busy_seconds[i] == 0; };
-        if (std::all_of(runs.begin(), runs.end(), is_idle)) {
-            continue;
-        }
-        text += "<h3>" + stage_label(static_cast<Stage>(i)) + "</h3>\n";
-        for (const RunSummary& run : runs) {
-            text += "<div class=\"stack\"><span>" + html_text(run.file) + "</span><b><i class=\"" +
-                    std::string(stage_names[i]) +
-                    "\" style=\"width:" + width_percent(run.busy_seconds[i], longest) +
-                    "%\"></i></b><span>" + short_time_text(run.busy_seconds[i]) + "</span></div>\n";
-        }
-    }
-    return text;
-}
-
 /// Takes the columns out in which all runs have the same, but for what was measured; a line that
 /// tells of these.
 std::string take_out_same(std::vector<Cells>& rows) {
@@ -151,42 +100,6 @@ std::string runs_text(std::span<const RunSummary> runs) {
         }
     }
     return text + same;
-}
-
-std::string runs_page(std::span<const RunSummary> runs) {
-    std::vector<Cells> rows = {heads};
-    double longest = 0;
-    for (const RunSummary& run : runs) {
-        Cells cells = cells_of(run, runs.front());
-        for (std::string& cell : cells) {
-            cell = html_text(cell);
-        }
-        rows.push_back(std::move(cells));
-        longest = std::max(longest, run.wall_seconds);
-    }
-    std::string times;
-    std::vector<std::pair<std::string, std::string>> settings;
-    for (const RunSummary& run : runs) {
-        times += stack_html(run, longest);
-        settings.emplace_back(html_text(run.file),
-                              html_text(run.started + ", runner " + run.version +
-                                        (run.settings.empty() ? "" : ", ") + settings_text(run)));
-    }
-    return html_page(
-        "Runs compared – runner",
-        "<main>\n<header>\n<h1>Runs compared</h1>\n<p class=\"sub\">" +
-            std::to_string(runs.size()) +
-            " runs, their times over that of the first</p>\n</header>\n"
-            "<section>\n<h2>Runs</h2>\n" +
-            html_table(rows) +
-            "</section>\n"
-            "<section>\n<h2>Time in all</h2>\n<p class=\"legend\"><span><i "
-            "class=\"hash\"></i>before "
-            "the first read</span><span><i class=\"compute\"></i>first read to last write</span>"
-            "<span><i class=\"upload\"></i>after the last write</span></p>\n" +
-            times + "</section>\n<section>\n<h2>Busy, on the rank where most</h2>\n" +
-            busy_html(runs) + "</section>\n<section>\n<h2>Settings</h2>\n" + html_facts(settings) +
-            "</section>\n</main>\n");
 }
 
 } // namespace runner

@@ -1,8 +1,9 @@
 """Holds the pages of --report to the JSON of the same run: report_page.py RUNNER MPIRUN [--browser]
 [--pictures FOLDER].
 
-Without --browser the page's text is read; with it, a headless Chromium shows the page, which must not
-ask for anything nor complain. Without a Chromium that part is skipped.
+Without --browser the page's file is read. With it, a headless Chromium draws the page: what it drew
+must be what the report says, no name may act as markup, and the page must load nothing and leave the
+console empty. Without a Chromium that part is skipped.
 """
 import argparse
 import base64
@@ -28,68 +29,52 @@ JOBS = {
     "permute": (1, 'kind = "transpose"\nname = "a <b> & \\"c\\""\n[input]\nfile = "volume.h5"\n'
                 'dataset = "/a"\n'
                 'generate = { pattern = "index", shape = [20, 30, 40], dtype = "uint16" }\n'
-                '[output]\nfile = "permute.h5"\nchunk = [1, 10, 20]\ncompression = "deflate"\n'
+                '[output]\nfile = "\'<img src=x onerror=injected=1>.h5"\nchunk = [1, 10, 20]\ncompression = "deflate"\n'
                 '[run]\nchunk_rows = 100\n[transpose]\npermutation = [1, 2, 0]\n'),
 }
 
 
 class Page(html.parser.HTMLParser):
-    """What a page holds."""
+    """What a page holds: the JSON in its data elements by id, bars, pictures and links."""
 
     def __init__(self, text):
         super().__init__()
+        self.data = {}
         self.bars = []
         self.pictures = []
         self.links = []
-        self.data = ""
-        self.words = ""
         self.group = None
-        self.inside = []
+        self.inside = None
         self.feed(text)
 
     def handle_starttag(self, tag, attributes):
         values = dict(attributes)
-        self.inside.append(values.get("id", tag))
-        for name in ("src", "href", "action", "data", "xlink:href"):
-            if name in values:
-                self.links.append(values[name])
-        if tag == "g":
+        self.links += [values[name] for name in ("src", "href", "action", "data", "xlink:href")
+                       if name in values]
+        if tag == "script":
+            self.inside = values.get("id")
+        elif tag == "g":
             self.group = values
         elif tag == "rect":
             self.bars.append((int(self.group["data-rank"]), int(self.group["data-lane"]),
                               self.group["data-stage"], float(values["x"]), float(values["width"]),
                               values["data-name"], int(values.get("data-events", 1))))
-            self.inside.pop()
         elif tag == "img":
-            self.pictures.append(base64.b64decode(values["src"].split("base64,")[1]))
-        if tag in ("img", "meta", "link", "br", "path") and self.inside:
-            self.inside.pop()
-
-    def handle_startendtag(self, tag, attributes):
-        self.handle_starttag(tag, attributes)
+            self.pictures.append(values)
 
     def handle_endtag(self, tag):
-        if tag not in ("rect", "path") and self.inside:
-            self.inside.pop()
+        if tag == "script":
+            self.inside = None
 
     def handle_data(self, data):
-        if self.inside and self.inside[-1] == "report":
-            self.data += data
-        elif self.inside and self.inside[-1] not in ("script", "style"):
-            self.words += data
+        if self.inside:
+            self.data[self.inside] = self.data.get(self.inside, "") + data
 
 
 def bars_of(report):
     return [(rank["rank"], bar["lane"], bar["stage"], round(1000 * bar["start"], 3),
              round(1000 * (bar["end"] - bar["start"]), 3), bar["first"], bar["events"])
             for rank in report["ranks"] for bar in rank["timeline"]["bars"]]
-
-
-def without_bars(report):
-    report = json.loads(json.dumps(report))
-    for rank in report["ranks"]:
-        del rank["timeline"]
-    return report
 
 
 class Check:
@@ -128,20 +113,17 @@ def read_pages(arguments, check):
         report = run(arguments, name)
         text = pathlib.Path(f"{name}.html").read_text()
         page = Page(text)
-        told = bars_of(report)
-        check(same_bars(page.bars, told), f"{name}: {len(page.bars)} bars, {len(told)} in the JSON")
-        check({bar[0] for bar in told} == set(range(JOBS[name][0])), f"{name}: bars of all ranks")
-        check({"read", "compute", "write"} <= {bar[2] for bar in told}, f"{name}: stages")
-        check(json.loads(page.data) == without_bars(report), f"{name}: the report within the page")
+        check(json.loads(page.data["report"]) == report, f"{name}: the report within the page")
         check(all(link.startswith("data:") for link in page.links), f"{name}: {page.links}")
         check("url(" not in text and "@import" not in text, f"{name}: style sheets")
-        check(report["verdict"] in page.words, f"{name}: verdict")
-        check(report["job"]["name"] in page.words and report["job"]["text"] in page.words,
-              f"{name}: job")
-        check(len(page.pictures) == 2 and all(
-            picture.startswith(b"\x89PNG") and
-            max(struct.unpack(">II", picture[16:24])) <= 320 for picture in page.pictures),
-            f"{name}: pictures")
+        pictures = [base64.b64decode(picture["png"].removeprefix("data:image/png;base64,"))
+                    for picture in json.loads(page.data["pictures"])]
+        check(len(pictures) == 2 and all(
+            picture.startswith(b"\x89PNG") and max(struct.unpack(">II", picture[16:24])) <= 320
+            for picture in pictures), f"{name}: pictures")
+        told = bars_of(report)
+        check({bar[0] for bar in told} == set(range(JOBS[name][0])), f"{name}: bars of all ranks")
+        check({"read", "compute", "write"} <= {bar[2] for bar in told}, f"{name}: stages")
         for rank in report["ranks"]:
             for stage, times in rank["stages"].items():
                 # Border rows are read before, and count once.
@@ -149,6 +131,23 @@ def read_pages(arguments, check):
                             if bar["stage"] == stage)
                 check(moved == times["bytes"] or stage == "read",
                       f"{name}: {stage}: {moved} in bars, {times['bytes']} in all")
+
+
+def open_page(browser, check, file, width=1280, scheme="light", what=None):
+    """Opens a page, which must fit the window and load nothing."""
+    browser.asked = []
+    browser.open(pathlib.Path(file).absolute(), width, 900, scheme)
+    what = what or file
+    check(browser.value("document.documentElement.scrollWidth") <= width,
+          f"{what}: it is wider than the window")
+    check(all(url.startswith(("file://", "data:")) for url in browser.asked) and
+          sum(url.startswith("file://") for url in browser.asked) == 1,
+          f"{what}: it asked for {browser.asked}")
+
+
+def text_of(browser, selector):
+    return browser.value(f"[...document.querySelectorAll({json.dumps(selector)})]"
+                         ".map(e => e.textContent)")
 
 
 def show_pages(arguments, check):
@@ -161,23 +160,173 @@ def show_pages(arguments, check):
             report = run(arguments, name)
             for width, scheme in [(1280, "light"), (1280, "dark"), (400, "light"), (400, "dark")]:
                 what = f"{name}, {width} pixels, {scheme}"
-                browser.asked = []
-                browser.open(pathlib.Path(f"{name}.html").absolute(), width, 900, scheme)
-                check(browser.value('document.querySelectorAll("rect").length') ==
-                      len(bars_of(report)), f"{what}: bars")
-                check(browser.value("document.documentElement.scrollWidth") <= width,
-                      f"{what}: it is wider than the window")
+                open_page(browser, check, f"{name}.html", width, scheme, what)
                 luminous = browser.value("getComputedStyle(document.body).backgroundColor")
                 first = int(luminous.split("(")[1].split(",")[0])
                 check((first > 127) == (scheme == "light"), f"{what}: paper {luminous}")
                 if arguments.pictures:
                     browser.picture(f"{arguments.pictures}/{name}-{width}-{scheme}.png")
                 zoom(browser, check, what)
-                check(all(url.startswith(("file://", "data:")) for url in browser.asked) and
-                      sum(url.startswith("file://") for url in browser.asked) == 1,
-                      f"{what}: it asked for {browser.asked}")
+            read_drawn(browser, check, name, report)
+        report = json.loads(pathlib.Path("stream.json").read_text())
+        numbers(arguments, browser, check, report)
+        hostile(arguments, browser, check, report)
+        undrawn(browser, check, report)
         compare(arguments, browser, check)
-    check(not browser.told, f"the console says {browser.told}")
+        printed(arguments, browser, check)
+        check(not browser.told, f"the console says {browser.told}")
+
+
+def read_drawn(browser, check, name, report):
+    """What the script made of the report."""
+    page = Page(browser.value("document.documentElement.outerHTML"))
+    told = bars_of(report)
+    check(same_bars(page.bars, told), f"{name}: {len(page.bars)} bars, {len(told)} in the JSON")
+    check(text_of(browser, "h1") == [report["job"]["name"]], f"{name}: name")
+    check(text_of(browser, ".verdict") == [report["verdict"]], f"{name}: verdict")
+    check(report["job"]["text"] in text_of(browser, "pre"), f"{name}: job file")
+    check(text_of(browser, "figcaption")[0].startswith(f"before: {report['input']['file']}") and
+          text_of(browser, "figcaption")[1].startswith(f"after: {report['output']['file']}"),
+          f"{name}: {text_of(browser, 'figcaption')}")
+    check(len(page.pictures) == 2 and browser.value(
+        "[...document.images].every(i => i.naturalWidth > 1)"), f"{name}: pictures")
+    check(text_of(browser, "h2") == ["Timeline", "Throughput", "Stages", "Data", "Memory",
+                                     "Ranks and devices", "Warnings", "Reproduce this run"],
+          f"{name}: {text_of(browser, 'h2')}")
+    check(browser.value("document.title") == f"{report['job']['name']} – runner", f"{name}: title")
+
+
+def page_of(arguments, report, name):
+    """The page of a report that is made here."""
+    pathlib.Path(f"{name}.json").write_text(json.dumps(report))
+    done = subprocess.run([arguments.runner, "report", f"{name}.json", "--page", f"{name}.html"],
+                          capture_output=True, text=True, timeout=60)
+    if done.returncode != 0:
+        sys.exit(f"{name}: exit {done.returncode}\n{done.stderr}")
+    return f"{name}.html"
+
+
+def numbers(arguments, browser, check, report):
+    """A report of known numbers, and what the page must say of them, worked out by hand."""
+    report = json.loads(json.dumps(report))
+    report.update({"wall_seconds": 2.0, "start_seconds": 0.25, "finish_seconds": 0.125, "runs": 2,
+                   "warnings": ["odd & <small>"], "notes": ["a note"]})
+    report["job"].update({"file": "a'b.toml", "folder": "/data/my jobs", "settings": ["run.lanes=2"]})
+    report["plan"]["backend"] = "cuda"
+    report["plan"]["memory_per_rank"].update({"host_bytes": 1024, "host_limit_bytes": 4096,
+                                              "device_bytes": 2048, "device_limit_bytes": 8192})
+    idle = {"busy_seconds": 0, "wait_seconds": 0, "bytes": 0}
+    for number, rank in enumerate(report["ranks"]):
+        rank.update({"host": f"n{number}", "device": "H200", "uuid": "GPU-1", "rows": [0, 15],
+                     "stream_seconds": 1.5 - number, "stages": {key: idle for key in rank["stages"]},
+                     "memory": {"device_bytes": 1024, "resident_before_bytes": 1000,
+                                "resident_peak_bytes": 3048}})
+    first = report["ranks"][0]
+    first["halvings"] = [{"reason": "no 4 GiB", "chunk_rows": 8, "lanes": 1}]
+    first["stages"].update({"read": {"busy_seconds": 0.5, "wait_seconds": 0.25, "bytes": 4000},
+                            "write": {"busy_seconds": 1.0, "wait_seconds": 0, "bytes": 2000}})
+    bar = {"lane": 3, "stage": "read", "start": 0, "end": 0.5, "busy": 0.5, "events": 1,
+           "bytes": 4000, "first": "chunk 0"}
+    first["timeline"] = {"merged_below_seconds": 0.5, "bars": [bar, bar | {
+        "lane": 1, "stage": "write", "start": 0.5, "end": 1.5, "bytes": 2000, "events": 3}]}
+    del report["ranks"][1]["timeline"]
+    open_page(browser, check, page_of(arguments, report, "numbers"))
+    check(text_of(browser, "dd") == ["2 s", "250 ms", "1.5 s", "125 ms", "3.91 KiB", "1.95 KiB",
+                                     "3 kB/s"], f"tiles: {text_of(browser, 'dd')}")
+    rows = browser.value('[...document.querySelectorAll(".wide tr")].map(row => '
+                         "[...row.cells].map(cell => cell.textContent))")
+    check(["reading", "500 ms", "33 %", "250 ms", "3.91 KiB", "8 kB/s"] in rows and
+          ["writing", "1 s", "67 %", "–", "1.95 KiB", "2 kB/s"] in rows and
+          sum(len(row) == 6 for row in rows) == 3, f"stages: {rows}")
+    check(["0", "n0", "H200GPU-1", "1", first["cores"], "0 to 15", "7", "4", "1.5 s"] in rows,
+          f"ranks: {rows}")
+    check(text_of(browser, ".warnings li") == [
+        "odd & <small>", "rank 0: no 4 GiB; continued with chunks of 8 rows in 1 lane", "a note"],
+        f"warnings: {text_of(browser, '.warnings li')}")
+    check(text_of(browser, "pre")[0] == "cd '/data/my jobs'\nmpirun -n 2 runner 'a'\\''b.toml' "
+          "--set run.lanes=2", f"command: {text_of(browser, 'pre')}")
+    check("2 ranks on 2 hosts, H200" in text_of(browser, ".sub")[0], "where it ran")
+    widths = browser.value('[...document.querySelectorAll(".stack i")].map(i => i.style.width)')
+    check(widths == ["50%", "100%", "100%", "50%"], f"memory: {widths}")
+    notes = " ".join(text_of(browser, ".small"))
+    for part in ["Shown: 1 of 2 ranks.", "recorded 4 events", "less than 500 ms", "2 bars",
+                 "Limit: 4.00 KiB", "Limit: 8.00 KiB", "Of the ranks shown above."]:
+        check(part in notes, f"{part} is not in {notes}")
+    rects = browser.value('[...document.querySelectorAll("rect")].map(r => [r.parentNode.'
+                          'getAttribute("transform"), r.getAttribute("x"), r.getAttribute("width"),'
+                          ' r.getAttribute("height"), r.getAttribute("opacity")])')
+    check(rects == [["translate(0 0)", "0", "500", "11", None],
+                    ["translate(0 17)", "500", "1000", "11", "0.57"]], f"bars: {rects}")
+
+
+MARKUP = "</script><!--<script>]]>&lt;<img src=x onerror=window.injected=1>\u2028'\"\\"
+
+
+def hostile(arguments, browser, check, report):
+    """Every string and name of a report is markup: it must stay text."""
+    def attacked(value, key=""):
+        if isinstance(value, dict):
+            return {name if key != "runner" else MARKUP + name: attacked(inner, name)
+                    for name, inner in value.items()}
+        if isinstance(value, list):
+            return [attacked(inner, key) for inner in value]
+        return MARKUP + value if isinstance(value, str) and key != "stage" else value
+    report = attacked(report) | {"warnings": [MARKUP], "notes": [MARKUP]}
+    report["ranks"][0]["timeline"]["bars"].append(
+        report["ranks"][0]["timeline"]["bars"][0] | {"stage": MARKUP})
+    report["runner"]["version"] = report["runner"]["__proto__"] = MARKUP
+    open_page(browser, check, page_of(arguments, report, "hostile"), what="hostile names")
+    browser.value("document.querySelector('rect').dispatchEvent("
+                  "new PointerEvent('pointermove', {bubbles: true}))")
+    check(browser.value("window.injected") is None, "hostile names: a script ran")
+    check(browser.value('[document.querySelectorAll("img,iframe,object,embed,a").length, '
+                        "document.scripts.length]") == [0, 3], "hostile names: elements")
+    check(text_of(browser, "h1") == [report["job"]["name"]], "hostile names: name")
+    check(MARKUP in text_of(browser, ".tip")[0], f"hostile names: {text_of(browser, '.tip')}")
+    words = text_of(browser, "main")[0]
+    shown = [report["verdict"], report["job"]["text"], report["input"]["file"],
+             report["output"]["dataset"], *report["runner"], *report["runner"].values(),
+             report["ranks"][0]["host"], report["ranks"][0]["device"]]
+    check(all(text in words for text in shown), "hostile names: they are not shown as they are")
+    subprocess.run([arguments.runner, "report", "hostile.json", "stream.json", "--page",
+                    "two.html"], check=True, capture_output=True, timeout=60)
+    open_page(browser, check, "two.html", what="hostile runs")
+    check(browser.value("window.injected") is None and
+          browser.value('document.querySelectorAll("img").length') == 0 and
+          report["job"]["name"] in text_of(browser, "td"), "hostile runs")
+
+
+def undrawn(browser, check, report):
+    """Without JavaScript, and where the script fails, the page shows its data as text."""
+    browser.call("Emulation.setScriptExecutionDisabled", value=True)
+    open_page(browser, check, "stream.html", 400, what="without JavaScript")
+    seen = browser.value("document.body.innerText")
+    check("JavaScript" in seen and report["verdict"] in seen and "onerror" not in seen and
+          "base64" not in seen, f"without JavaScript: {seen[:200]}")
+    browser.call("Emulation.setScriptExecutionDisabled", value=False)
+    text = pathlib.Path("stream.html").read_text()
+    pathlib.Path("broken.html").write_text(text.replace('"ranks": [\n    {', '"ranks_": [\n    {'))
+    told, browser.told = browser.told, []
+    open_page(browser, check, "broken.html", what="a broken page")
+    seen = browser.value("document.body.innerText")
+    check("could not be drawn" in seen and report["verdict"] in seen, f"broken page: {seen[:200]}")
+    check(len(browser.told) == 1 and "exceptionDetails" in browser.told[0],
+          f"broken page: the console says {browser.told}")
+    browser.told = told
+
+
+def printed(arguments, browser, check):
+    """On paper: light, without buttons."""
+    browser.open(pathlib.Path("stream.html").absolute(), 1280, 900, "dark")
+    browser.call("Emulation.setEmulatedMedia", media="print")
+    check(browser.value('[getComputedStyle(document.body).backgroundColor, '
+                        'getComputedStyle(document.querySelector(".zoom")).display]') ==
+          ["rgb(252, 252, 251)", "none"], "printed: colours and buttons")
+    paper = browser.call("Page.printToPDF", paperWidth=8.27, paperHeight=11.69)["data"]
+    check(base64.b64decode(paper).startswith(b"%PDF"), "printed")
+    if arguments.pictures:
+        pathlib.Path(f"{arguments.pictures}/stream.pdf").write_bytes(base64.b64decode(paper))
+    browser.call("Emulation.setEmulatedMedia", media="")
 
 
 def compare(arguments, browser, check):
@@ -188,14 +337,25 @@ def compare(arguments, browser, check):
     reports = [json.loads(pathlib.Path(file).read_text()) for file in files]
     check(done.returncode == 0 and [run["wall_seconds"] for run in json.loads(done.stdout)] ==
           [report["wall_seconds"] for report in reports], f"report: {done}")
+    longest = max(report["wall_seconds"] for report in reports)
     for width in (1280, 400):
-        browser.open(pathlib.Path("runs.html").absolute(), width, 900, "light")
-        check(browser.value('document.querySelectorAll(".wide tr").length') == 1 + len(files),
-              "report: a line a run")
-        check(browser.value("document.documentElement.scrollWidth") <= width, "report: too wide")
+        open_page(browser, check, "runs.html", width)
+        if arguments.pictures:
+            browser.picture(f"{arguments.pictures}/runs-{width}-light.png")
+        rows = browser.value('[...document.querySelectorAll(".wide tr")].map(row => '
+                             "[...row.cells].map(cell => cell.textContent))")
+        check([row[0] for row in rows[1:]] == files and rows[1][10] == "1 ×" and
+              [row[2] for row in rows[1:]] == ["convolve", "sand", "transpose"], f"report: {rows}")
+        first = browser.value('[...document.querySelectorAll(".stack")].slice(0, 3).map(line => '
+                              "[...line.querySelectorAll('i')].map(i => parseFloat(i.style.width)))")
+        check(all(abs(parts[0] - 100 * report["start_seconds"] / longest) < 0.01 and
+                  abs(sum(parts) - 100 * report["wall_seconds"] / longest) < 0.02
+                  for parts, report in zip(first, reports)), f"report: bars of {first}")
+        check(text_of(browser, "h2") == ["Runs", "Total time", "Busy time of the busiest rank",
+                                         "Settings"], "report: parts")
     done = subprocess.run([arguments.runner, "report", files[0], "--page", "one.html"],
                           capture_output=True, text=True, timeout=60)
-    browser.open(pathlib.Path("one.html").absolute(), 1280, 900, "dark")
+    open_page(browser, check, "one.html", scheme="dark")
     check(done.returncode == 0 and browser.value('document.querySelectorAll("rect").length') ==
           len(bars_of(reports[0])), "report: the page of one run")
 

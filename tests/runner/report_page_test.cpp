@@ -1,19 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/report_page.hpp"
 
-#include "runner/html.hpp"
-#include "runner/page_timeline.hpp"
+#include "runner/page_shell.hpp"
 #include "runner/report.hpp"
+#include "runner/report_numbers.hpp"
 #include "runner/run_summary.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <numeric>
 #include <regex>
 
+#include <nlohmann/json.hpp>
+
 namespace runner {
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 /// A report as a run of two ranks writes it.
 const char* const report = R"json({
@@ -71,47 +77,101 @@ bool has(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
 }
 
-TEST(ReportPage, DrawsEveryBarAtItsTime) {
-    const std::string text = page();
-    EXPECT_TRUE(has(text, "<g class=\"read\" data-rank=\"0\" data-stage=\"read\" data-lane=\"0\" "
-                          "transform=\"translate(0 0)\"><rect x=\"0\" width=\"500\" height=\"11\" "
-                          "data-name=\"chunk 0\"/></g>"));
-    EXPECT_TRUE(has(text, "<g class=\"write\" data-rank=\"0\" data-stage=\"write\" data-lane=\"1\" "
-                          "transform=\"translate(0 17)\"><rect x=\"500\" width=\"1000\" "
-                          "height=\"11\" data-name=\"chunk 1\" data-events=\"3\" data-busy=\"500\" "
-                          "opacity=\"0.57\"/></g>"));
-    EXPECT_TRUE(has(text, "viewBox=\"0 0 1500 34\""));
-    EXPECT_TRUE(has(text, "Shown are 1 of 2 ranks."));
-    EXPECT_TRUE(has(text, "There were 4 events"));
+/// The JSON in the element `id` of a page.
+std::string embedded(const std::string& text, const std::string& id) {
+    const std::string start = "<script type=\"application/json\" id=\"" + id + "\">";
+    const std::size_t from = text.find(start);
+    if (from == std::string::npos) {
+        return "";
+    }
+    const std::size_t begin = from + start.size();
+    return text.substr(begin, text.find("</script>", begin) - begin);
 }
 
-TEST(ReportPage, SaysWhatTheReportSays) {
-    const std::string text = page();
-    const std::string command = "cd &#39;/data/my jobs&#39;\nmpirun -n 2 runner "
-                                "&#39;a&#39;\\&#39;&#39;b.toml&#39; --set "
-                                "&#39;run.backend=&quot;cpu&quot;&#39;";
-    for (const std::string& part : std::vector<std::string>{
-             "Writing bounded this run.", "<dd>2 s</dd>", "<dd>250 ms</dd>", "<dd>125 ms</dd>",
-             "30 × 40 float32", "GPU-1", "odd &amp; &lt;small&gt;",
-             "rank 0: no 4 GiB; went on with chunks of 8 rows in 2 lanes", "no after",
-             "src=\"data:image/png;base64,TWE=\"", "2 ranks on 2 hosts, H200", command}) {
-        EXPECT_TRUE(has(text, part)) << part;
+std::size_t count(const std::string& text, const std::string& part) {
+    std::size_t found = 0;
+    for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) {
+        ++found;
     }
+    return found;
+}
+
+TEST(ReportPage, HoldsTheReportAndThePictures) {
+    const std::string text = page();
+    EXPECT_EQ(Json::parse(embedded(text, "report")), Json::parse(report));
+    EXPECT_EQ(Json::parse(embedded(text, "pictures")), Json::parse(R"([
+        {"caption": "before", "png": "data:image/png;base64,TWE="}, {"caption": "no after"}])"));
+}
+
+TEST(ReportPage, HoldsItsStyleSheetAndScripts) {
+    const std::string text = page();
+    for (const char* const name : {"page.css", "text.js", "dom.js", "timeline.js", "zoom.js",
+                                   "sections.js", "runs.js", "page.js"}) {
+        std::ifstream file(std::string(SOURCE_DIR) + "/runner/report_" + name);
+        const std::string asset{std::istreambuf_iterator<char>(file), {}};
+        EXPECT_GT(asset.size(), 500U) << name;
+        EXPECT_TRUE(has(text, asset)) << name;
+    }
+    EXPECT_FALSE(has(text, "@RUNNER"));
 }
 
 TEST(ReportPage, LetsNoTextBecomeMarkup) {
-    const std::string text = page();
-    EXPECT_FALSE(has(text, "<b>\"x\""));
-    EXPECT_FALSE(has(text, "# </script>"));
-    EXPECT_TRUE(has(text, "# \\u003c/script> & \\u003c!--"));
-    EXPECT_TRUE(has(text, "# &lt;/script&gt; &amp; &lt;!--"));
+    Json hostile = Json::parse(report);
+    const std::string name = "</script><!--<script>]]>\u2028\u2029&lt;\"'";
+    hostile["job"]["name"] = name;
+    hostile["runner"]["</script>"] = name;
+    const std::string text = report_page("r.json", hostile.dump(), {{name, {}}});
+    EXPECT_EQ(Json::parse(embedded(text, "report")), hostile);
+    EXPECT_EQ(Json::parse(embedded(text, "pictures")).at(0).at("caption"), name);
+    // The report, the pictures and the page's own: no other element begins or ends.
+    EXPECT_EQ(count(text, "</script"), 3U);
+    EXPECT_EQ(count(text, "<script"), 3U);
+    EXPECT_EQ(count(text, "<!--"), 0U);
+    EXPECT_EQ(count(text, "\u2028"), 0U);
+    EXPECT_EQ(count(text, "\u2029"), 0U);
 }
 
-TEST(ReportPage, AsksForNothing) {
+TEST(ReportPage, LoadsNothing) {
     const std::string text = page();
     EXPECT_TRUE(has(text, "default-src 'none'"));
-    const std::regex outside("(src|href)=\"(?!data:)|url\\(|@import|https?://");
+    const std::string svg = "http://www.w3.org/2000/svg"; // a name, not an address
+    EXPECT_EQ(count(text, "http"), count(text, svg) + count(text, "http-equiv"));
+    const std::regex outside("(src|href)=\"(?!data:)|url\\(|@import|innerHTML|eval\\(");
     EXPECT_FALSE(std::regex_search(text, outside));
+}
+
+/// What a report without `key`, or with another value there, is refused for.
+std::string refusal(const std::string& pointer, const Json& value) {
+    Json wrong = Json::parse(report);
+    wrong[Json::json_pointer(pointer)] = value;
+    try {
+        (void)report_page("r.json", wrong.dump(), {});
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ExitCode::input);
+        EXPECT_EQ(error.text().where, "r.json");
+        return error.text().why;
+    }
+    return "";
+}
+
+TEST(ReportPage, RefusesAFieldThatItsScriptCannotDraw) {
+    EXPECT_EQ(refusal("/job/text", "x"), "");
+    EXPECT_EQ(refusal("/runs", 3), "");
+    EXPECT_EQ(refusal("/job/text", 3), "job/text is not a string");
+    EXPECT_EQ(refusal("/job/settings", "x"), "job/settings is not an array");
+    EXPECT_EQ(refusal("/job/settings/0", nullptr), "job/settings/0 is not a string");
+    EXPECT_EQ(refusal("/runner", Json::array()), "runner is not an object");
+    EXPECT_EQ(refusal("/runner/mpi", 4), "runner/1 is not a string");
+    EXPECT_EQ(refusal("/warnings", Json{{"a", "b"}}), "warnings is not an array");
+    EXPECT_EQ(refusal("/ranks", Json::array()), "ranks/0 is missing");
+    EXPECT_EQ(refusal("/ranks", Json::object()), "ranks is not an array");
+    EXPECT_EQ(refusal("/ranks/1/rows", Json{1}), "ranks/1/rows/1 is missing");
+    EXPECT_EQ(refusal("/ranks/1/stages", Json::object()), "ranks/1/stages/read is missing");
+    EXPECT_EQ(refusal("/ranks/0/timeline/bars/1/start", "0"),
+              "ranks/0/timeline/bars/1/start is not a number");
+    EXPECT_EQ(refusal("/ranks/0/timeline/bars/0", Json::array()),
+              "ranks/0/timeline/bars/0/lane is missing");
+    EXPECT_EQ(refusal("/plan/memory_per_rank", 1), "plan/memory_per_rank/host_bytes is missing");
 }
 
 TEST(ReportPage, RefusesWhatIsNoReport) {
@@ -128,6 +188,13 @@ TEST(ReportPage, RefusesWhatIsNoReport) {
             }
         }
     }
+}
+
+TEST(ScriptJson, IsTheSameValue) {
+    EXPECT_EQ(script_json("{\"a\": 1}"), "{\"a\": 1}");
+    EXPECT_EQ(script_json("[\"</script>\"]"), "[\"\\u003c/script\\u003e\"]");
+    EXPECT_EQ(script_json("\xEF\xBB\xBF[\"\u2028 \u2029 \u2027\"]"),
+              "[\"\\u2028 \\u2029 \u2027\"]");
 }
 
 std::vector<RunSummary> two_runs() {
@@ -165,34 +232,15 @@ TEST(RunsCompared, AreATableOfWhatDiffersAndWasMeasured) {
         "rows 0  lanes 2  I/O 0\n");
 }
 
-TEST(RunsCompared, AreAPage) {
-    const std::string text = runs_page(two_runs());
-    EXPECT_TRUE(has(text, "<td>dir/&lt;b&gt;.json</td>"));
-    EXPECT_TRUE(has(text, "<td>0.5 x</td>"));
-    EXPECT_TRUE(has(text, "style=\"width:12.5%\" title=\"before the first read: 250 ms\""));
-    EXPECT_TRUE(has(text, "<i class=\"write\" style=\"width:100%\"></i></b><span>1 s</span>"));
-    EXPECT_FALSE(has(text, "<b>.json"));
+TEST(RunsCompared, AreAPageThatHoldsThem) {
+    const std::vector<RunSummary> runs = two_runs();
+    const std::string text = runs_page(runs);
+    EXPECT_EQ(Json::parse(embedded(text, "runs")), Json::parse(runs_json(runs)));
+    EXPECT_EQ(count(text, "<script"), 2U);
+    EXPECT_FALSE(has(text, "<b>"));
 }
 
-TEST(Throughput, IsABarsBytesEvenlyOverItsTime) {
-    const std::vector<RankTimeline> ranks = {
-        {0,
-         "a",
-         {{0, Stage::read, 0.0, 2.0, 2.0, 1, 80, ""}, {0, Stage::write, 0, 4, 4, 1, 7, ""}}},
-        {1,
-         "b",
-         {{0, Stage::read, 1.5, 2.5, 1.0, 1, 20, ""}, {1, Stage::read, 4, 4, 0, 1, 5, ""}}}};
-    EXPECT_EQ(end_of(ranks), 4);
-    const std::vector<double> rates = throughput(ranks, Stage::read, 4, 4);
-    ASSERT_EQ(rates.size(), 4U);
-    EXPECT_DOUBLE_EQ(rates[0], 40);
-    EXPECT_DOUBLE_EQ(rates[1], 50);
-    EXPECT_DOUBLE_EQ(rates[2], 10);
-    EXPECT_NEAR(rates[3], 5, 1e-6); // of no length, and at the very end
-    EXPECT_EQ(throughput({}, Stage::read, 0, 3), (std::vector<double>{0, 0, 0}));
-}
-
-TEST(Html, NumbersForPeople) {
+TEST(Numbers, AreShort) {
     EXPECT_EQ(decimal_text(1.500, 3), "1.5");
     EXPECT_EQ(decimal_text(100, 2), "100");
     EXPECT_EQ(decimal_text(-0.001, 2), "0");
@@ -204,7 +252,7 @@ TEST(Html, NumbersForPeople) {
     EXPECT_EQ(rate_text(999.6), "1 kB/s");
 }
 
-TEST(Html, Base64) {
+TEST(Base64, IsAsInRfc4648) {
     const std::vector<std::byte> bytes = {std::byte{0xff}, std::byte{0}, std::byte{0x10},
                                           std::byte{'M'}, std::byte{'a'}};
     EXPECT_EQ(base64_text({}), "");
