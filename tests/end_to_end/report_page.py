@@ -259,7 +259,7 @@ def numbers(arguments, browser, check, report):
                     ["translate(0 17)", "500", "1000", "11", "0.57"]], f"bars: {rects}")
 
 
-MARKUP = "</script><!--<script>]]>&lt;<img src=x onerror=window.injected=1>\u2028'\"\\"
+MARKUP = "</script a></script/></script><!--<script>]]>&lt;<img src=x onerror=window.injected=1>\u2028'\"\\"
 
 
 def hostile(arguments, browser, check, report):
