@@ -72,11 +72,22 @@ DatasetEvent event_from(const json& line, DatasetEvent::What what) {
     return event;
 }
 
-/// Within a log the later line counts, whatever the clock did meanwhile.
+/// Within a log the later line counts, whatever the clock did meanwhile. A process that finds an
+/// output complete records it as done in 0 s, so the time that the same output took is kept.
 void keep_later(DatasetEvents& events, const std::string& output, const DatasetEvent& event) {
-    const auto [kept, is_new] = events.try_emplace(output, event);
-    if (!is_new && (kept->second.log == event.log || kept->second.time <= event.time)) {
-        kept->second = event;
+    const auto [found, is_new] = events.try_emplace(output, event);
+    if (is_new) {
+        return;
+    }
+    DatasetEvent& kept = found->second;
+    constexpr auto done = DatasetEvent::What::done;
+    const bool same_output = kept.what == done && event.what == done && kept.output == event.output;
+    const double longest = std::max(kept.seconds, event.seconds);
+    if (kept.log == event.log || kept.time <= event.time) {
+        kept = event;
+    }
+    if (same_output) {
+        kept.seconds = longest;
     }
 }
 

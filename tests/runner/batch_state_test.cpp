@@ -96,6 +96,30 @@ TEST_F(BatchState, RemembersWhatWasDoneThoughALaterRunFailed) {
     EXPECT_EQ(history.last_done.at("a").key, "k");
 }
 
+TEST_F(BatchState, KeepsTheTimeOfAnOutputThatAnotherProcessFindsComplete) {
+    fs::create_directories(folder_);
+    DatasetEvent made;
+    made.what = DatasetEvent::What::done;
+    made.seconds = 1.5;
+    made.output = {20, 2};
+    DatasetEvent found = made;
+    found.seconds = 0;
+    DatasetEvent changed = found;
+    changed.output = {20, 3};
+    BatchLog first(folder_, "a");
+    BatchLog second(folder_, "b");
+    first.add("in both orders", made);
+    second.add("in both orders", found);
+    second.add("the other way", made);
+    first.add("the other way", found);
+    first.add("another output", made);
+    second.add("another output", changed);
+    const BatchHistory history = read_history(folder_);
+    EXPECT_EQ(history.last_done.at("in both orders").seconds, 1.5);
+    EXPECT_EQ(history.last_done.at("the other way").seconds, 1.5);
+    EXPECT_EQ(history.last_done.at("another output").seconds, 0);
+}
+
 TEST_F(BatchState, TellsNewsFromWhatWasThere) {
     fs::create_directories(folder_);
     BatchLog log(folder_, "host");
