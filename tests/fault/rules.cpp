@@ -84,6 +84,10 @@ void read_action(std::string_view text, std::string_view whole, Rule& rule) {
         rule.action = Action::delay;
         rule.number = number(text.substr(6), whole);
     }
+    if (text.starts_with("hold=") && text.size() > 5) {
+        rule.action = Action::hold;
+        rule.hold_file = text.substr(5);
+    }
     if (rule.action == Action::none) {
         refuse(whole);
     }
@@ -175,6 +179,23 @@ void log_call(const Rule& rule, std::string_view function, long call, std::strin
     (void)::syscall(SYS_close, to);
 }
 
+/// Creates the file that says so, then waits until it is removed.
+void hold(std::string_view file) {
+    std::array<char, 4400> path{};
+    (void)std::snprintf(path.data(), path.size(), "%.*s.%d", static_cast<int>(file.size()),
+                        file.data(), static_cast<int>(::getpid()));
+    const auto made = static_cast<int>(
+        ::syscall(SYS_openat, AT_FDCWD, path.data(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
+    if (made < 0) {
+        refuse(file);
+    }
+    (void)::syscall(SYS_close, made);
+    constexpr timespec pause = {0, 1000000};
+    while (::syscall(SYS_faccessat, AT_FDCWD, path.data(), F_OK) == 0) {
+        (void)::nanosleep(&pause, nullptr);
+    }
+}
+
 /// What is done to the process rather than to the call.
 void act_on_process(const Rule& rule) {
     if (rule.action == Action::kill) {
@@ -184,6 +205,8 @@ void act_on_process(const Rule& rule) {
     } else if (rule.action == Action::delay) {
         const timespec time = {rule.number / 1000000, rule.number % 1000000 * 1000};
         (void)::nanosleep(&time, nullptr);
+    } else if (rule.action == Action::hold) {
+        hold(rule.hold_file);
     }
 }
 

@@ -18,6 +18,7 @@ enum class Action {
     kill,  ///< the process is killed before the call
     stop,  ///< the process is stopped before the call (SIGSTOP) and goes on when continued
     delay, ///< the call comes some microseconds later
+    hold,  ///< the call waits until a test lets it go; other threads run
     log,   ///< only FAULT_LOG tells
 };
 
@@ -28,7 +29,8 @@ enum class Action {
 /// FUNCTION  read, pread, write, pwrite, fsync, fdatasync, close, open, rename, link, unlink,
 ///           mkdir, fallocate, ftruncate, mmap, lock, spawn, malloc. Variants belong to them:
 ///           openat to open, renameat2 to rename, flock and fcntl's locks to lock.
-/// ACTION    the name of an errno value (ENOSPC), or short, eof, torn, kill, stop, log, delay=µS
+/// ACTION    the name of an errno value (ENOSPC), or short, eof, torn, kill, stop, log, delay=µS,
+///           hold=FILE: creates FILE.PID and waits until that is removed
 /// WHEN      17: the 17th of the calls that the rule is for; 17+: it and all later ones; /3: every
 ///           third; *: all
 /// WHERE     a part of the file's path (of malloc: of the library that calls it), then, or alone,
@@ -42,7 +44,8 @@ struct Rule {
     std::string_view functions;
     std::string_view action_text;
     Action action = Action::none;
-    long number = 0; ///< errno value or microseconds
+    long number = 0;            ///< errno value or microseconds
+    std::string_view hold_file; ///< of a hold: the path before .PID
     long first = 1;
     long every = 0; ///< 1: all from the first on
     std::string_view path;
