@@ -75,9 +75,9 @@ TEST_F(CommitsTest, TellsTheNextAddOfAFailure) {
     writer.fails = true;
     Commits commits(writer, JournalWriter(journal, 1, "rank-0"), 0, RowWriter::Sync::yes);
     EXPECT_THROW(
-        for (std::int64_t row = 0; row < total; ++row) {
-            commits.add({row, 1, 0});
-            std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        for (;;) { // a test that hangs is ended by CTest
+            commits.add({0, 1, 0});
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
         },
         Error);
     EXPECT_TRUE(listed().empty());

@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <optional>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -36,14 +38,21 @@ TEST(Stop, ManyRanksLookLessOften) {
     EXPECT_EQ(Stop::interval(1), milliseconds(0));
     EXPECT_EQ(Stop::interval(8), milliseconds(80));
     EXPECT_EQ(Stop::interval(1000), milliseconds(2000));
+    using Clock = std::chrono::steady_clock;
     const ScratchFolder folder;
-    Stop stop({folder / "STOP"}, 1'000);
-    stop.look();
-    std::ofstream(folder / "STOP").close();
-    stop.look(); // two seconds have not passed
-    EXPECT_EQ(stop.level(), StopLevel::none);
-    stop.ask("--max-time"); // is heard at once
-    EXPECT_EQ(stop.level(), StopLevel::finish_chunks);
+    std::optional<Stop> stop;
+    Clock::time_point begin;
+    do { // again where this machine was too busy for two looks within two seconds
+        std::filesystem::remove(folder / "STOP");
+        begin = Clock::now();
+        stop.emplace(std::vector{folder / "STOP"}, 1'000);
+        stop->look();
+        std::ofstream(folder / "STOP").close();
+        stop->look();
+    } while (Clock::now() - begin >= Stop::interval(1'000));
+    EXPECT_EQ(stop->level(), StopLevel::none);
+    stop->ask("--max-time"); // is heard at once
+    EXPECT_EQ(stop->level(), StopLevel::finish_chunks);
 }
 
 TEST(Stop, TheFirstReasonCounts) {
