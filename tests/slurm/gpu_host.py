@@ -93,7 +93,7 @@ def limit(suite):
     case = Case(suite, "limit", cpus=4, node=node_with(2), stop_before="15s",
                 program=suite.slow(1.0, first_go()))
     number, = case.submitted("--time", "60s")
-    job = ended(number, 300)
+    job = ended(number)
     case.expect((job["JobState"], job["Restarts"]) == ("COMPLETED", "1"),
                 "completed at the second go", str(job) + case.logs())
     case.expect("goes on where a run stopped" in case.logs(), "it goes on", case.logs())
@@ -103,7 +103,9 @@ def limit(suite):
 def array(suite):
     """Two tasks at a time, each with a GPU of its own."""
     case = Case(suite, "array", cpus=2, node=node_with(1),
-                program='echo "task $SLURM_ARRAY_TASK_ID: $CUDA_VISIBLE_DEVICES"\nsleep 3')
+                program='echo "task $SLURM_ARRAY_TASK_ID: $CUDA_VISIBLE_DEVICES"\n'
+                'touch here.$SLURM_ARRAY_TASK_ID\n'
+                'until [ -n "$(ls here.* | sed 1d)" ]; do sleep 0.1; done')  # two at a time
     case.write("job.toml", BATCH)
     (case.folder / "scans").mkdir()
     for i in range(9):

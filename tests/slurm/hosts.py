@@ -98,10 +98,13 @@ def children(pid):
             for child in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
-def wait_for(condition, what, seconds=90, pause=0.1):
-    end = time.monotonic() + seconds
+GUARD = 900  # seconds after which something hangs, however busy the machine is
+
+
+def wait_for(condition, what, pause=0.1):
+    end = time.monotonic() + GUARD
     while not (value := condition()):
         if time.monotonic() > end:
-            raise TimeoutError(f"{what}: not in {seconds} s")
+            raise TimeoutError(f"{what}: not in {GUARD} s")
         time.sleep(pause)
     return value

@@ -78,7 +78,8 @@ def array(suite):
     """Tasks share a batch; one that stopped is queued again alone; the summary comes last."""
     stop_last = ('[ "$1" != batch ] || [ "$SLURM_ARRAY_TASK_ID" -ne 3 ] || '
                  f'! {first_go()} || exit 75')
-    case = Case(suite, "array", program=f'{stop_last}\n{suite.slow(0.06, "[ $1 = batch ]")}')
+    both_seen = '[ "$1" != batch ] || until [ -e both_seen ]; do sleep 0.1; done'
+    case = Case(suite, "array", program=f"{both_seen}\n{stop_last}")
     case.write("job.toml", BATCH)
     (case.folder / "scans").mkdir()
     for i in range(9):
@@ -87,6 +88,8 @@ def array(suite):
     most = 0
     while not is_over(summary):
         most = max(most, sum(job["JobState"] == "RUNNING" for job in jobs(number)))
+        if most == 2:
+            case.write("both_seen", "")
         time.sleep(0.3)
     tasks = sorted(jobs(number), key=lambda job: job["ArrayTaskId"])
     case.expect(most == 2, f"two tasks at once, saw {most}")
@@ -98,9 +101,10 @@ def array(suite):
     case.expect(job["JobState"] == "COMPLETED" and job["StartTime"] >= last,
                 f"the summary comes after {last}", str(job))
     case.expect("9 datasets, 9 done" in case.logs(), "the summary tells", case.logs())
-    done = [json.loads(line)["output"] for log in (case.folder / "out").glob("scans.state/log-*")
-            for line in log.read_text().splitlines() if json.loads(line)["event"] == "done"]
-    case.expect(len(done) == 9 == len(set(done)), f"each dataset is made once: {done}")
+    # A task that finds an output complete records that, too, as done.
+    made = [json.loads(line)["output"] for log in (case.folder / "out").glob("scans.state/log-*")
+            for line in log.read_text().splitlines() if json.loads(line)["event"] == "started"]
+    case.expect(len(made) == 9 == len(set(made)), f"each dataset is made once: {made}")
     (case.folder / "scans/s9.h5").write_bytes((suite.folder / "in.h5").read_bytes())
     dry = case.submit("--dry-run", "--array", "4", "--profile", "out/scans.state")
     case.expect("1 to do" in dry.stdout and "#SBATCH --array=0-0\n" in dry.stdout and
@@ -131,16 +135,20 @@ def broken_batch(suite):
     case.expect(ended(after)["JobState"] == "CANCELLED", "what waits for success never runs")
 
 
+def wait_for_rows(case):
+    """Until the journal lists rows as finished; a file without any has 32 bytes."""
+    wait_for(lambda: any(path.stat().st_size > 32
+                         for path in case.folder.glob("out.h5.journal/*.rows")),
+             "rows in the journal")
+
+
 def cancelled(suite):
     """A job that is cancelled stays so, and what it did is gone on with."""
     case = Case(suite, "cancelled", program=suite.slow(1.0, "[ ! -e fast ]"))
     number, = case.submitted("--nodes", "2")
-    wait_for(lambda: list(case.folder.glob("out.h5.journal/*.rows")), "rows in the journal")
-    time.sleep(2)
+    wait_for_rows(case)
     subprocess.run(["scancel", number], check=True)
     job = ended(number)
-    time.sleep(1)
-    job = one(number)
     case.expect((job["JobState"], job["Restarts"]) == ("CANCELLED", "0"), "not queued again",
                 str(job))
     case.expect((case.folder / "out.h5.partial").exists(), "what was done is there")
@@ -262,7 +270,7 @@ def killed_daemon(suite, cluster):
     """A slurmd that dies and comes again: the job is not touched."""
     case = Case(suite, "daemon", partition="spare", program=suite.slow(0.1))
     number, = case.submitted("--nodes", "2")
-    wait_for(lambda: list(case.folder.glob("out.h5.journal/*.rows")), "rows in the journal")
+    wait_for_rows(case)
     cluster.kill_slurmd("n4")
     job = ended(number)
     case.expect((job["JobState"], job["Restarts"]) == ("COMPLETED", "0"), "undisturbed",
@@ -274,8 +282,7 @@ def killed_node(suite, cluster):
     """A node that goes down: Slurm queues the job again, and it goes on when there are nodes."""
     case = Case(suite, "node", partition="spare", program=suite.slow(0.8, first_go()))
     number, = case.submitted("--nodes", "2")
-    wait_for(lambda: list(case.folder.glob("out.h5.journal/*.rows")), "rows in the journal")
-    time.sleep(1)
+    wait_for_rows(case)
     start = time.monotonic()
     cluster.kill_node("n4")
     wait_for(lambda: not is_running(number), "the job off the node that is gone")
@@ -290,9 +297,9 @@ def killed_node(suite, cluster):
 
 def preempted(suite):
     """A job whose nodes a more urgent one takes: told so it stops in the grace, and goes on after."""
-    case = Case(suite, "preempted", partition="spare", program=suite.slow(0.5, first_go()))
+    case = Case(suite, "preempted", partition="spare", program=suite.slow(1.0, first_go()))
     number, = case.submitted("--nodes", "2")
-    wait_for(lambda: list(case.folder.glob("out.h5.journal/*.rows")), "rows in the journal")
+    wait_for_rows(case)
     done = subprocess.run(["sbatch", "--partition=urgent", "--nodes=2", "--exclusive", "-o",
                            "/dev/null", "--wrap=true"], capture_output=True, text=True)
     case.expect(done.returncode == 0, "an urgent job", done.stderr)

@@ -177,9 +177,9 @@ def is_over(number):
     return found and all(job["JobState"] in ENDED for job in found)
 
 
-def ended(number, seconds=150):
+def ended(number):
     try:
-        wait_for(lambda: is_over(number), f"job {number} over", seconds, pause=0.3)
+        wait_for(lambda: is_over(number), f"job {number} over", pause=0.3)
     except TimeoutError as error:
         raise TimeoutError(f"{error}: {one(number)}") from error
     return one(number)

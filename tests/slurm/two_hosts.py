@@ -50,7 +50,7 @@ generations = 60
 def start_hosts():
     """Their first processes, which only wait."""
     started = [subprocess.Popen(hosts.on_host(
-        name, f"mount -t tmpfs tmpfs /tmp; touch {WORK}/{name}.up; exec sleep 3600"))
+        name, f"mount -t tmpfs tmpfs /tmp; touch {WORK}/{name}.up; exec sleep infinity"))
         for name in NAMES]
     for name in NAMES:
         hosts.wait_for(pathlib.Path(f"{WORK}/{name}.up").exists, name)
@@ -96,7 +96,7 @@ def main():
              ",".join(f"{name}:{count}" for name, count in zip(NAMES, ranks)), "-n",
              str(sum(ranks)), "bash", "-c", '[ "$(hostname)" = b1 ] && '
              'export SLURM_MEM_PER_NODE=90; exec "$@"', "run", runner, *arguments],
-            capture_output=True, text=True, timeout=120)
+            capture_output=True, text=True, timeout=hosts.GUARD)
 
     for kind, text in JOBS.items():
         pathlib.Path(f"{kind}-alone.toml").write_text(text.format(out=f"{kind}-alone.h5"))
@@ -119,7 +119,7 @@ def main():
             expect(a["image"][...].tobytes() == b["image"][...].tobytes(), f"{kind}: other bytes")
     # The host that is too small is named.
     done = launch((2, 1), "convolve.toml", "--set", "output.overwrite=true", "--set",
-                  'run.host_memory="0.1%"')
+                  'run.host_memory="5%"')
     expect(done.returncode == 2 and "(run.host_memory of rank 2 on b1)" in done.stderr,
            "a host that is too small", f"{done.returncode}\n{done.stderr}")
     # An error of one host's rank is told once, and all end.
