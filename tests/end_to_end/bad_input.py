@@ -8,16 +8,20 @@ there. --show prints each message; a word picks the rows that have it in their n
 import argparse
 import os
 import pathlib
+import resource
 import subprocess
 import sys
 import tempfile
-import time
 
 import h5py
 
 import bad_files as bad
+from events import GUARD
 
-SECONDS = 30  # generous: what hangs takes for ever
+CPU_SECONDS = 30  # generous: what computes for ever has no end
+
+# Words of which a message has one: which limit of time a probe meets first is the machine's.
+EITHER_LIMIT = ("SIGXCPU", "took longer than")
 
 JOB = '''kind = "convolve"
 [input]
@@ -134,7 +138,7 @@ INPUTS = [
     ("link into text", bad.link(h5py.ExternalLink("job.toml", "/image")), 3, ["job.toml", "text"]),
     ("links into itself", bad.outside_circle, 3, ["in a circle"]),
     ("heap that counts 2^40", bad.huge_heap, 3, ["bad.h5"]),
-    ("heap that never ends", bad.heap_past_its_end, 3, ["damaged or malicious", "SIGXCPU"]),
+    ("heap that never ends", bad.heap_past_its_end, 3, ["damaged or malicious", EITHER_LIMIT]),
     ("selection of many axes", bad.selection_of_many_axes, 3, ["damaged or malicious", "SIGABRT"]),
 ]
 
@@ -249,6 +253,16 @@ RIGHT = [
 ]
 
 
+def alternatives(word):
+    return word if isinstance(word, tuple) else (word,)
+
+
+def cpu_seconds():
+    """What processes that have ended took, with theirs: a busy machine makes it no longer."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 class Table:
     def __init__(self, runner, show):
         self.runner, self.show = runner, show
@@ -262,24 +276,24 @@ class Table:
         if make is not None:
             make("bad.h5")
         before = set(os.listdir())
-        begin = time.monotonic()
+        begin = cpu_seconds()
         try:
             done = subprocess.run([*launch, self.runner, *arguments], capture_output=True,
-                                  text=True, errors="replace", timeout=2 * SECONDS)
+                                  text=True, errors="replace", timeout=GUARD)
         except subprocess.TimeoutExpired as late:
             done = subprocess.CompletedProcess(late.cmd, "none in time", "", "")
-        seconds = time.monotonic() - begin
+        seconds = cpu_seconds() - begin
         self.count += 1
         errors = [line for line in done.stderr.splitlines() if "runner: error:" in line]
         if self.show:
-            print(f"* {name} ({done.returncode}, {seconds:.1f} s)")
+            print(f"* {name} ({done.returncode}, {seconds:.1f} CPU s)")
             print("\n".join("  " + line for line in done.stderr.splitlines() if not launch or
                             "runner" in line))
-        if done.returncode != code or len(errors) != (code != 0) or any(
-                word not in done.stderr for word in words):
+        if done.returncode != code or len(errors) != (code != 0) or not all(
+                any(each in done.stderr for each in alternatives(word)) for word in words):
             self.fail(name, f"wanted {code} {words}", done)
-        if seconds > SECONDS:
-            self.fail(name, f"took {seconds:.1f} s", done)
+        if not launch and seconds > CPU_SECONDS:  # ranks that wait for others compute meanwhile
+            self.fail(name, f"took {seconds:.1f} s of a processor", done)
         left = tuple(sorted(set(os.listdir()) - before))
         if left not in may_be_left:
             self.fail(name, f"left behind {left}", done)
@@ -295,7 +309,7 @@ class Table:
         with h5py.File("plain.h5", "w") as file:
             file["image"] = values
         plain = job('input.file="plain.h5"', 'output.file="plain_out.h5"')
-        subprocess.run([self.runner, *plain, "--quiet"], check=True, timeout=SECONDS)
+        subprocess.run([self.runner, *plain, "--quiet"], check=True, timeout=GUARD)
         with h5py.File("plain_out.h5") as out:
             if result.tobytes() != out["image"][...].tobytes():
                 self.fail(name, "it was read wrong", done)

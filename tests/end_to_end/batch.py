@@ -1,10 +1,10 @@
 """A batch of many small datasets, some corrupt, some stale, some done before:
 batch.py RUNNER MPIRUN [--datasets N] [--kills K] [--seed S].
 
-It is killed at random moments again and again, by itself and under mpirun, and started again until
-it is through; a kill counts where it left a dataset unfinished. Then every output must be that of
-an undisturbed run, what was complete must not have been made twice, and the corrupt ones must be
-told by name, with their exit code.
+It is killed again and again at a random one of the writes to unfinished outputs, by itself and
+under mpirun, and started again until it is through. Then every output must be that of an undisturbed
+run, what was complete must not have been made twice, and the corrupt ones must be reported by name,
+with their exit code.
 """
 import argparse
 import os
@@ -13,13 +13,13 @@ import random
 import signal
 import subprocess
 import tempfile
-import time
 
 import h5py
 
 import batch_runs as runs
 from batch_runs import batch, marks, outputs, same, status, write_job
-from faulty_runs import Findings, kill_all, ranks_of, report, wait_until
+from events import GUARD, release, send_and_wait, stopped, wait_for_held, wait_until
+from faulty_runs import Findings, kill_all, ranks_of, report, with_fault
 
 CORRUPT = [7, 23, 41]
 LARGE = 10  # every so many: long enough to be killed in the middle of
@@ -38,32 +38,20 @@ def make_inputs(count):
 
 
 def kill(runner, rng, launch):
-    """Starts the batch and kills it with all its processes some time after it has begun a dataset.
-    Whether it was at work on one then; nothing where it was through before."""
-    before = {path: path.stat().st_mtime_ns for path in runs.files("out", ".partial")}
-
-    def is_at_work():
-        for path in runs.files("out", ".partial"):
-            try:
-                if path.stat().st_mtime_ns != before.get(path):
-                    return True
-            except OSError: # just completed
-                pass
-        return False
-
-    process = subprocess.Popen(runs.command(runner, "--quiet", launch=launch),
-                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                               start_new_session=True)
-    wait_until(lambda: process.poll() is not None or is_at_work(), 60)
-    time.sleep(rng.uniform(0, 0.06))
+    """Starts the batch, and kills it with all its processes when one of them is at a random write
+    to an unfinished output. Whether it was killed, or through before."""
+    rule = f"pwrite:stop@{rng.randint(1, 150)}:.h5.partial"
+    process = subprocess.Popen(
+        with_fault(runs.command(runner, "--quiet", launch=launch), runner, rule),
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+    wait_until(lambda: stopped(ranks_of(process)) or process.poll() is not None, rule)
     ranks = ranks_of(process)
+    was_there = process.poll() is None
     kill_all(process)
     process.communicate()
     # A killed process ends the call that it is in first.
-    wait_until(lambda: not any(os.path.exists(f"/proc/{rank}/exe") for rank in ranks), 60)
-    if process.returncode in (0, 3, 4): # of the corrupt ones and the one that is not ours
-        return None
-    return is_at_work()
+    wait_until(lambda: not any(os.path.exists(f"/proc/{rank}/exe") for rank in ranks), "its end")
+    return was_there
 
 
 def prepare_before(runner, names, findings):
@@ -83,28 +71,25 @@ def prepare_before(runner, names, findings):
     return stale, foreign
 
 
-def kill_until(count, runner, mpirun, rng, stale, foreign, findings):
-    """Kills until so many have hit, or the batch is through. How many hit, how many tries that
-    took, and the marks of the outputs that are complete."""
+def kill_again_and_again(count, runner, mpirun, rng, stale, foreign, findings):
+    """The marks of the outputs that are complete then."""
     complete = {}
-    landed = tried = 0
-    hit = False
-    while landed < count and hit is not None:
-        tried += 1
-        hit = kill(runner, rng, [*mpirun, "-n", "3"] if tried % 3 == 0 else [])
+    for number in range(1, count + 1):
+        was_killed = kill(runner, rng, [*mpirun, "-n", "3"] if number % 3 == 0 else [])
+        findings.expect(was_killed, f"kill {number}: the batch was through before")
         now = {name: mark for name, mark in marks("out").items()
                if stale.get(name) != mark and pathlib.Path("out", name) != foreign}
         for name, mark in complete.items():
-            findings.expect(now.get(name) == mark, f"try {tried}: {name} was made twice")
+            findings.expect(now.get(name) == mark, f"kill {number}: {name} was made twice")
         complete = now
-        landed += bool(hit)
-    return landed, tried, complete
+    return complete
 
 
-def check_round(kills, runner, mpirun, rng, wanted, findings):
-    """A batch from the beginning to its end, killed meanwhile; how many kills hit, and the tries."""
+def check_kills(runner, mpirun, options, wanted, findings):
+    """A batch from the beginning to its end, killed meanwhile."""
+    rng = random.Random(options.seed)
     stale, foreign = prepare_before(runner, sorted(wanted), findings)
-    landed, tried, complete = kill_until(kills, runner, mpirun, rng, stale, foreign, findings)
+    complete = kill_again_and_again(options.kills, runner, mpirun, rng, stale, foreign, findings)
     done = batch(runner, launch=[*mpirun, "-n", "2"])
     findings.expect(done.returncode in (3, 4), f"goes on: exit {done.returncode}", done.stderr)
     for name, mark in complete.items():
@@ -121,19 +106,7 @@ def check_round(kills, runner, mpirun, rng, wanted, findings):
     findings.expect(not left, f"leaves {left}", done.stderr)
     twice = runs.done_twice("out/job.state")
     findings.expect(not twice, f"begun again when they were complete: {twice}")
-    return landed, tried
-
-
-def check_kills(runner, mpirun, options, wanted, findings):
-    """Rounds until enough kills have hit: on a busy machine the batch may be through before."""
-    rng = random.Random(options.seed)
-    landed = tried = rounds = 0
-    while landed < options.kills and rounds < 5 + options.kills:
-        subprocess.run(["rm", "-rf", "out"], check=True)
-        hit, tries = check_round(options.kills - landed, runner, mpirun, rng, wanted, findings)
-        landed, tried, rounds = landed + hit, tried + tries, rounds + 1
-    findings.expect(landed == options.kills, f"{landed} of {options.kills} kills hit")
-    return f"{landed} kills in {tried} tries, {rounds} rounds"
+    return f"{options.kills} kills, {len(complete)} outputs complete then"
 
 
 def check_changes(runner, wanted, findings):
@@ -164,11 +137,13 @@ def check_changes(runner, wanted, findings):
 def check_stop(runner, findings):
     """A signal ends it with 75, and the same command goes on."""
     write_job("stop")
-    process = subprocess.Popen(runs.command(runner), stderr=subprocess.PIPE, text=True)
-    while "[3/" not in process.stderr.readline():
-        pass
-    process.send_signal(signal.SIGUSR1)
-    _, text = process.communicate(timeout=30)
+    rule = f"rename:hold={os.path.abspath('held')}@4:_convolve.h5.partial"
+    process = subprocess.Popen(with_fault(runs.command(runner), runner, rule),
+                               stderr=subprocess.PIPE, text=True)
+    findings.expect(wait_for_held(process), "the batch was through before its fourth output")
+    send_and_wait(process.pid, signal.SIGUSR1)
+    release()
+    _, text = process.communicate(timeout=GUARD)
     findings.expect(process.returncode == 75 and "goes on" in text,
                     f"stopped with exit {process.returncode}", text)
     done = batch(runner)

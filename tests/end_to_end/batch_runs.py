@@ -7,6 +7,8 @@ import subprocess
 import h5py
 import numpy as np
 
+from events import GUARD
+
 JOB = '''kind = "convolve"
 [input]
 dataset = "/image"
@@ -101,13 +103,13 @@ def command(runner, *arguments, launch=(), job="job.toml"):
     return [*launch, runner, "batch", job, *arguments]
 
 
-def batch(runner, *arguments, launch=(), job="job.toml", seconds=120, **environment):
+def batch(runner, *arguments, launch=(), job="job.toml", **environment):
     return subprocess.run(command(runner, *arguments, launch=launch, job=job),
-                          capture_output=True, text=True, timeout=seconds,
+                          capture_output=True, text=True, timeout=GUARD,
                           env=os.environ | environment)
 
 
 def status(runner, folder):
     done = subprocess.run([runner, "status", folder, "--json"], capture_output=True, text=True,
-                          timeout=30)
+                          timeout=GUARD)
     return json.loads(done.stdout)

@@ -20,6 +20,8 @@ import numpy as np
 import tifffile
 from PIL import Image
 
+from events import GUARD
+
 RUNNER = ""
 
 TYPES = ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f4", "f8"]
@@ -39,7 +41,7 @@ def numbers(shape, kind):
 
 def call(*arguments, **options):
     return subprocess.run([RUNNER, *map(str, arguments)], capture_output=True, text=True,
-                          timeout=120, **options)
+                          timeout=GUARD, **options)
 
 
 def good(*arguments, says=""):

@@ -15,6 +15,8 @@ import tempfile
 import h5py
 import numpy as np
 
+from events import GUARD
+
 TYPES = ["uint8", "uint16", "float32", "float64"]
 BOUNDARIES = ["constant", "nearest", "reflect", "mirror", "wrap"]
 
@@ -85,7 +87,7 @@ class Runs:
             command = [self.arguments.mpirun, "--allow-run-as-root", "--oversubscribe", "-n",
                        str(ranks), *command]
         (image.folder / "out.h5").unlink(missing_ok=True)
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=GUARD)
         difference = image.difference() if done.returncode == 0 else f"exit {done.returncode}"
         left = [p.name for p in image.folder.iterdir() if ".partial" in p.name]
         if left:

@@ -14,7 +14,7 @@ import h5py
 import numpy as np
 
 import denoise_rule as rule
-from faulty_runs import kill_once_rows_are_done
+from faulty_runs import kill_midway, start_held
 from transpose_runs import Runs, write_input
 
 LISTS = ["index", "distance", "count"]
@@ -183,14 +183,15 @@ def interrupted(runs, kind, keys, names, right):
     """Killed, stopped, gone on with in other chunks by other ranks."""
     write_job(kind, keys, "chunk_rows = 61\nlanes = 1\ncommit_seconds = 0")
     pathlib.Path("out.h5").unlink(missing_ok=True)
-    killed = kill_once_rows_are_done(runs.command(2, ()))
+    killed = kill_midway(start_held(runs.command(2, ()), runs.arguments.runner, "pwrite",
+                                    "8:out.h5.partial>=4096"))
+    runs.check(killed, f"{kind}: done before it was killed")
     pathlib.Path("STOP").touch()
-    if killed:
-        done = runs.call(2)
-        runs.check(done.returncode == 75, f"STOP: {done.returncode}, {done.stderr}")
+    done = runs.call(2)
+    runs.check(done.returncode == 75, f"STOP: {done.returncode}, {done.stderr}")
     pathlib.Path("STOP").unlink()
     write_job(kind, keys, "chunk_rows = 122")
-    made = make(runs, f"{kind}, gone on with", names, 3, *(["--resume", "require"] if killed else []))
+    made = make(runs, f"{kind}, gone on with", names, 3, "--resume", "require")
     runs.check(made is None or same(made, right), f"{kind}, gone on with: other bytes")
     left = [p.name for p in pathlib.Path().iterdir() if p.name.startswith("out.h5.")]
     runs.check(left in [[], ["out.h5.lock"]], f"left behind: {left}")

@@ -1,6 +1,6 @@
 """Storage, memory, signals and other ranks that fail: faults.py RUNNER MPIRUN FAULT_SHIM MEMORY_SHIM.
 
-Every fault ends the run in time with its exit code and one message that says what happened, never
+Every fault ends the run with its exit code and one message that says what happened, never
 with a wrong file under the output's name; the same command without the fault then goes on and gives
 the values of an undisturbed run.
 """
@@ -16,13 +16,19 @@ import time
 
 import numpy as np
 
-from faulty_runs import (OUTPUT, Findings, Program, clear, finish, left_behind, make_input, picked,
-                         prepare_environment, read, report, send, wait_until)
+from events import GUARD, release, send_and_wait, wait_for_held, wait_until
+from faulty_runs import (OUTPUT, Findings, Program, clear, finish, journal_bytes, kill_all,
+                         kill_midway, left_behind, make_input, picked, prepare_environment, read,
+                         report)
 
 SHAPE = (120, 90)
 DEFLATE = ["--set", "output.chunk=[40,90]", "--set", 'output.compression="deflate"']
 # Few chunks, each committed at once.
 CHUNKS = ["--set", "run.chunk_rows=40", "--set", "run.commit_seconds=0", "--set", "run.lanes=2"]
+
+# Of so few rows that a run can be held at one that has others before it and after it.
+ROW_CHUNKS = ["--set", "run.chunk_rows=10", *CHUNKS[2:]]
+ROW_WRITE = "out.h5.partial>=3600"  # no write of HDF5's own is as long
 
 # What fails, how, the exit code, words of the message; on two ranks, only the second has the fault.
 Fault = collections.namedtuple("Fault", "name rules code words ranks memory",
@@ -131,7 +137,7 @@ class Matrix:
         for blocks in [0, 1, 4, 8, 16, 24, 32, 40, 44, 48, 60]:
             clear()
             line = shlex.join([self.program.runner, "job.toml", "--quiet", *CHUNKS])
-            done = subprocess.run(["bash", "-c", f"ulimit -f {blocks}; {line}"], timeout=20,
+            done = subprocess.run(["bash", "-c", f"ulimit -f {blocks}; {line}"], timeout=GUARD,
                                   capture_output=True, text=True)
             self.expect(done.returncode in (0, 4), f"ulimit -f {blocks}: exit {done.returncode}",
                         done.stderr)
@@ -159,26 +165,34 @@ exit $code
             clear()
             done = subprocess.run(
                 ["unshare", "-rm", "bash", "-c", script % size, "-", self.program.runner,
-                 "job.toml", "--quiet", *CHUNKS], capture_output=True, text=True, timeout=20)
+                 "job.toml", "--quiet", *CHUNKS], capture_output=True, text=True, timeout=GUARD)
             code, text = done.returncode, done.stderr
             self.expect(code in (0, 4) and len(errors_in(text)) == (code != 0),
                         f"disk of {size} KiB: exit {code}", text)
             subprocess.run("cp -r kept/. out/", shell=True, check=True)
             self.expect_resumed(f"disk of {size} KiB")
 
+    def start_held(self, write, arguments, ranks=0, rank=None):
+        """A run that is held at such a write of its rows."""
+        hold = f"pwrite:hold={os.path.abspath('held')}@{write}:{ROW_WRITE}"
+        return self.program.start(arguments, ranks, fault=hold, rank=rank)
+
     def signals(self):
-        slow = "pwrite:delay=100000@*:out.h5.partial"
         for ranks, number, times, wanted in [
                 (0, signal.SIGTERM, 1, 75), (0, signal.SIGUSR1, 2, 75), (0, signal.SIGINT, 3, 130),
                 (2, signal.SIGUSR1, 1, 75)]:
             clear()
             name = f"{number.name} {times} times on {ranks} ranks"
-            process = self.program.start([*CHUNKS, "--set", "run.chunk_rows=10"], ranks, fault=slow)
-            wait_until(lambda: len(picked()) > 6, 10)
-            for _ in range(times):
-                send([process.pid], number)
-                time.sleep(0.02)
-            code, text = finish(process, 20)
+            process = self.start_held(3, ROW_CHUNKS, ranks)
+            self.expect(wait_for_held(process, max(1, ranks)), f"{name}: done before it was held")
+            for sent in range(times):
+                send_and_wait(process.pid, number)
+                if sent == 0:  # heard, and told to the other ranks
+                    told = pathlib.Path(OUTPUT + ".journal/stop")
+                    wait_until(lambda: told.exists() or process.poll() is not None, "a stop file")
+            release()
+            code, text = finish(process)
+            release()
             self.expect_end(name, wanted, [], code, text) if wanted != 130 else self.expect(
                 code == wanted, f"{name}: exit {code}", text)
             self.expect(not pathlib.Path(OUTPUT).exists(), f"{name}: was not stopped at all")
@@ -186,21 +200,23 @@ exit $code
 
     def stopped_rank(self):
         clear()
-        began = time.monotonic()
-        code, text = self.program.run([*CHUNKS, "--set", "run.stall_seconds=2"], 2, rank=1,
+        # So long that a rank which only waits for a processor is not taken for a stopped one.
+        code, text = self.program.run([*CHUNKS, "--set", "run.stall_seconds=15"], 2, rank=1,
                                       fault="pwrite:stop@2:out.h5.partial")
         self.expect(picked(), "a stopped rank: it was not stopped", text)
         self.expect_end("a stopped rank", 6, ["rank 1", "sign of life"], code, text)
-        self.expect(time.monotonic() - began < 10, "a stopped rank is found in time", text)
         self.expect_resumed("a stopped rank")
 
     def races(self):
         """Two at once for one output: one runs, the other names it."""
         for race in range(50):
             clear()
-            both = [self.program.start(CHUNKS, fault="pwrite:delay=20000@*:out.h5.partial")
-                    for _ in range(2)]
-            ends = [finish(process, 20) for process in both]
+            # The one that gets the output is held until the other has ended.
+            both = [self.start_held(1, CHUNKS) for _ in range(2)]
+            wait_until(lambda both=both: any(each.poll() is not None for each in both), "a loser")
+            if all(wait_for_held(each) for each in both if each.poll() is None):
+                release()
+            ends = [finish(process) for process in both]
             ends = sorted(zip(ends, both), key=lambda end: end[0][0])
             ((good, _), winner), ((bad, text), _) = ends
             self.expect((good, bad) == (0, 4), f"race {race}: exits {good}, {bad}", text)
@@ -212,8 +228,7 @@ exit $code
     def changed_parts(self):
         """What somebody did to the files of a stopped run."""
         clear()
-        stop = "fdatasync:kill@5:out.h5"
-        self.program.run(CHUNKS, fault=stop)
+        self.expect(kill_midway(self.start_held(3, CHUNKS), OUTPUT), "killed for another input")
         os.utime("in.h5")
         code, text = self.program.run(CHUNKS)
         self.expect_end("another input", 3, ["input has changed", "resume"], code, text)
@@ -221,8 +236,7 @@ exit $code
         self.expect_end("another input, anew", 0, [], code, text)
 
         clear()
-        self.program.run(CHUNKS, fault=stop)
-        self.expect(picked(), "it was killed")
+        self.expect(kill_midway(self.start_held(3, CHUNKS), OUTPUT), "killed for a flipped bit")
         partial = pathlib.Path(OUTPUT + ".partial")
         flipped = bytearray(partial.read_bytes())
         flipped[20000] ^= 1
@@ -230,8 +244,7 @@ exit $code
         self.expect_resumed("a flipped bit", [*CHUNKS, "--set", 'run.resume_check="all"'])
 
         clear()
-        slow = "pwrite:delay=5000@*:out.h5.partial;fdatasync:kill@9:out.h5"
-        self.program.run([*CHUNKS, "--set", "run.chunk_rows=10"], fault=slow)
+        self.kill_after_two_commits()
         for path in pathlib.Path(OUTPUT + ".journal").glob("*.rows"):
             damaged = bytearray(path.read_bytes())
             damaged[40] ^= 1
@@ -241,12 +254,29 @@ exit $code
         code, text = self.program.run([*CHUNKS, "--resume", "never"])
         self.expect_end("a damaged journal, anew", 0, [], code, text)
 
+    def kill_after_two_commits(self):
+        """A run that is held twice, each time until what was written before is committed."""
+        rules = [f"pwrite:hold={os.path.abspath(name)}@{write}:{ROW_WRITE}"
+                 for name, write in [("held", 3), ("later", 9)]]
+        process = self.program.start(ROW_CHUNKS, fault=";".join(rules))
+        sizes = []
+        for name in ["held", "later"]:
+            self.expect(wait_for_held(process, file=name), f"done before it was {name}")
+            wait_until(lambda: journal_bytes(OUTPUT + ".journal") > max([32, *sizes]), "a commit")
+            sizes.append(journal_bytes(OUTPUT + ".journal"))
+            if name == "held":
+                release()
+        kill_all(process)
+        finish(process)
+        release("later")
+
     def input_changes_meanwhile(self):
         clear()
-        process = self.program.start(CHUNKS, fault="pwrite:delay=100000@*:out.h5.partial")
-        wait_until(lambda: len(picked()) > 4, 10)
+        process = self.start_held(2, CHUNKS)
+        self.expect(wait_for_held(process), "done before its input changed")
         os.utime("in.h5")
-        code, text = finish(process, 20)
+        release()
+        code, text = finish(process)
         self.expect_end("an input that changes", 3, ["changed while it was read"], code, text)
         self.expect(not pathlib.Path(OUTPUT).exists(), "an input that changes: no output")
 
@@ -257,7 +287,7 @@ exit $code
                            ("full", "> /dev/full 2>&1")]:
             clear()
             done = subprocess.run(["bash", "-c", f"{line} {tail}; exit ${{PIPESTATUS[0]}}"],
-                                  timeout=20, check=False)
+                                  timeout=GUARD, check=False)
             self.expect(done.returncode == 0, f"output {name}: exit {done.returncode}")
             self.expect(np.array_equal(read(), self.wanted), f"output {name}: other values")
 

@@ -4,10 +4,11 @@ import pathlib
 import signal
 import subprocess
 import sys
-import time
 
 import h5py
 import numpy as np
+
+from events import GUARD, release, wait_for_held, wait_until
 
 JOB = '''kind = "convolve"
 [input]
@@ -54,20 +55,30 @@ class Program:
         return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                 start_new_session=True)
 
-    def run(self, arguments, ranks=0, seconds=30, **options):
+    def run(self, arguments, ranks=0, **options):
         """A run to its end: (exit code, what it printed)."""
-        return finish(self.start(arguments, ranks, **options), seconds)
+        return finish(self.start(arguments, ranks, **options))
 
 
-def finish(process, seconds):
-    """Exit code and output; a process that does not end in time is killed and has none."""
+def with_fault(command, runner, fault):
+    """The command with rules for the program in it (mpirun itself runs as ever), by the library
+    that is built beside the program."""
+    at = command.index(runner)
+    library = pathlib.Path(runner).with_name("fault_shim.so")
+    return [*command[:at], "env", f"LD_PRELOAD={library}", f"FAULT={fault}",
+            f"ASAN_OPTIONS={os.environ.get('ASAN_OPTIONS', '')}:verify_asan_link_order=0",
+            *command[at:]]
+
+
+def finish(process):
+    """Exit code and output; a process that hangs is killed and has none."""
     try:
-        out, err = process.communicate(timeout=seconds)
+        out, err = process.communicate(timeout=GUARD)
         return process.returncode, out + err
     except subprocess.TimeoutExpired:
         kill_all(process)
         out, err = process.communicate()
-        return None, f"HANGS: not done after {seconds} s\n{out}{err}"
+        return None, f"HANGS: not done after {GUARD} s\n{out}{err}"
 
 
 def descendants(process):
@@ -110,19 +121,35 @@ def kill_all(process):
     send([*descendants(process), process.pid], signal.SIGKILL)
 
 
-def kill_once_rows_are_done(command):
-    """Starts a run that makes out.h5 and kills it when its journal has rows; whether it left an
-    output that is begun."""
-    running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                               start_new_session=True)
-    end = time.monotonic() + 60
-    journal = pathlib.Path("out.h5.journal")
-    while running.poll() is None and time.monotonic() < end and \
-            not any(f.stat().st_size > 60 for f in journal.glob("*.rows")):
-        time.sleep(0.002)
-    kill_all(running)
-    running.wait()
-    return pathlib.Path("out.h5.partial").exists()
+def journal_bytes(journal):
+    """Of the longest list of finished rows; 32 where it lists none."""
+    try:
+        return max((file.stat().st_size for file in pathlib.Path(journal).glob("*.rows")), default=0)
+    except FileNotFoundError:  # just removed
+        return 0
+
+
+def start_held(command, runner, function, when):
+    """Starts a run that is held at a call, such as ("pwrite", "3:out.h5.partial>=1000")."""
+    fault = f"{function}:hold={os.path.abspath('held')}@{when}"
+    return subprocess.Popen(with_fault(command, runner, fault), stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, text=True, start_new_session=True)
+
+
+def kill_held(process, is_ready=lambda: True):
+    """Kills a run at the call that it is held at, once `is_ready` is true; whether it was held."""
+    was_held = wait_for_held(process)
+    if was_held:
+        wait_until(is_ready, "what a run does beside the call that is held")
+    kill_all(process)
+    process.communicate()
+    release()
+    return was_held
+
+
+def kill_midway(process, output="out.h5"):
+    """kill_held() at a write of rows, once rows before these are committed."""
+    return kill_held(process, lambda: journal_bytes(output + ".journal") > 32)
 
 
 def picked():
@@ -177,16 +204,6 @@ def prepare_environment(folder):
     os.environ["ASAN_OPTIONS"] = "verify_asan_link_order=0:detect_leaks=0"
     pathlib.Path("job.toml").write_text(JOB)
     os.mkdir("out")
-
-
-def wait_until(condition, seconds):
-    """Whether it came true in time."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if condition():
-            return True
-        time.sleep(0.005)
-    return False
 
 
 def report(name, findings, text):

@@ -10,6 +10,8 @@ import subprocess
 import sys
 import tempfile
 
+from events import GUARD
+
 JOB = '''kind = "convolve"
 [input]
 file = "in.h5"
@@ -55,7 +57,7 @@ class Tests:
         environment = dict(os.environ)
         if fail is not None:
             environment["FAKE_CUDA_FAIL"] = fail
-        return subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment)
+        return subprocess.run(command, capture_output=True, text=True, timeout=GUARD, env=environment)
 
     def ends_with_one_message(self, done, fail):
         errors = [line for line in done.stderr.splitlines() if "error:" in line]

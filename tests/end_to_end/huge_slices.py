@@ -10,6 +10,8 @@ import tempfile
 import h5py
 import numpy as np
 
+from events import GUARD
+
 SHAPE = (3000, 4096, 4096)
 
 
@@ -42,7 +44,7 @@ def main():
                 (["--axis", "2", "--frame", "2000"], (438, 598), 1e-4, 0.01)]:
             done = subprocess.run(
                 [runner, "render", "huge.h5:/v", "out.png", "--percentiles", "0,100", *options],
-                capture_output=True, text=True, timeout=60)
+                capture_output=True, text=True, timeout=GUARD)
             picture = read_grey("out.png") if done.returncode == 0 else np.zeros((0, 0))
             part = (picture > 0).mean() if picture.size else 0
             if done.returncode != 0 or picture.shape != shape or not low < part < high:

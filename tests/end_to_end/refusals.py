@@ -13,6 +13,8 @@ import tempfile
 import h5py
 import numpy as np
 
+from events import GUARD
+
 JOB = '''kind = "convolve"
 [input]
 file = "in.h5"
@@ -66,7 +68,7 @@ def refusals(runner, launch):
     before = set(os.listdir())
     for arguments, code, words in REFUSALS:
         done = subprocess.run([*launch, runner, *arguments], capture_output=True, text=True,
-                              timeout=60)
+                              timeout=GUARD)
         errors = [line for line in done.stderr.splitlines() if line.startswith("runner: error: ")]
         right = (done.returncode == code and len(errors) == 1
                  and all(word in done.stderr for word in words))
@@ -79,7 +81,7 @@ def refusals(runner, launch):
 def record(runner, mpirun, image):
     """The report of three ranks: every input byte read once, every output byte written once."""
     done = subprocess.run([*mpirun, "-n", "3", runner, "job.toml", "--quiet", "--report", "r.json",
-                           "--trace", "t.json"], capture_output=True, text=True, timeout=60)
+                           "--trace", "t.json"], capture_output=True, text=True, timeout=GUARD)
     failures = check(done.returncode == 0, "three ranks", done)
     report = json.loads(pathlib.Path("r.json").read_text())
     for stage in ["read", "write"]:
@@ -88,7 +90,7 @@ def record(runner, mpirun, image):
     # A wrapped image in several chunks on one rank needs rows out of their order: still once each.
     done = subprocess.run([runner, "job.toml", "--quiet", "--report", "one.json", "--set",
                            "run.chunk_rows=50", "--set", "output.overwrite=true"],
-                          capture_output=True, text=True, timeout=60)
+                          capture_output=True, text=True, timeout=GUARD)
     failures += check(done.returncode == 0, "one rank", done)
     stages = json.loads(pathlib.Path("one.json").read_text())["ranks"][0]["stages"]
     failures += check(stages["read"]["bytes"] == image.nbytes, f"one rank: {stages}", done)

@@ -17,6 +17,7 @@ import sys
 import tempfile
 
 from browser import Browser, find_browser
+from events import GUARD
 
 JOBS = {
     "stream": (2, 'kind = "convolve"\n[input]\nfile = "noise.h5"\ndataset = "/a"\n'
@@ -102,7 +103,7 @@ def run(arguments, name):
     if ranks > 1:
         command = [arguments.mpirun, "--allow-run-as-root", "--oversubscribe", "-n", str(ranks),
                    *command]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=GUARD)
     if done.returncode != 0:
         sys.exit(f"{name}: exit {done.returncode}\n{done.stderr}")
     return json.loads(pathlib.Path(f"{name}.json").read_text())
@@ -200,7 +201,7 @@ def page_of(arguments, report, name):
     """The page of a report that is made here."""
     pathlib.Path(f"{name}.json").write_text(json.dumps(report))
     done = subprocess.run([arguments.runner, "report", f"{name}.json", "--page", f"{name}.html"],
-                          capture_output=True, text=True, timeout=60)
+                          capture_output=True, text=True, timeout=GUARD)
     if done.returncode != 0:
         sys.exit(f"{name}: exit {done.returncode}\n{done.stderr}")
     return f"{name}.html"
@@ -289,7 +290,7 @@ def hostile(arguments, browser, check, report):
              report["ranks"][0]["host"], report["ranks"][0]["device"]]
     check(all(text in words for text in shown), "hostile names: they are not shown as they are")
     subprocess.run([arguments.runner, "report", "hostile.json", "stream.json", "--page",
-                    "two.html"], check=True, capture_output=True, timeout=60)
+                    "two.html"], check=True, capture_output=True, timeout=GUARD)
     open_page(browser, check, "two.html", what="hostile runs")
     check(browser.value("window.injected") is None and
           browser.value('document.querySelectorAll("img").length') == 0 and
@@ -333,7 +334,7 @@ def compare(arguments, browser, check):
     """runner report: of several runs, and the page of one made again."""
     files = [f"{name}.json" for name in JOBS]
     done = subprocess.run([arguments.runner, "report", *files, "--json", "--page", "runs.html"],
-                          capture_output=True, text=True, timeout=60)
+                          capture_output=True, text=True, timeout=GUARD)
     reports = [json.loads(pathlib.Path(file).read_text()) for file in files]
     check(done.returncode == 0 and [run["wall_seconds"] for run in json.loads(done.stdout)] ==
           [report["wall_seconds"] for report in reports], f"report: {done}")
@@ -354,7 +355,7 @@ def compare(arguments, browser, check):
         check(text_of(browser, "h2") == ["Runs", "Total time", "Busy time of the busiest rank",
                                          "Settings"], "report: parts")
     done = subprocess.run([arguments.runner, "report", files[0], "--page", "one.html"],
-                          capture_output=True, text=True, timeout=60)
+                          capture_output=True, text=True, timeout=GUARD)
     open_page(browser, check, "one.html", scheme="dark")
     check(done.returncode == 0 and browser.value('document.querySelectorAll("rect").length') ==
           len(bars_of(reports[0])), "report: the page of one run")

@@ -17,6 +17,8 @@ import h5py
 import numpy as np
 from PIL import Image
 
+from events import GUARD
+
 RUNNER = MPIRUN = ""
 COLOURS = np.array([[22, 25, 34], [66, 133, 199], [226, 182, 92], [126, 122, 120]], np.uint8)
 WARNING = r"runner: warning: the header's number of frames is wrong \({}, byte 12\): it says {} and " \
@@ -58,7 +60,7 @@ def cells(*shape):
 
 def call(*arguments, **options):
     return subprocess.run([RUNNER, *map(str, arguments)], capture_output=True, text=True,
-                          timeout=120, **options)
+                          timeout=GUARD, **options)
 
 
 def good(*arguments, says=""):
@@ -153,7 +155,7 @@ snapshot_every = 1
     assert "needs 330 B" in plan, plan
     done = subprocess.run([MPIRUN, "--allow-run-as-root", "--oversubscribe", "-n", "2", RUNNER,
                            "job.toml", "--quiet", "--backend", "cpu"],
-                          capture_output=True, text=True, timeout=120)
+                          capture_output=True, text=True, timeout=GUARD)
     assert done.returncode == 0, done.stderr
     assert re.fullmatch(warning, done.stderr), done.stderr
     made, count = unpacked(pathlib.Path("out.sand").read_bytes())

@@ -10,13 +10,13 @@ import pathlib
 import subprocess
 import sys
 import tempfile
-import time
 
 import h5py
 import numpy as np
 
 import sand_rule
-from faulty_runs import kill_all
+from events import GUARD
+from faulty_runs import kill_held, start_held
 
 MIXES = {"noise": [0.25, 0.25, 0.25, 0.25], "scene": [0.6, 0.15, 0.22, 0.03],
          "wet": [0.5, 0.45, 0.05, 0.0]}
@@ -66,11 +66,7 @@ class Runs:
 
     def call(self, job, ranks=1, *options):
         return subprocess.run(self.command(job, ranks, options), capture_output=True, text=True,
-                              timeout=300)
-
-    def start(self, job, ranks, *options):
-        return subprocess.Popen(self.command(job, ranks, options), stdout=subprocess.DEVNULL,
-                                stderr=subprocess.DEVNULL, start_new_session=True)
+                              timeout=GUARD)
 
     def check(self, right, what):
         if not right:
@@ -187,24 +183,15 @@ def stopped_runs(runs, random):
                    f"stopped: exit {done.returncode}, {done.stderr}")
     pathlib.Path("STOP").unlink()
     for ranks in [1, 2]:
-        running = runs.start(job, ranks, "--resume", "require")
-        wait_for_checkpoint()
-        kill_all(running)
+        command = runs.command(job, ranks, ["--resume", "require"])
+        running = start_held(command, runs.arguments.runner, "mkdir", "3:out.h5.journal/checkpoint-")
+        runs.check(kill_held(running), f"no third checkpoint of {ranks} ranks")
     done = runs.call(job, 2, "--resume", "require")
     runs.check(done.returncode == 0, f"gone on with: {done.stderr}")
     with h5py.File("out.h5") as file:
         runs.check(file["frames"][...].tobytes() == right, "gone on with: the frames differ")
     left = [p.name for p in pathlib.Path().iterdir() if p.name.startswith("out.h5.")]
     runs.check(not left, f"left behind: {left}")
-
-
-def wait_for_checkpoint():
-    """Until there is another than now."""
-    def names():
-        return {p.name for p in pathlib.Path("out.h5.journal").glob("checkpoint-*")}
-    before, end = names(), time.monotonic() + 60
-    while names() <= before and time.monotonic() < end:
-        time.sleep(0.01)
 
 
 def wrong_cells(runs, random):

@@ -14,13 +14,15 @@ import numpy as np
 import tifffile
 from PIL import Image
 
+from events import GUARD
+
 RUNNER = ""
 FLIPS = 0
 
 
 def convert(name):
     return subprocess.run([RUNNER, "convert", name, "out.npy", "--overwrite"], capture_output=True,
-                          text=True, timeout=120)
+                          text=True, timeout=GUARD)
 
 
 def read(name):

@@ -14,12 +14,14 @@ import struct
 import subprocess
 import sys
 import tempfile
-import time
 import zlib
 
 import h5py
 import numpy as np
 import xxhash
+
+from events import GUARD
+from faulty_runs import picked, with_fault
 
 JOB = '''kind = "convolve"
 [input]
@@ -89,7 +91,7 @@ class Output:
 
     def call(self, *arguments):
         return subprocess.run([self.runner, *map(str, arguments)], capture_output=True, text=True,
-                              timeout=120)
+                              timeout=GUARD)
 
     def expect(self, code, *arguments):
         """Calls, checks the exit code; returns the result."""
@@ -169,8 +171,15 @@ class Output:
                     return False
         return True
 
+    def differences(self):
+        """Where the file has other bytes than the good one."""
+        now = self.file.read_bytes()
+        at = [i for i, (a, b) in enumerate(zip(now, self.good)) if a != b]
+        return (f"{len(now)} bytes, not {len(self.good)}; {len(at)} others: "
+                + ", ".join(f"{i}: {self.good[i]:02x} is {now[i]:02x}" for i in at[:20]))
+
     def mended(self, what):
-        self.check(self.is_right(), f"{what}: the file is not as it was")
+        self.check(self.is_right(), f"{what}: the file is not as it was, {self.differences()}")
         left = [p.name for p in pathlib.Path().iterdir() if p.name.startswith(f"{self.file}.")]
         self.check(not left, f"{what}: left behind {left}")
 
@@ -231,16 +240,25 @@ def everything_wrong(out):
 
 def killed_repairs(out):
     """Wherever a repair is cut short, the next one ends it."""
+    def repair(fault):
+        command = with_fault([out.runner, "repair", str(out.file)], out.runner, fault)
+        return subprocess.run(command, capture_output=True, text=True, timeout=GUARD).returncode
+
+    os.environ["FAULT_LOG"] = os.path.abspath("fault.log")
     damage_all(out)
-    for delay in [0.02, 0.03, 0.05, 0.08]:
-        running = subprocess.Popen([out.runner, "repair", str(out.file)],
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        time.sleep(delay)
-        running.send_signal(signal.SIGKILL)
-        running.wait()
+    out.check(repair(f"pwrite:log@*:{out.file}") == 0, "a repair that is not cut short")
+    writes = len(picked())
+    out.check(writes > 4, f"{writes} writes of a repair")
+    for part in [0, 0.25, 0.5, 0.75]:
+        damage_all(out)
+        number = 1 + int(part * writes)
+        code = repair(f"pwrite:kill@{number}:{out.file}")
+        out.check(code == -signal.SIGKILL, f"killed at write {number}: exit {code}")
         out.verify(0 if out.is_right() else 7)
-    out.repair(0)
-    out.mended("killed repairs")
+        out.repair(0)
+        out.mended(f"killed at write {number} of a repair")
+    pathlib.Path("fault.log").unlink()
+    del os.environ["FAULT_LOG"]
 
 
 def samples(out):
