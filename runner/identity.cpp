@@ -6,12 +6,13 @@
 #include "io/file.hpp"
 #include "io/row_hashes.hpp"
 #include "jobs/toml_text.hpp"
+#include "runner/text_file.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <filesystem>
-#include <map>
 #include <sstream>
 #include <utility>
 #include <vector>
@@ -24,7 +25,9 @@ namespace {
 constexpr std::int64_t head_bytes = 64 * KiB;
 constexpr std::int64_t sample_bytes = 4 * KiB;
 constexpr std::int64_t samples = 64;
-constexpr std::size_t told_differences = 8;
+constexpr std::size_t told_differences = 3;
+constexpr const char* computation_key = "computation";
+constexpr const char* modified_key = "input.modified";
 
 std::string line(const std::string& key, const std::string& value) {
     return key + " = " + value + "\n";
@@ -59,8 +62,8 @@ std::string input_lines(const PreparedJob& prepared) {
     return line("input.file", toml_text(path.string())) +
            line("input.dataset", toml_text(input.dataset)) +
            line("input.bytes", std::to_string(file.size())) +
-           line("input.modified", std::to_string(status.st_mtim.tv_sec) + " s " +
-                                      std::to_string(status.st_mtim.tv_nsec) + " ns") +
+           line(modified_key, std::to_string(status.st_mtim.tv_sec) + " s " +
+                                  std::to_string(status.st_mtim.tv_nsec) + " ns") +
            line("input.samples", std::to_string(sample_hash(file))) +
            line("input.shape", shape_text(prepared.input.array.shape)) +
            line("input.dtype", type_text(prepared.input.array));
@@ -90,15 +93,27 @@ std::string output_lines(const PreparedJob& prepared) {
     return text;
 }
 
-/// The lines by what stands before " = ".
-std::map<std::string, std::string> facts(const std::string& text) {
-    std::map<std::string, std::string> all;
+struct Fact {
+    std::string key;
+    std::string value;
+};
+
+/// The lines, in their order.
+std::vector<Fact> facts(const std::string& text) {
+    std::vector<Fact> all;
     std::istringstream lines(text);
     for (std::string fact; std::getline(lines, fact);) {
         const std::size_t mark = fact.find(" = ");
-        all[fact.substr(0, mark)] = mark == std::string::npos ? "" : fact.substr(mark + 3);
+        all.push_back(
+            {fact.substr(0, mark), mark == std::string::npos ? "" : fact.substr(mark + 3)});
     }
     return all;
+}
+
+const std::string* value_of(const std::vector<Fact>& facts, const std::string& key) {
+    const auto found =
+        std::find_if(facts.begin(), facts.end(), [&](const Fact& fact) { return fact.key == key; });
+    return found == facts.end() ? nullptr : &found->value;
 }
 
 std::string cut(const std::string& value) {
@@ -112,29 +127,56 @@ struct Difference {
     std::string is;
 };
 
+/// In the order of the identity's lines, which begins with what tells jobs apart at a glance; the
+/// computation, which a person does not read, comes last.
 std::vector<Difference> differences(const std::string& was, const std::string& is) {
-    const std::map<std::string, std::string> before = facts(was);
-    std::map<std::string, std::string> now = facts(is);
+    constexpr const char* none = "not set";
+    const std::vector<Fact> before = facts(was);
+    const std::vector<Fact> now = facts(is);
     std::vector<Difference> all;
     for (const auto& [key, value] : before) {
-        const auto found = now.find(key);
-        const std::string current = found == now.end() ? "not set" : found->second;
-        if (current != value) {
-            all.push_back({key, value, current});
+        const std::string* const current = value_of(now, key);
+        if (current == nullptr || *current != value) {
+            all.push_back({key, value, current == nullptr ? none : *current});
         }
-        now.erase(key);
     }
     for (const auto& [key, value] : now) {
-        all.push_back({key, "not set", value});
+        if (value_of(before, key) == nullptr) {
+            all.push_back({key, none, value});
+        }
     }
+    std::stable_partition(all.begin(), all.end(), [](const Difference& difference) {
+        return difference.key != computation_key;
+    });
     return all;
+}
+
+/// "1795310460 s 5 ns" as "2026-11-22T02:01:00.000000005Z"; any other text as it is.
+std::string date_text(const std::string& value) {
+    std::istringstream text(value);
+    long long seconds = 0;
+    long long nanoseconds = 0;
+    std::string unit;
+    std::string small_unit;
+    if (!(text >> seconds >> unit >> nanoseconds >> small_unit) || unit != "s" ||
+        small_unit != "ns" || nanoseconds < 0 || nanoseconds > 999'999'999) {
+        return value;
+    }
+    std::array<char, 16> fraction{};
+    (void)std::snprintf(fraction.data(), fraction.size(), ".%09lldZ", nanoseconds);
+    const std::string whole = utc_text(seconds);
+    return whole.empty() ? value : whole.substr(0, whole.size() - 1) + fraction.data();
+}
+
+std::string value_text(const std::string& key, const std::string& value) {
+    return cut(key == modified_key ? date_text(value) : value);
 }
 
 } // namespace
 
 std::string job_identity(const PreparedJob& prepared) {
     std::string text = line("kind", prepared.file.kind) +
-                       line("computation", prepared.computation()) + input_lines(prepared) +
+                       line(computation_key, prepared.computation()) + input_lines(prepared) +
                        output_lines(prepared);
     std::istringstream parameters(prepared.file.parameters->canonical());
     for (std::string parameter; std::getline(parameters, parameter);) {
@@ -143,12 +185,17 @@ std::string job_identity(const PreparedJob& prepared) {
     return text;
 }
 
+std::string without_layout(const std::string& identity) {
+    return identity.substr(0, identity.rfind("layout = "));
+}
+
 std::string identity_difference(const std::string& was, const std::string& is) {
     const std::vector<Difference> all = differences(was, is);
     std::string text;
     for (std::size_t i = 0; i < std::min(all.size(), told_differences); ++i) {
-        text += (i == 0 ? "" : "; ") + all[i].key + " was " + cut(all[i].was) + ", is " +
-                cut(all[i].is);
+        const auto& [key, before, now] = all[i];
+        text += (i == 0 ? "" : "; ") + key + " was " + value_text(key, before) + ", is " +
+                value_text(key, now);
     }
     if (all.size() > told_differences) {
         text += "; and " + std::to_string(all.size() - told_differences) + " more";

@@ -13,8 +13,13 @@ namespace runner {
 /// must be there. @throws Error (input).
 std::string job_identity(const PreparedJob& prepared);
 
-/// How two identities differ: "input.modified was …, is …; convolve.fill was …, is …"; a long list
-/// is cut. Empty when they do not.
+/// A journal's or an output's identity without its last line, which tells where the elements lie
+/// in the file and is not of the job: as job_identity() gives it.
+std::string without_layout(const std::string& identity);
+
+/// How two identities differ, for a person: "kind was convolve, is sand; convolve.fill was 0, is
+/// not set; and 5 more". The first three differences in the order of the lines, long values cut,
+/// times as dates in UTC. Empty when they do not differ.
 std::string identity_difference(const std::string& was, const std::string& is);
 
 /// Whether they differ in facts of the input only.

@@ -25,6 +25,37 @@ TEST(IdentityDifference, NamesWhatDiffers) {
     EXPECT_FALSE(only_input_differs("b = 2\n", "b = 2\n"));
 }
 
+TEST(IdentityDifference, NamesTheFirstThreeInTheOrderOfTheLines) {
+    EXPECT_EQ(identity_difference("z = 1\ny = 1\nx = 1\n", "z = 2\ny = 2\nx = 2\n"),
+              "z was 1, is 2; y was 1, is 2; x was 1, is 2");
+    EXPECT_EQ(identity_difference("z = 1\ny = 1\nx = 1\nw = 1\na = 1\n",
+                                  "z = 2\ny = 2\nx = 2\nw = 2\nb = 1\n"),
+              "z was 1, is 2; y was 1, is 2; x was 1, is 2; and 3 more");
+}
+
+TEST(IdentityDifference, NamesTheComputationLast) {
+    EXPECT_EQ(identity_difference("kind = a\ncomputation = a 1\nx = 1\n",
+                                  "kind = b\ncomputation = b 1\nx = 2\n"),
+              "kind was a, is b; x was 1, is 2; computation was a 1, is b 1");
+}
+
+TEST(IdentityDifference, WritesTimesAsDates) {
+    // date -u -d @1700000000: Tue Nov 14 22:13:20 UTC 2023
+    EXPECT_EQ(identity_difference("input.modified = 1700000000 s 0 ns\n",
+                                  "input.modified = 1700000000 s 120000007 ns\n"),
+              "input.modified was 2023-11-14T22:13:20.000000000Z, is "
+              "2023-11-14T22:13:20.120000007Z");
+    for (const char* odd : {"yesterday", "1 s", "1 s 2 ms", "1 s -2 ns", "1 s 1000000000 ns"}) {
+        EXPECT_EQ(identity_difference("input.modified = " + std::string(odd) + "\n", ""),
+                  "input.modified was " + std::string(odd) + ", is not set");
+    }
+}
+
+TEST(IdentityDifference, CutsLongValues) {
+    const std::string text = identity_difference("a = " + std::string(5000, 'x') + "\n", "a = 1\n");
+    EXPECT_EQ(text, "a was " + std::string(80, 'x') + "..., is 1");
+}
+
 /// A job on a file in the folder, with more lines laid over it.
 PreparedJob prepared(const ScratchFolder& folder, const std::vector<std::string>& settings = {}) {
     const std::string job = folder / "job.toml";
