@@ -11,6 +11,9 @@
 namespace runner {
 namespace {
 
+/// A person mends no more in one go, and a file of 1 MiB can hold 100,000 wrong keys.
+constexpr std::size_t most_told = 20;
+
 /// A setting as messages name it, on one line.
 std::string setting_text(const std::string& setting) {
     const bool plain = setting.size() <= 200 &&
@@ -30,7 +33,8 @@ void refuse_toml(const std::string& what, const std::string& path, const Diagnos
     });
     std::string text = what + " (" + path + "): " + std::to_string(entries.size()) +
                        (entries.size() == 1 ? " error" : " errors");
-    for (const auto& [place, wrong] : entries) {
+    for (std::size_t i = 0; i < std::min(entries.size(), most_told); ++i) {
+        const auto& [place, wrong] = entries[i];
         const auto setting = static_cast<std::size_t>(std::max(place.setting, 1) - 1);
         if (place.setting == 0) {
             text +=
@@ -41,6 +45,9 @@ void refuse_toml(const std::string& what, const std::string& path, const Diagnos
                                                                   : called[setting]);
         }
         text += ": " + wrong;
+    }
+    if (entries.size() > most_told) {
+        text += "\nand " + std::to_string(entries.size() - most_told) + " more";
     }
     throw Error(ExitCode::usage, {text, "", "", ""});
 }

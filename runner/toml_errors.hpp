@@ -8,10 +8,11 @@
 
 namespace runner {
 
-/// Tells all that is wrong with a file a person wrote, a line each, in the order of the file, the
-/// settings' after it: "file:line:column: text", or "--set table.key=value: text" for what a
-/// setting brought. `what`: "the job file is wrong". `called`: what to call each setting in place
-/// of that, or ""; none, or as many. @throws Error (usage), always.
+/// Reports what is wrong with a file that a person wrote, a line each, in the order of the file,
+/// the settings' after it: "file:line:column: text", or "--set table.key=value: text" for what a
+/// setting brought. At most 20 lines, then "and N more". `what`: "the job file is
+/// wrong". `called`: what to call each setting in place of that, or ""; none, or as many. @throws
+/// Error (usage), always.
 [[noreturn]] void refuse_toml(const std::string& what, const std::string& path,
                               const Diagnostics& diagnostics,
                               std::span<const std::string> settings = {},

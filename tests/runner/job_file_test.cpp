@@ -208,6 +208,21 @@ TEST_F(JobFileTest, FileAndSettingsAreReportedTogether) {
               "--set run.chunk_rows=-1: run.chunk_rows: must be at least 1, got -1");
 }
 
+TEST_F(JobFileTest, OfManyErrorsTheFirstTwentyAreReported) {
+    std::string text(least);
+    text += "[run]\n";
+    for (int i = 0; i < 5000; ++i) {
+        text += "wrong_" + std::to_string(i) + " = 1\n";
+    }
+    write("job.toml", text);
+    const std::string told = refusal("job.toml");
+    EXPECT_TRUE(told.starts_with("the job file is wrong (job.toml): 5000 errors\n"
+                                 "job.toml:11:1: run.wrong_0: unknown key"))
+        << told.substr(0, 200);
+    EXPECT_TRUE(told.ends_with("\nand 4980 more")) << told.substr(told.size() - 200);
+    EXPECT_EQ(std::count(told.begin(), told.end(), '\n'), 21);
+}
+
 TEST_F(JobFileTest, WhatIsNoJobFileIsRefusedBeforeParsing) {
     fs::create_directory("folder.toml");
     ASSERT_EQ(::mkfifo("pipe.toml", 0600), 0);
