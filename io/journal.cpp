@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/journal.hpp"
 
+#include "base/sizes.hpp"
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -15,9 +17,13 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::int64_t record_bytes = 32;
+/// So that a count of bytes does not overflow.
+constexpr std::int64_t most_records = std::int64_t{1} << 56;
 constexpr std::array<char, 8> magic = {'R', 'N', 'R', 'O', 'W', 'S', '1', '\n'};
 constexpr std::string_view identity_version = "runner journal 1\n";
 constexpr const char* ending = ".rows";
+/// A job file may have 1 MiB, and an identity is a few lines beside what comes of it.
+constexpr std::int64_t longest_identity = 16 * MiB;
 
 static_assert(std::endian::native == std::endian::little, "records are written as they lie");
 
@@ -64,8 +70,14 @@ std::string records_path(const std::string& folder, std::int64_t generation,
     return folder + "/" + std::to_string(generation) + "-" + name + ending;
 }
 
-std::string read_whole(const std::string& path) {
+/// The bytes of a file of the journal. One that is longer than what this program writes is
+/// another's or damaged, and may be of any length: it is not read.
+std::string read_whole(const std::string& path, std::int64_t most_bytes) {
     const File file(path, File::Mode::update);
+    if (file.size() > most_bytes) {
+        damaged(path, "it is not of this job or it is damaged: it has " + size_text(file.size()) +
+                          ", and at most " + size_text(most_bytes) + " are possible");
+    }
     std::string text(static_cast<std::size_t>(file.size()), '\0');
     file.read(0, std::ssize(text), reinterpret_cast<std::byte*>(text.data()));
     return text;
@@ -130,6 +142,22 @@ RowHash checked_row_hash(const Record& record, std::int64_t total_rows, const st
 
 std::string journal_folder(const std::string& file) { return file + ".journal"; }
 
+bool lists_rows(const std::string& folder) {
+    std::error_code failure;
+    for (fs::directory_iterator entry(folder, failure), end; !failure && entry != end;
+         entry.increment(failure)) {
+        std::error_code unknown;
+        if (entry->path().filename().string().ends_with(ending) &&
+            (entry->file_size(unknown) > record_bytes || unknown)) {
+            return true;
+        }
+    }
+    if (failure && failure != std::errc::no_such_file_or_directory) {
+        fail("cannot list the journal", folder, failure);
+    }
+    return false;
+}
+
 std::optional<JournalIdentity> read_identity(const std::string& folder) {
     const std::string path = identity_path(folder);
     std::error_code failure;
@@ -139,7 +167,7 @@ std::optional<JournalIdentity> read_identity(const std::string& folder) {
         }
         return std::nullopt;
     }
-    return parse_identity(read_whole(path), path);
+    return parse_identity(read_whole(path, longest_identity), path);
 }
 
 JournalIdentity parse_identity(const std::string& bytes, const std::string& name) {
@@ -274,8 +302,10 @@ JournalRows parse_journal(std::span<const std::byte> bytes, std::int64_t generat
 JournalRows read_journal(const std::string& folder, std::int64_t generation,
                          std::int64_t total_rows) {
     JournalRows all;
+    // A header, a record of each row at most, and the beginning of one that was cut off.
+    const std::int64_t records = std::min(total_rows, most_records) + 2;
     for (const std::string& path : record_files(folder, generation, Which::of_generation)) {
-        const std::string bytes = read_whole(path);
+        const std::string bytes = read_whole(path, records * record_bytes);
         JournalRows one =
             parse_journal(std::as_bytes(std::span(bytes)), generation, total_rows, path);
         all.rows.insert(all.rows.end(), one.rows.begin(), one.rows.end());

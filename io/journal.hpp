@@ -37,8 +37,13 @@ struct JournalIdentity {
     std::string text;
 };
 
-/// Nothing when there is no journal or it was never begun. @throws Error (output) for a damaged
-/// one or one of another version.
+/// Whether there may be a finished row in the journal: a file of records, of any generation, that
+/// is longer than its header. Opens no file, so it can be asked of a damaged journal too. False
+/// without a journal. @throws Error (output).
+bool lists_rows(const std::string& folder);
+
+/// Nothing when there is no journal or it was never begun. Reads at most 16 MiB. @throws Error
+/// (output) for a damaged or longer one, or one of another version.
 std::optional<JournalIdentity> read_identity(const std::string& folder);
 
 /// The identity from the bytes of its file; `name` is for messages. @throws like read_identity.
@@ -65,8 +70,8 @@ struct JournalRows {
 
 /// Never gives a record whose check fails. Bad bytes at the end of a file, where an append was cut
 /// short, are left out and noted. @throws Error (output) for bad bytes before records of an
-/// earlier batch, a batch missing as a whole, a file of another version, rows outside
-/// [0, total_rows) or listed twice.
+/// earlier batch, a batch missing as a whole, a file of another version, a file longer than records
+/// of `total_rows` rows, rows outside [0, total_rows) or listed twice.
 JournalRows read_journal(const std::string& folder, std::int64_t generation,
                          std::int64_t total_rows);
 

@@ -111,6 +111,52 @@ TEST(JournalFolder, NotesTheTornFileByName) {
     EXPECT_NE(journal.notes[0].find("3-rank-1.rows"), std::string::npos);
 }
 
+/// Makes the file longer by a hole, which takes no disk.
+void lengthen(const std::string& path, std::uintmax_t bytes) {
+    fs::resize_file(path, fs::file_size(path) + bytes);
+}
+
+TEST(JournalFolder, RefusesAHugeIdentityUnread) {
+    const ScratchFolder folder;
+    write_identity(folder.path(), some_identity);
+    lengthen(folder / "identity", std::uintmax_t{1} << 40);
+    const auto error = error_of([&] { read_identity(folder.path()); });
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->code(), ExitCode::output);
+    EXPECT_EQ(error->text().where, folder / "identity");
+    EXPECT_NE(error->text().why.find("1.00 TiB"), std::string::npos) << error->text().why;
+}
+
+TEST(JournalFolder, RefusesAFileOfMoreRecordsThanThereAreRows) {
+    const ScratchFolder folder;
+    JournalWriter(folder.path(), 1, "rank-0")
+        .append(std::vector<RowHash>{{0, 1, 1}, {1, 1, 1}, {2, 1, 1}});
+    EXPECT_EQ(read_journal(folder.path(), 1, 3).rows.size(), 3U);
+    lengthen(folder / "1-rank-0.rows", 31); // what was cut off of another
+    EXPECT_EQ(read_journal(folder.path(), 1, 3).rows.size(), 3U);
+    for (const int power : {1, 10, 40}) {
+        lengthen(folder / "1-rank-0.rows", std::uintmax_t{1} << power);
+        const auto error = error_of([&] { read_journal(folder.path(), 1, 3); });
+        ASSERT_TRUE(error) << power;
+        EXPECT_EQ(error->code(), ExitCode::output);
+        EXPECT_EQ(error->text().where, folder / "1-rank-0.rows");
+        EXPECT_FALSE(error->text().try_this.empty());
+    }
+}
+
+TEST(JournalFolder, SaysWhetherItMayListRows) {
+    const ScratchFolder folder;
+    EXPECT_FALSE(lists_rows(folder / "none"));
+    write_identity(folder / "j", some_identity);
+    EXPECT_FALSE(lists_rows(folder / "j"));
+    JournalWriter writer(folder / "j", 3, "rank-1");
+    EXPECT_FALSE(lists_rows(folder / "j")) << "a header alone";
+    writer.append(std::vector<RowHash>{{0, 1, 1}});
+    EXPECT_TRUE(lists_rows(folder / "j"));
+    put(folder / "j/identity", "damaged");
+    EXPECT_TRUE(lists_rows(folder / "j"));
+}
+
 TEST(JournalFolder, RefusesRowsThatAreListedTwice) {
     // {first of rank 0, of rank 1, where they overlap}; also one within the other, and twice in
     // one.
