@@ -57,4 +57,20 @@ std::string looks_like(const File& file) {
     return is_text ? "it looks like text" : "it does not begin as an HDF5 file does";
 }
 
+bool has_hdf5_signature(const File& file) {
+    constexpr std::string_view signature = "\x89HDF\r\n\x1a\n";
+    std::array<char, signature.size()> bytes{};
+    const std::int64_t last = file.size() - std::ssize(bytes);
+    for (std::int64_t at = 0; at <= last; at = at == 0 ? 512 : 2 * at) {
+        file.read(at, std::ssize(bytes), reinterpret_cast<std::byte*>(bytes.data()));
+        if (std::string_view(bytes.data(), bytes.size()) == signature) {
+            return true;
+        }
+        if (at > last / 2) {
+            break;
+        }
+    }
+    return false;
+}
+
 } // namespace runner

@@ -109,7 +109,7 @@ class BatchRun {
             unknown_datasets(plan_, {static_cast<std::size_t>(world_.rank()),
                                      static_cast<std::size_t>(world_.size())});
         world_.together([&] {
-            look_at_datasets(plan_, places, history_->history(),
+            look_at_datasets(plan_, places,
                              {binding_.backend, binding_.least_limits, world_.size()}, prober_,
                              [&] { end_planning_if_asked(); });
         });

@@ -201,17 +201,4 @@ void BatchLog::add(const std::string& output, DatasetEvent event) {
                      "Check the folder and the disk"});
     }
 }
-void BatchLog::sync() {
-    if (descriptor_ < 0) {
-        return;
-    }
-    if (::fsync(descriptor_) != 0) {
-        throw Error(ExitCode::output, {"cannot bring the batch's state to the disk", path_,
-                                       errno_text(errno), errno_remedy(errno)});
-    }
-    if (!std::exchange(is_named_, true)) {
-        sync_folder_of(path_);
-    }
-}
-
 } // namespace runner

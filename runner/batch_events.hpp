@@ -37,13 +37,9 @@ class BatchLog {
     /// `time` and `log` of the event are filled in here. @throws Error (output).
     void add(const std::string& output, DatasetEvent event);
 
-    /// Brings what was added to the disk. @throws Error (output).
-    void sync();
-
   private:
     std::string path_;
     int descriptor_ = -1;
-    bool is_named_ = false; ///< on the disk, in its folder
 };
 
 /// Events by the output's name.

@@ -7,6 +7,7 @@
 #include "io/row_geometry.hpp"
 #include "runner/identity.hpp"
 #include "runner/probe.hpp"
+#include "runner/replacing.hpp"
 #include "runner/version.hpp"
 
 #include <algorithm>
@@ -94,8 +95,8 @@ void refuse(PlannedDataset& planned, const Error& error) {
 }
 
 /// Fills in what a look at input and output tells.
-void look_at(PlannedDataset& planned, const BatchPlan& plan, const DatasetEvent* done,
-             const BatchMeans& means, Prober& prober) {
+void look_at(PlannedDataset& planned, const BatchPlan& plan, const BatchMeans& means,
+             Prober& prober) {
     JobFile file = job_for(planned.dataset, plan.job, plan.settings);
     probe_inputs(file, prober);
     const bool overwrite = file.output.overwrite;
@@ -106,7 +107,7 @@ void look_at(PlannedDataset& planned, const BatchPlan& plan, const DatasetEvent*
     planned.disk_bytes = output_bytes(made, prepared.file.output.layout);
     const std::string identity = job_identity(prepared);
     planned.identity = checksum_text(identity);
-    const OutputStanding found = output_standing(prepared, identity, done, prober);
+    const OutputStanding found = output_standing(prepared, identity, prober);
     switch (found.standing) {
     case Standing::done:
         // A run that died before it had cleaned up: that is done under the output's lock.
@@ -125,6 +126,9 @@ void look_at(PlannedDataset& planned, const BatchPlan& plan, const DatasetEvent*
         }
         planned.fate = Fate::redo;
         planned.reason = found.why;
+    }
+    if (planned.fate == Fate::redo) {
+        check_replaceable(planned.dataset.output, prober);
     }
     try {
         (void)plan_job(prepared, means.backend, 1, means.limits);
@@ -234,14 +238,13 @@ std::vector<std::size_t> unknown_datasets(const BatchPlan& plan, Part part) {
     return places;
 }
 
-void look_at_datasets(BatchPlan& plan, std::span<const std::size_t> places,
-                      const BatchHistory& history, const BatchMeans& means, Prober& prober,
-                      const BeforeEach& before_each) {
+void look_at_datasets(BatchPlan& plan, std::span<const std::size_t> places, const BatchMeans& means,
+                      Prober& prober, const BeforeEach& before_each) {
     for (const std::size_t place : places) {
         before_each();
         PlannedDataset& planned = plan.datasets[place];
         try {
-            look_at(planned, plan, find(history.last_done, planned.dataset.output), means, prober);
+            look_at(planned, plan, means, prober);
         } catch (const Error& error) {
             refuse(planned, error);
         }

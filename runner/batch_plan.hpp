@@ -81,9 +81,8 @@ std::vector<std::size_t> unknown_datasets(const BatchPlan& plan, Part part);
 
 /// Finds the fate of these datasets by their inputs and outputs. A dataset's errors become its
 /// reason.
-void look_at_datasets(BatchPlan& plan, std::span<const std::size_t> places,
-                      const BatchHistory& history, const BatchMeans& means, Prober& prober,
-                      const BeforeEach& before_each);
+void look_at_datasets(BatchPlan& plan, std::span<const std::size_t> places, const BatchMeans& means,
+                      Prober& prober, const BeforeEach& before_each);
 
 /// The plan for a person: how many of each fate, the first refused ones, the disk.
 std::string batch_plan_text(const BatchPlan& plan);

@@ -27,9 +27,6 @@ class BatchRecord {
     void done(const PlannedDataset& planned, const std::string& identity, const FileMark& input,
               double seconds);
 
-    /// Brings all of it to the disk.
-    void sync() { log_.sync(); }
-
   private:
     void plain(const PlannedDataset& planned, DatasetEvent::What what);
 

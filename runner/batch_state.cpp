@@ -15,7 +15,6 @@
 #include <system_error>
 
 #include <nlohmann/json.hpp>
-#include <sys/stat.h>
 #include <unistd.h>
 
 namespace runner {
@@ -45,15 +44,6 @@ void make_folder(const std::string& folder) {
 std::string own_name() {
     static const auto start = std::chrono::system_clock::now().time_since_epoch().count();
     return std::to_string(::getpid()) + "-" + std::to_string(start);
-}
-
-FileMark mark_of(const std::string& path) {
-    struct stat status {};
-    if (::stat(path.c_str(), &status) != 0) {
-        return {};
-    }
-    constexpr std::int64_t nanoseconds = 1'000'000'000;
-    return {status.st_size, status.st_mtim.tv_sec * nanoseconds + status.st_mtim.tv_nsec};
 }
 
 void write_list(const std::string& folder, const DatasetList& list) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "runner/file_mark.hpp"
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -15,15 +17,6 @@ namespace runner {
 ///
 /// docs/batch.md lists the fields. Every process has a log of its own, so that any number of them
 /// share the folder; a line that is torn or unknown is passed over.
-
-/// By what a file is known to be the same: its bytes and time. `bytes` is -1 where there is none.
-struct FileMark {
-    std::int64_t bytes = -1;
-    std::int64_t modified = 0; ///< nanoseconds since 1970
-
-    bool operator==(const FileMark&) const = default;
-};
-FileMark mark_of(const std::string& path);
 
 /// A part of a file's name that no other process of this host uses.
 std::string own_name();

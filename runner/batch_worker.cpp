@@ -5,6 +5,7 @@
 #include "runner/claim.hpp"
 #include "runner/identity.hpp"
 #include "runner/probe.hpp"
+#include "runner/replacing.hpp"
 #include "runner/run.hpp"
 
 #include <algorithm>
@@ -66,18 +67,8 @@ Ending BatchWorker::work_on(const PlannedDataset& planned, const Ranks& ranks) {
     }
     note_speed(planned, way, seconds_since(begin));
     ranks.first_alone([&] {
-        // Until it is put down what a .sand file is, its journal says so.
-        const bool is_sand = is_sand_name(dataset.output);
-        if (!is_sand) {
-            release_output(prepared);
-        }
+        release_output(prepared);
         record_.done(planned, checksum_text(identity), hold.input, seconds_since(begin));
-        if (is_sand) {
-            if (prepared.file.output.sync) {
-                record_.sync();
-            }
-            release_output(prepared);
-        }
     });
     return way == Way::leave ? Ending::already : Ending::done;
 }
@@ -138,10 +129,7 @@ bool BatchWorker::is_done_since(const PlannedDataset& planned) {
 BatchWorker::Way BatchWorker::choose_way(const PlannedDataset& planned, PreparedJob& prepared,
                                          const std::string& identity) {
     JobFile::Output& output = prepared.file.output;
-    const DatasetEvents& done = history_.history().last_done;
-    const auto known = done.find(output.file);
-    const OutputStanding found = output_standing(
-        prepared, identity, known == done.end() ? nullptr : &known->second, prober_);
+    const OutputStanding found = output_standing(prepared, identity, prober_);
     if (found.standing == Standing::done) {
         return Way::leave;
     }
@@ -152,6 +140,10 @@ BatchWorker::Way BatchWorker::choose_way(const PlannedDataset& planned, Prepared
     if (found.standing == Standing::stale) { // the first rank's alone, which gives the name
         output.overwrite = true;
     }
+    if (found.standing != Standing::nothing) {
+        check_replaceable(output.file, prober_);
+    }
+    prepared.replaces = mark_of(output.file);
     const Parts parts = parts_beside(prepared, identity);
     if (parts == Parts::fit) {
         return Way::go_on;

@@ -89,6 +89,8 @@ void remove(const std::string& folder) {
 
 } // namespace
 
+bool has_checkpoint(const std::string& journal) { return !generations_in(journal).empty(); }
+
 void begin_checkpoint(const std::string& journal, std::uint64_t generation) {
     const std::string folder = folder_of(journal, generation);
     remove(folder);

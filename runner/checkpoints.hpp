@@ -26,6 +26,9 @@ struct StateSize {
     std::int64_t row_bytes = 0;
 };
 
+/// Whether the journal has a checkpoint, whole or not.
+bool has_checkpoint(const std::string& journal);
+
 /// Makes room for a checkpoint, in place of what a killed run left of it. By one rank, before any
 /// opens a CheckpointWriter.
 void begin_checkpoint(const std::string& journal, std::uint64_t generation);

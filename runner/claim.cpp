@@ -4,13 +4,14 @@
 #include "base/error.hpp"
 #include "base/sizes.hpp"
 #include "io/file.hpp"
-#include "io/file_content.hpp"
 #include "io/intact_rows.hpp"
 #include "io/journal.hpp"
 #include "io/row_geometry.hpp"
 #include "io/sand_file.hpp"
 #include "runner/checkpoints.hpp"
 #include "runner/identity.hpp"
+#include "runner/output_places.hpp"
+#include "runner/sand_record.hpp"
 
 #include <algorithm>
 #include <array>
@@ -33,11 +34,16 @@ bool is_there(const std::string& path) {
 [[noreturn]] void refuse_other_job(const PreparedJob& prepared, const std::string& was,
                                    const std::string& is) {
     const bool input = only_input_differs(was, is);
+    const std::string& output = prepared.file.output.file;
+    const std::string partial = partial_name(output);
     throw Error(input ? ExitCode::input : ExitCode::output,
                 {input ? "cannot go on, since the input has changed"
                        : "cannot go on with the parts of another job",
-                 partial_name(prepared.file.output.file), identity_difference(was, is),
-                 "Set run.resume = \"never\" to start anew, or name another output.file"});
+                 partial, identity_difference(was, is),
+                 (input ? "Set run.resume" : "Finish that job, or set run.resume") +
+                     std::string(" = \"never\" to lose its rows and start over, or move ") +
+                     partial + " and " + journal_folder(output) +
+                     " away, or name another output.file"});
 }
 
 [[noreturn]] void refuse_nothing_there(const PreparedJob& prepared) {
@@ -149,20 +155,42 @@ Beginning go_on(const PreparedJob& prepared, const JournalIdentity& journal) {
     return beginning;
 }
 
-/// Of a .sand output, which does not say what it is: whether its rows are those that the journal
-/// beside it has, all of them.
-bool has_journals_rows(const PreparedJob& prepared, const std::string& identity) {
-    const std::string folder = journal_folder(prepared.file.output.file);
-    const std::optional<JournalIdentity> journal = read_identity(folder);
-    if (!journal || !journal->text.starts_with(identity)) {
-        return false;
+/// What an earlier run left to resume from, if anything.
+struct Leftovers {
+    std::optional<JournalIdentity> journal; ///< of a run that may have committed something
+    std::vector<std::string> notes;         ///< why there is none though there are parts
+};
+
+/// Why parts of a run that had committed nothing are not resumed.
+std::string over_text(const std::string& was, const std::string& is) {
+    const std::string text = "starts over: the run before had committed nothing";
+    const std::string difference = identity_difference(was, is);
+    return difference.empty() ? text : text + ", and " + difference;
+}
+
+Leftovers leftovers(const PreparedJob& prepared, const std::string& identity) {
+    const std::string& output = prepared.file.output.file;
+    const std::string folder = journal_folder(output);
+    const bool committed = lists_rows(folder) || has_checkpoint(folder);
+    Leftovers left;
+    try {
+        left.journal = read_identity(folder);
+    } catch (const Error& error) {
+        if (committed) {
+            throw;
+        }
+        left.notes.emplace_back(
+            "starts over: the run before had committed nothing, and its journal "
+            "is damaged");
+        return left;
     }
-    OutputDataset output = output_dataset(prepared);
-    output.file = prepared.file.output.file;
-    const std::int64_t total = row_count(output.array);
-    const std::vector<RowHash> rows = read_journal(folder, journal->generation, total).rows;
-    return subtract({{0, total}}, rows_of(rows)).empty() &&
-           intact_rows(output, rows, prepared.file.run.resume_check).size() == rows.size();
+    if (left.journal && !is_there(partial_name(output))) {
+        left.journal.reset();
+    } else if (left.journal && !committed && prepared.file.run.resume != ResumeChoice::require) {
+        left.notes.push_back(over_text(without_layout(left.journal->text), identity));
+        left.journal.reset();
+    }
+    return left;
 }
 
 } // namespace
@@ -194,39 +222,10 @@ Beginning beginning_from_text(const std::string& text) {
 
 std::string stop_path(const std::string& file) { return journal_folder(file) + "/stop"; }
 
-bool is_complete(const PreparedJob& prepared) {
-    const JobFile::Output& output = prepared.file.output;
-    if (prepared.input_is_missing || !is_there(output.file) ||
-        is_there(partial_name(output.file))) {
-        return false;
-    }
-    if (!is_there(journal_folder(output.file))) {
-        return false;
-    }
-    const std::string identity = job_identity(prepared);
-    try {
-        if (is_sand_name(output.file)) {
-            return has_journals_rows(prepared, identity);
-        }
-        const AttributeList attributes = root_attributes(output.file);
-        return std::any_of(attributes.begin(), attributes.end(), [&](const auto& attribute) {
-            const auto* text = std::get_if<std::string>(&attribute.second);
-            return attribute.first == identity_attribute && text != nullptr &&
-                   text->starts_with(identity);
-        });
-    } catch (const Error&) { // another file of that name
-        return false;
-    }
-}
-
 void check_output(const PreparedJob& prepared) {
     const JobFile::Output& output = prepared.file.output;
+    check_places_beside(output.file);
     const DiskSpace disk = disk_space(prepared);
-    if (!output.overwrite && is_there(output.file)) {
-        throw Error(ExitCode::output,
-                    {"the output is already there", output.file, "it would be lost",
-                     "Set output.overwrite = true, or another output.file"});
-    }
     if (disk.free < disk.needed) {
         throw Error(
             ExitCode::output,
@@ -237,29 +236,29 @@ void check_output(const PreparedJob& prepared) {
 }
 
 Beginning claim_output(const PreparedJob& prepared) {
-    const JobFile& file = prepared.file;
     const OutputDataset output = output_dataset(prepared);
     const std::string identity = job_identity(prepared);
-    const std::optional<JournalIdentity> journal =
-        file.run.resume == ResumeChoice::never ? std::nullopt
-                                               : read_identity(journal_folder(file.output.file));
-    const bool parts = journal && is_there(output.file);
-    if (!parts) {
-        if (file.run.resume == ResumeChoice::require) {
+    const ResumeChoice resume = prepared.file.run.resume;
+    Leftovers left;
+    if (resume != ResumeChoice::never) {
+        left = leftovers(prepared, identity);
+    }
+    if (!left.journal) {
+        if (resume == ResumeChoice::require) {
             refuse_nothing_there(prepared);
         }
-        return start_anew(prepared, identity);
+        Beginning beginning = start_anew(prepared, identity);
+        beginning.notes = std::move(left.notes);
+        return beginning;
     }
-    if (!journal->text.starts_with(identity)) {
-        // The layout is the last line; it is not of the job.
-        refuse_other_job(prepared, journal->text.substr(0, journal->text.rfind("layout = ")),
-                         identity);
+    if (const std::string was = without_layout(left.journal->text); was != identity) {
+        refuse_other_job(prepared, was, identity);
     }
     restore_output(output);
-    if (const std::string now = identity + layout_line(output); journal->text != now) {
-        refuse_other_job(prepared, journal->text, now);
+    if (const std::string now = identity + layout_line(output); left.journal->text != now) {
+        refuse_other_job(prepared, left.journal->text, now);
     }
-    return go_on(prepared, *journal);
+    return go_on(prepared, *left.journal);
 }
 
 std::vector<RowHash> finished_rows(const PreparedJob& prepared, const Beginning& beginning) {
@@ -278,8 +277,15 @@ std::vector<RowHash> finished_rows(const PreparedJob& prepared, const Beginning&
 }
 
 void release_output(const PreparedJob& prepared) {
+    const std::string& output = prepared.file.output.file;
+    const std::string folder = journal_folder(output);
+    if (is_sand_name(output) && !recorded_sand_identity(output)) {
+        if (const std::optional<JournalIdentity> journal = read_identity(folder)) {
+            record_sand_identity(prepared, without_layout(journal->text));
+        }
+    }
     remove_shards(output_dataset(prepared));
-    remove_journal(journal_folder(prepared.file.output.file));
+    remove_journal(folder);
 }
 
 } // namespace runner

@@ -30,27 +30,24 @@ std::string stop_path(const std::string& file);
 std::string to_text(const Beginning& beginning);
 Beginning beginning_from_text(const std::string& text);
 
-/// Refuses, before anything is written, an output that is there or that its disk has no room for.
-/// @throws Error (output).
+/// Refuses, before anything is written, an output that its disk has no room for, or something
+/// beside it that stands in the way. @throws Error (output).
 void check_output(const PreparedJob& prepared);
 
 /// The attribute of a finished output that holds Beginning::identity.
 inline constexpr const char* identity_attribute = "identity";
 
-/// Whether an earlier run gave the output its name and died before it had cleaned up: the output is
-/// of this job, beside it is what is left of a journal, and nothing is in progress. Nothing is to
-/// do then but release_output().
-bool is_complete(const PreparedJob& prepared);
-
-/// With the output's lock held: makes the output and its journal, or finds them and goes on, as
-/// run.resume says. @throws Error (output, or input when only the input has changed) with the
-/// difference when they are of another job.
+/// With the output's lock held: makes the output and its journal, or finds them and resumes, as
+/// run.resume says. Where the run before had committed nothing, whatever its job was, nothing would
+/// be lost and the run starts over. @throws Error (output, or input when only the input has
+/// changed) with the difference when another job had committed rows.
 Beginning claim_output(const PreparedJob& prepared);
 
 /// The checksums of all rows, from the journal. @throws Error (output) unless each row is there.
 std::vector<RowHash> finished_rows(const PreparedJob& prepared, const Beginning& beginning);
 
-/// Removes what stood beside the output while it was being written.
+/// Removes what stood beside the published output while it was being written. Before that, it
+/// records beside a .sand output what that is (sand_record.hpp).
 void release_output(const PreparedJob& prepared);
 
 } // namespace runner

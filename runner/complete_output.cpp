@@ -4,9 +4,12 @@
 #include "base/error.hpp"
 #include "io/default_plot.hpp"
 #include "io/generations.hpp"
+#include "io/object_names.hpp"
 #include "io/row_hashes.hpp"
 #include "io/rows.hpp"
 #include "runner/identity.hpp"
+#include "runner/prober.hpp"
+#include "runner/replacing.hpp"
 
 #include <string>
 #include <utility>
@@ -18,10 +21,9 @@ namespace {
 void check_input_unchanged(const PreparedJob& prepared, const Beginning& beginning) {
     const std::string now = job_identity(prepared);
     if (!beginning.identity.starts_with(now)) {
-        const std::string was = beginning.identity.substr(0, beginning.identity.rfind("layout = "));
         throw Error(ExitCode::input,
                     {"the input changed while it was read", prepared.file.input.file,
-                     identity_difference(was, now),
+                     identity_difference(without_layout(beginning.identity), now),
                      "Let nothing write to it, then start anew with run.resume = \"never\""});
     }
 }
@@ -53,6 +55,17 @@ void write_record(const PreparedJob& prepared, const Beginning& beginning,
     if (dataset.fields.empty()) { // lists of matches are no picture
         write_default_plot(dataset.file, dataset.dataset);
     }
+    record_object_names(dataset.file);
+}
+
+/// What is under the output's name was checked when the run began; somebody may have put something
+/// there since.
+void check_still_replaceable(const PreparedJob& prepared) {
+    const JobFile::Output& output = prepared.file.output;
+    if (output.overwrite && mark_of(output.file) != prepared.replaces) {
+        Prober prober;
+        check_replaceable(output.file, prober);
+    }
 }
 
 } // namespace
@@ -68,6 +81,7 @@ void complete_output(const PreparedJob& prepared, const Beginning& beginning,
         write_row_hashes(dataset.file, rows);
         write_record(prepared, beginning, dataset, std::move(facts));
     }
+    check_still_replaceable(prepared);
     publish_output(dataset.file, output.file, output.overwrite ? Overwrite::yes : Overwrite::no,
                    output.sync ? RowWriter::Sync::yes : RowWriter::Sync::no);
 }

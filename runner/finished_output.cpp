@@ -20,10 +20,11 @@ namespace runner {
 namespace {
 
 [[noreturn]] void refuse_structure(const std::string& file, const std::string& why) {
-    throw Error(ExitCode::input,
-                {"cannot read the output", file, why,
-                 "Where HDF5's own structure is damaged, repair cannot mend it: run the job again "
-                 "with output.overwrite = true"});
+    throw Error(
+        ExitCode::input,
+        {"cannot read the output", file, why,
+         "Where HDF5's own structure is damaged, repair cannot mend it: remove the file and "
+         "run the job again"});
 }
 
 /// What `look` finds in an output that may be damaged anywhere: what else could only fail by a

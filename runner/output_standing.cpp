@@ -8,6 +8,7 @@
 #include "runner/claim.hpp"
 #include "runner/identity.hpp"
 #include "runner/probe.hpp"
+#include "runner/sand_record.hpp"
 
 #include <filesystem>
 #include <optional>
@@ -16,30 +17,24 @@
 namespace runner {
 namespace {
 
-/// An identity without its last line, the layout, which is not of the job.
-std::string without_layout(const std::string& identity) {
-    return identity.substr(0, identity.rfind("layout = "));
-}
-
 OutputStanding compared(const std::string& was, const std::string& is) {
     if (was == is) {
         return {Standing::done, ""};
     }
-    return {Standing::stale, identity_difference(was, is)};
+    return {Standing::stale, identity_difference(was, is), only_input_differs(was, is)};
 }
 
-OutputStanding sand_standing(const PreparedJob& prepared, const std::string& identity,
-                             const DatasetEvent* done) {
-    if (done == nullptr || done->output != mark_of(prepared.file.output.file)) {
-        return is_complete(prepared)
-                   ? OutputStanding{Standing::done, ""}
-                   : OutputStanding{Standing::foreign,
-                                    "nothing is known of how this .sand file was made"};
+OutputStanding sand_standing(const PreparedJob& prepared, const std::string& identity) {
+    if (const auto was = recorded_sand_identity(prepared.file.output.file)) {
+        return compared(*was, identity);
     }
-    if (done->identity == checksum_text(identity)) {
-        return {Standing::done, ""};
+    try {
+        if (is_published_sand(prepared, identity)) {
+            return {Standing::done, ""};
+        }
+    } catch (const Error&) { // what is beside the file is damaged and proves nothing
     }
-    return {Standing::stale, "the job or its input has changed"};
+    return {Standing::foreign, "nothing is known of how this .sand file was made"};
 }
 
 std::optional<std::string> stored_identity(const std::string& file) {
@@ -55,14 +50,14 @@ std::optional<std::string> stored_identity(const std::string& file) {
 } // namespace
 
 OutputStanding output_standing(const PreparedJob& prepared, const std::string& identity,
-                               const DatasetEvent* done, Prober& prober) {
+                               Prober& prober) {
     const std::string& file = prepared.file.output.file;
     std::error_code failure;
     if (!std::filesystem::exists(file, failure)) {
         return {};
     }
     if (is_sand_name(file)) {
-        return sand_standing(prepared, identity, done);
+        return sand_standing(prepared, identity);
     }
     try {
         probe_survival(file, prober);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "runner/batch_events.hpp"
 #include "runner/prepare.hpp"
 #include "runner/prober.hpp"
 
@@ -19,14 +18,16 @@ enum class Standing {
 
 struct OutputStanding {
     Standing standing = Standing::nothing;
-    std::string why; ///< of a stale or foreign one: how it differs
+    std::string why;         ///< of a stale or foreign one: how it differs
+    bool only_input = false; ///< of a stale one: only the input differs
 };
 
-/// Looks at the file, through `prober` first; `identity`: job_identity() of the prepared job.
-/// `done`: when a batch completed the dataset last, or nullptr; a .sand file, which says nothing of
-/// itself, is known by it, or by the journal where the batch died before it had written that down.
+/// Inspects the file, through `prober` first. `identity`: job_identity() of the prepared job. An
+/// HDF5 output is known by its attribute `identity`, a .sand output by the record beside it
+/// (sand_record.hpp), or by its journal where a run died before it had recorded it.
+/// @throws Error (launch) where the file cannot be probed.
 OutputStanding output_standing(const PreparedJob& prepared, const std::string& identity,
-                               const DatasetEvent* done, Prober& prober);
+                               Prober& prober);
 
 /// What an interrupted run has left beside the output.
 enum class Parts {

@@ -3,6 +3,7 @@
 
 #include "io/rows.hpp"
 #include "jobs/kind.hpp"
+#include "runner/file_mark.hpp"
 #include "runner/job_file.hpp"
 #include "runner/job_plan.hpp"
 
@@ -22,6 +23,8 @@ struct PreparedJob {
     Job job;
     /// So short that a run of it that died is begun again and not gone on with.
     bool is_brief = false;
+    /// What was under the output's name when check_replaceable() accepted it.
+    FileMark replaces;
 
     /// Whether it is waited for that what a run could be gone on with is on the disk.
     RowWriter::Sync parts_sync() const {

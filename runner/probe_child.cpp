@@ -4,6 +4,7 @@
 #include "base/sizes.hpp"
 #include "io/check_dataset.hpp"
 #include "io/file_content.hpp"
+#include "io/object_names.hpp"
 #include "runner/probe_limits.hpp"
 #include "runner/probe_process.hpp"
 #include "runner/probe_words.hpp"
@@ -28,6 +29,11 @@ void look(const std::string& way, const std::string& file, const std::string& da
           const InputRules& rules) {
     if (way == "read") {
         return check_dataset(file, dataset, rules);
+    }
+    if (way == "list") {
+        (void)object_names(file);
+        (void)root_attributes(file);
+        return;
     }
     check_way(file, dataset, rules);
     if (dataset.empty()) {

@@ -22,7 +22,8 @@ class Prober {
     using Limits = std::function<ProbeLimits(const std::string&)>;
     explicit Prober(Limits limits = probe_limits) : limits_(std::move(limits)) {}
 
-    /// The error that the look told of, if it did. `way`: "read" or "show", as a probe's verb.
+    /// The error that the look told of, if it did. `way`: "read" or "show", as a probe's verb, or
+    /// "list" for the names and root attributes of an HDF5 file (object_names.hpp).
     /// @throws Error (input) where it crashed or ran out of its limits; (launch).
     std::optional<Error> look(const std::string& way, const std::string& file,
                               const std::string& dataset, const InputRules& rules);

@@ -13,10 +13,12 @@
 #include "runner/open_run.hpp"
 #include "runner/prepare.hpp"
 #include "runner/probe.hpp"
+#include "runner/prober.hpp"
 #include "runner/rank_plan.hpp"
 #include "runner/report.hpp"
 #include "runner/report_page.hpp"
 #include "runner/report_pictures.hpp"
+#include "runner/settle_output.hpp"
 #include "runner/stop.hpp"
 #include "runner/survey_input.hpp"
 #include "runner/text_file.hpp"
@@ -162,6 +164,17 @@ PreparedJob prepare(const RunCommand& command, const Ranks& ranks) {
         [&] { return prepare_job(load_job_file(command.job, settings_of(command))); });
 }
 
+/// The last word of a run that found its output complete. A report would be of nothing.
+void tell_complete(const RunCommand& command, const std::string& output) {
+    if (!command.quiet) {
+        say(output + " is complete already: nothing to do (--set output.overwrite=true makes it "
+                     "again)\n");
+    }
+    if (!command.reports.empty() || command.trace) {
+        tell_warning("no report or trace is written, since " + output + " is complete already");
+    }
+}
+
 void write_reports(const std::vector<std::string>& files, const RunReport& report,
                    const PreparedJob& prepared, int threads) {
     if (files.empty()) {
@@ -210,21 +223,23 @@ ExitCode run_job(const RunCommand& command, const Ranks& ranks, Clock::time_poin
     const RankBinding binding = bind_rank(ranks, prepared.file.run.backend);
     (void)plan_rank(prepared, binding, ranks);
     std::unique_ptr<FileLock> lock;
-    bool complete = false;
+    ToDo to_do = ToDo::nothing;
+    FileMark replaces;
     ranks.first_alone([&] {
         check_side_files(command);
         (void)disk_space(prepared); // the output's folder is there
         lock = std::make_unique<FileLock>(lock_path(prepared.file.output.file),
                                           owner_text(binding.host));
-        complete = is_complete(prepared);
-        if (!complete) {
+        Prober prober;
+        to_do = settle_output(prepared, prober);
+        if (to_do == ToDo::make) {
             check_output(prepared);
+            replaces = mark_of(prepared.file.output.file);
         }
     });
-    if (ranks.least(ranks.first() && complete ? 0 : 1) == 0) {
-        ranks.first_alone([&] { release_output(prepared); });
-        if (ranks.first() && !command.quiet) {
-            say(prepared.file.output.file + ": an earlier run of this job has completed it\n");
+    if (ranks.least(ranks.first() && to_do == ToDo::nothing ? 0 : 1) == 0) {
+        if (ranks.first()) {
+            tell_complete(command, prepared.file.output.file);
         }
         return ExitCode::ok;
     }
@@ -232,6 +247,7 @@ ExitCode run_job(const RunCommand& command, const Ranks& ranks, Clock::time_poin
         ranks.first_alone([&] { generate_input(prepared, binding.limits.cores); });
         prepared = prepare(command, ranks);
     }
+    prepared.replaces = replaces;
     const ExitCode code = run_claimed(command, prepared, binding, ranks, start);
     if (code == ExitCode::ok) {
         ranks.first_alone([&] { release_output(prepared); });

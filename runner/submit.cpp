@@ -69,7 +69,7 @@ BatchPlan plan_for_site(const SubmitCommand& command, const SiteFile& site, JobF
     const BatchHistory history = read_history(job.batch->state);
     Prober prober;
     BatchPlan plan = list_batch(std::move(job), command.settings, history, [] {});
-    look_at_datasets(plan, unknown_datasets(plan, {}), history, means, prober, [] {});
+    look_at_datasets(plan, unknown_datasets(plan, {}), means, prober, [] {});
     check_batch_disk(plan);
     return plan;
 }

@@ -121,6 +121,7 @@ def sand():
     # Before the rename, between it and the line that tells of it, and while the journal goes.
     for number, fault in enumerate(["rename:kill@1:s0.sand", "write:kill@2:log-",
                                     "unlink:kill@1:s2.sand.journal", "rename:kill@1:s3.sand",
+                                    "rename:kill@1:s4.sand.identity",
                                     "write:kill@4:log-"]):
         before = runs.marks("out", ".sand")
         done = batch(RUNNER, "--quiet", LD_PRELOAD=SHIM, FAULT=fault)
@@ -147,8 +148,12 @@ def sand():
            "stale .sand outputs stay")
     subprocess.run(["rm", "-r", "out/job.state"], check=True)
     done = batch(RUNNER)
-    expect(done.returncode == 4 and "nothing is known" in done.stderr,
+    expect(done.returncode == 0 and "6 done before" in done.stderr,
            f"sand without its state: exit {done.returncode}", done.stderr)
+    subprocess.run("rm -r out/job.state out/*.identity", shell=True, check=True)
+    done = batch(RUNNER)
+    expect(done.returncode == 4 and "nothing is known" in done.stderr,
+           f"sand without state and records: exit {done.returncode}", done.stderr)
 
 
 def large():

@@ -73,10 +73,10 @@ def marks(folder, ending="_convolve.h5"):
 
 
 def beside(folder, ending="_convolve.h5"):
-    """What stands beside outputs. A lock's file may stay where a process was killed, and means
-    nothing."""
+    """What stands beside outputs, but for the records of .sand files. A lock's file may stay where a
+    process was killed, and means nothing."""
     return [str(path) for path in files(folder, "")
-            if not path.name.endswith((ending, ".lock")) and ".state" not in str(path)]
+            if not path.name.endswith((ending, ".lock", ".sand.identity")) and ".state" not in str(path)]
 
 
 def events(state):

@@ -347,7 +347,7 @@ def refusals(out):
     pathlib.Path("cut.h5").write_bytes(out.good[:len(out.good) // 2])
     for verb in ["verify", "repair"]:
         for name, words in {"none.h5": "No such file", "text.h5": "HDF5", "in.h5": "finished",
-                            "bare.h5": "there are none", "cut.h5": "output.overwrite"}.items():
+                            "bare.h5": "there are none", "cut.h5": "remove the file"}.items():
             done = out.expect(3, verb, name)
             out.check(name in done.stderr and words in done.stderr, done.stderr)
     out.expect(2, "verify", out.file, "--sample", 0)

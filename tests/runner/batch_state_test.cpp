@@ -90,7 +90,6 @@ TEST_F(BatchState, RemembersWhatWasDoneThoughALaterRunFailed) {
     BatchLog log(folder_, "host");
     log.add("a", done);
     log.add("a", failure("later"));
-    log.sync();
     const BatchHistory history = read_history(folder_);
     EXPECT_EQ(history.last.at("a").reason, "later");
     EXPECT_EQ(history.last_done.at("a").key, "k");
