@@ -1,14 +1,17 @@
 """On a GPU host: runs that are killed and gone on with on another backend and number of ranks.
-kills_across_backends.py RUNNER MPIRUN [--rounds N] [--seed S]: needs nothing but the two.
+kills_across_backends.py RUNNER MPIRUN [--rounds N] [--seed S]
 """
 import argparse
-import contextlib
 import os
+import pathlib
 import random
-import signal
 import subprocess
+import sys
 import tempfile
-import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "end_to_end"))
+from events import wait_until  # pylint: disable=wrong-import-position
+from faulty_runs import kill_all  # pylint: disable=wrong-import-position
 
 JOB = '''kind = "convolve"
 [input]
@@ -37,6 +40,19 @@ def command(options, rng, storage):
         f"run.lanes={rng.choice([1, 2])}", *storage]
 
 
+def lists():
+    """The ranks' lists of finished rows."""
+    return set(pathlib.Path("out.h5.journal").glob("*-rank-*.rows"))
+
+
+def longest_list(old):
+    """Bytes of the longest list that is none of these."""
+    try:
+        return max((path.stat().st_size for path in lists() - old), default=0)
+    except FileNotFoundError:  # just removed
+        return 0
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("runner")
@@ -56,14 +72,13 @@ def main():
             rng = random.Random(options.seed + number)
             storage = rng.choice(STORAGES)
             for _ in range(rng.choice([1, 2])):
+                old = lists()
                 run = subprocess.Popen(command(options, rng, storage), start_new_session=True,
                                        stderr=subprocess.DEVNULL)
-                while run.poll() is None and not os.path.exists("out.h5.journal/identity"):
-                    time.sleep(0.01)  # the time that starting takes is the machine's
-                time.sleep(rng.uniform(0, 0.6))
-                with contextlib.suppress(ProcessLookupError):  # it was quicker
-                    os.killpg(run.pid, signal.SIGKILL)
-                subprocess.run(["pkill", "-KILL", "-f", f"{options.runner} job.toml"], check=False)
+                enough = 32 * rng.randint(2, 200)  # a chunk's line has 32 bytes
+                wait_until(lambda: run.poll() is not None or longest_list(old) >= enough,
+                           "rows in the journal")
+                kill_all(run)
                 run.wait()
                 gone_on += os.path.exists("out.h5.journal/identity")
             if not os.path.exists("out.h5"):
