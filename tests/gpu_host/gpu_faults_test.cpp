@@ -35,7 +35,7 @@ struct Ended {
 
 /// Runs a shell's command line; its output and errors together.
 Ended run_command(const std::string& line) {
-    std::FILE* pipe = ::popen(("exec 2>&1; timeout 120 " + line).c_str(), "r");
+    std::FILE* pipe = ::popen(("exec 2>&1; timeout 600 " + line).c_str(), "r");
     Ended ended;
     std::array<char, 4096> part{};
     for (std::size_t got = 0; (got = std::fread(part.data(), 1, part.size(), pipe)) > 0;) {

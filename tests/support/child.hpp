@@ -11,7 +11,7 @@
 namespace runner {
 
 /// Calls `body`, which gives a text, in a child process and gives its text here; or how the child
-/// ended, if not well. After two minutes it is killed. For what spoils a process for later tests.
+/// ended, if not well. After ten minutes it is killed. For what spoils a process for later tests.
 template <class Body> std::string in_child(const Body& body) {
     std::array<int, 2> ends{};
     if (::pipe(ends.data()) != 0) {
@@ -19,7 +19,7 @@ template <class Body> std::string in_child(const Body& body) {
     }
     const pid_t child = ::fork();
     if (child == 0) {
-        ::alarm(120);
+        ::alarm(600);
         std::string text;
         try {
             text = body();
