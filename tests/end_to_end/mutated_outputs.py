@@ -1,0 +1,295 @@
+"""Flips single bits of finished outputs, and has each verified and repaired:
+mutated_outputs.py RUNNER [--count N] [--seed S] [--jobs J] [--wall SECONDS]
+
+Three of four flips hit what is not data: HDF5's superblock, object headers, trees, heaps, attributes.
+Both verbs must end by themselves, by no signal, with exit code 0, 3, 4 or 7. Where one of them ends
+with 0, the datasets must hold what they held before. Mutation K of seed S alone: --only K.
+"""
+import argparse
+import collections
+import concurrent.futures
+import ctypes
+import hashlib
+import multiprocessing
+import os
+import pathlib
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import h5py
+import numpy as np
+
+from events import GUARD
+
+CODES = (0, 3, 4, 7)
+CPU_SECONDS = 20
+ZSTD = 32015  # HDF5's number of the filter
+MARKS = [b"\x89HDF", b"OHDR", b"OCHK", b"TREE", b"SNOD", b"HEAP", b"GCOL", b"FRHP", b"FHDB", b"FSHD",
+         b"BTHD", b"BTLF", b"FAHD", b"FADB", b"EAHD", b"EAIB", b"EADB"]
+TAPS = "row_taps = [0.25, 0.5, 0.25]\ncolumn_taps = { box = { radius = 3 } }"
+PACKED = 'compression = "deflate"\nshuffle = true'
+
+# Name: kind, what the job has under it, [output], the input's shape and type, datasets.
+OUTPUTS = {
+    "convolve": ("convolve", TAPS, "", (120, 50), "float32", ["a"]),
+    "convolve_chunks": ("convolve", TAPS, "chunk = [1, 5, 4]", (9, 40, 33), "uint16", ["a"]),
+    "convolve_deflate": ("convolve", TAPS, f"chunk = [1, 8, 31]\n{PACKED}", (5, 23, 31), "uint16",
+                         ["a"]),
+    "convolve_zstd": ("convolve", TAPS, 'chunk = [8, 15]\ncompression = "zstd"', (81, 50), "float32",
+                      ["a"]),
+    "transpose": ("transpose", "permutation = [2, 0, 1]", "", (11, 23, 17), "float64", ["a"]),
+    "transpose_deflate": ("transpose", "permutation = [1, 2, 0]", f"chunk = [1, 10, 11]\n{PACKED}",
+                          (11, 23, 17), "uint8", ["a"]),
+    "sand": ("sand", "generations = 20\nsnapshot_every = 5", "", (1, 41, 37), "cells", ["a"]),
+    "sand_deflate": ("sand", "generations = 20\nsnapshot_every = 5", f"chunk = [1, 8, 37]\n{PACKED}",
+                     (1, 41, 37), "cells", ["a"]),
+    "match": ("match", "window = [3, 5, 5]\npatch = [2, 2, 2]\ncount = 4", "", (7, 12, 13), "uint8",
+              ["index", "distance", "count"]),
+    "denoise": ("denoise", "window = [3, 5, 5]\npatch = [2, 2, 2]\ncount = 4", "", (9, 14, 13),
+                "float32", ["a"]),
+    "denoise_zstd": ("denoise", 'method = "bm4d"\nwindow = [5, 5, 5]\ncount = 8',
+                     'chunk = [1, 7, 13]\ncompression = "zstd"', (9, 14, 13), "float32", ["a"]),
+}
+
+
+def make(runner, folder, name):
+    """An output in a folder of its own, with its input."""
+    kind, keys, output, shape, dtype, _ = OUTPUTS[name]
+    values = np.random.default_rng(3).integers(0, 4 if dtype == "cells" else 200, shape)
+    folder.mkdir()
+    with h5py.File(folder / "in.h5", "w") as file:
+        file["a"] = values.astype("uint8" if dtype == "cells" else dtype)
+    (folder / "job.toml").write_text(
+        f'kind = "{kind}"\n[input]\nfile = "in.h5"\ndataset = "/a"\n[output]\nfile = "out.h5"\n'
+        f'sync = false\n{output}\n[run]\nchunk_rows = 16\n[{kind}]\n{keys}\n')
+    subprocess.run([runner, "job.toml", "--quiet"], cwd=folder, check=True, timeout=GUARD)
+
+
+def unpack_zstd(data):
+    """The elements of a dataset that is packed by zstd alone, which h5py cannot read."""
+    library = ctypes.CDLL("libzstd.so.1")
+    library.ZSTD_decompress.restype = ctypes.c_size_t
+    library.ZSTD_decompress.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_char_p,
+                                        ctypes.c_size_t]
+    values = np.zeros(data.shape, data.dtype)
+    for i in range(data.id.get_num_chunks()):
+        start = data.id.get_chunk_info(i).chunk_offset
+        packed = data.id.read_direct_chunk(start)[1]
+        chunk = np.empty(data.chunks, data.dtype)
+        if library.ZSTD_decompress(chunk.ctypes.data, chunk.nbytes, packed, len(packed)) \
+                != chunk.nbytes:
+            raise ValueError(f"chunk {start} is damaged")
+        ends = [min(a + n, size) for a, n, size in zip(start, data.chunks, data.shape)]
+        values[tuple(map(slice, start, ends))] = chunk[
+            tuple(slice(end - a) for a, end in zip(start, ends))]
+    return values
+
+
+def content(path, names):
+    """A checksum of what the datasets are and hold."""
+    digest = hashlib.sha256()
+    with h5py.File(path) as file:
+        for name in names:
+            data = file[name]
+            digest.update(f"{data.shape} {data.dtype.str};".encode())
+            is_zstd = data.id.get_create_plist().get_filter_by_id(ZSTD) is not None
+            digest.update((unpack_zstd(data) if is_zstd else data[...]).tobytes())
+    return digest.hexdigest()
+
+
+def data_ranges(path, names):
+    """The bytes of the file that are elements: [(first, last)]."""
+    ranges = []
+    with h5py.File(path) as file:
+        for name in names:
+            data = file[name].id
+            if file[name].chunks is None:
+                ranges.append((data.get_offset(), data.get_offset() + data.get_storage_size()))
+                continue
+            for i in range(data.get_num_chunks()):
+                place = data.get_chunk_info(i)
+                ranges.append((place.byte_offset, place.byte_offset + place.size))
+    return ranges
+
+
+def content_in_child(path, names):
+    """content() by a process that a damaged file may crash; nothing where it fails."""
+    to_read, to_write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS + 1))
+        resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        signal.alarm(GUARD)
+        try:
+            os.write(to_write, content(path, names).encode())
+        except Exception:  # pylint: disable=broad-except
+            pass
+        os._exit(0)
+    os.close(to_write)
+    with os.fdopen(to_read, "rb") as answer:
+        text = answer.read().decode()
+    os.waitpid(child, 0)
+    return text or None
+
+
+class Good:
+    """An output as the job made it."""
+
+    def __init__(self, folder, name):
+        self.folder, self.name, self.names = folder, name, OUTPUTS[name][-1]
+        path = folder / "out.h5"
+        self.bytes = path.read_bytes()
+        self.content = content(path, self.names)
+        self.ranges = data_ranges(path, self.names)
+        self.data = sorted({at for first, last in self.ranges for at in range(first, last)})
+        is_data = set(self.data)
+        self.structure = [at for at in range(len(self.bytes)) if at not in is_data
+                          and (self.bytes[at] or any(self.bytes[max(0, at - 16):at + 16]))]
+        marks = [at for mark in MARKS for at in places(self.bytes, mark) if at not in is_data]
+        self.near_marks = [at + i for at in marks for i in range(64)
+                           if at + i < len(self.bytes) and at + i not in is_data]
+
+    def mutation(self, rng):
+        """Where and which bit."""
+        pool = rng.choice([self.data, self.structure, self.structure, self.near_marks])
+        return rng.choice(pool), 1 << rng.randrange(8)
+
+    def holds_its_data(self, path):
+        """Whether what a reader gets from the file is what it was."""
+        found = content_in_child(path, self.names)
+        if found is not None:
+            return found == self.content
+        now = path.read_bytes()
+        return all(now[first:last] == self.bytes[first:last] for first, last in self.ranges)
+
+
+def places(data, mark):
+    at = data.find(mark)
+    while at >= 0:
+        yield at
+        at = data.find(mark, at + 1)
+
+
+def call(runner, verb, folder):
+    """Exit code (of a signal, negative), seconds and what it printed; ended after so many seconds
+    of a processor, or where it only waits."""
+    def limit():
+        # Its own signal at the soft limit would only ask the program to stop.
+        resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+    begin = time.monotonic()
+    process = subprocess.Popen([runner, verb, "out.h5"], cwd=folder, stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT, preexec_fn=limit, start_new_session=True)
+    try:
+        text, _ = process.communicate(timeout=GUARD)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        text, _ = process.communicate()
+    return process.returncode, time.monotonic() - begin, text.decode(errors="replace")
+
+
+class Trial:
+    """One mutation: what was found wrong, and the codes of verify and repair."""
+
+    def __init__(self, number, name, at, bit, is_data):
+        self.number, self.name, self.at, self.bit, self.is_data = number, name, at, bit, is_data
+        self.findings, self.codes, self.longest = [], {}, 0
+
+    def __str__(self):
+        return f"mutation {self.number}: {self.name}, byte {self.at}, bit 0x{self.bit:02x}"
+
+    def run(self, runner, good, folder, wall):
+        path = folder / "out.h5"
+        damaged = bytearray(good.bytes)
+        damaged[self.at] ^= self.bit
+        path.write_bytes(damaged)
+        for verb in ["verify", "repair"]:
+            code, seconds, text = call(runner, verb, folder)
+            self.codes[verb] = code
+            self.longest = max(self.longest, seconds)
+            if code not in CODES:
+                self.findings.append(f"{verb} ends with {code}: {text[-500:]}")
+            elif seconds > wall:
+                self.findings.append(f"{verb} took {seconds:.1f} s")
+            if code == 0 and not good.holds_its_data(path):
+                self.findings.append(f"{verb} is content, and the data differ: {text[-500:]}")
+        if self.codes["repair"] == 0:
+            code, _, text = call(runner, "verify", folder)
+            if code != 0:
+                self.findings.append(f"repaired, and then verify ends with {code}: {text[-500:]}")
+        return self
+
+
+GOODS = {}  # by name, in each process of the pool
+
+
+def try_one(runner, where, number, seed, wall):
+    """Mutation K of a seed is the same whatever the others are."""
+    rng = random.Random(f"{seed} {number}")
+    name = rng.choice(list(OUTPUTS))
+    if name not in GOODS:
+        GOODS[name] = Good(where / name, name)
+    good = GOODS[name]
+    at, bit = good.mutation(rng)
+    trial = Trial(number, name, at, bit, any(first <= at < last for first, last in good.ranges))
+    with tempfile.TemporaryDirectory(dir=where) as folder:
+        # Copies keep the times, by which verify knows the input again.
+        shutil.copy2(where / name / "in.h5", folder)
+        return trial.run(runner, good, pathlib.Path(folder), wall)
+
+
+def table(trials):
+    lines = [f"{'output':18} {'data':>5} {'other':>5}  "
+             + "  ".join(f"{verb} " + " ".join(f"{code:>4}" for code in [*CODES, "else"])
+                         for verb in ["verify", "repair"]) + "  longest s"]
+    for name in [*OUTPUTS, "all"]:
+        own = [trial for trial in trials if name in (trial.name, "all")]
+        line = f"{name:18} {sum(t.is_data for t in own):5} {sum(not t.is_data for t in own):5}  "
+        for verb in ["verify", "repair"]:
+            counts = collections.Counter(t.codes[verb] if t.codes[verb] in CODES else "else"
+                                         for t in own)
+            line += " " * 7 + " ".join(f"{counts[code]:4}" for code in [*CODES, "else"]) + "  "
+        lines.append(line + f"{max((t.longest for t in own), default=0):9.1f}")
+    return "\n".join(lines)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("runner", type=os.path.abspath)
+    parser.add_argument("--count", type=int, default=700)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--only", type=int, action="append", help="the number of a mutation")
+    parser.add_argument("--wall", type=float, default=GUARD,
+                        help="seconds that each run may take, on a machine that is not busy")
+    options = parser.parse_args()
+    numbers = options.only or range(options.count)
+    with tempfile.TemporaryDirectory() as folder:
+        where = pathlib.Path(folder)
+        for name in OUTPUTS:
+            make(options.runner, where / name, name)
+        with concurrent.futures.ProcessPoolExecutor(
+                options.jobs, multiprocessing.get_context("fork")) as pool:
+            work = [pool.submit(try_one, options.runner, where, number, options.seed, options.wall)
+                    for number in numbers]
+            trials = []
+            for done in concurrent.futures.as_completed(work):
+                trials.append(done.result())
+                for finding in trials[-1].findings:
+                    print(f"WRONG: {trials[-1]}: {finding}", flush=True)
+    wrong = sum(bool(trial.findings) for trial in trials)
+    print(table(trials))
+    print(f"mutated outputs: {len(trials)} mutations, seed {options.seed}, {wrong} wrong")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
