@@ -57,6 +57,10 @@ struct StreamShape {
     OutputRows made = {};
     std::int64_t wanted_rows =
         0; ///< of a chunk, where the job knows what is fast; 0: the plan does
+    /// Where it does, and so many take too long: fewer by multiples of `rows_between`, but no fewer
+    /// than enough_rows, below which the halo's work would be too much beside the chunk's own.
+    std::int64_t enough_rows = 0;
+    std::int64_t rows_between = 1;
     /// Where the output is several datasets: these, and `output` is their joined_array()
     /// (io/output_fields.hpp).
     std::vector<OutputField> fields = {};
@@ -93,6 +97,10 @@ class StreamJob {
 
     /// Device memory that `run` needs beside input and output, for this block or a smaller one.
     virtual std::int64_t scratch_bytes(Backend backend, const RowBlock& block) const = 0;
+
+    /// What run() counts on its queue for this block, about what float32 operations it takes; 0 for
+    /// a job that is bound by its bytes and counts nothing.
+    virtual double operations(const RowBlock& /*block*/) const { return 0; }
 
     /// Computes the block's output rows from its input rows (see RowBlock) on `queue`.
     virtual void run(Queue& queue, const RowBlock& block, const std::byte* in, std::byte* out,

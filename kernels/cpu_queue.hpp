@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/buffer.hpp"
+#include "kernels/work_meter.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -39,7 +40,8 @@ class CpuQueue {
 
     /// `threads` ≥ 1 workers, the caller counted in.
     explicit CpuQueue(int threads)
-        : threads_(threads), arena_(std::make_unique<tbb::task_arena>(threads)) {}
+        : threads_(threads), arena_(std::make_unique<tbb::task_arena>(threads)),
+          meter_(std::make_shared<WorkMeter>()) {}
 
     int threads() const noexcept { return threads_; }
 
@@ -48,9 +50,21 @@ class CpuQueue {
 
     void synchronize() const {}
 
+    /// Outlives the queue where somebody holds it.
+    const std::shared_ptr<WorkMeter>& meter() const noexcept { return meter_; }
+
+    /// Counts work that is done. From any thread. @throws WorkDropped where it is to be dropped.
+    void count(double operations) const {
+        meter_->add(operations);
+        meter_->check();
+    }
+    /// Counts what was handed in and is done by now: nothing is left uncounted here.
+    void settle() const {}
+
   private:
     int threads_;
     std::unique_ptr<tbb::task_arena> arena_;
+    std::shared_ptr<WorkMeter> meter_;
 };
 
 /// Uninitialised host memory, page aligned, in huge pages where the kernel gives them.

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 namespace runner {
 namespace {
@@ -73,6 +74,27 @@ void CudaQueue::make_current() const {
 void CudaQueue::synchronize() const {
     make_current();
     cuda_call([&] { return cudaStreamSynchronize(stream_.get()); });
+}
+
+void CudaQueue::count(double operations) {
+    meter_->check();
+    if (uncounted_.size() < most_uncounted) {
+        uncounted_.push_back({Event(*this), operations});
+    } else {
+        uncounted_.front().end.wait();
+        meter_->add(uncounted_.front().operations);
+        uncounted_.push_back({std::move(uncounted_.front().end), operations});
+        uncounted_.pop_front();
+    }
+    uncounted_.back().end.record(*this);
+    meter_->check();
+}
+
+void CudaQueue::settle() {
+    for (const Piece& piece : uncounted_) {
+        meter_->add(piece.operations);
+    }
+    uncounted_.clear();
 }
 
 void CudaQueue::Destroy::operator()(CUstream_st* stream) const noexcept {

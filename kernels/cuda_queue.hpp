@@ -2,8 +2,10 @@
 #pragma once
 
 #include "kernels/buffer.hpp"
+#include "kernels/work_meter.hpp"
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 
 // CUDA's own names for a stream and an event, so that no file outside kernels/ needs its headers.
@@ -51,12 +53,32 @@ class CudaQueue {
     /// Blocks until all work is done.
     void synchronize() const;
 
+    /// Outlives the queue where somebody holds it.
+    const std::shared_ptr<WorkMeter>& meter() const noexcept { return meter_; }
+
+    /// Counts the work handed in since the last call, once the device has done it. At most
+    /// most_uncounted such pieces are in flight: beyond, the call waits for the oldest, so that
+    /// little is left to wait for when the work is dropped. @throws WorkDropped where it is.
+    void count(double operations);
+    /// Counts all that was handed in; it is done.
+    void settle();
+
+    /// Enough that the device always has a next piece while the host wakes up.
+    static constexpr std::size_t most_uncounted = 4;
+
   private:
+    /// Work in flight that is counted at its end.
+    struct Piece {
+        Event end;
+        double operations;
+    };
     struct Destroy {
         void operator()(CUstream_st* stream) const noexcept;
     };
     int device_;
     std::unique_ptr<CUstream_st, Destroy> stream_;
+    std::shared_ptr<WorkMeter> meter_ = std::make_shared<WorkMeter>();
+    std::deque<Piece> uncounted_; ///< the oldest first
 };
 
 /// Page-locked host memory. @throws Error (launch) when the host has none.

@@ -160,6 +160,11 @@ Bm4dWork make_bm4d_work(const Match& match, const MatchLayers& layers, const Bm4
     return work;
 }
 
+double bm4d_operations(const Match& match, const MatchLayers& layers) {
+    const Bm4dWork work = make_bm4d_work(match, layers, {}, {});
+    return static_cast<double>(work.match.rows()) * work.operations();
+}
+
 void clear_bm4d_sums(CpuQueue& queue, const Match& match, const HeldLayers& held,
                      const Bm4dSums& sums) {
     clear_nlm_sums(queue, held.layers * match.volume[1] * match.volume[2], sums.values);
@@ -185,6 +190,8 @@ void add_bm4d_estimates(CpuQueue& queue, const Match& match, const MatchLayers& 
                         for (std::int64_t h = x[0]; h < x[1]; ++h) {
                             filter.add((k * grid[1] + j) * grid[2] + h);
                         }
+                        const std::int64_t groups = std::max<std::int64_t>(0, x[1] - x[0]);
+                        queue.count(static_cast<double>(groups) * work.operations());
                     }
                 }
             }

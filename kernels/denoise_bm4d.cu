@@ -109,6 +109,7 @@ void add_bm4d_estimates(CudaQueue& queue, const Match& match, const MatchLayers&
     }
     const Groups groups{volumes, lists, sums};
     add_others(queue, work, groups, add_usual(queue, work, groups));
+    queue.count(static_cast<double>(work.match.rows()) * work.operations());
 }
 
 void finish_bm4d(CudaQueue& queue, const Match& match, const Bm4d& bm4d, const HeldLayers& held,

@@ -72,6 +72,9 @@ void clear_bm4d_sums(CpuQueue& queue, const Match& match, const HeldLayers& held
 void clear_bm4d_sums(CudaQueue& queue, const Match& match, const HeldLayers& held,
                      const Bm4dSums& sums);
 
+/// What add_bm4d_estimates() counts on its queue, about what float32 operations it takes.
+double bm4d_operations(const Match& match, const MatchLayers& layers);
+
 /// sums += the estimates of the references of `layers`, whose matches are `lists`, where they lie
 /// in layers `held`. patch_voxels() · 2^m ≤ most_values for all 2^m ≤ match.count. All are in the
 /// queue's device memory. The same sums on every queue and for every way to cut the references into

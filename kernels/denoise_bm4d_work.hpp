@@ -139,6 +139,11 @@ struct Bm4dWork {
     double weight_in_values;        ///< weight_unit / value_unit
     DctTable table[3];              ///< along z, y and x
 
+    /// Of a group; what bm4d_operations() is made of.
+    double operations() const {
+        return 110.0 * static_cast<double>(patch_voxels) * bm4d_group(match.count);
+    }
+
     /// The corner of a row's reference.
     constexpr std::int64_t reference(std::int64_t row) const {
         return match.index(match.reference(0, row / match.grid[2] / match.grid[1]),

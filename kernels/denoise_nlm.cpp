@@ -99,6 +99,11 @@ NlmWork make_nlm_work(const Match& match, const MatchLayers& layers, const Nlm& 
     return work;
 }
 
+double nlm_operations(const Match& match, const MatchLayers& layers) {
+    const NlmWork work = make_nlm_work(match, layers, {}, {});
+    return static_cast<double>(work.match.rows()) * work.operations();
+}
+
 void clear_nlm_sums(CpuQueue& queue, std::int64_t count, std::int64_t* sums) {
     using Range = tbb::blocked_range<std::int64_t>;
     queue.run([&] {
@@ -130,6 +135,7 @@ void add_nlm_estimates(CpuQueue& queue, const Match& match, const MatchLayers& l
                         for (std::int64_t x = 0; x < grid[2]; ++x) {
                             estimator.add(k, j, x);
                         }
+                        queue.count(static_cast<double>(grid[2]) * work.operations());
                     }
                 }
             }

@@ -284,12 +284,15 @@ void add_nlm_estimates(CudaQueue& queue, const Match& match, const MatchLayers& 
                        const Nlm& nlm, const float* volume, const MatchLists& lists,
                        const HeldLayers& held, std::int64_t* sums) {
     const NlmWork work = make_nlm_work(match, layers, nlm, held);
-    if (work.match.rows() == 0 || add_by_tiles(queue, work, volume, lists, sums)) {
+    if (work.match.rows() == 0) {
         return;
     }
-    launch_all(work.match.rows(), [&](std::int64_t first, const LaunchShape& shape) {
-        launch(queue, shape, estimate_kernel, work, first, volume, lists, sums);
-    });
+    if (!add_by_tiles(queue, work, volume, lists, sums)) {
+        launch_all(work.match.rows(), [&](std::int64_t first, const LaunchShape& shape) {
+            launch(queue, shape, estimate_kernel, work, first, volume, lists, sums);
+        });
+    }
+    queue.count(static_cast<double>(work.match.rows()) * work.operations());
 }
 
 void finish_nlm(CudaQueue& queue, const Match& match, const Nlm& nlm, const HeldLayers& held,

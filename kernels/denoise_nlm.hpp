@@ -27,6 +27,9 @@ int nlm_fraction_bits(float magnitude);
 void clear_nlm_sums(CpuQueue& queue, std::int64_t count, std::int64_t* sums);
 void clear_nlm_sums(CudaQueue& queue, std::int64_t count, std::int64_t* sums);
 
+/// What add_nlm_estimates() counts on its queue, about what float32 operations it takes.
+double nlm_operations(const Match& match, const MatchLayers& layers);
+
 /// sums += the estimates of the references of `layers`, whose matches are `lists`, where they lie
 /// in layers `held`. `volume` is what match_patches() had; `sums` has an element a voxel of `held`.
 /// All are in the queue's device memory. The same sums on every queue and for every way to cut the

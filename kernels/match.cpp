@@ -29,7 +29,8 @@ std::array<std::int64_t, 3> box_extent(const MatchWork& work) {
     return {std::min(work.grid[0], z), std::min(work.grid[1], y), x};
 }
 
-void match_dense(const MatchWork& work, const float* volume, const MatchLists& lists) {
+void match_dense(const CpuQueue& queue, const MatchWork& work, const float* volume,
+                 const MatchLists& lists) {
     const auto extent = box_extent(work);
     const MatchTileMemory layout(work, extent);
     std::array<std::int64_t, 3> boxes{};
@@ -51,16 +52,19 @@ void match_dense(const MatchWork& work, const float* volume, const MatchLists& l
                 box.first[k] = at[k] * extent[k];
                 box.end[k] = std::min(box.first[k] + extent[k], work.grid[k]);
             }
-            match_dense_box(work, box, volume, lists, layout, memory);
+            match_dense_box(queue, work, box, volume, lists, layout, memory);
         }
     });
 }
 
-void match_sparse(const MatchWork& work, const float* volume, const MatchLists& lists) {
+void match_sparse(const CpuQueue& queue, const MatchWork& work, const float* volume,
+                  const MatchLists& lists) {
     constexpr std::int64_t run = 16; // references
+    const double operations = work.operations(MatchSelection::fast);
     using Range = tbb::blocked_range<std::int64_t>;
     tbb::parallel_for(Range(0, work.rows(), run), [&](const Range& rows) {
         match_sparse_run(work, rows.begin(), rows.end(), volume, lists);
+        queue.count(static_cast<double>(rows.size()) * operations);
     });
 }
 
@@ -74,11 +78,11 @@ void match_patches(CpuQueue& queue, const Match& match, const MatchLayers& layer
     }
     queue.run([&] {
         if (match.selection != MatchSelection::fast) {
-            match_published(match.selection, work, volume, lists);
+            match_published(queue, match.selection, work, volume, lists);
         } else if (work.step == 1) {
-            match_dense(work, volume, lists);
+            match_dense(queue, work, volume, lists);
         } else {
-            match_sparse(work, volume, lists);
+            match_sparse(queue, work, volume, lists);
         }
     });
 }

@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/match.hpp"
 
-#include "kernels/launch.cuh"
+#include "kernels/launch_parts.cuh"
 #include "kernels/match_dense.cuh"
 #include "kernels/match_published.hpp"
 #include "kernels/match_sparse.hpp"
 
-#include <algorithm>
-#include <limits>
 #include <type_traits>
 
 namespace runner {
 namespace {
-
-constexpr std::int64_t most_blocks = std::numeric_limits<std::int32_t>::max();
 
 std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
@@ -55,12 +51,16 @@ bool match_dense(CudaQueue& queue, const MatchWork& work, const float* volume,
     const std::int64_t tiles_y = ceil_divide(work.grid[1], S::tile_y);
     const std::int64_t blocks = tiles_x * tiles_y * ceil_divide(work.grid[0], warps_z * S::each_z);
     const dim3 threads(static_cast<unsigned>(32 * S::warps_y * warps_z));
-    for (std::int64_t first = 0; first < blocks; first += most_blocks) {
-        const auto count = static_cast<unsigned>(std::min(most_blocks, blocks - first));
-        launch(queue, {dim3(count), threads, static_cast<std::size_t>(bytes(warps_z))},
-               match_cuda::dense_kernel<S, pz, py, px, slots>, work, tiles_x, tiles_y, first,
-               volume, lists);
-    }
+    const double operations =
+        static_cast<double>(work.rows()) * work.operations(MatchSelection::fast);
+    const LaunchParts parts{blocks, 1, operations};
+    launch_parts(queue, parts, [&](std::int64_t first, std::int64_t count) {
+        launch(
+            queue,
+            {dim3(static_cast<unsigned>(count)), threads, static_cast<std::size_t>(bytes(warps_z))},
+            match_cuda::dense_kernel<S, pz, py, px, slots>, work, tiles_x, tiles_y, first, volume,
+            lists);
+    });
     return true;
 }
 

@@ -84,6 +84,9 @@ MatchLayers match_layers(const Match& match, std::int64_t first, std::int64_t la
 /// References of these layers and lines: the rows of the lists.
 std::int64_t match_rows(const Match& match, const MatchLayers& layers);
 
+/// What match_patches() counts on its queue.
+double match_operations(const Match& match, const MatchLayers& layers);
+
 /// Where the matches go, a row a reference, references in the order z, y, x; device memory.
 struct MatchLists {
     std::uint64_t* index = nullptr; ///< rows × count: corner z·Y·X + y·X + x in the whole volume

@@ -112,15 +112,17 @@ class Chooser {
 
 } // namespace
 
-void match_published(MatchSelection selection, const MatchWork& work, const float* volume,
-                     const MatchLists& lists) {
+void match_published(const CpuQueue& queue, MatchSelection selection, const MatchWork& work,
+                     const float* volume, const MatchLists& lists) {
     constexpr std::int64_t run = 16; // references
+    const double operations = work.operations(selection);
     using Range = tbb::blocked_range<std::int64_t>;
     tbb::parallel_for(Range(0, work.rows(), run), [&](const Range& rows) {
         Chooser chooser(work, volume);
         for (std::int64_t row = rows.begin(); row < rows.end(); ++row) {
             chooser.match(selection, row, lists);
         }
+        queue.count(static_cast<double>(rows.size()) * operations);
     });
 }
 

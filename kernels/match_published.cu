@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/match_published.hpp"
 
-#include "kernels/launch.cuh"
+#include "kernels/launch_parts.cuh"
 #include "kernels/match_device.cuh"
 
-#include <algorithm>
-#include <limits>
 #include <stdexcept>
 
 namespace runner {
@@ -120,12 +118,14 @@ void match_published(CudaQueue& queue, MatchSelection selection, const MatchWork
     const auto kernel = selection == MatchSelection::serial
                             ? published_kernel<MatchSelection::serial>
                             : published_kernel<MatchSelection::min_and_swap>;
-    constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
-    for (std::int64_t first = 0; first < work.rows(); first += most) {
-        const auto count = static_cast<unsigned>(std::min(most, work.rows() - first));
-        launch(queue, {dim3(count), dim3(threads), static_cast<std::size_t>(work.candidates() * 8)},
+    const double operations = static_cast<double>(work.rows()) * work.operations(selection);
+    const LaunchParts parts{work.rows(), 1, operations};
+    launch_parts(queue, parts, [&](std::int64_t first, std::int64_t count) {
+        launch(queue,
+               {dim3(static_cast<unsigned>(count)), dim3(threads),
+                static_cast<std::size_t>(work.candidates() * 8)},
                kernel, work, first, volume, lists);
-    }
+    });
 }
 
 } // namespace runner

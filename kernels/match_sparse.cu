@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/match_sparse.hpp"
 
-#include "kernels/launch.cuh"
+#include "kernels/launch_parts.cuh"
 #include "kernels/match_sparse.cuh"
 
-#include <algorithm>
 #include <array>
-#include <limits>
 #include <utility>
 
 namespace runner {
@@ -52,15 +50,15 @@ void match_sparse(CudaQueue& queue, const MatchWork& work, const float* volume,
                                 attribute(queue, cudaDevAttrMaxSharedMemoryPerMultiprocessor)});
     const Kernel kernel = kernel_of(work, plan);
     const std::int64_t a_layer = plan.blocks[1] * plan.blocks[2];
-    const std::int64_t most =
-        std::max<std::int64_t>(1, std::numeric_limits<std::int32_t>::max() / a_layer);
-    for (std::int64_t first = 0; first < plan.blocks[0]; first += most) {
-        const std::int64_t layers = std::min(most, plan.blocks[0] - first);
+    const double operations =
+        static_cast<double>(work.rows()) * work.operations(MatchSelection::fast);
+    const LaunchParts parts{plan.blocks[0], a_layer, operations};
+    launch_parts(queue, parts, [&](std::int64_t first, std::int64_t layers) {
         launch(queue,
                {dim3(static_cast<unsigned>(layers * a_layer)),
                 dim3(static_cast<unsigned>(plan.threads())), static_cast<std::size_t>(plan.bytes)},
                kernel, work, plan, first, volume, lists);
-    }
+    });
 }
 
 } // namespace runner

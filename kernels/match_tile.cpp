@@ -42,13 +42,16 @@ class DenseBox {
         }
     }
 
-    void visit_all() {
+    void visit_all(const CpuQueue& queue) {
+        const double all =
+            static_cast<double>(box_.references()) * work_.operations(MatchSelection::fast);
         for (std::int64_t i = 0; i < work_.window(0); ++i) {
             for (std::int64_t j = 0; j < work_.window(1); ++j) {
                 for (std::int64_t k = 0; k < work_.window(2); ++k) {
                     visit(from_centre(i), from_centre(j), from_centre(k));
                 }
             }
+            queue.count(all / static_cast<double>(work_.window(0)));
         }
     }
 
@@ -256,11 +259,12 @@ class DenseBox {
     std::uint32_t number_ = 0;
 };
 
-void dense_box(const MatchWork& work, const MatchBox& box, const float* volume,
-               const MatchLists& lists, const MatchTileMemory& layout, std::byte* memory) {
+void dense_box(const CpuQueue& queue, const MatchWork& work, const MatchBox& box,
+               const float* volume, const MatchLists& lists, const MatchTileMemory& layout,
+               std::byte* memory) {
     DenseBox dense(work, box, volume, layout, memory);
     dense.start();
-    dense.visit_all();
+    dense.visit_all(queue);
     dense.put(lists);
 }
 
@@ -286,9 +290,10 @@ MatchTileMemory::MatchTileMemory(const MatchWork& work, const std::array<std::in
     lists_ = (extent[0] * extent[1] * extent[2] * match_list_keys(work.count) + 7) / 8 * 8;
 }
 
-void match_dense_box(const MatchWork& work, const MatchBox& box, const float* volume,
-                     const MatchLists& lists, const MatchTileMemory& layout, std::byte* memory) {
-    HWY_DYNAMIC_DISPATCH(dense_box)(work, box, volume, lists, layout, memory);
+void match_dense_box(const CpuQueue& queue, const MatchWork& work, const MatchBox& box,
+                     const float* volume, const MatchLists& lists, const MatchTileMemory& layout,
+                     std::byte* memory) {
+    HWY_DYNAMIC_DISPATCH(dense_box)(queue, work, box, volume, lists, layout, memory);
 }
 
 } // namespace runner

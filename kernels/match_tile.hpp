@@ -55,8 +55,10 @@ class MatchTileMemory {
 };
 
 /// The matches of all references of a box, step 1: a plane of sums for every place in the window.
-void match_dense_box(const MatchWork& work, const MatchBox& box, const float* volume,
-                     const MatchLists& lists, const MatchTileMemory& layout, std::byte* memory);
+/// Counts on the queue a layer of the window after the other: a large one takes seconds.
+void match_dense_box(const CpuQueue& queue, const MatchWork& work, const MatchBox& box,
+                     const float* volume, const MatchLists& lists, const MatchTileMemory& layout,
+                     std::byte* memory);
 
 /// The matches of references [first, end), counted in the lists' order: sums for each by itself.
 void match_sparse_run(const MatchWork& work, std::int64_t first, std::int64_t end,

@@ -60,6 +60,22 @@ std::int64_t match_rows(const Match& match, const MatchLayers& layers) {
     return make_match_work(match, layers).rows();
 }
 
+double MatchWork::operations(MatchSelection selection) const {
+    const double voxels = static_cast<double>(patch_voxels);
+    double each = 2 * voxels + 20;
+    if (selection != MatchSelection::fast) {
+        each += 30.0 * count; // choosing, which is most of it
+    } else if (step == 1) {
+        each = 2.0 * patch[0] + patch[1] + patch[2] + 8;
+    }
+    return each * static_cast<double>(candidates());
+}
+
+double match_operations(const Match& match, const MatchLayers& layers) {
+    const MatchWork work = make_match_work(match, layers);
+    return static_cast<double>(work.rows()) * work.operations(match.selection);
+}
+
 float match_most(float threshold, float voxels) {
     // Bits of floats ≥ 0 order as the floats, and division keeps the order.
     auto low = std::uint32_t{0};

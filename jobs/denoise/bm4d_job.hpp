@@ -37,11 +37,14 @@ class Bm4dJob : public StreamJob {
     std::unique_ptr<StreamJob> surveyed(const Findings& findings) const override;
     void check_rows(std::int64_t first, std::int64_t rows, const std::byte* in) const override;
     std::int64_t scratch_bytes(Backend backend, const RowBlock& block) const override;
+    double operations(const RowBlock& block) const override;
     void run(Queue& queue, const RowBlock& block, const std::byte* in, std::byte* out,
              std::byte* scratch) const override;
 
   private:
     struct Memory;
+    /// The layers of references whose estimates reach layers `held` of a pass' result.
+    HeldLayers references(const HeldLayers& held) const;
     struct Pass;
 
     template <class Q>

@@ -13,6 +13,8 @@ namespace runner {
 namespace {
 
 constexpr std::int64_t wanted_tiles = 4;
+/// A chunk has so many layers for each that the next chunk matches again.
+constexpr std::int64_t layers_for_one_repeated = 4;
 
 } // namespace
 
@@ -50,7 +52,12 @@ NlmJob::NlmJob(Volume volume, const NlmKeys& keys, std::vector<std::int64_t> sha
     shape_.halo = match_halo(match_);
     shape_.made.layer = volume_.shape[1];
     shape_.made.each = volume_.shape[1];
-    shape_.wanted_rows = (wanted_tiles * batch_layers - (match_.patch[0] - 1)) * volume_.shape[1];
+    const std::int64_t repeated = match_.patch[0] - 1;
+    const std::int64_t least = (layers_for_one_repeated + 1) * repeated;
+    const std::int64_t tiles = std::max<std::int64_t>(1, (least + batch_layers - 1) / batch_layers);
+    shape_.wanted_rows = (wanted_tiles * batch_layers - repeated) * volume_.shape[1];
+    shape_.enough_rows = (tiles * batch_layers - repeated) * volume_.shape[1];
+    shape_.rows_between = batch_layers * volume_.shape[1];
 }
 
 std::vector<Attribute> NlmJob::attributes() const { return {{"sigma", noise_.sigma()}}; }
@@ -98,6 +105,13 @@ void NlmJob::run_on(Q& queue, const RowBlock& block, const std::byte* in, std::b
     float* means = memory.means != nullptr ? memory.means : reinterpret_cast<float*>(out);
     finish_nlm(queue, match_, nlm(), held, memory.sums, means);
     noise_.write(queue, layers.layers * layer, means, out);
+}
+
+double NlmJob::operations(const RowBlock& block) const {
+    const BlockLayers held = block_layers(volume_, block);
+    const std::int64_t first = std::max<std::int64_t>(0, held.first - (match_.patch[0] - 1));
+    const MatchLayers layers = match_layers(match_, first, held.first + held.layers - first);
+    return match_operations(match_, layers) + nlm_operations(match_, layers);
 }
 
 void NlmJob::run(Queue& queue, const RowBlock& block, const std::byte* in, std::byte* out,

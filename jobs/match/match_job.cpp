@@ -15,6 +15,8 @@ namespace {
 
 /// As many as a block of threads of the GPU takes at once, and whole boxes of the CPU.
 constexpr std::int64_t wanted_layers = 12;
+/// Whole boxes of the CPU.
+constexpr std::int64_t enough_layers = 4;
 
 class MatchParameters : public KindParameters {
   public:
@@ -86,6 +88,8 @@ MatchJob::MatchJob(Volume volume, const Match& match) : volume_(std::move(volume
     shape_.made = {volume_.shape[1], grid[1] * grid[2], match_.step,
                    volume_.shape[0] - match_.patch[0]};
     shape_.wanted_rows = wanted_layers * match_.step * volume_.shape[1];
+    shape_.enough_rows = enough_layers * match_.step * volume_.shape[1];
+    shape_.rows_between = shape_.enough_rows;
 }
 
 std::vector<Attribute> MatchJob::attributes() const {
@@ -100,6 +104,11 @@ void MatchJob::check_rows(std::int64_t first, std::int64_t rows, const std::byte
 std::int64_t MatchJob::scratch_bytes(Backend /*backend*/, const RowBlock& block) const {
     const BlockLayers layers = block_layers(volume_, block);
     return Memory(*this, layers.in_layers, shape_.made.most(block.out_rows), nullptr).bytes;
+}
+
+double MatchJob::operations(const RowBlock& block) const {
+    const BlockLayers held = block_layers(volume_, block);
+    return match_operations(match_, match_layers(match_, held.first, held.layers));
 }
 
 void MatchJob::run(Queue& queue, const RowBlock& block, const std::byte* in, std::byte* out,

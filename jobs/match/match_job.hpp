@@ -23,6 +23,7 @@ class MatchJob : public StreamJob {
     std::vector<Attribute> attributes() const override;
     void check_rows(std::int64_t first, std::int64_t rows, const std::byte* in) const override;
     std::int64_t scratch_bytes(Backend backend, const RowBlock& block) const override;
+    double operations(const RowBlock& block) const override;
     void run(Queue& queue, const RowBlock& block, const std::byte* in, std::byte* out,
              std::byte* scratch) const override;
 
