@@ -20,6 +20,13 @@ constexpr std::int64_t wanted_chunk_bytes = 4 * MiB;
 constexpr std::int64_t wanted_chunks_a_rank = 32;
 constexpr int wanted_lanes = 4;
 constexpr int most_io_threads = 8;
+/// What is lost of a chunk when a run stops is little beside a start, and lanes overlap.
+constexpr double most_chunk_seconds = 4;
+/// Chunks that take less are not made smaller for the lanes' sake.
+constexpr double short_chunk_seconds = 0.25;
+/// Operations a second as jobs count them, so about, for chunks: docs/memory-and-plan.md.
+constexpr double core_rate = 1e10;
+constexpr double gpu_rate = 8e12;
 
 std::int64_t round_up(std::int64_t value, std::int64_t step) {
     return (value + step - 1) / step * step;
@@ -43,14 +50,42 @@ bool fits(const Plan& plan) {
            (plan.backend == Backend::cpu || plan.need.device <= plan.device_memory);
 }
 
-std::int64_t wanted_chunk_rows(const Plan& frame) {
+/// A chunk in the middle of a frame, with the halo on both sides.
+RowBlock usual_block(const Decomposition& d) {
+    const std::int64_t rows = std::min(d.chunk_rows, d.rows);
+    const std::int64_t first = (d.rows - rows) / 2 / d.alignment * d.alignment;
+    const RowRange window = d.window(first, first + rows);
+    const std::int64_t frames = d.whole_frames() ? d.chunk_rows / d.rows : 1;
+    return {frames, window.first, window.count(), first, rows};
+}
+
+/// Fewer than `wanted` rows where these take too long, or leave lanes without a chunk.
+std::int64_t quick_rows(const StreamJob& job, const Plan& frame, std::int64_t wanted,
+                        std::int64_t lanes) {
+    const Decomposition& d = frame.decomposition;
+    const std::int64_t slab = d.total_rows() / d.ranks;
+    const std::int64_t step = round_up(frame.shape.rows_between, d.alignment);
+    const std::int64_t least = std::min(wanted, round_up(frame.shape.enough_rows, d.alignment));
+    std::int64_t rows = wanted;
+    for (; rows > least; rows = std::max(least, rows - step)) {
+        const double seconds = with_chunks(job, frame, rows, lanes).chunk_seconds;
+        const bool overlaps = rows <= slab / (2 * lanes) || seconds <= short_chunk_seconds;
+        if (overlaps && seconds <= most_chunk_seconds) {
+            break;
+        }
+    }
+    return rows;
+}
+
+std::int64_t wanted_chunk_rows(const StreamJob& job, const Plan& frame, std::int64_t lanes) {
     const StreamShape& shape = frame.shape;
     const Decomposition& d = frame.decomposition;
     const std::int64_t row_bytes =
         std::max<std::int64_t>(1, std::max(shape.in_row_bytes, shape.out_row_bytes));
     const std::int64_t slab = std::max<std::int64_t>(1, d.total_rows() / d.ranks);
     if (shape.wanted_rows > 0) {
-        return round_up(std::min(shape.wanted_rows, slab), d.alignment);
+        const std::int64_t wanted = round_up(std::min(shape.wanted_rows, slab), d.alignment);
+        return shape.enough_rows > 0 ? quick_rows(job, frame, wanted, lanes) : wanted;
     }
     std::int64_t rows = std::max<std::int64_t>(1, wanted_chunk_bytes / row_bytes);
     rows = std::min(rows, std::max(slab / wanted_chunks_a_rank, 1 * MiB / row_bytes));
@@ -130,6 +165,8 @@ Plan with_chunks(const StreamJob& job, const Plan& frame, std::int64_t chunk_row
     plan.decomposition.chunk_rows = chunk_rows;
     plan.lanes = static_cast<int>(lanes);
     plan.scratch_bytes = job.scratch_bytes(plan.backend, plan.decomposition.largest_block());
+    plan.chunk_seconds = job.operations(usual_block(plan.decomposition)) /
+                         (plan.backend == Backend::cuda ? gpu_rate : core_rate * plan.cores);
     const std::int64_t in = plan.in_bytes() * plan.input_slots();
     const std::int64_t out = plan.out_bytes() * plan.lanes;
     const std::int64_t scratch = plan.scratch_bytes * plan.lanes;
@@ -145,6 +182,7 @@ Plan with_chunks(const StreamJob& job, const Plan& frame, std::int64_t chunk_row
 Plan make_plan(const StreamJob& job, const PlanRequest& request) {
     Plan frame;
     frame.backend = request.backend;
+    frame.cores = std::max(1, request.cores);
     frame.shape = job.shape();
     frame.host_memory = request.host_memory;
     frame.device_memory = request.device_memory;
@@ -162,9 +200,9 @@ Plan make_plan(const StreamJob& job, const PlanRequest& request) {
     frame.need.border = most_border_rows(frame.decomposition) * frame.shape.in_row_bytes;
     frame.need.storage = request.storage_bytes ? request.storage_bytes(frame.io_threads) : 0;
 
-    const std::int64_t wanted =
-        request.chunk_rows ? round_up(*request.chunk_rows, alignment) : wanted_chunk_rows(frame);
     const std::int64_t first_lanes = request.lanes.value_or(wanted_lanes);
+    const std::int64_t wanted = request.chunk_rows ? round_up(*request.chunk_rows, alignment)
+                                                   : wanted_chunk_rows(job, frame, first_lanes);
     const std::int64_t last_lanes = request.lanes.value_or(1);
     const std::int64_t least = request.chunk_rows ? wanted : alignment;
     for (std::int64_t lanes = first_lanes; lanes >= last_lanes; --lanes) {

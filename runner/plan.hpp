@@ -43,12 +43,16 @@ struct Plan {
     Backend backend = Backend::cpu;
     StreamShape shape;
     Decomposition decomposition;
+    int cores = 1; ///< of one rank
     int lanes = 1;
     int io_threads = 1;             ///< that read at once; as many write
     std::int64_t scratch_bytes = 0; ///< of one lane
     MemoryNeed need;                ///< of the rank that needs most
     std::int64_t host_memory = 0;   ///< the limits it was made for
     std::int64_t device_memory = 0;
+    /// About what computing a chunk takes, on a usual core or a large GPU; 0 where the job counts
+    /// no operations.
+    double chunk_seconds = 0;
 
     /// Input buffers: one a lane, and two at least, since a chunk takes the halo rows it shares
     /// with the chunk before from that one's buffer.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "base/durations.hpp"
 #include "base/sizes.hpp"
 #include "runner/report.hpp"
 
@@ -53,11 +54,19 @@ std::string bytes_text(std::int64_t in, std::int64_t out) {
     return "  in all: reads " + size_text(in) + ", writes " + size_text(out) + "\n";
 }
 
+/// Of what takes long enough to be felt.
+std::string time_text(const Plan& plan) {
+    constexpr double felt = 0.1;
+    return plan.chunk_seconds < felt
+               ? ""
+               : "  computing a chunk takes about " + duration_text(plan.chunk_seconds) + "\n";
+}
+
 std::string text_of(const Plan& plan) {
     const Decomposition& d = plan.decomposition;
     return counted(d.frames, "frame of ", "frames of ") + std::to_string(d.rows) + " rows, halo " +
-           std::to_string(d.halo) + "; " + means_text(plan) + slabs_text(d) + memory_text(plan) +
-           bytes_text(plan.bytes_to_read(), plan.bytes_to_write());
+           std::to_string(d.halo) + "; " + means_text(plan) + slabs_text(d) + time_text(plan) +
+           memory_text(plan) + bytes_text(plan.bytes_to_read(), plan.bytes_to_write());
 }
 
 std::string text_of(const EvolvePlan& plan) {

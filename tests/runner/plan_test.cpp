@@ -121,5 +121,61 @@ TEST(Plan, IsWithinItsLimitsForThousandsOfShapes) {
     EXPECT_GT(refused, 10);
 }
 
+/// A volume of lines whose computing takes long: `a_line` operations for each of a chunk's and of
+/// its halo on both sides.
+class SlowJob : public ShapeOnly {
+  public:
+    SlowJob(std::int64_t lines, double a_line) : ShapeOnly(shape_of(lines)), a_line_(a_line) {}
+    double operations(const RowBlock& block) const override {
+        return a_line_ * static_cast<double>(block.in_rows * block.frames);
+    }
+
+  private:
+    static StreamShape shape_of(std::int64_t lines) {
+        StreamShape shape{{ElementType::uint8, {lines, 64}}, 1, lines, 64, 64, 10};
+        shape.wanted_rows = 400;
+        shape.enough_rows = 80;
+        shape.rows_between = 40;
+        return shape;
+    }
+
+    double a_line_;
+};
+
+Plan plan_of(const SlowJob& job, int cores, std::optional<std::int64_t> chunk_rows = {}) {
+    PlanRequest request;
+    request.cores = cores;
+    request.host_memory = 8 * GiB;
+    request.chunk_rows = chunk_rows;
+    return make_plan(job, request);
+}
+
+// A core does 1e10 operations a second: 1e9 are 0.1 s.
+TEST(Plan, CutsASlowJobIntoChunksOfSeconds) {
+    const Plan one = plan_of({100000, 1e9 / 4}, 1); // 160 lines and 20 of the halo take 4.5 s
+    EXPECT_EQ(one.decomposition.chunk_rows, 120);
+    EXPECT_DOUBLE_EQ(one.chunk_seconds, 140 * 0.025);
+    const Plan two = plan_of({100000, 1e9 / 4}, 2);
+    EXPECT_EQ(two.decomposition.chunk_rows, 280); // 300 of them, half as long each
+    EXPECT_EQ(plan_of({100000, 1e9 / 4}, 64).decomposition.chunk_rows, 400); // as many as it wants
+}
+
+TEST(Plan, DoesNotCutASlowJobBelowWhatItsHaloIsWorth) {
+    const Plan plan = plan_of({100000, 1e10}, 1);
+    EXPECT_EQ(plan.decomposition.chunk_rows, 80);
+    EXPECT_DOUBLE_EQ(plan.chunk_seconds, 100);
+}
+
+TEST(Plan, GivesEachLaneTwoChunksWhereOneTakesLongEnough) {
+    EXPECT_EQ(plan_of({960, 1e8}, 1).decomposition.chunk_rows, 120); // four lanes
+    EXPECT_EQ(plan_of({960, 1e5}, 1).decomposition.chunk_rows, 400); // 4 ms
+}
+
+TEST(Plan, TakesTheChunkRowsItIsGivenHoweverLongTheyTake) {
+    const Plan plan = plan_of({1000, 1e10}, 1, 500);
+    EXPECT_EQ(plan.decomposition.chunk_rows, 500);
+    EXPECT_DOUBLE_EQ(plan.chunk_seconds, 520);
+}
+
 } // namespace
 } // namespace runner
