@@ -134,7 +134,7 @@ void Evolver<Q>::spend(Stage stage, double begin, double end, std::int64_t bytes
     StageTimes& times = times_[stage];
     times.busy_seconds += end - begin;
     times.bytes += bytes;
-    run_.progress.busy_seconds[static_cast<std::size_t>(stage)] = times.busy_seconds;
+    run_.progress[stage].set(times.busy_seconds, Clock::now());
     ++run_.progress.steps;
     if (run_.trace != nullptr) {
         run_.trace->add({"generation " + std::to_string(generation_), 0, stage, begin, end, bytes});
@@ -333,6 +333,7 @@ template <class Q> RunTimes Evolver<Q>::run() {
     run_.checkpoint ? load_checkpoint() : load_input();
     is_fresh_ = plan_.decomposition.ranks == 1;
     last_meeting_ = last_checkpoint_ = now();
+    run_.progress[Stage::compute].begin(Clock::now());
     const std::uint64_t began = generation_;
     std::int64_t next = run_.checkpoint ? snapshots.count_until(generation_) : 0;
     const std::int64_t count = snapshots.count();
@@ -360,6 +361,7 @@ template <class Q> RunTimes Evolver<Q>::run() {
     }
     own_.synchronize();
     spend(Stage::compute, last_meeting_, std::max(last_meeting_, now() - exchanged_), 0);
+    run_.progress[Stage::compute].end();
     snapshots_.drain();
     halo_.leave();
     run_.progress.rows_done = rows_done();

@@ -29,22 +29,23 @@ QueueMaker queue_maker(const RankBinding& binding) {
     };
 }
 
-void say(const std::string& line) { (void)std::fputs(line.c_str(), stderr); }
+void say(const std::string& line) {
+    (void)std::fputs((std::string(over_progress(stderr)) + line).c_str(), stderr);
+}
 
 void add_stages(const RunProgress& progress, ProgressSnapshot& now) {
     for (std::size_t i = 0; i < stage_count; ++i) {
-        now.stages.push_back({stage_names[i], progress.busy_seconds[i]});
+        now.stages.push_back({stage_names[i], progress.busy[i].seconds(Clock::now())});
     }
 }
 
 ProgressSnapshot snapshot(const Plan& plan, std::int64_t rows, const RunProgress& progress,
                           double seconds) {
     ProgressSnapshot now;
-    now.rows_done = progress.rows_done;
+    now.rows_done = progress.rows_in_work(Clock::now());
     now.rows_total = rows;
     // The first rank's slab stands for all: the others have as many rows.
-    now.amount_done =
-        static_cast<double>(now.rows_done * plan.decomposition.ranks) * plan.bytes_a_row();
+    now.amount_done = now.rows_done * plan.decomposition.ranks * plan.bytes_a_row();
     now.seconds = seconds;
     add_stages(progress, now);
     return now;
@@ -53,10 +54,10 @@ ProgressSnapshot snapshot(const Plan& plan, std::int64_t rows, const RunProgress
 ProgressSnapshot snapshot(const PermutePlan& plan, std::int64_t rows, const RunProgress& progress,
                           double seconds) {
     ProgressSnapshot now;
-    now.rows_done = progress.rows_done;
+    now.rows_done = static_cast<double>(progress.rows_done);
     now.rows_total = rows;
-    now.amount_done = static_cast<double>(now.rows_done * 2 * plan.grid.output()[2] *
-                                          plan.shape.element_bytes * plan.ranks);
+    now.amount_done = now.rows_done * static_cast<double>(2 * plan.grid.output()[2] *
+                                                          plan.shape.element_bytes * plan.ranks);
     now.seconds = seconds;
     add_stages(progress, now);
     return now;
@@ -65,9 +66,9 @@ ProgressSnapshot snapshot(const PermutePlan& plan, std::int64_t rows, const RunP
 ProgressSnapshot snapshot(const EvolvePlan& plan, std::int64_t before, const RunProgress& progress,
                           double seconds) {
     ProgressSnapshot now;
-    now.rows_done = std::max<std::int64_t>(0, progress.rows_done - before);
+    now.rows_done = static_cast<double>(std::max<std::int64_t>(0, progress.rows_done - before));
     now.rows_total = plan.shape.snapshots.generations - before;
-    now.amount_done = static_cast<double>(now.rows_done) * static_cast<double>(plan.shape.cells);
+    now.amount_done = now.rows_done * static_cast<double>(plan.shape.cells);
     now.unit = "cells";
     now.seconds = seconds;
     add_stages(progress, now);

@@ -82,6 +82,10 @@ template <class Q> class Pipeline {
     void spend(Stage stage, const Task& task, double begin, double end, std::int64_t bytes);
     bool asked_to(StopLevel level) const { return run_.stop.level() >= level; }
     double now() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
+    Clock::time_point at(double seconds) const {
+        return begin_ +
+               std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+    }
     std::int64_t row_bytes() const { return plan_.grid.output()[2] * plan_.shape.element_bytes; }
     std::int64_t box_bytes(const PermuteBox& box) const {
         return box.first.count() * box.second.count() * row_bytes();
@@ -196,7 +200,7 @@ void Pipeline<Q>::spend(Stage stage, const Task& task, double begin, double end,
     times.busy_seconds += std::max(0.0, end - std::max(begin, busy_until_[index]));
     times.bytes += bytes;
     busy_until_[index] = std::max(busy_until_[index], end);
-    run_.progress.busy_seconds[index] = times.busy_seconds;
+    run_.progress.busy[index].set(times.busy_seconds, at(busy_until_[index]));
     ++run_.progress.steps;
     if (run_.trace != nullptr) {
         run_.trace->add({"box " + std::to_string(task.index), static_cast<int>(task.lane), stage,
@@ -254,12 +258,15 @@ template <class Q> void Pipeline<Q>::read_stage() {
         task.lane = *lane;
         task.read_begin = now();
         times_[Stage::read].wait_seconds += task.read_begin - asked;
+        run_.progress.in_flight.begin(index, 0);
         begin_box(Stage::read, task);
+        run_.progress[Stage::read].begin(Clock::now());
         {
             const ProfileRange range("read");
             run_.reader.read_runs(input_runs(plan_.grid, task.box), lanes_[*lane].in.data());
         }
         spend(Stage::read, task, task.read_begin, now(), box_bytes(task.box));
+        run_.progress[Stage::read].end();
         read_tasks_.push(std::move(task));
     }
     read_tasks_.close();
@@ -341,6 +348,7 @@ template <class Q> void Pipeline<Q>::hash_stage() {
         Lane<Q>& lane = lanes_[task->lane];
         lane.done.wait();
         const double begin = now();
+        run_.progress[Stage::hash].begin(Clock::now());
         times_[Stage::hash].wait_seconds += begin - asked;
         time_device(*task);
         task->pieces = pieces_of(task->box);
@@ -349,6 +357,7 @@ template <class Q> void Pipeline<Q>::hash_stage() {
                                     piece.rows.count() * row_bytes());
         }
         spend(Stage::hash, *task, begin, now(), box_bytes(task->box));
+        run_.progress[Stage::hash].end();
         hashed_tasks_.push(std::move(*task));
     }
 }
@@ -364,6 +373,7 @@ template <class Q> void Pipeline<Q>::write_stage() {
             return cut();
         }
         begin_box(Stage::write, *task);
+        run_.progress[Stage::write].begin(Clock::now());
         const double begin = now();
         times_[Stage::write].wait_seconds += begin - asked;
         const std::byte* const rows = lanes_[task->lane].out.data();
@@ -380,6 +390,8 @@ template <class Q> void Pipeline<Q>::write_stage() {
         run_.progress.slowest_chunk =
             std::max<double>(run_.progress.slowest_chunk, now() - task->read_begin);
         spend(Stage::write, *task, begin, now(), written * row_bytes());
+        run_.progress[Stage::write].end();
+        run_.progress.in_flight.end(task->index);
         free_lanes_.push(task->lane);
     }
 }

@@ -39,16 +39,9 @@ std::string rate_text(double a_second, std::string_view unit) {
                           : formatted("%.2f GB/s", a_second / 1e9);
 }
 
-/// Seconds until the end, if the rest goes as what is done.
-std::optional<double> seconds_left(const ProgressSnapshot& snapshot) {
-    constexpr double longest = 1e7; // longer than any job: the first rows tell nothing yet
-    const std::int64_t rows_left = snapshot.rows_total - snapshot.rows_done;
-    if (snapshot.rows_done <= 0 || rows_left <= 0) {
-        return std::nullopt;
-    }
-    const double left =
-        snapshot.seconds * static_cast<double>(rows_left) / static_cast<double>(snapshot.rows_done);
-    return left < longest ? std::optional(left) : std::nullopt;
+double share_of(const ProgressSnapshot& snapshot) {
+    return snapshot.rows_total > 0 ? snapshot.rows_done / static_cast<double>(snapshot.rows_total)
+                                   : 1.0;
 }
 
 int terminal_columns(std::FILE* to) {
@@ -59,16 +52,14 @@ int terminal_columns(std::FILE* to) {
 
 } // namespace
 
-std::string progress_text(const ProgressSnapshot& snapshot) {
-    const double share = snapshot.rows_total > 0 ? static_cast<double>(snapshot.rows_done) /
-                                                       static_cast<double>(snapshot.rows_total)
-                                                 : 1.0;
+std::string progress_text(const ProgressSnapshot& snapshot, std::optional<double> left) {
+    const double share = share_of(snapshot);
     // Rounded down: 100 % is said only of what is complete.
     std::string text = formatted("%.1f %%", std::floor(share * 1000) / 10);
     if (snapshot.seconds > 0) {
         text += "  " + rate_text(snapshot.amount_done / snapshot.seconds, snapshot.unit);
     }
-    if (const std::optional<double> left = seconds_left(snapshot)) {
+    if (left && share < 1) {
         text += "  " + duration_text(*left) + " left";
     }
     const auto busiest = std::max_element(
@@ -88,8 +79,16 @@ ProgressStyle progress_style(std::FILE* to) {
 Progress::Progress(std::FILE* to, ProgressStyle style, std::string name)
     : to_(to), style_(style), name_(std::move(name)) {}
 
+std::string_view over_progress(std::FILE* to) {
+    return progress_style(to) == ProgressStyle::redrawn ? "\r\x1b[K" : "";
+}
+
+std::optional<double> Progress::left(const ProgressSnapshot& snapshot) {
+    return time_left_.update(snapshot.seconds, share_of(snapshot));
+}
+
 void Progress::draw(const ProgressSnapshot& snapshot, std::string_view end) {
-    std::string line = name_ + "  " + progress_text(snapshot);
+    std::string line = name_ + "  " + progress_text(snapshot, left(snapshot));
     if (style_ == ProgressStyle::redrawn) {
         // A line that wraps could not be drawn over.
         const auto columns = static_cast<std::size_t>(terminal_columns(to_));
@@ -106,6 +105,8 @@ void Progress::update(const ProgressSnapshot& snapshot) {
     } else if (style_ == ProgressStyle::lines && snapshot.seconds >= next_line_) {
         draw(snapshot, "\n");
         next_line_ = snapshot.seconds + seconds_between_lines;
+    } else {
+        (void)left(snapshot); // its rate is of what it has seen
     }
 }
 

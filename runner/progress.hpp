@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "runner/time_left.hpp"
+
 #include <cstdint>
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,7 +18,7 @@ struct ProgressSnapshot {
         std::string_view name;
         double busy_seconds = 0; ///< since the beginning, of one rank or of the slowest
     };
-    std::int64_t rows_done = 0;
+    double rows_done = 0; ///< with parts of those in work
     std::int64_t rows_total = 0;
     double amount_done = 0; ///< what the rate is of: bytes read and written, or cells
     double seconds = 0;     ///< since the beginning
@@ -24,7 +27,11 @@ struct ProgressSnapshot {
 };
 
 /// "42.0 %  3.21 GB/s  1:05 left  busiest: read 93 %"; parts that are not known yet are left out.
-std::string progress_text(const ProgressSnapshot& snapshot);
+/// `left`: seconds to the end.
+std::string progress_text(const ProgressSnapshot& snapshot, std::optional<double> left = {});
+
+/// What a message that may come while a line is redrawn on `to` begins with, to take its place.
+std::string_view over_progress(std::FILE* to);
 
 enum class ProgressStyle {
     redrawn, ///< one line, drawn over itself: for a terminal
@@ -55,11 +62,13 @@ class Progress {
 
   private:
     void draw(const ProgressSnapshot& snapshot, std::string_view end);
+    std::optional<double> left(const ProgressSnapshot& snapshot);
 
     std::FILE* to_;
     ProgressStyle style_;
     std::string name_;
     double next_line_ = seconds_between_lines;
+    TimeLeft time_left_;
 };
 
 } // namespace runner

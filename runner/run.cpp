@@ -14,6 +14,7 @@
 #include "runner/prepare.hpp"
 #include "runner/probe.hpp"
 #include "runner/prober.hpp"
+#include "runner/progress.hpp"
 #include "runner/rank_plan.hpp"
 #include "runner/report.hpp"
 #include "runner/report_page.hpp"
@@ -23,6 +24,7 @@
 #include "runner/survey_input.hpp"
 #include "runner/text_file.hpp"
 #include "runner/ticker.hpp"
+#include "runner/time_keeper.hpp"
 #include "runner/trace.hpp"
 #include "runner/watchdog.hpp"
 
@@ -33,6 +35,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <new>
 #include <optional>
@@ -125,17 +128,20 @@ std::vector<RankReport> gather_reports(const RankReport& report, const Ranks& ra
     return reports;
 }
 
-/// Asks to stop when as much time is left as stopping takes.
-void keep_time(const RunCommand& command, Clock::time_point start, const OpenRun& open,
-               Stop& stop) {
-    if (!command.max_seconds) {
-        return;
+/// Of this rank; the first one says what a stop waits for.
+TimeKeeper time_keeper(const RunCommand& command, const Ranks& ranks, Clock::time_point start,
+                       OpenRun& open, Stop& stop) {
+    std::optional<Clock::time_point> deadline;
+    if (command.max_seconds) {
+        deadline = start + std::chrono::duration_cast<Clock::duration>(
+                               std::chrono::duration<double>(*command.max_seconds));
     }
-    const double commit = open.progress.under_way ? open.commits->longest_seconds() : 0;
-    const double ending = 1 + 2 * open.progress.slowest_chunk + 2 * commit;
-    if (seconds_since(start) + ending > *command.max_seconds) {
-        stop.ask("--max-time");
+    const auto longest_commit = [&open] { return open.commits->longest_seconds(); };
+    std::function<void(const std::string&)> say_line;
+    if (ranks.first()) {
+        say_line = [](const std::string& line) { say(std::string(over_progress(stderr)) + line); };
     }
+    return {stop, open.progress, deadline, longest_commit, say_line};
 }
 
 /// Rank 0 makes the output and its journal, or finds them, and tells the others.
@@ -275,9 +281,9 @@ ExitCode run_claimed(const RunCommand& command, PreparedJob& prepared, const Ran
     Heartbeat heartbeat(journal_folder(prepared.file.output.file), ranks.rank(), ranks.size(),
                         binding.host);
     Watchdog watchdog(open.progress, heartbeat, prepared.file.run.stall_seconds);
+    TimeKeeper keeper = time_keeper(command, ranks, start, open, stop);
     std::optional<Ticker> attendant(std::in_place, [&] {
-        stop.look();
-        keep_time(command, start, open, stop);
+        keeper.look(Clock::now());
         if (const std::optional<Error> stall = watchdog.look()) {
             tell_error(with_rank(*stall, binding, ranks).what());
             ranks.abort(stall->code());

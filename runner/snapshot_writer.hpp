@@ -303,7 +303,7 @@ void SnapshotWriter<Q>::spend(Stage stage, const Piece& piece, double begin, dou
     times.busy_seconds += std::max(0.0, end - std::max(begin, stage_ends_[index]));
     stage_ends_[index] = end;
     times.bytes += bytes_of(piece.rows);
-    target_.progress.busy_seconds[index] = times.busy_seconds;
+    target_.progress.busy[index].set(times.busy_seconds, std::chrono::steady_clock::now());
     ++target_.progress.steps;
     if (target_.trace != nullptr) {
         target_.trace->add({"generation " + std::to_string(target_.plan.shape.snapshots.generation(

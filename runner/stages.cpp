@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/stages.hpp"
 
+#include <algorithm>
+
 namespace runner {
 
 std::string standing_text(const RunProgress& progress) {
@@ -14,6 +16,15 @@ std::string standing_text(const RunProgress& progress) {
                         : " at " + std::string(progress.unit) + " " + std::to_string(begun - 1));
     }
     return text;
+}
+
+double RunProgress::rows_in_work(InFlight::Clock::time_point now) const {
+    constexpr double most = 0.999;
+    double rows = static_cast<double>(rows_done);
+    for (const ChunkInFlight& chunk : in_flight.chunks(now)) {
+        rows += std::min(chunk.share, most) * static_cast<double>(chunk.rows);
+    }
+    return rows;
 }
 
 } // namespace runner

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "runner/busy_time.hpp"
 #include "runner/halving.hpp"
+#include "runner/in_flight.hpp"
 
 #include <array>
 #include <atomic>
@@ -56,9 +58,16 @@ struct RunProgress {
     std::atomic<bool> under_way{false};
     const char* unit = "chunk";           ///< of `begun`; set before it is under way
     std::atomic<double> slowest_chunk{0}; ///< seconds from its first read to its last write
-    std::array<std::atomic<double>, stage_count> busy_seconds{};
+    std::array<BusyTime, stage_count> busy{};
     /// Chunks that each stage has begun; upload, compute and download are begun together.
     std::array<std::atomic<std::int64_t>, stage_count> begun{};
+    InFlight in_flight; ///< of engines with chunks
+
+    BusyTime& operator[](Stage stage) { return busy[static_cast<std::size_t>(stage)]; }
+
+    /// rows_done and what is done of the chunks in flight, in rows. These are never whole: only
+    /// what is written is done.
+    double rows_in_work(InFlight::Clock::time_point now) const;
 };
 
 /// "read at chunk 7, compute at chunk 6, write at chunk 4": where an engine stands, for messages.

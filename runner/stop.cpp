@@ -66,7 +66,7 @@ std::chrono::milliseconds Stop::interval(int ranks) {
 
 StopLevel Stop::level() const {
     const int signals_seen = received().count;
-    if (signals_seen >= 2) {
+    if (signals_seen >= 2 || drops_) {
         return StopLevel::drop_chunks;
     }
     return signals_seen == 1 || asked_ ? StopLevel::finish_chunks : StopLevel::none;
@@ -77,6 +77,11 @@ void Stop::ask(const std::string& reason) {
     if (!asked_.exchange(true)) {
         reason_ = reason;
     }
+}
+
+void Stop::ask_to_drop(const std::string& reason) {
+    ask(reason);
+    drops_ = true;
 }
 
 void Stop::look() {

@@ -38,6 +38,8 @@ class Stop {
     /// From any thread.
     StopLevel level() const;
     void ask(const std::string& reason);
+    /// The same, and drops what is in flight.
+    void ask_to_drop(const std::string& reason);
 
     /// Looks for the files, if it is time again, and makes the last if need be. A few times a
     /// second, from one thread.
@@ -56,6 +58,7 @@ class Stop {
     Clock::duration interval_;
     Clock::time_point next_look_;
     std::atomic<bool> asked_{false};
+    std::atomic<bool> drops_{false};
     bool told_ = false;
     mutable std::mutex mutex_;
     std::string reason_;

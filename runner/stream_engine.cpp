@@ -87,6 +87,7 @@ template <class Q> class Pipeline {
     void write_stage();
     void fail(std::exception_ptr error);
     void cut();
+    void tell_dropped() const;
     void drain();
     bool asked_to(StopLevel level) const {
         return stream_.stop != nullptr && stream_.stop->level() >= level;
@@ -104,6 +105,10 @@ template <class Q> class Pipeline {
     std::exception_ptr with_place(Stage stage, const Error& error) const;
 
     double now() const { return seconds_between(begin_, Clock::now()); }
+    Clock::time_point at(double seconds) const {
+        return begin_ +
+               std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+    }
     std::size_t lane_of(std::int64_t number) const {
         return static_cast<std::size_t>(number) % lanes_.size();
     }
@@ -236,6 +241,9 @@ template <class Q> RunTimes Pipeline<Q>::run() {
     origin_->record(lanes_.front().own());
     origin_->wait();
     begin_ = Clock::now();
+    for (Lane<Q>& lane : lanes_) {
+        stream_.progress.in_flight.watch(lane.own().meter());
+    }
     stream_.progress.under_way = true;
     std::thread reading = stage_thread(Stage::read, &Pipeline::read_stage);
     std::thread computing = stage_thread(Stage::compute, &Pipeline::compute_stage);
@@ -252,9 +260,21 @@ template <class Q> RunTimes Pipeline<Q>::run() {
         std::rethrow_exception(failure_);
     }
     if (asked_to(StopLevel::drop_chunks)) {
+        tell_dropped();
         drain();
     }
     return times_;
+}
+
+template <class Q> void Pipeline<Q>::tell_dropped() const {
+    for (const ChunkInFlight& chunk : stream_.progress.in_flight.chunks(Clock::now())) {
+        if (stream_.say && (chunk.computing || chunk.share == 1)) {
+            stream_.say("rank " + std::to_string(stream_.rank) + ": dropped chunk " +
+                        std::to_string(chunk.number) + " with " +
+                        std::to_string(static_cast<int>(chunk.share * 100)) +
+                        " % of its work done\n");
+        }
+    }
 }
 
 /// Lets the lanes' work end before their memory goes; what else fails now is not the reason.
@@ -297,10 +317,13 @@ template <class Q> void Pipeline<Q>::read_stage() {
         times_[Stage::read].wait_seconds += begin - asked;
         Task task = next_task(*chunk, before);
         task.read_begin = begin;
+        stream_.progress.in_flight.begin(task.number, task.chunk.out_rows());
         begin_chunk(Stage::read, task);
+        stream_.progress[Stage::read].begin(Clock::now());
         read(task);
         const double end = now();
         spend(Stage::read, task, begin, end, in_bytes(task.chunk.in_rows() - task.carried));
+        stream_.progress[Stage::read].end();
         before = task;
         read_tasks_.push(task);
     }
@@ -339,8 +362,19 @@ template <class Q> void Pipeline<Q>::compute_stage() {
             return;
         }
         times_[Stage::compute].wait_seconds += now() - asked;
+        if (asked_to(StopLevel::finish_chunks)) {
+            // Only read: what takes long has not begun.
+            free_lanes_.cut();
+            computed_tasks_.close();
+            return;
+        }
         begin_chunk(Stage::compute, *task);
-        submit(*task);
+        try {
+            submit(*task);
+        } catch (const WorkDropped&) {
+            cut();
+            return;
+        }
         computed_tasks_.push(*task);
     }
 }
@@ -370,6 +404,9 @@ template <class Q> void Pipeline<Q>::submit(Task& task) {
     const ProfileRange range("compute");
     Lane<Q>& lane = lanes_[lane_of(task.number)];
     task.compute_begin = now();
+    stream_.progress[Stage::compute].begin(Clock::now());
+    stream_.progress.in_flight.compute(task.number, stream_.job.operations(task.chunk.block),
+                                       lane.own().meter(), Clock::now());
     lane.begun.record(lane.own());
     load(task, lane);
     stream_.job.run(lane.queue, task.chunk.block, slot_of(task.number).data(), lane.data(),
@@ -380,6 +417,11 @@ template <class Q> void Pipeline<Q>::submit(Task& task) {
     }
     lane.done.record(lane.own());
     task.compute_end = now();
+    if constexpr (Q::shares_host_memory) {
+        spend(Stage::compute, task, task.compute_begin, task.compute_end,
+              in_bytes(task.chunk.in_rows()));
+        stream_.progress[Stage::compute].end();
+    }
 }
 
 /// Beside the writing, which one thread does: a checksum takes a fifth of the time of a write.
@@ -394,6 +436,9 @@ template <class Q> void Pipeline<Q>::hash_stage() {
         begin_chunk(Stage::hash, *task);
         Lane<Q>& lane = lanes_[lane_of(task->number)];
         lane.done.wait();
+        lane.own().settle();
+        stream_.progress.in_flight.computed(task->number);
+        stream_.progress[Stage::hash].begin(Clock::now());
         const double begin = now();
         times_[Stage::hash].wait_seconds += begin - asked;
         finish(*task);
@@ -401,6 +446,7 @@ template <class Q> void Pipeline<Q>::hash_stage() {
             stream_.commits == nullptr ? 0 : hash_bytes(lane.staging.data(), out_bytes(*task));
         const double end = now();
         spend(Stage::hash, *task, begin, end, out_bytes(*task));
+        stream_.progress[Stage::hash].end();
         hashed_tasks_.push({*task, hash});
     }
 }
@@ -418,6 +464,7 @@ template <class Q> void Pipeline<Q>::write_stage() {
         }
         const Task& task = hashed->task;
         begin_chunk(Stage::write, task);
+        stream_.progress[Stage::write].begin(Clock::now());
         const double begin = now();
         times_[Stage::write].wait_seconds += begin - asked;
         if (const RowRange out = out_rows(task); !out.empty()) {
@@ -428,6 +475,7 @@ template <class Q> void Pipeline<Q>::write_stage() {
         wrote(task, hashed->hash);
         const double end = now();
         spend(Stage::write, task, begin, end, out_bytes(task));
+        stream_.progress[Stage::write].end();
         free_lanes_.push(static_cast<int>(lane_of(task.number)));
     }
 }
@@ -439,17 +487,15 @@ template <class Q> void Pipeline<Q>::wrote(const Task& task, std::uint64_t hash)
     }
     ++times_.chunks;
     RunProgress& progress = stream_.progress;
+    progress.in_flight.end(task.number);
     progress.rows_done += task.chunk.out_rows();
     progress.slowest_chunk = std::max<double>(progress.slowest_chunk, now() - task.read_begin);
 }
 
 /// Takes down what the device did, once the chunk is back.
 template <class Q> void Pipeline<Q>::finish(const Task& task) {
-    Lane<Q>& lane = lanes_[lane_of(task.number)];
-    if constexpr (Q::shares_host_memory) {
-        spend(Stage::compute, task, task.compute_begin, task.compute_end,
-              in_bytes(task.chunk.in_rows()));
-    } else {
+    if constexpr (!Q::shares_host_memory) {
+        Lane<Q>& lane = lanes_[lane_of(task.number)];
         const double begun = lane.begun.seconds_since(*origin_);
         const double loaded = slot_of(task.number).loaded.seconds_since(*origin_);
         const double computed = lane.computed.seconds_since(*origin_);
@@ -457,6 +503,7 @@ template <class Q> void Pipeline<Q>::finish(const Task& task) {
         spend(Stage::upload, task, begun, loaded, in_bytes(task.chunk.in_rows() - task.carried));
         spend(Stage::compute, task, loaded, computed, in_bytes(task.chunk.in_rows()));
         spend(Stage::download, task, computed, done, out_bytes(task));
+        stream_.progress[Stage::compute].end();
     }
 }
 
@@ -469,7 +516,7 @@ void Pipeline<Q>::spend(Stage stage, const Task& task, double begin, double end,
     times.busy_seconds += std::max(0.0, end - std::max(begin, busy_until_[index]));
     times.bytes += bytes;
     busy_until_[index] = std::max(busy_until_[index], end);
-    stream_.progress.busy_seconds[index] = times.busy_seconds;
+    stream_.progress.busy[index].set(times.busy_seconds, at(busy_until_[index]));
     ++stream_.progress.steps;
     if (stream_.trace != nullptr) {
         stream_.trace->add({"chunk " + std::to_string(task.number),

@@ -32,12 +32,15 @@ std::optional<Error> Watchdog::look() {
                                         "Look at its host; then run the same command: it goes on"});
     }
     const std::int64_t steps = progress_.steps;
-    still_ = progress_.under_way && steps == steps_ ? still_ + since : 0;
+    const double operations = progress_.in_flight.operations();
+    const bool moved = steps != steps_ || operations != operations_;
+    still_ = progress_.under_way && !moved ? still_ + since : 0;
     steps_ = steps;
+    operations_ = operations;
     if (still_ > limit_) {
         return Error(ExitCode::launch,
                      {"the job stands still", standing_text(progress_),
-                      "nothing was finished for " + duration_text(still_),
+                      "nothing has moved for " + duration_text(still_),
                       "Look at the disk and the GPU, or set run.stall_seconds higher; then run the "
                       "same command: it goes on"});
     }

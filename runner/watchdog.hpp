@@ -11,8 +11,9 @@
 
 namespace runner {
 
-/// Finds out that a run stands still: that no stage of this rank's stream has finished anything for
-/// too long, or that another rank gives no sign of life. For one thread.
+/// Finds out that a run stands still: that for too long no stage of this rank's stream has
+/// finished anything and no computing went on, or that another rank gave no sign of life. For one
+/// thread.
 class Watchdog {
   public:
     /// `seconds`: how long is too long; 0 finds nothing. The references outlive the object.
@@ -28,7 +29,8 @@ class Watchdog {
     Heartbeat& heartbeat_;
     double limit_;
     std::int64_t steps_ = -1;
-    double still_ = 0; ///< seconds in which this process ran and no stage finished anything
+    double operations_ = 0;
+    double still_ = 0; ///< seconds in which this process ran and nothing moved
     Clock::time_point last_look_ = Clock::now();
     Clock::time_point last_beat_ = Clock::now();
 };

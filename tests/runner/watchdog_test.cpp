@@ -52,6 +52,21 @@ TEST(Watchdog, IsContentWhileSomethingMoves) {
     }
 }
 
+TEST(Watchdog, IsContentWhileAChunkIsComputed) {
+    const ScratchFolder folder;
+    Heartbeat heartbeat(folder / "", 0, 1, "node1");
+    RunProgress progress;
+    const auto meter = std::make_shared<WorkMeter>();
+    progress.in_flight.watch(meter);
+    progress.under_way = true;
+    Watchdog watchdog(progress, heartbeat, 0.5);
+    for (int i = 0; i < 30; ++i) {
+        meter->add(1); // no stage finishes anything
+        EXPECT_FALSE(look(watchdog, 1));
+    }
+    EXPECT_TRUE(look(watchdog, 100)); // it stands
+}
+
 TEST(Watchdog, FindsNothingWhenToldSo) {
     const ScratchFolder folder;
     Heartbeat heartbeat(folder / "", 0, 1, "node1");
