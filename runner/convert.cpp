@@ -91,7 +91,7 @@ FrameSource open_source(const ConvertRequest& request) {
     const bool as_it_is = !request.frames && !cells && is_of_rows(request.output);
     source.image = as_it_is && info.array.shape.size() == 1
                        ? column_of(info.array)
-                       : image_shape(info.array, source.content, source.where);
+                       : image_shape(info, source.content, source.where);
     const std::int64_t frames = source.image.frames;
     source.frames = choose_frames(request.frames.value_or(FrameChoice{}), frames, source.where);
     if (!request.raw || request.first_generation) {

@@ -44,6 +44,12 @@ void check_elements(const FrameSource& source) {
                      "they are " + type_text(array) + ", neither uint8 nor uint16",
                      "Use runner render, which scales values to grey"});
     }
+    if (source.image.channels > 3) {
+        throw Error(ExitCode::usage,
+                    {"cannot make pixels of the elements as they are", source.where,
+                     "a pixel has " + std::to_string(source.image.channels) + " channels",
+                     "Use runner render, which shows the first three"});
+    }
 }
 
 } // namespace

@@ -134,7 +134,7 @@ void convert_to_rows(FrameSource& source, const ConvertRequest& request) {
                   if (source.content == Content::sand) {
                       write_attributes(output.file, {{"kind", "sand"}});
                   }
-                  write_default_plot(output.file, output.dataset);
+                  write_default_plot(output.file, output.dataset, source.image.channels);
               });
 }
 

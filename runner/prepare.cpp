@@ -103,7 +103,13 @@ PreparedJob prepare_job(JobFile file) {
     const InputDataset source = prepared.input_is_missing
                                     ? InputDataset{}
                                     : InputDataset{file.input.file, file.input.dataset};
-    prepared.job = file.parameters->make({prepared.input.array, source}, file.output.type);
+    prepared.job = file.parameters->make({prepared.input.array, source, prepared.input.channels},
+                                         file.output.type);
+    if (const StreamJob* const stream = prepared.stream()) {
+        for (std::string& note : stream->notes()) {
+            prepared.input.notes.push_back(std::move(note));
+        }
+    }
     prepared.file = std::move(file);
     check_layout(prepared);
     return prepared;

@@ -59,6 +59,14 @@ Volume make_volume(const JobInput& input, std::string_view kind) {
         throw Error(ExitCode::input, {"the input holds no elements", "input.dataset",
                                       "its shape is " + shape_text(array.shape), ""});
     }
+    if (input.channels.value_or(1) > 1) {
+        throw Error(ExitCode::input,
+                    {name + " does not take colour", "input.dataset",
+                     "the file marks the last axis of " + shape_text(array.shape) + " as the " +
+                         std::to_string(*input.channels) + " channels of a colour image",
+                     "Store each channel as a dataset of its own, or mark the dataset as a volume: "
+                     "interpretation = \"image\""});
+    }
     if (array.type != ElementType::uint8 && array.type != ElementType::uint16 &&
         array.type != ElementType::float32) {
         throw Error(ExitCode::input, {name + " does not take this element type", "input.dataset",

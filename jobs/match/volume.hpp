@@ -24,7 +24,7 @@ struct Volume {
 };
 
 /// The input as a volume; `kind` for messages. @throws Error (input): more than three axes or less
-/// than two, an empty one, another element type.
+/// than two, an empty one, colour, another element type.
 Volume make_volume(const JobInput& input, std::string_view kind);
 
 /// The greatest magnitude of the values of rows [first, first + rows), on the host.
