@@ -2,6 +2,7 @@
 #include "base/error.hpp"
 #include "io/png_writer.hpp"
 #include "runner/frame_source.hpp"
+#include "runner/made_text.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -54,7 +55,7 @@ void check_elements(const FrameSource& source) {
 
 } // namespace
 
-void convert_to_pictures(FrameSource& source, const ConvertRequest& request) {
+std::string convert_to_pictures(FrameSource& source, const ConvertRequest& request) {
     check_elements(source);
     const ImageShape& image = source.image;
     if (!request.frames && image.frames > 1) {
@@ -84,6 +85,10 @@ void convert_to_pictures(FrameSource& source, const ConvertRequest& request) {
                       write_picture(source, palette, frame, partial, lines);
                   });
     }
+    const FrameRange& frames = source.frames;
+    return several ? made_sequence_text(frames.count, names.of(frames[0]),
+                                        names.of(frames[frames.count - 1]))
+                   : made_picture_text(request.output, image.width, image.height);
 }
 
 } // namespace runner

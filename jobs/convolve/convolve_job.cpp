@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "io/row_hashes.hpp"
+#include "jobs/convert_hint.hpp"
 #include "jobs/convolve/taps.hpp"
 #include "jobs/toml_text.hpp"
 
@@ -30,7 +31,12 @@ bool is_supported(ElementType type) {
 
 const char* const supported_names = "uint8, uint16, float32 or float64";
 
-void check_input(const ArrayInfo& input) {
+/// The type that holds every value of `type`, of those that convolution takes; for the longest
+/// integers the nearest.
+const char* type_instead(ElementType type) { return size_of(type) < 4 ? "float32" : "float64"; }
+
+void check_input(const JobInput& given) {
+    const ArrayInfo& input = given.array;
     if (input.shape.size() < 2) {
         throw Error(ExitCode::input,
                     {"convolve needs at least two axes, rows and columns", "input.dataset",
@@ -41,9 +47,10 @@ void check_input(const ArrayInfo& input) {
                                       "its shape is " + shape_text(input.shape), ""});
     }
     if (!is_supported(input.type)) {
-        throw Error(ExitCode::input, {"convolve does not take this element type", "input.dataset",
-                                      "it is " + std::string(name_of(input.type)),
-                                      std::string("Convert it to ") + supported_names});
+        throw Error(ExitCode::input,
+                    {"convolve does not take this element type", "input.dataset",
+                     "it is " + std::string(name_of(input.type)) + ", not " + supported_names,
+                     convert_hint(given.source, type_instead(input.type))});
     }
 }
 
@@ -107,7 +114,7 @@ class ConvolveParameters : public KindParameters {
 
     Job make(const JobInput& given, std::optional<ElementType> output_type) const override {
         const ArrayInfo& input = given.array;
-        check_input(input);
+        check_input(given);
         const ElementType out_type = output_type.value_or(input.type);
         if (!is_supported(out_type)) {
             throw Error(ExitCode::usage, {"convolve does not make this element type",

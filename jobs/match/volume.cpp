@@ -2,6 +2,7 @@
 #include "jobs/match/volume.hpp"
 
 #include "base/error.hpp"
+#include "jobs/convert_hint.hpp"
 #include "jobs/toml_text.hpp"
 
 #include <algorithm>
@@ -69,13 +70,15 @@ Volume make_volume(const JobInput& input, std::string_view kind) {
     }
     if (array.type != ElementType::uint8 && array.type != ElementType::uint16 &&
         array.type != ElementType::float32) {
-        throw Error(ExitCode::input, {name + " does not take this element type", "input.dataset",
-                                      "it is " + std::string(name_of(array.type)),
-                                      "Convert it to uint8, uint16 or float32"});
+        throw Error(ExitCode::input,
+                    {name + " does not take this element type", "input.dataset",
+                     "it is " + std::string(name_of(array.type)) + ", not uint8, uint16 or float32",
+                     convert_hint(input.source, "float32")});
     }
     Volume volume;
     volume.type = array.type;
     volume.source = input.source;
+    volume.is_image = array.shape.size() == 2;
     std::copy(array.shape.rbegin(), array.shape.rend(), volume.shape.rbegin());
     return volume;
 }

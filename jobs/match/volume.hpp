@@ -17,6 +17,7 @@ struct Volume {
     ElementType type = ElementType::float32;
     std::array<std::int64_t, 3> shape = {1, 1, 1};
     InputDataset source = {}; ///< for messages
+    bool is_image = false;    ///< of two axes
 
     std::int64_t row_bytes() const { return shape[2] * size_of(type); }
     std::int64_t layer_voxels() const { return shape[1] * shape[2]; }
