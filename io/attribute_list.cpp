@@ -104,4 +104,24 @@ AttributeList attributes_of(hid_t object) {
     return list;
 }
 
+std::optional<std::string> text_of_attribute(hid_t object, const std::string& name) {
+    if (H5Aexists(object, name.c_str()) <= 0) {
+        return std::nullopt;
+    }
+    const AttributeHandle attribute(H5Aopen(object, name.c_str(), H5P_DEFAULT));
+    if (!attribute.valid()) {
+        return std::nullopt;
+    }
+    AttributeValue value = value_of(attribute.get());
+    if (const auto* texts = std::get_if<std::vector<std::string>>(&value)) {
+        if (texts->size() != 1) {
+            return std::nullopt;
+        }
+        value = std::string(texts->front());
+    }
+    const auto* text = std::get_if<std::string>(&value);
+    return text == nullptr ? std::nullopt
+                           : std::optional(text->substr(0, text->find_last_not_of(' ') + 1));
+}
+
 } // namespace runner

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/default_plot.hpp"
 
+#include "io/colour_marks.hpp"
 #include "io/generations.hpp"
 #include "io/hdf5_dataset.hpp"
 #include "io/hdf5_file.hpp"
-#include "io/hdf5_type.hpp"
 #include "io/of_output.hpp"
 #include "io/text_attribute.hpp"
 
@@ -30,43 +30,6 @@ std::vector<std::string> names_of(const std::string& path) {
     return names;
 }
 
-/// Of the fixed length that the convention for images asks for.
-void write_fixed_text(hid_t object, const std::string& file, const std::string& name,
-                      const std::string& text) {
-    const TypeHandle type(hdf5_must(H5Tcopy(H5T_C_S1), "H5Tcopy"));
-    hdf5_must(H5Tset_size(type.get(), text.size() + 1), "H5Tset_size");
-    const SpaceHandle scalar(hdf5_must(H5Screate(H5S_SCALAR), "H5Screate"));
-    write_attribute(object, file, name, type.get(), scalar, text.c_str());
-}
-
-bool is_colour(const FileHandle& handle, const DatasetHandle& dataset,
-               const std::vector<std::int64_t>& shape) {
-    const TypeHandle type(hdf5_must(H5Dget_type(dataset.get()), "H5Dget_type"));
-    // What a job or sand makes says its kind, and its last axis is one of space.
-    return shape.size() >= 3 && shape.back() == 3 &&
-           element_type_of(type.get()) == ElementType::uint8 &&
-           H5Aexists(handle.get(), "kind") == 0;
-}
-
-/// What the dataset itself says.
-void mark_dataset(const FileHandle& handle, const DatasetHandle& dataset, const std::string& file) {
-    const std::vector<std::int64_t> shape = extents_of(dataset);
-    if (shape.size() < 2) {
-        return;
-    }
-    const bool colour = is_colour(handle, dataset, shape);
-    write_text(dataset.get(), file, "interpretation", colour ? "rgb-image" : "image");
-    if (shape.size() == 2 || (colour && shape.size() == 3)) {
-        write_fixed_text(dataset.get(), file, "CLASS", "IMAGE");
-        write_fixed_text(dataset.get(), file, "IMAGE_VERSION", "1.2");
-        write_fixed_text(dataset.get(), file, "IMAGE_SUBCLASS",
-                         colour ? "IMAGE_TRUECOLOR" : "IMAGE_GRAYSCALE");
-    }
-    if (colour && shape.size() == 3) {
-        write_fixed_text(dataset.get(), file, "INTERLACE_MODE", "INTERLACE_PIXEL");
-    }
-}
-
 /// Whether the frames' generations are one a frame of the dataset's only leading axis.
 bool has_generation_axis(const FileHandle& handle, const std::string& file,
                          const std::string& dataset, const std::vector<std::int64_t>& shape) {
@@ -84,14 +47,16 @@ ObjectHandle open_group(const FileHandle& handle, const std::string& path) {
 
 } // namespace
 
-void write_default_plot(const std::string& file, const std::string& dataset) {
+void write_default_plot(const std::string& file, const std::string& dataset, int channels) {
     const std::vector<std::string> names = names_of(dataset);
     FileHandle handle = update_hdf5(file);
     std::vector<std::int64_t> shape;
     {
         const DatasetHandle opened = of_output([&] { return open_dataset(handle, file, dataset); });
         shape = extents_of(opened);
-        mark_dataset(handle, opened, file);
+        if (shape.size() >= 2) {
+            mark_image(opened.get(), file, shape, channels);
+        }
     }
     std::string path = "/";
     for (std::size_t i = 0; i + 1 < names.size(); ++i) {

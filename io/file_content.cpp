@@ -3,6 +3,7 @@
 
 #include "io/attribute_list.hpp"
 #include "io/file.hpp"
+#include "io/file_links.hpp"
 #include "io/hdf5_dataset.hpp"
 #include "io/hdf5_file.hpp"
 #include "io/hdf5_type.hpp"
@@ -101,6 +102,7 @@ FileContent file_content(const std::string& file) {
     for (const std::string& path : dataset_paths(handle)) {
         content.datasets.push_back(content_of(handle, file, path));
     }
+    content.links = links_of(handle, file);
     return content;
 }
 

@@ -30,6 +30,15 @@ struct DatasetContent {
     AttributeList attributes;
 };
 
+/// A soft or external link of an HDF5 file.
+struct LinkContent {
+    std::string path;
+    std::string kind;     ///< "soft link", "external link", or "link" of another kind
+    std::string target;   ///< as the file says it: "/group/dataset", "other.h5:/dataset"
+    std::string leads_to; ///< "uint16 [4, 5]", "group", or "dangling" with the reason
+    bool is_dataset = false;
+};
+
 /// What is in an HDF5 file, or in one of rows_formats().
 struct FileContent {
     std::string file;
@@ -37,6 +46,7 @@ struct FileContent {
     std::int64_t bytes = 0;
     AttributeList attributes; ///< of the root
     std::vector<DatasetContent> datasets;
+    std::vector<LinkContent> links;
 };
 
 /// The attributes of a file's root; none of another format than HDF5. @throws Error (input).

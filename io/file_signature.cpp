@@ -3,11 +3,30 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
 namespace runner {
+
+namespace {
+
+/// Whether every byte is ASCII that is printed or moves on. Plain numbers of 16 bits have such
+/// bytes too where all are large, but hardly half of them letters, digits and blanks.
+bool is_text(std::string_view text) {
+    std::ptrdiff_t words = 0;
+    for (const char c : text) {
+        const auto byte = static_cast<unsigned char>(c);
+        if ((byte < 32 && c != '\n' && c != '\r' && c != '\t') || byte >= 127) {
+            return false;
+        }
+        words += std::isalnum(byte) != 0 || std::isspace(byte) != 0 ? 1 : 0;
+    }
+    return 2 * words > std::ssize(text);
+}
+
+} // namespace
 
 std::string looks_like(const File& file) {
     std::array<std::byte, 512> head{};
@@ -50,11 +69,7 @@ std::string looks_like(const File& file) {
             return std::string("it looks like ") + name;
         }
     }
-    const bool is_text = std::all_of(text.begin(), text.end(), [](char c) {
-        const auto byte = static_cast<unsigned char>(c);
-        return byte >= 32 || c == '\n' || c == '\r' || c == '\t';
-    });
-    return is_text ? "it looks like text" : "it does not begin as an HDF5 file does";
+    return is_text(text) ? "it looks like text" : "it does not begin as an HDF5 file does";
 }
 
 bool has_hdf5_signature(const File& file) {

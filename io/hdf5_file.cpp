@@ -27,7 +27,8 @@ std::string number_behind(const std::string& text, std::string_view name) {
     const std::string what = "cannot open the input";
     if (H5Fis_hdf5(file.c_str()) <= 0) {
         throw Error(ExitCode::input, {what, file, "it is not an HDF5 file: " + looks_like(plain),
-                                      "Name an HDF5 file"});
+                                      "Name an HDF5 file; raw elements become one by runner "
+                                      "convert FILE NEW.h5 --shape Z,Y,X --dtype TYPE"});
     }
     // " eof" with the space: "stored_eof" holds the same letters.
     const std::string has = number_behind(reason, " eof");
@@ -49,7 +50,9 @@ std::string number_behind(const std::string& text, std::string_view name) {
                      "Wait for that process; on a file system whose locks are broken "
                      "set HDF5_USE_FILE_LOCKING=FALSE"});
     }
-    throw Error(ExitCode::input, {what, file, "HDF5 says: " + reason, "Check it with h5ls"});
+    const std::string remedy = newer_format_remedy(reason);
+    throw Error(ExitCode::input, {what, file, "HDF5 says: " + reason,
+                                  remedy.empty() ? "Check it with h5ls" : remedy});
 }
 
 enum class Locking { no, where_there_is };

@@ -42,8 +42,27 @@ std::string hdf5_error_text() {
     return text.empty() ? "HDF5 gives no reason" : text;
 }
 
+std::string newer_format_remedy(const std::string& reason) {
+    if (reason.find("version number") == std::string::npos &&
+        reason.find("unknown version") == std::string::npos) {
+        return "";
+    }
+    unsigned major = 0;
+    unsigned minor = 0;
+    unsigned release = 0;
+    (void)H5get_libversion(&major, &minor, &release);
+    return "A newer HDF5 wrote it in a format that HDF5 " + std::to_string(major) + "." +
+           std::to_string(minor) + "." + std::to_string(release) +
+           ", used here, cannot read; or it is damaged. Rewrite it with the newer HDF5: h5repack "
+           "--low=0 --high=2 -f GZIP=1 FILE NEW.h5, or write it with h5py.File(NAME, \"w\", "
+           "libver=(\"earliest\", \"v110\"))";
+}
+
 void throw_hdf5(ExitCode code, std::string what, std::string where, std::string try_this) {
-    throw Error(code, {std::move(what), std::move(where), hdf5_error_text(), std::move(try_this)});
+    std::string reason = hdf5_error_text();
+    const std::string remedy = newer_format_remedy(reason);
+    throw Error(code, {std::move(what), std::move(where), std::move(reason),
+                       remedy.empty() ? std::move(try_this) : remedy});
 }
 
 } // namespace runner

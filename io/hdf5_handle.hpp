@@ -18,7 +18,10 @@ void start_hdf5();
 /// What the calling thread's last failing HDF5 call says of itself, the innermost cause alone.
 std::string hdf5_error_text();
 
-/// Throws what the last failing HDF5 call says.
+/// What to do about a reason that newer versions of the format are the cause of; "" for others.
+std::string newer_format_remedy(const std::string& reason);
+
+/// Throws what the last failing HDF5 call says, with newer_format_remedy() where there is one.
 [[noreturn]] void throw_hdf5(ExitCode code, std::string what, std::string where,
                              std::string try_this = {});
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/rows.hpp"
 
+#include "io/colour_marks.hpp"
 #include "io/hdf5_dataset.hpp"
 #include "io/hdf5_file.hpp"
 #include "io/hdf5_type.hpp"
@@ -93,6 +94,7 @@ DatasetInfo inspect_dataset(const std::string& file, const std::string& dataset)
     DatasetInfo info;
     info.array = {*element, extents_of(opened), stored_type_of(type.get(), *element)};
     check_shape(info.array, where);
+    info.channels = marked_channels(opened.get(), info.array.shape);
     info.big_endian = is_number(*element) && H5Tget_order(type.get()) == H5T_ORDER_BE;
     info.storage = storage_of(creation);
     info.chunk = chunk_of(creation);

@@ -143,6 +143,7 @@ class PngReader final : public RowReader {
                        {lines_->height(), lines_->width()}};
         if (colour) {
             info_.array.shape.push_back(3);
+            info_.channels = 3;
         }
         info_.storage = "png";
         info_.stored_bytes = File(file, File::Mode::read).size();

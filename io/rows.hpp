@@ -29,6 +29,9 @@ struct DatasetInfo {
     /// Where the elements start in the file, when they lie there dense, native and whole, so that
     /// plain reads at a position give them. Nothing: they must be read through HDF5.
     std::optional<std::int64_t> offset;
+    /// What the file says of the last axis: 3 or 4, the channels of colour images; 1, an axis of
+    /// the image. Nothing where it does not say.
+    std::optional<int> channels;
     /// Which axis runs fastest in the file, whatever the order in which rows are read: where it is
     /// the first, read_runs() of rows that share all numbers but the first axis' is fast, and rows
     /// of one such number alone are slow.

@@ -46,6 +46,9 @@ class TiffReader final : public RowReader {
         info_.stored_bytes = tiff_.file().size();
         info_.big_endian = TIFFIsBigEndian(tiff_.get()) != 0;
         info_.notes = pages_.notes;
+        if (pages_.samples > 1) {
+            info_.channels = static_cast<int>(pages_.samples);
+        }
     }
 
     const DatasetInfo& info() const override { return info_; }

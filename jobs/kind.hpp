@@ -30,7 +30,8 @@ struct InputDataset {
 /// The input that a job is made for.
 struct JobInput {
     ArrayInfo array;
-    InputDataset source = {}; ///< without a name where the file is yet to be made
+    InputDataset source = {};         ///< without a name where the file is yet to be made
+    std::optional<int> channels = {}; ///< as DatasetInfo's
 };
 
 /// The parameters of one kind as the job file gives them, checked as far as they can be without the

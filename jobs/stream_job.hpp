@@ -77,6 +77,12 @@ class StreamJob {
     /// What the finished output says of the job beside its text, as attributes of its root.
     virtual std::vector<Attribute> attributes() const { return {}; }
 
+    /// For people, what is odd about the input and no hindrance, as DatasetInfo::notes.
+    virtual std::vector<std::string> notes() const { return {}; }
+
+    /// Channels of the images it makes, as the output's marks say them; 1 for grey.
+    virtual int channels() const { return 1; }
+
     /// What must be known of the whole input before the first chunk; null: nothing.
     virtual std::unique_ptr<Survey> survey() const { return nullptr; }
     /// The job that knows what the survey found.

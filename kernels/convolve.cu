@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/convolve.hpp"
 
+#include "kernels/convolve_channels.hpp"
+#include "kernels/convolve_cuda_scratch.hpp"
 #include "kernels/convolve_push.hpp"
 #include "kernels/convolve_ring.hpp"
 
@@ -54,17 +56,47 @@ void convolve_in(CudaQueue& queue, const Convolution& convolution, const RowBloc
                   column_taps);
 }
 
-} // namespace
-
-void convolve(CudaQueue& queue, const Convolution& convolution, const RowBlock& block,
-              const std::byte* in, std::byte* out, std::byte* /*scratch*/) {
-    if (block.frames == 0 || block.out_rows == 0) {
-        return;
-    }
+void convolve_grey(CudaQueue& queue, const Convolution& convolution, const RowBlock& block,
+                   const std::byte* in, std::byte* out) {
     if (convolution.in_type == ElementType::float64) {
         convolve_in<double>(queue, convolution, block, in, out);
     } else {
         convolve_in<float>(queue, convolution, block, in, out);
+    }
+}
+
+/// Each channel of each frame becomes a frame of its own. The two copies within the device's memory
+/// cost less than the upload and the download, and every kernel serves colour so.
+void convolve_colour(CudaQueue& queue, const Convolution& convolution, const RowBlock& block,
+                     const std::byte* in, std::byte* out, std::byte* scratch) {
+    Convolution channel = convolution;
+    channel.columns /= convolution.channels;
+    channel.channels = 1;
+    RowBlock planes = block;
+    planes.frames *= convolution.channels;
+    std::byte* const made = scratch + convolve_split_bytes(convolution, block);
+    split_channels(queue,
+                   {block.frames, block.in_rows * channel.columns, convolution.channels,
+                    size_of(convolution.in_type)},
+                   in, scratch);
+    convolve_grey(queue, channel, planes, scratch, made);
+    join_channels(queue,
+                  {block.frames, block.out_rows * channel.columns, convolution.channels,
+                   size_of(convolution.out_type)},
+                  made, out);
+}
+
+} // namespace
+
+void convolve(CudaQueue& queue, const Convolution& convolution, const RowBlock& block,
+              const std::byte* in, std::byte* out, std::byte* scratch) {
+    if (block.frames == 0 || block.out_rows == 0) {
+        return;
+    }
+    if (convolution.channels == 1) {
+        convolve_grey(queue, convolution, block, in, out);
+    } else {
+        convolve_colour(queue, convolution, block, in, out, scratch);
     }
 }
 

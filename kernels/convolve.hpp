@@ -24,8 +24,9 @@ struct Convolution {
 
     ElementType in_type = ElementType::float32;
     ElementType out_type = ElementType::float32;
-    std::int64_t frame_rows = 0;     ///< rows of a whole frame, ≥ 1
-    std::int64_t columns = 0;        ///< ≥ 1
+    std::int64_t frame_rows = 0; ///< rows of a whole frame, ≥ 1
+    std::int64_t columns = 0;    ///< samples of a row: a multiple of `channels`, ≥ 1
+    int channels = 1; ///< samples of a pixel, side by side; each channel is an image of its own
     std::vector<double> row_taps;    ///< along a row: 2R + 1 of them, R ≤ max_radius
     std::vector<double> column_taps; ///< down a column, likewise; the radius may differ
     Boundary boundary = Boundary::reflect;

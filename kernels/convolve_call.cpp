@@ -41,6 +41,7 @@ ConvolveCall make_convolve_call(const Convolution& convolution, const RowBlock& 
     call.out_type = convolution.out_type;
     call.frame_rows = convolution.frame_rows;
     call.columns = convolution.columns;
+    call.channels = convolution.channels;
     call.boundary = convolution.boundary;
     call.row_weights = weights_of(call, convolution.row_taps);
     call.column_weights = weights_of(call, convolution.column_taps);
@@ -74,14 +75,14 @@ ConvolveSpace::ConvolveSpace(const ConvolveCall& call) {
     fill_offset_ = call.ring_rows * pitch_bytes;
     line_offset_ = fill_offset_ + pitch_bytes;
     const std::int64_t bytes =
-        line_offset_ + pitch_bytes + round_up(2 * call.row_radius() * size, line_bytes);
+        line_offset_ + pitch_bytes + round_up(2 * call.row_reach() * size, line_bytes);
     bytes_.reset(static_cast<std::byte*>(
         ::operator new (static_cast<std::size_t>(bytes), std::align_val_t{line_bytes})));
     // The lanes beyond a row's end are computed and dropped; they must not be left undefined.
     std::fill_n(bytes_.get(), bytes, std::byte{0});
     held_.resize(static_cast<std::size_t>(call.ring_rows));
     rows_.resize(static_cast<std::size_t>(call.step_rows + 2 * call.column_radius()));
-    beyond_.reserve(static_cast<std::size_t>(2 * call.row_radius()));
+    beyond_.reserve(static_cast<std::size_t>(2 * call.row_reach()));
 }
 
 void ConvolveSpace::Free::operator()(std::byte* bytes) const noexcept {

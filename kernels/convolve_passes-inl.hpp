@@ -32,21 +32,21 @@ template <class D> HWY_INLINE hn::Vec<D> no_sum(D d) {
     return hn::Set(d, static_cast<hn::TFromD<D>>(-0.0));
 }
 
-/// Vectors [0, n) of `to` = Σ weights[j] · in[i + j], in the order of j.
+/// Vectors [0, n) of `to` = Σ weights[j] · in[i + j · stride], in the order of j.
 template <int n, class D, class T = hn::TFromD<D>>
 HWY_INLINE void along_vectors(D d, const T* HWY_RESTRICT in, const T* HWY_RESTRICT weights,
-                              std::int64_t count, T* HWY_RESTRICT to) {
+                              std::int64_t count, std::int64_t stride, T* HWY_RESTRICT to) {
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
     hn::Vec<D> sum[n];
 #pragma GCC unroll 16
     for (int v = 0; v < n; ++v) {
         sum[v] = no_sum(d);
     }
-    for (std::int64_t j = 0; j < count; ++j) {
+    for (std::int64_t j = 0; j < count; ++j, in += stride) {
         const auto weight = hn::Set(d, weights[j]);
 #pragma GCC unroll 16
         for (int v = 0; v < n; ++v) {
-            sum[v] = fused(d, weight, hn::LoadU(d, in + j + v * lanes), sum[v]);
+            sum[v] = fused(d, weight, hn::LoadU(d, in + v * lanes), sum[v]);
         }
     }
 #pragma GCC unroll 16
@@ -55,22 +55,22 @@ HWY_INLINE void along_vectors(D d, const T* HWY_RESTRICT in, const T* HWY_RESTRI
     }
 }
 
-/// The pass along a line: to[i] = Σ weights[j] · in[i + j] for i in [0, length), and on to the end
-/// of the last vector; `in` has 2R elements more. `to` is aligned.
+/// The pass along a line: to[i] = Σ weights[j] · in[i + j · stride] for i in [0, length), and on to
+/// the end of the last vector; `in` has 2R · stride elements more. `to` is aligned.
 template <class T>
-HWY_NOINLINE void pass_along(const T* in, const T* weights, std::int64_t count, std::int64_t length,
-                             T* to) {
+HWY_NOINLINE void pass_along(const T* in, const T* weights, std::int64_t count, std::int64_t stride,
+                             std::int64_t length, T* to) {
     const hn::ScalableTag<T> d;
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
     std::int64_t i = 0;
     for (; i + 8 * lanes <= length; i += 8 * lanes) {
-        along_vectors<8>(d, in + i, weights, count, to + i);
+        along_vectors<8>(d, in + i, weights, count, stride, to + i);
     }
     for (; i + 2 * lanes <= length; i += 2 * lanes) {
-        along_vectors<2>(d, in + i, weights, count, to + i);
+        along_vectors<2>(d, in + i, weights, count, stride, to + i);
     }
     for (; i < length; i += lanes) {
-        along_vectors<1>(d, in + i, weights, count, to + i);
+        along_vectors<1>(d, in + i, weights, count, stride, to + i);
     }
 }
 

@@ -58,11 +58,19 @@ template <class In, class Out> class TilePasses {
         return values;
     }
 
-    /// Which columns the line takes from the image itself, and which ones stand for those beyond.
+    /// The sample that extended sample `i` of a row stands for, of the same channel; or −1.
+    std::int64_t sample_for(std::int64_t i) const {
+        const std::int64_t channel = (i % call_.channels + call_.channels) % call_.channels;
+        const std::int64_t pixel = map_index((i - channel) / call_.channels,
+                                             call_.columns / call_.channels, call_.boundary);
+        return pixel < 0 ? -1 : pixel * call_.channels + channel;
+    }
+
+    /// Which samples the line takes from the image itself, and which ones stand for those beyond.
     void prepare_line() {
-        const std::int64_t radius = call_.row_radius();
-        line_first_ = tile_.first_column - radius;
-        const std::int64_t line_end = tile_.first_column + tile_.columns + radius;
+        const std::int64_t reach = call_.row_reach();
+        line_first_ = tile_.first_column - reach;
+        const std::int64_t line_end = tile_.first_column + tile_.columns + reach;
         inside_first_ = std::max<std::int64_t>(line_first_, 0);
         inside_end_ = std::min(line_end, call_.columns);
         std::vector<std::int64_t>& beyond = space_.beyond();
@@ -70,7 +78,7 @@ template <class In, class Out> class TilePasses {
         for (std::int64_t i = line_first_; i < line_end; ++i) {
             i = i == inside_first_ ? inside_end_ : i;
             if (i < line_end) {
-                beyond.push_back(map_index(i, call_.columns, call_.boundary));
+                beyond.push_back(sample_for(i));
             }
         }
         // Whole vectors are read, so the last one must end within the image as well.
@@ -124,7 +132,8 @@ template <class In, class Out> class TilePasses {
         if (line == line_) {
             fill_line(row);
         }
-        pass_along(line, row_weights_.data(), 2 * call_.row_radius() + 1, tile_.columns, to);
+        pass_along(line, row_weights_.data(), 2 * call_.row_radius() + 1, call_.channels,
+                   tile_.columns, to);
     }
 
     void fill_line(const In* row) {

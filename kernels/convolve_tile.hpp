@@ -23,7 +23,8 @@ struct ConvolveCall {
     ElementType in_type = ElementType::float32;
     ElementType out_type = ElementType::float32;
     std::int64_t frame_rows = 0;
-    std::int64_t columns = 0;
+    std::int64_t columns = 0; ///< samples, as Convolution's
+    int channels = 1;
     Boundary boundary = Boundary::reflect;
     /// Taps in the order of use (the last tap first), rounded to the compute type.
     std::vector<double> row_weights;
@@ -39,6 +40,8 @@ struct ConvolveCall {
     OutStores out_stores = OutStores::cached;
 
     std::int64_t row_radius() const { return static_cast<std::int64_t>(row_weights.size() / 2); }
+    /// Samples that the row pass needs on either side.
+    std::int64_t row_reach() const { return row_radius() * channels; }
     std::int64_t column_radius() const {
         return static_cast<std::int64_t>(column_weights.size() / 2);
     }
@@ -74,7 +77,7 @@ class ConvolveSpace {
     std::vector<std::int64_t>& held() { return held_; }
     /// For each extended row of a step, where its row pass lies.
     std::vector<const std::byte*>& rows() { return rows_; }
-    /// For each extended column left and right of the image, the column it stands for, or −1.
+    /// For each extended sample left and right of the image, the sample it stands for, or −1.
     std::vector<std::int64_t>& beyond() { return beyond_; }
 
   private:

@@ -242,6 +242,11 @@ class BatchRun {
         const auto left = static_cast<std::int64_t>(plan_.datasets.size()) - all.settled() -
                           plan_.count(Fate::done);
         const std::string reason = stop_->reason();
+        const std::string in_all =
+            "; " +
+            std::to_string(plan_.count(Fate::done) +
+                           static_cast<std::int64_t>(all.done.size() + all.already.size())) +
+            " of " + std::to_string(plan_.datasets.size()) + " in all are done\n";
         if (!command_.run.quiet || all.stopped) {
             say(plan_.job.name + ": " + std::to_string(all.done.size()) + " done, " +
                 std::to_string(all.failed.size()) + " failed" +
@@ -251,7 +256,7 @@ class BatchRun {
                 (all.stopped ? "; stopped by " + (reason.empty() ? "request" : reason) +
                                    ": the same command goes on"
                              : ", in " + duration_text(seconds_since(start_))) +
-                "\n");
+                in_all);
         }
         if (!all.failed.empty()) {
             say("  `runner status " + state_ + "` lists what failed\n");

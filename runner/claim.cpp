@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/claim.hpp"
 
+#include "base/counted.hpp"
 #include "base/error.hpp"
 #include "base/sizes.hpp"
 #include "io/file.hpp"
@@ -135,9 +136,8 @@ Beginning go_on(const PreparedJob& prepared, const JournalIdentity& journal) {
     beginning.done = rows_of(intact);
     beginning.notes = std::move(rows.notes);
     if (intact.size() < rows.rows.size()) {
-        beginning.notes.push_back(std::to_string(rows.rows.size() - intact.size()) +
-                                  " chunks that were written are not as they were: they are "
-                                  "computed again");
+        beginning.notes.push_back("computed again, since not as it was written: " +
+                                  counted(std::ssize(rows.rows) - std::ssize(intact), "chunk"));
     }
     if (const EvolveJob* const job = prepared.evolve()) {
         keep_to_checkpoint(job->shape(), folder, intact, beginning);

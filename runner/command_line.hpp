@@ -105,6 +105,8 @@ struct ConvertCommand {
     std::optional<std::uint64_t> first_generation;
     std::optional<Palette> palette;
     std::optional<DenseLayout> raw; ///< what the input holds, where it does not say so itself
+    std::optional<ArrayInfo> type;  ///< convertible_type() of the output; nothing: the input's
+    bool clip = false;              ///< values that it cannot hold become the nearest that it can
     bool overwrite = false;         ///< replace files of these names
     InputRules rules;
 };

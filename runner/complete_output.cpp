@@ -53,7 +53,8 @@ void write_record(const PreparedJob& prepared, const Beginning& beginning,
     }
     write_attributes(dataset.file, attributes);
     if (dataset.fields.empty()) { // lists of matches are no picture
-        write_default_plot(dataset.file, dataset.dataset);
+        const StreamJob* const job = prepared.stream();
+        write_default_plot(dataset.file, dataset.dataset, job == nullptr ? 1 : job->channels());
     }
     record_object_names(dataset.file);
 }

@@ -13,6 +13,7 @@
 #include <sstream>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 namespace runner {
@@ -75,6 +76,10 @@ FrameSource open_source(const ConvertRequest& request) {
     source.where = alone ? request.input : request.input + ":" + request.dataset;
     source.reader = request.raw ? open_raw_rows(request.input, *request.raw, request.threads)
                                 : open_rows(request.input, request.dataset, request.threads);
+    if (request.type) {
+        source.reader =
+            with_type(std::move(source.reader), *request.type, request.beyond, source.where);
+    }
     const DatasetInfo& info = source.reader->info();
     if (!is_number(info.array.type) && !request.output.ends_with(".h5") &&
         !request.output.ends_with(".hdf5")) {
@@ -91,7 +96,7 @@ FrameSource open_source(const ConvertRequest& request) {
     const bool as_it_is = !request.frames && !cells && is_of_rows(request.output);
     source.image = as_it_is && info.array.shape.size() == 1
                        ? column_of(info.array)
-                       : image_shape(info.array, source.content, source.where);
+                       : image_shape(info, source.content, source.where);
     const std::int64_t frames = source.image.frames;
     source.frames = choose_frames(request.frames.value_or(FrameChoice{}), frames, source.where);
     if (!request.raw || request.first_generation) {
@@ -166,16 +171,15 @@ void make_file(const std::string& output, Overwrite overwrite, RowWriter::Sync s
     }
 }
 
-void convert(const ConvertRequest& request) {
+std::string convert(const ConvertRequest& request) {
     check_formats(request.input, request.output,
                   request.raw ? InputNames::are_raw : InputNames::say_format);
     check_apart(request.input, request.output + ".partial");
     FrameSource source = open_source(request);
     if (is_of_rows(request.output)) {
-        convert_to_rows(source, request);
-    } else {
-        convert_to_pictures(source, request);
+        return convert_to_rows(source, request);
     }
+    return convert_to_pictures(source, request);
 }
 
 } // namespace runner

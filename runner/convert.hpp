@@ -3,6 +3,7 @@
 
 #include "io/dense_rows.hpp"
 #include "io/rows.hpp"
+#include "runner/convert_type.hpp"
 #include "runner/frame_choice.hpp"
 #include "runner/sand_colours.hpp"
 
@@ -22,6 +23,8 @@ struct ConvertRequest {
     std::optional<FrameChoice> frames;
     std::optional<std::uint64_t> first_generation; ///< that of the input's frame 0
     std::optional<Palette> palette;                ///< of pictures; nothing: by what they show
+    std::optional<ArrayInfo> type; ///< convertible_type() of the output; nothing: the input's
+    Beyond beyond = Beyond::refuse;
     Overwrite overwrite = Overwrite::no;
     int threads = 1; ///< that read and write, ≥ 1
 };
@@ -48,11 +51,12 @@ void check_formats(const std::string& input, const std::string& output,
 /// - .tif: of any type, a page a frame, not compressed; BigTIFF beyond 4 GiB;
 /// - .png: of uint8 and uint16, a pixel an element; sand in colours or as values. One frame, or a
 ///   sequence of files whose names have the frame's number (NumberedNames).
-/// Each file has the name FILE.partial until it is complete.
+/// Each file has the name FILE.partial until it is complete. Returns what it has made, a line for a
+/// person.
 /// @throws Error: (usage) for a format or frame that is not there; (input) when the input cannot be
 /// read, or naming frame, row and column of a cell that is no material; (output) for a file that
 /// exists and is not to be overwritten, and when storage fails: the file then written is removed,
 /// earlier ones of a sequence stay.
-void convert(const ConvertRequest& request);
+std::string convert(const ConvertRequest& request);
 
 } // namespace runner

@@ -2,6 +2,7 @@
 #include "base/error.hpp"
 #include "io/png_writer.hpp"
 #include "runner/frame_source.hpp"
+#include "runner/made_text.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -44,11 +45,17 @@ void check_elements(const FrameSource& source) {
                      "they are " + type_text(array) + ", neither uint8 nor uint16",
                      "Use runner render, which scales values to grey"});
     }
+    if (source.image.channels > 3) {
+        throw Error(ExitCode::usage,
+                    {"cannot make pixels of the elements as they are", source.where,
+                     "a pixel has " + std::to_string(source.image.channels) + " channels",
+                     "Use runner render, which shows the first three"});
+    }
 }
 
 } // namespace
 
-void convert_to_pictures(FrameSource& source, const ConvertRequest& request) {
+std::string convert_to_pictures(FrameSource& source, const ConvertRequest& request) {
     check_elements(source);
     const ImageShape& image = source.image;
     if (!request.frames && image.frames > 1) {
@@ -78,6 +85,10 @@ void convert_to_pictures(FrameSource& source, const ConvertRequest& request) {
                       write_picture(source, palette, frame, partial, lines);
                   });
     }
+    const FrameRange& frames = source.frames;
+    return several ? made_sequence_text(frames.count, names.of(frames[0]),
+                                        names.of(frames[frames.count - 1]))
+                   : made_picture_text(request.output, image.width, image.height);
 }
 
 } // namespace runner

@@ -5,6 +5,7 @@
 #include "io/rows_format.hpp"
 #include "io/sand_file.hpp"
 #include "runner/frame_source.hpp"
+#include "runner/made_text.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -120,10 +121,12 @@ void add_generations(const FrameSource& source, const OutputDataset& output) {
 
 } // namespace
 
-void convert_to_rows(FrameSource& source, const ConvertRequest& request) {
+std::string convert_to_rows(FrameSource& source, const ConvertRequest& request) {
+    ArrayInfo made;
     make_file(request.output, request.overwrite, RowWriter::Sync::yes,
               [&](const std::string& partial) {
                   const OutputDataset output = output_of(source, request, partial);
+                  made = output.array;
                   RowCopy(source, output, request.threads).copy_all();
                   if (rows_format_of(output.file) != nullptr) {
                       return; // it has no place for what follows
@@ -134,8 +137,9 @@ void convert_to_rows(FrameSource& source, const ConvertRequest& request) {
                   if (source.content == Content::sand) {
                       write_attributes(output.file, {{"kind", "sand"}});
                   }
-                  write_default_plot(output.file, output.dataset);
+                  write_default_plot(output.file, output.dataset, source.image.channels);
               });
+    return made_text(request.output, request.output_dataset, made);
 }
 
 } // namespace runner

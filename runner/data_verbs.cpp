@@ -185,7 +185,9 @@ class RawOptions {
     explicit RawOptions(VerbParser& parser) : parser_(parser) {
         parser.add_option("--shape", shape_, "Z,Y,X",
                           "the input is raw: its extents, the last running fastest");
-        parser.add_option("--dtype", type_, "TYPE", "of a raw input: " + element_type_names());
+        parser.add_option("--dtype", type_, "TYPE",
+                          "the output's element type, or with --shape the raw input's: " +
+                              convertible_type_names());
         parser.add_option("--offset", offset_, "BYTES",
                           "of a raw input: bytes to skip (default 0)");
         parser.add_flag("--big-endian", big_endian_,
@@ -194,14 +196,14 @@ class RawOptions {
 
     /// Nothing where the input says it itself. @throws Error (usage).
     std::optional<DenseLayout> layout() const {
-        if (shape_.empty() && type_.empty()) {
+        if (shape_.empty()) {
             if (!offset_.empty() || big_endian_) {
                 parser_.refuse("--offset and --big-endian are of a raw input",
                                "Say what it holds: --shape Z,Y,X --dtype TYPE");
             }
             return std::nullopt;
         }
-        if (shape_.empty() || type_.empty()) {
+        if (type_.empty()) {
             parser_.refuse("a raw input needs --shape and --dtype", "Give both");
         }
         DenseLayout layout;
@@ -210,6 +212,19 @@ class RawOptions {
         layout.bytes =
             big_endian_ ? DenseLayout::Bytes::big_endian : DenseLayout::Bytes::little_endian;
         return layout;
+    }
+
+    /// That of the output; nothing where it is the input's. @throws Error (usage).
+    std::optional<ArrayInfo> output_type() const {
+        if (type_.empty() || !shape_.empty()) {
+            return std::nullopt;
+        }
+        const std::optional<ArrayInfo> type = convertible_type(type_);
+        if (!type) {
+            parser_.refuse("--dtype: there is no type " + quoted_text(type_),
+                           "Known are " + convertible_type_names());
+        }
+        return type;
     }
 
   private:
@@ -238,6 +253,7 @@ void name_datasets(ConvertCommand& command) {
 Command parse_convert(const Verb& verb, std::span<const std::string> arguments) {
     VerbParser parser(verb, "runner convert scan.tif scan.h5\n  "
                             "runner convert scan.raw scan.h5 --shape 512,1024,1024 --dtype uint16\n"
+                            "  runner convert scan.h5 half.h5 --dtype float32\n"
                             "  runner convert out/sand.h5 out/sand.png --frames 0:3000:100");
     std::string input;
     std::string output;
@@ -254,12 +270,18 @@ Command parse_convert(const Verb& verb, std::span<const std::string> arguments) 
     parser.add_option("--first-generation", first_generation, "G",
                       "of the input's first frame, over what it says itself (a .sand file: 1)");
     parser.add_palette();
+    parser.add_flag("--clip", command.clip,
+                    "of values that --dtype cannot hold: take the nearest that it can");
     parser.add_flag("--overwrite", command.overwrite, "replace files of these names");
     parser.add_trust();
     if (auto help = parser.parse(arguments)) {
         return *help;
     }
     command.input = parser.dataset("IN", input);
+    command.type = raw.output_type();
+    if (command.clip && !command.type) {
+        parser.refuse("--clip is of a conversion to another type", "Name that with --dtype");
+    }
     command.output = parser.dataset("OUT", output);
     command.raw = raw.layout();
     name_datasets(command);

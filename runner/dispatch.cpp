@@ -17,6 +17,8 @@
 #include "runner/generate.hpp"
 #include "runner/inspect.hpp"
 #include "runner/job_sample.hpp"
+#include "runner/made_text.hpp"
+#include "runner/only_dataset.hpp"
 #include "runner/plan_verb.hpp"
 #include "runner/probe.hpp"
 #include "runner/render.hpp"
@@ -60,20 +62,6 @@ void tell_notes(const std::vector<std::string>& notes) {
 void look_at(const DatasetName& what, const InputRules& rules) {
     probe_input(what.file, what.dataset, rules);
     tell_notes(inspect_dataset(what.file, what.dataset).notes);
-}
-
-/// The dataset that a file holds beside those that number frames and what runner records; that of
-/// sand where it holds none or several, so that who opens it tells what there is.
-std::string only_dataset(const std::string& file, const InputRules& rules) {
-    probe_content(file, "", rules);
-    std::vector<std::string> names;
-    for (const DatasetContent& dataset : file_content(file).datasets) {
-        if (!dataset.path.starts_with("/runner/") &&
-            dataset.path != generations_name(dataset.path)) {
-            names.push_back(dataset.path);
-        }
-    }
-    return names.size() == 1 ? names.front() : sand_dataset;
 }
 
 /// Also at the dataset that numbers its frames, if there is one.
@@ -143,6 +131,8 @@ struct Verbs {
     ExitCode operator()(const GenerateCommand& command) const {
         generate(command.request, command.file, command.dataset, all_cores(),
                  command.overwrite ? Overwrite::yes : Overwrite::no);
+        print(made_text(command.file, command.dataset,
+                        {command.request.type, command.request.shape}));
         return ExitCode::ok;
     }
 
@@ -186,7 +176,8 @@ struct Verbs {
             tell_notes(open_raw_rows(input.file, *command.raw, 1)->info().notes);
         } else {
             if (input.dataset.empty()) {
-                input.dataset = only_dataset(input.file, command.rules);
+                probe_content(input.file, "", command.rules);
+                input.dataset = only_dataset(file_content(input.file));
             }
             look_at(input, command.rules);
             look_at_generations(input, command.rules);
@@ -201,9 +192,11 @@ struct Verbs {
         request.frames = command.frames;
         request.first_generation = command.first_generation;
         request.palette = command.palette;
+        request.type = command.type;
+        request.beyond = command.clip ? Beyond::clip : Beyond::refuse;
         request.overwrite = command.overwrite ? Overwrite::yes : Overwrite::no;
         request.threads = all_cores();
-        convert(request);
+        print(convert(request));
         return ExitCode::ok;
     }
 

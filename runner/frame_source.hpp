@@ -34,8 +34,8 @@ void check_absent(const std::string& output, Overwrite overwrite);
 void make_file(const std::string& output, Overwrite overwrite, RowWriter::Sync sync,
                const std::function<void(const std::string& partial)>& write);
 
-/// To formats of rows, and to pictures; in a file each.
-void convert_to_rows(FrameSource& source, const ConvertRequest& request);
-void convert_to_pictures(FrameSource& source, const ConvertRequest& request);
+/// To formats of rows, and to pictures; in a file each. Return what convert() does.
+std::string convert_to_rows(FrameSource& source, const ConvertRequest& request);
+std::string convert_to_pictures(FrameSource& source, const ConvertRequest& request);
 
 } // namespace runner

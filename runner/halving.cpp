@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/halving.hpp"
 
+#include "base/counted.hpp"
+
 #include <algorithm>
 
 namespace runner {
@@ -33,8 +35,8 @@ Plan step_down(const StreamJob& job, const Plan& plan, const OutOfMemory& failur
 std::string halving_text(int rank, const std::vector<Halving>& halvings) {
     const Halving& last = halvings.back();
     return "rank " + std::to_string(rank) + ": " + halvings.front().reason +
-           "; goes on with chunks of " + std::to_string(last.chunk_rows) + " rows in " +
-           std::to_string(last.lanes) + (last.lanes == 1 ? " lane\n" : " lanes\n");
+           "; goes on with chunks of " + counted(last.chunk_rows, "row") + " in " +
+           counted(last.lanes, "lane") + "\n";
 }
 
 } // namespace runner

@@ -23,7 +23,7 @@ ImageSource open_image(const std::string& file, const std::string& dataset,
         source.view = view_across(info.array, *axis, source.where);
         source.image = source.view->image();
     } else {
-        source.image = image_shape(info.array, content, source.where);
+        source.image = image_shape(info, content, source.where);
     }
     return source;
 }

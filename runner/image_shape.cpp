@@ -9,12 +9,24 @@
 
 namespace runner {
 
-ImageShape image_shape(const ArrayInfo& array, Content content, const std::string& where) {
-    std::vector<std::int64_t> shape = array.shape;
+namespace {
+
+int channels_of(const DatasetInfo& info, Content content) {
+    const std::vector<std::int64_t>& shape = info.array.shape;
+    if (content == Content::sand || shape.size() < 3) {
+        return 1;
+    }
+    const bool like_colour = info.array.type == ElementType::uint8 && shape.back() == 3;
+    return info.channels.value_or(like_colour ? 3 : 1);
+}
+
+} // namespace
+
+ImageShape image_shape(const DatasetInfo& info, Content content, const std::string& where) {
+    std::vector<std::int64_t> shape = info.array.shape;
     ImageShape image;
-    if (content == Content::any && array.type == ElementType::uint8 && shape.size() >= 3 &&
-        shape.back() == 3) {
-        image.channels = 3;
+    image.channels = channels_of(info, content);
+    if (image.channels > 1) {
         shape.pop_back();
     }
     if (shape.size() < 2) {

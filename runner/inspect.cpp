@@ -2,6 +2,7 @@
 #include "runner/inspect.hpp"
 
 #include "base/array_info.hpp"
+#include "base/counted.hpp"
 #include "base/printable.hpp"
 #include "base/sizes.hpp"
 #include "io/file_content.hpp"
@@ -68,6 +69,11 @@ std::string dataset_text(const DatasetContent& dataset) {
     return text + "\n" + attributes_text(dataset.attributes, "    ");
 }
 
+std::string link_text(const LinkContent& link) {
+    return printable(link.path) + "  " + link.kind + " to " + printable(link.target) + "  " +
+           printable(link.leads_to) + "\n";
+}
+
 nlohmann::ordered_json attributes_json(const AttributeList& attributes) {
     nlohmann::ordered_json json = nlohmann::ordered_json::object();
     for (const auto& [name, value] : attributes) {
@@ -107,12 +113,16 @@ std::string inspect_text(const std::string& file, const std::string& dataset) {
         return dataset_text(dataset_content(file, dataset));
     }
     const FileContent content = file_content(file);
-    std::string text = file + "  " + content.format + ", " + size_text(content.bytes) + ", " +
-                       std::to_string(content.datasets.size()) +
-                       (content.datasets.size() == 1 ? " dataset\n" : " datasets\n") +
-                       attributes_text(content.attributes, "    ");
+    std::string text =
+        file + "  " + content.format + ", " + size_text(content.bytes) + ", " +
+        counted(std::ssize(content.datasets), "dataset") +
+        (content.links.empty() ? "" : ", " + counted(std::ssize(content.links), "link")) + "\n" +
+        attributes_text(content.attributes, "    ");
     for (const DatasetContent& each : content.datasets) {
         text += dataset_text(each);
+    }
+    for (const LinkContent& each : content.links) {
+        text += link_text(each);
     }
     return text;
 }
@@ -130,6 +140,13 @@ std::string inspect_json(const std::string& file, const std::string& dataset) {
     json["datasets"] = nlohmann::ordered_json::array();
     for (const DatasetContent& each : content.datasets) {
         json["datasets"].push_back(dataset_json(each));
+    }
+    json["links"] = nlohmann::ordered_json::array();
+    for (const LinkContent& each : content.links) {
+        json["links"].push_back({{"path", each.path},
+                                 {"kind", each.kind},
+                                 {"target", each.target},
+                                 {"leads_to", each.leads_to}});
     }
     return dump(json);
 }

@@ -116,6 +116,19 @@ std::optional<GenerateRequest> parse_generate(TableReader& input) {
     return request;
 }
 
+std::optional<std::size_t> parse_compression(TableReader& table) {
+    constexpr const char* key = "compression";
+    const TableValue* value = table.value(key);
+    const auto* text = value == nullptr ? nullptr : std::get_if<std::string>(&value->data);
+    if (text != nullptr && (*text == "gzip" || *text == "zlib")) {
+        table.complain(key, "unknown value " + quoted_text(*text) +
+                                "; did you mean \"deflate\"? HDF5 calls it so. Possible: "
+                                "none, deflate, zstd");
+        return std::nullopt;
+    }
+    return table.choice(key, {"none", "deflate", "zstd"});
+}
+
 void parse_layout(TableReader& table, OutputLayout& layout) {
     if (const auto chunk = table.integers("chunk", 1)) {
         layout.chunk = *chunk;
@@ -129,8 +142,7 @@ void parse_layout(TableReader& table, OutputLayout& layout) {
     static constexpr std::array compressions = {Compression::none, Compression::deflate,
                                                 Compression::zstd};
     const bool chosen = table.has("compression");
-    const std::optional<std::size_t> compression =
-        table.choice("compression", {"none", "deflate", "zstd"});
+    const std::optional<std::size_t> compression = parse_compression(table);
     layout.compression = compressions.at(compression.value_or(0));
     const bool compressed = layout.compression != Compression::none;
     if (compressed && !table.has("chunk")) {

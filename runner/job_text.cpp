@@ -5,10 +5,12 @@
 #include "base/sizes.hpp"
 #include "runner/nearest_file.hpp"
 
+#include <array>
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
 #include <memory>
+#include <string_view>
 
 #include <sys/stat.h>
 
@@ -30,6 +32,15 @@ struct UserText {
     }
 };
 
+/// Leaves the file at its beginning.
+bool begins_as_hdf5(std::FILE* file) {
+    constexpr std::string_view signature = "\x89HDF\r\n\x1a\n";
+    std::array<char, signature.size()> head{};
+    const std::size_t bytes = std::fread(head.data(), 1, head.size(), file);
+    std::rewind(file);
+    return std::string_view(head.data(), bytes) == signature;
+}
+
 } // namespace
 
 std::string read_job_text(const std::string& path) {
@@ -50,15 +61,20 @@ std::string read_user_text(const std::string& path, const std::string& what,
         source.refuse("it is not a regular file",
                       "Every rank reads " + what + ", so save it to a file first");
     }
-    if (status.st_size > most_bytes) {
-        source.refuse("it has " + size_text(status.st_size) + " and may have at most " +
-                          size_text(most_bytes),
-                      "Check that this is " + what);
-    }
     const auto close = [](std::FILE* file) { return std::fclose(file); };
     const std::unique_ptr<std::FILE, decltype(close)> file(std::fopen(path.c_str(), "rb"), close);
     if (file == nullptr) {
         source.refuse_missing(errno);
+    }
+    if (begins_as_hdf5(file.get())) {
+        source.refuse("it is an HDF5 file, not text",
+                      "To see what it holds: runner inspect " + path +
+                          "; to work on it, name it as input.file of a job file (runner init)");
+    }
+    if (status.st_size > most_bytes) {
+        source.refuse("it has " + size_text(status.st_size) + " and may have at most " +
+                          size_text(most_bytes),
+                      "Check that this is " + what);
     }
     // One byte more than it has, to see a file that grew since it was looked at.
     std::string text(static_cast<std::size_t>(status.st_size) + 1, '\0');

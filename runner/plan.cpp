@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/plan.hpp"
 
+#include "base/counted.hpp"
 #include "base/error.hpp"
 #include "base/sizes.hpp"
 #include "runner/border_plan.hpp"
@@ -116,9 +117,9 @@ RowSet rows_done(const Decomposition& d, const RowSet& out) {
     const std::string key = host ? "run.host_memory" : "run.device_memory";
     throw Error(ExitCode::usage,
                 {"the job does not fit", key,
-                 "chunks of " + std::to_string(plan.decomposition.chunk_rows) + " rows in " +
-                     std::to_string(plan.lanes) + (plan.lanes == 1 ? " lane" : " lanes") +
-                     " take " + size_text(need) + " a rank and " + size_text(have) + " are allowed",
+                 "chunks of " + counted(plan.decomposition.chunk_rows, "row") + " in " +
+                     counted(plan.lanes, "lane") + " take " + size_text(need) + " a rank and " +
+                     size_text(have) + " are allowed",
                  "Set " + key + " = \"" + enough_text(need) + "\" or more" +
                      (plan.decomposition.chunk_rows > plan.decomposition.alignment
                           ? ", or run.chunk_rows lower"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "base/counted.hpp"
 #include "base/durations.hpp"
 #include "base/sizes.hpp"
 #include "runner/report.hpp"
@@ -10,13 +11,9 @@
 namespace runner {
 namespace {
 
-std::string counted(std::int64_t count, const std::string& one, const std::string& many) {
-    return std::to_string(count) + " " + (count == 1 ? one : many);
-}
-
 template <class SomePlan> std::string means_text(const SomePlan& plan) {
     return std::string(plan.backend == Backend::cuda ? "cuda" : "cpu") + ", chunks of " +
-           std::to_string(plan.decomposition.chunk_rows) + " rows, " +
+           counted(plan.decomposition.chunk_rows, "row") + ", " +
            counted(plan.lanes, "lane", "lanes") + ", " +
            counted(plan.io_threads, "I/O thread\n", "I/O threads\n");
 }
@@ -27,11 +24,10 @@ std::string slabs_text(const Decomposition& d) {
     for (int rank = 0; rank < std::min(d.ranks, most_listed); ++rank) {
         const RowRange slab = d.slab(rank);
         text += "  rank " + std::to_string(rank) + ": rows " + std::to_string(slab.first) + " to " +
-                std::to_string(slab.last) + ", " + std::to_string(count_chunks(d, slab)) +
-                " chunks\n";
+                std::to_string(slab.last) + ", " + counted(count_chunks(d, slab), "chunk") + "\n";
     }
     if (d.ranks > most_listed) {
-        text += "  … and " + std::to_string(d.ranks - most_listed) + " ranks more\n";
+        text += "  … and " + counted(d.ranks - most_listed, "rank") + " more\n";
     }
     return text;
 }
@@ -64,7 +60,7 @@ std::string time_text(const Plan& plan) {
 
 std::string text_of(const Plan& plan) {
     const Decomposition& d = plan.decomposition;
-    return counted(d.frames, "frame of ", "frames of ") + std::to_string(d.rows) + " rows, halo " +
+    return counted(d.frames, "frame of ", "frames of ") + counted(d.rows, "row") + ", halo " +
            std::to_string(d.halo) + "; " + means_text(plan) + slabs_text(d) + time_text(plan) +
            memory_text(plan) + bytes_text(plan.bytes_to_read(), plan.bytes_to_write());
 }
@@ -73,7 +69,7 @@ std::string text_of(const EvolvePlan& plan) {
     const Decomposition& d = plan.decomposition;
     const Snapshots& snapshots = plan.shape.snapshots;
     return "generations " + std::to_string(snapshots.first) + " to " +
-           std::to_string(snapshots.last()) + " of " + std::to_string(d.rows) + " rows, " +
+           std::to_string(snapshots.last()) + " of " + counted(d.rows, "row") + ", " +
            counted(snapshots.count(), "snapshot", "snapshots") +
            (d.ranks == 1
                 ? ""

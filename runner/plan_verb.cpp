@@ -2,6 +2,7 @@
 #include "runner/plan_verb.hpp"
 
 #include "base/error.hpp"
+#include "base/printable.hpp"
 #include "base/sizes.hpp"
 #include "runner/binding.hpp"
 #include "runner/file_names.hpp"
@@ -52,8 +53,36 @@ void take_command_limits(const PlanCommand& command, JobFile& file) {
     }
 }
 
+PlannedEnds ends_of(const PreparedJob& prepared) {
+    const JobFile& file = prepared.file;
+    PlannedEnds ends{{file.input.file, file.input.dataset, prepared.input.array}, {}};
+    for (const OutputField& field : prepared.fields()) {
+        ends.to.push_back({file.output.file, field.dataset, field.array});
+    }
+    if (ends.to.empty()) {
+        ends.to.push_back({file.output.file, file.output.dataset, prepared.output()});
+    }
+    return ends;
+}
+
 std::string disk_text(const DiskSpace& disk) {
     return "  disk: needs " + size_text(disk.needed) + ", " + size_text(disk.free) + " free\n";
+}
+
+std::string end_text(const PlannedEnd& end) {
+    std::string text = end.file + ":" + end.dataset + ", " + type_text(end.array) + " " +
+                       shape_text(end.array.shape);
+    return printable(text);
+}
+
+/// From which dataset to which; of several that are written, each.
+std::string ends_text(const PreparedJob& prepared) {
+    const auto [from, to] = ends_of(prepared);
+    std::string text = "reads " + end_text(from) + "\n";
+    for (const PlannedEnd& end : to) {
+        text += "writes " + end_text(end) + "\n";
+    }
+    return text;
 }
 
 } // namespace
@@ -69,7 +98,8 @@ PlanReport plan_report(const PlanCommand& command) {
     const PreparedJob prepared = prepare_job(std::move(file));
     const JobPlan plan = plan_job(prepared, backend, command.ranks, limits);
     const DiskSpace disk = sufficient_disk_space(prepared);
-    return {command.json ? plan_json(plan, disk) : plan_text(plan) + disk_text(disk),
+    return {command.json ? plan_json(plan, disk, ends_of(prepared))
+                         : ends_text(prepared) + plan_text(plan) + disk_text(disk),
             prepared.input.notes};
 }
 

@@ -3,7 +3,9 @@
 
 #include "base/error.hpp"
 #include "base/sizes.hpp"
+#include "io/float16.hpp"
 #include "io/row_geometry.hpp"
+#include "jobs/convert_hint.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -57,8 +59,11 @@ void check_elements(const JobFile& file, const ArrayInfo& input) {
         throw Error(ExitCode::input,
                     {file.kind + " does not take these elements",
                      file.input.file + ":" + file.input.dataset,
-                     "they are " + type_text(input) + ", not real numbers",
-                     "Name a dataset of real numbers; transpose takes such elements as they are"});
+                     "they are " + type_text(input) + ", not real numbers of a type it takes",
+                     input.stored.text.ends_with(float16_text)
+                         ? convert_hint({file.input.file, file.input.dataset}, "float32")
+                         : "Name a dataset of real numbers; transpose takes such elements as they "
+                           "are"});
     }
 }
 
@@ -103,7 +108,13 @@ PreparedJob prepare_job(JobFile file) {
     const InputDataset source = prepared.input_is_missing
                                     ? InputDataset{}
                                     : InputDataset{file.input.file, file.input.dataset};
-    prepared.job = file.parameters->make({prepared.input.array, source}, file.output.type);
+    prepared.job = file.parameters->make({prepared.input.array, source, prepared.input.channels},
+                                         file.output.type);
+    if (const StreamJob* const stream = prepared.stream()) {
+        for (std::string& note : stream->notes()) {
+            prepared.input.notes.push_back(std::move(note));
+        }
+    }
     prepared.file = std::move(file);
     check_layout(prepared);
     return prepared;

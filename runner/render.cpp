@@ -5,6 +5,7 @@
 #include "base/sizes.hpp"
 #include "io/png.hpp"
 #include "runner/contrast.hpp"
+#include "runner/made_text.hpp"
 #include "runner/thumbnail.hpp"
 
 #include <algorithm>
@@ -135,8 +136,9 @@ std::string make_picture(const RenderRequest& request, std::span<const ImageSour
         pictures.push_back(shaded_difference(difference, most));
         shown += "difference: blue -" + number_text(most) + " to red " + number_text(most) + "\n";
     }
-    write_png(file, side_by_side(pictures));
-    return shown;
+    const Picture page = side_by_side(pictures);
+    write_png(file, page);
+    return shown + made_picture_text(file, page.width, page.height);
 }
 
 /// Frames of a source, or volumes where these are projected.
@@ -178,7 +180,7 @@ std::string render(const RenderRequest& request) {
     for (std::int64_t i = 0; i < range.count; ++i) {
         (void)make_picture(request, sources, range[i], names.of(range[i]));
     }
-    return "";
+    return made_sequence_text(range.count, names.of(range[0]), names.of(range[range.count - 1]));
 }
 
 } // namespace runner

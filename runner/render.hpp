@@ -54,7 +54,7 @@ struct RenderRequest {
 /// once from end to end in bounded memory; each pixel of a smaller one becomes a square of as many
 /// pixels as fit. In the colours of sand it is the colours that are averaged; contrast is each
 /// frame's own. Returns what was shown, a line a picture, for people: ranges of values, and what
-/// was only sampled; nothing for a sequence.
+/// was only sampled, and then what was made.
 /// @throws Error: (input) when a source cannot be read or has one axis only; (usage) for a frame
 /// or an axis that is not there, a difference of pictures of several sizes, and sources whose
 /// sequences are not of one length; (output) when the picture cannot be written.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/repair.hpp"
 
+#include "base/counted.hpp"
 #include "base/error.hpp"
 #include "io/file.hpp"
 #include "io/file_lock.hpp"
@@ -111,18 +112,21 @@ Repair repair(const RepairRequest& request) {
     mend(request, output, wrong, result);
     const std::vector<WrongRows> left = wrong_rows(output, request.threads);
     if (!left.empty()) {
-        throw Error(ExitCode::differs,
-                    {"the output is still wrong after its repair",
-                     output.file + ", " + rows_text(left.front().rows, result.array),
-                     std::to_string(left.size()) + " runs of rows are",
-                     "HDF5's structure in the file or its disk is damaged: run the job again with "
-                     "output.overwrite = true, on another disk"});
+        throw Error(
+            ExitCode::differs,
+            {"the output is still wrong after its repair",
+             output.file + ", " + rows_text(left.front().rows, result.array),
+             counted(std::ssize(left), "run") + " of rows " + (left.size() == 1 ? "is" : "are"),
+             "HDF5's structure in the file or its disk is damaged: run the job again with "
+             "output.overwrite = true, on another disk"});
     }
     return result;
 }
 
 std::string repair_text(const Repair& repair) {
-    const std::string all = "all " + std::to_string(repair.runs) + " runs of rows are right\n";
+    const std::string all =
+        repair.runs == 1 ? "the only run of rows is right\n"
+                         : "all " + std::to_string(repair.runs) + " runs of rows are right\n";
     if (repair.rows.empty() && repair.checksums.empty()) {
         return repair.file + ": nothing to repair, " + all;
     }

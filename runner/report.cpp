@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/report.hpp"
 
+#include "base/counted.hpp"
 #include "runner/report_values.hpp"
 #include "runner/version.hpp"
 
@@ -170,8 +171,19 @@ std::string report_json(const RunReport& report) {
     return json_text(json);
 }
 
-std::string plan_json(const JobPlan& plan, const DiskSpace& disk) {
+std::string plan_json(const JobPlan& plan, const DiskSpace& disk, const PlannedEnds& ends) {
+    const auto end_json = [](const PlannedEnd& end) {
+        return Json{{"file", end.file},
+                    {"dataset", end.dataset},
+                    {"dtype", type_text(end.array)},
+                    {"shape", end.array.shape}};
+    };
     Json json = value_of(plan);
+    json["input"] = end_json(ends.from);
+    json["outputs"] = Json::array();
+    for (const PlannedEnd& end : ends.to) {
+        json["outputs"].push_back(end_json(end));
+    }
     json["disk_needed_bytes"] = disk.needed;
     json["disk_free_bytes"] = disk.free;
     return json_text(json);
@@ -227,9 +239,8 @@ std::string binding_table(const std::vector<RankReport>& ranks) {
         text += "  cores " + rank.cores;
         if (rank.times.chunk_rows != ranks.front().times.chunk_rows ||
             rank.times.lanes != ranks.front().times.lanes) {
-            text += "  chunks of " + std::to_string(rank.times.chunk_rows) + " rows in " +
-                    std::to_string(rank.times.lanes) +
-                    (rank.times.lanes == 1 ? " lane" : " lanes") + " by its memory";
+            text += "  chunks of " + counted(rank.times.chunk_rows, "row") + " in " +
+                    counted(rank.times.lanes, "lane") + " by its memory";
         }
         text += "\n";
     }

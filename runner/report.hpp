@@ -86,8 +86,19 @@ std::vector<Attribute> provenance(const RunReport& report);
 /// The table rank → host → GPU → cores, a line each.
 std::string binding_table(const std::vector<RankReport>& ranks);
 
+/// A dataset that a planned job reads or writes.
+struct PlannedEnd {
+    std::string file;
+    std::string dataset;
+    ArrayInfo array;
+};
+struct PlannedEnds {
+    PlannedEnd from;
+    std::vector<PlannedEnd> to;
+};
+
 /// The plan as JSON text and for a person, as `runner plan` and the report show it.
-std::string plan_json(const JobPlan& plan, const DiskSpace& disk);
+std::string plan_json(const JobPlan& plan, const DiskSpace& disk, const PlannedEnds& ends);
 std::string plan_text(const JobPlan& plan);
 
 } // namespace runner

@@ -168,12 +168,20 @@ Error no_report(const std::string& name, const std::string& why) {
              "Name a file that --report FILE.json has written"}};
 }
 
+Error no_report_in(const std::string& name, const std::string& text) {
+    if (text.starts_with("\x89HDF")) {
+        return no_report(name, "it is an HDF5 file");
+    }
+    return no_report(name, Json::accept(text) ? "it is JSON without what a report holds"
+                                              : "it is not JSON");
+}
+
 void check_report(const std::string& name, const std::string& report_json) {
     Json report;
     try {
         report = Json::parse(report_json);
-    } catch (const Json::exception& error) {
-        throw no_report(name, error.what());
+    } catch (const Json::exception&) {
+        throw no_report_in(name, report_json);
     }
     for (const auto& [path, type] : fields) {
         require(name, report, path, type);

@@ -130,8 +130,8 @@ RunSummary summarise_report(const std::string& file, const std::string& text) {
         RunSummary run = read_summary(Json::parse(text));
         run.file = file;
         return run;
-    } catch (const Json::exception& error) {
-        throw no_report(file, error.what());
+    } catch (const Json::exception&) {
+        throw no_report_in(file, text);
     }
 }
 

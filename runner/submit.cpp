@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/submit.hpp"
 
+#include "base/counted.hpp"
 #include "base/durations.hpp"
 #include "base/sizes.hpp"
 #include "runner/batch_plan.hpp"
@@ -176,10 +177,6 @@ void go_to(const std::string& folder) {
         throw Error(ExitCode::usage, {"cannot go to the site's scratch folder", folder,
                                       failure.message(), "Make it, or correct scratch"});
     }
-}
-
-std::string counted(int count, const std::string& one) {
-    return std::to_string(count) + " " + one + (count == 1 ? "" : "s");
 }
 
 std::string allocation_text(const Submission& submission) {

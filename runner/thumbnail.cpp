@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include <oneapi/tbb/parallel_for.h>
 
@@ -137,6 +138,19 @@ Thumbnail finished(Boxes& boxes, const ShownSize& shown, int channels, std::int6
     return thumbnail;
 }
 
+/// Red, green and blue, without what follows them.
+void keep_three_channels(Thumbnail& thumbnail) {
+    const auto channels = static_cast<std::size_t>(thumbnail.channels);
+    std::vector<double> kept;
+    kept.reserve(thumbnail.values.size() / channels * 3);
+    for (auto pixel = thumbnail.values.begin(); pixel != thumbnail.values.end();
+         pixel += thumbnail.channels) {
+        kept.insert(kept.end(), pixel, pixel + 3);
+    }
+    thumbnail.values = std::move(kept);
+    thumbnail.channels = 3;
+}
+
 Thumbnail shrink(const ImageSource& source, std::int64_t frame, std::int64_t size,
                  const Sampling& sampling) {
     constexpr std::int64_t memory = 64 * MiB;
@@ -159,6 +173,9 @@ Thumbnail shrink(const ImageSource& source, std::int64_t frame, std::int64_t siz
         });
     }
     Thumbnail thumbnail = finished(boxes, shown, channels, size);
+    if (channels > 3) {
+        keep_three_channels(thumbnail);
+    }
     thumbnail.is_bytes = type == ElementType::uint8;
     thumbnail.is_sample = !all || lines.width() < image.width;
     return thumbnail;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/toml_values.hpp"
 
+#include "base/printable.hpp"
 #include "runner/toml_depth.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <utility>
 
 #include <toml++/toml.h>
@@ -98,6 +100,33 @@ void lay_over(TableEntries& to, TableEntries from, const std::vector<std::string
     entry_of(*target, path.back()) = std::move(from.front().value);
 }
 
+/// "; text takes quotes: key = "word"" where a line's value is a bare word; else nothing.
+std::string quotes_hint(std::string_view text, int number) {
+    for (int line = 1; line < number && !text.empty(); ++line) {
+        text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
+    }
+    const std::string_view line = text.substr(0, text.find_first_of("\r\n#"));
+    constexpr std::string_view blanks = " \t";
+    const std::size_t equals = line.find('=');
+    const std::size_t first = equals == std::string_view::npos
+                                  ? std::string_view::npos
+                                  : line.find_first_not_of(blanks, equals + 1);
+    const std::size_t begin = line.find_first_not_of(blanks);
+    if (first == std::string_view::npos || begin == equals) {
+        return "";
+    }
+    const auto starts = static_cast<unsigned char>(line[first]);
+    const std::string_view value = line.substr(first, line.find_last_not_of(blanks) - first + 1);
+    if ((std::isalpha(starts) == 0 && starts != '/' && starts != '.' && starts != '~') ||
+        value.find_first_of("\"'[]{}") != std::string_view::npos) {
+        return "";
+    }
+    const std::string_view key =
+        line.substr(begin, line.find_last_not_of(blanks, equals - 1) - begin + 1);
+    return std::string("; text takes quotes: ") + printable(key) + " = \"" + printable(value) +
+           "\"";
+}
+
 } // namespace
 
 std::optional<TableEntries> parse_toml(std::string_view text, int setting,
@@ -109,7 +138,8 @@ std::optional<TableEntries> parse_toml(std::string_view text, int setting,
     try {
         return convert_table(toml::parse(text), setting);
     } catch (const toml::parse_error& failure) {
-        diagnostics.add(place_of(failure.source(), setting), std::string(failure.description()));
+        const SourcePlace place = place_of(failure.source(), setting);
+        diagnostics.add(place, std::string(failure.description()) + quotes_hint(text, place.line));
         return std::nullopt;
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "base/counted.hpp"
 #include "runner/verify.hpp"
 
 #include "base/sizes.hpp"
@@ -10,10 +11,6 @@
 
 namespace runner {
 namespace {
-
-std::string counted(std::int64_t count, const std::string& what) {
-    return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-}
 
 std::string wrong_text(const std::vector<WrongRows>& wrong, const ArrayInfo& array) {
     constexpr std::size_t most_told = 100;

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "io/row_hashes.hpp"
+#include "jobs/convert_hint.hpp"
 #include "jobs/convolve/taps.hpp"
 #include "jobs/toml_text.hpp"
 
@@ -30,7 +31,12 @@ bool is_supported(ElementType type) {
 
 const char* const supported_names = "uint8, uint16, float32 or float64";
 
-void check_input(const ArrayInfo& input) {
+/// The type that holds every value of `type`, of those that convolution takes; for the longest
+/// integers the nearest.
+const char* type_instead(ElementType type) { return size_of(type) < 4 ? "float32" : "float64"; }
+
+void check_input(const JobInput& given) {
+    const ArrayInfo& input = given.array;
     if (input.shape.size() < 2) {
         throw Error(ExitCode::input,
                     {"convolve needs at least two axes, rows and columns", "input.dataset",
@@ -41,10 +47,32 @@ void check_input(const ArrayInfo& input) {
                                       "its shape is " + shape_text(input.shape), ""});
     }
     if (!is_supported(input.type)) {
-        throw Error(ExitCode::input, {"convolve does not take this element type", "input.dataset",
-                                      "it is " + std::string(name_of(input.type)),
-                                      std::string("Convert it to ") + supported_names});
+        throw Error(ExitCode::input,
+                    {"convolve does not take this element type", "input.dataset",
+                     "it is " + std::string(name_of(input.type)) + ", not " + supported_names,
+                     convert_hint(given.source, type_instead(input.type))});
     }
+}
+
+/// How many channels the last axis is, which is an axis of the image unless the file marks it.
+int channels_of(const JobInput& input) {
+    const int channels = input.channels.value_or(1);
+    return input.array.shape.size() >= 3 && input.array.shape.back() == channels ? channels : 1;
+}
+
+/// A last axis of 3 or 4 of which the file says nothing.
+std::vector<std::string> notes_on(const JobInput& input) {
+    const std::vector<std::int64_t>& shape = input.array.shape;
+    if (input.channels || shape.size() < 3 || (shape.back() != 3 && shape.back() != 4)) {
+        return {};
+    }
+    const std::string marked = shape.back() == 3 ? "\"rgb-image\"" : "\"rgba-image\"";
+    return {
+        format_error({"the last axis may be colour", input.source.file + ":" + input.source.dataset,
+                      "its shape is " + shape_text(shape) +
+                          " and the file does not say; it is filtered as an axis of the image",
+                      "If it is colour, set the dataset's attribute interpretation = " + marked +
+                          ", else \"image\""})};
 }
 
 /// Taps and fill are rounded to float32 unless the input is float64; none may become infinite.
@@ -86,7 +114,7 @@ class ConvolveParameters : public KindParameters {
 
     Job make(const JobInput& given, std::optional<ElementType> output_type) const override {
         const ArrayInfo& input = given.array;
-        check_input(input);
+        check_input(given);
         const ElementType out_type = output_type.value_or(input.type);
         if (!is_supported(out_type)) {
             throw Error(ExitCode::usage, {"convolve does not make this element type",
@@ -96,14 +124,17 @@ class ConvolveParameters : public KindParameters {
         Convolution convolution;
         convolution.in_type = input.type;
         convolution.out_type = out_type;
-        convolution.frame_rows = input.shape[input.shape.size() - 2];
-        convolution.columns = input.shape.back();
+        convolution.channels = channels_of(given);
+        const std::size_t colour_axes = convolution.channels > 1 ? 1 : 0;
+        convolution.frame_rows = input.shape[input.shape.size() - 2 - colour_axes];
+        convolution.columns =
+            input.shape[input.shape.size() - 1 - colour_axes] * convolution.channels;
         convolution.row_taps = make_taps(row_taps_);
         convolution.column_taps = make_taps(column_taps_);
         convolution.boundary = boundary_;
         convolution.fill = fill_;
         check_rounding(convolution);
-        return std::make_unique<ConvolveJob>(std::move(convolution), input);
+        return std::make_unique<ConvolveJob>(std::move(convolution), input, notes_on(given));
     }
 
     std::string canonical() const override {
@@ -123,21 +154,30 @@ class ConvolveParameters : public KindParameters {
 
 } // namespace
 
-ConvolveJob::ConvolveJob(Convolution convolution, const ArrayInfo& input)
-    : convolution_(std::move(convolution)) {
-    const std::span leading(input.shape.data(), input.shape.size() - 2);
+ConvolveJob::ConvolveJob(Convolution convolution, const ArrayInfo& input,
+                         std::vector<std::string> notes)
+    : convolution_(std::move(convolution)), notes_(std::move(notes)) {
+    const std::size_t image_axes = convolution_.channels > 1 ? 3 : 2;
+    const std::span leading(input.shape.data(), input.shape.size() - image_axes);
+    const std::int64_t line = rows_per_line();
+    const std::int64_t row_samples = convolution_.columns / line;
     shape_.output = {convolution_.out_type, input.shape};
     shape_.frames = checked_product(leading);
-    shape_.rows = convolution_.frame_rows;
-    shape_.in_row_bytes = byte_count({convolution_.in_type, {convolution_.columns}});
-    shape_.out_row_bytes = byte_count({convolution_.out_type, {convolution_.columns}});
-    shape_.halo = convolution_.column_radius();
+    shape_.rows = convolution_.frame_rows * line;
+    shape_.in_row_bytes = byte_count({convolution_.in_type, {row_samples}});
+    shape_.out_row_bytes = byte_count({convolution_.out_type, {row_samples}});
+    shape_.halo = convolution_.column_radius() * line;
+    shape_.made.layer = line;
+    shape_.made.each = line;
     shape_.border =
         convolution_.boundary == Boundary::wrap ? RowBorder::periodic : RowBorder::inside;
 }
 
 std::string ConvolveJob::computation() const {
     std::string text = "convolve 1";
+    if (convolution_.channels > 1) {
+        text += ", " + std::to_string(convolution_.channels) + " channels";
+    }
     for (const std::vector<double>& taps : {convolution_.row_taps, convolution_.column_taps}) {
         const auto bytes = std::as_bytes(std::span(taps));
         text += ", taps " + std::to_string(hash_bytes(bytes.data(), std::ssize(bytes)));
@@ -147,13 +187,26 @@ std::string ConvolveJob::computation() const {
 
 StreamShape ConvolveJob::shape() const { return shape_; }
 
+std::int64_t ConvolveJob::rows_per_line() const {
+    return convolution_.channels > 1 ? convolution_.columns / convolution_.channels : 1;
+}
+
+RowBlock ConvolveJob::in_lines(const RowBlock& block) const {
+    const std::int64_t line = rows_per_line();
+    // Of a largest block the rows need not be whole lines.
+    const auto lines = [line](std::int64_t rows) { return (rows + line - 1) / line; };
+    return {block.frames, block.in_first / line, lines(block.in_rows), block.out_first / line,
+            lines(block.out_rows)};
+}
+
 std::int64_t ConvolveJob::scratch_bytes(Backend backend, const RowBlock& block) const {
-    return convolve_scratch_bytes(backend, convolution_, block);
+    return convolve_scratch_bytes(backend, convolution_, in_lines(block));
 }
 
 void ConvolveJob::run(Queue& queue, const RowBlock& block, const std::byte* in, std::byte* out,
                       std::byte* scratch) const {
-    std::visit([&](auto& backend) { convolve(backend, convolution_, block, in, out, scratch); },
+    const RowBlock lines = in_lines(block);
+    std::visit([&](auto& backend) { convolve(backend, convolution_, lines, in, out, scratch); },
                queue);
 }
 

@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace runner {
 
@@ -16,11 +17,15 @@ namespace runner {
 class ConvolveJob : public StreamJob {
   public:
     /// `convolution`: rows and columns are those of a frame. `input`: two axes or more, the last
-    /// two rows × columns, the others frames.
-    ConvolveJob(Convolution convolution, const ArrayInfo& input);
+    /// two rows × columns, the others frames; in colour rows × pixels × channels. `notes`: what
+    /// notes() says.
+    ConvolveJob(Convolution convolution, const ArrayInfo& input,
+                std::vector<std::string> notes = {});
 
     StreamShape shape() const override;
     std::string computation() const override;
+    std::vector<std::string> notes() const override { return notes_; }
+    int channels() const override { return convolution_.channels; }
     std::int64_t scratch_bytes(Backend backend, const RowBlock& block) const override;
     void run(Queue& queue, const RowBlock& block, const std::byte* in, std::byte* out,
              std::byte* scratch) const override;
@@ -28,8 +33,14 @@ class ConvolveJob : public StreamJob {
     const Convolution& convolution() const { return convolution_; }
 
   private:
+    /// Rows of the dataset that one row of the image is: in colour each pixel is one.
+    std::int64_t rows_per_line() const;
+    /// The block in rows of the image.
+    RowBlock in_lines(const RowBlock& block) const;
+
     Convolution convolution_;
     StreamShape shape_;
+    std::vector<std::string> notes_;
 };
 
 /// Reads [convolve]: row_taps and column_taps (see parse_taps), boundary (default reflect) and fill

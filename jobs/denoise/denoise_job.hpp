@@ -17,15 +17,15 @@ std::unique_ptr<KindParameters> parse_denoise(TableReader& table);
 
 /// The lines of a [denoise] to start from.
 inline constexpr std::string_view denoise_sample =
-    R"(method = "nlm"                  # non-local means; bm4d: better and slower, without strength
+    R"(method = "nlm"                  # non-local means; bm4d: collaborative filtering, better
 sigma = "auto"                  # of the noise, in the input's units: a number, or estimated
-strength = 0.6                  # the more the smoother
+# strength = 0.6                # of nlm alone: the more the smoother
 stabilise = "none"              # anscombe: the input counts photons
-patch = [3, 3, 3]               # extents along z, y and x, each 1 to 8; of an image [1, 3, 3];
-                                # for bm4d [4, 4, 4] or [1, 4, 4]
-window = [11, 11, 11]           # where similar patches are looked for: odd
+# patch = [3, 3, 3]             # extents along z, y and x, each 1 to 8; nlm [3, 3, 3], bm4d
+                                # [4, 4, 4]; of an image 1 along z
+# window = [11, 11, 11]         # where similar patches are looked for: odd; of an image 1 along z
 count = 16                      # of the most similar, 1 to 64
-step = 1                        # from one reference patch to the next, no more than a patch; for
+# step = 1                      # from one reference patch to the next, no more than a patch; nlm 1,
                                 # bm4d 3
 # threshold = inf               # the largest distance: mean of squared differences
 )";

@@ -59,8 +59,9 @@ std::unique_ptr<KindParameters> parse_match(TableReader& table);
 
 /// The lines of a [match] to start from.
 inline constexpr std::string_view match_sample =
-    R"(patch = [3, 3, 3]               # extents along z, y and x, each 1 to 8; of an image [1, 3, 3]
-window = [11, 11, 11]           # where similar ones are looked for: odd, the reference in the middle
+    R"(# patch = [3, 3, 3]             # extents along z, y and x, each 1 to 8; of an image [1, 3, 3]
+# window = [11, 11, 11]         # where similar ones are looked for: odd, the reference in the
+                                # middle; of an image [1, 11, 11]
 count = 16                      # of the most similar, 1 to 64
 step = 1                        # from one reference to the next
 threshold = inf                 # the largest distance: mean of squared differences

@@ -115,6 +115,8 @@ void check_fit(const MatchKeys& keys, const Volume& volume, const std::string& t
 } // namespace
 
 MatchKeys parse_match_keys(TableReader& table, MatchKeys keys) {
+    keys.has_patch = table.has("patch");
+    keys.has_window = table.has("window");
     keys.patch = parse_extents(table, "patch", keys.patch);
     check_patch(table, keys.patch);
     keys.window = parse_extents(table, "window", keys.window);
@@ -136,7 +138,14 @@ std::string match_keys_text(const MatchKeys& keys) {
            toml_text(selection_names.at(static_cast<std::size_t>(keys.selection))) + "\n";
 }
 
-Match make_match(const MatchKeys& keys, const Volume& volume, const std::string& table) {
+Match make_match(const MatchKeys& given, const Volume& volume, const std::string& table) {
+    MatchKeys keys = given;
+    if (volume.is_image && !keys.has_patch) {
+        keys.patch[0] = 1;
+    }
+    if (volume.is_image && !keys.has_window) {
+        keys.window[0] = 1;
+    }
     check_fit(keys, volume, table);
     Match match;
     match.volume = volume.shape;

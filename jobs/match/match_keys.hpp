@@ -14,6 +14,9 @@ namespace runner {
 struct MatchKeys {
     std::vector<std::int64_t> patch = {3, 3, 3};
     std::vector<std::int64_t> window = {11, 11, 11};
+    /// Whether the file gives them. Of an image those that it does not give have 1 along z.
+    bool has_patch = false;
+    bool has_window = false;
     std::int64_t count = 16;
     std::int64_t step = 1;
     double threshold = std::numeric_limits<double>::infinity();

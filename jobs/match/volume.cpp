@@ -2,6 +2,7 @@
 #include "jobs/match/volume.hpp"
 
 #include "base/error.hpp"
+#include "jobs/convert_hint.hpp"
 #include "jobs/toml_text.hpp"
 
 #include <algorithm>
@@ -59,15 +60,25 @@ Volume make_volume(const JobInput& input, std::string_view kind) {
         throw Error(ExitCode::input, {"the input holds no elements", "input.dataset",
                                       "its shape is " + shape_text(array.shape), ""});
     }
+    if (input.channels.value_or(1) > 1) {
+        throw Error(ExitCode::input,
+                    {name + " does not take colour", "input.dataset",
+                     "the file marks the last axis of " + shape_text(array.shape) + " as the " +
+                         std::to_string(*input.channels) + " channels of a colour image",
+                     "Store each channel as a dataset of its own, or mark the dataset as a volume: "
+                     "interpretation = \"image\""});
+    }
     if (array.type != ElementType::uint8 && array.type != ElementType::uint16 &&
         array.type != ElementType::float32) {
-        throw Error(ExitCode::input, {name + " does not take this element type", "input.dataset",
-                                      "it is " + std::string(name_of(array.type)),
-                                      "Convert it to uint8, uint16 or float32"});
+        throw Error(ExitCode::input,
+                    {name + " does not take this element type", "input.dataset",
+                     "it is " + std::string(name_of(array.type)) + ", not uint8, uint16 or float32",
+                     convert_hint(input.source, "float32")});
     }
     Volume volume;
     volume.type = array.type;
     volume.source = input.source;
+    volume.is_image = array.shape.size() == 2;
     std::copy(array.shape.rbegin(), array.shape.rend(), volume.shape.rbegin());
     return volume;
 }

@@ -17,6 +17,7 @@ struct Volume {
     ElementType type = ElementType::float32;
     std::array<std::int64_t, 3> shape = {1, 1, 1};
     InputDataset source = {}; ///< for messages
+    bool is_image = false;    ///< of two axes
 
     std::int64_t row_bytes() const { return shape[2] * size_of(type); }
     std::int64_t layer_voxels() const { return shape[1] * shape[2]; }
@@ -24,7 +25,7 @@ struct Volume {
 };
 
 /// The input as a volume; `kind` for messages. @throws Error (input): more than three axes or less
-/// than two, an empty one, another element type.
+/// than two, an empty one, colour, another element type.
 Volume make_volume(const JobInput& input, std::string_view kind);
 
 /// The greatest magnitude of the values of rows [first, first + rows), on the host.

@@ -165,7 +165,7 @@ LINES = [
     ("job is a device", None, ["/dev/zero"], 2, ["not a regular file"]),
     ("job over 1 MiB", *bad_job(b"#" * (2 ** 20 + 1)), 2, ["1.00 MiB"]),
     ("job is empty", *bad_job(b""), 2, ["kind is missing"]),
-    ("job is HDF5", None, ["in.h5"], 2, ["in.h5:1:1"]),
+    ("job is HDF5", None, ["in.h5"], 2, ["it is an HDF5 file"]),
     ("job of no UTF-8", *bad_job(b'kind = "\xff\xfe"\n'), 2, ["bad.toml:1:"]),
     ("job of an assertion", *bad_job(b"[:s]]\n"), 2, ["bad.toml:1:"]),
     ("job of 300 brackets", *bad_job(b"a = " + b"[" * 300 + b"]" * 300), 2, ["nested too deeply"]),

@@ -402,7 +402,8 @@ def test_names_of_datasets():
     assert shown("other.h5")[0] == "/deep/image"
     with h5py.File("one.h5", "a") as file:
         file["more"] = array
-    bad(3, ["/frames", "/deep/image", "/more"], "convert", "one.h5", "x.npy")
+    bad(3, ["several datasets", "/deep/image", "/more", "Name one: one.h5:/"], "convert", "one.h5",
+        "x.npy")
     good("convert", "one.h5:/more", "x.npy")
 
 

@@ -181,8 +181,8 @@ TEST(ConvolveJob, RefusesInputsItDoesNotTake) {
     EXPECT_EQ(failure(*parameters, {ElementType::float32, {0, 5}}).first, 3);
     EXPECT_EQ(failure(*parameters, {ElementType::int32, {5, 5}}),
               std::pair(3, std::string("convolve does not take this element type (input.dataset): "
-                                       "it is int32. Convert it to uint8, uint16, float32 or "
-                                       "float64")));
+                                       "it is int32, not uint8, uint16, float32 or float64. "
+                                       "Generate it as float64")));
     EXPECT_EQ(failure(*parameters, {ElementType::uint8, {5, 5}}, ElementType::int8),
               std::pair(2, std::string("convolve does not make this element type (output.dtype): "
                                        "it is int8. Write uint8, uint16, float32 or float64")));

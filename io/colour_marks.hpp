@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include <hdf5.h>
+
+namespace runner {
+
+/// What the attributes of an open dataset say of its last axis, as DatasetInfo::channels. They are
+/// NeXus' `interpretation` ("rgb-image", "rgba-image", "image" and others), else HDF5's own
+/// convention for images (CLASS, IMAGE_SUBCLASS and INTERLACE_MODE). Nothing where they do not fit
+/// the shape.
+std::optional<int> marked_channels(hid_t dataset, std::span<const std::int64_t> shape);
+
+/// Marks an open dataset of that shape as images with so many channels (1: no axis of colour), by
+/// both conventions where they have a word for it. `file` is for messages. @throws Error (output).
+void mark_image(hid_t dataset, const std::string& file, std::span<const std::int64_t> shape,
+                int channels);
+
+} // namespace runner

@@ -1,0 +1,225 @@
+"""Colour images, channel by channel, against scipy: colour_runs.py RUNNER MPIRUN.
+
+Taps are multiples of 1/8 and samples whole numbers, so every sum is exact in float32: what scipy
+makes of each channel in float64 is what must be written, to the bit.
+"""
+import itertools
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import h5py
+import numpy as np
+from PIL import Image
+from scipy.ndimage import convolve1d
+
+ROW_TAPS = [0.125, 0.25, 0.5, 0.375, 0.125]
+COLUMN_TAPS = [0.25, 0.125, 0.5, 0.125, 0.25, 0.125, 0.375]
+JOB = '''kind = "convolve"
+[input]
+file = "in.h5"
+dataset = "/image"
+[output]
+file = "out.h5"
+overwrite = true
+sync = false
+[run]
+backend = "cpu"
+[convolve]
+row_taps = {row}
+column_taps = {column}
+boundary = "reflect"
+'''
+
+
+def call(*arguments, launch=()):
+    return subprocess.run([*launch, RUNNER, *arguments], capture_output=True, text=True, timeout=120)
+
+
+def good(*arguments, launch=()):
+    done = call(*arguments, launch=launch)
+    assert done.returncode == 0, f"{arguments}: {done.returncode}\n{done.stdout}{done.stderr}"
+    return done
+
+
+def samples(shape, kind):
+    most = {"uint8": 256, "uint16": 4096}.get(kind, 1000)
+    return np.random.default_rng(list(shape)).integers(0, most, shape).astype(kind)
+
+
+def store(array, **marks):
+    with h5py.File("in.h5", "w") as file:
+        file["image"] = array
+        for name, value in marks.items():
+            file["image"].attrs[name] = value
+
+
+def wanted(array, boundary):
+    """Each channel by itself; the boundary's names are scipy's."""
+    out = np.empty_like(array)
+    for at in np.ndindex(*array.shape[:-3]):
+        for channel in range(array.shape[-1]):
+            image = array[at][..., channel].astype("f8")
+            image = convolve1d(image, ROW_TAPS, axis=1, mode=boundary, cval=0)
+            image = convolve1d(image, COLUMN_TAPS, axis=0, mode=boundary, cval=0)
+            if array.dtype.kind == "u":
+                image = np.clip(np.rint(image), 0, np.iinfo(array.dtype).max)
+            out[at][..., channel] = image
+    return out
+
+
+def made():
+    with h5py.File("out.h5") as file:
+        attributes = dict(file["image"].attrs)
+        return file["image"][...], attributes
+
+
+def run(*settings, launch=(), boundary="reflect"):
+    settings = [f'convolve.boundary="{boundary}"', *settings]
+    more = [word for setting in settings for word in ("--set", setting)]
+    return good("job.toml", "--quiet", *more, launch=launch)
+
+
+def test_every_type_boundary_and_cut():
+    kinds = ["uint8", "uint16", "float32", "float64"]
+    shapes = [(37, 53, 3), (2, 19, 140, 4), (5, 1, 3), (1, 2, 4)]
+    boundaries = ["constant", "nearest", "reflect", "mirror", "wrap"]
+    cuts = [[], ["run.chunk_rows=1", "run.lanes=3"], ["run.chunk_rows=300"]]
+    for (at, kind), shape in itertools.product(enumerate(kinds), shapes):
+        array = samples(shape, kind)
+        store(array, interpretation="rgb-image" if shape[-1] == 3 else "rgba-image")
+        for number, boundary in enumerate(boundaries):
+            done = run(*cuts[(at + number) % 3], boundary=boundary)
+            assert done.stderr == "", done.stderr
+            result, attributes = made()
+            assert result.dtype == array.dtype and result.shape == array.shape
+            right = wanted(array, boundary)
+            assert (result == right).all(), (kind, shape, boundary)
+            assert attributes["interpretation"] == f"rgb{'a' if shape[-1] == 4 else ''}-image"
+
+
+def test_ranks_compression_and_verify():
+    array = samples((3, 61, 47, 3), "uint8")
+    store(array, interpretation="rgb-image")
+    for ranks, boundary in itertools.product([2, 5], ["wrap", "mirror"]):
+        launch = [*MPIRUN, "-n", str(ranks)]
+        run("run.chunk_rows=500", launch=launch, boundary=boundary)
+        assert (made()[0] == wanted(array, boundary)).all(), (ranks, boundary)
+    run("output.chunk=[1, 16, 20, 3]", 'output.compression="deflate"', "output.shuffle=true")
+    assert (made()[0] == wanted(array, "reflect")).all()
+    good("verify", "out.h5", "--recompute", "40")
+
+
+def test_wide_tiles_and_long_taps():
+    """Rows of several tiles, and a radius larger than the image."""
+    array = samples((9, 30000, 3), "uint8")
+    store(array, interpretation="rgb-image")
+    run()
+    assert (made()[0] == wanted(array, "reflect")).all()
+    array = samples((11, 13, 3), "float32")
+    store(array, interpretation="rgb-image")
+    taps = [0.0] * 257
+    taps[0], taps[128], taps[200] = 0.5, 0.25, 1.0
+    for boundary in ["reflect", "wrap", "nearest", "mirror"]:
+        run(f"convolve.row_taps={taps}", "convolve.column_taps=[1.0]", boundary=boundary)
+        right = convolve1d(array.astype("f8"), taps, axis=1, mode=boundary)
+        assert (made()[0] == right).all(), boundary
+
+
+def test_marks():
+    array = samples((20, 30, 3), "uint8")
+    hdf5 = {"CLASS": np.bytes_("IMAGE"), "IMAGE_VERSION": np.bytes_("1.2"),
+            "IMAGE_SUBCLASS": np.bytes_("IMAGE_TRUECOLOR")}
+    pixels = {**hdf5, "INTERLACE_MODE": np.bytes_("INTERLACE_PIXEL")}
+    right = wanted(array, "reflect")
+    for marks in [pixels, hdf5, {"interpretation": "rgb-image"}]:
+        store(array, **marks)
+        run()
+        result, attributes = made()
+        assert (result == right).all(), marks
+        assert attributes["CLASS"] == b"IMAGE" and attributes["IMAGE_SUBCLASS"] == b"IMAGE_TRUECOLOR"
+        assert attributes["INTERLACE_MODE"] == b"INTERLACE_PIXEL"
+    # An axis of the image where the file says so, and with a warning where it says nothing.
+    volume = np.stack([convolve1d(convolve1d(frame.astype("f8"), ROW_TAPS, axis=1, mode="reflect"),
+                                  COLUMN_TAPS, axis=0, mode="reflect") for frame in array])
+    volume = np.clip(np.rint(volume), 0, 255)
+    store(array, interpretation="image")
+    assert run().stderr == ""
+    assert (made()[0] == volume).all()
+    store(array)
+    done = run()
+    assert (made()[0] == volume).all()
+    assert "warning: the last axis may be colour (in.h5:/image)" in done.stderr, done.stderr
+    assert 'interpretation = "rgb-image"' in done.stderr
+    assert "may be colour" in good("plan", "job.toml").stderr
+    # Marks that do not fit the shape are none.
+    store(array[..., :2], interpretation="rgb-image")
+    assert run().stderr == ""
+
+
+def test_other_kinds():
+    store(samples((20, 30, 3), "uint8"), interpretation="rgb-image")
+    for kind in ["denoise", "match"]:
+        dataset = "matches" if kind == "match" else "image"
+        pathlib.Path("other.toml").write_text(
+            f'kind = "{kind}"\n[input]\nfile = "in.h5"\ndataset = "/image"\n[output]\n'
+            f'file = "other.h5"\ndataset = "/{dataset}"\n[{kind}]\npatch = [1, 3, 3]\n')
+        done = call("other.toml", "--quiet")
+        assert done.returncode == 3 and f"{kind} does not take colour" in done.stderr, done.stderr
+        assert not os.path.exists("other.h5")
+
+
+def test_pictures():
+    """A photo's way: PNG, HDF5, blurred, PNG again; 16 bits and transparency keep their colour."""
+    array = samples((25, 31, 3), "uint8")
+    Image.fromarray(array).save("photo.png")
+    good("convert", "photo.png", "in.h5:/image")
+    run()
+    good("convert", "out.h5:/image", "blurred.png")
+    right = wanted(array, "reflect")
+    with Image.open("blurred.png") as image:
+        assert image.mode == "RGB" and (np.asarray(image) == right).all()
+    good("render", "out.h5:/image", "shown.png", "--size", "31")
+    with Image.open("shown.png") as image:
+        assert (np.asarray(image) == right).all()
+    array = samples((25, 31, 4), "uint8")
+    store(array, interpretation="rgba-image")
+    good("render", "in.h5:/image", "shown.png", "--size", "31")
+    with Image.open("shown.png") as image:
+        assert (np.asarray(image) == array[..., :3]).all()
+    done = call("convert", "in.h5:/image", "x.png")
+    assert done.returncode == 2 and "4 channels" in done.stderr, done.stderr
+    array = samples((25, 31, 3), "uint16")
+    store(array, interpretation="rgb-image")
+    good("convert", "in.h5:/image", "deep.png")
+    good("convert", "deep.png", "back.h5:/image")
+    with h5py.File("back.h5") as file:
+        assert (file["image"][...] == array).all()
+        assert file["image"].attrs["interpretation"] == "rgb-image"
+
+
+def main():
+    global RUNNER, MPIRUN
+    RUNNER = os.path.abspath(sys.argv[1])
+    MPIRUN = [sys.argv[2], "--allow-run-as-root", "--oversubscribe"]
+    failures = 0
+    for name, test in list(globals().items()):
+        if not name.startswith("test_") or not all(word in name for word in sys.argv[3:]):
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            os.chdir(folder)
+            pathlib.Path("job.toml").write_text(JOB.format(row=ROW_TAPS, column=COLUMN_TAPS))
+            try:
+                test()
+                print(f"{name}: good")
+            except Exception as error:  # reported; the other tests still run
+                failures += 1
+                print(f"{name}: {type(error).__name__}: {error}")
+            os.chdir("/")
+    return failures
+
+
+if __name__ == "__main__":
+    sys.exit(main() > 0)

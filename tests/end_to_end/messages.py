@@ -1,0 +1,236 @@
+"""What the program tells of inputs, plans and results: messages.py RUNNER [WORD...]"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import h5py
+import numpy as np
+
+RUNNER = ""
+DATA = pathlib.Path(__file__).resolve().parents[1] / "data"
+CONVOLVE = ('kind = "convolve"\n[input]\nfile = "in.h5"\ndataset = "/x"\n[output]\nfile = "out.h5"\n'
+            'sync = false\n{output}[run]\nbackend = "cpu"\n[convolve]\nrow_taps = [1.0]\n'
+            'column_taps = [1.0]\n')
+
+
+def call(*arguments):
+    return subprocess.run([RUNNER, *map(str, arguments)], capture_output=True, text=True,
+                          timeout=120)
+
+
+def good(*arguments):
+    done = call(*arguments)
+    assert done.returncode == 0, f"{arguments}: {done}"
+    return done.stdout
+
+
+def bad(code, words, *arguments):
+    done = call(*arguments)
+    errors = [line for line in done.stderr.splitlines() if line.startswith("runner: error: ")]
+    assert done.returncode == code and len(errors) == 1, f"{arguments}: {done}"
+    for word in words:
+        assert word in done.stderr, f"{arguments}: no {word} in {done.stderr}"
+    return done.stderr
+
+
+def store(name="in.h5", **datasets):
+    with h5py.File(name, "w") as file:
+        for dataset, array in datasets.items():
+            file[dataset] = array
+
+
+def test_links():
+    array = np.arange(20, dtype="u2").reshape(4, 5)
+    store("far.h5", x=array)
+    os.mkdir("below")
+    with h5py.File("links.h5", "w") as file:
+        file["there"] = h5py.ExternalLink("far.h5", "/x")
+        file["gone"] = h5py.ExternalLink("none.h5", "/x")
+        file["secret"] = h5py.ExternalLink("/etc/hostname", "/x")
+        file["group/soft"] = h5py.SoftLink("/there")
+        file["group/broken"] = h5py.SoftLink("/nothing")
+        file["way"] = h5py.SoftLink("/group")
+    text = good("inspect", "links.h5")
+    assert "0 datasets, 6 links" in text, text
+    lines = {line.split("  ")[0]: line for line in text.splitlines()}
+    assert lines["/there"] == "/there  external link to far.h5:/x  uint16 [4, 5]", text
+    assert lines["/group/soft"] == "/group/soft  soft link to /there  uint16 [4, 5]", text
+    assert lines["/gone"].endswith("which is not there") and "  dangling: " in lines["/gone"], text
+    assert lines["/group/broken"].endswith("soft link to /nothing  dangling"), text
+    assert "dangling: " in lines["/secret"], text
+    assert lines["/way"].endswith("soft link to /group  group"), text
+    links = json.loads(good("inspect", "links.h5", "--json"))["links"]
+    assert {"path": "/there", "kind": "external link", "target": "far.h5:/x",
+            "leads_to": "uint16 [4, 5]"} in links, links
+    bad(3, ["several datasets", "/group/soft, /there", "Name one: links.h5:/"], "convert", "links.h5",
+        "x.npy")
+    with h5py.File("one.h5", "w") as file:
+        file["there"] = h5py.ExternalLink("far.h5", "/x")
+        file["gone"] = h5py.ExternalLink("none.h5", "/x")
+    good("convert", "one.h5", "one.npy")
+    assert (np.load("one.npy") == array).all()
+    with h5py.File("none_at_all.h5", "w") as file:
+        file["gone"] = h5py.SoftLink("/x")
+    bad(3, ["no dataset to open", "none of its 1 link leads to one"], "convert", "none_at_all.h5",
+        "x.npy")
+
+
+def test_newer_hdf5():
+    file = DATA / "hdf5-2.0-chunked.h5"
+    for arguments in [["inspect", file], ["convert", f"{file}:/image", "x.npy"]]:
+        told = bad(3, ["bad version number", "A newer HDF5 wrote it", ", used here, cannot read",
+                       "h5repack --low=0 --high=2 -f GZIP=1", 'libver=("earliest", "v110")'],
+                   *arguments)
+        assert h5py.version.hdf5_version in told, told
+
+
+def test_methods_of_denoise():
+    """The template with its method changed is bm4d with bm4d's own keys."""
+    template = good("init", "denoise")
+    changed = template.replace('method = "nlm"', 'method = "bm4d"')
+    assert changed != template
+    pathlib.Path("job.toml").write_text(changed)
+    explained = good("explain", "job.toml")
+    assert "patch = [4, 4, 4]" in explained and "step = 3" in explained, explained
+    pathlib.Path("job.toml").write_text(template)
+    explained = good("explain", "job.toml")
+    assert "patch = [3, 3, 3]" in explained and "strength = 0.6" in explained, explained
+
+
+def test_images_of_two_axes():
+    image = np.random.default_rng(1).normal(100, 5, (30, 40)).astype("f4")
+    store(flat=image, deep=image[None])
+    for kind, lines in [("denoise", 'method = "nlm"\n'), ("denoise", 'method = "bm4d"\n'),
+                        ("match", "")]:
+        patch = [1, 4, 4] if "bm4d" in lines else [1, 3, 3]
+        dataset = "m" if kind == "match" else "x"
+        results = {}
+        for name, source, more in [
+                ("usual", "flat", ""),
+                ("given", "deep", f"patch = {patch}\nwindow = [1, 11, 11]\n")]:
+            pathlib.Path("job.toml").write_text(
+                f'kind = "{kind}"\n[input]\nfile = "in.h5"\ndataset = "/{source}"\n[output]\n'
+                f'file = "{name}.h5"\ndataset = "/{dataset}"\noverwrite = true\nsync = false\n'
+                f'[run]\nbackend = "cpu"\n[{kind}]\n{lines}{more}')
+            good("job.toml", "--quiet")
+            with h5py.File(f"{name}.h5") as file:
+                found = file[f"{dataset}/distance" if kind == "match" else dataset]
+                results[name] = found[...].reshape(-1)
+        assert results["usual"].tobytes() == results["given"].tobytes(), (kind, lines)
+    pathlib.Path("job.toml").write_text(
+        'kind = "match"\n[input]\nfile = "in.h5"\ndataset = "/flat"\n[output]\nfile = "o.h5"\n'
+        "[match]\npatch = [3, 3, 3]\n")
+    bad(2, ["Of an image it has 1 along z"], "job.toml")
+
+
+def test_job_files():
+    store(x=np.ones((4, 5)))
+    bad(2, ["in.h5", "it is an HDF5 file", "runner inspect in.h5"], "in.h5")
+    pathlib.Path("large.h5").write_bytes(pathlib.Path("in.h5").read_bytes() + bytes(2 << 20))
+    bad(2, ["it is an HDF5 file"], "large.h5")
+    job = CONVOLVE.format(output='chunk = [2, 2]\ncompression = "gzip"\n')
+    pathlib.Path("job.toml").write_text(job)
+    bad(2, ["job.toml:9:15:", 'did you mean "deflate"?'], "job.toml")
+    good_job = CONVOLVE.format(output="")
+    for key, word in [("file", "in.h5"), ("dataset", "/x"), ("backend", "cpu"),
+                      ("backend", "native"), ("file", "./in.h5"), ("backend", "true_cpu")]:
+        lines = [f"{key} = {word} # a note" if line.startswith(f"{key} =") else line
+                 for line in good_job.splitlines()]
+        pathlib.Path("job.toml").write_text("\n".join(lines) + "\n")
+        bad(2, [f'text takes quotes: {key} = "{word}"'], "job.toml")
+    # Other faults of a file are not taken for a missing quote.
+    for line in ['name = "open', "name = [1, 2", "lanes = 08"]:
+        pathlib.Path("job.toml").write_text(line + "\n" + good_job)
+        assert "text takes quotes" not in bad(2, ["job.toml:"], "job.toml")
+
+
+def test_reports():
+    store(x=np.ones((4, 5)))
+    pathlib.Path("list.json").write_text("[1, 2]")
+    pathlib.Path("text.json").write_text("a report")
+    for name, why in [("in.h5", "it is an HDF5 file"), ("text.json", "it is not JSON"),
+                      ("list.json", "it is JSON without what a report holds")]:
+        for page in [[], ["--page", "page.html"]]:
+            told = bad(3, ["this is no report of runner", name, why], "report", name)
+            assert "json.exception" not in told, told
+
+
+def test_files_that_are_no_hdf5():
+    """Samples of 16 bits, all large, are not text."""
+    pathlib.Path("raw.h5").write_bytes((np.arange(2000) % 60 + 0x2020 + 256 * 7).astype("<u2"))
+    told = bad(3, ["does not begin as an HDF5 file", "--shape Z,Y,X --dtype TYPE"], "inspect",
+               "raw.h5")
+    assert "text" not in told, told
+    pathlib.Path("note.h5").write_text("This is a note, no data.\n" * 40)
+    bad(3, ["it looks like text"], "inspect", "note.h5")
+
+
+def test_what_was_made():
+    made = good("generate", "index", "a.h5", "--shape", "40,50", "--dtype", "uint16")
+    size = pathlib.Path("a.h5").stat().st_size
+    assert made == f"a.h5:/data: uint16 [40, 50], {size / 1024:.3g} KiB\n", made
+    assert good("convert", "a.h5", "b.npy").startswith("b.npy: uint16 [40, 50], ")
+    assert good("convert", "a.h5", "c.h5:/deep/x").startswith("c.h5:/deep/x: uint16 [40, 50], ")
+    assert good("convert", "a.h5", "d.png").startswith("d.png: 50 x 40 pixels, ")
+    assert good("render", "a.h5:/data", "e.png", "--size", "25").splitlines()[-1].startswith(
+        "e.png: 25 x 20 pixels, ")
+    good("generate", "index", "f.h5", "--shape", "3,4,5", "--dtype", "uint8")
+    made = good("convert", "f.h5", "f.png", "--frames", "all")
+    assert made == "3 pictures, f-000000.png to f-000002.png\n", made
+    made = good("render", "f.h5:/data", "g.png", "--frames", "1:2")
+    assert made == "1 picture, g-000001.png\n", made
+
+
+def test_plan():
+    store(x=np.ones((40, 50)))
+    pathlib.Path("job.toml").write_text(CONVOLVE.format(output='dtype = "float32"\n'))
+    text = good("plan", "job.toml", "--set", "run.chunk_rows=40")
+    assert text.startswith("reads in.h5:/x, float64 [40, 50]\nwrites out.h5:/x, float32 [40, 50]\n")
+    assert "1 frame of 40 rows" in text and ", 1 chunk\n" in text, text
+    assert "chunks of 1 row, " in good("plan", "job.toml", "--set", "run.chunk_rows=1")
+    plan = json.loads(good("plan", "job.toml", "--json"))
+    assert plan["input"] == {"file": "in.h5", "dataset": "/x", "dtype": "float64",
+                             "shape": [40, 50]}
+    assert plan["outputs"] == [{"file": "out.h5", "dataset": "/x", "dtype": "float32",
+                                "shape": [40, 50]}]
+
+
+def test_last_line_of_a_batch():
+    for number in range(3):
+        store(f"in{number}.h5", x=np.ones((4, 5)))
+    pathlib.Path("job.toml").write_text(
+        CONVOLVE.format(output="").replace('file = "in.h5"\n', "").replace('file = "out.h5"\n', "")
+        + '[batch]\ninputs = ["in*.h5"]\noutput = "made/{stem}.h5"\nstate = "state"\n')
+    os.mkdir("made")
+    done = call("batch", "job.toml")
+    assert done.returncode == 0 and "3 done, 0 failed" in done.stderr, done
+    assert "3 of 3 in all are done" in done.stderr, done
+    os.remove("made/in1.h5")
+    done = call("batch", "job.toml")
+    assert "1 done, 0 failed" in done.stderr and "3 of 3 in all are done" in done.stderr, done
+
+
+def main():
+    global RUNNER
+    RUNNER = os.path.abspath(sys.argv[1])
+    failures = 0
+    for name, test in list(globals().items()):
+        if not name.startswith("test_") or not all(word in name for word in sys.argv[2:]):
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            os.chdir(folder)
+            try:
+                test()
+                print(f"{name}: good")
+            except Exception as error:  # reported; the other tests still run
+                failures += 1
+                print(f"{name}: {type(error).__name__}: {error}")
+            os.chdir("/")
+    return failures
+
+
+if __name__ == "__main__":
+    sys.exit(main() > 0)
