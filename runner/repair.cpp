@@ -12,6 +12,8 @@
 #include "runner/version.hpp"
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 
 #include <unistd.h>
 
@@ -97,10 +99,20 @@ void mend(const RepairRequest& request, FinishedOutput& output, const std::vecto
     }
 }
 
+/// Where a link that the user names leads to: files are written without following any.
+std::string without_link(const std::string& file) {
+    std::error_code failure;
+    if (!std::filesystem::is_symlink(file, failure)) {
+        return file;
+    }
+    const std::filesystem::path target = std::filesystem::canonical(file, failure);
+    return failure ? file : target.string();
+}
+
 } // namespace
 
 Repair repair(const RepairRequest& request) {
-    FinishedOutput output = read_finished_output(request.file);
+    FinishedOutput output = read_finished_output(without_link(request.file));
     const FileLock lock(lock_path(output.file),
                         "runner repair, process " + std::to_string(::getpid()));
     Repair result{output.file, output.stored.array, std::ssize(output.runs), {}, {}};

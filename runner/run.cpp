@@ -4,6 +4,8 @@
 #include "base/sizes.hpp"
 #include "io/file_lock.hpp"
 #include "io/journal.hpp"
+#include "io/own_file.hpp"
+#include "io/own_parts.hpp"
 #include "runner/bind_rank.hpp"
 #include "runner/claim.hpp"
 #include "runner/complete_output.hpp"
@@ -75,6 +77,9 @@ void check_side_files(const RunCommand& command) {
         files.push_back(*command.trace);
     }
     for (const std::string& file : files) {
+        if (is_written_into(file)) {
+            continue;
+        }
         const std::filesystem::path folder = std::filesystem::path(file).parent_path();
         std::error_code ignored;
         if (!folder.empty() && !std::filesystem::is_directory(folder, ignored)) {
@@ -96,7 +101,8 @@ void check_side_files(const RunCommand& command) {
 
 void generate_input(const PreparedJob& prepared, int threads) {
     const JobFile::Input& input = prepared.file.input;
-    say("making " + input.file + " (" + size_text(byte_count(prepared.input.array)) + ")\n");
+    say("making " + input.file + " (" + size_text(byte_count(prepared.input.array)) +
+        ")\n");
     generate(*input.generate, input.file, input.dataset, threads);
 }
 
@@ -149,8 +155,8 @@ Beginning begin_output(const PreparedJob& prepared, const Ranks& ranks) {
 }
 
 std::string stopped_line(const PreparedJob& prepared, const Stopped& stopped) {
-    return "stopped by " + stopped.reason + ": " + stopped.done + prepared.file.output.file +
-           " are done; the same command goes on\n";
+    return "stopped by " + stopped.reason + ": " + stopped.done +
+           prepared.file.output.file + " are done; the same command goes on\n";
 }
 
 PreparedJob prepare(const RunCommand& command, const Ranks& ranks) {
@@ -230,6 +236,7 @@ ExitCode run_job(const RunCommand& command, const Ranks& ranks, Clock::time_poin
         (void)disk_space(prepared); // the output's folder is there
         lock = std::make_unique<FileLock>(lock_path(prepared.file.output.file),
                                           owner_text(binding.host));
+        check_own_parts(prepared.file.output.file, *lock);
         Prober prober;
         to_do = settle_output(prepared, prober);
         if (to_do == ToDo::make) {
