@@ -59,7 +59,7 @@ std::string dataset_text(const DatasetContent& dataset) {
         text += " in " + shape_text(dataset.chunk);
     }
     for (const std::string& filter : dataset.filters) {
-        text += ", " + filter;
+        text += ", " + printable(filter);
     }
     text += ", " + size_text(dataset.stored_bytes) + " stored";
     if (dataset.offset) {
@@ -107,7 +107,7 @@ std::string inspect_text(const std::string& file, const std::string& dataset) {
         return dataset_text(dataset_content(file, dataset));
     }
     const FileContent content = file_content(file);
-    std::string text = file + "  " + content.format + ", " + size_text(content.bytes) + ", " +
+    std::string text = printable(file) + "  " + content.format + ", " + size_text(content.bytes) + ", " +
                        std::to_string(content.datasets.size()) +
                        (content.datasets.size() == 1 ? " dataset\n" : " datasets\n") +
                        attributes_text(content.attributes, "    ");

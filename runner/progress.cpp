@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/progress.hpp"
 
+#include "base/printable.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -86,7 +88,7 @@ ProgressStyle progress_style(std::FILE* to) {
 }
 
 Progress::Progress(std::FILE* to, ProgressStyle style, std::string name)
-    : to_(to), style_(style), name_(std::move(name)) {}
+    : to_(to), style_(style), name_(printable(name)) {}
 
 void Progress::draw(const ProgressSnapshot& snapshot, std::string_view end) {
     std::string line = name_ + "  " + progress_text(snapshot);

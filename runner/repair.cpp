@@ -2,6 +2,7 @@
 #include "runner/repair.hpp"
 
 #include "base/error.hpp"
+#include "base/printable.hpp"
 #include "io/file.hpp"
 #include "io/file_lock.hpp"
 #include "io/row_geometry.hpp"
@@ -136,7 +137,7 @@ Repair repair(const RepairRequest& request) {
 std::string repair_text(const Repair& repair) {
     const std::string all = "all " + std::to_string(repair.runs) + " runs of rows are right\n";
     if (repair.rows.empty() && repair.checksums.empty()) {
-        return repair.file + ": nothing to repair, " + all;
+        return printable(repair.file) + ": nothing to repair, " + all;
     }
     std::string text;
     for (const RowRange& rows : make_row_set(repair.rows)) {
@@ -145,7 +146,7 @@ std::string repair_text(const Repair& repair) {
     for (const RowRange& rows : make_row_set(repair.checksums)) {
         text += "repaired: the checksum of " + rows_text(rows, repair.array) + "\n";
     }
-    return text + repair.file + ": " + all;
+    return text + printable(repair.file) + ": " + all;
 }
 
 } // namespace runner

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/run.hpp"
 
+#include "base/printable.hpp"
 #include "base/sizes.hpp"
 #include "io/file_lock.hpp"
 #include "io/journal.hpp"
@@ -54,7 +55,7 @@ double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-void say(const std::string& text) { (void)std::fputs(text.c_str(), stderr); }
+void say(const std::string& text) { (void)std::fputs(printable_lines(text).c_str(), stderr); }
 
 /// Size and time of a file, for the record.
 struct FileFacts {
@@ -101,7 +102,7 @@ void check_side_files(const RunCommand& command) {
 
 void generate_input(const PreparedJob& prepared, int threads) {
     const JobFile::Input& input = prepared.file.input;
-    say("making " + input.file + " (" + size_text(byte_count(prepared.input.array)) +
+    say("making " + printable(input.file) + " (" + size_text(byte_count(prepared.input.array)) +
         ")\n");
     generate(*input.generate, input.file, input.dataset, threads);
 }
@@ -155,8 +156,8 @@ Beginning begin_output(const PreparedJob& prepared, const Ranks& ranks) {
 }
 
 std::string stopped_line(const PreparedJob& prepared, const Stopped& stopped) {
-    return "stopped by " + stopped.reason + ": " + stopped.done +
-           prepared.file.output.file + " are done; the same command goes on\n";
+    return "stopped by " + printable(stopped.reason) + ": " + stopped.done +
+           printable(prepared.file.output.file) + " are done; the same command goes on\n";
 }
 
 PreparedJob prepare(const RunCommand& command, const Ranks& ranks) {
@@ -173,11 +174,13 @@ PreparedJob prepare(const RunCommand& command, const Ranks& ranks) {
 /// The last word of a run that found its output complete. A report would be of nothing.
 void tell_complete(const RunCommand& command, const std::string& output) {
     if (!command.quiet) {
-        say(output + " is complete already: nothing to do (--set output.overwrite=true makes it "
-                     "again)\n");
+        say(printable(output) +
+            " is complete already: nothing to do (--set output.overwrite=true makes it "
+            "again)\n");
     }
     if (!command.reports.empty() || command.trace) {
-        tell_warning("no report or trace is written, since " + output + " is complete already");
+        tell_warning("no report or trace is written, since " + printable(output) +
+                     " is complete already");
     }
 }
 
@@ -272,7 +275,7 @@ ExitCode run_claimed(const RunCommand& command, PreparedJob& prepared, const Ran
     if (ranks.first() && !command.quiet) {
         say(table + plan_text(plan));
         for (const std::string& note : beginning.notes) {
-            say("  " + note + "\n");
+            say("  " + printable(note) + "\n");
         }
     }
 
