@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/error.hpp"
 
+#include "base/printable.hpp"
+
 #include <system_error>
 #include <utility>
 
 namespace runner {
 
 std::string format_error(const ErrorText& text) {
-    std::string line = text.what;
+    std::string line = printable_lines(text.what);
     if (!text.where.empty()) {
-        line += " (" + text.where + ")";
+        line += " (" + printable(text.where) + ")";
     }
     if (!text.why.empty()) {
-        line += ": " + text.why;
+        line += ": " + printable(text.why);
     }
     if (!text.try_this.empty()) {
-        line += (line.ends_with('.') ? " " : ". ") + text.try_this;
+        line += (line.ends_with('.') ? " " : ". ") + printable(text.try_this);
     }
     return line;
 }

@@ -52,7 +52,7 @@ class OutOfMemory : public Error {
 /// What a std::bad_alloc means.
 OutOfMemory out_of_host_memory();
 
-/// "WHAT (WHERE): WHY. TRY" without the empty parts; what() of an Error is this.
+/// "WHAT (WHERE): WHY. TRY", what() of an Error: no empty parts; all but WHAT by printable().
 std::string format_error(const ErrorText& text);
 
 /// The text of an errno value, and for the ones with a usual remedy nothing more.

@@ -150,11 +150,13 @@ std::vector<Extent> data_extents(const OutputDataset& output) {
 
 /// The file and the dataset, as HDF5 lays them out; not the disk space.
 void lay_out(const OutputDataset& output) {
-    // HDF5 makes the file again over this one; the system's reason for a failure is told better
-    // here.
+    // Made here first, where links are refused and the system's reason for a failure is reported.
+    // HDF5 then makes it again, and only where nothing has the name (H5F_ACC_EXCL): it would follow
+    // a link that has come since.
     File(output.file, File::Mode::create).close();
+    (void)std::remove(output.file.c_str());
     const PropertyHandle access = file_access(output);
-    FileHandle file(H5Fcreate(output.file.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get()));
+    FileHandle file(H5Fcreate(output.file.c_str(), H5F_ACC_EXCL, H5P_DEFAULT, access.get()));
     if (!file.valid()) {
         throw_hdf5(ExitCode::output, "cannot create the file", output.file,
                    "Is another program using it?");

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/file.hpp"
 
+#include "io/own_file.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -32,6 +34,22 @@ int open_again(const char* path, int flags) {
     }
 }
 
+/// Empties a file that is there only once it is known not to be another's.
+int create_own(const std::string& path) {
+    const int made = open_own_file(path, O_RDWR | O_CREAT | O_EXCL);
+    if (made >= 0 || errno != EEXIST) {
+        return made;
+    }
+    const int found = open_own_file(path, O_RDWR);
+    if (found >= 0 && ::ftruncate(found, 0) != 0 && errno != EINVAL) { // EINVAL: of a device
+        const int failure = errno;
+        ::close(found);
+        errno = failure;
+        return -1;
+    }
+    return found;
+}
+
 std::string at_byte(const std::string& path, std::int64_t offset) {
     return path + ", byte " + std::to_string(offset);
 }
@@ -59,10 +77,11 @@ std::string errno_remedy(int number) {
 
 File::File(std::string path, Mode mode)
     : path_(std::move(path)), code_(mode == Mode::read ? ExitCode::input : ExitCode::output) {
-    const int flags = mode == Mode::read
-                          ? O_RDONLY
-                          : (mode == Mode::update ? O_RDWR : O_RDWR | O_CREAT | O_TRUNC);
-    descriptor_ = open_again(path_.c_str(), flags);
+    switch (mode) {
+    case Mode::read: descriptor_ = open_again(path_.c_str(), O_RDONLY); break;
+    case Mode::update: descriptor_ = open_own_file(path_, O_RDWR); break;
+    case Mode::create: descriptor_ = create_own(path_); break;
+    }
     if (descriptor_ < 0) {
         const int failure = errno;
         const std::filesystem::path folder = std::filesystem::path(path_).parent_path();

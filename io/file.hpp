@@ -11,7 +11,7 @@ namespace runner {
 
 /// An open file read and written at positions, from any number of threads at once. Every failure is
 /// an Error that names the file, the byte and the system's reason; interrupted and short calls go
-/// on.
+/// on. What is written is opened by open_own_file() (io/own_file.hpp), which refuses links.
 class File {
   public:
     enum class Mode {

@@ -2,11 +2,17 @@
 #include "io/file_lock.hpp"
 
 #include "base/error.hpp"
+#include "base/printable.hpp"
 #include "io/file.hpp"
+#include "io/own_file.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -18,15 +24,35 @@ namespace runner {
 namespace {
 
 [[noreturn]] void fail(const std::string& path, int number) {
+    const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+    std::error_code ignored;
+    if (number == ENOENT && !folder.empty() && !std::filesystem::exists(folder, ignored)) {
+        throw Error(ExitCode::output, {"cannot take the output's lock", path, errno_text(number),
+                                       "Make its folder: mkdir -p " + folder.string()});
+    }
     throw Error(ExitCode::output,
                 {"cannot take the output's lock", path, errno_text(number), errno_remedy(number)});
 }
 
+/// How every lock begins, so that no other file of the name is overwritten.
+constexpr std::string_view mark = "runner lock: ";
+
+std::string content(int descriptor) {
+    std::array<char, 256> text{};
+    const ssize_t length = ::pread(descriptor, text.data(), text.size(), 0);
+    return {text.data(), static_cast<std::size_t>(length > 0 ? length : 0)};
+}
+
+/// Also one that is empty, cut short in its mark or of zeros, as a kill or a power cut leaves it.
+bool is_lock(std::string_view text) {
+    return text.starts_with(mark) || mark.starts_with(text) ||
+           text.find_first_not_of('\0') == std::string_view::npos;
+}
+
 std::string owner_in(int descriptor) {
-    std::array<char, 256> owner{};
-    const ssize_t length = ::pread(descriptor, owner.data(), owner.size() - 1, 0);
-    const std::string line(owner.data(), static_cast<std::size_t>(length > 0 ? length : 0));
-    return line.substr(0, line.find('\n'));
+    std::string text = content(descriptor);
+    text.resize(std::min(text.find('\n'), text.size()));
+    return printable(text.starts_with(mark) ? text.substr(mark.size()) : text);
 }
 
 [[noreturn]] void refuse(const std::string& path, int descriptor) {
@@ -46,7 +72,7 @@ std::string owner_in(int descriptor) {
 bool is_named(const std::string& path, int descriptor) {
     struct stat named {};
     struct stat open {};
-    return ::stat(path.c_str(), &named) == 0 && ::fstat(descriptor, &open) == 0 &&
+    return ::lstat(path.c_str(), &named) == 0 && ::fstat(descriptor, &open) == 0 &&
            named.st_dev == open.st_dev && named.st_ino == open.st_ino;
 }
 
@@ -83,7 +109,14 @@ std::string lock_path(const std::string& file) { return file + ".lock"; }
 
 FileLock::FileLock(std::string path, const std::string& owner) : path_(std::move(path)) {
     for (;;) {
-        Descriptor file{::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)};
+        Descriptor file{open_own_file(path_, O_RDWR | O_CREAT | O_EXCL)};
+        const bool is_new = file.number >= 0;
+        if (!is_new && errno == EEXIST) {
+            file.number = open_own_file(path_, O_RDWR);
+            if (file.number < 0 && errno == ENOENT) {
+                continue; // its holder has just removed it
+            }
+        }
         if (file.number < 0) {
             fail(path_, errno);
         }
@@ -105,14 +138,21 @@ FileLock::FileLock(std::string path, const std::string& owner) : path_(std::move
         if (!is_named(path_, file.number)) {
             continue;
         }
-        write_owner(path_, file.number, owner + "\n");
+        was_left_ = !is_new;
+        if (was_left_ && !is_lock(content(file.number))) {
+            throw Error(ExitCode::output,
+                        {"cannot take the output's lock", path_,
+                         "a file of that name is there, and it is no lock of this program",
+                         "Move it away, or name another output.file"});
+        }
+        write_owner(path_, file.number, std::string(mark) + owner + "\n");
         descriptor_ = std::exchange(file.number, -1);
         return;
     }
 }
 
 std::optional<std::string> lock_owner(const std::string& path) {
-    const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+    const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)};
     struct flock whole {};
     whole.l_type = F_WRLCK;
     whole.l_whence = SEEK_SET;

@@ -16,21 +16,26 @@ class LockHeld : public Error {
 
 /// Keeps a second program from working on the same output, on this host or on another that shares
 /// the file system: the system's lock on a file made for it, which goes when the process does,
-/// however it ends. The file says who holds it; one that nobody holds means nothing.
+/// however it ends. The file says who holds it; one that nobody holds was left by a process that
+/// was killed.
 class FileLock {
   public:
     /// Makes and locks the file. `owner`: a line for those who find it locked.
     /// @throws LockHeld (output) with the owner's line when another process holds it; Error
-    /// (output).
+    /// (output), also where a link or a file of other content has the name.
     FileLock(std::string path, const std::string& owner);
     FileLock(const FileLock&) = delete;
     FileLock& operator=(const FileLock&) = delete;
     /// Removes the file.
     ~FileLock();
 
+    /// Whether the file was there before: what its holder has made under other names was left too.
+    bool was_left() const { return was_left_; }
+
   private:
     std::string path_;
     int descriptor_ = -1;
+    bool was_left_ = false;
 };
 
 /// The line of the process that holds the lock of this file now; nothing when none does.

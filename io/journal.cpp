@@ -195,6 +195,11 @@ JournalIdentity parse_identity(const std::string& bytes, const std::string& name
 
 void make_journal(const std::string& folder) {
     std::error_code failure;
+    if (fs::is_symlink(fs::symlink_status(folder, failure))) {
+        throw Error(ExitCode::output, {"cannot make the journal's folder", folder,
+                                       "a symbolic link has its name", "Remove the link"});
+    }
+    failure.clear(); // there is nothing of that name
     fs::create_directories(folder, failure);
     if (failure) {
         fail("cannot make the journal's folder", folder, failure);

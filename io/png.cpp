@@ -2,7 +2,7 @@
 #include "io/png.hpp"
 
 #include "base/error.hpp"
-#include "io/file.hpp"
+#include "io/own_file.hpp"
 
 #include <limits>
 
@@ -50,9 +50,7 @@ std::vector<std::byte> png_bytes(const Picture& picture) { return encode("", pic
 
 void write_png(const std::string& file, const Picture& picture) {
     const std::vector<std::byte> bytes = encode(file, picture);
-    File out(file, File::Mode::create);
-    out.write(0, static_cast<std::int64_t>(bytes.size()), bytes.data());
-    out.close();
+    replace_file(file, bytes);
 }
 
 } // namespace runner

@@ -3,6 +3,7 @@
 
 #include "base/durations.hpp"
 #include "base/error.hpp"
+#include "base/printable.hpp"
 #include "kernels/devices.hpp"
 #include "runner/batch_order.hpp"
 #include "runner/batch_plan.hpp"
@@ -36,7 +37,7 @@ double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-void say(const std::string& text) { (void)std::fputs(text.c_str(), stderr); }
+void say(const std::string& text) { (void)std::fputs(printable_lines(text).c_str(), stderr); }
 
 /// A batch on one rank.
 class BatchRun {
@@ -131,7 +132,7 @@ class BatchRun {
     /// Of `--dry-run`: the plan, and the code of the first dataset that cannot be run.
     ExitCode end_of_plan() const {
         if (world_.first()) {
-            (void)std::fputs(batch_plan_text(plan_).c_str(), stdout);
+            (void)std::fputs(printable_lines(batch_plan_text(plan_)).c_str(), stdout);
         }
         for (const PlannedDataset& planned : plan_.datasets) {
             if (planned.fate == Fate::refused) {
@@ -219,7 +220,8 @@ class BatchRun {
             tally_.done.insert(index);
             if (!command_.run.quiet) {
                 say("[" + std::to_string(index + 1) + "/" + std::to_string(plan_.datasets.size()) +
-                    "] " + planned.dataset.output + ": done in " + duration_text(seconds) + "\n");
+                    "] " + printable(planned.dataset.output) + ": done in " +
+                    duration_text(seconds) + "\n");
             }
         }
     }
@@ -248,18 +250,18 @@ class BatchRun {
                            static_cast<std::int64_t>(all.done.size() + all.already.size())) +
             " of " + std::to_string(plan_.datasets.size()) + " in all are done\n";
         if (!command_.run.quiet || all.stopped) {
-            say(plan_.job.name + ": " + std::to_string(all.done.size()) + " done, " +
+            say(printable(plan_.job.name) + ": " + std::to_string(all.done.size()) + " done, " +
                 std::to_string(all.failed.size()) + " failed" +
                 (left == 0 ? ""
                            : ", " + std::to_string(left) +
                                  (all.stopped ? " left" : " in the hands of another batch")) +
-                (all.stopped ? "; stopped by " + (reason.empty() ? "request" : reason) +
+                (all.stopped ? "; stopped by " + (reason.empty() ? "request" : printable(reason)) +
                                    ": the same command goes on"
                              : ", in " + duration_text(seconds_since(start_))) +
                 in_all);
         }
         if (!all.failed.empty()) {
-            say("  `runner status " + state_ + "` lists what failed\n");
+            say("  `runner status " + printable(state_) + "` lists what failed\n");
         }
     }
 

@@ -2,6 +2,7 @@
 #include "runner/batch_events.hpp"
 
 #include "io/file.hpp"
+#include "io/own_file.hpp"
 
 #include <algorithm>
 #include <array>
@@ -190,7 +191,7 @@ void BatchLog::add(const std::string& output, DatasetEvent event) {
     event.time = now_seconds();
     const std::string line = line_of(output, event);
     if (descriptor_ < 0) {
-        descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+        descriptor_ = open_own_file(path_, O_WRONLY | O_CREAT | O_APPEND);
     }
     // One write, so that a reader sees all of it or the beginning, which it passes over.
     const ssize_t written = descriptor_ < 0 ? -1 : ::write(descriptor_, line.data(), line.size());

@@ -2,6 +2,7 @@
 #include "runner/batch_plan.hpp"
 
 #include "base/error.hpp"
+#include "base/printable.hpp"
 #include "base/sizes.hpp"
 #include "io/journal.hpp"
 #include "io/row_geometry.hpp"
@@ -253,7 +254,7 @@ void look_at_datasets(BatchPlan& plan, std::span<const std::size_t> places, cons
 
 std::string batch_plan_text(const BatchPlan& plan) {
     const auto total = static_cast<std::int64_t>(plan.datasets.size());
-    std::string text = plan.job.name + ": " + std::to_string(total) +
+    std::string text = printable(plan.job.name) + ": " + std::to_string(total) +
                        (total == 1 ? " dataset" : " datasets") +
                        count_text(plan.count(Fate::done), "done before") +
                        count_text(plan.count(Fate::to_do), "to do") +
@@ -262,14 +263,15 @@ std::string batch_plan_text(const BatchPlan& plan) {
     std::size_t told = 0;
     for (const PlannedDataset& planned : plan.datasets) {
         if (planned.fate == Fate::refused && ++told <= most_told) {
-            text += "  cannot be run: " + planned.dataset.input + ": " + planned.reason + "\n";
+            text += "  cannot be run: " + printable(planned.dataset.input) + ": " +
+                    printable(planned.reason) + "\n";
         }
     }
     if (told > most_told) {
         text += "  and " + std::to_string(told - most_told) + " more\n";
     }
     for (const DiskShare& disk : disk_shares(plan)) {
-        text += "  disk of " + disk.folder + ": needs " +
+        text += "  disk of " + printable(disk.folder) + ": needs " +
                 size_text(std::max<std::int64_t>(0, disk.needed)) + ", " + size_text(disk.free) +
                 " free\n";
     }

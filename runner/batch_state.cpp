@@ -59,13 +59,7 @@ void write_list(const std::string& folder, const DatasetList& list) {
                          {"bytes", dataset.bytes},
                          {"rows", dataset.rows}});
     }
-    const fs::path place = fs::path(folder) / list_name;
-    const std::string made = place.string() + "." + own_name();
-    write_text_file(made, text);
-    if (std::rename(made.c_str(), place.c_str()) != 0) {
-        throw Error(ExitCode::output, {"cannot write the batch's list", place.string(),
-                                       errno_text(errno), "Check its folder and the disk"});
-    }
+    write_text_file((fs::path(folder) / list_name).string(), text);
 }
 
 DatasetList read_list(const std::string& folder) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/batch_worker.hpp"
 
+#include "io/own_parts.hpp"
 #include "io/sand_file.hpp"
 #include "runner/claim.hpp"
 #include "runner/identity.hpp"
@@ -83,6 +84,7 @@ BatchWorker::Hold BatchWorker::take(const PlannedDataset& planned) {
     if (!hold.lock) {
         return hold;
     }
+    check_own_parts(planned.dataset.output, *hold.lock);
     history_.read_on();
     const DatasetEvent* const last = news(planned);
     if (last != nullptr && last->what == DatasetEvent::What::failed) {

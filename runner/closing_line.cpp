@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "base/printable.hpp"
 #include "base/sizes.hpp"
 #include "runner/report.hpp"
 
@@ -50,7 +51,7 @@ std::string closing_line(const RunReport& report) {
         std::visit([&](const auto& plan) { return work_text(plan, report); }, report.plan).c_str(),
         stage_names[static_cast<std::size_t>(bottleneck.stage)].data(),
         100 * bottleneck.overlap_efficiency);
-    return report.job.output.file + ": " + text.data();
+    return printable(report.job.output.file) + ": " + text.data();
 }
 
 } // namespace runner

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/compare.hpp"
 
+#include "base/printable.hpp"
 #include <cmath>
 #include <sstream>
 
@@ -18,8 +19,8 @@ std::string number(double value) {
 
 std::string dataset_line(const char* name, const std::string& file, const std::string& dataset,
                          const ArrayInfo& array) {
-    return std::string(name) + "  " + file + ":" + dataset + "  " + type_text(array) + " " +
-           shape_text(array.shape) + "\n";
+    return std::string(name) + "  " + printable(file + ":" + dataset) + "  " + type_text(array) +
+           " " + shape_text(array.shape) + "\n";
 }
 
 std::string extreme_line(const char* name, const Extreme& extreme) {
@@ -44,9 +45,9 @@ std::string decades_text(const std::map<int, std::int64_t>& decades, std::int64_
 }
 
 std::string divided_text(const CompareRequest& request, const DividedDifferences& divided) {
-    return "differences divided by " + request.file_by + ":" + request.dataset_by + "\n" +
-           decades_text(divided.decades, divided.infinite) + "  mean  " + number(divided.mean) +
-           "\n";
+    return "differences divided by " + printable(request.file_by + ":" + request.dataset_by) +
+           "\n" + decades_text(divided.decades, divided.infinite) + "  mean  " +
+           number(divided.mean) + "\n";
 }
 
 /// JSON has no infinities.

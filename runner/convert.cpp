@@ -2,6 +2,7 @@
 #include "runner/convert.hpp"
 
 #include "base/error.hpp"
+#include "io/own_parts.hpp"
 #include "io/raw_rows.hpp"
 #include "io/rows_format.hpp"
 #include "io/sand_file.hpp"
@@ -160,21 +161,15 @@ void check_absent(const std::string& output, Overwrite overwrite) {
 void make_file(const std::string& output, Overwrite overwrite, RowWriter::Sync sync,
                const std::function<void(const std::string& partial)>& write) {
     check_absent(output, overwrite);
-    const std::string partial = output + ".partial";
-    try {
-        write(partial);
-        publish_output(partial, output, overwrite, sync);
-    } catch (...) {
-        std::error_code ignored;
-        std::filesystem::remove(partial, ignored);
-        throw;
-    }
+    PartialOutput made(output);
+    write(made.partial());
+    made.publish(overwrite, sync);
 }
 
 std::string convert(const ConvertRequest& request) {
     check_formats(request.input, request.output,
                   request.raw ? InputNames::are_raw : InputNames::say_format);
-    check_apart(request.input, request.output + ".partial");
+    check_apart(request.input, partial_name(request.output));
     FrameSource source = open_source(request);
     if (is_of_rows(request.output)) {
         return convert_to_rows(source, request);

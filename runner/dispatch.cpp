@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/dispatch.hpp"
 
+#include "base/printable.hpp"
 #include "base/sizes.hpp"
 #include "io/file_content.hpp"
 #include "io/generations.hpp"
@@ -42,12 +43,15 @@
 namespace runner {
 namespace {
 
-void print(const std::string& text) {
+void print_as_is(const std::string& text) {
     if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0) {
         throw Error(ExitCode::output, {"cannot write the result", "standard output",
                                        errno_text(errno), "Send it elsewhere"});
     }
 }
+
+/// Lines for people, or JSON that printable_json() has made.
+void print(const std::string& text) { print_as_is(printable_lines(text)); }
 
 int all_cores() { return static_cast<int>(std::max(1U, std::thread::hardware_concurrency())); }
 
@@ -97,14 +101,14 @@ struct Verbs {
     ExitCode operator()(const StatusCommand& command) const {
         for (;;) {
             const BatchStatus status = batch_status(command.folder);
-            print(command.json ? status_json(status)
+            print(command.json ? printable_json(status_json(status))
                                : status_text(status, command.all ? Listing::all : Listing::some));
             if (!command.watch || status.is_over()) {
                 return command.require_done ? code_of(status) : ExitCode::ok;
             }
             std::this_thread::sleep_for(std::chrono::seconds(2));
             if (::isatty(STDOUT_FILENO) == 1) {
-                print("\033[H\033[2J"); // the next one in its place
+                print_as_is("\033[H\033[2J"); // the next one in its place
             }
         }
     }
@@ -124,7 +128,7 @@ struct Verbs {
     }
 
     ExitCode operator()(const DevicesCommand& command) const {
-        print(command.json ? devices_json() : devices_text());
+        print(command.json ? printable_json(devices_json()) : devices_text());
         return ExitCode::ok;
     }
 
@@ -142,7 +146,8 @@ struct Verbs {
         if (rows_format_of(file) != nullptr) {
             tell_notes(inspect_dataset(file, dataset).notes);
         }
-        print(command.json ? inspect_json(file, dataset) : inspect_text(file, dataset));
+        print(command.json ? printable_json(inspect_json(file, dataset))
+                           : inspect_text(file, dataset));
         return ExitCode::ok;
     }
 
@@ -157,7 +162,8 @@ struct Verbs {
         const Comparison comparison =
             compare({command.a.file, command.a.dataset, command.b.file, command.b.dataset,
                      command.tolerance, all_cores(), by.file, by.dataset});
-        print(command.json ? comparison_json(comparison) : comparison_text(comparison));
+        print(command.json ? printable_json(comparison_json(comparison))
+                           : comparison_text(comparison));
         return comparison.differs() ? ExitCode::differs : ExitCode::ok;
     }
 
@@ -204,7 +210,7 @@ struct Verbs {
         probe_survival(command.file);
         const Verification result =
             verify({command.file, command.sample, command.recompute, command.input, all_cores()});
-        print(command.json ? verification_json(result) : verification_text(result));
+        print(command.json ? printable_json(verification_json(result)) : verification_text(result));
         return result.differs() ? ExitCode::differs : ExitCode::ok;
     }
 
@@ -231,12 +237,12 @@ struct Verbs {
                             runs.size() == 1 ? report_page(command.files.front(), texts.front(), {})
                                              : runs_page(runs));
         }
-        print(command.json ? runs_json(runs) : runs_text(runs));
+        print(command.json ? printable_json(runs_json(runs)) : runs_text(runs));
         return ExitCode::ok;
     }
 
     ExitCode operator()(const PrintCommand& command) const {
-        print(command.text);
+        print_as_is(command.text); // of this program alone
         return ExitCode::ok;
     }
 };

@@ -35,11 +35,9 @@ void check_file_names(const JobFile& job, std::span<const std::string> reports,
     }
     for (const std::string& report : reports) {
         written.emplace_back("--report", report);
-        written.emplace_back("--report", report + ".partial");
     }
     if (trace) {
         written.emplace_back("--trace", *trace);
-        written.emplace_back("--trace", *trace + ".partial");
     }
     for (const NamedFile& file : written) {
         for (const NamedFile& other : others) {

@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/sizes.hpp"
 #include "io/default_plot.hpp"
+#include "io/own_parts.hpp"
 #include "io/row_geometry.hpp"
 #include "io/rows_format.hpp"
 #include "io/sand_file.hpp"
@@ -133,21 +134,15 @@ void generate(const GenerateRequest& request, const std::string& file, const std
     if (overwrite == Overwrite::no) {
         check_absent(file);
     }
-    OutputDataset output{file + ".partial", dataset, {request.type, request.shape}, {}};
+    OutputDataset output{partial_name(file), dataset, {request.type, request.shape}, {}};
     if (is_sand_name(file)) {
         check_cells(file, pattern, request);
         output.layout.format = FileFormat::sand;
     }
     check_room(output, file);
-    try {
-        write_pattern(request, pattern, output, threads);
-        publish_output(output.file, file, overwrite, RowWriter::Sync::yes);
-    } catch (...) {
-        // Unlike a job's output it cannot be resumed, and it may be what filled the disk.
-        std::error_code ignored;
-        std::filesystem::remove(output.file, ignored);
-        throw;
-    }
+    PartialOutput made(file);
+    write_pattern(request, pattern, output, threads);
+    made.publish(overwrite, RowWriter::Sync::yes);
 }
 
 } // namespace runner

@@ -60,7 +60,7 @@ std::string dataset_text(const DatasetContent& dataset) {
         text += " in " + shape_text(dataset.chunk);
     }
     for (const std::string& filter : dataset.filters) {
-        text += ", " + filter;
+        text += ", " + printable(filter);
     }
     text += ", " + size_text(dataset.stored_bytes) + " stored";
     if (dataset.offset) {
@@ -114,7 +114,7 @@ std::string inspect_text(const std::string& file, const std::string& dataset) {
     }
     const FileContent content = file_content(file);
     std::string text =
-        file + "  " + content.format + ", " + size_text(content.bytes) + ", " +
+        printable(file) + "  " + content.format + ", " + size_text(content.bytes) + ", " +
         counted(std::ssize(content.datasets), "dataset") +
         (content.links.empty() ? "" : ", " + counted(std::ssize(content.links), "link")) + "\n" +
         attributes_text(content.attributes, "    ");

@@ -2,6 +2,7 @@
 #include "runner/open_run.hpp"
 
 #include "base/error.hpp"
+#include "base/printable.hpp"
 #include "io/journal.hpp"
 #include "runner/evolve_engine.hpp"
 #include "runner/permute_engine.hpp"
@@ -30,7 +31,7 @@ QueueMaker queue_maker(const RankBinding& binding) {
 }
 
 void say(const std::string& line) {
-    (void)std::fputs((std::string(over_progress(stderr)) + line).c_str(), stderr);
+    (void)std::fputs((std::string(over_progress(stderr)) + printable_lines(line)).c_str(), stderr);
 }
 
 void add_stages(const RunProgress& progress, ProgressSnapshot& now) {

@@ -92,8 +92,6 @@ std::string PreparedJob::computation() const {
     return std::visit([](const auto& some) { return some->computation(); }, job);
 }
 
-std::string partial_name(const std::string& file) { return file + ".partial"; }
-
 PreparedJob prepare_job(JobFile file) {
     PreparedJob prepared;
     std::error_code ignored;

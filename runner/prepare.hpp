@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "io/own_parts.hpp"
 #include "io/rows.hpp"
 #include "jobs/kind.hpp"
 #include "runner/file_mark.hpp"
@@ -81,8 +82,5 @@ DiskSpace disk_space(const PreparedJob& prepared);
 
 /// The same. @throws Error (usage) when the output does not fit either.
 DiskSpace sufficient_disk_space(const PreparedJob& prepared);
-
-/// `FILE.partial`.
-std::string partial_name(const std::string& file);
 
 } // namespace runner

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/progress.hpp"
 
+#include "base/printable.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -77,7 +79,7 @@ ProgressStyle progress_style(std::FILE* to) {
 }
 
 Progress::Progress(std::FILE* to, ProgressStyle style, std::string name)
-    : to_(to), style_(style), name_(std::move(name)) {}
+    : to_(to), style_(style), name_(printable(name)) {}
 
 std::string_view over_progress(std::FILE* to) {
     return progress_style(to) == ProgressStyle::redrawn ? "\r\x1b[K" : "";

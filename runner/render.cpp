@@ -2,6 +2,7 @@
 #include "runner/render.hpp"
 
 #include "base/error.hpp"
+#include "base/printable.hpp"
 #include "base/sizes.hpp"
 #include "io/png.hpp"
 #include "runner/contrast.hpp"
@@ -92,7 +93,7 @@ std::string number_text(double value) {
 
 std::string shown_text(const ImageSource& source, const Thumbnail& thumbnail,
                        const GreyRange& range) {
-    std::string text = source.where + ": ";
+    std::string text = printable(source.where) + ": ";
     text += thumbnail.channels == 3
                 ? "colours"
                 : "black " + number_text(range.black) + " to white " + number_text(range.white);

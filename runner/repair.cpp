@@ -3,6 +3,7 @@
 
 #include "base/counted.hpp"
 #include "base/error.hpp"
+#include "base/printable.hpp"
 #include "io/file.hpp"
 #include "io/file_lock.hpp"
 #include "io/row_geometry.hpp"
@@ -13,6 +14,8 @@
 #include "runner/version.hpp"
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 
 #include <unistd.h>
 
@@ -98,10 +101,20 @@ void mend(const RepairRequest& request, FinishedOutput& output, const std::vecto
     }
 }
 
+/// Where a link that the user names leads to: files are written without following any.
+std::string without_link(const std::string& file) {
+    std::error_code failure;
+    if (!std::filesystem::is_symlink(file, failure)) {
+        return file;
+    }
+    const std::filesystem::path target = std::filesystem::canonical(file, failure);
+    return failure ? file : target.string();
+}
+
 } // namespace
 
 Repair repair(const RepairRequest& request) {
-    FinishedOutput output = read_finished_output(request.file);
+    FinishedOutput output = read_finished_output(without_link(request.file));
     const FileLock lock(lock_path(output.file),
                         "runner repair, process " + std::to_string(::getpid()));
     Repair result{output.file, output.stored.array, std::ssize(output.runs), {}, {}};
@@ -128,7 +141,7 @@ std::string repair_text(const Repair& repair) {
         repair.runs == 1 ? "the only run of rows is right\n"
                          : "all " + std::to_string(repair.runs) + " runs of rows are right\n";
     if (repair.rows.empty() && repair.checksums.empty()) {
-        return repair.file + ": nothing to repair, " + all;
+        return printable(repair.file) + ": nothing to repair, " + all;
     }
     std::string text;
     for (const RowRange& rows : make_row_set(repair.rows)) {
@@ -137,7 +150,7 @@ std::string repair_text(const Repair& repair) {
     for (const RowRange& rows : make_row_set(repair.checksums)) {
         text += "repaired: the checksum of " + rows_text(rows, repair.array) + "\n";
     }
-    return text + repair.file + ": " + all;
+    return text + printable(repair.file) + ": " + all;
 }
 
 } // namespace runner

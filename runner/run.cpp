@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/run.hpp"
 
+#include "base/printable.hpp"
 #include "base/sizes.hpp"
 #include "io/file_lock.hpp"
 #include "io/journal.hpp"
+#include "io/own_file.hpp"
+#include "io/own_parts.hpp"
 #include "runner/bind_rank.hpp"
 #include "runner/claim.hpp"
 #include "runner/complete_output.hpp"
@@ -55,7 +58,7 @@ double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-void say(const std::string& text) { (void)std::fputs(text.c_str(), stderr); }
+void say(const std::string& text) { (void)std::fputs(printable_lines(text).c_str(), stderr); }
 
 /// Size and time of a file, for the record.
 struct FileFacts {
@@ -78,6 +81,9 @@ void check_side_files(const RunCommand& command) {
         files.push_back(*command.trace);
     }
     for (const std::string& file : files) {
+        if (is_written_into(file)) {
+            continue;
+        }
         const std::filesystem::path folder = std::filesystem::path(file).parent_path();
         std::error_code ignored;
         if (!folder.empty() && !std::filesystem::is_directory(folder, ignored)) {
@@ -99,7 +105,8 @@ void check_side_files(const RunCommand& command) {
 
 void generate_input(const PreparedJob& prepared, int threads) {
     const JobFile::Input& input = prepared.file.input;
-    say("making " + input.file + " (" + size_text(byte_count(prepared.input.array)) + ")\n");
+    say("making " + printable(input.file) + " (" + size_text(byte_count(prepared.input.array)) +
+        ")\n");
     generate(*input.generate, input.file, input.dataset, threads);
 }
 
@@ -155,8 +162,8 @@ Beginning begin_output(const PreparedJob& prepared, const Ranks& ranks) {
 }
 
 std::string stopped_line(const PreparedJob& prepared, const Stopped& stopped) {
-    return "stopped by " + stopped.reason + ": " + stopped.done + prepared.file.output.file +
-           " are done; the same command goes on\n";
+    return "stopped by " + printable(stopped.reason) + ": " + stopped.done +
+           printable(prepared.file.output.file) + " are done; the same command goes on\n";
 }
 
 PreparedJob prepare(const RunCommand& command, const Ranks& ranks) {
@@ -173,11 +180,13 @@ PreparedJob prepare(const RunCommand& command, const Ranks& ranks) {
 /// The last word of a run that found its output complete. A report would be of nothing.
 void tell_complete(const RunCommand& command, const std::string& output) {
     if (!command.quiet) {
-        say(output + " is complete already: nothing to do (--set output.overwrite=true makes it "
-                     "again)\n");
+        say(printable(output) +
+            " is complete already: nothing to do (--set output.overwrite=true makes it "
+            "again)\n");
     }
     if (!command.reports.empty() || command.trace) {
-        tell_warning("no report or trace is written, since " + output + " is complete already");
+        tell_warning("no report or trace is written, since " + printable(output) +
+                     " is complete already");
     }
 }
 
@@ -236,6 +245,7 @@ ExitCode run_job(const RunCommand& command, const Ranks& ranks, Clock::time_poin
         (void)disk_space(prepared); // the output's folder is there
         lock = std::make_unique<FileLock>(lock_path(prepared.file.output.file),
                                           owner_text(binding.host));
+        check_own_parts(prepared.file.output.file, *lock);
         Prober prober;
         to_do = settle_output(prepared, prober);
         if (to_do == ToDo::make) {
@@ -271,7 +281,7 @@ ExitCode run_claimed(const RunCommand& command, PreparedJob& prepared, const Ran
     if (ranks.first() && !command.quiet) {
         say(table + plan_text(plan));
         for (const std::string& note : beginning.notes) {
-            say("  " + note + "\n");
+            say("  " + printable(note) + "\n");
         }
     }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "base/printable.hpp"
 #include "base/sizes.hpp"
 #include "runner/report_numbers.hpp"
 #include "runner/run_summary.hpp"
@@ -84,6 +85,9 @@ std::string runs_text(std::span<const RunSummary> runs) {
     std::vector<Cells> rows = {heads};
     for (const RunSummary& run : runs) {
         rows.push_back(cells_of(run, runs.front()));
+        for (std::string& cell : rows.back()) {
+            cell = printable(cell);
+        }
     }
     const std::string same = take_out_same(rows);
     std::vector<std::size_t> widths(rows.front().size(), 0);

@@ -127,7 +127,7 @@ std::string run_sbatch(const std::vector<std::string>& arguments) {
                "Check the site file; --dry-run prints the script");
     }
     if (!said.empty()) { // a warning, or what the site tells its users
-        (void)std::fputs((said + "\n").c_str(), stderr);
+        (void)std::fputs((printable_lines(said) + "\n").c_str(), stderr);
     }
     // With several clusters "number;cluster".
     const std::string id = output.text();

@@ -96,7 +96,9 @@ void Stop::look() {
     }
     if (level() != StopLevel::none && !told_) {
         told_ = true;
-        const int descriptor = ::open(files_.back().c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+        // One that is there tells as much, and none is written through a link.
+        const int descriptor = ::open(files_.back().c_str(),
+                                      O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
         if (descriptor >= 0) { // where it cannot be made each rank waits for its own signal
             ::close(descriptor);
         }

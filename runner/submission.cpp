@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/submission.hpp"
 
+#include "base/error.hpp"
 #include "base/sizes.hpp"
 
 #include <algorithm>
@@ -18,7 +19,26 @@ std::string header(const std::string& option, const std::string& value = "") {
 }
 
 std::string header_if(const std::string& option, const std::string& value) {
-    return value.empty() ? "" : header(option, value);
+    return value.empty() ? "" : header(option, shell_word(value));
+}
+
+/// sbatch reads a script by lines, and so may say another line than was meant.
+void check_value(const std::string& what, const std::string& value) {
+    const auto is_control = [](char c) {
+        const auto code = static_cast<unsigned char>(c);
+        return code < 0x20 || code == 0x7f;
+    };
+    if (std::any_of(value.begin(), value.end(), is_control)) {
+        throw Error(ExitCode::usage, {"cannot write a batch script", what,
+                                      "it has a line break or another control character: " + value,
+                                      "Rename it, or give another value"});
+    }
+}
+
+void check_values(const std::string& what, const std::vector<std::string>& values) {
+    for (const std::string& value : values) {
+        check_value(what, value);
+    }
 }
 
 /// As sbatch reads a time: whole minutes, upwards.
@@ -47,7 +67,7 @@ std::string gpu_header(const SiteFile::Node& node, int gpus) {
         return "";
     }
     const std::string count =
-        (node.gpu_type.empty() ? "" : node.gpu_type + ":") + std::to_string(gpus);
+        (node.gpu_type.empty() ? "" : shell_word(node.gpu_type) + ":") + std::to_string(gpus);
     return node.gres ? header("gres", "gpu:" + count) : header("gpus-per-node", count);
 }
 
@@ -80,7 +100,7 @@ std::string command(const Submission& submission) {
 }
 
 std::string srun_text(const Submission& submission, const SiteFile& site) {
-    return "srun --mpi=" + site.launcher.mpi +
+    return "srun --mpi=" + shell_word(site.launcher.mpi) +
            " --kill-on-bad-exit=1 --cpus-per-task=" + std::to_string(submission.allocation.cpus) +
            words(site.launcher.options) + " \\\n  " + command(submission) + "\nstatus=$?\n";
 }
@@ -147,7 +167,26 @@ std::string plain_name(const std::string& name) {
     return plain;
 }
 
+void check_script_values(const Submission& submission, const SiteFile& site) {
+    check_value("the working folder", submission.folder);
+    check_value("the program's path", submission.program);
+    check_values("the job file or a setting", submission.arguments);
+    check_value("the folder of logs", submission.logs);
+    check_value("the batch's state folder", submission.state.value_or(""));
+    check_values("the place of a STOP file", submission.stop_files);
+    check_values("the site file, " + site.path,
+                 {site.partition, site.account, site.qos, site.constraint, site.reservation,
+                  site.summary_partition, site.node.gpu_type, site.launcher.mpi});
+    check_values("options of the site file, " + site.path, site.options);
+    check_values("modules of the site file, " + site.path, site.modules);
+    check_values("launcher.options of the site file, " + site.path, site.launcher.options);
+    for (const auto& [name, value] : site.environment) {
+        check_values("environment of the site file, " + site.path, {name, value});
+    }
+}
+
 std::string batch_script(const Submission& submission, const SiteFile& site) {
+    check_script_values(submission, site);
     const Allocation& allocation = submission.allocation;
     const bool srun = site.launcher.name == SiteFile::Launcher::Name::srun;
     std::string text = first_line(site);
@@ -183,6 +222,7 @@ std::string batch_script(const Submission& submission, const SiteFile& site) {
 }
 
 std::string summary_script(const Submission& submission, const SiteFile& site) {
+    check_script_values(submission, site);
     constexpr double seconds = 10 * 60;
     std::string text = first_line(site);
     text += header("job-name", plain_name(submission.name) + "-summary");

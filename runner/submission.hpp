@@ -40,12 +40,16 @@ std::string shell_word(const std::string& text);
 /// The name as Slurm and files are to have it: letters, digits, '.', '_' and '-'.
 std::string plain_name(const std::string& name);
 
+/// Refuses what cannot stand in a script: line breaks and other control characters in any value
+/// that the scripts hold. @throws Error (usage) naming the value.
+void check_script_values(const Submission& submission, const SiteFile& site);
+
 /// The batch script: all that is needed to run it is in it. Pure. docs/slurm.md and slurm/README.md
-/// say why each line is there.
+/// say why each line is there. @throws Error (usage) as check_script_values().
 std::string batch_script(const Submission& submission, const SiteFile& site);
 
 /// The script of the step after an array, which says how far the batch is and ends with 0 only
-/// when all of it is done. Pure.
+/// when all of it is done. Pure. @throws Error (usage) as check_script_values().
 std::string summary_script(const Submission& submission, const SiteFile& site);
 
 /// Where these scripts are put.

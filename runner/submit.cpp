@@ -3,6 +3,7 @@
 
 #include "base/counted.hpp"
 #include "base/durations.hpp"
+#include "base/printable.hpp"
 #include "base/sizes.hpp"
 #include "runner/batch_plan.hpp"
 #include "runner/file_names.hpp"
@@ -228,8 +229,9 @@ void write_scripts(const Submission& submission, const SiteFile& site) {
 std::string hand_over(const Submission& submission, const SiteFile& site) {
     write_scripts(submission, site);
     const std::string id = run_sbatch(sbatch_arguments(submission));
-    std::string text = "job " + id + ": " + submission.name + ", " + allocation_text(submission) +
-                       "\n  logs in " + submission.logs + "\n";
+    std::string text = "job " + id + ": " + printable(submission.name) + ", " +
+                       allocation_text(submission) + "\n  logs in " + printable(submission.logs) +
+                       "\n";
     if (submission.array) {
         const std::string summary = run_sbatch(summary_arguments(submission, id));
         text += "job " + summary + ": says how far the batch is once the array has ended\n";
@@ -270,6 +272,7 @@ SubmitReport submit(const SubmitCommand& given) {
     }
     JobFile job = load(command, site.scratch.empty() ? command.job : job_path);
     Submission submission = submission_for(command, site, job_path, job);
+    check_script_values(submission, site);
     const std::string kind = job.kind;
     SubmitReport report;
     Sized sized;

@@ -3,26 +3,19 @@
 
 #include "base/error.hpp"
 #include "base/sizes.hpp"
+#include "io/own_file.hpp"
 
 #include <array>
 #include <cerrno>
-#include <cstdio>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <span>
 
 namespace runner {
 
 void write_text_file(const std::string& path, const std::string& text) {
-    const std::string partial = path + ".partial";
-    std::ofstream file(partial, std::ios::binary | std::ios::trunc);
-    file << text;
-    file.close();
-    if (!file || std::rename(partial.c_str(), path.c_str()) != 0) {
-        const std::string why = errno_text(errno);
-        (void)std::remove(partial.c_str());
-        throw Error(ExitCode::output, {"cannot write", path, why, "Check its folder and the disk"});
-    }
+    replace_file(path, std::as_bytes(std::span(text)));
 }
 
 std::string read_text_file(const std::string& path, std::int64_t most_bytes) {

@@ -6,8 +6,7 @@
 
 namespace runner {
 
-/// Writes a whole file: under another name first, so that the name never shows half of it.
-/// @throws Error (output).
+/// Writes a whole file as replace_file() does (io/own_file.hpp). @throws Error (output).
 void write_text_file(const std::string& path, const std::string& text);
 
 /// Reads a whole file of at most `most_bytes`. @throws Error (input).

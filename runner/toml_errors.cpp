@@ -2,6 +2,7 @@
 #include "runner/toml_errors.hpp"
 
 #include "base/error.hpp"
+#include "base/printable.hpp"
 #include "jobs/toml_text.hpp"
 
 #include <algorithm>
@@ -16,9 +17,7 @@ constexpr std::size_t most_told = 20;
 
 /// A setting as messages name it, on one line.
 std::string setting_text(const std::string& setting) {
-    const bool plain = setting.size() <= 200 &&
-                       std::none_of(setting.begin(), setting.end(),
-                                    [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+    const bool plain = setting.size() <= 200 && setting == printable(setting);
     return "--set " + (plain ? setting : quoted_text(setting));
 }
 
@@ -31,20 +30,21 @@ void refuse_toml(const std::string& what, const std::string& path, const Diagnos
         return std::tie(a.place.setting, a.place.line, a.place.column) <
                std::tie(b.place.setting, b.place.line, b.place.column);
     });
-    std::string text = what + " (" + path + "): " + std::to_string(entries.size()) +
+    const std::string name = printable(path);
+    std::string text = what + " (" + name + "): " + std::to_string(entries.size()) +
                        (entries.size() == 1 ? " error" : " errors");
     for (std::size_t i = 0; i < std::min(entries.size(), most_told); ++i) {
         const auto& [place, wrong] = entries[i];
         const auto setting = static_cast<std::size_t>(std::max(place.setting, 1) - 1);
         if (place.setting == 0) {
             text +=
-                "\n" + path + ":" + std::to_string(place.line) + ":" + std::to_string(place.column);
+                "\n" + name + ":" + std::to_string(place.line) + ":" + std::to_string(place.column);
         } else {
             text +=
                 "\n" + (called.empty() || called[setting].empty() ? setting_text(settings[setting])
                                                                   : called[setting]);
         }
-        text += ": " + wrong;
+        text += ": " + printable(wrong);
     }
     if (entries.size() > most_told) {
         text += "\nand " + std::to_string(entries.size() - most_told) + " more";

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/trace.hpp"
 
-#include "base/error.hpp"
+#include "io/own_file.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
 #include <map>
 #include <utility>
 
@@ -105,21 +103,7 @@ std::string chrome_trace(std::span<const std::string> ranks) {
 
 void write_chrome_trace(const std::string& path, std::span<const std::string> ranks) {
     const std::string text = chrome_trace(ranks);
-    std::FILE* file = std::fopen(path.c_str(), "wb");
-    bool good = file != nullptr;
-    int number = errno;
-    if (good) {
-        good = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-        number = errno;
-        if (std::fclose(file) != 0) {
-            number = good ? errno : number;
-            good = false;
-        }
-    }
-    if (!good) {
-        throw Error(ExitCode::output, {"cannot write the trace", path, errno_text(number),
-                                       "Check that the folder exists and has room"});
-    }
+    replace_file(path, std::as_bytes(std::span(text)));
 }
 
 } // namespace runner

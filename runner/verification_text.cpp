@@ -2,6 +2,7 @@
 #include "base/counted.hpp"
 #include "runner/verify.hpp"
 
+#include "base/printable.hpp"
 #include "base/sizes.hpp"
 #include "io/row_geometry.hpp"
 
@@ -17,7 +18,8 @@ std::string wrong_text(const std::vector<WrongRows>& wrong, const ArrayInfo& arr
     const std::vector<WrongRows> ranges = merged(wrong);
     std::string text;
     for (std::size_t i = 0; i < std::min(ranges.size(), most_told); ++i) {
-        text += "wrong: " + rows_text(ranges[i].rows, array) + ": " + ranges[i].why + "\n";
+        text +=
+            "wrong: " + rows_text(ranges[i].rows, array) + ": " + printable(ranges[i].why) + "\n";
     }
     if (ranges.size() > most_told) {
         text += "wrong: and " + std::to_string(ranges.size() - most_told) +
@@ -70,7 +72,7 @@ std::string rows_text(RowRange rows, const ArrayInfo& array) {
 }
 
 std::string verification_text(const Verification& v) {
-    std::string text = v.file + ":" + v.dataset + "  " + type_text(v.array) + " " +
+    std::string text = printable(v.file + ":" + v.dataset) + "  " + type_text(v.array) + " " +
                        shape_text(v.array.shape) + ", " + counted(v.runs, "run") + " of rows\n" +
                        wrong_text(v.wrong_runs, v.array) + wrong_text(v.wrong_recomputed, v.array);
     text +=
@@ -79,7 +81,7 @@ std::string verification_text(const Verification& v) {
         (v.wrong_runs.empty() ? "all right" : counted(std::ssize(v.wrong_runs), "run") + " wrong") +
         "\n";
     if (!v.not_recomputed.empty()) {
-        text += "not computed again: " + v.not_recomputed + "\n";
+        text += "not computed again: " + printable(v.not_recomputed) + "\n";
     } else if (v.recomputed_rows > 0) {
         text += "computed again: " + counted(v.recomputed_rows, "row") + ": " +
                 (v.wrong_recomputed.empty()

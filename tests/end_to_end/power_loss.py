@@ -106,7 +106,8 @@ def undo_entry(entry, log, made_again):
     elif entry.what == "mkdir":
         shutil.rmtree(path, ignore_errors=True)
     elif entry.what == "unlink":
-        os.link(log.folder / str(entry.inode), path)
+        # Its only name again, as it was: the program refuses to write a file that has two.
+        os.rename(log.folder / str(entry.inode), path)
     elif entry.what == "rmdir":
         path.mkdir()
         made_again[path.stat().st_ino] = entry.inode

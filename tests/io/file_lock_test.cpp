@@ -33,14 +33,32 @@ TEST(FileLock, KeepsASecondHolderAwayAndSaysWhoHoldsIt) {
 TEST(FileLock, TakesOverAFileThatNobodyHolds) {
     const ScratchFolder folder;
     const std::string path = folder / "out.h5.lock";
-    std::ofstream(path) << "process 1 on a host that went down, with a long name\n";
-    {
-        const FileLock lock(path, "process 2");
-        std::string line;
-        std::getline(std::ifstream(path), line);
-        EXPECT_EQ(line, "process 2");
+    for (const std::string left :
+         {"runner lock: process 1 on a host that went down, with a long name\n", "runner lo", ""}) {
+        std::ofstream(path) << left;
+        {
+            const FileLock lock(path, "process 2");
+            EXPECT_TRUE(lock.was_left());
+            std::string line;
+            std::getline(std::ifstream(path), line);
+            EXPECT_EQ(line, "runner lock: process 2");
+        }
+        EXPECT_FALSE(std::filesystem::exists(path));
     }
-    EXPECT_FALSE(std::filesystem::exists(path));
+    EXPECT_FALSE(FileLock(path, "process 3").was_left());
+}
+
+TEST(FileLock, LeavesAFileThatIsNoLock) {
+    const ScratchFolder folder;
+    const std::string path = folder / "out.h5.lock";
+    std::ofstream(path) << "runner-up: me\n";
+    const auto error = error_of([&] { FileLock(path, "process 2"); });
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->code(), ExitCode::output);
+    EXPECT_NE(std::string(error->what()).find("no lock of this program"), std::string::npos);
+    std::string line;
+    std::getline(std::ifstream(path), line);
+    EXPECT_EQ(line, "runner-up: me");
 }
 
 TEST(FileLock, SaysThatTheFolderIsMissing) {

@@ -6,10 +6,13 @@
 #include "tests/io/scratch_folder.hpp"
 
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace runner {
 namespace {
@@ -41,6 +44,30 @@ TEST(File, NamesWhatCannotBeOpened) {
                  {"cannot create the file", "Is a directory"});
     expect_error(error_of([&] { File(folder / "no/a", File::Mode::create); }), ExitCode::output,
                  {folder / "no/a", "No such file", "mkdir -p " + (folder / "no")});
+}
+
+TEST(File, WritesThroughNoLink) {
+    const ScratchFolder folder;
+    put(folder / "precious", "years of work");
+    ASSERT_EQ(::symlink((folder / "precious").c_str(), (folder / "symbolic").c_str()), 0);
+    ASSERT_EQ(::symlink((folder / "new").c_str(), (folder / "dangling").c_str()), 0);
+    ASSERT_EQ(::mkfifo((folder / "fifo").c_str(), 0600), 0);
+    for (const auto mode : {File::Mode::create, File::Mode::update}) {
+        expect_error(error_of([&] { File(folder / "symbolic", mode); }), ExitCode::output,
+                     {folder / "symbolic", "symbolic link to " + (folder / "precious")});
+        expect_error(error_of([&] { File(folder / "dangling", mode); }), ExitCode::output,
+                     {folder / "dangling", "symbolic link"});
+        expect_error(error_of([&] { File(folder / "fifo", mode); }), ExitCode::output,
+                     {folder / "fifo", "no regular file"});
+    }
+    ASSERT_EQ(::link((folder / "precious").c_str(), (folder / "hard").c_str()), 0);
+    for (const auto mode : {File::Mode::create, File::Mode::update}) {
+        expect_error(error_of([&] { File(folder / "hard", mode); }), ExitCode::output,
+                     {folder / "hard", "2 names (hard links)"});
+    }
+    EXPECT_EQ(get(folder / "precious"), "years of work");
+    EXPECT_FALSE(std::filesystem::exists(folder / "new"));
+    EXPECT_EQ(File(folder / "symbolic", File::Mode::read).size(), 13); // what is read may be a link
 }
 
 TEST(File, SaysHowMuchOfATruncatedFileIsThere) {

@@ -121,6 +121,49 @@ TEST(BatchScript, OfAnArrayUnderMpirunIsToldBySlurmItself) {
     EXPECT_EQ(script.find("srun"), std::string::npos);
 }
 
+TEST(BatchScript, HoldsNoValueThatWouldBeALineOfItsOwn) {
+    const SiteFile site = parse_site_text(usual_site, "s.toml");
+    const auto refused = [&](const Submission& submission, const SiteFile& of) {
+        for (const auto& script : {batch_script, summary_script}) {
+            try {
+                (void)script(submission, of);
+                return false;
+            } catch (const Error& error) {
+                EXPECT_EQ(error.code(), ExitCode::usage);
+                EXPECT_EQ(std::string(error.what()).find_first_of("\n\x1b"), std::string::npos);
+            }
+        }
+        return true;
+    };
+    for (const std::string bad : {"a\ntouch x", "a\rb", "\x1b[2J", "a\x7f"}) {
+        for (std::string Submission::*value :
+             {&Submission::program, &Submission::folder, &Submission::logs}) {
+            Submission submission = usual_submission();
+            submission.*value = bad;
+            EXPECT_TRUE(refused(submission, site));
+        }
+        Submission submission = usual_submission();
+        submission.arguments.push_back(bad);
+        EXPECT_TRUE(refused(submission, site));
+        submission = usual_submission();
+        submission.stop_files = {bad};
+        EXPECT_TRUE(refused(submission, site));
+        submission = usual_submission();
+        submission.state = bad;
+        EXPECT_TRUE(refused(submission, site));
+        for (std::string SiteFile::*value : {&SiteFile::partition, &SiteFile::constraint}) {
+            SiteFile other = site;
+            other.*value = bad;
+            EXPECT_TRUE(refused(usual_submission(), other));
+        }
+    }
+    SiteFile other = site;
+    other.constraint = "h100&infiniband $(id)";
+    EXPECT_NE(batch_script(usual_submission(), other)
+                  .find("#SBATCH --constraint='h100&infiniband $(id)'\n"),
+              std::string::npos);
+}
+
 TEST(SummaryScript, TellsAndEndsWithWhatIsSaidOfTheBatch) {
     Submission submission = usual_submission();
     submission.state = "out/scans.state";

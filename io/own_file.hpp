@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+namespace runner {
+
+/// Opens a file that this program writes, with `flags` as of open(2); O_CLOEXEC is added. Folders
+/// of the path may be links, the file itself may not: somebody else's file would change.
+/// @returns a descriptor, or -1 with errno. @throws Error (output) where a symbolic link, a file
+/// with several names (hard links) or what is no file (a FIFO, a block device) has the name.
+int open_own_file(const std::string& path, int flags);
+
+/// Why open_own_file() would refuse what has this name; empty where it would not, and where nothing
+/// has it.
+std::string foreign_file(const std::string& path);
+
+/// Puts a whole file in place: under a name that nothing has first, then renamed, so that `path`
+/// never shows half of it. A file of that name is replaced. What is no file (/dev/null, a FIFO) is
+/// written into, and so are /dev/stdout, /dev/stderr and /dev/fd/N, whatever they lead to.
+/// @throws Error (output), also where `path` is any other symbolic link.
+void replace_file(const std::string& path, std::span<const std::byte> bytes);
+
+/// Whether replace_file() writes into what has the name, so that its folder need not be writable.
+/// @throws Error (output) where replace_file() would for a link, so that a long run finds it first.
+bool is_written_into(const std::string& path);
+
+} // namespace runner

@@ -1,0 +1,276 @@
+"""Names that lead elsewhere, and files of others: own_files.py RUNNER [WORD...]
+
+What the program writes beside what the user named follows no link and replaces nobody's file. The
+precious file holds the same bytes after every case. A word picks the tests with it in their name.
+"""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+
+import h5py
+import numpy as np
+
+RUNNER = ""
+PRECIOUS = b"years of work\n" * 50
+JOB = """kind = "convolve"
+[input]
+file = "in.h5"
+dataset = "/image"
+[output]
+file = "out.h5"
+[convolve]
+row_taps = [0.25, 0.5, 0.25]
+column_taps = [1.0]
+"""
+SITE = """partition = "p"
+[node]
+cpus = 2
+memory = "1GiB"
+[limits]
+time = "1h"
+"""
+
+
+def call(*arguments, **options):
+    return subprocess.run([RUNNER, *map(str, arguments)], capture_output=True, text=True,
+                          timeout=120, **options)
+
+
+def precious():
+    return pathlib.Path("precious").read_bytes()
+
+
+def trap(name, kind):
+    """Something under the name that leads to the precious file, or is one."""
+    pathlib.Path(name).parent.mkdir(exist_ok=True)
+    if kind == "symbolic":
+        os.symlink(os.path.abspath("precious"), name)
+    elif kind == "dangling":
+        os.symlink(os.path.abspath("new"), name)
+    elif kind == "hard":
+        os.link("precious", name)
+    elif kind == "fifo":
+        os.mkfifo(name)
+    else:
+        pathlib.Path(name).write_bytes(PRECIOUS)
+
+
+def check_trap(name, kind):
+    assert precious() == PRECIOUS, f"{name}, {kind}: the precious file has changed"
+    assert not os.path.exists("new"), f"{name}, {kind}: a link was followed to a new file"
+    if kind in ("symbolic", "dangling"):
+        assert os.path.islink(name), f"{name}: the link is gone"
+    elif kind == "fifo":
+        assert pathlib.Path(name).is_fifo(), f"{name}: the FIFO is gone"
+    else:
+        assert pathlib.Path(name).read_bytes() == PRECIOUS, f"{name}, {kind}: it has changed"
+
+
+# A command, its exit code when it is refused, and a name that it would write.
+REFUSED = [
+    (["job.toml"], "out.h5.partial"),
+    (["job.toml"], "out.h5.partial.layout"),
+    (["job.toml"], "out.h5.lock"),
+    (["convert", "in.h5:/image", "out.npy"], "out.npy.partial"),
+    (["convert", "in.h5:/image", "out.npy"], "out.npy.lock"),
+    (["convert", "in.h5:/image", "out.tif"], "out.tif.partial"),
+    (["convert", "in.h5:/image", "out.h5"], "out.h5.partial"),
+    (["generate", "noise", "made.h5", "--shape", "9,9", "--dtype", "uint8"], "made.h5.partial"),
+    (["generate", "noise", "made.h5", "--shape", "9,9", "--dtype", "uint8"], "made.h5.lock"),
+]
+
+
+def test_links_and_files_of_others():
+    for arguments, name in REFUSED:
+        for kind in ["symbolic", "dangling", "hard", "fifo", "file"]:
+            trap(name, kind)
+            before = sorted(os.listdir())
+            done = call(*arguments)
+            assert done.returncode == 4, f"{arguments}, {name}, {kind}: {done.returncode} {done}"
+            assert done.stderr.count("runner: error: ") == 1 and name in done.stderr, done.stderr
+            check_trap(name, kind)
+            assert sorted(os.listdir()) == before, f"{arguments}, {name}: {os.listdir()}"
+            os.unlink(name)
+
+
+def test_batches_files():
+    text = JOB.replace('file = "in.h5"\n', "").replace('[output]\nfile = "out.h5"', '''[batch]
+inputs = ["in*.h5"]
+output = "made/{stem}.h5"
+state = "state"''')
+    pathlib.Path("batch.toml").write_text(text)
+    trap("made/in.h5.partial", "symbolic")
+    done = call("batch", "batch.toml")
+    assert done.returncode == 4 and "in.h5.partial" in done.stderr, done
+    check_trap("made/in.h5.partial", "symbolic")
+    os.unlink("made/in.h5.partial")
+    # The list of datasets replaces a link of its name, and what it leads to stays.
+    os.unlink("state/datasets.jsonl")
+    os.link("precious", "state/datasets.jsonl")
+    done = call("batch", "batch.toml")
+    assert precious() == PRECIOUS and done.returncode == 0, done
+    assert "1 done" in call("status", "state").stdout
+
+
+def test_the_journals_folder():
+    os.mkdir("elsewhere")
+    pathlib.Path("elsewhere/identity").write_bytes(PRECIOUS)
+    os.symlink("elsewhere", "out.h5.journal")
+    done = call("job.toml")
+    assert done.returncode == 4 and "out.h5.journal" in done.stderr, done
+    assert pathlib.Path("elsewhere/identity").read_bytes() == PRECIOUS
+    os.unlink("out.h5.journal")
+    os.mkdir("out.h5.journal")
+    pathlib.Path("out.h5.journal/diary.txt").write_bytes(PRECIOUS)
+    done = call("job.toml")
+    assert done.returncode == 4 and "diary.txt" in done.stderr, done
+    assert os.listdir("out.h5.journal") == ["diary.txt"]
+    pathlib.Path("out.h5.journal/diary.txt").unlink()
+    pathlib.Path("out.h5.journal").rmdir()
+    # Within a journal: whatever is there under a name of ours may go, what it leads to stays.
+    for name in ["identity", "identity.new", "alive-0", "1-rank-0.rows", "stop"]:
+        os.mkdir("out.h5.journal")
+        os.symlink(os.path.abspath("precious"), f"out.h5.journal/{name}")
+        call("job.toml", "--resume", "never")
+        assert precious() == PRECIOUS, name
+        subprocess.run(["rm", "-rf", "out.h5.journal", "out.h5", "out.h5.partial"], check=True)
+
+
+def test_reports_and_traces():
+    for option, name in [("--report", "r.json"), ("--report", "r.html"), ("--trace", "t.json")]:
+        os.symlink("precious", name)
+        done = call("job.toml", option, name)
+        assert done.returncode == 4 and "symbolic link" in done.stderr, done
+        assert precious() == PRECIOUS and os.path.islink(name) and not os.path.exists("out.h5")
+        os.unlink(name)
+        # A second name of the precious file becomes a file of its own.
+        os.link("precious", name)
+        trap(name + ".partial", "symbolic")
+        done = call("job.toml", option, name)
+        assert done.returncode == 0, done
+        assert precious() == PRECIOUS and pathlib.Path(name).read_bytes() != PRECIOUS
+        check_trap(name + ".partial", "symbolic")
+        for used in [name, name + ".partial", "out.h5"]:
+            os.unlink(used)
+
+
+def test_what_is_no_file():
+    assert call("job.toml", "--trace", "/dev/null").returncode == 0
+    os.unlink("out.h5")
+    done = call("job.toml", "--quiet", "--trace", "/dev/stdout")
+    assert done.returncode == 0 and json.loads(done.stdout)["traceEvents"], done
+    os.unlink("out.h5")
+    with open("all", "wb") as file:  # behind what is there already
+        file.write(b"before\n")
+        file.flush()
+        done = subprocess.run([RUNNER, "job.toml", "--trace", "/dev/stdout"], stdout=file,
+                              stderr=subprocess.PIPE, check=True, timeout=120)
+    assert pathlib.Path("all").read_bytes().startswith(b"before\n{"), "standard output was cut"
+    os.unlink("out.h5")
+    os.mkfifo("pipe.json")
+    taken = []
+    reader = threading.Thread(target=lambda: taken.append(pathlib.Path("pipe.json").read_bytes()))
+    reader.start()
+    done = call("job.toml", "--report", "pipe.json")
+    reader.join(timeout=60)
+    assert done.returncode == 0 and json.loads(taken[0])["job"], done
+    assert pathlib.Path("pipe.json").is_fifo()
+
+
+def test_pictures_and_scripts():
+    os.symlink("precious", "a.png")
+    done = call("render", "in.h5:/image", "a.png")
+    assert done.returncode == 4 and "symbolic link" in done.stderr and precious() == PRECIOUS, done
+    os.unlink("a.png")
+    os.link("precious", "a.png")
+    assert call("render", "in.h5:/image", "a.png").returncode == 0
+    assert precious() == PRECIOUS and pathlib.Path("a.png").read_bytes()[1:4] == b"PNG"
+    pathlib.Path("site.toml").write_text(SITE)
+    trap("logs/job.sbatch", "symbolic")
+    done = call("submit", "job.toml", "--site", "site.toml")
+    assert done.returncode == 4 and "job.sbatch" in done.stderr, done
+    check_trap("logs/job.sbatch", "symbolic")
+
+
+def test_what_a_kill_leaves_is_taken_over():
+    """A lock that nobody holds says that the parts beside it are this program's."""
+    owner = b"runner lock: process 1 on a host that went down\n"
+    for arguments, output in [(["job.toml"], "out.h5"),
+                              (["convert", "in.h5:/image", "out.npy"], "out.npy")]:
+        pathlib.Path(output + ".partial").write_bytes(PRECIOUS)
+        pathlib.Path(output + ".lock").write_bytes(owner)
+        done = call(*arguments)
+        assert done.returncode == 0 and os.path.exists(output), done
+        assert not os.path.exists(output + ".lock") and not os.path.exists(output + ".partial")
+        os.unlink(output)
+    # A run that has been killed, itself.
+    pathlib.Path("large.toml").write_text(
+        JOB.replace('"in.h5"', '"large.h5"').replace("[convolve]", "[run]\nchunk_rows = 1\n[convolve]"))
+    with h5py.File("large.h5", "w") as file:
+        file["image"] = np.zeros((20000, 300), "f4")
+    running = subprocess.Popen([RUNNER, "large.toml", "--quiet"])
+    while not os.path.exists("out.h5.partial") and running.poll() is None:
+        pass
+    running.send_signal(signal.SIGKILL)
+    running.wait()
+    done = call("large.toml")
+    assert done.returncode == 0, done
+    os.unlink("out.h5")
+    # A job that stopped keeps its parts from other programs.
+    os.mkdir("out.h5.journal")
+    pathlib.Path("out.h5.partial").write_bytes(PRECIOUS)
+    done = call("convert", "in.h5:/image", "out.h5")
+    assert done.returncode == 4 and "resumed" in done.stderr, done
+    assert pathlib.Path("out.h5.partial").read_bytes() == PRECIOUS
+
+
+def test_links_to_folders_are_followed():
+    os.mkdir("real")
+    os.symlink("real", "linked")
+    done = call("job.toml", "--set", 'output.file="linked/out.h5"', "--report", "linked/r.json")
+    assert done.returncode == 0 and sorted(os.listdir("real")) == ["out.h5", "r.json"], done
+
+
+def test_repair():
+    assert call("job.toml").returncode == 0
+    whole = pathlib.Path("out.h5").read_bytes()
+    with h5py.File("out.h5", "r") as file:
+        at = file["image"].id.get_offset()
+
+    def damage():
+        bad = bytearray(whole)
+        bad[at + 100] ^= 1
+        pathlib.Path("out.h5").write_bytes(bad)
+
+    damage()
+    os.link("out.h5", "copy.h5")  # as cp -l makes a backup
+    done = call("repair", "out.h5")
+    assert done.returncode == 4 and "hard links" in done.stderr, done
+    os.unlink("copy.h5")
+    os.symlink("out.h5", "link.h5")
+    assert call("repair", "link.h5").returncode == 0
+    assert pathlib.Path("out.h5").read_bytes() == whole and os.path.islink("link.h5")
+
+
+def main():
+    global RUNNER
+    RUNNER = os.path.abspath(sys.argv[1])
+    for name, test in list(globals().items()):
+        if name.startswith("test_") and all(word in name for word in sys.argv[2:]):
+            with tempfile.TemporaryDirectory() as folder:
+                os.chdir(folder)
+                pathlib.Path("precious").write_bytes(PRECIOUS)
+                pathlib.Path("job.toml").write_text(JOB)
+                with h5py.File("in.h5", "w") as file:
+                    file["image"] = np.arange(2400, dtype="f4").reshape(60, 40)
+                test()
+                os.chdir("/")
+                print("passed", name)
+
+
+main()
