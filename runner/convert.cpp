@@ -2,6 +2,7 @@
 #include "runner/convert.hpp"
 
 #include "base/error.hpp"
+#include "io/file_access.hpp"
 #include "io/raw_rows.hpp"
 #include "io/rows_format.hpp"
 #include "io/sand_file.hpp"
@@ -69,12 +70,13 @@ bool is_of_rows(const std::string& output) {
 /// Of one axis each element is a row.
 ImageShape column_of(const ArrayInfo& array) { return {1, array.shape.front(), 1, 1}; }
 
-FrameSource open_source(const ConvertRequest& request) {
+FrameSource open_source(FileAccess& files, const ConvertRequest& request) {
     FrameSource source;
     const bool alone = request.raw || rows_format_of(request.input) != nullptr;
     source.where = alone ? request.input : request.input + ":" + request.dataset;
-    source.reader = request.raw ? open_raw_rows(request.input, *request.raw, request.threads)
-                                : open_rows(request.input, request.dataset, request.threads);
+    source.reader = request.raw
+                        ? open_raw_rows(request.input, *request.raw, request.threads)
+                        : open_rows_of(files, request.input, request.dataset, request.threads);
     const DatasetInfo& info = source.reader->info();
     if (!is_number(info.array.type) && !request.output.ends_with(".h5") &&
         !request.output.ends_with(".hdf5")) {
@@ -86,7 +88,7 @@ FrameSource open_source(const ConvertRequest& request) {
     if (cells) {
         source.content = Content::sand;
     } else if (!request.raw) {
-        source.content = content_of(request.input, info);
+        source.content = content_of(files, request.input, info);
     }
     const bool as_it_is = !request.frames && !cells && is_of_rows(request.output);
     source.image = as_it_is && info.array.shape.size() == 1
@@ -96,7 +98,7 @@ FrameSource open_source(const ConvertRequest& request) {
     source.frames = choose_frames(request.frames.value_or(FrameChoice{}), frames, source.where);
     if (!request.raw || request.first_generation) {
         source.numbers =
-            frame_numbers(request.input, request.dataset, frames, request.first_generation);
+            frame_numbers(files, request.input, request.dataset, frames, request.first_generation);
     }
     return source;
 }
@@ -166,11 +168,11 @@ void make_file(const std::string& output, Overwrite overwrite, RowWriter::Sync s
     }
 }
 
-void convert(const ConvertRequest& request) {
+void convert(FileAccess& files, const ConvertRequest& request) {
     check_formats(request.input, request.output,
                   request.raw ? InputNames::are_raw : InputNames::say_format);
     check_apart(request.input, request.output + ".partial");
-    FrameSource source = open_source(request);
+    FrameSource source = open_source(files, request);
     if (is_of_rows(request.output)) {
         convert_to_rows(source, request);
     } else {

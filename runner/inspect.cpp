@@ -4,7 +4,7 @@
 #include "base/array_info.hpp"
 #include "base/printable.hpp"
 #include "base/sizes.hpp"
-#include "io/file_content.hpp"
+#include "io/file_access.hpp"
 
 #include <sstream>
 
@@ -102,11 +102,11 @@ std::string dump(const nlohmann::ordered_json& json) {
 
 } // namespace
 
-std::string inspect_text(const std::string& file, const std::string& dataset) {
+std::string inspect_text(FileAccess& files, const std::string& file, const std::string& dataset) {
     if (!dataset.empty()) {
-        return dataset_text(dataset_content(file, dataset));
+        return dataset_text(files.content(file, dataset).datasets.front());
     }
-    const FileContent content = file_content(file);
+    const FileContent content = files.content(file, "");
     std::string text = file + "  " + content.format + ", " + size_text(content.bytes) + ", " +
                        std::to_string(content.datasets.size()) +
                        (content.datasets.size() == 1 ? " dataset\n" : " datasets\n") +
@@ -117,11 +117,11 @@ std::string inspect_text(const std::string& file, const std::string& dataset) {
     return text;
 }
 
-std::string inspect_json(const std::string& file, const std::string& dataset) {
+std::string inspect_json(FileAccess& files, const std::string& file, const std::string& dataset) {
     if (!dataset.empty()) {
-        return dump(dataset_json(dataset_content(file, dataset)));
+        return dump(dataset_json(files.content(file, dataset).datasets.front()));
     }
-    const FileContent content = file_content(file);
+    const FileContent content = files.content(file, "");
     nlohmann::ordered_json json;
     json["file"] = content.file;
     json["format"] = content.format;

@@ -89,7 +89,7 @@ std::string PreparedJob::computation() const {
 
 std::string partial_name(const std::string& file) { return file + ".partial"; }
 
-PreparedJob prepare_job(JobFile file) {
+PreparedJob prepare_job(JobFile file, FileAccess& files) {
     PreparedJob prepared;
     std::error_code ignored;
     if (file.input.generate && !std::filesystem::exists(file.input.file, ignored)) {
@@ -97,13 +97,14 @@ PreparedJob prepare_job(JobFile file) {
         prepared.input.array = {file.input.generate->type, file.input.generate->shape};
         prepared.input.storage = "contiguous";
     } else {
-        prepared.input = inspect_dataset(file.input.file, file.input.dataset);
+        prepared.layout = files.layout(file.input.file, file.input.dataset);
+        prepared.input = prepared.layout.info;
         check_elements(file, prepared.input.array);
     }
     const InputDataset source = prepared.input_is_missing
                                     ? InputDataset{}
                                     : InputDataset{file.input.file, file.input.dataset};
-    prepared.job = file.parameters->make({prepared.input.array, source}, file.output.type);
+    prepared.job = file.parameters->make({prepared.input.array, source, &files}, file.output.type);
     prepared.file = std::move(file);
     check_layout(prepared);
     return prepared;

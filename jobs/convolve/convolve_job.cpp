@@ -98,8 +98,8 @@ class ConvolveParameters : public KindParameters {
         convolution.out_type = out_type;
         convolution.frame_rows = input.shape[input.shape.size() - 2];
         convolution.columns = input.shape.back();
-        convolution.row_taps = make_taps(row_taps_);
-        convolution.column_taps = make_taps(column_taps_);
+        convolution.row_taps = make_taps(row_taps_, given.files);
+        convolution.column_taps = make_taps(column_taps_, given.files);
         convolution.boundary = boundary_;
         convolution.fill = fill_;
         check_rounding(convolution);
