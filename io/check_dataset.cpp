@@ -6,6 +6,7 @@
 #include "io/check_storage.hpp"
 #include "io/hdf5_file.hpp"
 #include "io/hdf5_type.hpp"
+#include "io/layout_of.hpp"
 #include "io/rows_format.hpp"
 #include "io/source_names.hpp"
 
@@ -92,7 +93,7 @@ class DatasetCheck {
     DatasetCheck(OutsideFiles outside, const InputRules& rules)
         : outside_(std::move(outside)), rules_(rules) {}
 
-    void check(const std::string& file, const std::string& dataset, int depth) {
+    DatasetLayout check(const std::string& file, const std::string& dataset, int depth) {
         const std::string where = file_and_dataset(file, dataset);
         if (depth > deepest || active_.contains(where)) {
             throw Error(ExitCode::input, {what, where,
@@ -101,7 +102,7 @@ class DatasetCheck {
                                           "Copy the dataset whole (h5repack)"});
         }
         if (!seen_.insert(where).second) {
-            return;
+            return {}; // of a source that was checked before
         }
         active_.insert(where);
         const FileHandle handle = open_hdf5(file);
@@ -112,12 +113,18 @@ class DatasetCheck {
         check_sources(creation, file_of(opened), where, depth);
         const DatasetInfo info = inspect_dataset(file, dataset);
         check_filter_parameters(opened, creation, where);
-        const std::int64_t stored = info.storage == "virtual"
-                                        ? mapped_bytes(creation, info)
-                                        : check_storage(opened, creation, info, where);
-        check_logical_size(info, stored, rules_, where);
-        try_first_element(opened, info);
+        CheckedStorage storage = check_storage(opened, creation, info, where, rules_.bad_chunks);
+        check_logical_size(info,
+                           info.storage == "virtual" ? mapped_bytes(creation, info) : storage.bytes,
+                           rules_, where);
+        DatasetLayout layout = layout_of(opened, info, std::move(storage.chunks));
+        layout.file = file;
+        layout.dataset = dataset;
+        if (layout.way == DatasetLayout::Way::hdf5) {
+            try_first_element(opened, info);
+        }
         active_.erase(where);
+        return layout;
     }
 
   private:
@@ -134,7 +141,7 @@ class DatasetCheck {
                                             : outside_.allowed(first, folder, where);
             // What is missing of a series may come yet; of others, inspect_dataset() tells it.
             if (!places.empty() && dataset.find('%') == std::string::npos) {
-                check(places.front().string(), dataset, depth + 1);
+                (void)check(places.front().string(), dataset, depth + 1);
             }
         }
     }
@@ -147,16 +154,17 @@ class DatasetCheck {
 
 } // namespace
 
-void check_dataset(const std::string& file, const std::string& dataset, const InputRules& rules) {
+DatasetLayout check_dataset(const std::string& file, const std::string& dataset,
+                            const InputRules& rules) {
     if (const RowsFormat* format = rows_format_of(file)) {
         const DatasetInfo info = format->open(file, 1)->info();
         // Four cells of sand to a byte, and nothing else that is told of and not there.
         const bool packed = info.storage == sand_storage;
         check_logical_size(info, packed ? byte_count(info.array) : info.stored_bytes, rules, file);
-        return;
+        return {file, dataset, file, info, DatasetLayout::Way::format};
     }
     const FileHandle readable = open_hdf5(file); // what is not there is told before anything
-    DatasetCheck(OutsideFiles(file, rules), rules).check(file, dataset, 0);
+    return DatasetCheck(OutsideFiles(file, rules), rules).check(file, dataset, 0);
 }
 
 void check_way(const std::string& file, const std::string& dataset, const InputRules& rules) {

@@ -3,12 +3,17 @@
 
 #include "io/chunk_list.hpp"
 #include "io/file.hpp"
+#include "io/unpacker.hpp"
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
+#include <span>
 
 namespace runner {
 namespace {
+
+using BadChunks = InputRules::BadChunks;
 
 constexpr const char* what = "cannot read the dataset";
 constexpr const char* copy_again = "The file is damaged: copy it again, or make it again";
@@ -72,7 +77,7 @@ std::int64_t check_contiguous(const DatasetHandle& dataset, const DatasetInfo& i
 
 /// What can be seen to be wrong with a chunk's size without unpacking it.
 std::string size_objection(const StoredChunk& chunk, const std::vector<Filter>& filters,
-                           std::int64_t chunk_bytes) {
+                           std::int64_t chunk_bytes, BadChunks bad_chunks) {
     const auto unpacked = static_cast<std::uint64_t>(chunk_bytes);
     const auto was_applied = [&](std::size_t i) {
         return i >= 32 || (chunk.skipped >> i & 1U) == 0;
@@ -81,13 +86,16 @@ std::string size_objection(const StoredChunk& chunk, const std::vector<Filter>& 
     for (std::size_t i = 0; i < filters.size(); ++i) {
         packed = packed || was_applied(i);
     }
+    const bool is_known = Unpacker::knows(filters);
     const bool deflated =
         packed && filters.back().id == H5Z_FILTER_DEFLATE && was_applied(filters.size() - 1);
     if (chunk.bytes != 0 && (packed || chunk.bytes == unpacked) &&
-        (!deflated || chunk.bytes >= unpacked / highest_deflate_ratio)) {
+        (!is_known || chunk.bytes <= static_cast<std::uint64_t>(most_packed_bytes(chunk_bytes))) &&
+        (!deflated || bad_chunks == BadChunks::mark ||
+         chunk.bytes >= unpacked / highest_deflate_ratio)) {
         return "";
     }
-    return std::to_string(chunk.bytes) + " bytes of it are stored, which cannot hold its " +
+    return std::to_string(chunk.bytes) + " bytes of it are stored, which cannot be its " +
            std::to_string(unpacked);
 }
 
@@ -108,8 +116,52 @@ void check_overlaps(const ChunkList& list, const std::string& where) {
     }
 }
 
-std::int64_t check_chunked(const DatasetHandle& dataset, const PropertyHandle& creation,
-                           const DatasetInfo& info, const std::string& where) {
+/// The chunk's place in the grid and in the file; nothing for one beyond the array.
+std::optional<ChunkPlace> place_of(const StoredChunk& chunk, std::span<const std::int64_t> start,
+                                   const DatasetInfo& info, const Extent& extent,
+                                   const std::string& where) {
+    const std::vector<std::int64_t> counts = chunk_counts(info);
+    ChunkPlace place;
+    bool is_within = true;
+    for (std::size_t axis = 0; axis < start.size(); ++axis) {
+        const std::int64_t along = start[axis] / info.chunk[axis];
+        if (start[axis] < 0 || start[axis] % info.chunk[axis] != 0) {
+            refuse(where + ", chunk from " + shape_text(start),
+                   "no chunk of " + shape_text(info.chunk) + " begins there");
+        }
+        is_within = is_within && along < counts[axis];
+        place.index = is_within ? place.index * counts[axis] + along : 0;
+    }
+    place.offset = static_cast<std::int64_t>(extent.base + chunk.address);
+    place.bytes = static_cast<std::int64_t>(chunk.bytes);
+    place.skipped = chunk.skipped;
+    return is_within ? std::optional(place) : std::nullopt;
+}
+
+/// In the grid's order, each once.
+std::vector<ChunkPlace> places_of(const ChunkList& list, const DatasetInfo& info,
+                                  const Extent& extent, const std::string& where) {
+    std::vector<ChunkPlace> places;
+    places.reserve(list.chunks.size());
+    for (std::size_t i = 0; i < list.chunks.size(); ++i) {
+        if (const auto place = place_of(list.chunks[i], list.start_of(i), info, extent, where)) {
+            places.push_back(*place);
+        }
+    }
+    std::sort(places.begin(), places.end(),
+              [](const ChunkPlace& a, const ChunkPlace& b) { return a.index < b.index; });
+    const auto twice = std::adjacent_find(
+        places.begin(), places.end(),
+        [](const ChunkPlace& a, const ChunkPlace& b) { return a.index == b.index; });
+    if (twice != places.end()) {
+        refuse(where, "its index has chunk " + std::to_string(twice->index) + " twice");
+    }
+    return places;
+}
+
+CheckedStorage check_chunked(const DatasetHandle& dataset, const PropertyHandle& creation,
+                             const DatasetInfo& info, const std::string& where,
+                             BadChunks bad_chunks) {
     const std::size_t axes = info.array.shape.size();
     if (info.chunk.size() != axes ||
         std::any_of(info.chunk.begin(), info.chunk.end(), [](auto n) { return n < 1; })) {
@@ -125,33 +177,39 @@ std::int64_t check_chunked(const DatasetHandle& dataset, const PropertyHandle& c
     }
     const std::vector<Filter> filters = filters_of(creation);
     const Extent extent = extent_of(dataset);
-    const ChunkList list = list_chunks(dataset, axes, where);
+    ChunkList list = list_chunks(dataset, axes, where);
     for (std::size_t i = 0; i < list.chunks.size(); ++i) {
         std::string against = range_objection(list.chunks[i].address, list.chunks[i].bytes, extent);
         if (against.empty()) {
-            against = size_objection(list.chunks[i], filters, chunk_bytes);
+            against = size_objection(list.chunks[i], filters, chunk_bytes, bad_chunks);
         }
-        if (!against.empty()) {
+        if (!against.empty() && bad_chunks == BadChunks::mark) {
+            list.chunks[i] = {};
+        } else if (!against.empty()) {
             refuse(where + ", chunk from " + shape_text(list.start_of(i)), against);
         }
     }
-    check_overlaps(list, where);
-    return std::ssize(list.chunks) > byte_count(info.array) / chunk_bytes
-               ? byte_count(info.array)
-               : std::ssize(list.chunks) * chunk_bytes;
+    if (bad_chunks == BadChunks::refuse) {
+        check_overlaps(list, where);
+    }
+    const std::int64_t stored = std::ssize(list.chunks) > byte_count(info.array) / chunk_bytes
+                                    ? byte_count(info.array)
+                                    : std::ssize(list.chunks) * chunk_bytes;
+    return {stored, places_of(list, info, extent, where)};
 }
 
 } // namespace
 
-std::int64_t check_storage(const DatasetHandle& dataset, const PropertyHandle& creation,
-                           const DatasetInfo& info, const std::string& where) {
+CheckedStorage check_storage(const DatasetHandle& dataset, const PropertyHandle& creation,
+                             const DatasetInfo& info, const std::string& where,
+                             BadChunks bad_chunks) {
     if (info.storage == "contiguous") {
-        return check_contiguous(dataset, info, where);
+        return {check_contiguous(dataset, info, where), {}};
     }
     if (info.storage == "chunked") {
-        return check_chunked(dataset, creation, info, where);
+        return check_chunked(dataset, creation, info, where, bad_chunks);
     }
-    return byte_count(info.array);
+    return {byte_count(info.array), {}};
 }
 
 } // namespace runner

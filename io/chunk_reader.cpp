@@ -1,23 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/row_readers.hpp"
 
-#include "io/chunk_cache.hpp"
-#include "io/hdf5_dataset.hpp"
-#include "io/hdf5_file.hpp"
-#include "io/hdf5_type.hpp"
+#include "base/error.hpp"
+#include "io/dataset_name.hpp"
+#include "io/file.hpp"
 #include "io/io_threads.hpp"
 #include "io/row_geometry.hpp"
+#include "io/swap_bytes.hpp"
 #include "io/unpacker.hpp"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <set>
 
 namespace runner {
 namespace {
-
-/// What HDF5 says where a chunk is asked for that is not there.
-constexpr const char* never_written = "chunk storage is not allocated";
 
 using Chunk = std::vector<std::int64_t>; ///< its first element's coordinates
 
@@ -56,13 +54,13 @@ std::set<Chunk> chunks_of_rows(const DatasetInfo& info, std::int64_t first, std:
 
 class ChunkReader final : public RowReader {
   public:
-    ChunkReader(FileHandle file, DatasetHandle dataset, const std::vector<Filter>& filters,
-                std::vector<std::byte> fill, std::string where, DatasetInfo info, int threads)
-        : info_(std::move(info)), fill_(std::move(fill)), where_(std::move(where)),
-          file_(std::move(file)), dataset_(std::move(dataset)), threads_(threads) {
+    ChunkReader(const DatasetLayout& layout, int threads)
+        : info_(layout.info), fill_(layout.fill), places_(layout.chunks),
+          counts_(chunk_counts(layout.info)), where_(file_and_dataset(layout.file, layout.dataset)),
+          file_(layout.holder, File::Mode::read), threads_(threads) {
         chunk_bytes_ = byte_count({info_.array.type, info_.chunk});
         for (int thread = 0; thread < threads; ++thread) {
-            unpackers_.emplace_back(filters, chunk_bytes_);
+            unpackers_.emplace_back(layout.filters, chunk_bytes_);
             packed_.emplace_back();
         }
     }
@@ -117,8 +115,11 @@ class ChunkReader final : public RowReader {
         const auto elements = unpackers_[thread].unpack(
             packed, skipped, where_ + ", chunk from " + shape_text(chunk));
         if (info_.big_endian) {
-            packed.assign(elements.begin(), elements.end());
-            swap_bytes(packed);
+            if (elements.data() != packed.data()) {
+                packed.assign(elements.begin(), elements.end());
+            }
+            const std::int64_t size = size_of(info_.array.type);
+            swap_bytes(packed.data(), chunk_bytes_ / size, size);
             return packed;
         }
         return elements;
@@ -126,34 +127,28 @@ class ChunkReader final : public RowReader {
 
     /// The chunk as it is stored, empty where it never was; returns the filters that it did not
     /// pass.
-    std::uint32_t fetch(const Chunk& chunk, std::vector<std::byte>& packed) {
-        start_hdf5();
-        const std::vector<hsize_t> offset(chunk.begin(), chunk.end());
-        const std::lock_guard lock(hdf5_);
-        hsize_t bytes = 0;
-        std::uint32_t skipped = 0;
-        bool good = H5Dget_chunk_storage_size(dataset_.get(), offset.data(), &bytes) >= 0;
-        if (!good && hdf5_error_text() == never_written) {
-            bytes = 0;
-            good = true;
+    std::uint32_t fetch(const Chunk& chunk, std::vector<std::byte>& packed) const {
+        std::int64_t index = 0;
+        for (std::size_t axis = 0; axis < chunk.size(); ++axis) {
+            index = index * counts_[axis] + chunk[axis] / info_.chunk[axis];
         }
-        if (good) {
-            packed.resize(bytes);
-            good = bytes == 0 || H5Dread_chunk(dataset_.get(), H5P_DEFAULT, offset.data(), &skipped,
-                                               packed.data()) >= 0;
+        const auto place = std::lower_bound(
+            places_.begin(), places_.end(), index,
+            [](const ChunkPlace& each, std::int64_t wanted) { return each.index < wanted; });
+        if (place == places_.end() || place->index != index) {
+            packed.clear();
+            return 0;
         }
-        if (!good) {
-            throw_hdf5(ExitCode::input, "cannot read a chunk",
-                       where_ + ", chunk from " + shape_text(chunk), "Check the file with h5ls");
+        if (place->bytes == 0) {
+            throw Error(ExitCode::input,
+                        {"cannot read a chunk", where_ + ", chunk from " + shape_text(chunk),
+                         "the file's index of its chunks gives it a place or a size that cannot be "
+                         "right",
+                         "The file is damaged: copy it again, or make it again"});
         }
-        return skipped;
-    }
-
-    void swap_bytes(std::vector<std::byte>& elements) const {
-        const auto size = static_cast<std::ptrdiff_t>(size_of(info_.array.type));
-        for (auto at = elements.begin(); at != elements.end(); at += size) {
-            std::reverse(at, at + size);
-        }
+        packed.resize(static_cast<std::size_t>(place->bytes));
+        file_.read(place->offset, place->bytes, packed.data());
+        return place->skipped;
     }
 
     /// Number of the last row of the array that the chunk holds a part of.
@@ -208,70 +203,23 @@ class ChunkReader final : public RowReader {
     }
 
     DatasetInfo info_;
-    std::vector<std::byte> fill_; ///< one element
+    std::vector<std::byte> fill_;      ///< one element
+    std::vector<ChunkPlace> places_;   ///< in the order of their indices
+    std::vector<std::int64_t> counts_; ///< of chunks along each axis
     std::string where_;
-    FileHandle file_;
-    DatasetHandle dataset_;
+    File file_;
     std::int64_t chunk_bytes_ = 0;
     std::vector<Unpacker> unpackers_;              ///< one a thread
     std::vector<std::vector<std::byte>> packed_;   ///< one a thread
     std::map<Chunk, std::vector<std::byte>> kept_; ///< unpacked, with rows beyond the last call's
     std::mutex mutex_;                             ///< of kept_
-    std::mutex hdf5_; ///< a build of HDF5 need not have a lock of its own
     IoThreads threads_;
 };
 
-/// The element that chunks which were never written stand for: 0 where the file names none.
-std::vector<std::byte> fill_element(const PropertyHandle& creation, const ArrayInfo& array) {
-    std::vector<std::byte> element(static_cast<std::size_t>(size_of(array.type)), std::byte{0});
-    H5D_fill_value_t defined = H5D_FILL_VALUE_UNDEFINED;
-    hdf5_must(H5Pfill_value_defined(creation.get(), &defined), "H5Pfill_value_defined");
-    if (defined != H5D_FILL_VALUE_UNDEFINED &&
-        H5Pget_fill_value(creation.get(), memory_type(array).get(), element.data()) < 0) {
-        throw_hdf5(ExitCode::input, "cannot read a dataset's fill value", "");
-    }
-    return element;
-}
-
-/// A damaged index may give an unfiltered chunk another size than all of them have: H5Dread_chunk
-/// would write beyond the size that it was asked for before.
-bool has_even_chunks(const DatasetHandle& dataset, const DatasetInfo& info,
-                     const std::string& where) {
-    const SpaceHandle space(hdf5_must(H5Dget_space(dataset.get()), "H5Dget_space"));
-    hsize_t stored = 0;
-    if (H5Dget_num_chunks(dataset.get(), space.get(), &stored) < 0) {
-        throw_hdf5(ExitCode::input, "cannot read the list of chunks", where,
-                   "The file is damaged: copy it again, or make it again");
-    }
-    return !info.filters.empty() ||
-           info.stored_bytes ==
-               static_cast<std::int64_t>(stored) * byte_count({info.array.type, info.chunk});
-}
-
-bool keeps_partial_chunks_packed(const PropertyHandle& creation) {
-    unsigned options = 0;
-    return H5Pget_chunk_opts(creation.get(), &options) >= 0 && options == 0;
-}
-
 } // namespace
 
-std::unique_ptr<RowReader> open_chunk_reader(const std::string& file, const std::string& dataset,
-                                             const DatasetInfo& info, int threads) {
-    if (info.storage != "chunked" || !fits_cache(info)) {
-        return nullptr;
-    }
-    FileHandle handle = open_hdf5(file);
-    DatasetHandle opened = open_dataset(handle, file, dataset);
-    const PropertyHandle creation = creation_of(opened);
-    const TypeHandle type(hdf5_must(H5Dget_type(opened.get()), "H5Dget_type"));
-    const std::vector<Filter> filters = filters_of(creation);
-    const std::string where = file_and_dataset(file, dataset);
-    if (!Unpacker::knows(filters) || !is_plain(type.get(), info.array) ||
-        !keeps_partial_chunks_packed(creation) || !has_even_chunks(opened, info, where)) {
-        return nullptr;
-    }
-    return std::make_unique<ChunkReader>(std::move(handle), std::move(opened), filters,
-                                         fill_element(creation, info.array), where, info, threads);
+std::unique_ptr<RowReader> open_chunk_reader(const DatasetLayout& layout, int threads) {
+    return std::make_unique<ChunkReader>(layout, threads);
 }
 
 } // namespace runner

@@ -8,15 +8,16 @@
 #include "io/row_geometry.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace runner {
 namespace {
 
 class ChunkWriter final : public RowWriter {
   public:
-    ChunkWriter(const OutputDataset& output, int threads)
+    ChunkWriter(const OutputDataset& output, std::vector<std::int64_t> addresses, int threads)
         : array_(output.array), grid_(output.array, output.layout),
-          addresses_(chunk_addresses(output, grid_)), file_(output.file, File::Mode::update),
+          addresses_(std::move(addresses)), file_(output.file, File::Mode::update),
           threads_(threads), pieces_(static_cast<std::size_t>(threads)) {
         const std::int64_t line = grid_.part_bytes() / grid_.chunk_rows();
         piece_rows_ = std::clamp<std::int64_t>(io_block_bytes / line, 1, grid_.chunk_rows());
@@ -82,7 +83,13 @@ class ChunkWriter final : public RowWriter {
 } // namespace
 
 std::unique_ptr<RowWriter> open_chunk_writer(const OutputDataset& output, int threads) {
-    return std::make_unique<ChunkWriter>(output, threads);
+    return open_chunk_writer(
+        output, chunk_addresses(output, ChunkGrid(output.array, output.layout)), threads);
+}
+
+std::unique_ptr<RowWriter> open_chunk_writer(const OutputDataset& output,
+                                             std::vector<std::int64_t> addresses, int threads) {
+    return std::make_unique<ChunkWriter>(output, std::move(addresses), threads);
 }
 
 } // namespace runner

@@ -2,11 +2,14 @@
 #include "io/generations.hpp"
 
 #include "base/array_info.hpp"
+#include "base/element_type.hpp"
+#include "io/file_access.hpp"
 #include "io/hdf5_dataset.hpp"
 #include "io/hdf5_file.hpp"
-#include "io/rows_format.hpp"
 
-#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <memory>
 
 namespace runner {
 namespace {
@@ -18,24 +21,20 @@ constexpr const char* what = "cannot take the frames' generations";
                 {what, where, why, "Rename or remove that dataset if it is something else"});
 }
 
-/// Whether the link is there; the groups before it are those of a dataset that is.
-bool is_linked(const FileHandle& handle, const std::string& path) {
-    return H5Lexists(handle.get(), path.c_str(), H5P_DEFAULT) > 0;
-}
-
-/// What HDF5 makes 0 of a negative number is told.
-void check_signed(const DatasetHandle& dataset, std::size_t count, const std::string& where) {
-    std::vector<std::int64_t> numbers(count);
-    if (H5Dread(dataset.get(), H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers.data()) <
-        0) {
-        throw_hdf5(ExitCode::input, what, where, "Check the file with h5ls");
+/// Elements of type T as generations.
+template <class T>
+std::vector<std::uint64_t> numbers_of(const std::vector<std::byte>& bytes,
+                                      const std::string& where) {
+    std::vector<std::uint64_t> numbers(bytes.size() / sizeof(T));
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+        T value{};
+        std::memcpy(&value, bytes.data() + i * sizeof(T), sizeof(T));
+        if (value < T{}) {
+            refuse(where, "that of frame " + std::to_string(i) + " is " + std::to_string(value));
+        }
+        numbers[i] = static_cast<std::uint64_t>(value);
     }
-    const auto negative =
-        std::find_if(numbers.begin(), numbers.end(), [](std::int64_t n) { return n < 0; });
-    if (negative != numbers.end()) {
-        refuse(where, "that of frame " + std::to_string(negative - numbers.begin()) + " is " +
-                          std::to_string(*negative));
-    }
+    return numbers;
 }
 
 } // namespace
@@ -45,38 +44,29 @@ std::string generations_name(const std::string& dataset) {
     return (slash == std::string::npos ? "/" : dataset.substr(0, slash + 1)) + "generation";
 }
 
-bool has_generations(const std::string& file, const std::string& dataset) {
-    return rows_format_of(file) == nullptr && is_linked(open_hdf5(file), generations_name(dataset));
-}
-
-std::optional<std::vector<std::uint64_t>>
-read_generations(const std::string& file, const std::string& dataset, std::int64_t frames) {
-    if (!has_generations(file, dataset)) {
+std::optional<std::vector<std::uint64_t>> read_generations(FileAccess& files,
+                                                           const std::string& file,
+                                                           const std::string& dataset,
+                                                           std::int64_t frames) {
+    const std::string name = generations_name(dataset);
+    if (!files.has_dataset(file, name)) {
         return std::nullopt;
     }
-    const std::string name = generations_name(dataset);
     const std::string where = file_and_dataset(file, name);
-    const FileHandle handle = open_hdf5(file);
-    const DatasetHandle opened = open_dataset(handle, file, name);
-    const TypeHandle type(hdf5_must(H5Dget_type(opened.get()), "H5Dget_type"));
-    if (H5Tget_class(type.get()) != H5T_INTEGER) {
+    const std::unique_ptr<RowReader> reader = open_rows_of(files, file, name, 1);
+    const ArrayInfo& array = reader->info().array;
+    if (!is_number(array.type) || array.type == ElementType::float32 ||
+        array.type == ElementType::float64) {
         refuse(where, "its elements are no integers");
     }
-    if (const std::vector<std::int64_t> shape = extents_of(opened);
-        shape != std::vector<std::int64_t>{frames}) {
-        refuse(where, "its shape is " + shape_text(shape) + ", and " + dataset + " has " +
+    if (array.shape != std::vector<std::int64_t>{frames}) {
+        refuse(where, "its shape is " + shape_text(array.shape) + ", and " + dataset + " has " +
                           std::to_string(frames) + (frames == 1 ? " frame" : " frames"));
     }
-    const auto count = static_cast<std::size_t>(frames);
-    if (H5Tget_sign(type.get()) != H5T_SGN_NONE) {
-        check_signed(opened, count, where);
-    }
-    std::vector<std::uint64_t> generations(count);
-    if (H5Dread(opened.get(), H5T_NATIVE_UINT64, H5S_ALL, H5S_ALL, H5P_DEFAULT,
-                generations.data()) < 0) {
-        throw_hdf5(ExitCode::input, what, where, "Check the file with h5ls");
-    }
-    return generations;
+    std::vector<std::byte> bytes(static_cast<std::size_t>(byte_count(array)));
+    reader->read(0, frames, bytes.data());
+    return visit_element_type(array.type,
+                              [&](auto zero) { return numbers_of<decltype(zero)>(bytes, where); });
 }
 
 void write_generations(const std::string& file, const std::string& dataset,

@@ -9,19 +9,18 @@
 
 namespace runner {
 
+class FileAccess;
+
 /// The dataset that numbers a dataset's frames: "generation", in the same group ("/run/generation"
 /// of "/run/frames").
 std::string generations_name(const std::string& dataset);
 
-/// Whether a file has it; not for another format than HDF5. @throws Error (input) when it cannot be
-/// opened.
-bool has_generations(const std::string& file, const std::string& dataset);
-
 /// The generation of each of the `frames` frames of `dataset`; nothing where the file has none of
-/// them, as in another format. It is another dataset of the file: where the file is not to be
-/// trusted, probe_input() it first. @throws Error (input) when they are no list of so many numbers.
-std::optional<std::vector<std::uint64_t>>
-read_generations(const std::string& file, const std::string& dataset, std::int64_t frames);
+/// them, as in another format. @throws Error (input) when they are no list of so many numbers.
+std::optional<std::vector<std::uint64_t>> read_generations(FileAccess& files,
+                                                           const std::string& file,
+                                                           const std::string& dataset,
+                                                           std::int64_t frames);
 
 /// Stores them (uint64, one axis) in an HDF5 output that has none yet. @throws Error (output).
 void write_generations(const std::string& file, const std::string& dataset,

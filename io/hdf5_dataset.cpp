@@ -79,10 +79,6 @@ Found find_path(const FileHandle& handle, const std::string& path) {
 
 } // namespace
 
-std::string file_and_dataset(const std::string& file, const std::string& dataset) {
-    return file + ":" + (dataset.starts_with('/') ? "" : "/") + dataset;
-}
-
 std::vector<std::string> dataset_paths(const FileHandle& handle) {
     std::vector<std::string> paths;
     if (H5Ovisit2(handle.get(), H5_INDEX_NAME, H5_ITER_INC, collect_dataset, &paths,

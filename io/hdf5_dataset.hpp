@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "io/dataset_name.hpp"
+#include "io/filter.hpp"
 #include "io/hdf5_handle.hpp"
 #include "io/rows.hpp"
 
@@ -33,15 +35,6 @@ std::string storage_of(const PropertyHandle& creation);
 /// Extents of a chunk; none where it is not chunked.
 std::vector<std::int64_t> chunk_of(const PropertyHandle& creation);
 
-/// One filter of a dataset.
-struct Filter {
-    H5Z_filter_t id = 0;
-    std::string name;
-    std::vector<unsigned> parameters;
-};
 std::vector<Filter> filters_of(const PropertyHandle& creation);
-
-/// FILE:/dataset, for messages.
-std::string file_and_dataset(const std::string& file, const std::string& dataset);
 
 } // namespace runner

@@ -23,6 +23,11 @@ struct InputRules {
         beside,   ///< in the file's folder and the folders below it
         anywhere, ///< wherever there is a regular file
     } outside = Outside::beside;
+
+    /// What becomes of chunks whose place or size in the index cannot be right: of an input nothing
+    /// is read then; of a finished output it is to be told which rows are damaged, so that reading
+    /// those alone fails (ChunkPlace::bytes is 0).
+    enum class BadChunks { refuse, mark } bad_chunks = BadChunks::refuse;
 };
 
 } // namespace runner

@@ -6,6 +6,7 @@
 #include "io/hdf5_file.hpp"
 #include "io/hdf5_type.hpp"
 #include "io/outside_sources.hpp"
+#include "io/plain_offset.hpp"
 #include "io/rows_format.hpp"
 
 #include <limits>
@@ -56,7 +57,8 @@ void check_filters(const std::vector<Filter>& filters, const std::string& where)
     }
 }
 
-/// Where plain reads find the elements: contiguous, in this file, allocated, of a native type.
+} // namespace
+
 std::optional<std::int64_t> plain_offset(const DatasetHandle& dataset, const DatasetInfo& info) {
     const TypeHandle type = type_of(dataset);
     const bool native = H5Tequal(type.get(), memory_type(info.array).get()) > 0;
@@ -70,8 +72,6 @@ std::optional<std::int64_t> plain_offset(const DatasetHandle& dataset, const Dat
                ? std::nullopt
                : std::optional(static_cast<std::int64_t>(offset));
 }
-
-} // namespace
 
 DatasetInfo inspect_dataset(const std::string& file, const std::string& dataset) {
     if (const RowsFormat* format = rows_format_of(file)) {

@@ -25,15 +25,6 @@ std::unique_ptr<RowWriter> open_output_rows(const OutputDataset& output, int ran
                : open_packed_writer(output, threads, shard_path(output, rank, generation));
 }
 
-std::unique_ptr<RowWriter> reopen_output_rows(const OutputDataset& output, int threads) {
-    if (!output.layout.chunk.empty()) {
-        check_chunk_places(output);
-    }
-    return output.layout.compression == Compression::none
-               ? open_output_rows(output, 0, threads)
-               : open_stored_chunk_writer(output, threads);
-}
-
 std::int64_t output_bytes(const ArrayInfo& array, const OutputLayout& layout) {
     return layout.format == FileFormat::sand ? sand_shape(array).file_bytes() - sand_header_bytes
                                              : byte_count(array);

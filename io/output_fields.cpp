@@ -40,13 +40,11 @@ void copy_columns(std::int64_t rows, std::int64_t width, const std::byte* from,
 
 class FieldsReader final : public RowReader {
   public:
-    FieldsReader(const std::string& file, std::span<const OutputField> fields, int threads)
-        : widths_(widths_of(fields)) {
+    FieldsReader(std::span<const OutputField> fields,
+                 std::vector<std::unique_ptr<RowReader>> readers)
+        : widths_(widths_of(fields)), readers_(std::move(readers)) {
         info_.array = joined_array(fields);
         info_.storage = "contiguous";
-        for (const OutputField& field : fields) {
-            readers_.push_back(open_rows(file, field.dataset, threads));
-        }
     }
 
     const DatasetInfo& info() const override { return info_; }
@@ -138,11 +136,10 @@ ArrayInfo joined_array(std::span<const OutputField> fields) {
     return {ElementType::uint8, {row_count(fields.front().array), bytes}};
 }
 
-std::vector<OutputField> inspect_fields(const std::string& file,
-                                        std::span<const std::string> datasets) {
+std::vector<OutputField> fields_of(std::span<const DatasetLayout> layouts) {
     std::vector<OutputField> fields;
-    for (const std::string& dataset : datasets) {
-        fields.push_back({dataset, inspect_dataset(file, dataset).array});
+    for (const auto& [file, dataset, holder, info, way, filters, fill, chunks] : layouts) {
+        fields.push_back({dataset, info.array});
         if (row_count(fields.back().array) != row_count(fields.front().array)) {
             throw Error(ExitCode::input,
                         {"cannot read the output's datasets", file_and_dataset(file, dataset),
@@ -155,14 +152,20 @@ std::vector<OutputField> inspect_fields(const std::string& file,
     return fields;
 }
 
-std::unique_ptr<RowReader> open_fields(const std::string& file, std::span<const OutputField> fields,
-                                       int threads) {
-    return std::make_unique<FieldsReader>(file, fields, threads);
+std::unique_ptr<RowReader> join_fields(std::span<const OutputField> fields,
+                                       std::vector<std::unique_ptr<RowReader>> readers) {
+    return std::make_unique<FieldsReader>(fields, std::move(readers));
 }
 
 std::unique_ptr<RowReader> open_output_reader(const OutputDataset& output, int threads) {
-    return output.fields.empty() ? open_rows(output.file, output.dataset, threads)
-                                 : open_fields(output.file, output.fields, threads);
+    if (output.fields.empty()) {
+        return open_rows(output.file, output.dataset, threads);
+    }
+    std::vector<std::unique_ptr<RowReader>> readers;
+    for (const OutputField& field : output.fields) {
+        readers.push_back(open_rows(output.file, field.dataset, threads));
+    }
+    return join_fields(output.fields, std::move(readers));
 }
 
 std::unique_ptr<RowWriter> open_fields_writer(const OutputDataset& output, int threads) {
@@ -177,6 +180,11 @@ std::unique_ptr<RowWriter> open_fields_writer(const OutputDataset& output, int t
         }
         offsets.push_back(*info.offset);
     }
+    return open_fields_writer(output, std::move(offsets), threads);
+}
+
+std::unique_ptr<RowWriter> open_fields_writer(const OutputDataset& output,
+                                              std::vector<std::int64_t> offsets, int threads) {
     return std::make_unique<FieldsWriter>(output, std::move(offsets), threads);
 }
 

@@ -11,6 +11,8 @@ struct XXH3_state_s;
 
 namespace runner {
 
+class FileAccess;
+
 /// A run of an output's rows, counted through all leading axes, and the checksum of their bytes.
 struct RowHash {
     std::int64_t first = 0;
@@ -47,11 +49,14 @@ inline constexpr const char* row_hashes_dataset = "/runner/row_hashes";
 /// Stores the list in the output, which has none yet. @throws Error (output).
 void write_row_hashes(const std::string& file, const std::vector<RowHash>& hashes);
 
-/// Stores a list of as many runs over the one the output has. @throws Error (output).
-void replace_row_hashes(const std::string& file, const std::vector<RowHash>& hashes);
+/// Stores a list of as many runs over the one the output has, in place.
+/// @throws Error (output); (input) as read_row_hashes().
+void replace_row_hashes(FileAccess& files, const std::string& file,
+                        const std::vector<RowHash>& hashes);
 
 /// The list of a finished output of so many rows. @throws Error (input) when the file has none or
 /// it does not cover each row once.
-std::vector<RowHash> read_row_hashes(const std::string& file, std::int64_t total_rows);
+std::vector<RowHash> read_row_hashes(FileAccess& files, const std::string& file,
+                                     std::int64_t total_rows);
 
 } // namespace runner

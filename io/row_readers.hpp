@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "io/dataset_layout.hpp"
 #include "io/rows.hpp"
 
 #include <memory>
@@ -8,11 +9,13 @@
 
 namespace runner {
 
-/// A reader that takes stored chunks from HDF5 as they are and unpacks them on its threads; nothing
-/// for a dataset that only HDF5 can read (other filters, other storage, types to convert, or so
-/// many elements in a row of chunks that they are not to be kept).
-std::unique_ptr<RowReader> open_chunk_reader(const std::string& file, const std::string& dataset,
-                                             const DatasetInfo& info, int threads);
+/// Plain reads of a file whose elements lie dense from `info.offset` on. @throws Error (input).
+std::unique_ptr<RowReader> open_positional_reader(const std::string& file, DatasetInfo info,
+                                                  int threads);
+
+/// Reads stored chunks at their places and unpacks them, on several threads. The layout has passed
+/// check_layout_values(). @throws Error (input).
+std::unique_ptr<RowReader> open_chunk_reader(const DatasetLayout& layout, int threads);
 
 /// What inspect_dataset() and open_rows() say of a .sand file.
 DatasetInfo inspect_sand(const std::string& file);

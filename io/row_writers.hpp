@@ -3,8 +3,10 @@
 
 #include "io/rows.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace runner {
 
@@ -16,9 +18,13 @@ std::unique_ptr<RowWriter> open_plain_writer(const OutputDataset& output, std::i
 std::unique_ptr<RowWriter> open_contiguous_writer(const OutputDataset& output, int threads);
 /// The same of fields, taken apart fields_block_bytes (or a row) a thread.
 std::unique_ptr<RowWriter> open_fields_writer(const OutputDataset& output, int threads);
-/// Chunks without filters: written in place, where create_output() allocated them. What an edge
-/// chunk has beyond the array stays zero.
+std::unique_ptr<RowWriter> open_fields_writer(const OutputDataset& output,
+                                              std::vector<std::int64_t> offsets, int threads);
+/// Chunks without filters: written in place, where create_output() allocated them, or at
+/// `addresses`, in the grid's order. What an edge chunk has beyond the array stays zero.
 std::unique_ptr<RowWriter> open_chunk_writer(const OutputDataset& output, int threads);
+std::unique_ptr<RowWriter> open_chunk_writer(const OutputDataset& output,
+                                             std::vector<std::int64_t> addresses, int threads);
 /// Compressed chunks: appended to the rank's shard.
 std::unique_ptr<RowWriter> open_packed_writer(const OutputDataset& output, int threads,
                                               const std::string& shard);
@@ -30,12 +36,10 @@ void restore_sand(const OutputDataset& output);
 std::int64_t sand_alignment(const ArrayInfo& array, const OutputLayout& layout);
 std::unique_ptr<RowWriter> open_sand_writer(const OutputDataset& output, int threads);
 
-/// Refuses a finished output in whose index of chunks one is missing, shares bytes with another or
-/// lies beyond the file: to write there would destroy what is right. Above `listed_chunks` nothing
-/// is looked at. @throws Error (output).
-void check_chunk_places(const OutputDataset& output);
-/// Compressed chunks of a finished output, stored anew.
-std::unique_ptr<RowWriter> open_stored_chunk_writer(const OutputDataset& output, int threads);
+/// Compressed chunks of a finished output, stored again: in place where they take as many bytes as
+/// before, else by `files`.
+std::unique_ptr<RowWriter> open_stored_chunk_writer(FileAccess& files, const OutputDataset& output,
+                                                    int threads);
 
 /// A shard is a file that holds a rank's compressed parts of chunks (ChunkGrid) until
 /// assemble_output(): ShardRecords, each followed by the part's bytes, in the order in which they

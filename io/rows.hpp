@@ -16,6 +16,8 @@
 
 namespace runner {
 
+class FileAccess;
+
 /// What is known of a dataset before its bytes are read.
 struct DatasetInfo {
     ArrayInfo array;
@@ -168,10 +170,13 @@ std::unique_ptr<RowWriter> open_output_rows(const OutputDataset& output, int ran
                                             std::int64_t generation = 1);
 
 /// Writes rows again into a finished output, each into its place, as often as one likes. All that
-/// is not of these rows stays as it is; where compressed rows take another size than before, HDF5's
-/// index of chunks changes too. @throws Error (output) when the dataset is not stored as `output`
-/// says, or that index is damaged.
-std::unique_ptr<RowWriter> reopen_output_rows(const OutputDataset& output, int threads);
+/// is not of these rows stays as it is; where compressed rows take another size than before, the
+/// index of chunks changes too, which `files` does. `files` outlives the writer.
+/// @throws Error (output) when the dataset is not stored as `output` says, or in the index a chunk
+/// is missing, shares bytes with another or lies beyond the file: to write there would destroy what
+/// is right.
+std::unique_ptr<RowWriter> reopen_output_rows(FileAccess& files, const OutputDataset& output,
+                                              int threads);
 
 /// After every rank's finish(): stores the compressed chunks of all shards in the file. Nothing to
 /// do for other layouts. Run by one rank. @throws Error (output) naming a chunk that is in none.

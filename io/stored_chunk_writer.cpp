@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/row_writers.hpp"
 
+#include "base/error.hpp"
 #include "io/chunk_grid.hpp"
 #include "io/file.hpp"
-#include "io/hdf5_dataset.hpp"
-#include "io/hdf5_file.hpp"
+#include "io/file_access.hpp"
 #include "io/io_threads.hpp"
 #include "io/packer.hpp"
+#include "io/stored_places.hpp"
 #include "io/unpacker.hpp"
 
 #include <algorithm>
@@ -16,14 +17,14 @@
 namespace runner {
 namespace {
 
-/// Compressed chunks of a finished output. HDF5 puts one that takes as many bytes as before where
-/// it was and leaves its index alone, so that nothing is lost if that is cut short.
+/// Compressed chunks of a finished output. One that takes as many bytes as before goes where it
+/// was, so that nothing but its own bytes changes.
 class StoredChunkWriter final : public RowWriter {
   public:
-    StoredChunkWriter(const OutputDataset& output, int threads)
-        : output_(output), grid_(output.array, output.layout), file_(update_hdf5(output.file)),
-          dataset_(open_dataset(file_, output.file, output.dataset)), threads_(threads) {
-        check_layout();
+    StoredChunkWriter(FileAccess& files, const OutputDataset& output, int threads)
+        : files_(files), output_(output), grid_(output.array, output.layout),
+          places_(stored_places(files, output).chunks), file_(output.file, File::Mode::update),
+          threads_(threads) {
         for (int thread = 0; thread < threads; ++thread) {
             packers_.emplace_back(output.layout, grid_.chunk_bytes(), size_of(output.array.type));
             unpackers_.emplace_back(layout_filters(output.layout, size_of(output.array.type)),
@@ -62,53 +63,34 @@ class StoredChunkWriter final : public RowWriter {
             const auto made = packers_[own].pack(whole);
             bytes.assign(made.begin(), made.end());
         });
+        std::vector<PackedChunk> moved;
         for (std::size_t item = 0; item < packed.size(); ++item) {
-            store(chunks[item].first, packed[item]);
+            store(chunks[item].first, std::move(packed[item]), moved);
+        }
+        if (!moved.empty()) {
+            files_.store_chunks(output_.file, output_.dataset, moved);
+            places_ = stored_places(files_, output_).chunks;
         }
     }
 
-    void sync() override { File(output_.file, File::Mode::update).sync(); }
+    void sync() override { file_.sync(); }
 
     void finish(Sync sync) override {
-        if (!dataset_.close()) {
-            throw_hdf5(ExitCode::output, "cannot store the dataset", output_.file);
-        }
-        close_hdf5(std::move(file_), output_.file);
         if (sync == Sync::yes) {
-            this->sync();
+            file_.sync();
         }
+        file_.close();
     }
 
   private:
-    void check_layout() const {
-        const PropertyHandle creation = creation_of(dataset_);
-        const std::vector<Filter> made = layout_filters(output_.layout, 1);
-        const std::vector<Filter> filters = filters_of(creation);
-        const bool same = std::equal(filters.begin(), filters.end(), made.begin(), made.end(),
-                                     [](const Filter& a, const Filter& b) { return a.id == b.id; });
-        if (chunk_of(creation) != grid_.chunk() || !same) {
-            throw Error(ExitCode::output,
-                        {"the output is not stored as it was created",
-                         file_and_dataset(output_.file, output_.dataset),
-                         "another program changed its chunks or filters", "Run the job again"});
-        }
+    const ChunkPlace& place_of(std::int64_t chunk) const {
+        return places_[static_cast<std::size_t>(chunk)];
     }
 
-    /// A chunk's bytes in the file; none where they cannot be read.
-    std::vector<std::byte> stored(std::int64_t chunk) {
-        start_hdf5();
-        const std::vector<std::int64_t> start = grid_.start_of(chunk);
-        const std::vector<hsize_t> offset(start.begin(), start.end());
-        hsize_t bytes = 0;
-        std::vector<std::byte> packed;
-        std::uint32_t skipped = 0;
-        if (H5Dget_chunk_storage_size(dataset_.get(), offset.data(), &bytes) >= 0) {
-            packed.resize(bytes);
-            if (bytes > 0 && H5Dread_chunk(dataset_.get(), H5P_DEFAULT, offset.data(), &skipped,
-                                           packed.data()) < 0) {
-                packed.clear();
-            }
-        }
+    /// A chunk's bytes in the file.
+    std::vector<std::byte> stored(std::int64_t chunk) const {
+        std::vector<std::byte> packed(static_cast<std::size_t>(place_of(chunk).bytes));
+        file_.read(place_of(chunk).offset, std::ssize(packed), packed.data());
         return packed;
     }
 
@@ -126,23 +108,20 @@ class StoredChunkWriter final : public RowWriter {
         }
     }
 
-    void store(std::int64_t index, const std::vector<std::byte>& packed) {
-        start_hdf5();
-        const std::vector<std::int64_t> start = grid_.start_of(index);
-        const std::vector<hsize_t> offset(start.begin(), start.end());
-        if (H5Dwrite_chunk(dataset_.get(), H5P_DEFAULT, 0, offset.data(), packed.size(),
-                           packed.data()) < 0) {
-            throw_hdf5(ExitCode::output, "cannot store a compressed chunk",
-                       file_and_dataset(output_.file, output_.dataset) + ", from element " +
-                           shape_text(start),
-                       "Free space on that file system and start again");
+    /// In place, or behind `moved`.
+    void store(std::int64_t index, std::vector<std::byte> packed, std::vector<PackedChunk>& moved) {
+        if (std::ssize(packed) == place_of(index).bytes) {
+            file_.write(place_of(index).offset, std::ssize(packed), packed.data());
+        } else {
+            moved.push_back({grid_.start_of(index), std::move(packed)});
         }
     }
 
+    FileAccess& files_;
     OutputDataset output_;
     ChunkGrid grid_;
-    FileHandle file_;
-    DatasetHandle dataset_;
+    std::vector<ChunkPlace> places_; ///< of each chunk
+    File file_;
     std::vector<Packer> packers_;                      ///< one a thread
     std::vector<Unpacker> unpackers_;                  ///< one a thread
     std::vector<std::vector<std::byte>> whole_chunks_; ///< one a thread
@@ -151,8 +130,9 @@ class StoredChunkWriter final : public RowWriter {
 
 } // namespace
 
-std::unique_ptr<RowWriter> open_stored_chunk_writer(const OutputDataset& output, int threads) {
-    return std::make_unique<StoredChunkWriter>(output, threads);
+std::unique_ptr<RowWriter> open_stored_chunk_writer(FileAccess& files, const OutputDataset& output,
+                                                    int threads) {
+    return std::make_unique<StoredChunkWriter>(files, output, threads);
 }
 
 } // namespace runner

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/unpacker.hpp"
 
+#include "base/error.hpp"
 #include "io/zstd_filter.hpp"
 
 #include <algorithm>
 #include <optional>
 
+#include <hdf5.h>
 #include <isa-l.h>
 #include <zstd.h>
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "io/hdf5_dataset.hpp"
+#include "io/filter.hpp"
+#include "io/output_layout.hpp"
 
 #include <cstddef>
 #include <cstdint>

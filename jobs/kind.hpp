@@ -17,6 +17,8 @@
 
 namespace runner {
 
+class FileAccess;
+
 /// A job ready to plan; its type says which engine runs it.
 using Job = std::variant<std::unique_ptr<StreamJob>, std::unique_ptr<EvolveJob>,
                          std::unique_ptr<PermuteJob>>;
@@ -32,6 +34,9 @@ struct JobInput {
     ArrayInfo array;
     InputDataset source = {};         ///< without a name where the file is yet to be made
     std::optional<int> channels = {}; ///< as DatasetInfo's
+    /// By which the kind's own inputs and what else the input's file holds are read. Null only
+    /// where the file is yet to be made and the kind has no inputs of its own.
+    FileAccess* files = nullptr;
 };
 
 /// The parameters of one kind as the job file gives them, checked as far as they can be without the

@@ -199,6 +199,9 @@ class BatchRun {
             }
             failure = out_of_host_memory();
         }
+        if (failure && failure->code() == ExitCode::stopped) {
+            return note(index, Ending::stopped, ranks, record, seconds_since(begin));
+        }
         if (failure && ranks.first()) {
             record.failed(planned, failure->code(), failure->what());
             tally_.failed.emplace(index, failure->code());

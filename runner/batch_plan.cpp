@@ -7,7 +7,7 @@
 #include "io/journal.hpp"
 #include "io/row_geometry.hpp"
 #include "runner/identity.hpp"
-#include "runner/probe.hpp"
+#include "runner/probed_files.hpp"
 #include "runner/replacing.hpp"
 #include "runner/version.hpp"
 
@@ -99,9 +99,9 @@ void refuse(PlannedDataset& planned, const Error& error) {
 void look_at(PlannedDataset& planned, const BatchPlan& plan, const BatchMeans& means,
              Prober& prober) {
     JobFile file = job_for(planned.dataset, plan.job, plan.settings);
-    probe_inputs(file, prober);
     const bool overwrite = file.output.overwrite;
-    const PreparedJob prepared = prepare_job(std::move(file));
+    ProbedFiles inputs(prober, file.input.rules);
+    const PreparedJob prepared = prepare_job(std::move(file), inputs);
     const ArrayInfo made = prepared.output();
     planned.listed.bytes = array_bytes(prepared.input.array) + array_bytes(made);
     planned.listed.rows = row_count(made);
@@ -247,6 +247,9 @@ void look_at_datasets(BatchPlan& plan, std::span<const std::size_t> places, cons
         try {
             look_at(planned, plan, means, prober);
         } catch (const Error& error) {
+            if (error.code() == ExitCode::stopped) {
+                throw;
+            }
             refuse(planned, error);
         }
     }

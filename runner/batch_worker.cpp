@@ -5,7 +5,7 @@
 #include "io/sand_file.hpp"
 #include "runner/claim.hpp"
 #include "runner/identity.hpp"
-#include "runner/probe.hpp"
+#include "runner/prepare_on_all.hpp"
 #include "runner/replacing.hpp"
 #include "runner/run.hpp"
 
@@ -46,7 +46,7 @@ Ending BatchWorker::work_on(const PlannedDataset& planned, const Ranks& ranks) {
         return shared(hold.ending, ranks);
     }
     PreparedJob prepared =
-        ranks.together([&] { return prepare_job(job_for(dataset, plan_.job, plan_.settings)); });
+        prepare_on_all([&] { return job_for(dataset, plan_.job, plan_.settings); }, ranks, prober_);
     std::string identity;
     Way way = Way::leave;
     ranks.first_alone([&] {
@@ -93,9 +93,6 @@ BatchWorker::Hold BatchWorker::take(const PlannedDataset& planned) {
         return hold;
     }
     hold.input = mark_of(planned.dataset.input);
-    if (hold.input != planned.input) {
-        probe_inputs(job_for(planned.dataset, plan_.job, plan_.settings), prober_);
-    }
     return hold;
 }
 

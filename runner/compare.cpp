@@ -2,8 +2,8 @@
 #include "runner/compare.hpp"
 
 #include "base/error.hpp"
+#include "io/file_access.hpp"
 #include "io/row_geometry.hpp"
-#include "io/rows.hpp"
 #include "runner/compare_bytes.hpp"
 #include "runner/row_pairs.hpp"
 #include "runner/ssim.hpp"
@@ -250,9 +250,9 @@ DividedDifferences divide(RowReader& a, RowReader& b, RowReader& by) {
 
 } // namespace
 
-Comparison compare(const CompareRequest& request) {
-    const auto a = open_rows(request.file_a, request.dataset_a, request.threads);
-    const auto b = open_rows(request.file_b, request.dataset_b, request.threads);
+Comparison compare(FileAccess& files, const CompareRequest& request) {
+    const auto a = open_rows_of(files, request.file_a, request.dataset_a, request.threads);
+    const auto b = open_rows_of(files, request.file_b, request.dataset_b, request.threads);
     Comparison result;
     result.request = request;
     result.a = a->info().array;
@@ -295,7 +295,7 @@ Comparison compare(const CompareRequest& request) {
         result.ssim = mean_ssim(*a, *b, result.peak);
     }
     if (!request.file_by.empty()) {
-        const auto by = open_rows(request.file_by, request.dataset_by, request.threads);
+        const auto by = open_rows_of(files, request.file_by, request.dataset_by, request.threads);
         check_shapes(request.file_a + ":" + request.dataset_a, result.a,
                      request.file_by + ":" + request.dataset_by, by->info().array);
         result.divided = divide(*a, *b, *by);

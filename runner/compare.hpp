@@ -11,6 +11,8 @@
 
 namespace runner {
 
+class FileAccess;
+
 struct CompareRequest {
     std::string file_a;
     std::string dataset_a;
@@ -84,7 +86,7 @@ struct Comparison {
 /// SSIM, whose constants need the peak.
 /// @throws Error: (input) when one cannot be read; (differs) when the shapes are not the same,
 /// or the types of elements that are neither numbers nor complex.
-Comparison compare(const CompareRequest& request);
+Comparison compare(FileAccess& files, const CompareRequest& request);
 
 /// The result for people, ending with a line break, and as one JSON object, where what is infinite
 /// or not there is null.

@@ -2,6 +2,7 @@
 #include "runner/convert.hpp"
 
 #include "base/error.hpp"
+#include "io/file_access.hpp"
 #include "io/own_parts.hpp"
 #include "io/raw_rows.hpp"
 #include "io/rows_format.hpp"
@@ -71,12 +72,13 @@ bool is_of_rows(const std::string& output) {
 /// Of one axis each element is a row.
 ImageShape column_of(const ArrayInfo& array) { return {1, array.shape.front(), 1, 1}; }
 
-FrameSource open_source(const ConvertRequest& request) {
+FrameSource open_source(FileAccess& files, const ConvertRequest& request) {
     FrameSource source;
     const bool alone = request.raw || rows_format_of(request.input) != nullptr;
     source.where = alone ? request.input : request.input + ":" + request.dataset;
-    source.reader = request.raw ? open_raw_rows(request.input, *request.raw, request.threads)
-                                : open_rows(request.input, request.dataset, request.threads);
+    source.reader = request.raw
+                        ? open_raw_rows(request.input, *request.raw, request.threads)
+                        : open_rows_of(files, request.input, request.dataset, request.threads);
     if (request.type) {
         source.reader =
             with_type(std::move(source.reader), *request.type, request.beyond, source.where);
@@ -92,7 +94,7 @@ FrameSource open_source(const ConvertRequest& request) {
     if (cells) {
         source.content = Content::sand;
     } else if (!request.raw) {
-        source.content = content_of(request.input, info);
+        source.content = content_of(files, request.input, info);
     }
     const bool as_it_is = !request.frames && !cells && is_of_rows(request.output);
     source.image = as_it_is && info.array.shape.size() == 1
@@ -102,7 +104,7 @@ FrameSource open_source(const ConvertRequest& request) {
     source.frames = choose_frames(request.frames.value_or(FrameChoice{}), frames, source.where);
     if (!request.raw || request.first_generation) {
         source.numbers =
-            frame_numbers(request.input, request.dataset, frames, request.first_generation);
+            frame_numbers(files, request.input, request.dataset, frames, request.first_generation);
     }
     return source;
 }
@@ -166,11 +168,11 @@ void make_file(const std::string& output, Overwrite overwrite, RowWriter::Sync s
     made.publish(overwrite, sync);
 }
 
-std::string convert(const ConvertRequest& request) {
+std::string convert(FileAccess& files, const ConvertRequest& request) {
     check_formats(request.input, request.output,
                   request.raw ? InputNames::are_raw : InputNames::say_format);
     check_apart(request.input, partial_name(request.output));
-    FrameSource source = open_source(request);
+    FrameSource source = open_source(files, request);
     if (is_of_rows(request.output)) {
         return convert_to_rows(source, request);
     }

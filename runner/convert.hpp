@@ -13,6 +13,8 @@
 
 namespace runner {
 
+class FileAccess;
+
 struct ConvertRequest {
     std::string input;              ///< HDF5, of a format in io/rows_format.hpp, or raw
     std::optional<DenseLayout> raw; ///< what a raw input holds; its name's ending says nothing then
@@ -57,6 +59,6 @@ void check_formats(const std::string& input, const std::string& output,
 /// read, or naming frame, row and column of a cell that is no material; (output) for a file that
 /// exists and is not to be overwritten, and when storage fails: the file then written is removed,
 /// earlier ones of a sequence stay.
-std::string convert(const ConvertRequest& request);
+std::string convert(FileAccess& files, const ConvertRequest& request);
 
 } // namespace runner

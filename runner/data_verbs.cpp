@@ -144,7 +144,7 @@ Command parse_render(const Verb& verb, std::span<const std::string> arguments) {
     return command;
 }
 
-RenderRequest render_request(const RenderCommand& command, int threads) {
+RenderRequest render_request(const RenderCommand& command, FileAccess& files, int threads) {
     RenderRequest request;
     for (const DatasetName& what : command.what) {
         request.sources.push_back({what.file, what.dataset});
@@ -163,14 +163,14 @@ RenderRequest render_request(const RenderCommand& command, int threads) {
     request.threads = threads;
     const DatasetName& first = command.what.front();
     if (command.projection && !command.axis) {
-        const auto axes = std::ssize(inspect_dataset(first.file, first.dataset).array.shape);
+        const auto axes = std::ssize(files.layout(first.file, first.dataset).info.array.shape);
         request.axis = std::max<std::int64_t>(axes - 3, 0);
     }
     if (command.frames) {
         request.frames = *command.frames;
     } else if (command.axis && !command.projection) {
         const std::string where = first.file + ":" + first.dataset;
-        const ArrayInfo array = inspect_dataset(first.file, first.dataset).array;
+        const ArrayInfo array = files.layout(first.file, first.dataset).info.array;
         const VolumeView view = view_across(array, *command.axis, where);
         request.frames = one_frame(view.image().frames / view.volumes / 2);
     }

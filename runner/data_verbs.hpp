@@ -17,6 +17,6 @@ Command parse_convert(const Verb& verb, std::span<const std::string> arguments);
 
 /// What a command line for `render` asks for; looks at the first dataset's shape for what it leaves
 /// open. @throws Error as render() says.
-RenderRequest render_request(const RenderCommand& command, int threads);
+RenderRequest render_request(const RenderCommand& command, FileAccess& files, int threads);
 
 } // namespace runner

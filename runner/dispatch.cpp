@@ -6,7 +6,6 @@
 #include "io/file_content.hpp"
 #include "io/generations.hpp"
 #include "io/raw_rows.hpp"
-#include "io/rows.hpp"
 #include "io/rows_format.hpp"
 #include "io/sand_file.hpp"
 #include "runner/batch_events.hpp"
@@ -21,7 +20,7 @@
 #include "runner/made_text.hpp"
 #include "runner/only_dataset.hpp"
 #include "runner/plan_verb.hpp"
-#include "runner/probe.hpp"
+#include "runner/probed_files.hpp"
 #include "runner/render.hpp"
 #include "runner/repair.hpp"
 #include "runner/report_page.hpp"
@@ -62,17 +61,9 @@ void tell_notes(const std::vector<std::string>& notes) {
     }
 }
 
-/// Looks at an input before it is opened, and tells what is odd about it.
-void look_at(const DatasetName& what, const InputRules& rules) {
-    probe_input(what.file, what.dataset, rules);
-    tell_notes(inspect_dataset(what.file, what.dataset).notes);
-}
-
-/// Also at the dataset that numbers its frames, if there is one.
-void look_at_generations(const DatasetName& what, const InputRules& rules) {
-    if (has_generations(what.file, what.dataset)) {
-        probe_input(what.file, generations_name(what.dataset), rules);
-    }
+/// Prints what is odd about an input and no error.
+void tell_notes_of(const DatasetName& what, FileAccess& files) {
+    tell_notes(files.layout(what.file, what.dataset).info.notes);
 }
 
 /// That of the first dataset that failed; of what is not done, that it can be gone on with.
@@ -142,51 +133,55 @@ struct Verbs {
 
     ExitCode operator()(const InspectCommand& command) const {
         const auto& [file, dataset] = command.what;
-        probe_content(file, dataset, command.rules);
+        Prober prober;
+        ProbedFiles files(prober, command.rules);
         if (rows_format_of(file) != nullptr) {
-            tell_notes(inspect_dataset(file, dataset).notes);
+            tell_notes_of(command.what, files);
         }
-        print(command.json ? printable_json(inspect_json(file, dataset))
-                           : inspect_text(file, dataset));
+        print(command.json ? printable_json(inspect_json(files, file, dataset))
+                           : inspect_text(files, file, dataset));
         return ExitCode::ok;
     }
 
     ExitCode operator()(const CompareCommand& command) const {
+        Prober prober;
+        ProbedFiles files(prober, command.rules);
         for (const DatasetName& what : {command.a, command.b}) {
-            look_at(what, command.rules);
+            tell_notes_of(what, files);
         }
         if (command.by) {
-            look_at(*command.by, command.rules);
+            tell_notes_of(*command.by, files);
         }
         const DatasetName by = command.by.value_or(DatasetName{});
         const Comparison comparison =
-            compare({command.a.file, command.a.dataset, command.b.file, command.b.dataset,
-                     command.tolerance, all_cores(), by.file, by.dataset});
+            compare(files, {command.a.file, command.a.dataset, command.b.file, command.b.dataset,
+                            command.tolerance, all_cores(), by.file, by.dataset});
         print(command.json ? printable_json(comparison_json(comparison))
                            : comparison_text(comparison));
         return comparison.differs() ? ExitCode::differs : ExitCode::ok;
     }
 
     ExitCode operator()(const RenderCommand& command) const {
+        Prober prober;
+        ProbedFiles files(prober, command.rules);
         for (const DatasetName& what : command.what) {
-            look_at(what, command.rules);
+            tell_notes_of(what, files);
         }
-        look_at_generations(command.what.front(), command.rules);
-        print(render(render_request(command, all_cores())));
+        print(render(files, render_request(command, files, all_cores())));
         return ExitCode::ok;
     }
 
     ExitCode operator()(const ConvertCommand& command) const {
         DatasetName input = command.input;
+        Prober prober;
+        ProbedFiles files(prober, command.rules);
         if (command.raw) {
             tell_notes(open_raw_rows(input.file, *command.raw, 1)->info().notes);
         } else {
             if (input.dataset.empty()) {
-                probe_content(input.file, "", command.rules);
-                input.dataset = only_dataset(file_content(input.file));
+                input.dataset = only_dataset(files.content(input.file, ""));
             }
-            look_at(input, command.rules);
-            look_at_generations(input, command.rules);
+            tell_notes_of(input, files);
         }
         ConvertRequest request;
         request.raw = command.raw;
@@ -202,21 +197,21 @@ struct Verbs {
         request.beyond = command.clip ? Beyond::clip : Beyond::refuse;
         request.overwrite = command.overwrite ? Overwrite::yes : Overwrite::no;
         request.threads = all_cores();
-        print(convert(request));
+        print(convert(files, request));
         return ExitCode::ok;
     }
 
     ExitCode operator()(const VerifyCommand& command) const {
-        probe_survival(command.file);
-        const Verification result =
-            verify({command.file, command.sample, command.recompute, command.input, all_cores()});
+        Prober prober;
+        const Verification result = verify(
+            {command.file, command.sample, command.recompute, command.input, all_cores()}, prober);
         print(command.json ? printable_json(verification_json(result)) : verification_text(result));
         return result.differs() ? ExitCode::differs : ExitCode::ok;
     }
 
     ExitCode operator()(const RepairCommand& command) const {
-        probe_survival(command.file);
-        print(repair_text(repair({command.file, command.input, all_cores()})));
+        Prober prober;
+        print(repair_text(repair({command.file, command.input, all_cores()}, prober)));
         return ExitCode::ok;
     }
 

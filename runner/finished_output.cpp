@@ -3,16 +3,17 @@
 
 #include "base/error.hpp"
 #include "io/file.hpp"
-#include "io/file_content.hpp"
+#include "io/file_access.hpp"
 #include "io/output_fields.hpp"
 #include "io/row_geometry.hpp"
-#include "runner/probe.hpp"
+#include "runner/probed_files.hpp"
 #include "runner/text_file.hpp"
 
 #include <algorithm>
 #include <cerrno>
 #include <exception>
 #include <sstream>
+#include <utility>
 
 #include <sys/stat.h>
 
@@ -43,11 +44,14 @@ template <class Look> auto trusting_no_structure(const std::string& file, const 
     }
 }
 
-AttributeList record_of(const std::string& file) {
+AttributeList record_of(FileAccess& files, const std::string& file) {
     { const File there(file, File::Mode::read); }
     try {
-        return root_attributes(file);
+        return files.root_attributes(file);
     } catch (const Error& error) {
+        if (error.code() != ExitCode::input) {
+            throw;
+        }
         refuse_structure(file, error.text().why);
     }
 }
@@ -93,22 +97,29 @@ std::vector<std::string> field_names(const JobFile& job) {
     return names;
 }
 
-FinishedOutput read_all(const std::string& file) {
-    const AttributeList record = record_of(file);
+FinishedOutput read_all(FileAccess& files, const std::string& file) {
+    const AttributeList record = record_of(files, file);
     FinishedOutput output;
     output.file = file;
     output.version = recorded<std::string>(record, "runner_version", file);
     output.job = recorded_job(record, file);
     output.input_bytes = recorded<std::int64_t>(record, "input_bytes", file);
     output.input_modified = recorded<std::string>(record, "input_modified", file);
-    const std::vector<std::string> names = field_names(output.job);
-    if (names.empty()) {
-        output.stored = inspect_dataset(file, output.job.output.dataset);
-    } else {
-        output.fields = inspect_fields(file, names);
-        output.stored.array = joined_array(output.fields);
+    std::vector<std::string> names = field_names(output.job);
+    const bool has_fields = !names.empty();
+    if (!has_fields) {
+        names.push_back(output.job.output.dataset);
     }
-    output.runs = read_row_hashes(file, row_count(output.stored.array));
+    for (const std::string& name : names) {
+        output.layouts.push_back(files.layout(file, name));
+    }
+    if (has_fields) {
+        output.fields = fields_of(output.layouts);
+        output.stored.array = joined_array(output.fields);
+    } else {
+        output.stored = output.layouts.front().info;
+    }
+    output.runs = read_row_hashes(files, file, row_count(output.stored.array));
     return output;
 }
 
@@ -122,21 +133,35 @@ std::string FinishedOutput::datasets_text() const {
     return fields.empty() ? job.output.dataset : text;
 }
 
-FinishedOutput read_finished_output(const std::string& file) {
-    return trusting_no_structure(file, [&] { return read_all(file); });
+InputRules finished_output_rules() {
+    InputRules rules;
+    rules.bad_chunks = InputRules::BadChunks::mark;
+    return rules;
 }
 
-std::unique_ptr<RowReader> open_stored_rows(const FinishedOutput& output, int threads) {
-    return trusting_no_structure(output.file,
-                                 [&] { return open_output_reader(output.dataset(), threads); });
+FinishedOutput read_finished_output(FileAccess& files, const std::string& file) {
+    return trusting_no_structure(file, [&] { return read_all(files, file); });
 }
 
-PreparedJob prepare_again(const FinishedOutput& output, const std::optional<std::string>& input) {
+std::unique_ptr<RowReader> open_stored_rows(FileAccess& files, const FinishedOutput& output,
+                                            int threads) {
+    return trusting_no_structure(output.file, [&] {
+        std::vector<std::unique_ptr<RowReader>> readers;
+        for (const DatasetLayout& layout : output.layouts) {
+            readers.push_back(files.open(layout, threads));
+        }
+        return output.fields.empty() ? std::move(readers.front())
+                                     : join_fields(output.fields, std::move(readers));
+    });
+}
+
+PreparedJob prepare_again(const FinishedOutput& output, const std::optional<std::string>& input,
+                          Prober& prober) {
     JobFile job = output.job;
     job.input.file = input.value_or(job.input.file);
     job.input.generate.reset(); // made anew it would be another file
-    probe_inputs(job);
-    PreparedJob prepared = prepare_job(std::move(job));
+    ProbedFiles files(prober, job.input.rules);
+    PreparedJob prepared = prepare_job(std::move(job), files);
     const ArrayInfo made = prepared.output();
     if (made != output.stored.array) {
         throw Error(ExitCode::input,

@@ -68,15 +68,15 @@ FrameRange choose_frames(const FrameChoice& choice, std::int64_t frames, const s
     return {choice.first, choice.step, (end - choice.first - 1) / choice.step + 1};
 }
 
-FrameNumbers frame_numbers(const std::string& file, const std::string& dataset, std::int64_t frames,
-                           std::optional<std::uint64_t> first_generation) {
+FrameNumbers frame_numbers(FileAccess& files, const std::string& file, const std::string& dataset,
+                           std::int64_t frames, std::optional<std::uint64_t> first_generation) {
     if (first_generation) {
         return {std::nullopt, *first_generation, true};
     }
     if (is_sand_name(file)) {
         return {std::nullopt, 1, true};
     }
-    auto listed = read_generations(file, dataset, frames);
+    auto listed = read_generations(files, file, dataset, frames);
     const bool known = listed.has_value();
     return {std::move(listed), 0, known};
 }

@@ -8,6 +8,8 @@
 
 namespace runner {
 
+class FileAccess;
+
 /// Which frames of a dataset a verb takes: --frame I, --frames A:B:STEP, --frames all.
 struct FrameChoice {
     enum class Count {
@@ -58,8 +60,8 @@ struct FrameNumbers {
 /// The numbers of a dataset's frames: from `first_generation` on where that is given; as the file
 /// lists them (io/generations.hpp); from 1 on for a .sand file, which the published program begins
 /// so; else from 0 on, and no generations. @throws Error (input).
-FrameNumbers frame_numbers(const std::string& file, const std::string& dataset, std::int64_t frames,
-                           std::optional<std::uint64_t> first_generation);
+FrameNumbers frame_numbers(FileAccess& files, const std::string& file, const std::string& dataset,
+                           std::int64_t frames, std::optional<std::uint64_t> first_generation);
 
 /// "out-000100.png" for "out.png": six digits, or as many as the largest number of the range has.
 class NumberedNames {

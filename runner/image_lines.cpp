@@ -10,14 +10,15 @@ bool is_across_last(const ImageSource& source) { return source.view && source.vi
 
 } // namespace
 
-ImageSource open_image(const std::string& file, const std::string& dataset,
+ImageSource open_image(FileAccess& files, const std::string& file, const std::string& dataset,
                        const std::optional<Palette>& palette, int threads,
                        const std::optional<std::int64_t>& axis) {
     ImageSource source;
-    source.reader = open_rows(file, dataset, threads);
+    source.reader = open_rows_of(files, file, dataset, threads);
     source.where = std::string(file).append(":").append(dataset);
     const DatasetInfo& info = source.reader->info();
-    const Content content = palette == Palette::sand ? Content::sand : content_of(file, info);
+    const Content content =
+        palette == Palette::sand ? Content::sand : content_of(files, file, info);
     source.palette = palette_for(palette, content, info.array, source.where);
     if (axis) {
         source.view = view_across(info.array, *axis, source.where);

@@ -26,7 +26,7 @@ struct ImageSource {
 
 /// Opens a dataset that is images, or a volume to cut across `axis`. `palette`: nothing for that of
 /// its content. @throws Error as render() says.
-ImageSource open_image(const std::string& file, const std::string& dataset,
+ImageSource open_image(FileAccess& files, const std::string& file, const std::string& dataset,
                        const std::optional<Palette>& palette, int threads,
                        const std::optional<std::int64_t>& axis = std::nullopt);
 

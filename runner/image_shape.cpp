@@ -2,7 +2,6 @@
 #include "runner/image_shape.hpp"
 
 #include "base/error.hpp"
-#include "io/file_content.hpp"
 
 #include <algorithm>
 #include <variant>
@@ -42,14 +41,14 @@ ImageShape image_shape(const DatasetInfo& info, Content content, const std::stri
     return image;
 }
 
-Content content_of(const std::string& file, const DatasetInfo& info) {
+Content content_of(FileAccess& files, const std::string& file, const DatasetInfo& info) {
     if (info.array.type != ElementType::uint8) {
         return Content::any;
     }
     if (info.storage == sand_storage) {
         return Content::sand;
     }
-    const AttributeList attributes = root_attributes(file);
+    const AttributeList attributes = files.root_attributes(file);
     const bool said = std::any_of(attributes.begin(), attributes.end(), [](const auto& attribute) {
         const auto* value = std::get_if<std::string>(&attribute.second);
         return attribute.first == "kind" && value != nullptr && *value == "sand";

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/array_info.hpp"
+#include "io/file_access.hpp"
 #include "io/rows.hpp"
 
 #include <cstdint>
@@ -30,6 +31,6 @@ ImageShape image_shape(const DatasetInfo& info, Content content, const std::stri
 
 /// Whether a dataset holds cells of sand: bytes of a .sand file, or of a file whose root has the
 /// attribute kind = "sand". @throws Error (input).
-Content content_of(const std::string& file, const DatasetInfo& info);
+Content content_of(FileAccess& files, const std::string& file, const DatasetInfo& info);
 
 } // namespace runner

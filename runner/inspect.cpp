@@ -5,7 +5,7 @@
 #include "base/counted.hpp"
 #include "base/printable.hpp"
 #include "base/sizes.hpp"
-#include "io/file_content.hpp"
+#include "io/file_access.hpp"
 
 #include <sstream>
 
@@ -108,11 +108,11 @@ std::string dump(const nlohmann::ordered_json& json) {
 
 } // namespace
 
-std::string inspect_text(const std::string& file, const std::string& dataset) {
+std::string inspect_text(FileAccess& files, const std::string& file, const std::string& dataset) {
     if (!dataset.empty()) {
-        return dataset_text(dataset_content(file, dataset));
+        return dataset_text(files.content(file, dataset).datasets.front());
     }
-    const FileContent content = file_content(file);
+    const FileContent content = files.content(file, "");
     std::string text =
         printable(file) + "  " + content.format + ", " + size_text(content.bytes) + ", " +
         counted(std::ssize(content.datasets), "dataset") +
@@ -127,11 +127,11 @@ std::string inspect_text(const std::string& file, const std::string& dataset) {
     return text;
 }
 
-std::string inspect_json(const std::string& file, const std::string& dataset) {
+std::string inspect_json(FileAccess& files, const std::string& file, const std::string& dataset) {
     if (!dataset.empty()) {
-        return dump(dataset_json(dataset_content(file, dataset)));
+        return dump(dataset_json(files.content(file, dataset).datasets.front()));
     }
-    const FileContent content = file_content(file);
+    const FileContent content = files.content(file, "");
     nlohmann::ordered_json json;
     json["file"] = content.file;
     json["format"] = content.format;

@@ -5,10 +5,12 @@
 
 namespace runner {
 
+class FileAccess;
+
 /// What is in an HDF5 or .sand file, or of one dataset of it where `dataset` is not empty: shape,
 /// type, layout, chunks, filters, stored bytes, attributes. Text for people ends with a line break;
 /// JSON is one object. @throws Error (input).
-std::string inspect_text(const std::string& file, const std::string& dataset);
-std::string inspect_json(const std::string& file, const std::string& dataset);
+std::string inspect_text(FileAccess& files, const std::string& file, const std::string& dataset);
+std::string inspect_json(FileAccess& files, const std::string& file, const std::string& dataset);
 
 } // namespace runner

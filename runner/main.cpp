@@ -4,8 +4,9 @@
 #include "runner/batch.hpp"
 #include "runner/command_line.hpp"
 #include "runner/dispatch.hpp"
-#include "runner/probe.hpp"
+#include "runner/probe_child.hpp"
 #include "runner/run.hpp"
+#include "runner/served_rows.hpp"
 #include "runner/version.hpp"
 
 #include <chrono>
@@ -25,7 +26,10 @@ ExitCode run_program(const std::vector<std::string>& arguments,
                      std::chrono::steady_clock::time_point start) {
     try {
         if (is_probe(arguments)) {
-            return answer_probe(arguments);
+            return answer_probes();
+        }
+        if (is_row_server(arguments)) {
+            return serve_rows(arguments);
         }
         const Command command = parse_command_line(arguments, version_text());
         if (const auto* run = std::get_if<RunCommand>(&command)) {

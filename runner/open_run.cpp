@@ -7,6 +7,7 @@
 #include "runner/evolve_engine.hpp"
 #include "runner/permute_engine.hpp"
 #include "runner/progress.hpp"
+#include "runner/served_rows.hpp"
 #include "runner/ticker.hpp"
 
 #include <algorithm>
@@ -81,7 +82,7 @@ void open_files(const PreparedJob& prepared, int io_threads, std::int64_t genera
                 OpenRun& open) {
     const JobFile& file = prepared.file;
     const auto sync = prepared.parts_sync();
-    open.reader = open_rows(file.input.file, file.input.dataset, io_threads);
+    open.reader = open_probed_rows(prepared.layout, file.input.rules, io_threads);
     open.writer = open_output_rows(output_dataset(prepared), rank, io_threads, generation);
     open.commits =
         std::make_unique<Commits>(*open.writer,

@@ -2,12 +2,11 @@
 #include "runner/output_standing.hpp"
 
 #include "base/error.hpp"
-#include "io/file_content.hpp"
 #include "io/journal.hpp"
 #include "io/sand_file.hpp"
 #include "runner/claim.hpp"
 #include "runner/identity.hpp"
-#include "runner/probe.hpp"
+#include "runner/probed_files.hpp"
 #include "runner/sand_record.hpp"
 
 #include <filesystem>
@@ -37,8 +36,8 @@ OutputStanding sand_standing(const PreparedJob& prepared, const std::string& ide
     return {Standing::foreign, "nothing is known of how this .sand file was made"};
 }
 
-std::optional<std::string> stored_identity(const std::string& file) {
-    for (const auto& [name, value] : root_attributes(file)) {
+std::optional<std::string> stored_identity(const std::string& file, FileAccess& files) {
+    for (const auto& [name, value] : files.root_attributes(file)) {
         const auto* text = std::get_if<std::string>(&value);
         if (name == identity_attribute && text != nullptr) {
             return *text;
@@ -52,6 +51,7 @@ std::optional<std::string> stored_identity(const std::string& file) {
 OutputStanding output_standing(const PreparedJob& prepared, const std::string& identity,
                                Prober& prober) {
     const std::string& file = prepared.file.output.file;
+    ProbedFiles files(prober, {});
     std::error_code failure;
     if (!std::filesystem::exists(file, failure)) {
         return {};
@@ -60,13 +60,12 @@ OutputStanding output_standing(const PreparedJob& prepared, const std::string& i
         return sand_standing(prepared, identity);
     }
     try {
-        probe_survival(file, prober);
-        if (const std::optional<std::string> was = stored_identity(file)) {
+        if (const std::optional<std::string> was = stored_identity(file, files)) {
             return compared(without_layout(*was), identity);
         }
         return {Standing::foreign, "it is no finished output of this program"};
     } catch (const Error& error) {
-        if (error.code() == ExitCode::launch) {
+        if (error.code() == ExitCode::launch || error.code() == ExitCode::stopped) {
             throw;
         }
         return {Standing::foreign, error.text().what + ": " + error.text().why};

@@ -8,7 +8,7 @@
 #include "runner/file_names.hpp"
 #include "runner/host_memory.hpp"
 #include "runner/prepare.hpp"
-#include "runner/probe.hpp"
+#include "runner/probed_files.hpp"
 #include "runner/report.hpp"
 
 #include <algorithm>
@@ -94,8 +94,9 @@ PlanReport plan_report(const PlanCommand& command) {
     const RankLimits limits = planned_limits(command, file, backend);
     take_command_limits(command, file);
     check_file_names(file, {}, std::nullopt);
-    probe_inputs(file);
-    const PreparedJob prepared = prepare_job(std::move(file));
+    Prober prober;
+    ProbedFiles files(prober, file.input.rules);
+    const PreparedJob prepared = prepare_job(std::move(file), files);
     const JobPlan plan = plan_job(prepared, backend, command.ranks, limits);
     const DiskSpace disk = sufficient_disk_space(prepared);
     return {command.json ? plan_json(plan, disk, ends_of(prepared))

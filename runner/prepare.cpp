@@ -92,7 +92,7 @@ std::string PreparedJob::computation() const {
     return std::visit([](const auto& some) { return some->computation(); }, job);
 }
 
-PreparedJob prepare_job(JobFile file) {
+PreparedJob prepare_job(JobFile file, FileAccess& files) {
     PreparedJob prepared;
     std::error_code ignored;
     if (file.input.generate && !std::filesystem::exists(file.input.file, ignored)) {
@@ -100,14 +100,15 @@ PreparedJob prepare_job(JobFile file) {
         prepared.input.array = {file.input.generate->type, file.input.generate->shape};
         prepared.input.storage = "contiguous";
     } else {
-        prepared.input = inspect_dataset(file.input.file, file.input.dataset);
+        prepared.layout = files.layout(file.input.file, file.input.dataset);
+        prepared.input = prepared.layout.info;
         check_elements(file, prepared.input.array);
     }
     const InputDataset source = prepared.input_is_missing
                                     ? InputDataset{}
                                     : InputDataset{file.input.file, file.input.dataset};
-    prepared.job = file.parameters->make({prepared.input.array, source, prepared.input.channels},
-                                         file.output.type);
+    prepared.job = file.parameters->make(
+        {prepared.input.array, source, prepared.input.channels, &files}, file.output.type);
     if (const StreamJob* const stream = prepared.stream()) {
         for (std::string& note : stream->notes()) {
             prepared.input.notes.push_back(std::move(note));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "io/file_access.hpp"
 #include "io/own_parts.hpp"
 #include "io/rows.hpp"
 #include "jobs/kind.hpp"
@@ -16,10 +17,11 @@
 
 namespace runner {
 
-/// A job with its input looked at: what `plan` and a run have in common.
+/// A job whose input is known: what `plan` and a run have in common.
 struct PreparedJob {
     JobFile file;
     DatasetInfo input;             ///< of the file; or as `input.generate` will make it
+    DatasetLayout layout;          ///< of the input, by which its rows are read
     bool input_is_missing = false; ///< input.generate makes it first
     Job job;
     /// So short that a run of it that died is begun again and not gone on with.
@@ -54,8 +56,8 @@ struct PreparedJob {
 /// Where one of several datasets is: output.dataset is their group then.
 std::string field_name(const std::string& group, const std::string& field);
 
-/// Looks at the input and makes the job. @throws Error (usage, input).
-PreparedJob prepare_job(JobFile file);
+/// Reads the input's structure by `files` and makes the job. @throws Error (usage, input).
+PreparedJob prepare_job(JobFile file, FileAccess& files);
 
 /// What one rank may take, found on the machine or given on the command line.
 struct RankLimits {

@@ -2,6 +2,7 @@
 #include "runner/probe_process.hpp"
 
 #include "base/error.hpp"
+#include "runner/stop.hpp"
 
 #include <algorithm>
 #include <array>
@@ -65,11 +66,11 @@ void must(int result, const char* call) {
 }
 
 /// How the child's files and signals are to be: nothing to read, or `input`; standard output to
-/// `pipe`, no words of libraries, no other file of ours, no signal blocked or caught, out of reach
-/// of the terminal's keys.
+/// `pipe`, no words of libraries, no other file of ours but `shared`, no signal blocked or caught,
+/// out of reach of the terminal's keys.
 class SpawnSettings {
   public:
-    SpawnSettings(std::optional<int> input, int pipe) {
+    SpawnSettings(std::optional<int> input, int pipe, std::optional<int> shared) {
         must(::posix_spawn_file_actions_init(&actions_), "posix_spawn_file_actions_init");
         must(::posix_spawnattr_init(&attributes_), "posix_spawnattr_init");
         if (input) {
@@ -80,7 +81,10 @@ class SpawnSettings {
         }
         must(::posix_spawn_file_actions_adddup2(&actions_, pipe, 1), "dup2");
         must(::posix_spawn_file_actions_addopen(&actions_, 2, "/dev/null", O_WRONLY, 0), "open");
-        must(::posix_spawn_file_actions_addclosefrom_np(&actions_, 3), "closefrom");
+        if (shared) {
+            must(::posix_spawn_file_actions_adddup2(&actions_, *shared, 3), "dup2");
+        }
+        must(::posix_spawn_file_actions_addclosefrom_np(&actions_, shared ? 4 : 3), "closefrom");
         sigset_t signals;
         ::sigemptyset(&signals);
         must(::posix_spawnattr_setsigmask(&attributes_, &signals), "sigmask");
@@ -135,16 +139,24 @@ struct Pipe {
     std::array<int, 2> ends{-1, -1};
 };
 
+void end_if_asked(int signals) {
+    if (const std::string signal = signal_received(signals); !signal.empty()) {
+        throw Error(ExitCode::stopped, {"stopped while a file was read by a process of its own",
+                                        "signal " + signal, "", "The same command resumes"});
+    }
+}
+
 } // namespace
 
-ProbeProcess::ProbeProcess(std::vector<std::string> arguments, Input input) {
+ProbeProcess::ProbeProcess(std::vector<std::string> arguments, Input input,
+                           std::optional<int> shared) {
     std::optional<Pipe> requests;
     if (input == Input::pipe) {
         requests.emplace(Pipe::Kind::socket);
     }
     Pipe answers;
     const SpawnSettings settings(requests ? std::optional(requests->ends[0]) : std::nullopt,
-                                 answers.ends[1]);
+                                 answers.ends[1], shared);
     std::vector<std::string> environment = plain_environment(input);
     const int failure =
         ::posix_spawn(&id_, "/proc/self/exe", settings.actions(), settings.attributes(),
@@ -180,23 +192,25 @@ bool ProbeProcess::send(const std::string& text) {
     return true;
 }
 
-std::optional<std::string> ProbeProcess::answer_before(Clock::time_point deadline) {
-    return read_before(deadline, longest_answer + 1);
-}
-
-std::optional<std::string> ProbeProcess::read_before(Clock::time_point deadline,
-                                                     std::size_t bytes) {
+std::optional<std::string> ProbeProcess::read_before(Clock::time_point deadline, std::size_t bytes,
+                                                     int signals) {
     std::string answer;
-    std::array<char, 4096> part{};
+    std::array<char, 65536> part{};
     while (answer.size() < bytes) {
         const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
         struct pollfd ready {
             answer_, POLLIN, 0
         };
+        // In short steps: a signal may come just before the wait, which it would not end then.
+        constexpr std::int64_t step = 100;
         const int found =
-            ::poll(&ready, 1, static_cast<int>(std::max<std::int64_t>(0, left.count())));
-        if (found == 0 || (found < 0 && errno != EINTR)) {
+            ::poll(&ready, 1, static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, step)));
+        end_if_asked(signals);
+        if ((found == 0 && left.count() <= step) || (found < 0 && errno != EINTR)) {
             return std::nullopt;
+        }
+        if (found == 0) {
+            continue;
         }
         const ssize_t got =
             found < 0 ? -1

@@ -21,7 +21,7 @@ class ProbeProcess {
     using Clock = std::chrono::steady_clock;
 
     /// The most bytes of one answer that are read.
-    static constexpr std::size_t longest_answer = 65536;
+    static constexpr std::size_t longest_answer = std::size_t{1} << 29;
 
     /// Set in its environment, so that a program that mistakes its verb for another does not start
     /// more.
@@ -29,8 +29,9 @@ class ProbeProcess {
 
     enum class Input { none, pipe };
 
-    /// @throws Error (launch).
-    ProbeProcess(std::vector<std::string> arguments, Input input);
+    /// `shared`: a descriptor that it is to have too, as its descriptor 3. @throws Error (launch).
+    ProbeProcess(std::vector<std::string> arguments, Input input,
+                 std::optional<int> shared = std::nullopt);
     ProbeProcess(const ProbeProcess&) = delete;
     ProbeProcess& operator=(const ProbeProcess&) = delete;
     ~ProbeProcess();
@@ -38,11 +39,10 @@ class ProbeProcess {
     /// Writes to its standard input. False where it reads no more.
     bool send(const std::string& text);
 
-    /// What it wrote until it ended, or the first part of it; nothing when it took longer.
-    std::optional<std::string> answer_before(Clock::time_point deadline);
-
     /// The next `bytes` of its answers; fewer when it ended; nothing when it took longer.
-    std::optional<std::string> read_before(Clock::time_point deadline, std::size_t bytes);
+    /// @throws Error (stopped) once `signals` have asked the program to end.
+    std::optional<std::string> read_before(Clock::time_point deadline, std::size_t bytes,
+                                           int signals = 1);
 
     /// How it ended, as waitpid tells; nothing when it has not.
     std::optional<int> end_before(Clock::time_point deadline);

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "base/error.hpp"
-#include "io/input_rules.hpp"
 #include "runner/probe_process.hpp"
+#include "runner/probe_words.hpp"
 
 #include <functional>
 #include <memory>
@@ -13,33 +13,31 @@
 
 namespace runner {
 
-/// Has many inputs looked at, each in a process of its own and within its limits as by
-/// probe_input(), for less: a small process, started once, forks itself for each of them. For one
-/// thread.
+/// Has files read by processes that may be lost: HDF5 may crash over a damaged file, or never
+/// return. A small process of this program, started once, forks itself for each request, within
+/// limits and without a word of ranks and devices. For one thread.
 class Prober {
   public:
-    /// `limits`: what a look at a file may take.
+    /// `limits`: what reading a file may take.
     using Limits = std::function<ProbeLimits(const std::string&)>;
     explicit Prober(Limits limits = probe_limits) : limits_(std::move(limits)) {}
 
-    /// The error that the look told of, if it did. `way`: "read" or "show", as a probe's verb, or
-    /// "list" for the names and root attributes of an HDF5 file (object_names.hpp).
-    /// @throws Error (input) where it crashed or ran out of its limits; (launch).
-    std::optional<Error> look(const std::string& way, const std::string& file,
-                              const std::string& dataset, const InputRules& rules);
+    /// The reply. The process that wrote it may have been led astray: nothing of it is to be
+    /// trusted. @throws Error: what was found wrong; (input) that it crashed or ran out of its
+    /// limits; (launch) that it could not be started; (stopped) for a signal that ends the run.
+    std::string ask(const ProbeRequest& request);
 
   private:
-    /// The look's status, as waitpid tells it, and its answer; nothing where the process that forks
-    /// is gone.
+    /// The forked process' status, as waitpid gives it, and its answer; nothing where the process
+    /// that forks is gone.
     struct Outcome {
         int status = 0;
         std::string answer;
     };
-    std::optional<Outcome> ask(const std::string& request, const std::string& where,
-                               const ProbeLimits& limits);
+    std::optional<Outcome> try_to_ask(const ProbeRequest& request, const ProbeLimits& limits);
 
     Limits limits_;
-    std::unique_ptr<ProbeProcess> process_; ///< started for the first look
+    std::unique_ptr<ProbeProcess> process_; ///< started for the first request
 };
 
 } // namespace runner

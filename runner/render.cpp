@@ -56,11 +56,11 @@ Picture side_by_side(std::span<const Picture> pictures) {
     return page;
 }
 
-std::vector<ImageSource> open_sources(const RenderRequest& request) {
+std::vector<ImageSource> open_sources(FileAccess& files, const RenderRequest& request) {
     std::vector<ImageSource> sources;
     for (const auto& [file, dataset] : request.sources) {
         sources.push_back(
-            open_image(file, dataset, request.palette, request.threads, request.axis));
+            open_image(files, file, dataset, request.palette, request.threads, request.axis));
         if (request.projection && sources.back().palette == Palette::sand) {
             throw Error(ExitCode::usage,
                         {"cannot project materials", sources.back().where,
@@ -166,8 +166,8 @@ FrameRange common_frames(const RenderRequest& request, std::span<const ImageSour
 
 } // namespace
 
-std::string render(const RenderRequest& request) {
-    const std::vector<ImageSource> sources = open_sources(request);
+std::string render(FileAccess& files, const RenderRequest& request) {
+    const std::vector<ImageSource> sources = open_sources(files, request);
     const FrameRange range = common_frames(request, sources);
     if (request.frames.count == FrameChoice::Count::one) {
         return make_picture(request, sources, range.first, request.picture);
@@ -175,8 +175,9 @@ std::string render(const RenderRequest& request) {
     const auto& [file, dataset] = request.sources.front();
     // Generations are known of the leading axes' frames only.
     const FrameNumbers numbers =
-        request.axis ? FrameNumbers{}
-                     : frame_numbers(file, dataset, sources.front().image.frames, std::nullopt);
+        request.axis
+            ? FrameNumbers{}
+            : frame_numbers(files, file, dataset, sources.front().image.frames, std::nullopt);
     const NumberedNames names(request.picture, numbers, range, sources.front().where);
     for (std::int64_t i = 0; i < range.count; ++i) {
         (void)make_picture(request, sources, range[i], names.of(range[i]));

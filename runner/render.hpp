@@ -13,6 +13,8 @@
 
 namespace runner {
 
+class FileAccess;
+
 struct RenderRequest {
     struct Source {
         std::string file;
@@ -58,6 +60,6 @@ struct RenderRequest {
 /// @throws Error: (input) when a source cannot be read or has one axis only; (usage) for a frame
 /// or an axis that is not there, a difference of pictures of several sizes, and sources whose
 /// sequences are not of one length; (output) when the picture cannot be written.
-std::string render(const RenderRequest& request);
+std::string render(FileAccess& files, const RenderRequest& request);
 
 } // namespace runner

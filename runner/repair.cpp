@@ -8,7 +8,9 @@
 #include "io/file_lock.hpp"
 #include "io/row_geometry.hpp"
 #include "runner/finished_output.hpp"
+#include "runner/probed_files.hpp"
 #include "runner/row_computation.hpp"
+#include "runner/served_rows.hpp"
 #include "runner/survey_input.hpp"
 #include "runner/verify.hpp"
 #include "runner/version.hpp"
@@ -22,8 +24,8 @@
 namespace runner {
 namespace {
 
-std::vector<WrongRows> wrong_rows(const FinishedOutput& output, int threads) {
-    return check_runs(*open_stored_rows(output, threads), output.runs);
+std::vector<WrongRows> wrong_rows(FileAccess& files, const FinishedOutput& output, int threads) {
+    return check_runs(*open_stored_rows(files, output, threads), output.runs);
 }
 
 RowHash& listed(FinishedOutput& output, RowRange run) {
@@ -58,9 +60,9 @@ std::uint64_t computed_hash(const ComputeRows& compute, RowRange rows, std::int6
 
 /// Finds out what each wrong run needs, then does it. Rows are computed twice, so that none need be
 /// kept in memory and none is written before all are known to be right.
-void mend(const RepairRequest& request, FinishedOutput& output, const std::vector<WrongRows>& wrong,
-          Repair& result) {
-    PreparedJob prepared = prepare_again(output, request.input);
+void mend(const RepairRequest& request, ProbedFiles& files, Prober& prober, FinishedOutput& output,
+          const std::vector<WrongRows>& wrong, Repair& result) {
+    PreparedJob prepared = prepare_again(output, request.input, prober);
     survey_input(prepared, request.threads);
     if (prepared.evolve() != nullptr) {
         throw Error(ExitCode::differs,
@@ -70,7 +72,7 @@ void mend(const RepairRequest& request, FinishedOutput& output, const std::vecto
                      "Run the job again with output.overwrite = true"});
     }
     const JobFile::Input& from = prepared.file.input;
-    const auto input = open_rows(from.file, from.dataset, request.threads);
+    const auto input = open_probed_rows(prepared.layout, from.rules, request.threads);
     const OutputDataset dataset = output.dataset();
     const ComputeRows compute = row_computation(
         prepared, *input, row_alignment(dataset.array, dataset.layout), request.threads);
@@ -87,7 +89,7 @@ void mend(const RepairRequest& request, FinishedOutput& output, const std::vecto
         }
     }
     if (!result.rows.empty()) {
-        const auto writer = reopen_output_rows(dataset, request.threads);
+        const auto writer = reopen_output_rows(files, dataset, request.threads);
         for (const RowRange& run : result.rows) {
             compute(run, [&](RowRange rows, const std::byte* elements) {
                 writer->write(rows.first, rows.count(), elements);
@@ -96,8 +98,7 @@ void mend(const RepairRequest& request, FinishedOutput& output, const std::vecto
         writer->finish(RowWriter::Sync::yes);
     }
     if (!result.checksums.empty()) {
-        replace_row_hashes(output.file, output.runs);
-        File(output.file, File::Mode::update).sync();
+        replace_row_hashes(files, output.file, output.runs);
     }
 }
 
@@ -113,17 +114,21 @@ std::string without_link(const std::string& file) {
 
 } // namespace
 
-Repair repair(const RepairRequest& request) {
-    FinishedOutput output = read_finished_output(without_link(request.file));
+Repair repair(const RepairRequest& request, Prober& prober) {
+    ProbedFiles files(prober, finished_output_rules());
+    const std::string file = without_link(request.file);
+    FinishedOutput output = read_finished_output(files, file);
     const FileLock lock(lock_path(output.file),
                         "runner repair, process " + std::to_string(::getpid()));
     Repair result{output.file, output.stored.array, std::ssize(output.runs), {}, {}};
-    const std::vector<WrongRows> wrong = wrong_rows(output, request.threads);
+    const std::vector<WrongRows> wrong = wrong_rows(files, output, request.threads);
     if (wrong.empty()) {
         return result;
     }
-    mend(request, output, wrong, result);
-    const std::vector<WrongRows> left = wrong_rows(output, request.threads);
+    mend(request, files, prober, output, wrong, result);
+    files.forget();
+    const std::vector<WrongRows> left =
+        wrong_rows(files, read_finished_output(files, file), request.threads);
     if (!left.empty()) {
         throw Error(
             ExitCode::differs,

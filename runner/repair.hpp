@@ -11,6 +11,8 @@
 
 namespace runner {
 
+class Prober;
+
 struct RepairRequest {
     std::string file;
     std::optional<std::string> input; ///< in place of the recorded one
@@ -32,7 +34,7 @@ struct Repair {
 /// by their checksum, and can be called again. Holds the output's lock.
 /// @throws Error: (input) when the file is no finished output, or the input cannot be used;
 /// (differs) when computed rows are neither, and then nothing is changed; (output).
-Repair repair(const RepairRequest& request);
+Repair repair(const RepairRequest& request, Prober& prober);
 
 /// The result for people, ending with a line break.
 std::string repair_text(const Repair& repair);

@@ -4,9 +4,9 @@
 #include "base/error.hpp"
 #include "base/printable.hpp"
 #include "io/file.hpp"
-#include "io/file_content.hpp"
 #include "io/file_signature.hpp"
 #include "io/object_names.hpp"
+#include "runner/probed_files.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -29,12 +29,10 @@ struct Holdings {
 };
 
 Holdings holdings_of(const std::string& file, Prober& prober) {
-    if (const std::optional<Error> told = prober.look("list", file, "", {})) {
-        throw Error(*told);
-    }
+    ProbedFiles files(prober, {});
     Holdings found;
-    found.names = object_names(file);
-    for (const auto& [name, value] : root_attributes(file)) {
+    found.names = files.object_names(file);
+    for (const auto& [name, value] : files.root_attributes(file)) {
         const auto* text = std::get_if<std::string>(&value);
         if (name == objects_attribute && text != nullptr) {
             found.made = *text;
@@ -69,7 +67,7 @@ void check_replaceable(const std::string& file, Prober& prober) {
         }
         found = holdings_of(file, prober);
     } catch (const Error& error) {
-        if (error.code() == ExitCode::launch) {
+        if (error.code() == ExitCode::launch || error.code() == ExitCode::stopped) {
             throw;
         }
         throw Error(ExitCode::output, {what, file,

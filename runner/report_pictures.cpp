@@ -36,11 +36,11 @@ std::string failure_text(const std::string& what, const std::string& why) {
     return what + ": no picture, " + why;
 }
 
-Sketch sketch(const PreparedJob& prepared, const std::string& what, const std::string& file,
-              const std::string& dataset, std::optional<Palette> palette, ChooseFrame choose,
-              int threads) {
+Sketch sketch(FileAccess& files, const PreparedJob& prepared, const std::string& what,
+              const std::string& file, const std::string& dataset, std::optional<Palette> palette,
+              ChooseFrame choose, int threads) {
     try {
-        const ImageSource source = open_image(file, dataset, palette, threads);
+        const ImageSource source = open_image(files, file, dataset, palette, threads);
         const std::int64_t frame = choose(prepared, source.image.frames);
         std::string caption = what;
         if (source.image.frames > 1) {
@@ -68,14 +68,15 @@ PagePicture page_picture(const Sketch& sketch, const GreyRange& range) {
 
 } // namespace
 
-std::vector<PagePicture> report_pictures(const PreparedJob& prepared, int threads) {
+std::vector<PagePicture> report_pictures(FileAccess& files, const PreparedJob& prepared,
+                                         int threads) {
     const JobFile& job = prepared.file;
     const bool evolves = prepared.evolve() != nullptr;
     const std::optional<Palette> palette = evolves ? std::optional(Palette::sand) : std::nullopt;
     const Sketch before =
-        sketch(prepared, "before: " + job.input.file, job.input.file, job.input.dataset, palette,
-               evolves ? first_state : middle, threads);
-    const Sketch after = sketch(prepared, "after: " + job.output.file, job.output.file,
+        sketch(files, prepared, "before: " + job.input.file, job.input.file, job.input.dataset,
+               palette, evolves ? first_state : middle, threads);
+    const Sketch after = sketch(files, prepared, "after: " + job.output.file, job.output.file,
                                 job.output.dataset, palette, evolves ? last : middle, threads);
     const auto own_range = [](const Sketch& one) {
         return one.thumbnail ? range_of(std::span(&*one.thumbnail, 1)) : GreyRange{};

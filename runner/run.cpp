@@ -15,8 +15,8 @@
 #include "runner/host_memory.hpp"
 #include "runner/open_run.hpp"
 #include "runner/prepare.hpp"
-#include "runner/probe.hpp"
-#include "runner/prober.hpp"
+#include "runner/prepare_on_all.hpp"
+#include "runner/probed_files.hpp"
 #include "runner/progress.hpp"
 #include "runner/rank_plan.hpp"
 #include "runner/report.hpp"
@@ -166,15 +166,14 @@ std::string stopped_line(const PreparedJob& prepared, const Stopped& stopped) {
            printable(prepared.file.output.file) + " are done; the same command goes on\n";
 }
 
-PreparedJob prepare(const RunCommand& command, const Ranks& ranks) {
+PreparedJob prepare(const RunCommand& command, const Ranks& ranks, Prober& prober) {
+    const auto load = [&] { return load_job_file(command.job, settings_of(command)); };
     ranks.first_alone([&] {
-        const JobFile file = load_job_file(command.job, settings_of(command));
+        const JobFile file = load();
         require_one_dataset(file);
         check_file_names(file, command.reports, command.trace);
-        probe_inputs(file);
     });
-    return ranks.together(
-        [&] { return prepare_job(load_job_file(command.job, settings_of(command))); });
+    return prepare_on_all(load, ranks, prober);
 }
 
 /// The last word of a run that found its output complete. A report would be of nothing.
@@ -196,10 +195,13 @@ void write_reports(const std::vector<std::string>& files, const RunReport& repor
         return;
     }
     const std::string json = report_json(report);
+    Prober prober;
+    ProbedFiles pictured(prober, prepared.file.input.rules);
     for (const std::string& file : files) {
-        write_text_file(file, file.ends_with(".html")
-                                  ? report_page(file, json, report_pictures(prepared, threads))
-                                  : json);
+        write_text_file(file,
+                        file.ends_with(".html")
+                            ? report_page(file, json, report_pictures(pictured, prepared, threads))
+                            : json);
     }
 }
 
@@ -229,7 +231,8 @@ std::vector<std::string> settings_of(const RunCommand& command) {
 }
 
 ExitCode run_job(const RunCommand& command, const Ranks& ranks, Clock::time_point start) {
-    PreparedJob prepared = prepare(command, ranks);
+    Prober prober;
+    PreparedJob prepared = prepare(command, ranks, prober);
     if (ranks.first()) {
         for (const std::string& note : prepared.input.notes) {
             tell_warning(note);
@@ -246,7 +249,6 @@ ExitCode run_job(const RunCommand& command, const Ranks& ranks, Clock::time_poin
         lock = std::make_unique<FileLock>(lock_path(prepared.file.output.file),
                                           owner_text(binding.host));
         check_own_parts(prepared.file.output.file, *lock);
-        Prober prober;
         to_do = settle_output(prepared, prober);
         if (to_do == ToDo::make) {
             check_output(prepared);
@@ -261,7 +263,7 @@ ExitCode run_job(const RunCommand& command, const Ranks& ranks, Clock::time_poin
     }
     if (prepared.input_is_missing) {
         ranks.first_alone([&] { generate_input(prepared, binding.limits.cores); });
-        prepared = prepare(command, ranks);
+        prepared = prepare(command, ranks, prober);
     }
     prepared.replaces = replaces;
     const ExitCode code = run_claimed(command, prepared, binding, ranks, start);

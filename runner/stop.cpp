@@ -54,6 +54,10 @@ void take_signals_over() {
     set_handler(SIGXFSZ, SIG_IGN);
 }
 
+std::string signal_received(int least) {
+    return received().count >= least ? ::sigabbrev_np(received().last) : "";
+}
+
 Stop::Stop(std::vector<std::string> files, int ranks)
     : files_(std::move(files)), interval_(interval(ranks)) {}
 

@@ -22,6 +22,9 @@ enum class StopLevel {
 /// errors with a message.
 void take_signals_over();
 
+/// The name of the last signal that asked, as "TERM"; empty where not so many have.
+std::string signal_received(int least);
+
 /// What may ask a run to stop: a signal, a file that somebody makes, or the program itself
 /// (--max-time).
 class Stop {

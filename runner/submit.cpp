@@ -8,7 +8,7 @@
 #include "runner/batch_plan.hpp"
 #include "runner/file_names.hpp"
 #include "runner/output_name.hpp"
-#include "runner/probe.hpp"
+#include "runner/probed_files.hpp"
 #include "runner/profile.hpp"
 #include "runner/sbatch.hpp"
 #include "runner/site_file.hpp"
@@ -50,9 +50,10 @@ Backend backend_for(const SubmitCommand& command, const SiteFile& site, const Jo
 
 Sized size_job(const SubmitCommand& command, const SiteFile& site, JobFile job) {
     check_file_names(job, {}, std::nullopt);
-    probe_inputs(job);
     const Backend backend = backend_for(command, site, job);
-    const PreparedJob prepared = prepare_job(std::move(job));
+    Prober prober;
+    ProbedFiles files(prober, job.input.rules);
+    const PreparedJob prepared = prepare_job(std::move(job), files);
     (void)sufficient_disk_space(prepared);
     const RankLimits limits = site_limits(site, backend);
     const PlanFor plan_for = [&](int ranks) { return plan_job(prepared, backend, ranks, limits); };
@@ -93,7 +94,10 @@ Sized size_batch(const SubmitCommand& command, const SiteFile& site, const Batch
         }
     }
     sized.largest.bytes = static_cast<double>(largest->listed.bytes);
-    const PreparedJob prepared = prepare_job(job_for(largest->dataset, plan.job, plan.settings));
+    Prober prober;
+    ProbedFiles files(prober, plan.job.input.rules);
+    const PreparedJob prepared =
+        prepare_job(job_for(largest->dataset, plan.job, plan.settings), files);
     const Backend backend = backend_for(command, site, plan.job);
     const RankLimits limits = site_limits(site, backend);
     sized.allocation = allocate(site, backend, prepared.file.run, command.nodes, [&](int ranks) {

@@ -4,6 +4,7 @@
 #include "base/sizes.hpp"
 #include "io/row_geometry.hpp"
 #include "runner/row_set.hpp"
+#include "runner/served_rows.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -25,9 +26,10 @@ RowRange part_of(const Survey& survey, std::int64_t rows, int rank, int ranks) {
 }
 
 /// Whether it came to the end before `stopped` said that it must not.
-bool take(Survey& survey, const JobFile::Input& input, RowRange part, int threads, int io_threads,
+bool take(Survey& survey, const PreparedJob& prepared, RowRange part, int threads, int io_threads,
           const std::function<bool()>& stopped) {
-    const std::unique_ptr<RowReader> reader = open_rows(input.file, input.dataset, io_threads);
+    const std::unique_ptr<RowReader> reader =
+        open_probed_rows(prepared.layout, prepared.file.input.rules, io_threads);
     const std::int64_t row = row_bytes(reader->info().array);
     const std::int64_t step =
         std::max<std::int64_t>(1, piece_bytes / row / survey.step()) * survey.step();
@@ -58,7 +60,7 @@ bool survey_input(PreparedJob& prepared, const Ranks& ranks, int threads, int io
         part_of(*survey, row_count(prepared.input.array), ranks.rank(), ranks.size());
     do {
         const bool whole = ranks.together([&] {
-            return take(*survey, prepared.file.input, part, threads, io_threads,
+            return take(*survey, prepared, part, threads, io_threads,
                         [&] { return stop.level() >= StopLevel::finish_chunks; });
         });
         if (ranks.least(whole ? 1 : 0) == 0) {
@@ -76,8 +78,8 @@ void survey_input(PreparedJob& prepared, int threads) {
     const StreamJob* const job = prepared.stream();
     if (const std::unique_ptr<Survey> survey = job == nullptr ? nullptr : job->survey()) {
         do {
-            take(*survey, prepared.file.input, {0, row_count(prepared.input.array)}, threads,
-                 threads, [] { return false; });
+            take(*survey, prepared, {0, row_count(prepared.input.array)}, threads, threads,
+                 [] { return false; });
         } while (survey->needs_another_pass());
         prepared.job = job->surveyed(survey->findings());
     }

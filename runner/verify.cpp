@@ -4,7 +4,9 @@
 #include "base/error.hpp"
 #include "io/row_geometry.hpp"
 #include "runner/finished_output.hpp"
+#include "runner/probed_files.hpp"
 #include "runner/row_computation.hpp"
+#include "runner/served_rows.hpp"
 #include "runner/survey_input.hpp"
 
 #include <algorithm>
@@ -40,7 +42,8 @@ RowSet rows_of(const std::vector<WrongRows>& wrong) {
 
 /// The job with its input, or nothing and why.
 std::optional<PreparedJob> prepare_places(const VerifyRequest& request,
-                                          const FinishedOutput& output, std::string& why_not) {
+                                          const FinishedOutput& output, std::string& why_not,
+                                          Prober& prober) {
     if (request.recompute == 0) {
         return std::nullopt;
     }
@@ -51,7 +54,7 @@ std::optional<PreparedJob> prepare_places(const VerifyRequest& request,
                         {"the input is no longer the one the output was made from",
                          output.job.input.file, change, "Name that one with --input"});
         }
-        PreparedJob prepared = prepare_again(output, request.input);
+        PreparedJob prepared = prepare_again(output, request.input, prober);
         if (prepared.evolve() != nullptr) {
             throw Error(ExitCode::input,
                         {"rows cannot be computed again in places", output.file,
@@ -61,7 +64,7 @@ std::optional<PreparedJob> prepare_places(const VerifyRequest& request,
         survey_input(prepared, request.threads);
         return prepared;
     } catch (const Error& error) {
-        if (request.recompute) {
+        if (request.recompute || error.code() == ExitCode::stopped) {
             throw;
         }
         why_not = error.what();
@@ -91,7 +94,7 @@ void compare_rows(RowReader& stored, RowRange rows, const std::byte* computed,
 void recompute(const VerifyRequest& request, const FinishedOutput& output,
                const PreparedJob& prepared, RowReader& stored, Verification& result) {
     const JobFile::Input& from = prepared.file.input;
-    const auto input = open_rows(from.file, from.dataset, request.threads);
+    const auto input = open_probed_rows(prepared.layout, from.rules, request.threads);
     const ComputeRows compute = row_computation(prepared, *input, 1, request.threads);
     const std::int64_t count = request.recompute.value_or(usual_places);
     const RowSet places =
@@ -139,17 +142,18 @@ RowSet places_to_recompute(const std::vector<RowHash>& runs, std::int64_t count)
     return make_row_set(std::move(places));
 }
 
-Verification verify(const VerifyRequest& request) {
-    const FinishedOutput output = read_finished_output(request.file);
+Verification verify(const VerifyRequest& request, Prober& prober) {
+    ProbedFiles files(prober, finished_output_rules());
+    const FinishedOutput output = read_finished_output(files, request.file);
     Verification result;
     result.file = output.file;
     result.dataset = output.datasets_text();
     result.array = output.stored.array;
     const std::optional<PreparedJob> prepared =
-        prepare_places(request, output, result.not_recomputed);
+        prepare_places(request, output, result.not_recomputed, prober);
 
     const std::vector<RowHash> runs = sampled(output.runs, request.sample);
-    const auto stored = open_stored_rows(output, request.threads);
+    const auto stored = open_stored_rows(files, output, request.threads);
     result.runs = std::ssize(output.runs);
     result.checked_runs = std::ssize(runs);
     for (const RowHash& run : runs) {

@@ -11,6 +11,8 @@
 
 namespace runner {
 
+class Prober;
+
 struct VerifyRequest {
     std::string file;
     std::optional<std::int64_t> sample;    ///< check only so many runs of rows
@@ -39,7 +41,7 @@ struct Verification {
 /// Compares the checksums of all rows, or of a sample, then computes a few places again with the
 /// CPU. @throws Error (input) for a file that is no finished output with checksums; when
 /// `recompute` is given and the input cannot be used.
-Verification verify(const VerifyRequest& request);
+Verification verify(const VerifyRequest& request, Prober& prober);
 
 /// The rows that verify() computes again at `count` places of two rows, which may touch: the first
 /// and the last, on either side of borders between runs, and some between.

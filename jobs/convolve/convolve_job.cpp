@@ -129,8 +129,8 @@ class ConvolveParameters : public KindParameters {
         convolution.frame_rows = input.shape[input.shape.size() - 2 - colour_axes];
         convolution.columns =
             input.shape[input.shape.size() - 1 - colour_axes] * convolution.channels;
-        convolution.row_taps = make_taps(row_taps_);
-        convolution.column_taps = make_taps(column_taps_);
+        convolution.row_taps = make_taps(row_taps_, given.files);
+        convolution.column_taps = make_taps(column_taps_, given.files);
         convolution.boundary = boundary_;
         convolution.fill = fill_;
         check_rounding(convolution);

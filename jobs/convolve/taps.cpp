@@ -2,7 +2,7 @@
 #include "jobs/convolve/taps.hpp"
 
 #include "base/error.hpp"
-#include "io/rows.hpp"
+#include "io/file_access.hpp"
 #include "jobs/toml_text.hpp"
 #include "kernels/convolve.hpp"
 
@@ -156,8 +156,8 @@ std::vector<double> box_taps(const BoxTaps& box) {
                                       std::to_string(max_taps)});
 }
 
-std::vector<double> file_taps(const FileTaps& source) {
-    const std::unique_ptr<RowReader> reader = open_rows(source.file, source.dataset, 1);
+std::vector<double> file_taps(const FileTaps& source, FileAccess& files) {
+    const std::unique_ptr<RowReader> reader = open_rows_of(files, source.file, source.dataset, 1);
     const ArrayInfo array = reader->info().array;
     if (array.shape.size() != 1) {
         refuse(source, "its shape is " + shape_text(array.shape));
@@ -205,16 +205,19 @@ std::optional<TapsChoice> parse_taps(TableReader& table, std::string_view key) {
     return std::nullopt;
 }
 
-std::vector<double> make_taps(const TapsChoice& choice) {
+std::vector<double> make_taps(const TapsChoice& choice, FileAccess* files) {
     struct Make {
+        FileAccess* files;
         std::vector<double> operator()(const std::vector<double>& taps) const { return taps; }
         std::vector<double> operator()(const GaussianTaps& taps) const {
             return gaussian_taps(taps);
         }
         std::vector<double> operator()(const BoxTaps& taps) const { return box_taps(taps); }
-        std::vector<double> operator()(const FileTaps& taps) const { return file_taps(taps); }
+        std::vector<double> operator()(const FileTaps& taps) const {
+            return file_taps(taps, *files);
+        }
     };
-    return std::visit(Make{}, choice);
+    return std::visit(Make{files}, choice);
 }
 
 std::string taps_text(const TapsChoice& choice) {

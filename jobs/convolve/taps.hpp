@@ -11,6 +11,8 @@
 
 namespace runner {
 
+class FileAccess;
+
 /// Taps given by name: exp(-k²/2σ²) for |k| ≤ radius, normalised to sum 1.
 struct GaussianTaps {
     double sigma = 1;
@@ -37,9 +39,9 @@ std::optional<TapsChoice> parse_taps(TableReader& table, std::string_view key);
 
 /// The numbers: an odd count, at most 2 · 128 + 1, all finite.
 /// Gaussian: in float64, the sum taken from the outermost pair inwards and the middle last. The
-/// same bytes wherever std::exp is; C libraries may differ in its last bit. File: read here.
+/// same bytes wherever std::exp is; C libraries may differ in its last bit. File: read by `files`.
 /// @throws Error (input) for a file that cannot be read or does not fit.
-std::vector<double> make_taps(const TapsChoice& choice);
+std::vector<double> make_taps(const TapsChoice& choice, FileAccess* files);
 
 /// The choice as a TOML value with every default filled in.
 std::string taps_text(const TapsChoice& choice);

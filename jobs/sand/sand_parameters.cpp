@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/error.hpp"
-#include "io/file_content.hpp"
+#include "io/file_access.hpp"
 #include "io/generations.hpp"
 #include "io/sand_file.hpp"
 #include "jobs/sand/sand_job.hpp"
@@ -29,11 +29,11 @@ std::optional<T> attribute_of(const AttributeList& attributes, std::string_view 
 
 /// What an input that is an output of sand says of itself; nothing of any other file. The root of a
 /// generated one has a seed too, which is that of its pattern.
-AttributeList sand_attributes(const InputDataset& source) {
-    if (source.file.empty() || is_sand_name(source.file)) {
+AttributeList sand_attributes(const JobInput& input) {
+    if (input.source.file.empty() || is_sand_name(input.source.file)) {
         return {};
     }
-    AttributeList attributes = root_attributes(source.file);
+    AttributeList attributes = input.files->root_attributes(input.source.file);
     const bool is_output = attribute_of<std::string>(attributes, "kind") == "sand";
     return is_output ? attributes : AttributeList{};
 }
@@ -88,7 +88,7 @@ class SandParameters : public KindParameters {
                          "the state begins at " + std::to_string(start.generation),
                          "Write " + std::to_string(most) + " or fewer"});
         }
-        const AttributeList made_with = sand_attributes(input.source);
+        const AttributeList made_with = sand_attributes(input);
         SandChances all = usual_sand_chances;
         for (std::size_t i = 0; i < all.size(); ++i) {
             const auto before = attribute_of<double>(made_with, sand_chance_names.at(i));
@@ -146,7 +146,7 @@ Start SandParameters::find_start(const JobInput& input) const {
     const std::int64_t frames = shape.size() == 3 ? shape[0] : 1;
     std::optional<std::vector<std::uint64_t>> stored;
     if (!input.source.file.empty() && shape.size() == 3) {
-        stored = read_generations(input.source.file, input.source.dataset, frames);
+        stored = read_generations(*input.files, input.source.file, input.source.dataset, frames);
     }
     const auto wanted = static_cast<std::uint64_t>(start_generation.value_or(0));
     if (!stored) {

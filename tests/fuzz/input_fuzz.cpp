@@ -4,13 +4,14 @@
 // picks a file of the folder in RUNNER_FUZZ_FILES, and each three bytes more are a place and what
 // is laid over it (a place from 0xff00 on cuts the file off).
 //
-// HDF5 1.10 crashes and loops on damaged files (docs/adr/0009); that is what the probe, which runs
-// first, in a process of its own, is for, and no finding there. Findings are
-// - crashes and sanitizer reports of the probe where the code nearest to them is ours,
-// - any crash, endless loop, sanitizer report, or exception other than an Error of the input, from
-//   a file that the probe let pass, and descriptions of such a file that contradict themselves.
+// HDF5 1.10 crashes and loops on damaged files (docs/adr/0013); that is what the process that reads
+// their structure is for, and no finding there. Findings are
+// - crashes and sanitizer reports of it where the code nearest to them is ours,
+// - any crash, endless loop, sanitizer report, or exception other than an Error of the input, in
+//   what a run does with the layout that it hands over, and layouts that contradict themselves.
 #include "base/error.hpp"
 #include "io/check_dataset.hpp"
+#include "io/layout_message.hpp"
 #include "io/rows.hpp"
 
 #include <algorithm>
@@ -42,7 +43,14 @@ extern "C" unsigned char counters_end;
 
 namespace {
 
-enum Outcome : int { refused = 10, read_whole = 11, too_large = 12, fault_of_hdf5 = 20, ours = 21 };
+enum Outcome : int {
+    refused = 10,
+    read_whole = 11,
+    too_large = 12,
+    by_hdf5 = 13,
+    fault_of_hdf5 = 20,
+    ours = 21
+};
 
 /// Whether the probe has let the file pass, in this child.
 bool& passed() {
@@ -148,9 +156,16 @@ void expect(bool condition, const char* text) {
 }
 
 Outcome look_and_read(const std::string& file) {
-    runner::check_dataset(file, "/d", {});
+    const std::string message = runner::encode_layout(runner::check_dataset(file, "/d", {}));
     passed() = true;
-    const std::unique_ptr<runner::RowReader> reader = runner::open_rows(file, "/d", 1);
+    runner::DatasetLayout layout = runner::decode_layout(message);
+    layout.file = file;
+    layout.dataset = "/d";
+    runner::check_layout(layout, {});
+    const std::unique_ptr<runner::RowReader> reader = runner::open_layout_rows(layout, 1);
+    if (!reader) {
+        return by_hdf5; // in a process of its own again
+    }
     const runner::DatasetInfo& info = reader->info();
     const std::int64_t bytes = byte_count(info.array);
     expect(!info.array.shape.empty() && bytes > 0, "it has elements");
@@ -225,8 +240,8 @@ class Tally {
     ~Tally() {
         (void)std::fprintf(stderr,
                            "input_fuzz: %ld refused, %ld read whole, %ld larger than 1 MiB, "
-                           "%ld faults of HDF5, %ld out of time\n",
-                           counts_[0], counts_[1], counts_[2], counts_[3], counts_[4]);
+                           "%ld left to HDF5, %ld faults of HDF5, %ld out of time\n",
+                           counts_[0], counts_[1], counts_[2], counts_[3], counts_[4], counts_[5]);
     }
 
     void count(int status) {
@@ -234,12 +249,13 @@ class Tally {
         ++counts_[code == refused         ? 0
                   : code == read_whole    ? 1
                   : code == too_large     ? 2
-                  : code == fault_of_hdf5 ? 3
-                                          : 4];
+                  : code == by_hdf5       ? 3
+                  : code == fault_of_hdf5 ? 4
+                                          : 5];
     }
 
   private:
-    std::array<long, 5> counts_{};
+    std::array<long, 6> counts_{};
 };
 
 /// One file on disk (HDF5 wants a real path), gone at the end.

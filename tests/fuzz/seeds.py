@@ -103,6 +103,40 @@ def inputs(folder):
         file["d"] = np.zeros(3, dtype=[("a", "<i2"), ("b", "S3")])
 
 
+def layouts(folder):
+    """A control byte, 0 for a dataset's layout, 1 for attributes, 2 for a file's content, then the
+    message as io/message.hpp has it: numbers of 8 bytes, texts and lists behind their length."""
+    def number(value):
+        return struct.pack("<q", value)
+
+    def text(value):
+        return number(len(value)) + value
+
+    def numbers(*values):
+        return number(len(values)) + b"".join(map(number, values))
+
+    def texts(*values):
+        return number(len(values)) + b"".join(map(text, values))
+
+    def info(storage, chunk, offset):
+        return (number(3) + numbers(6, 10) + text(b"") + text(b"") + number(0) + text(storage) +
+                numbers(*chunk) + texts() + number(120) + numbers(*offset) + number(0) + texts())
+
+    (folder / "contiguous").write_bytes(
+        b"\0" + text(b"a.h5") + info(b"contiguous", [], [4096]) + number(0) + number(0) + text(b"") +
+        number(0))
+    filters = number(2) + number(2) + text(b"shuffle") + numbers(2) + number(1) + \
+        text(b"deflate") + numbers(6)
+    chunks = number(2) + b"".join(map(number, (0, 512, 60, 0, 2, 600, 64, 0)))
+    (folder / "chunks").write_bytes(b"\0" + text(b"a.h5") + info(b"chunked", [4, 4], []) + number(1) +
+                                    filters + text(b"\0\0") + chunks)
+    (folder / "attributes").write_bytes(
+        b"\1" + number(3) + text(b"a") + number(0) + text(b"b") + text(b"n") + number(1) +
+        number(7) + text(b"l") + number(3) + texts(b"x", b""))
+    (folder / "content").write_bytes(b"\2" + text(b"a.h5") + text(b"HDF5") + number(9) + number(0) +
+                                     number(0))
+
+
 def input_changes(folder):
     for number in range(14):
         (folder / str(number)).write_bytes(bytes([number, 0, 0, 0x89]))
@@ -110,7 +144,8 @@ def input_changes(folder):
 
 def main():
     for target, make in [("job_file", job_files), ("journal", journals), ("sand", sand),
-                         ("headers", headers), ("files", inputs), ("input", input_changes)]:
+                         ("headers", headers), ("files", inputs), ("input", input_changes),
+                         ("layout", layouts)]:
         folder = pathlib.Path(sys.argv[1]) / target
         folder.mkdir(parents=True, exist_ok=True)
         make(folder)

@@ -2,6 +2,7 @@
 #include "io/generations.hpp"
 
 #include "base/error.hpp"
+#include "io/own_files.hpp"
 #include "tests/io/dataset_file.hpp"
 #include "tests/io/scratch_folder.hpp"
 
@@ -22,16 +23,15 @@ TEST(Generations, LieBesideTheirDataset) {
 }
 
 TEST(Generations, ComeBack) {
+    OwnFiles files;
     const ScratchFolder folder;
     const Numbers numbers = {0, 100, std::numeric_limits<std::uint64_t>::max()};
     for (const char* dataset : {"/frames", "/run/frames"}) {
         const std::string file = folder / "a.h5";
         write_dataset<std::uint8_t>(file, dataset, {3, 1, 2}, std::vector<std::uint8_t>(6));
-        EXPECT_FALSE(has_generations(file, dataset));
-        EXPECT_FALSE(read_generations(file, dataset, 3));
+        EXPECT_FALSE(read_generations(files, file, dataset, 3));
         write_generations(file, dataset, numbers);
-        EXPECT_TRUE(has_generations(file, dataset));
-        EXPECT_EQ(read_generations(file, dataset, 3), numbers);
+        EXPECT_EQ(read_generations(files, file, dataset, 3), numbers);
         EXPECT_EQ(read_dataset<std::uint64_t>(file, generations_name(dataset)), numbers);
         const auto again = error_of([&] { write_generations(file, dataset, numbers); });
         ASSERT_TRUE(again);
@@ -40,17 +40,19 @@ TEST(Generations, ComeBack) {
 }
 
 TEST(Generations, AreNotInASandFile) {
-    EXPECT_FALSE(has_generations("not/there.sand", "/frames"));
-    EXPECT_FALSE(read_generations("not/there.sand", "/frames", 3));
+    OwnFiles files;
+    EXPECT_FALSE(read_generations(files, "not/there.sand", "/frames", 3));
 }
 
 TEST(Generations, MayBeOtherIntegers) {
+    OwnFiles files;
     const ScratchFolder folder;
     write_dataset<std::int16_t>(folder / "a.h5", "/generation", {2}, {7, 300});
-    EXPECT_EQ(read_generations(folder / "a.h5", "/frames", 2), (Numbers{7, 300}));
+    EXPECT_EQ(read_generations(files, folder / "a.h5", "/frames", 2), (Numbers{7, 300}));
 }
 
 TEST(Generations, MustFitTheFrames) {
+    OwnFiles files;
     const ScratchFolder folder;
     write_dataset<std::uint64_t>(folder / "long.h5", "/generation", {4}, {1, 2, 3, 4});
     write_dataset<std::uint64_t>(folder / "flat.h5", "/generation", {3, 1}, {1, 2, 3});
@@ -62,7 +64,7 @@ TEST(Generations, MustFitTheFrames) {
           {"real.h5", "no integers"},
           {"below.h5", "that of frame 2 is -3"}}) {
         const std::string file = folder / name;
-        const auto error = error_of([&] { (void)read_generations(file, "/frames", 3); });
+        const auto error = error_of([&] { (void)read_generations(files, file, "/frames", 3); });
         ASSERT_TRUE(error) << name;
         EXPECT_EQ(error->code(), ExitCode::input);
         EXPECT_EQ(error->text().where, file + ":/generation");

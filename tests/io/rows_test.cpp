@@ -4,6 +4,7 @@
 #include "io/rows.hpp"
 
 #include "io/file.hpp"
+#include "io/own_files.hpp"
 #include "tests/io/scratch_folder.hpp"
 
 #include <cstring>
@@ -319,7 +320,8 @@ TEST(ReopenOutputRows, KeepsOtherFramesOfAChunk) {
         constexpr std::int64_t first = 12; // of frame 2, in the middle of a chunk's first layer
         constexpr std::int64_t row = 14;
         std::fill_n(bytes.begin() + first * row, 2 * row, std::byte{7});
-        const auto rows = reopen_output_rows(output, 2);
+        OwnFiles files;
+        const auto rows = reopen_output_rows(files, output, 2);
         rows->write(first, 2, bytes.data() + first * row);
         rows->finish(RowWriter::Sync::no);
         EXPECT_EQ(read_all(output.file, "x", 1, 3), bytes) << static_cast<int>(compression);

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "io/file_content.hpp"
+#include "io/own_files.hpp"
 #include "io/row_geometry.hpp"
 #include "tests/io/scratch_folder.hpp"
 
@@ -192,7 +193,8 @@ TEST(SandWriter, RefusesAnotherFile) {
     create_output(sand_output(output.file, {2, 6, 7}));
     EXPECT_TRUE(error_of([&] { (void)open_output_rows(output, 0, 1); }));
     std::filesystem::resize_file(output.file, 5);
-    EXPECT_TRUE(error_of([&] { (void)reopen_output_rows(output, 1); }));
+    OwnFiles files;
+    EXPECT_TRUE(error_of([&] { (void)reopen_output_rows(files, output, 1); }));
 }
 
 TEST(CreateOutput, LeavesNoSandFileOfAShapeThatTheHeaderCannotTell) {
@@ -221,7 +223,8 @@ TEST(RestoreOutput, MendsTheHeaderAndTheLengthOfASandFile) {
     EXPECT_EQ(content_of(output.file), slow_file({2, 7, 5}, cells));
     EXPECT_EQ(layout_hash(output), layout);
     EXPECT_EQ(read_cells(output.file, 3, 1), cells);
-    const auto rows = reopen_output_rows(output, 1);
+    OwnFiles files;
+    const auto rows = reopen_output_rows(files, output, 1);
     rows->write(7, 4, cells.data());
     rows->finish(RowWriter::Sync::no);
     EXPECT_NE(content_of(output.file), slow_file({2, 7, 5}, cells));

@@ -2,6 +2,7 @@
 #include "jobs/convolve/convolve_job.hpp"
 
 #include "base/error.hpp"
+#include "io/own_files.hpp"
 #include "io/rows.hpp"
 #include "jobs/convolve/taps.hpp"
 
@@ -54,7 +55,7 @@ const TableEntries plain = {{"row_taps", list({1, 2, 3})}, {"column_taps", list(
 
 TEST(Taps, GaussianHasTheWrittenShape) {
     // exp(-k²/2) for k = 0, 1, 2 is 1, 0.60653066, 0.13533528: five taps of sum 2.48373188.
-    const std::vector<double> taps = make_taps(GaussianTaps{1.0, 2});
+    const std::vector<double> taps = make_taps(GaussianTaps{1.0, 2}, nullptr);
     const std::vector<double> expected = {0.0544886845, 0.244201342, 0.4026199469, 0.244201342,
                                           0.0544886845};
     ASSERT_EQ(taps.size(), expected.size());
@@ -65,14 +66,14 @@ TEST(Taps, GaussianHasTheWrittenShape) {
 }
 
 TEST(Taps, GaussianOfExtremeWidthsIsFinite) {
-    EXPECT_EQ(make_taps(GaussianTaps{1e-300, 1}), (std::vector<double>{0, 1, 0}));
-    EXPECT_EQ(make_taps(GaussianTaps{1e300, 1}), std::vector<double>(3, 1.0 / 3));
-    EXPECT_EQ(make_taps(GaussianTaps{2.0, 0}), std::vector<double>{1});
+    EXPECT_EQ(make_taps(GaussianTaps{1e-300, 1}, nullptr), (std::vector<double>{0, 1, 0}));
+    EXPECT_EQ(make_taps(GaussianTaps{1e300, 1}, nullptr), std::vector<double>(3, 1.0 / 3));
+    EXPECT_EQ(make_taps(GaussianTaps{2.0, 0}, nullptr), std::vector<double>{1});
 }
 
 TEST(Taps, BoxIsEqual) {
-    EXPECT_EQ(make_taps(BoxTaps{0}), std::vector<double>{1});
-    EXPECT_EQ(make_taps(BoxTaps{2}), std::vector<double>(5, 0.2));
+    EXPECT_EQ(make_taps(BoxTaps{0}, nullptr), std::vector<double>{1});
+    EXPECT_EQ(make_taps(BoxTaps{2}, nullptr), std::vector<double>(5, 0.2));
 }
 
 /// Writes a dataset /taps; the file goes when this does.
@@ -98,7 +99,8 @@ class TapsFile {
     /// What make_taps says against them.
     std::string refusal() const {
         try {
-            make_taps(choice());
+            OwnFiles files;
+            make_taps(choice(), &files);
             return "";
         } catch (const Error& error) {
             EXPECT_EQ(error.code(), ExitCode::input);
@@ -113,14 +115,16 @@ class TapsFile {
 };
 
 TEST(Taps, OfAFileAreItsElements) {
-    EXPECT_EQ(make_taps(TapsFile(std::vector<double>{0.1, -2.5, 3}, {3}).choice()),
+    OwnFiles files;
+    EXPECT_EQ(make_taps(TapsFile(std::vector<double>{0.1, -2.5, 3}, {3}).choice(), &files),
               (std::vector<double>{0.1, -2.5, 3}));
-    EXPECT_EQ(make_taps(TapsFile(std::vector<std::int16_t>{-1, 2, 300, 4, 5}, {5}).choice()),
-              (std::vector<double>{-1, 2, 300, 4, 5}));
-    EXPECT_EQ(make_taps(TapsFile(std::vector<float>{0.5F}, {1}).choice()),
+    EXPECT_EQ(
+        make_taps(TapsFile(std::vector<std::int16_t>{-1, 2, 300, 4, 5}, {5}).choice(), &files),
+        (std::vector<double>{-1, 2, 300, 4, 5}));
+    EXPECT_EQ(make_taps(TapsFile(std::vector<float>{0.5F}, {1}).choice(), &files),
               std::vector<double>{0.5});
     const std::vector<double> most(257, 0.25);
-    EXPECT_EQ(make_taps(TapsFile(most, {257}).choice()), most);
+    EXPECT_EQ(make_taps(TapsFile(most, {257}).choice(), &files), most);
 }
 
 TEST(Taps, OfAFileMustBeOneAxisOddAndFinite) {

@@ -3,6 +3,7 @@
 #include "runner/compare.hpp"
 
 #include "base/error.hpp"
+#include "io/own_files.hpp"
 #include "tests/io/dataset_file.hpp"
 #include "tests/io/scratch_folder.hpp"
 
@@ -15,6 +16,11 @@
 namespace runner {
 namespace {
 
+OwnFiles& own_files() {
+    static OwnFiles files;
+    return files;
+}
+
 constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
@@ -25,7 +31,7 @@ class Compare : public testing::Test {
                   const std::vector<B>& b, double tolerance = 0) {
         write_dataset(folder_ / "a.h5", "/x", shape, a);
         write_dataset(folder_ / "b.h5", "/y", shape, b);
-        return compare({folder_ / "a.h5", "/x", folder_ / "b.h5", "/y", tolerance, 1});
+        return compare(own_files(), {folder_ / "a.h5", "/x", folder_ / "b.h5", "/y", tolerance, 1});
     }
 
     ScratchFolder folder_;
@@ -83,8 +89,8 @@ TEST_F(Compare, DifferencesAreDividedByAThird) {
     write_dataset(folder_ / "a.h5", "/x", {5}, std::vector<double>{1, 2, 3, 4, 5});
     write_dataset(folder_ / "b.h5", "/y", {5}, std::vector<double>{1, 4, 2, 8, 6});
     write_dataset(folder_ / "c.h5", "/z", {5}, std::vector<double>{0, -4, 1, 0, 8});
-    const auto result =
-        compare({folder_ / "a.h5", "/x", folder_ / "b.h5", "/y", 0, 1, folder_ / "c.h5", "/z"});
+    const auto result = compare(own_files(), {folder_ / "a.h5", "/x", folder_ / "b.h5", "/y", 0, 1,
+                                              folder_ / "c.h5", "/z"});
     ASSERT_TRUE(result.divided); // 0, 0.5, 1, 4 / 0, 0.125
     EXPECT_EQ(result.divided->decades, (std::map<int, std::int64_t>{{-1, 2}, {0, 1}}));
     EXPECT_EQ(result.divided->infinite, 1);
@@ -166,7 +172,7 @@ TEST_F(Compare, DifferentShapesAreAnErrorOfTheirOwn) {
     write_dataset<float>(folder_ / "a.h5", "x", {2, 3}, std::vector<float>(6));
     write_dataset<float>(folder_ / "b.h5", "x", {3, 2}, std::vector<float>(6));
     const auto error = error_of([&] {
-        (void)compare({folder_ / "a.h5", "x", folder_ / "b.h5", "x", 0, 1});
+        (void)compare(own_files(), {folder_ / "a.h5", "x", folder_ / "b.h5", "x", 0, 1});
     });
     ASSERT_TRUE(error);
     EXPECT_EQ(error->code(), ExitCode::differs);

@@ -5,6 +5,7 @@
 #include "base/error.hpp"
 #include "io/file_content.hpp"
 #include "io/generations.hpp"
+#include "io/own_files.hpp"
 #include "tests/io/dataset_file.hpp"
 #include "tests/io/read_png.hpp"
 #include "tests/io/scratch_folder.hpp"
@@ -17,6 +18,11 @@
 
 namespace runner {
 namespace {
+
+OwnFiles& own_files() {
+    static OwnFiles files;
+    return files;
+}
 
 using Bytes = std::vector<std::uint8_t>;
 using Numbers = std::vector<std::uint64_t>;
@@ -43,7 +49,7 @@ class Convert : public testing::Test {
     }
 
     void to(const std::string& input, const std::string& output) const {
-        convert(request(input, output));
+        convert(own_files(), request(input, output));
     }
 
     Bytes frame(std::size_t index) const {
@@ -74,7 +80,7 @@ TEST_F(Convert, ThereAndBackIsTheSame) {
     EXPECT_EQ(inspect_dataset(path("b.h5"), "/frames").array.shape,
               (std::vector<std::int64_t>{4, 3, 5}));
     EXPECT_EQ(read_dataset<std::uint8_t>(path("b.h5"), "/frames"), cells_);
-    EXPECT_EQ(read_generations(path("b.h5"), "/frames", 4), (Numbers{1, 2, 3, 4}));
+    EXPECT_EQ(read_generations(own_files(), path("b.h5"), "/frames", 4), (Numbers{1, 2, 3, 4}));
     EXPECT_TRUE(is_said_to_be_sand("b.h5"));
     EXPECT_EQ(files(), 3); // nothing partial
 }
@@ -85,16 +91,16 @@ TEST_F(Convert, TakesTheFramesThatAreChosen) {
     some.frames = parse_frames("1:4:2");
     some.first_generation = 100;
     some.output_dataset = "/run/frames";
-    convert(some);
+    convert(own_files(), some);
     Bytes expected = frame(1);
     const Bytes last = frame(3);
     expected.insert(expected.end(), last.begin(), last.end());
     EXPECT_EQ(read_dataset<std::uint8_t>(path("b.h5"), "/run/frames"), expected);
-    EXPECT_EQ(read_generations(path("b.h5"), "/run/frames", 2), (Numbers{101, 103}));
+    EXPECT_EQ(read_generations(own_files(), path("b.h5"), "/run/frames", 2), (Numbers{101, 103}));
     some = request("b.h5", "c.sand");
     some.dataset = "/run/frames";
     some.frames = one_frame(1);
-    convert(some);
+    convert(own_files(), some);
     EXPECT_EQ(read_dataset<std::uint8_t>(path("c.sand"), ""), last);
 }
 
@@ -106,7 +112,7 @@ TEST_F(Convert, MendsACountThatIsWrong) {
     EXPECT_EQ(inspect_dataset(path("a.sand"), "").notes.size(), 1);
     ConvertRequest again = request("a.sand", "a.sand");
     again.overwrite = Overwrite::yes;
-    convert(again);
+    convert(own_files(), again);
     EXPECT_TRUE(inspect_dataset(path("a.sand"), "").notes.empty());
     EXPECT_EQ(read_dataset<std::uint8_t>(path("a.sand"), ""), cells_);
 }
@@ -115,9 +121,9 @@ TEST_F(Convert, OtherElementsStayWhatTheyAreInHdf5) {
     write_dataset<float>(path("f.h5"), "/frames", {2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8});
     ConvertRequest last = request("f.h5", "g.h5");
     last.frames = one_frame(1);
-    convert(last);
+    convert(own_files(), last);
     EXPECT_EQ(read_dataset<float>(path("g.h5"), "/frames"), (std::vector<float>{5, 6, 7, 8}));
-    EXPECT_FALSE(read_generations(path("g.h5"), "/frames", 1));
+    EXPECT_FALSE(read_generations(own_files(), path("g.h5"), "/frames", 1));
     EXPECT_FALSE(is_said_to_be_sand("g.h5"));
 }
 
@@ -125,7 +131,7 @@ TEST_F(Convert, APictureHasAPixelACell) {
     to("in.h5", "a.sand");
     ConvertRequest picture = request("a.sand", "a.png");
     picture.frames = one_frame(2);
-    convert(picture);
+    convert(own_files(), picture);
     const Picture colours = read_png(path("a.png"));
     EXPECT_EQ(colours.width, 5);
     EXPECT_EQ(colours.height, 3);
@@ -138,16 +144,16 @@ TEST_F(Convert, APictureHasAPixelACell) {
 
     picture.palette = Palette::grey;
     picture.overwrite = Overwrite::yes;
-    convert(picture);
+    convert(own_files(), picture);
     EXPECT_EQ(read_png(path("a.png")).pixels, frame(2));
     // Without a word of sand in the file.
     ConvertRequest plain = request("in.h5", "b.png");
     plain.frames = one_frame(2);
-    convert(plain);
+    convert(own_files(), plain);
     EXPECT_EQ(read_png(path("b.png")).channels, 1);
     plain.palette = Palette::sand;
     plain.overwrite = Overwrite::yes;
-    convert(plain);
+    convert(own_files(), plain);
     EXPECT_EQ(read_png(path("b.png")).pixels, expected);
 }
 
@@ -155,13 +161,13 @@ TEST_F(Convert, ASequenceHasTheGenerationsInItsNames) {
     write_generations(path("in.h5"), "/frames", Numbers{0, 50, 100, 150});
     ConvertRequest all = request("in.h5", "out.png");
     all.frames = parse_frames("1:4:2");
-    convert(all);
+    convert(own_files(), all);
     EXPECT_EQ(read_png(path("out-000050.png")).pixels, frame(1));
     EXPECT_EQ(read_png(path("out-000150.png")).pixels, frame(3));
     EXPECT_EQ(files(), 3);
     // One of them is there: none is touched.
     std::filesystem::remove(path("out-000050.png"));
-    const auto error = error_of([&] { convert(all); });
+    const auto error = error_of([&] { convert(own_files(), all); });
     ASSERT_TRUE(error);
     EXPECT_EQ(error->code(), ExitCode::output);
     EXPECT_EQ(error->text().where, path("out-000150.png"));
@@ -189,11 +195,11 @@ TEST_F(Convert, KeepsTheShapeUnlessFramesAreChosen) {
     EXPECT_EQ(shape_of("g.h5"), (Shape{2, 1, 2, 2}));
     ConvertRequest some = request("f.h5", "h.npy");
     some.frames = parse_frames("1:2");
-    convert(some);
+    convert(own_files(), some);
     EXPECT_EQ(shape_of("h.npy"), (Shape{1, 2, 2}));
     some.frames = one_frame(1);
     some.output = path("i.npy");
-    convert(some);
+    convert(own_files(), some);
     EXPECT_EQ(shape_of("i.npy"), (Shape{2, 2}));
     EXPECT_EQ(read_dataset<float>(path("i.npy"), ""), (std::vector<float>{5, 6, 7, 8}));
 }
@@ -205,7 +211,7 @@ TEST_F(Convert, NamesTheCellThatIsNoMaterial) {
     picture.frames = one_frame(2);
     picture.palette = Palette::sand;
     for (const ConvertRequest& each : {request("bad.h5", "bad.sand"), picture}) {
-        const auto error = error_of([&] { convert(each); });
+        const auto error = error_of([&] { convert(own_files(), each); });
         ASSERT_TRUE(error);
         EXPECT_EQ(error->code(), ExitCode::input);
         EXPECT_EQ(error->text().where, path("bad.h5") + ":/frames, frame 2, row 1, column 4");

@@ -2,6 +2,7 @@
 #include "runner/frame_choice.hpp"
 
 #include "base/error.hpp"
+#include "io/own_files.hpp"
 #include "tests/io/dataset_file.hpp"
 #include "tests/io/scratch_folder.hpp"
 
@@ -9,6 +10,11 @@
 
 namespace runner {
 namespace {
+
+OwnFiles& own_files() {
+    static OwnFiles files;
+    return files;
+}
 
 FrameChoice several(std::int64_t first, std::optional<std::int64_t> end, std::int64_t step) {
     return {FrameChoice::Count::several, first, end, step};
@@ -63,17 +69,18 @@ TEST(FrameNumbers, AreTheGenerationsWhereTheyAreKnown) {
     const ScratchFolder folder;
     const std::string file = folder / "a.h5";
     write_dataset<std::uint8_t>(file, "/frames", {2, 1, 1}, {0, 1});
-    const FrameNumbers counted = frame_numbers(file, "/frames", 2, std::nullopt);
+    const FrameNumbers counted = frame_numbers(own_files(), file, "/frames", 2, std::nullopt);
     EXPECT_FALSE(counted.generations);
     EXPECT_EQ(counted.of(1), 1);
-    const FrameNumbers said = frame_numbers(file, "/frames", 2, 50);
+    const FrameNumbers said = frame_numbers(own_files(), file, "/frames", 2, 50);
     EXPECT_TRUE(said.generations);
     EXPECT_EQ(said.of(1), 51);
-    const FrameNumbers sand = frame_numbers("not/read.sand", "/frames", 2, std::nullopt);
+    const FrameNumbers sand =
+        frame_numbers(own_files(), "not/read.sand", "/frames", 2, std::nullopt);
     EXPECT_TRUE(sand.generations);
     EXPECT_EQ(sand.of(1), 2);
     write_dataset<std::uint64_t>(file, "/generation", {2}, {300, 600});
-    const FrameNumbers listed = frame_numbers(file, "/frames", 2, std::nullopt);
+    const FrameNumbers listed = frame_numbers(own_files(), file, "/frames", 2, std::nullopt);
     EXPECT_TRUE(listed.generations);
     EXPECT_EQ(listed.of(1), 600);
 }

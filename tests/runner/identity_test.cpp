@@ -2,6 +2,7 @@
 #include "runner/identity.hpp"
 
 #include "base/error.hpp"
+#include "io/own_files.hpp"
 #include "tests/io/dataset_file.hpp"
 #include "tests/io/scratch_folder.hpp"
 
@@ -62,7 +63,8 @@ PreparedJob prepared(const ScratchFolder& folder, const std::vector<std::string>
     std::ofstream(job) << "kind = \"convolve\"\n[input]\nfile = \"" << (folder / "in.h5")
                        << "\"\ndataset = \"/x\"\n[output]\nfile = \"" << (folder / "out.h5")
                        << "\"\n[convolve]\nrow_taps = [1, 2, 1]\ncolumn_taps = [1]\n";
-    return prepare_job(load_job_file(job, settings));
+    OwnFiles files;
+    return prepare_job(load_job_file(job, settings), files);
 }
 
 struct JobIdentity : testing::Test {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/inspect.hpp"
 
+#include "io/own_files.hpp"
 #include "tests/io/dataset_file.hpp"
 #include "tests/io/scratch_folder.hpp"
 
@@ -9,6 +10,11 @@
 
 namespace runner {
 namespace {
+
+OwnFiles& own_files() {
+    static OwnFiles files;
+    return files;
+}
 
 TEST(Inspect, TellsADatasetInTextAndJson) {
     const ScratchFolder folder;
@@ -19,14 +25,14 @@ TEST(Inspect, TellsADatasetInTextAndJson) {
                             {"long", std::string(1000, 'a') + "\n"},
                             {"ranks", std::int64_t{4}},
                             {"seconds", 1.5}});
-    const std::string text = inspect_text(file, "");
+    const std::string text = inspect_text(own_files(), file, "");
     for (const char* part :
          {"1 dataset\n", "    @kind = \"convolve\"\n", "    @ranks = 4\n", "    @seconds = 1.5\n",
           "aaa\" … (1001 bytes)\n", "/in/x  uint16 [4, 6]  48 B\n",
           "    chunked in [2, 6], shuffle(2), deflate(3), "}) {
         EXPECT_NE(text.find(part), std::string::npos) << part << " is not in\n" << text;
     }
-    const auto json = nlohmann::json::parse(inspect_json(file, ""));
+    const auto json = nlohmann::json::parse(inspect_json(own_files(), file, ""));
     EXPECT_EQ(json["file"], file);
     EXPECT_EQ(json["bytes"], std::filesystem::file_size(file));
     EXPECT_EQ(json["attributes"]["kind"], "convolve");
@@ -40,7 +46,7 @@ TEST(Inspect, TellsADatasetInTextAndJson) {
     EXPECT_EQ(dataset["shape"], (std::vector<int>{4, 6}));
     EXPECT_EQ(dataset["chunk"], (std::vector<int>{2, 6}));
     EXPECT_EQ(dataset["filters"], (std::vector<std::string>{"shuffle(2)", "deflate(3)"}));
-    EXPECT_EQ(nlohmann::json::parse(inspect_json(file, "in/x")), dataset);
+    EXPECT_EQ(nlohmann::json::parse(inspect_json(own_files(), file, "in/x")), dataset);
 }
 
 TEST(Inspect, TellsWherePlainElementsLie) {
@@ -48,16 +54,16 @@ TEST(Inspect, TellsWherePlainElementsLie) {
     const std::string file = folder / "a.h5";
     write_dataset<double>(file, "x", {1000}, std::vector<double>(1000));
     const auto offset = inspect_dataset(file, "x").offset.value();
-    EXPECT_NE(inspect_text(file, "x").find("contiguous, 7.81 KiB stored from byte " +
-                                           std::to_string(offset) + "\n"),
+    EXPECT_NE(inspect_text(own_files(), file, "x")
+                  .find("contiguous, 7.81 KiB stored from byte " + std::to_string(offset) + "\n"),
               std::string::npos)
-        << inspect_text(file, "x");
-    EXPECT_EQ(nlohmann::json::parse(inspect_json(file, "x"))["offset"], offset);
+        << inspect_text(own_files(), file, "x");
+    EXPECT_EQ(nlohmann::json::parse(inspect_json(own_files(), file, "x"))["offset"], offset);
 }
 
 TEST(Inspect, SaysWhatIsMissing) {
     const ScratchFolder folder;
-    const auto error = error_of([&] { (void)inspect_text(folder / "none.h5", ""); });
+    const auto error = error_of([&] { (void)inspect_text(own_files(), folder / "none.h5", ""); });
     ASSERT_TRUE(error);
     EXPECT_EQ(error->code(), ExitCode::input);
 }

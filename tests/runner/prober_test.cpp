@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "runner/probe_words.hpp"
+#include "runner/stop.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,6 +12,7 @@
 #include <cstdlib>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <unistd.h>
@@ -23,40 +25,18 @@ namespace {
 
 /// Status and answer as the process that forks writes them.
 void write_answer(int status, const std::string& answer) {
-    std::string head = std::to_string(status) + " " + std::to_string(answer.size());
-    head.resize(answer_head_bytes, ' ');
-    const std::string all = head + answer;
+    const std::string all = answer_head(status, answer.size()) + answer;
     if (::write(STDOUT_FILENO, all.data(), all.size()) != static_cast<ssize_t>(all.size())) {
         std::_Exit(3);
     }
 }
 
-/// One text of a request; nothing at the end.
-std::optional<std::string> read_text() {
-    std::string text;
-    for (int byte = std::getchar(); byte != EOF; byte = std::getchar()) {
-        if (byte == '\0') {
-            return text;
-        }
-        text += static_cast<char>(byte);
-    }
-    return std::nullopt;
-}
-
 /// Answers one request after another, as the files' names say.
 int answer_as_told() {
-    constexpr int parts = 4;
-    for (;;) {
-        std::string file;
-        for (int part = 0; part < parts; ++part) {
-            const std::optional<std::string> text = read_text();
-            if (!text) {
-                return 0;
-            }
-            file = part == 1 ? *text : file;
-        }
+    while (const std::optional<ProbeRequest> request = read_request(STDIN_FILENO)) {
+        const std::string& file = request->file;
         if (file == "good") {
-            write_answer(0, answer_text(std::nullopt));
+            write_answer(0, answer_text("reply"));
         } else if (file == "who") { // tells its process's number
             write_answer(0, answer_text(Error(ExitCode::input,
                                               {"process", "", std::to_string(::getpid()), ""})));
@@ -76,14 +56,17 @@ int answer_as_told() {
         } else if (file == "says nothing") {
             write_answer(0, "");
         } else if (file == "lies about its length") {
-            std::string head = "0 99999";
-            head.resize(answer_head_bytes, ' ');
+            const std::string head = answer_head(0, 99999);
             (void)!::write(STDOUT_FILENO, head.data(), head.size());
             return 1;
+        } else if (file == "promises too much") {
+            const std::string head = answer_head(0, ProbeProcess::longest_answer + 1);
+            (void)!::write(STDOUT_FILENO, head.data(), head.size());
         } else { // ends
             return 1;
         }
     }
+    return 0;
 }
 
 /// A second for what never ends, and longer for all else than starting a process ever takes.
@@ -95,15 +78,23 @@ ProbeLimits limits_by_name(const std::string& file) {
 
 class ProberTest : public testing::Test {
   protected:
+    std::string ask(const std::string& file) {
+        return prober_.ask({"read", file, "/image", {}, {}});
+    }
+
     std::string number_of_process() {
-        const std::optional<Error> told = prober_.look("read", "who", "/image", {});
-        return told ? told->text().why : "none";
+        try {
+            (void)ask("who");
+            return "none";
+        } catch (const Error& error) {
+            return error.text().why;
+        }
     }
 
     /// The code and words of the error that is thrown.
     std::string thrown_for(const std::string& file) {
         try {
-            (void)prober_.look("read", file, "/image", {});
+            (void)ask(file);
             return "nothing";
         } catch (const Error& error) {
             return std::to_string(static_cast<int>(error.code())) + " " + error.what();
@@ -114,7 +105,7 @@ class ProberTest : public testing::Test {
 };
 
 TEST_F(ProberTest, KeepsOneProcessForManyFiles) {
-    EXPECT_FALSE(prober_.look("read", "good", "/image", {}));
+    EXPECT_EQ(ask("good"), "reply");
     const std::string process = number_of_process();
     EXPECT_NE(process, "none");
     EXPECT_NE(process, std::to_string(::getpid()));
@@ -137,19 +128,39 @@ TEST_F(ProberTest, ReplacesAProcessThatHangs) {
         EXPECT_NE(thrown_for(file).find("took longer than 1 s"), std::string::npos) << file;
         EXPECT_NE(::kill(std::stoi(process), 0), 0) << file << ": it is there yet";
         EXPECT_NE(number_of_process(), process) << file;
-        EXPECT_FALSE(prober_.look("read", "good", "/image", {})) << file;
+        EXPECT_EQ(ask("good"), "reply") << file;
     }
 }
 
 TEST_F(ProberTest, ReplacesAProcessThatEnds) {
-    for (const char* file : {"ends", "lies about its length"}) {
+    for (const char* file : {"ends", "lies about its length", "promises too much"}) {
         const std::string process = number_of_process();
         EXPECT_NE(thrown_for(file).find("ends at once"), std::string::npos) << file;
         EXPECT_NE(number_of_process(), process) << file;
     }
     // Ended between two looks, by whatever it was: nobody need know.
     ASSERT_EQ(::kill(std::stoi(number_of_process()), SIGKILL), 0);
-    EXPECT_FALSE(prober_.look("read", "good", "/image", {}));
+    EXPECT_EQ(ask("good"), "reply");
+}
+
+TEST_F(ProberTest, EndsWithASignalThatEndsTheRun) {
+    // In a process of its own, since signals are counted for all of it.
+    EXPECT_EXIT(
+        {
+            take_signals_over();
+            std::jthread sender([] { (void)::kill(::getpid(), SIGTERM); });
+            try {
+                Prober patient([](const std::string& /*file*/) {
+                    ProbeLimits limits;
+                    limits.seconds = 3600;
+                    return limits;
+                });
+                (void)patient.ask({"read", "hangs", "/image", {}, {}});
+            } catch (const Error& error) {
+                std::_Exit(static_cast<int>(error.code()));
+            }
+        },
+        testing::ExitedWithCode(static_cast<int>(ExitCode::stopped)), "");
 }
 
 } // namespace

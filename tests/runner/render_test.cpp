@@ -2,6 +2,7 @@
 #include "runner/render.hpp"
 
 #include "base/error.hpp"
+#include "io/own_files.hpp"
 #include "runner/thumbnail.hpp"
 #include "tests/io/dataset_file.hpp"
 #include "tests/io/read_png.hpp"
@@ -15,6 +16,11 @@
 
 namespace runner {
 namespace {
+
+OwnFiles& own_files() {
+    static OwnFiles files;
+    return files;
+}
 
 using Bytes = std::vector<std::uint8_t>;
 
@@ -36,7 +42,7 @@ class Render : public testing::Test {
         request.size = size;
         request.frames = one_frame(frame);
         request.contrast = contrast;
-        render(request);
+        render(own_files(), request);
         return read_png(request.picture);
     }
 
@@ -169,7 +175,7 @@ TEST_F(Render, VolumesAreCutAcrossEachOfTheirAxes) {
         request.size = 4;
         request.axis = axis;
         request.frames = one_frame(frame);
-        render(request);
+        render(own_files(), request);
         return read_png(request.picture);
     };
     EXPECT_EQ(across(1, 3).pixels,
@@ -190,7 +196,7 @@ TEST_F(Render, VolumesAreCutAcrossEachOfTheirAxes) {
 TEST_F(Render, ProjectionsTakeAllAlongAnAxis) {
     const double nan_value = std::numeric_limits<double>::quiet_NaN();
     put<double>("a", {2, 2, 3}, {1, 2, 3, 4, nan_value, 6, 7, 1, 0, 2, nan_value, 5});
-    ImageSource source = open_image(folder_ / "a", "/x", std::nullopt, 1, 0);
+    ImageSource source = open_image(own_files(), folder_ / "a", "/x", std::nullopt, 1, 0);
     const auto of = [&](int axis, Projection projection) {
         source.view->axis = axis;
         source.image = source.view->image();
@@ -212,7 +218,7 @@ TEST_F(Render, ProjectionsTakeAllAlongAnAxis) {
 TEST_F(Render, AcrossTheLastAxisElementsAreSampledUnlessAllAreWanted) {
     // 1 × 8 × 2: of column 1, eight elements to two pixels.
     put<float>("a", {1, 8, 2}, {0, 0, 0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0, 7});
-    const ImageSource source = open_image(folder_ / "a", "/x", std::nullopt, 1, 2);
+    const ImageSource source = open_image(own_files(), folder_ / "a", "/x", std::nullopt, 1, 2);
     const std::optional<Thumbnail> sampled = sampled_thumbnail(source, 1, 2, 1 << 20);
     ASSERT_TRUE(sampled);
     EXPECT_EQ(sampled->values, (std::vector<double>{0, 4}));
@@ -228,7 +234,7 @@ TEST_F(Render, ADifferenceIsBlueWhereTheSecondIsLess) {
     request.picture = folder_ / "out.png";
     request.size = 3;
     request.difference = RenderRequest::Difference::yes;
-    const std::string shown = render(request);
+    const std::string shown = render(own_files(), request);
     EXPECT_NE(shown.find("difference: blue -4 to red 4\n"), std::string::npos) << shown;
     const Picture picture = read_png(request.picture);
     ASSERT_EQ(picture.width, 3 * 3 + 2 * 8);
@@ -236,7 +242,7 @@ TEST_F(Render, ADifferenceIsBlueWhereTheSecondIsLess) {
     const Bytes last(picture.pixels.end() - 9, picture.pixels.end());
     EXPECT_EQ(last, (Bytes{255, 255, 255, 33, 102, 172, 217, 140, 149}));
     put<float>("b", {3, 1}, {0, 1, 3});
-    const auto error = error_of([&] { (void)render(request); });
+    const auto error = error_of([&] { (void)render(own_files(), request); });
     ASSERT_TRUE(error);
     EXPECT_EQ(error->code(), ExitCode::usage);
 }
@@ -248,7 +254,7 @@ TEST_F(Render, PercentilesAskedForHoldForBytesToo) {
     request.picture = folder_ / "out.png";
     request.size = 5;
     request.percentiles = Percentiles{0.25, 0.75};
-    render(request);
+    render(own_files(), request);
     EXPECT_EQ(read_png(request.picture).pixels, (Bytes{0, 0, 128, 255, 255}));
 }
 
@@ -260,7 +266,7 @@ TEST_F(Render, SampledThumbnailsReadEvenlySpacedLinesAndAreSmallerWhereTheseAreF
         values[i] = static_cast<float>(line);
     }
     put<float>("a", {200, 100}, values);
-    const ImageSource source = open_image(folder_ / "a", "/x", std::nullopt, 1);
+    const ImageSource source = open_image(own_files(), folder_ / "a", "/x", std::nullopt, 1);
     const auto sampled = [&](std::int64_t lines, std::int64_t size) {
         return sampled_thumbnail(source, 0, size, lines * 400);
     };

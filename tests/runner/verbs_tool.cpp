@@ -4,6 +4,7 @@
 //   verbs_tool inspect FILE DATASET                        prints the dataset as JSON
 //   verbs_tool render FILE DATASET OUT.png SIZE
 #include "base/error.hpp"
+#include "io/own_files.hpp"
 #include "runner/compare.hpp"
 #include "runner/inspect.hpp"
 #include "runner/render.hpp"
@@ -12,18 +13,19 @@
 
 int main(int count, char** arguments) {
     const std::vector<std::string> words(arguments + 1, arguments + count);
+    runner::OwnFiles files;
     try {
         if (words.size() == 5 && words[0] == "compare") {
             std::cout << runner::comparison_json(
-                runner::compare({words[1], words[2], words[3], words[4], 0, 2}));
+                runner::compare(files, {words[1], words[2], words[3], words[4], 0, 2}));
         } else if (words.size() == 3 && words[0] == "inspect") {
-            std::cout << runner::inspect_json(words[1], words[2]);
+            std::cout << runner::inspect_json(files, words[1], words[2]);
         } else if (words.size() == 5 && words[0] == "render") {
             runner::RenderRequest request;
             request.sources = {{words[1], words[2]}};
             request.picture = words[3];
             request.size = std::stoll(words[4]);
-            runner::render(request);
+            runner::render(files, request);
         } else {
             std::cerr << "verbs_tool: see the source for its arguments\n";
             return 2;

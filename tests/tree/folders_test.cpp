@@ -76,4 +76,55 @@ TEST(Folders, EachForeignApiHasOneHome) {
     EXPECT_TRUE(met.contains("hdf5"));
 }
 
+/// Who may open HDF5 files, and which (docs/adr/0013): those that this run has made, or any, in a
+/// process that may be lost.
+const std::set<std::string> openers_of_own_files = {
+    "assemble_output.cpp", "chunk_addresses.cpp", "create_output.cpp", "default_plot.cpp",
+    "generations.cpp",     "object_names.cpp",    "row_hashes.cpp",    "write_attributes.cpp"};
+const std::set<std::string> openers_in_other_processes = {
+    "check_dataset.cpp",   "check_links.cpp",  "file_content.cpp",
+    "inspect_dataset.cpp", "layout_of.cpp",    "object_names.cpp",
+    "own_files.cpp",       "packed_chunk.cpp", "row_reader.cpp"};
+
+TEST(Folders, Hdf5OpensFilesInKnownPlacesOnly) {
+    std::set<std::string> met;
+    for_each_include(
+        [&](const std::string& /*folder*/, const std::string& file, const std::string& header) {
+            const std::string name = fs::path(file).filename().string();
+            if (header == "io/hdf5_file.hpp" && name != "hdf5_file.cpp") {
+                met.insert(name);
+            }
+        });
+    std::set<std::string> known = openers_of_own_files;
+    known.insert(openers_in_other_processes.begin(), openers_in_other_processes.end());
+    EXPECT_EQ(met, known);
+}
+
+TEST(Folders, FilesFromOutsideAreReadThroughFileAccessOnly) {
+    // What opens a file with HDF5 in the process that calls it.
+    const std::regex call(
+        "(^|[^.>\\w:])(open_rows|open_rows_by_hdf5|inspect_dataset|inspect_layout|object_names|"
+        "root_attributes|file_content|dataset_content|check_dataset)\\(|OwnFiles");
+    const std::set<std::string> others = {"probe_child.cpp", "row_server.cpp"};
+    // Of formats whose parser is our own.
+    const std::set<std::string> own_formats = {"probed_files.cpp"};
+    std::set<std::string> met;
+    for (const char* folder : {"jobs", "runner"}) {
+        for (const auto& entry : fs::recursive_directory_iterator(fs::path(SOURCE_DIR) / folder)) {
+            const std::string name = entry.path().filename().string();
+            std::ifstream file(entry.path());
+            for (std::string line; std::getline(file, line);) {
+                const std::string code = line.substr(0, line.find("//"));
+                if (entry.path().extension() == ".cpp" && std::regex_search(code, call)) {
+                    met.insert(name);
+                    EXPECT_TRUE(others.contains(name) || own_formats.contains(name))
+                        << entry.path() << ": " << line;
+                }
+            }
+        }
+    }
+    EXPECT_TRUE(met.contains("probe_child.cpp"));
+    EXPECT_TRUE(met.contains("row_server.cpp"));
+}
+
 } // namespace
