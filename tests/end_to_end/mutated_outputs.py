@@ -150,8 +150,9 @@ class Good:
         self.ranges = data_ranges(path, self.names)
         self.data = sorted({at for first, last in self.ranges for at in range(first, last)})
         is_data = set(self.data)
+        # By blocks: seconds in attributes are others in each run, and a mutation is to be the same.
         self.structure = [at for at in range(len(self.bytes)) if at not in is_data
-                          and (self.bytes[at] or any(self.bytes[max(0, at - 16):at + 16]))]
+                          and any(self.bytes[at // 64 * 64:at // 64 * 64 + 64])]
         marks = [at for mark in MARKS for at in places(self.bytes, mark) if at not in is_data]
         self.near_marks = [at + i for at in marks for i in range(64)
                            if at + i < len(self.bytes) and at + i not in is_data]
