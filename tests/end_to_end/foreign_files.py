@@ -254,7 +254,7 @@ def mended(test):
         file["image"] = np.random.default_rng(5).random((64, 48)).astype("float32")
     for name, more in {"contiguous": "", "chunked": "chunk = [8, 16]",
                        "packed": 'chunk = [8, 16]\ncompression = "deflate"',
-                       "moved": 'chunk = [8, 16]\ncompression = "zstd"'}.items():
+                       "moved": 'chunk = [8, 16]\ncompression = "deflate"\nshuffle = true'}.items():
         out = folder / f"{name}.h5"
         write_job("job.toml", input=folder / "in.h5", output=out, more=more)
         test.watch("run", "job.toml")
