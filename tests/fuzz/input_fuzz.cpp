@@ -4,7 +4,7 @@
 // picks a file of the folder in RUNNER_FUZZ_FILES, and each three bytes more are a place and what
 // is laid over it (a place from 0xff00 on cuts the file off).
 //
-// HDF5 1.10 crashes and loops on damaged files (docs/adr/0013); that is what the process that reads
+// HDF5 1.10 crashes and loops on damaged files (docs/adr/0014); that is what the process that reads
 // their structure is for, and no finding there. Findings are
 // - crashes and sanitizer reports of it where the code nearest to them is ours,
 // - any crash, endless loop, sanitizer report, or exception other than an Error of the input, in

@@ -76,7 +76,7 @@ TEST(Folders, EachForeignApiHasOneHome) {
     EXPECT_TRUE(met.contains("hdf5"));
 }
 
-/// Who may open HDF5 files, and which (docs/adr/0013): those that this run has made, or any, in a
+/// Who may open HDF5 files, and which (docs/adr/0014): those that this run has made, or any, in a
 /// process that may be lost.
 const std::set<std::string> openers_of_own_files = {
     "assemble_output.cpp", "chunk_addresses.cpp", "create_output.cpp", "default_plot.cpp",
