@@ -146,7 +146,10 @@ TimeKeeper time_keeper(const RunCommand& command, const Ranks& ranks, Clock::tim
     const auto longest_commit = [&open] { return open.commits->longest_seconds(); };
     std::function<void(const std::string&)> say_line;
     if (ranks.first()) {
-        say_line = [](const std::string& line) { say(std::string(over_progress(stderr)) + line); };
+        say_line = [](const std::string& line) {
+            (void)std::fputs((std::string(over_progress(stderr)) + printable_lines(line)).c_str(),
+                             stderr);
+        };
     }
     return {stop, open.progress, deadline, longest_commit, say_line};
 }
