@@ -4,13 +4,17 @@
 #include "base/error.hpp"
 #include "io/file.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <optional>
 #include <string_view>
+#include <system_error>
 #include <utility>
+#include <vector>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -141,11 +145,35 @@ void write_into(const std::string& path, std::span<const std::byte> bytes) {
     close_written(device, path);
 }
 
-/// A new file beside `path`, under a name that nothing has.
-std::pair<std::string, int> make_beside(const std::string& path) {
+/// Whether the file holds the beginning of `bytes`: one that a killed process left of the same
+/// text. Nothing is lost where it is replaced.
+bool is_part_of(const std::string& path, std::span<const std::byte> bytes) {
+    std::error_code failure;
+    if (!foreign_file(path).empty() || !fs::is_regular_file(fs::symlink_status(path, failure))) {
+        return false;
+    }
+    try {
+        const File file(path, File::Mode::read);
+        const std::int64_t size = file.size();
+        if (size > std::ssize(bytes)) {
+            return false;
+        }
+        std::vector<std::byte> found(static_cast<std::size_t>(size));
+        file.read(0, size, found.data());
+        return std::equal(found.begin(), found.end(), bytes.begin());
+    } catch (const Error&) { // it cannot be read, or changes: it is another's
+        return false;
+    }
+}
+
+/// A new file beside `path`: PATH.partial, or where a file of others has that name, one that
+/// nothing has.
+std::pair<std::string, int> make_beside(const std::string& path, std::span<const std::byte> bytes) {
+    std::string name = path + ".partial";
+    if (is_part_of(name, bytes)) {
+        (void)::unlink(name.c_str());
+    }
     for (int i = 0;; ++i) {
-        const std::string name =
-            path + "." + std::to_string(::getpid()) + "-" + std::to_string(i) + ".partial";
         const int descriptor = open_again(name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
         if (descriptor >= 0) {
             return {name, descriptor};
@@ -153,6 +181,7 @@ std::pair<std::string, int> make_beside(const std::string& path) {
         if (errno != EEXIST) {
             fail(path, errno);
         }
+        name = path + "." + std::to_string(::getpid()) + "-" + std::to_string(i) + ".partial";
     }
 }
 
@@ -204,7 +233,7 @@ void replace_file(const std::string& path, std::span<const std::byte> bytes) {
     if (is_written_into(path)) {
         return write_into(path, bytes);
     }
-    auto [name, descriptor] = make_beside(path);
+    auto [name, descriptor] = make_beside(path, bytes);
     try {
         Descriptor file(descriptor);
         write_all(file.get(), bytes, path);

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 [[noreturn]] void refuse(const std::string& path, const std::string& why) {
     throw Error(ExitCode::output, {"cannot use the name for the output's parts", path, why,
-                                   "Move it away, or name another output.file"});
+                                   "Move or rename it, or name another output.file"});
 }
 
 /// Of the files and folders that a journal holds. A network file system keeps removed files that
@@ -41,7 +41,7 @@ bool has_journal(const std::string& folder) {
         return false;
     }
     if (!fs::is_directory(status)) {
-        refuse(folder, "it is to be a folder of this program's, and is a file or a link");
+        refuse(folder, "it is not a folder but a file or a link");
     }
     fs::directory_iterator entry(folder, failure);
     for (; !failure && entry != fs::directory_iterator(); entry.increment(failure)) {
