@@ -10,6 +10,7 @@
 #include <random>
 
 #include <gtest/gtest.h>
+#include <hdf5.h>
 
 namespace runner {
 namespace {
