@@ -2,6 +2,7 @@
 // Parts of verify and repair; end_to_end.verify has them whole.
 #include "runner/verify.hpp"
 
+#include "io/own_files.hpp"
 #include "runner/compute_rows.hpp"
 #include "runner/job_file.hpp"
 #include "runner/prepare.hpp"
@@ -109,13 +110,16 @@ TEST_P(Computed, RowsAreThoseOfTheWholeOutput) {
     std::vector<float> values(static_cast<std::size_t>(checked_product(shape)));
     std::iota(values.begin(), values.end(), 1.0F);
     write_dataset(folder / "in.h5", "/x", shape, values);
-    const PreparedJob prepared = prepare_job(parse_job_text(
-        "kind = \"convolve\"\n[input]\nfile = \"" + (folder / "in.h5") +
-            "\"\ndataset = \"/x\"\n"
-            "[output]\nfile = \"out.h5\"\n[convolve]\nrow_taps = [0.25, 0.5, 0.25]\n"
-            "column_taps = { gaussian = { sigma = 1.5, radius = 4 } }\nboundary = \"" +
-            boundary + "\"",
-        "a job", {}));
+    OwnFiles files;
+    const PreparedJob prepared = prepare_job(
+        parse_job_text(
+            "kind = \"convolve\"\n[input]\nfile = \"" + (folder / "in.h5") +
+                "\"\ndataset = \"/x\"\n"
+                "[output]\nfile = \"out.h5\"\n[convolve]\nrow_taps = [0.25, 0.5, 0.25]\n"
+                "column_taps = { gaussian = { sigma = 1.5, radius = 4 } }\nboundary = \"" +
+                boundary + "\"",
+            "a job", {}),
+        files);
     const StreamShape stream = prepared.stream()->shape();
     std::vector<std::byte> whole(static_cast<std::size_t>(byte_count(stream.output)));
     Queue queue = CpuQueue(2);
