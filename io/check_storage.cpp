@@ -59,7 +59,9 @@ std::int64_t check_contiguous(const DatasetHandle& dataset, const DatasetInfo& i
                               const std::string& where) {
     const haddr_t offset = H5Dget_offset(dataset.get());
     const std::int64_t bytes = byte_count(info.array);
-    if (offset == HADDR_UNDEF) {
+    const Extent whole = extent_of(dataset);
+    // HDF5 adds the user block to its mark for no address too.
+    if (offset == HADDR_UNDEF || offset == HADDR_UNDEF + whole.base) {
         return 0; // nothing was written: all of it reads as the fill value
     }
     if (info.stored_bytes != bytes) {
@@ -67,7 +69,7 @@ std::int64_t check_contiguous(const DatasetHandle& dataset, const DatasetInfo& i
                           std::to_string(info.stored_bytes) + " are stored");
     }
     // This one address HDF5 gives from the file's first byte.
-    const Extent extent{0, extent_of(dataset).end};
+    const Extent extent{0, whole.end};
     const auto against = range_objection(offset, static_cast<std::uint64_t>(bytes), extent);
     if (!against.empty()) {
         refuse(where, against);

@@ -44,7 +44,8 @@ StreamShape shape_of(const Job& job) { return std::get<std::unique_ptr<StreamJob
 std::pair<int, std::string> failure(const KindParameters& parameters, const ArrayInfo& input,
                                     std::optional<ElementType> output = std::nullopt) {
     try {
-        parameters.make({input, {}}, output);
+        OwnFiles files;
+        parameters.make({input, {}, {}, &files}, output);
         return {0, ""};
     } catch (const Error& error) {
         return {static_cast<int>(error.code()), error.what()};
