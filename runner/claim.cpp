@@ -67,7 +67,27 @@ RowSet rows_of(const std::vector<RowHash>& hashes) {
     return make_row_set(std::move(ranges));
 }
 
-/// Of a brief job the journal has no identity: nobody goes on with it, whatever a power cut leaves.
+/// The journal of an output that was just created. That of a brief job has no identity: nobody
+/// resumes it, whatever a power cut leaves.
+Beginning begin_journal(const PreparedJob& prepared, const OutputDataset& output,
+                        const std::string& identity) {
+    if (prepared.parts_sync() == RowWriter::Sync::yes) {
+        // Its length must last before a journal says that it can be resumed.
+        File(output.file, File::Mode::update).sync();
+        sync_folder_of(output.file);
+    }
+    const std::string folder = journal_folder(prepared.file.output.file);
+    Beginning beginning;
+    beginning.identity = identity + layout_line(output);
+    if (prepared.is_brief) {
+        make_journal(folder);
+    } else {
+        write_identity(folder, {beginning.generation, beginning.identity}, prepared.parts_sync());
+    }
+    return beginning;
+}
+
+/// Makes the output and its journal in place of what an earlier run left.
 Beginning start_anew(const PreparedJob& prepared, const std::string& identity) {
     const OutputDataset output = output_dataset(prepared);
     const std::string& name = prepared.file.output.file;
@@ -79,18 +99,14 @@ Beginning start_anew(const PreparedJob& prepared, const std::string& identity) {
         sync_folder_of(folder); // or a power cut brings it back beside an output made anew
     }
     create_output(output);
-    if (waits) { // its length must last before a journal says that it can be gone on with
-        File(output.file, File::Mode::update).sync();
-        sync_folder_of(output.file);
+    try {
+        return begin_journal(prepared, output, identity);
+    } catch (...) {
+        // Without a journal nothing says that the file is ours.
+        std::error_code ignored;
+        std::filesystem::remove(output.file, ignored);
+        throw;
     }
-    Beginning beginning;
-    beginning.identity = identity + layout_line(output);
-    if (prepared.is_brief) {
-        make_journal(folder);
-    } else {
-        write_identity(folder, {beginning.generation, beginning.identity}, prepared.parts_sync());
-    }
-    return beginning;
 }
 
 std::string share_text(std::int64_t part, std::int64_t whole) {
