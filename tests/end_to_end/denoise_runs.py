@@ -305,9 +305,9 @@ def refused(runs):
     for kind in ["match", "denoise"]:
         refuse(f"{kind}: a NaN", 3, ["voxel [3, 4, 5]", "nan"], kind)
     write_input(np.zeros((4, 6), "float32"))
-    refuse("an image with a deep patch", 2, ["match.patch", "image"])
+    refuse("an image with a deep patch", 2, ["match.patch", "image"], keys={"patch": (3, 3, 3)})
     refuse("an image by bm4d's cubes", 2, ["denoise.patch", "image"], "denoise",
-           {"method": "bm4d"})
+           {"method": "bm4d", "patch": (4, 4, 4)})
     write_input(np.zeros((4, 6, 5), "int32"))
     refuse("int32", 3, ["int32"])
     write_input(np.zeros((2, 4, 6, 5), "float32"))
