@@ -18,8 +18,9 @@ int open_own_file(const std::string& path, int flags);
 std::string foreign_file(const std::string& path);
 
 /// Puts a whole file in place: as PATH.partial first, or where others have that name under one that
-/// nothing has, then renamed, so that `path` never shows half of it. A file of that name is replaced. What is no file (/dev/null, a FIFO) is
-/// written into, and so are /dev/stdout, /dev/stderr and /dev/fd/N, whatever they lead to.
+/// nothing has, then renamed, so that `path` never shows half of it. A file of that name is
+/// replaced. What is no file (/dev/null, a FIFO) is written into, and so are /dev/stdout,
+/// /dev/stderr and /dev/fd/N, whatever they lead to.
 /// @throws Error (output), also where `path` is any other symbolic link.
 void replace_file(const std::string& path, std::span<const std::byte> bytes);
 

@@ -22,8 +22,8 @@ struct OutputStanding {
     bool only_input = false; ///< of a stale one: only the input differs
 };
 
-/// Reads what the file says of itself, by `prober`. `identity`: job_identity() of the prepared job. An
-/// HDF5 output is known by its attribute `identity`, a .sand output by the record beside it
+/// Reads what the file says of itself, by `prober`. `identity`: job_identity() of the prepared job.
+/// An HDF5 output is known by its attribute `identity`, a .sand output by the record beside it
 /// (sand_record.hpp), or by its journal where a run died before it had recorded it.
 /// @throws Error (launch) where the file cannot be probed.
 OutputStanding output_standing(const PreparedJob& prepared, const std::string& identity,
