@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstring>
 #include <memory>
+#include <type_traits>
 
 namespace runner {
 namespace {
@@ -32,7 +33,7 @@ std::vector<std::uint64_t> numbers_of(const std::vector<std::byte>& bytes,
         if (value < T{}) {
             refuse(where, "that of frame " + std::to_string(i) + " is " + std::to_string(value));
         }
-        numbers[i] = static_cast<std::uint64_t>(value);
+        numbers[i] = static_cast<std::make_unsigned_t<T>>(value);
     }
     return numbers;
 }

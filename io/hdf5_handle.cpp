@@ -60,9 +60,10 @@ std::string newer_format_remedy(const std::string& reason) {
 
 void throw_hdf5(ExitCode code, std::string what, std::string where, std::string try_this) {
     std::string reason = hdf5_error_text();
-    const std::string remedy = newer_format_remedy(reason);
-    throw Error(code, {std::move(what), std::move(where), std::move(reason),
-                       remedy.empty() ? std::move(try_this) : remedy});
+    if (std::string remedy = newer_format_remedy(reason); !remedy.empty()) {
+        try_this = std::move(remedy);
+    }
+    throw Error(code, {std::move(what), std::move(where), std::move(reason), std::move(try_this)});
 }
 
 } // namespace runner
