@@ -70,7 +70,7 @@ template <class To, class V> Fit to_integer(V value, To& to) {
     using Limits = std::numeric_limits<To>;
     if constexpr (std::is_integral_v<V>) {
         if (std::in_range<To>(value)) {
-            to = static_cast<To>(value);
+            to = static_cast<To>(value); // NOLINT(bugprone-signed-char-misuse): int8 is a number
             return Fit::good;
         }
         const bool below = std::cmp_less(value, Limits::min());

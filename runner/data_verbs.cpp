@@ -219,7 +219,7 @@ class RawOptions {
         if (type_.empty() || !shape_.empty()) {
             return std::nullopt;
         }
-        const std::optional<ArrayInfo> type = convertible_type(type_);
+        std::optional<ArrayInfo> type = convertible_type(type_);
         if (!type) {
             parser_.refuse("--dtype: there is no type " + quoted_text(type_),
                            "Known are " + convertible_type_names());

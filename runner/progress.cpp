@@ -78,7 +78,7 @@ ProgressStyle progress_style(std::FILE* to) {
     return ::isatty(::fileno(to)) == 1 ? ProgressStyle::redrawn : ProgressStyle::lines;
 }
 
-Progress::Progress(std::FILE* to, ProgressStyle style, std::string name)
+Progress::Progress(std::FILE* to, ProgressStyle style, const std::string& name)
     : to_(to), style_(style), name_(printable(name)) {}
 
 std::string_view over_progress(std::FILE* to) {

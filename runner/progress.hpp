@@ -49,7 +49,7 @@ class Progress {
     static constexpr double seconds_between_lines = 10;
 
     /// `name`: what stands in front of every line. `to` outlives the object.
-    Progress(std::FILE* to, ProgressStyle style, std::string name);
+    Progress(std::FILE* to, ProgressStyle style, const std::string& name);
 
     void update(const ProgressSnapshot& snapshot);
 

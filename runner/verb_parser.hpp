@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace CLI {
+namespace CLI { // NOLINT(readability-identifier-naming): CLI11 calls it so
 class App;
 } // namespace CLI
 
