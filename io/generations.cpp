@@ -10,7 +10,6 @@
 #include <cstddef>
 #include <cstring>
 #include <memory>
-#include <type_traits>
 
 namespace runner {
 namespace {
@@ -33,7 +32,8 @@ std::vector<std::uint64_t> numbers_of(const std::vector<std::byte>& bytes,
         if (value < T{}) {
             refuse(where, "that of frame " + std::to_string(i) + " is " + std::to_string(value));
         }
-        numbers[i] = static_cast<std::make_unsigned_t<T>>(value);
+        numbers[i] =
+            static_cast<std::uint64_t>(value); // NOLINT(bugprone-signed-char-misuse): not < 0
     }
     return numbers;
 }
