@@ -32,8 +32,8 @@ std::vector<std::uint64_t> numbers_of(const std::vector<std::byte>& bytes,
         if (value < T{}) {
             refuse(where, "that of frame " + std::to_string(i) + " is " + std::to_string(value));
         }
-        numbers[i] =
-            static_cast<std::uint64_t>(value); // NOLINT(bugprone-signed-char-misuse): not < 0
+        // NOLINTNEXTLINE(bugprone-signed-char-misuse): it is not below 0
+        numbers[i] = static_cast<std::uint64_t>(value);
     }
     return numbers;
 }
