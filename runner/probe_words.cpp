@@ -6,6 +6,7 @@
 #include "runner/probe_child.hpp"
 
 #include <array>
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -107,7 +108,8 @@ std::vector<PackedChunk> chunks_from_text(const std::string& text) {
         chunk.start = from.numbers();
         const std::string bytes = from.text();
         chunk.bytes.resize(bytes.size());
-        std::memcpy(chunk.bytes.data(), bytes.data(), bytes.size());
+        std::transform(bytes.begin(), bytes.end(), chunk.bytes.begin(),
+                       [](char byte) { return static_cast<std::byte>(byte); });
     }
     from.end();
     return chunks;
