@@ -5,8 +5,8 @@
 #include "io/message.hpp"
 #include "runner/probe_child.hpp"
 
-#include <array>
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <utility>
 
