@@ -19,7 +19,7 @@ std::unique_ptr<KindParameters> parse_denoise(TableReader& table);
 inline constexpr std::string_view denoise_sample =
     R"(method = "nlm"                  # non-local means; bm4d: collaborative filtering, better
 sigma = "auto"                  # of the noise, in the input's units: a number, or estimated
-# strength = 0.6                # of nlm alone: the more the smoother
+# strength = 0.6                # of nlm alone: more is smoother
 stabilise = "none"              # anscombe: the input counts photons
 # patch = [3, 3, 3]             # extents along z, y and x, each 1 to 8; nlm [3, 3, 3], bm4d
                                 # [4, 4, 4]; of an image 1 along z

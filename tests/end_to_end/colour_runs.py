@@ -8,12 +8,13 @@ import os
 import pathlib
 import subprocess
 import sys
-import tempfile
 
 import h5py
 import numpy as np
 from PIL import Image
 from scipy.ndimage import convolve1d
+
+from test_functions import run_tests
 
 ROW_TAPS = [0.125, 0.25, 0.5, 0.375, 0.125]
 COLUMN_TAPS = [0.25, 0.125, 0.5, 0.125, 0.25, 0.125, 0.375]
@@ -204,21 +205,8 @@ def main():
     global RUNNER, MPIRUN
     RUNNER = os.path.abspath(sys.argv[1])
     MPIRUN = [sys.argv[2], "--allow-run-as-root", "--oversubscribe"]
-    failures = 0
-    for name, test in list(globals().items()):
-        if not name.startswith("test_") or not all(word in name for word in sys.argv[3:]):
-            continue
-        with tempfile.TemporaryDirectory() as folder:
-            os.chdir(folder)
-            pathlib.Path("job.toml").write_text(JOB.format(row=ROW_TAPS, column=COLUMN_TAPS))
-            try:
-                test()
-                print(f"{name}: good")
-            except Exception as error:  # reported; the other tests still run
-                failures += 1
-                print(f"{name}: {type(error).__name__}: {error}")
-            os.chdir("/")
-    return failures
+    return run_tests(dict(globals()), sys.argv[3:], lambda: pathlib.Path("job.toml").write_text(
+        JOB.format(row=ROW_TAPS, column=COLUMN_TAPS)))
 
 
 if __name__ == "__main__":

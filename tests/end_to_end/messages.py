@@ -4,10 +4,11 @@ import os
 import pathlib
 import subprocess
 import sys
-import tempfile
 
 import h5py
 import numpy as np
+
+from test_functions import run_tests
 
 RUNNER = ""
 DATA = pathlib.Path(__file__).resolve().parents[1] / "data"
@@ -216,20 +217,7 @@ def test_last_line_of_a_batch():
 def main():
     global RUNNER
     RUNNER = os.path.abspath(sys.argv[1])
-    failures = 0
-    for name, test in list(globals().items()):
-        if not name.startswith("test_") or not all(word in name for word in sys.argv[2:]):
-            continue
-        with tempfile.TemporaryDirectory() as folder:
-            os.chdir(folder)
-            try:
-                test()
-                print(f"{name}: good")
-            except Exception as error:  # reported; the other tests still run
-                failures += 1
-                print(f"{name}: {type(error).__name__}: {error}")
-            os.chdir("/")
-    return failures
+    return run_tests(dict(globals()), sys.argv[2:])
 
 
 if __name__ == "__main__":
