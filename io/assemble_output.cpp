@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "io/rows.hpp"
+#include "io/assemble_output.hpp"
 
 #include "io/chunk_grid.hpp"
 #include "io/hdf5_dataset.hpp"

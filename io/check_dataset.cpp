@@ -6,6 +6,7 @@
 #include "io/check_storage.hpp"
 #include "io/hdf5_file.hpp"
 #include "io/hdf5_type.hpp"
+#include "io/inspect_dataset.hpp"
 #include "io/layout_of.hpp"
 #include "io/rows_format.hpp"
 #include "io/source_names.hpp"

@@ -2,6 +2,7 @@
 #include "io/chunk_cache.hpp"
 
 #include "base/sizes.hpp"
+#include "io/open_rows.hpp"
 #include "io/sand_cells.hpp"
 
 #include <algorithm>

@@ -4,7 +4,6 @@
 #include "base/error.hpp"
 #include "base/sizes.hpp"
 #include "io/row_geometry.hpp"
-#include "io/row_writers.hpp"
 
 namespace runner {
 namespace {
@@ -145,30 +144,6 @@ void gather_part(const ArrayInfo& array, const ChunkGrid::Part& part, std::int64
         std::copy_n(from + row * row_bytes(array), used, to + row * line);
         std::fill_n(to + row * line + used, line - used, std::byte{0});
     }
-}
-
-std::int64_t row_alignment(const ArrayInfo& array, const OutputLayout& layout) {
-    for (const std::int64_t extent : array.shape) {
-        if (extent < 1) {
-            throw Error(ExitCode::usage, {"cannot store the output", shape_text(array.shape),
-                                          "an axis has no extent", "Check the job's parameters"});
-        }
-    }
-    if (array.shape.empty()) {
-        throw Error(ExitCode::usage, {"cannot store the output", "", "it has no axes", ""});
-    }
-    if (layout.format == FileFormat::sand) {
-        return sand_alignment(array, layout);
-    }
-    if (layout.chunk.empty()) {
-        if (layout.compression != Compression::none) {
-            throw Error(ExitCode::usage, {"cannot compress the output", "output.compression",
-                                          "HDF5 compresses chunks, and output.chunk is not given",
-                                          "Give output.chunk, as [256, 4096]"});
-        }
-        return 1;
-    }
-    return ChunkGrid(array, layout).chunk_rows();
 }
 
 } // namespace runner

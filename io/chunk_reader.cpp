@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "io/row_readers.hpp"
+#include "io/chunk_reader.hpp"
 
 #include "base/error.hpp"
 #include "io/dataset_name.hpp"

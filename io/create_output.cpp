@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "io/rows.hpp"
+#include "io/create_output.hpp"
 
 #include "base/sizes.hpp"
 #include "io/chunk_addresses.hpp"
@@ -8,10 +8,13 @@
 #include "io/hdf5_dataset.hpp"
 #include "io/hdf5_file.hpp"
 #include "io/hdf5_type.hpp"
+#include "io/inspect_dataset.hpp"
 #include "io/of_output.hpp"
+#include "io/output_size.hpp"
 #include "io/row_hashes.hpp"
-#include "io/row_writers.hpp"
 #include "io/sand_file.hpp"
+#include "io/sand_writer.hpp"
+#include "io/shards.hpp"
 #include "io/zstd_filter.hpp"
 
 #include <algorithm>

@@ -49,11 +49,6 @@ struct DatasetLayout {
 /// it here. @throws Error (input).
 DatasetLayout inspect_layout(const std::string& file, const std::string& dataset);
 
-/// Reads any dataset of an HDF5 file through HDF5, in this process, which may be lost over it.
-/// @throws Error (input).
-std::unique_ptr<RowReader> open_rows_by_hdf5(const std::string& file, const std::string& dataset,
-                                             const DatasetInfo& info);
-
 /// The most bytes that a stored chunk may take: no filter that we know makes one so much larger.
 std::int64_t most_packed_bytes(std::int64_t chunk_bytes);
 

@@ -4,7 +4,6 @@
 #include "io/dataset_name.hpp"
 #include "io/filter.hpp"
 #include "io/hdf5_handle.hpp"
-#include "io/rows.hpp"
 
 #include <cstdint>
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "io/rows.hpp"
+#include "io/inspect_dataset.hpp"
 
 #include "io/colour_marks.hpp"
 #include "io/hdf5_dataset.hpp"

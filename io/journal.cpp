@@ -2,6 +2,7 @@
 #include "io/journal.hpp"
 
 #include "base/sizes.hpp"
+#include "io/shards.hpp"
 
 #include <algorithm>
 #include <array>

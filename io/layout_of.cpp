@@ -5,6 +5,7 @@
 #include "io/chunk_cache.hpp"
 #include "io/hdf5_file.hpp"
 #include "io/hdf5_type.hpp"
+#include "io/inspect_dataset.hpp"
 #include "io/plain_offset.hpp"
 #include "io/rows_format.hpp"
 #include "io/unpacker.hpp"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/dataset_layout.hpp"
 
-#include "io/row_readers.hpp"
+#include "io/chunk_reader.hpp"
+#include "io/positional_reader.hpp"
 #include "io/rows_format.hpp"
 
 namespace runner {

@@ -4,7 +4,7 @@
 #include "base/error.hpp"
 #include "base/printable.hpp"
 #include "io/file.hpp"
-#include "io/row_writers.hpp"
+#include "io/plain_writer.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "io/chunk_grid.hpp"
-#include "io/io_threads.hpp"
-#include "io/packer.hpp"
-#include "io/row_writers.hpp"
-#include "io/sand_cells.hpp"
+#include "io/open_output_rows.hpp"
 
-#include <algorithm>
+#include "base/error.hpp"
+#include "io/create_output.hpp"
+#include "io/row_writers.hpp"
+#include "io/rows_format.hpp"
+#include "io/sand_writer.hpp"
+#include "io/shards.hpp"
+
+#include <string>
 
 namespace runner {
 
@@ -25,33 +28,18 @@ std::unique_ptr<RowWriter> open_output_rows(const OutputDataset& output, int ran
                : open_packed_writer(output, threads, shard_path(output, rank, generation));
 }
 
-std::int64_t output_bytes(const ArrayInfo& array, const OutputLayout& layout) {
-    return layout.format == FileFormat::sand ? sand_shape(array).file_bytes() - sand_header_bytes
-                                             : byte_count(array);
-}
-
-std::int64_t writer_bytes(const ArrayInfo& array, const OutputLayout& layout, int threads) {
-    if (layout.format == FileFormat::sand) {
-        return threads * sand_block_bytes;
+std::unique_ptr<RowWriter> make_rows(const OutputDataset& output, int threads) {
+    const RowsFormat* format = rows_format_of(output.file);
+    if (format != nullptr && format->make != nullptr) {
+        return format->make(output, threads);
     }
-    if (layout.chunk.empty()) {
-        return 0;
+    if (format != nullptr && output.layout.format != FileFormat::sand) {
+        throw Error(ExitCode::usage, {"cannot make the file", output.file,
+                                      std::string(format->name) + " files are not made so",
+                                      "Make an HDF5 file and use runner convert"});
     }
-    const ChunkGrid grid(array, layout);
-    if (layout.compression != Compression::none) {
-        // Parts of several layers are put together by assemble_output(), when writers are done.
-        const std::int64_t whole =
-            grid.layers() == 1
-                ? 0
-                : 2 * grid.chunk_bytes() + Packer::memory(layout, grid.chunk_bytes());
-        return std::max(whole,
-                        threads * (grid.part_bytes() + Packer::memory(layout, grid.part_bytes())));
-    }
-    const std::int64_t line = grid.part_bytes() / grid.chunk_rows();
-    const bool direct = grid.chunk_columns() == grid.columns();
-    const std::int64_t addresses = grid.count() * std::int64_t{sizeof(std::int64_t)};
-    return addresses +
-           (direct ? 0 : threads * std::min(std::max(io_block_bytes, line), grid.part_bytes()));
+    create_output(output);
+    return open_output_rows(output, 0, threads);
 }
 
 } // namespace runner

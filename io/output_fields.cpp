@@ -4,8 +4,10 @@
 #include "base/error.hpp"
 #include "io/file.hpp"
 #include "io/hdf5_dataset.hpp"
+#include "io/inspect_dataset.hpp"
 #include "io/io_threads.hpp"
 #include "io/of_output.hpp"
+#include "io/open_rows.hpp"
 #include "io/row_geometry.hpp"
 #include "io/row_writers.hpp"
 

@@ -4,6 +4,7 @@
 #include "io/hdf5_dataset.hpp"
 #include "io/hdf5_file.hpp"
 #include "io/object_names.hpp"
+#include "io/open_rows.hpp"
 #include "io/rows_format.hpp"
 
 namespace runner {

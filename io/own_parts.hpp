@@ -2,6 +2,7 @@
 #pragma once
 
 #include "io/file_lock.hpp"
+#include "io/publish_output.hpp"
 #include "io/rows.hpp"
 
 #include <string>

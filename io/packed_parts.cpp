@@ -3,7 +3,7 @@
 
 #include "io/chunk_grid.hpp"
 #include "io/row_hashes.hpp"
-#include "io/row_writers.hpp"
+#include "io/shards.hpp"
 
 #include <algorithm>
 

@@ -7,6 +7,7 @@
 #include "io/packer.hpp"
 #include "io/row_geometry.hpp"
 #include "io/row_hashes.hpp"
+#include "io/shards.hpp"
 
 #include <atomic>
 

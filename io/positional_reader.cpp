@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "io/row_readers.hpp"
+#include "io/positional_reader.hpp"
 
 #include "base/error.hpp"
 #include "io/file.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "io/rows.hpp"
+#include "io/publish_output.hpp"
 
 #include "io/file.hpp"
 

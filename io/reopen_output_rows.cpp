@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "io/reopen_output_rows.hpp"
+
 #include "base/error.hpp"
 #include "io/chunk_grid.hpp"
 #include "io/dataset_name.hpp"
 #include "io/file_access.hpp"
+#include "io/open_output_rows.hpp"
+#include "io/plain_writer.hpp"
 #include "io/row_writers.hpp"
 #include "io/stored_places.hpp"
 

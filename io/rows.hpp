@@ -6,17 +6,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
-#include <variant>
 #include <vector>
 
 namespace runner {
-
-class FileAccess;
 
 /// What is known of a dataset before its bytes are read.
 struct DatasetInfo {
@@ -45,16 +40,6 @@ struct DatasetInfo {
 
 /// The storage of a .sand file's cells: frames × height × width of uint8, which a reader unpacks.
 inline constexpr const char* sand_storage = "sand";
-
-/// Opens, looks, closes. A file whose name says another format than HDF5 (io/rows_format.hpp) is
-/// read as such: it has one dataset, of any name; a .sand file's is [frames, height, width].
-/// @throws Error (input) naming file and dataset; for a missing dataset the message lists the ones
-/// there are.
-DatasetInfo inspect_dataset(const std::string& file, const std::string& dataset);
-
-/// Memory that a reader of this dataset with so many threads takes beside the caller's, at most:
-/// unpacked chunks.
-std::int64_t reader_bytes(const DatasetInfo& info, int threads);
 
 /// Runs of rows, all of one length and evenly apart, and of each row the same columns.
 struct RowRuns {
@@ -85,11 +70,6 @@ class RowReader {
     virtual void read_runs(const RowRuns& runs, std::byte* to);
 };
 
-/// `threads` ≥ 1: how many read at once where plain reads at a position do. The file stays open as
-/// a plain descriptor, or within HDF5 for a dataset without an offset.
-std::unique_ptr<RowReader> open_rows(const std::string& file, const std::string& dataset,
-                                     int threads);
-
 /// One of several datasets of an output, each of one axis or two, with as many rows.
 struct OutputField {
     std::string dataset;
@@ -113,37 +93,6 @@ struct OutputDataset {
     std::vector<OutputField> fields = {};
 };
 
-/// Rows of a frame that an output chunk spans, its extents first cut to the array's; a chunk is
-/// below 4 GiB. A rank's slab and a
-/// write must begin on a multiple of it within each frame of `array.shape[n-2]` rows (one frame of
-/// `shape[0]` rows where there is one axis), and end on one or with the frame. 1 when contiguous.
-/// In a .sand file, where rows may share a byte, the rows after which one begins on a byte border.
-/// @throws Error (usage) for a layout that rows cannot be written in.
-std::int64_t row_alignment(const ArrayInfo& array, const OutputLayout& layout);
-
-/// Bytes that the elements take in the file; with compression, at most.
-std::int64_t output_bytes(const ArrayInfo& array, const OutputLayout& layout);
-
-/// Memory that a writer with so many threads takes beside the caller's, at most. Same errors.
-std::int64_t writer_bytes(const ArrayInfo& array, const OutputLayout& layout, int threads);
-
-/// Makes the file with the whole dataset laid out: contiguous, or chunked without filters, it is
-/// allocated and not filled; with compression it is filled in by assemble_output. Intermediate
-/// groups are made. A .sand file gets its header and its length. Nothing is synced. Replaces a file
-/// of that name and removes its shards. Run by one rank, before any opens a writer. @throws Error
-/// (output), and leaves no file then.
-void create_output(const OutputDataset& output);
-
-/// Brings the file that create_output made back to what it was then, but for the elements written
-/// since: whatever a killed run left of HDF5's own structures, or of a .sand file's header.
-/// Compressed chunks stay in their shards. @throws Error (output) when the file is shorter than its
-/// dataset.
-void restore_output(const OutputDataset& output);
-
-/// A checksum of where the elements lie in the file: rows written at one layout are at their place
-/// in another only where both have the same. 0 with compression.
-std::uint64_t layout_hash(const OutputDataset& output);
-
 /// Writes rows of one output on behalf of one rank.
 class RowWriter {
   public:
@@ -163,37 +112,5 @@ class RowWriter {
     enum class Sync { no, yes };
     virtual void finish(Sync sync) = 0;
 };
-
-/// `threads` ≥ 1 write at once. `rank` and `generation`, that of the journal, tell apart the shards
-/// that compressed chunks are kept in: `FILE.shard-GENERATION-RANK`.
-std::unique_ptr<RowWriter> open_output_rows(const OutputDataset& output, int rank, int threads,
-                                            std::int64_t generation = 1);
-
-/// Writes rows again into a finished output, each into its place, as often as one likes. All that
-/// is not of these rows stays as it is; where compressed rows take another size than before, the
-/// index of chunks changes too, which `files` does. `files` outlives the writer.
-/// @throws Error (output) when the dataset is not stored as `output` says, or in the index a chunk
-/// is missing, shares bytes with another or lies beyond the file: to write there would destroy what
-/// is right.
-std::unique_ptr<RowWriter> reopen_output_rows(FileAccess& files, const OutputDataset& output,
-                                              int threads);
-
-/// After every rank's finish(): stores the compressed chunks of all shards in the file. Nothing to
-/// do for other layouts. Run by one rank. @throws Error (output) naming a chunk that is in none.
-void assemble_output(const OutputDataset& output);
-
-/// Removes the shards, once the output has its name.
-void remove_shards(const OutputDataset& output);
-
-/// Attributes on the file's root. Of an HDF5 output only: a .sand file has no place for them, nor
-/// for row_hashes.hpp's.
-using Attribute = std::pair<std::string, std::variant<std::string, std::int64_t, double>>;
-void write_attributes(const std::string& file, const std::vector<Attribute>& attributes);
-
-/// Syncs (if asked) the file, gives it its final name and syncs the folder; an existing file of
-/// that name is replaced only when `overwrite`. @throws Error (output).
-enum class Overwrite { no, yes };
-void publish_output(const std::string& partial, const std::string& file, Overwrite overwrite,
-                    RowWriter::Sync sync);
 
 } // namespace runner

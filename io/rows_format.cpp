@@ -5,8 +5,8 @@
 #include "io/nifti_file.hpp"
 #include "io/npy_file.hpp"
 #include "io/png_reader.hpp"
-#include "io/row_readers.hpp"
 #include "io/sand_file.hpp"
+#include "io/sand_reader.hpp"
 #include "io/tiff_reader.hpp"
 #include "io/tiff_writer.hpp"
 
@@ -55,20 +55,6 @@ const RowsFormat* rows_format_of(const std::string& file) {
         return !ending_of(file, each).empty();
     });
     return found == formats.end() ? nullptr : found;
-}
-
-std::unique_ptr<RowWriter> make_rows(const OutputDataset& output, int threads) {
-    const RowsFormat* format = rows_format_of(output.file);
-    if (format != nullptr && format->make != nullptr) {
-        return format->make(output, threads);
-    }
-    if (format != nullptr && output.layout.format != FileFormat::sand) {
-        throw Error(ExitCode::usage, {"cannot make the file", output.file,
-                                      std::string(format->name) + " files are not made so",
-                                      "Make an HDF5 file and use runner convert"});
-    }
-    create_output(output);
-    return open_output_rows(output, 0, threads);
 }
 
 } // namespace runner

@@ -36,11 +36,6 @@ std::span<const RowsFormat> rows_formats();
 /// nothing that is known.
 const RowsFormat* rows_format_of(const std::string& file);
 
-/// Makes a file of the format that its name says, HDF5 where it says none, and opens it for all of
-/// its rows; the caller is the only one. @throws Error (output); (usage) for a format whose rows
-/// cannot be written so, as PNG's.
-std::unique_ptr<RowWriter> make_rows(const OutputDataset& output, int threads);
-
 /// Of its endings, the one that the name has; empty if none.
 std::string_view ending_of(const std::string& file, const RowsFormat& format);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "io/row_writers.hpp"
+#include "io/sand_writer.hpp"
 
 #include "base/error.hpp"
 #include "base/sizes.hpp"
@@ -20,7 +20,7 @@ class SandWriter final : public RowWriter {
   public:
     SandWriter(const OutputDataset& output, int threads)
         : output_(output), shape_(sand_shape(output.array)),
-          alignment_(row_alignment(output.array, output.layout)),
+          alignment_(sand_alignment(output.array, output.layout)),
           file_(output.file, File::Mode::update), threads_(threads) {
         std::array<std::byte, sand_header_bytes> there{};
         if (file_.size() == shape_.file_bytes()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "io/row_writers.hpp"
+#include "io/shards.hpp"
 
 #include "io/file.hpp"
 #include "io/row_hashes.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "io/rows.hpp"
+#include "base/array_info.hpp"
 #include "io/tiff_handle.hpp"
 
 #include <cstdint>

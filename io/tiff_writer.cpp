@@ -5,7 +5,7 @@
 
 #include "base/error.hpp"
 #include "io/file.hpp"
-#include "io/row_writers.hpp"
+#include "io/plain_writer.hpp"
 
 #include <algorithm>
 #include <limits>

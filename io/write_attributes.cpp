@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "io/rows.hpp"
+#include "io/write_attributes.hpp"
 
 #include "io/hdf5_file.hpp"
 #include "io/text_attribute.hpp"

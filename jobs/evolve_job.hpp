@@ -3,7 +3,7 @@
 
 #include "base/array_info.hpp"
 #include "base/error.hpp"
-#include "io/rows.hpp"
+#include "io/write_attributes.hpp"
 #include "jobs/snapshots.hpp"
 #include "kernels/queue.hpp"
 

@@ -3,6 +3,7 @@
 
 #include "base/array_info.hpp"
 #include "io/rows.hpp"
+#include "io/write_attributes.hpp"
 #include "jobs/survey.hpp"
 #include "kernels/queue.hpp"
 #include "kernels/row_block.hpp"

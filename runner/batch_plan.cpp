@@ -5,6 +5,7 @@
 #include "base/printable.hpp"
 #include "base/sizes.hpp"
 #include "io/journal.hpp"
+#include "io/output_size.hpp"
 #include "io/row_geometry.hpp"
 #include "runner/identity.hpp"
 #include "runner/probed_files.hpp"

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "io/row_hashes.hpp"
-#include "io/rows.hpp"
 #include "runner/prepare.hpp"
 #include "runner/row_set.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "io/rows.hpp"
+#include "io/write_attributes.hpp"
 #include "runner/claim.hpp"
 #include "runner/prepare.hpp"
 

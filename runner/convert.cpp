@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "io/file_access.hpp"
 #include "io/own_parts.hpp"
+#include "io/publish_output.hpp"
 #include "io/raw_rows.hpp"
 #include "io/rows_format.hpp"
 #include "io/sand_file.hpp"

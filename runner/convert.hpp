@@ -2,7 +2,7 @@
 #pragma once
 
 #include "io/dense_rows.hpp"
-#include "io/rows.hpp"
+#include "io/publish_output.hpp"
 #include "runner/convert_type.hpp"
 #include "runner/frame_choice.hpp"
 #include "runner/sand_colours.hpp"

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/default_plot.hpp"
 #include "io/generations.hpp"
+#include "io/open_output_rows.hpp"
+#include "io/output_size.hpp"
 #include "io/row_geometry.hpp"
 #include "io/rows_format.hpp"
 #include "io/sand_file.hpp"
+#include "io/write_attributes.hpp"
 #include "runner/frame_source.hpp"
 #include "runner/made_text.hpp"
 

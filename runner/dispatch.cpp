@@ -5,6 +5,7 @@
 #include "base/sizes.hpp"
 #include "io/file_content.hpp"
 #include "io/generations.hpp"
+#include "io/publish_output.hpp"
 #include "io/raw_rows.hpp"
 #include "io/rows_format.hpp"
 #include "io/sand_file.hpp"

@@ -4,10 +4,14 @@
 #include "base/error.hpp"
 #include "base/sizes.hpp"
 #include "io/default_plot.hpp"
+#include "io/open_output_rows.hpp"
+#include "io/output_size.hpp"
 #include "io/own_parts.hpp"
+#include "io/publish_output.hpp"
 #include "io/row_geometry.hpp"
 #include "io/rows_format.hpp"
 #include "io/sand_file.hpp"
+#include "io/write_attributes.hpp"
 #include "kernels/patterns.hpp"
 
 #include <algorithm>

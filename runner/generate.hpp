@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/element_type.hpp"
-#include "io/rows.hpp"
+#include "io/publish_output.hpp"
 #include "kernels/patterns.hpp"
 
 #include <cstdint>

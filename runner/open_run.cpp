@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/printable.hpp"
 #include "io/journal.hpp"
+#include "io/open_output_rows.hpp"
 #include "runner/evolve_engine.hpp"
 #include "runner/permute_engine.hpp"
 #include "runner/progress.hpp"

@@ -4,6 +4,8 @@
 #include "base/error.hpp"
 #include "base/sizes.hpp"
 #include "io/float16.hpp"
+#include "io/open_rows.hpp"
+#include "io/output_size.hpp"
 #include "io/row_geometry.hpp"
 #include "jobs/convert_hint.hpp"
 

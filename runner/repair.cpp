@@ -6,6 +6,8 @@
 #include "base/printable.hpp"
 #include "io/file.hpp"
 #include "io/file_lock.hpp"
+#include "io/output_size.hpp"
+#include "io/reopen_output_rows.hpp"
 #include "io/row_geometry.hpp"
 #include "runner/finished_output.hpp"
 #include "runner/probed_files.hpp"

@@ -2,6 +2,7 @@
 #include "runner/report.hpp"
 
 #include "base/counted.hpp"
+#include "io/write_attributes.hpp"
 #include "runner/report_values.hpp"
 #include "runner/version.hpp"
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "io/rows.hpp"
+#include "io/write_attributes.hpp"
 #include "runner/job_file.hpp"
 #include "runner/job_plan.hpp"
 #include "runner/prepare.hpp"

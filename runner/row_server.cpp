@@ -4,6 +4,7 @@
 #include "base/sizes.hpp"
 #include "io/check_dataset.hpp"
 #include "io/dataset_name.hpp"
+#include "io/open_rows.hpp"
 #include "io/row_geometry.hpp"
 #include "runner/probe_child.hpp"
 #include "runner/probe_words.hpp"

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/sizes.hpp"
+#include "io/open_rows.hpp"
 #include "io/row_geometry.hpp"
 
 #include <algorithm>

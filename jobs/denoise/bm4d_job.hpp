@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "io/write_attributes.hpp"
 #include "jobs/denoise/list_batch.hpp"
 #include "jobs/denoise/noise.hpp"
 #include "jobs/match/volume.hpp"

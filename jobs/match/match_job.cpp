@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "io/output_fields.hpp"
+#include "io/write_attributes.hpp"
 #include "kernels/match_rows.hpp"
 #include "kernels/voxels.hpp"
 

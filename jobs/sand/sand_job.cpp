@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "jobs/sand/sand_job.hpp"
 
+#include "io/write_attributes.hpp"
+
 #include <utility>
 #include <variant>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "io/write_attributes.hpp"
 #include "jobs/evolve_job.hpp"
 #include "jobs/kind.hpp"
 #include "kernels/sand.hpp"

@@ -11,7 +11,9 @@
 //   what a run does with the layout that it hands over, and layouts that contradict themselves.
 #include "base/error.hpp"
 #include "io/check_dataset.hpp"
+#include "io/inspect_dataset.hpp"
 #include "io/layout_message.hpp"
+#include "io/open_rows.hpp"
 #include "io/rows.hpp"
 
 #include <algorithm>

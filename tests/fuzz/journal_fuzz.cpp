@@ -8,6 +8,7 @@
 //
 // What is accepted has right checks, lies within the output and is nobody's invention.
 #include "io/journal.hpp"
+#include "io/shards.hpp"
 
 #include <algorithm>
 #include <array>

@@ -7,6 +7,7 @@
 // elements and the file's bytes account for.
 #include "base/error.hpp"
 #include "io/layout_message.hpp"
+#include "io/open_rows.hpp"
 
 #include <cstdint>
 #include <cstdlib>

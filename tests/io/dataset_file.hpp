@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "io/assemble_output.hpp"
+#include "io/create_output.hpp"
+#include "io/open_output_rows.hpp"
+#include "io/open_rows.hpp"
 #include "io/row_geometry.hpp"
 #include "io/rows.hpp"
+#include "io/shards.hpp"
 
 #include <cstddef>
 #include <cstring>

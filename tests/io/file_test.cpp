@@ -2,6 +2,10 @@
 // What storage does wrong, and what is said about it.
 #include "io/file.hpp"
 
+#include "io/assemble_output.hpp"
+#include "io/create_output.hpp"
+#include "io/open_output_rows.hpp"
+#include "io/publish_output.hpp"
 #include "io/rows.hpp"
 #include "tests/io/scratch_folder.hpp"
 

@@ -3,6 +3,8 @@
 #include "io/dense_rows.hpp"
 #include "io/nifti_file.hpp"
 #include "io/npy_file.hpp"
+#include "io/open_output_rows.hpp"
+#include "io/open_rows.hpp"
 #include "io/raw_rows.hpp"
 #include "io/rows_format.hpp"
 #include "tests/io/dataset_file.hpp"

@@ -3,8 +3,17 @@
 // of oracle.rows (rows_oracle.py).
 #include "io/rows.hpp"
 
+#include "io/assemble_output.hpp"
+#include "io/create_output.hpp"
 #include "io/file.hpp"
+#include "io/inspect_dataset.hpp"
+#include "io/open_output_rows.hpp"
+#include "io/open_rows.hpp"
+#include "io/output_size.hpp"
 #include "io/own_files.hpp"
+#include "io/reopen_output_rows.hpp"
+#include "io/shards.hpp"
+#include "io/write_attributes.hpp"
 #include "tests/io/scratch_folder.hpp"
 
 #include <cstring>

@@ -4,8 +4,15 @@
 //   rows_tool read FILE DATASET THREADS STEP                                       > elements
 // SHAPE and CHUNK as 3,4,5; CHUNK "-" for a contiguous dataset.
 #include "base/error.hpp"
+#include "io/assemble_output.hpp"
+#include "io/create_output.hpp"
+#include "io/open_output_rows.hpp"
+#include "io/open_rows.hpp"
+#include "io/output_size.hpp"
 #include "io/row_geometry.hpp"
 #include "io/rows.hpp"
+#include "io/shards.hpp"
+#include "io/write_attributes.hpp"
 
 #include <algorithm>
 #include <cstdio>

@@ -2,8 +2,14 @@
 #include "io/rows.hpp"
 
 #include "base/error.hpp"
+#include "io/create_output.hpp"
 #include "io/file_content.hpp"
+#include "io/inspect_dataset.hpp"
+#include "io/open_output_rows.hpp"
+#include "io/open_rows.hpp"
+#include "io/output_size.hpp"
 #include "io/own_files.hpp"
+#include "io/reopen_output_rows.hpp"
 #include "io/row_geometry.hpp"
 #include "tests/io/scratch_folder.hpp"
 

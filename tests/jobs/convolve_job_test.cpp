@@ -2,6 +2,8 @@
 #include "jobs/convolve/convolve_job.hpp"
 
 #include "base/error.hpp"
+#include "io/create_output.hpp"
+#include "io/open_output_rows.hpp"
 #include "io/own_files.hpp"
 #include "io/rows.hpp"
 #include "jobs/convolve/taps.hpp"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/generate.hpp"
 
+#include "io/inspect_dataset.hpp"
+#include "io/publish_output.hpp"
 #include "kernels/patterns.hpp"
 #include "tests/io/dataset_file.hpp"
 #include "tests/io/scratch_folder.hpp"

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/inspect.hpp"
 
+#include "io/inspect_dataset.hpp"
 #include "io/own_files.hpp"
+#include "io/write_attributes.hpp"
 #include "tests/io/dataset_file.hpp"
 #include "tests/io/scratch_folder.hpp"
 

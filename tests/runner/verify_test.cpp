@@ -2,6 +2,7 @@
 // Parts of verify and repair; end_to_end.verify has them whole.
 #include "runner/verify.hpp"
 
+#include "io/open_rows.hpp"
 #include "io/own_files.hpp"
 #include "runner/compute_rows.hpp"
 #include "runner/job_file.hpp"
