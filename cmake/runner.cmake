@@ -17,8 +17,28 @@ target_include_directories(runner_options INTERFACE ${PROJECT_SOURCE_DIR})
 target_compile_options(runner_options INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wshadow -Wconversion -Wno-psabi -ffp-contract=off>)
 
-# runner_library(NAME SOURCES...): a folder's static library, named runner_NAME.
-function(runner_library name)
-  add_library(runner_${name} STATIC ${ARGN})
-  target_link_libraries(runner_${name} PUBLIC runner_options Threads::Threads)
+# runner_room(SOURCES ... [CUDA ...] [NO_CUDA ...] USES rooms... [PUBLIC_FOREIGN ...] [FOREIGN ...]):
+# the folder's static library, room_FOLDER with '_' for '/'. SOURCES are compiled always, CUDA only
+# with CUDA, NO_CUDA only without. USES names the rooms below that it may include from: these lines
+# are the table of levels, and tests/tree/rooms_test.cpp holds the includes to them. FOREIGN are
+# libraries of others; PUBLIC_FOREIGN those that the room's headers include.
+function(runner_room)
+  cmake_parse_arguments(PARSE_ARGV 0 ROOM "" "" "SOURCES;CUDA;NO_CUDA;USES;PUBLIC_FOREIGN;FOREIGN")
+  file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
+  string(REPLACE "/" "_" name ${folder})
+  if(RUNNER_HAS_CUDA)
+    list(APPEND ROOM_SOURCES ${ROOM_CUDA})
+  else()
+    list(APPEND ROOM_SOURCES ${ROOM_NO_CUDA})
+  endif()
+  add_library(room_${name} STATIC ${ROOM_SOURCES})
+  list(TRANSFORM ROOM_USES REPLACE "/" "_")
+  list(TRANSFORM ROOM_USES PREPEND room_)
+  target_link_libraries(room_${name}
+    PUBLIC runner_options Threads::Threads ${ROOM_USES} ${ROOM_PUBLIC_FOREIGN}
+    PRIVATE ${ROOM_FOREIGN})
+  if(folder MATCHES "^kernels/")
+    # Vectors without any optimisation take minutes where they take seconds.
+    target_compile_options(room_${name} PRIVATE $<$<AND:$<CONFIG:Debug>,$<COMPILE_LANGUAGE:CXX>>:-O1>)
+  endif()
 endfunction()

@@ -3,9 +3,9 @@
 
 #include "base/array_info.hpp"
 #include "base/error.hpp"
-#include "io/write_attributes.hpp"
+#include "io/hdf5/write_attributes.hpp"
 #include "jobs/snapshots.hpp"
-#include "kernels/queue.hpp"
+#include "kernels/queue/queue.hpp"
 
 #include <cstddef>
 #include <cstdint>

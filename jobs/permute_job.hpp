@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/array_info.hpp"
-#include "kernels/queue.hpp"
+#include "kernels/queue/queue.hpp"
 
 #include <array>
 #include <cstddef>

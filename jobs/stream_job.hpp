@@ -2,11 +2,11 @@
 #pragma once
 
 #include "base/array_info.hpp"
-#include "io/rows.hpp"
-#include "io/write_attributes.hpp"
+#include "io/hdf5/write_attributes.hpp"
+#include "io/rows/rows.hpp"
 #include "jobs/survey.hpp"
-#include "kernels/queue.hpp"
-#include "kernels/row_block.hpp"
+#include "kernels/queue/queue.hpp"
+#include "kernels/queue/row_block.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -63,7 +63,7 @@ struct StreamShape {
     std::int64_t enough_rows = 0;
     std::int64_t rows_between = 1;
     /// Where the output is several datasets: these, and `output` is their joined_array()
-    /// (io/output_fields.hpp).
+    /// (io/writers/output_fields.hpp).
     std::vector<OutputField> fields = {};
 };
 

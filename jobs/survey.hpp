@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "kernels/cpu_queue.hpp"
+#include "kernels/queue/cpu_queue.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -3,13 +3,13 @@
 
 #include "base/error.hpp"
 #include "base/printable.hpp"
-#include "io/journal.hpp"
-#include "io/open_output_rows.hpp"
-#include "runner/evolve_engine.hpp"
-#include "runner/permute_engine.hpp"
-#include "runner/progress.hpp"
-#include "runner/served_rows.hpp"
-#include "runner/ticker.hpp"
+#include "io/output/journal.hpp"
+#include "io/output/open_output_rows.hpp"
+#include "runner/engines/evolve_engine.hpp"
+#include "runner/engines/permute_engine.hpp"
+#include "runner/probe/served_rows.hpp"
+#include "runner/watch/progress.hpp"
+#include "runner/watch/ticker.hpp"
 
 #include <algorithm>
 #include <chrono>

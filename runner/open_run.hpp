@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "io/rows.hpp"
-#include "runner/bind_rank.hpp"
-#include "runner/border_rows.hpp"
-#include "runner/claim.hpp"
-#include "runner/commits.hpp"
-#include "runner/job_plan.hpp"
-#include "runner/mpi.hpp"
-#include "runner/prepare.hpp"
-#include "runner/report.hpp"
+#include "io/rows/rows.hpp"
+#include "runner/engines/border_rows.hpp"
+#include "runner/engines/stream_engine.hpp"
+#include "runner/plan/job_plan.hpp"
+#include "runner/plan/prepare.hpp"
+#include "runner/ranks/bind_rank.hpp"
+#include "runner/ranks/mpi.hpp"
+#include "runner/recovery/claim.hpp"
+#include "runner/recovery/commits.hpp"
+#include "runner/report/report.hpp"
 #include "runner/run.hpp"
-#include "runner/stop.hpp"
-#include "runner/stream_engine.hpp"
+#include "runner/watch/stop.hpp"
 
 #include <cstdint>
 #include <memory>

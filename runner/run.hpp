@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "runner/bind_rank.hpp"
-#include "runner/job_file.hpp"
-#include "runner/mpi.hpp"
-#include "runner/prepare.hpp"
+#include "runner/job_file/job_file.hpp"
+#include "runner/plan/prepare.hpp"
+#include "runner/ranks/bind_rank.hpp"
+#include "runner/ranks/mpi.hpp"
 
 #include <chrono>
 #include <functional>

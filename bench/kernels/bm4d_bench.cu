@@ -2,8 +2,8 @@
 // Times the two passes of BM4D on the GPU beside the matching that they begin with.
 //   bm4d_bench [--extent N] [--samples N]
 #include "bench/kernels/times.hpp"
-#include "kernels/denoise_bm4d.hpp"
-#include "kernels/launch.cuh"
+#include "kernels/denoise/denoise_bm4d.hpp"
+#include "kernels/queue/launch.cuh"
 
 #include <cstdint>
 #include <cstdio>

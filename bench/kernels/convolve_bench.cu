@@ -4,9 +4,9 @@
 #include "base/element_type.hpp"
 #include "bench/kernels/times.hpp"
 #include "kernels/baselines/convolve_two_kernel.hpp"
-#include "kernels/convolve.hpp"
-#include "kernels/cuda_queue.hpp"
-#include "kernels/launch.cuh"
+#include "kernels/convolve/convolve.hpp"
+#include "kernels/queue/cuda_queue.hpp"
+#include "kernels/queue/launch.cuh"
 
 #include <algorithm>
 #include <cmath>

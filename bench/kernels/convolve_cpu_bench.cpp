@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Speed of convolution on all cores: pixels a second for each type and radius, beside a copy of the
 // same bytes. Usage: bench_convolve_cpu [SIDE [RUNS]]
-#include "kernels/convolve.hpp"
+#include "kernels/convolve/convolve.hpp"
 
 #include <algorithm>
 #include <cstdio>

@@ -4,8 +4,8 @@
 // Ratios are of seconds a reference: with step 1 the published kernels are slow, so they run on a
 // smaller cube there. --steps leaves step 1 out.
 #include "bench/kernels/times.hpp"
-#include "kernels/denoise_nlm.hpp"
-#include "kernels/launch.cuh"
+#include "kernels/denoise/denoise_nlm.hpp"
+#include "kernels/queue/launch.cuh"
 
 #include <algorithm>
 #include <cstdint>

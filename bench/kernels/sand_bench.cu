@@ -5,9 +5,9 @@
 // generation 0; sample-4 × 3000 against one core of the host.
 #include "kernels/baselines/sand_bytes.hpp"
 #include "kernels/baselines/sand_ladder.hpp"
-#include "kernels/launch.cuh"
-#include "kernels/patterns.hpp"
-#include "kernels/sand.hpp"
+#include "kernels/patterns/patterns.hpp"
+#include "kernels/queue/launch.cuh"
+#include "kernels/sand/sand.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -2,8 +2,8 @@
 // Speed of the sand automaton on the CPU beside the byte-a-cell forms: sample-4 and noise, cell
 // updates a second. Usage: bench_sand_cpu [GENERATIONS [RUNS [THREADS]]]
 #include "kernels/baselines/sand_bytes.hpp"
-#include "kernels/patterns.hpp"
-#include "kernels/sand.hpp"
+#include "kernels/patterns/patterns.hpp"
+#include "kernels/sand/sand.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -5,8 +5,8 @@
 #include "bench/kernels/times.hpp"
 #include "kernels/baselines/transpose_ladder.hpp"
 #include "kernels/baselines/transpose_sequential.hpp"
-#include "kernels/launch.cuh"
-#include "kernels/transpose_choice.hpp"
+#include "kernels/queue/launch.cuh"
+#include "kernels/transpose/transpose_choice.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -2,7 +2,7 @@
 // Speed of transposition on all cores, beside a copy of the same bytes.
 //   bench_transpose_cpu [MIB [RUNS [TYPE,...]]]
 #include "base/sizes.hpp"
-#include "kernels/transpose.hpp"
+#include "kernels/transpose/transpose.hpp"
 
 #include <algorithm>
 #include <array>

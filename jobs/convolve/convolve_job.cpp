@@ -2,7 +2,7 @@
 #include "jobs/convolve/convolve_job.hpp"
 
 #include "base/error.hpp"
-#include "io/row_hashes.hpp"
+#include "io/writers/row_hashes.hpp"
 #include "jobs/convert_hint.hpp"
 #include "jobs/convolve/taps.hpp"
 #include "jobs/toml_text.hpp"

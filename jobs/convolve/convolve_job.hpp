@@ -3,7 +3,7 @@
 
 #include "jobs/kind.hpp"
 #include "jobs/stream_job.hpp"
-#include "kernels/convolve.hpp"
+#include "kernels/convolve/convolve.hpp"
 
 #include <cstdint>
 #include <memory>

@@ -2,9 +2,9 @@
 #include "jobs/convolve/taps.hpp"
 
 #include "base/error.hpp"
-#include "io/file_access.hpp"
+#include "io/input/file_access.hpp"
 #include "jobs/toml_text.hpp"
-#include "kernels/convolve.hpp"
+#include "kernels/convolve/convolve.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "jobs/match/volume.hpp"
-#include "kernels/match.hpp"
+#include "kernels/match/match.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "io/write_attributes.hpp"
+#include "io/hdf5/write_attributes.hpp"
 #include "jobs/denoise/list_batch.hpp"
 #include "jobs/denoise/noise.hpp"
 #include "jobs/match/volume.hpp"
 #include "jobs/stream_job.hpp"
-#include "kernels/denoise_nlm.hpp"
-#include "kernels/match.hpp"
+#include "kernels/denoise/denoise_nlm.hpp"
+#include "kernels/match/match.hpp"
 
 #include <memory>
 #include <string>

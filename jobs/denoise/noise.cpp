@@ -2,7 +2,7 @@
 #include "jobs/denoise/noise.hpp"
 
 #include "jobs/denoise/noise_survey.hpp"
-#include "kernels/noise_level.hpp"
+#include "kernels/denoise/noise_level.hpp"
 
 #include <bit>
 

@@ -3,8 +3,8 @@
 
 #include "jobs/match/volume.hpp"
 #include "jobs/survey.hpp"
-#include "kernels/anscombe.hpp"
-#include "kernels/voxels.hpp"
+#include "kernels/denoise/anscombe.hpp"
+#include "kernels/match/voxels.hpp"
 
 #include <cstddef>
 #include <cstdint>

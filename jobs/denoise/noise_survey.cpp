@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "jobs/denoise/noise_survey.hpp"
 
-#include "kernels/noise_level.hpp"
-#include "kernels/voxels.hpp"
+#include "kernels/denoise/noise_level.hpp"
+#include "kernels/match/voxels.hpp"
 
 #include <algorithm>
 #include <array>

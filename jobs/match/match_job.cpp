@@ -2,10 +2,10 @@
 #include "jobs/match/match_job.hpp"
 
 #include "base/error.hpp"
-#include "io/output_fields.hpp"
-#include "io/write_attributes.hpp"
-#include "kernels/match_rows.hpp"
-#include "kernels/voxels.hpp"
+#include "io/hdf5/write_attributes.hpp"
+#include "io/writers/output_fields.hpp"
+#include "kernels/match/match_rows.hpp"
+#include "kernels/match/voxels.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -3,7 +3,7 @@
 
 #include "jobs/match/volume.hpp"
 #include "jobs/table.hpp"
-#include "kernels/match.hpp"
+#include "kernels/match/match.hpp"
 
 #include <optional>
 #include <string>

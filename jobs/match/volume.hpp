@@ -2,7 +2,7 @@
 #pragma once
 
 #include "jobs/kind.hpp"
-#include "kernels/queue.hpp"
+#include "kernels/queue/queue.hpp"
 
 #include <array>
 #include <cstddef>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "jobs/sand/sand_job.hpp"
 
-#include "io/write_attributes.hpp"
+#include "io/hdf5/write_attributes.hpp"
 
 #include <utility>
 #include <variant>

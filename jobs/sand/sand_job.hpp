@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "io/write_attributes.hpp"
+#include "io/hdf5/write_attributes.hpp"
 #include "jobs/evolve_job.hpp"
 #include "jobs/kind.hpp"
-#include "kernels/sand.hpp"
+#include "kernels/sand/sand.hpp"
 
 #include <array>
 #include <cstdint>

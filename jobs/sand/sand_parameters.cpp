@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/error.hpp"
-#include "io/file_access.hpp"
-#include "io/generations.hpp"
-#include "io/sand_file.hpp"
+#include "io/formats/sand_file.hpp"
+#include "io/input/file_access.hpp"
+#include "io/input/generations.hpp"
 #include "jobs/sand/sand_job.hpp"
 #include "jobs/toml_text.hpp"
 

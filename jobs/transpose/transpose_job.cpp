@@ -3,7 +3,7 @@
 
 #include "base/error.hpp"
 #include "jobs/toml_text.hpp"
-#include "kernels/transpose.hpp"
+#include "kernels/transpose/transpose.hpp"
 
 #include <algorithm>
 #include <span>

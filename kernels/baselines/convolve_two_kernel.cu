@@ -2,8 +2,8 @@
 #include "kernels/baselines/convolve_two_kernel.hpp"
 
 #include "base/error.hpp"
-#include "kernels/convolve_device.cuh"
-#include "kernels/launch.cuh"
+#include "kernels/convolve/convolve_device.cuh"
+#include "kernels/queue/launch.cuh"
 
 #include <algorithm>
 #include <string>

@@ -7,7 +7,7 @@
 
 #include "kernels/baselines/sand_block.hpp"
 #include "kernels/baselines/sand_bytes.hpp"
-#include "kernels/sand_hash.hpp"
+#include "kernels/sand/sand_hash.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace runner {

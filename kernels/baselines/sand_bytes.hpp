@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "kernels/sand.hpp"
+#include "kernels/sand/sand.hpp"
 
 #include <cstdint>
 

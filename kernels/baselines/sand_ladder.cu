@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/baselines/sand_block.hpp"
 #include "kernels/baselines/sand_ladder.hpp"
-#include "kernels/launch.cuh"
-#include "kernels/sand_hash.hpp"
+#include "kernels/queue/launch.cuh"
+#include "kernels/sand/sand_hash.hpp"
 
 #include <utility>
 

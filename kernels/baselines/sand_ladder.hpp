@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "kernels/cuda_queue.hpp"
-#include "kernels/sand.hpp"
+#include "kernels/queue/cuda_queue.hpp"
+#include "kernels/sand/sand.hpp"
 
 #include <cstdint>
 

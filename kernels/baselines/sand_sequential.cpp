@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/baselines/sand_block.hpp"
 #include "kernels/baselines/sand_bytes.hpp"
-#include "kernels/sand_hash.hpp"
+#include "kernels/sand/sand_hash.hpp"
 
 namespace runner {
 

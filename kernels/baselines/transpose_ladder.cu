@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/baselines/transpose_ladder.hpp"
 
-#include "kernels/launch.cuh"
+#include "kernels/queue/launch.cuh"
 
 #include <stdexcept>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "kernels/transpose.hpp"
+#include "kernels/transpose/transpose.hpp"
 
 namespace runner {
 

@@ -125,7 +125,7 @@ def test_npy_damaged():
         made = text.replace(old, new).encode()
         return whole[:8] + struct.pack("<H", len(made)) + made + whole[128:]
 
-    # At every byte in tests/io/foreign_files_test.cpp.
+    # At every byte in tests/io/input/foreign_files_test.cpp.
     cases = [(whole[:length], f"byte {length})", "ends there") for length in [7, 9, 90, 128, 223]]
     cases += [
         (b"", "byte 0)", "it is empty"),

@@ -3,8 +3,8 @@
 //
 // What is accepted has extents of 1 or more whose bytes can be counted, and elements behind the
 // header; a .npy header that is written of it says the same. What is refused names a byte.
-#include "io/nifti_file.hpp"
-#include "io/npy_file.hpp"
+#include "io/formats/nifti_file.hpp"
+#include "io/formats/npy_file.hpp"
 
 #include "base/error.hpp"
 

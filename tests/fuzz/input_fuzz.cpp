@@ -10,11 +10,11 @@
 // - any crash, endless loop, sanitizer report, or exception other than an Error of the input, in
 //   what a run does with the layout that it hands over, and layouts that contradict themselves.
 #include "base/error.hpp"
-#include "io/check_dataset.hpp"
-#include "io/inspect_dataset.hpp"
-#include "io/layout_message.hpp"
-#include "io/open_rows.hpp"
-#include "io/rows.hpp"
+#include "io/input/check_dataset.hpp"
+#include "io/input/layout_message.hpp"
+#include "io/input/open_rows.hpp"
+#include "io/inspect/inspect_dataset.hpp"
+#include "io/rows/rows.hpp"
 
 #include <algorithm>
 #include <array>

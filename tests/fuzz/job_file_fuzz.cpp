@@ -2,8 +2,8 @@
 // Any bytes as a job file, and what follows the first zero byte as a --set: either a list of errors
 // or a job, and that job, explained, is a job file that means the same.
 #include "base/error.hpp"
-#include "runner/job_file.hpp"
-#include "runner/job_sample.hpp"
+#include "runner/job_file/job_file.hpp"
+#include "runner/job_file/job_sample.hpp"
 
 #include <cstdlib>
 #include <string>

@@ -7,8 +7,8 @@
 //   bit 2  a record whose last byte is odd is given the right check
 //
 // What is accepted has right checks, lies within the output and is nobody's invention.
-#include "io/journal.hpp"
-#include "io/shards.hpp"
+#include "io/output/journal.hpp"
+#include "io/writers/shards.hpp"
 
 #include <algorithm>
 #include <array>
@@ -27,7 +27,7 @@ void expect(bool condition) {
     }
 }
 
-/// The check as io/journal.hpp documents it.
+/// The check as io/output/journal.hpp documents it.
 std::uint32_t check_of(const std::byte* record) {
     std::array<std::byte, 36> together{};
     std::memcpy(together.data(), record, 28);

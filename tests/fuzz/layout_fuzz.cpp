@@ -6,8 +6,8 @@
 // accepted every chunk lies within the file, and no reader takes more memory than a chunk's
 // elements and the file's bytes account for.
 #include "base/error.hpp"
-#include "io/layout_message.hpp"
-#include "io/open_rows.hpp"
+#include "io/input/layout_message.hpp"
+#include "io/input/open_rows.hpp"
 
 #include <cstdint>
 #include <cstdlib>

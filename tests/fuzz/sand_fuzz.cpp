@@ -7,10 +7,10 @@
 //
 // What is accepted has its length and can be counted, and every cell is unpacked once, as it is
 // packed again.
-#include "io/sand_file.hpp"
+#include "io/formats/sand_file.hpp"
 
 #include "base/error.hpp"
-#include "io/sand_cells.hpp"
+#include "io/formats/sand_cells.hpp"
 
 #include <algorithm>
 #include <cstdlib>

@@ -105,7 +105,7 @@ def inputs(folder):
 
 def layouts(folder):
     """A control byte, 0 for a dataset's layout, 1 for attributes, 2 for a file's content, then the
-    message as io/message.hpp has it: numbers of 8 bytes, texts and lists behind their length."""
+    message as io/files/message.hpp has it: numbers of 8 bytes, texts and lists behind their length."""
     def number(value):
         return struct.pack("<q", value)
 

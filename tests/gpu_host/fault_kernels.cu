@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tests/gpu_host/fault_kernels.hpp"
 
-#include "kernels/launch.cuh"
+#include "kernels/queue/launch.cuh"
 
 #include <cstdint>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "kernels/cuda_queue.hpp"
+#include "kernels/queue/cuda_queue.hpp"
 
 namespace runner {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // faulting_run FAULT CHUNK: streams rows through the GPU with a kernel that fails at a chunk, and
 // ends as the runner does.
-#include "runner/mpi.hpp"
+#include "runner/ranks/mpi.hpp"
 #include "tests/gpu_host/fault_kernels.hpp"
 #include "tests/support/copy_stream.hpp"
 

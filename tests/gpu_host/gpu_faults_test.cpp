@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Failures of a real GPU: kernels that fail, memory that another program holds.
 #include "base/sizes.hpp"
-#include "kernels/devices.hpp"
+#include "kernels/queue/devices.hpp"
 #include "tests/support/copy_stream.hpp"
 
 #include <algorithm>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "io/assemble_output.hpp"
-#include "io/create_output.hpp"
-#include "io/open_output_rows.hpp"
-#include "io/open_rows.hpp"
-#include "io/row_geometry.hpp"
-#include "io/rows.hpp"
-#include "io/shards.hpp"
+#include "io/input/open_rows.hpp"
+#include "io/output/assemble_output.hpp"
+#include "io/output/create_output.hpp"
+#include "io/output/open_output_rows.hpp"
+#include "io/rows/row_geometry.hpp"
+#include "io/rows/rows.hpp"
+#include "io/writers/shards.hpp"
 
 #include <cstddef>
 #include <cstring>

@@ -2,7 +2,7 @@
 // Runs the CPU form of convolution on cases that another program made:
 //     test_convolve_oracle FOLDER...
 // Each folder holds case.txt (a name and its values a line) and image.raw; result.raw is added.
-#include "kernels/convolve.hpp"
+#include "kernels/convolve/convolve.hpp"
 #include "tests/support/convolve_cases.hpp"
 
 #include <filesystem>

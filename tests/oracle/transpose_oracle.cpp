@@ -3,7 +3,7 @@
 //     test_transpose_oracle FOLDER
 // FOLDER/cases.txt has a line a case: number, three extents, the permutation, bytes an element; the
 // array is in NUMBER.in, the result goes to NUMBER.out.
-#include "kernels/transpose.hpp"
+#include "kernels/transpose/transpose.hpp"
 
 #include <filesystem>
 #include <fstream>

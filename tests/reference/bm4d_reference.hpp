@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "kernels/denoise_bm4d.hpp"
+#include "kernels/denoise/denoise_bm4d.hpp"
 #include "tests/reference/match_reference.hpp"
 
 #include <algorithm>

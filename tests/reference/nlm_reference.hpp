@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "kernels/denoise_nlm.hpp"
+#include "kernels/denoise/denoise_nlm.hpp"
 #include "tests/reference/match_reference.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The stream engine on a stand-in for the CUDA runtime in which any call can fail.
-#include "kernels/devices.hpp"
+#include "kernels/queue/devices.hpp"
 #include "tests/fake_cuda/fake_cuda.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/copy_stream.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "kernels/convolve.hpp"
+#include "kernels/convolve/convolve.hpp"
 #include "tests/reference/convolve_reference.hpp"
 #include "tests/support/queues.hpp"
 

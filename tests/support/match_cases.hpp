@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "kernels/match.hpp"
+#include "kernels/match/match.hpp"
 #include "tests/reference/match_reference.hpp"
 #include "tests/support/queues.hpp"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/error.hpp"
-#include "kernels/queue.hpp"
+#include "kernels/queue/queue.hpp"
 
 #include <algorithm>
 #include <cstdlib>

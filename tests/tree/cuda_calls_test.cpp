@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every call of the CUDA runtime goes through kernels/cuda_call.hpp: `[&] { return cudaX(…); }`.
+// Every call of the CUDA runtime goes through kernels/queue/cuda_call.hpp: `[&] { return cudaX(…);
+// }`.
 #include <filesystem>
 #include <fstream>
 #include <regex>

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/command_line.hpp"
+
+#include "base/error.hpp"
+#include "base/nearest_name.hpp"
+#include "cli/verbs.hpp"
+#include "jobs/toml_text.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+namespace runner {
+namespace {
+
+std::string padded(std::string text, std::size_t width) {
+    text.resize(std::max(width, text.size() + 2), ' ');
+    return text;
+}
+
+std::string general_help() {
+    std::string text = "Runs image and volume jobs on the GPUs and cores of one or many hosts.\n\n"
+                       "Usage:\n"
+                       "  runner JOB.toml [options]       on one rank\n"
+                       "  mpirun -n 4 runner JOB.toml     on four, or with srun\n"
+                       "  runner VERB ...                 runner VERB --help says more\n\n"
+                       "Verbs:\n";
+    for (const Verb& verb : verbs()) {
+        text += "  " + padded(std::string(verb.name) + " " + std::string(verb.arguments), 26) +
+                std::string(verb.summary) + "\n";
+    }
+    text += "\nKinds of jobs:\n";
+    for (const Kind& kind : kinds()) {
+        text += "  " + padded(std::string(kind.name), 26) + std::string(kind.summary) + "\n";
+    }
+    text += "\nExit codes:\n";
+    for (const ExitMeaning& exit : exit_meanings()) {
+        text += "  " + padded(std::to_string(static_cast<int>(exit.code)), 4) +
+                std::string(exit.meaning) + "\n";
+    }
+    return text + "\nExample:\n  runner plan jobs/conv_demo.toml && runner jobs/conv_demo.toml\n";
+}
+
+const Verb* find_verb(const std::string& name) {
+    const std::span<const Verb> all = verbs();
+    const auto found =
+        std::find_if(all.begin(), all.end(), [&](const Verb& verb) { return verb.name == name; });
+    return found == all.end() ? nullptr : &*found;
+}
+
+/// Whether a first argument that is no verb is meant as a job file.
+bool means_job_file(const std::string& argument) {
+    std::error_code failure;
+    return argument.starts_with('-') || argument.find('/') != std::string::npos ||
+           argument.find('.') != std::string::npos || std::filesystem::exists(argument, failure);
+}
+
+[[noreturn]] void refuse_verb(const std::string& given) {
+    std::vector<std::string> names;
+    std::string all;
+    for (const Verb& verb : verbs()) {
+        names.emplace_back(verb.name);
+        all += (all.empty() ? "" : ", ") + names.back();
+    }
+    const std::optional<std::string> near = nearest_name(given, names);
+    throw Error(ExitCode::usage,
+                {"unknown verb", quoted_text(given),
+                 near ? "did you mean " + *near + "?" : "the verbs are " + all,
+                 near ? "" : "A job file is named with its ending, as in runner job.toml"});
+}
+
+} // namespace
+
+Command parse_command_line(std::span<const std::string> arguments, const std::string& version) {
+    if (arguments.empty()) {
+        throw Error(ExitCode::usage, {"no job file is named", "", "write runner JOB.toml",
+                                      "runner --help says what else there is"});
+    }
+    const std::string& first = arguments.front();
+    if (first == "--help" || first == "-h") {
+        return PrintCommand{general_help()};
+    }
+    if (first == "--version") {
+        return PrintCommand{version};
+    }
+    if (const Verb* verb = find_verb(first)) {
+        return verb->parse(*verb, arguments.subspan(1));
+    }
+    if (!means_job_file(first)) {
+        refuse_verb(first);
+    }
+    const Verb& run = verbs().front();
+    return run.parse(run, arguments);
+}
+
+} // namespace runner

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/dispatch.hpp"
+
+#include "base/printable.hpp"
+#include "base/sizes.hpp"
+#include "cli/data_verbs.hpp"
+#include "cli/devices_text.hpp"
+#include "cli/plan_verb.hpp"
+#include "io/files/text_file.hpp"
+#include "io/formats/rows_format.hpp"
+#include "io/formats/sand_file.hpp"
+#include "io/input/generations.hpp"
+#include "io/inspect/file_content.hpp"
+#include "io/output/publish_output.hpp"
+#include "io/rows/raw_rows.hpp"
+#include "jobs/generate.hpp"
+#include "runner/batch/batch_events.hpp"
+#include "runner/batch/batch_status.hpp"
+#include "runner/job_file/job_sample.hpp"
+#include "runner/page/report_page.hpp"
+#include "runner/page/run_summary.hpp"
+#include "runner/probe/probed_files.hpp"
+#include "runner/run.hpp"
+#include "runner/verify/repair.hpp"
+#include "runner/verify/verify.hpp"
+#include "slurm/submit.hpp"
+#include "views/compare.hpp"
+#include "views/convert.hpp"
+#include "views/inspect.hpp"
+#include "views/made_text.hpp"
+#include "views/only_dataset.hpp"
+#include "views/render.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <string>
+#include <thread>
+
+#include <unistd.h>
+
+namespace runner {
+namespace {
+
+void print_as_is(const std::string& text) {
+    if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0) {
+        throw Error(ExitCode::output, {"cannot write the result", "standard output",
+                                       errno_text(errno), "Send it elsewhere"});
+    }
+}
+
+/// Lines for people, or JSON that printable_json() has made.
+void print(const std::string& text) { print_as_is(printable_lines(text)); }
+
+int all_cores() { return static_cast<int>(std::max(1U, std::thread::hardware_concurrency())); }
+
+/// Tells what is odd about an input and no error.
+void tell_notes(const std::vector<std::string>& notes) {
+    for (const std::string& note : notes) {
+        tell_warning(note);
+    }
+}
+
+/// Prints what is odd about an input and no error.
+void tell_notes_of(const DatasetName& what, FileAccess& files) {
+    tell_notes(files.layout(what.file, what.dataset).info.notes);
+}
+
+/// That of the first dataset that failed; of what is not done, that it can be gone on with.
+ExitCode code_of(const BatchStatus& status) {
+    const BatchHistory history = read_history(status.folder);
+    for (const DatasetStatus& dataset : status.datasets) {
+        if (dataset.is == DatasetStatus::Is::failed) {
+            const auto found = history.last.find(dataset.dataset.output);
+            return found == history.last.end() ? ExitCode::stopped : found->second.code;
+        }
+    }
+    const bool all = status.count(DatasetStatus::Is::done) == std::ssize(status.datasets);
+    return all ? ExitCode::ok : ExitCode::stopped;
+}
+
+/// One overload for each command.
+struct Verbs {
+    ExitCode operator()(const RunCommand& /*command*/) const {
+        throw std::logic_error("a run is no verb of one process");
+    }
+
+    ExitCode operator()(const BatchCommand& /*command*/) const {
+        throw std::logic_error("a batch is no verb of one process");
+    }
+
+    ExitCode operator()(const StatusCommand& command) const {
+        for (;;) {
+            const BatchStatus status = batch_status(command.folder);
+            print(command.json ? printable_json(status_json(status))
+                               : status_text(status, command.all ? Listing::all : Listing::some));
+            if (!command.watch || status.is_over()) {
+                return command.require_done ? code_of(status) : ExitCode::ok;
+            }
+            std::this_thread::sleep_for(std::chrono::seconds(2));
+            if (::isatty(STDOUT_FILENO) == 1) {
+                print_as_is("\033[H\033[2J"); // the next one in its place
+            }
+        }
+    }
+
+    ExitCode operator()(const SubmitCommand& command) const {
+        const SubmitReport report = submit(command);
+        tell_notes(report.notes);
+        print(report.text);
+        return report.code;
+    }
+
+    ExitCode operator()(const PlanCommand& command) const {
+        const PlanReport report = plan_report(command);
+        tell_notes(report.notes);
+        print(report.text);
+        return ExitCode::ok;
+    }
+
+    ExitCode operator()(const DevicesCommand& command) const {
+        print(command.json ? printable_json(devices_json()) : devices_text());
+        return ExitCode::ok;
+    }
+
+    ExitCode operator()(const GenerateCommand& command) const {
+        generate(command.request, command.file, command.dataset, all_cores(),
+                 command.overwrite ? Overwrite::yes : Overwrite::no);
+        print(made_text(command.file, command.dataset,
+                        {command.request.type, command.request.shape}));
+        return ExitCode::ok;
+    }
+
+    ExitCode operator()(const InspectCommand& command) const {
+        const auto& [file, dataset] = command.what;
+        Prober prober;
+        ProbedFiles files(prober, command.rules);
+        if (rows_format_of(file) != nullptr) {
+            tell_notes_of(command.what, files);
+        }
+        print(command.json ? printable_json(inspect_json(files, file, dataset))
+                           : inspect_text(files, file, dataset));
+        return ExitCode::ok;
+    }
+
+    ExitCode operator()(const CompareCommand& command) const {
+        Prober prober;
+        ProbedFiles files(prober, command.rules);
+        for (const DatasetName& what : {command.a, command.b}) {
+            tell_notes_of(what, files);
+        }
+        if (command.by) {
+            tell_notes_of(*command.by, files);
+        }
+        const DatasetName by = command.by.value_or(DatasetName{});
+        const Comparison comparison =
+            compare(files, {command.a.file, command.a.dataset, command.b.file, command.b.dataset,
+                            command.tolerance, all_cores(), by.file, by.dataset});
+        print(command.json ? printable_json(comparison_json(comparison))
+                           : comparison_text(comparison));
+        return comparison.differs() ? ExitCode::differs : ExitCode::ok;
+    }
+
+    ExitCode operator()(const RenderCommand& command) const {
+        Prober prober;
+        ProbedFiles files(prober, command.rules);
+        for (const DatasetName& what : command.what) {
+            tell_notes_of(what, files);
+        }
+        print(render(files, render_request(command, files, all_cores())));
+        return ExitCode::ok;
+    }
+
+    ExitCode operator()(const ConvertCommand& command) const {
+        DatasetName input = command.input;
+        Prober prober;
+        ProbedFiles files(prober, command.rules);
+        if (command.raw) {
+            tell_notes(open_raw_rows(input.file, *command.raw, 1)->info().notes);
+        } else {
+            if (input.dataset.empty()) {
+                input.dataset = only_dataset(files.content(input.file, ""));
+            }
+            tell_notes_of(input, files);
+        }
+        ConvertRequest request;
+        request.raw = command.raw;
+        request.input = input.file;
+        request.dataset = input.dataset;
+        request.output = command.output.file;
+        request.output_dataset =
+            command.output.dataset.empty() ? input.dataset : command.output.dataset;
+        request.frames = command.frames;
+        request.first_generation = command.first_generation;
+        request.palette = command.palette;
+        request.type = command.type;
+        request.beyond = command.clip ? Beyond::clip : Beyond::refuse;
+        request.overwrite = command.overwrite ? Overwrite::yes : Overwrite::no;
+        request.threads = all_cores();
+        print(convert(files, request));
+        return ExitCode::ok;
+    }
+
+    ExitCode operator()(const VerifyCommand& command) const {
+        Prober prober;
+        const Verification result = verify(
+            {command.file, command.sample, command.recompute, command.input, all_cores()}, prober);
+        print(command.json ? printable_json(verification_json(result)) : verification_text(result));
+        return result.differs() ? ExitCode::differs : ExitCode::ok;
+    }
+
+    ExitCode operator()(const RepairCommand& command) const {
+        Prober prober;
+        print(repair_text(repair({command.file, command.input, all_cores()}, prober)));
+        return ExitCode::ok;
+    }
+
+    ExitCode operator()(const ExplainCommand& command) const {
+        print(explain_job(load_job_file(command.job, command.settings)));
+        return ExitCode::ok;
+    }
+
+    ExitCode operator()(const ReportCommand& command) const {
+        std::vector<std::string> texts;
+        std::vector<RunSummary> runs;
+        for (const std::string& file : command.files) {
+            texts.push_back(read_text_file(file, 256 * MiB));
+            runs.push_back(summarise_report(file, texts.back()));
+        }
+        if (command.page) {
+            write_text_file(*command.page,
+                            runs.size() == 1 ? report_page(command.files.front(), texts.front(), {})
+                                             : runs_page(runs));
+        }
+        print(command.json ? printable_json(runs_json(runs)) : runs_text(runs));
+        return ExitCode::ok;
+    }
+
+    ExitCode operator()(const PrintCommand& command) const {
+        print_as_is(command.text); // of this program alone
+        return ExitCode::ok;
+    }
+};
+
+} // namespace
+
+ExitCode dispatch(const Command& command) { return std::visit(Verbs{}, command); }
+
+} // namespace runner

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "base/error.hpp"
+#include "cli/command_line.hpp"
+#include "cli/dispatch.hpp"
+#include "kernels/queue/devices.hpp"
+#include "runner/batch/batch.hpp"
+#include "runner/probe/probe_child.hpp"
+#include "runner/probe/served_rows.hpp"
+#include "runner/report/version.hpp"
+#include "runner/run.hpp"
+
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <new>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <unistd.h>
+
+namespace runner {
+namespace {
+
+ExitCode run_program(const std::vector<std::string>& arguments,
+                     std::chrono::steady_clock::time_point start) {
+    try {
+        if (is_probe(arguments)) {
+            return answer_probes();
+        }
+        if (is_row_server(arguments)) {
+            return serve_rows(arguments);
+        }
+        const Command command = parse_command_line(arguments, version_text());
+        if (const auto* run = std::get_if<RunCommand>(&command)) {
+            return run_on_all_ranks(*run, start);
+        }
+        if (const auto* batch = std::get_if<BatchCommand>(&command)) {
+            return run_batch_on_all_ranks(*batch, start);
+        }
+        // A verb is for one process: the others a launcher may have started leave it to the first.
+        return is_first_process() ? dispatch(command) : ExitCode::ok;
+    } catch (const Error& error) {
+        if (is_first_process()) {
+            tell_error(error.what());
+        }
+        return error.code();
+    } catch (const std::bad_alloc&) {
+        const OutOfMemory error = out_of_host_memory();
+        tell_error(error.what());
+        return error.code();
+    } catch (const std::exception& error) {
+        tell_error("a defect of the program: " + std::string(error.what()));
+        return ExitCode::defect;
+    }
+}
+
+} // namespace
+} // namespace runner
+
+int main(int argc, char** argv) {
+    const auto start = std::chrono::steady_clock::now();
+    const int code = static_cast<int>(runner::run_program({argv + 1, argv + argc}, start));
+    if (runner::device_lost()) {
+        // Past the CUDA runtime's clean-up, which would go to the dead device.
+        (void)std::fflush(nullptr);
+        ::_exit(code);
+    }
+    return code;
+}

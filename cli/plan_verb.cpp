@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/plan_verb.hpp"
+
+#include "base/error.hpp"
+#include "base/printable.hpp"
+#include "base/sizes.hpp"
+#include "runner/job_file/file_names.hpp"
+#include "runner/plan/prepare.hpp"
+#include "runner/probe/probed_files.hpp"
+#include "runner/ranks/binding.hpp"
+#include "runner/ranks/host_memory.hpp"
+#include "runner/report/report.hpp"
+
+#include <algorithm>
+
+namespace runner {
+namespace {
+
+/// CUDA where the job or the command line asks for it or gives it memory, else the CPU.
+Backend planned_backend(const PlanCommand& command, const JobFile& file) {
+    const BackendChoice choice = command.backend.value_or(file.run.backend);
+    const bool sized = file.run.device_memory && file.run.device_memory->fraction == 0;
+    if (choice == BackendChoice::automatic) {
+        return command.device_memory || sized ? Backend::cuda : Backend::cpu;
+    }
+    return choice == BackendChoice::cuda ? Backend::cuda : Backend::cpu;
+}
+
+RankLimits planned_limits(const PlanCommand& command, const JobFile& file, Backend backend) {
+    const bool sized = file.run.device_memory && file.run.device_memory->fraction == 0;
+    if (backend == Backend::cuda && !command.device_memory && !sized) {
+        throw Error(ExitCode::usage,
+                    {"cannot plan for a GPU of unknown size", file.path,
+                     "planning looks at no GPU and nothing says how much memory it has",
+                     "Add --device-memory, such as --device-memory 80GiB"});
+    }
+    RankLimits limits;
+    const CpuList cores = HostTopology().allowed_cpus();
+    limits.cores = std::max(1, static_cast<int>(cores.size()) / command.ranks);
+    limits.host_memory =
+        command.host_memory.value_or(available_host_memory().bytes / command.ranks);
+    limits.device_memory = command.device_memory.value_or(0);
+    return limits;
+}
+
+/// Limits of the command line are what may be taken, not what is there: no share is left free.
+void take_command_limits(const PlanCommand& command, JobFile& file) {
+    if (command.host_memory) {
+        file.run.host_memory = MemorySize{*command.host_memory, 0};
+    }
+    if (command.device_memory) {
+        file.run.device_memory = MemorySize{*command.device_memory, 0};
+    }
+}
+
+PlannedEnds ends_of(const PreparedJob& prepared) {
+    const JobFile& file = prepared.file;
+    PlannedEnds ends{{file.input.file, file.input.dataset, prepared.input.array}, {}};
+    for (const OutputField& field : prepared.fields()) {
+        ends.to.push_back({file.output.file, field.dataset, field.array});
+    }
+    if (ends.to.empty()) {
+        ends.to.push_back({file.output.file, file.output.dataset, prepared.output()});
+    }
+    return ends;
+}
+
+std::string disk_text(const DiskSpace& disk) {
+    return "  disk: needs " + size_text(disk.needed) + ", " + size_text(disk.free) + " free\n";
+}
+
+std::string end_text(const PlannedEnd& end) {
+    std::string text = end.file + ":" + end.dataset + ", " + type_text(end.array) + " " +
+                       shape_text(end.array.shape);
+    return printable(text);
+}
+
+/// From which dataset to which; of several that are written, each.
+std::string ends_text(const PreparedJob& prepared) {
+    const auto [from, to] = ends_of(prepared);
+    std::string text = "reads " + end_text(from) + "\n";
+    for (const PlannedEnd& end : to) {
+        text += "writes " + end_text(end) + "\n";
+    }
+    return text;
+}
+
+} // namespace
+
+PlanReport plan_report(const PlanCommand& command) {
+    JobFile file = load_job_file(command.job, command.settings);
+    require_one_dataset(file);
+    const Backend backend = planned_backend(command, file);
+    const RankLimits limits = planned_limits(command, file, backend);
+    take_command_limits(command, file);
+    check_file_names(file, {}, std::nullopt);
+    Prober prober;
+    ProbedFiles files(prober, file.input.rules);
+    const PreparedJob prepared = prepare_job(std::move(file), files);
+    const JobPlan plan = plan_job(prepared, backend, command.ranks, limits);
+    const DiskSpace disk = sufficient_disk_space(prepared);
+    return {command.json ? plan_json(plan, disk, ends_of(prepared))
+                         : ends_text(prepared) + plan_text(plan) + disk_text(disk),
+            prepared.input.notes};
+}
+
+} // namespace runner

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/verbs.hpp"
+
+#include "cli/data_verbs.hpp"
+#include "cli/manual.hpp"
+#include "cli/submit_verb.hpp"
+#include "cli/verb_parser.hpp"
+#include "jobs/toml_text.hpp"
+#include "kernels/patterns/patterns.hpp"
+#include "runner/job_file/job_sample.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace runner {
+namespace {
+
+Command parse_run(const Verb& verb, std::span<const std::string> arguments) {
+    VerbParser parser(verb, "mpirun -n 4 runner jobs/conv_32k.toml --set run.lanes=4 "
+                            "--report out/conv_32k.json");
+    RunCommand command;
+    std::string resume;
+    std::string trace;
+    std::string max_time;
+    parser.add_job(command.job, command.settings);
+    parser.add_backend();
+    parser.add_option("--resume", resume, "NAME", "auto, never or require; over run.resume");
+    parser.add_flag("--quiet", command.quiet, "no progress, only warnings and errors");
+    parser.add_repeatable("--report", command.reports, "FILE",
+                          "write what was done, to FILE.json or as a page, FILE.html; repeatable");
+    parser.add_option("--max-time", max_time, "DURATION",
+                      "stop in time to be done by then, to go on later: 90s, 30min, 2h, 1:30:00");
+    parser.add_option("--trace", trace, "FILE.json",
+                      "write when each chunk was where, for ui.perfetto.dev");
+    if (auto help = parser.parse(arguments)) {
+        return *help;
+    }
+    command.backend = parser.backend();
+    command.resume = parser.choice(
+        "--resume", resume, {"auto", "never", "require"},
+        std::array{ResumeChoice::automatic, ResumeChoice::never, ResumeChoice::require});
+    for (const std::string& report : command.reports) {
+        if (!report.ends_with(".json") && !report.ends_with(".html")) {
+            parser.refuse("--report writes a file that ends in .json or .html, not " +
+                          quoted_text(report));
+        }
+    }
+    if (!trace.empty()) {
+        command.trace = trace;
+    }
+    command.max_seconds = parser.duration("--max-time", max_time);
+    return command;
+}
+
+Command parse_batch(const Verb& verb, std::span<const std::string> arguments) {
+    VerbParser parser(verb, "mpirun -n 4 runner batch jobs/scans.toml --max-time 8h");
+    BatchCommand command;
+    std::string max_time;
+    parser.add_job(command.run.job, command.run.settings);
+    parser.add_backend();
+    parser.add_flag("--dry-run", command.dry_run, "only look at all datasets and print the plan");
+    parser.add_flag("--quiet", command.run.quiet, "no progress, only warnings and errors");
+    parser.add_option("--max-time", max_time, "DURATION",
+                      "stop in time to be done by then, to go on later: 90s, 30min, 2h, 1:30:00");
+    if (auto help = parser.parse(arguments)) {
+        return *help;
+    }
+    command.run.backend = parser.backend();
+    command.run.max_seconds = parser.duration("--max-time", max_time);
+    return command;
+}
+
+Command parse_status(const Verb& verb, std::span<const std::string> arguments) {
+    VerbParser parser(verb, "runner status out --watch");
+    StatusCommand command;
+    parser.add_argument("DIR", command.folder, "a batch's state folder, or the one it is in");
+    parser.add_flag("--json", command.json, "print it as JSON, every dataset");
+    parser.add_flag("--watch", command.watch, "print it again and again until all is done");
+    parser.add_flag("--all", command.all, "a line for each dataset");
+    parser.add_flag("--require-done", command.require_done,
+                    "exit with 0 only if all is done: with what failed, or 75 if nothing did");
+    if (auto help = parser.parse(arguments)) {
+        return *help;
+    }
+    return command;
+}
+
+Command parse_plan(const Verb& verb, std::span<const std::string> arguments) {
+    VerbParser parser(verb, "runner plan jobs/conv_32k.toml -n 8 --device-memory 80GiB");
+    PlanCommand command;
+    std::string ranks = "1";
+    std::string device_memory;
+    std::string host_memory;
+    parser.add_job(command.job, command.settings);
+    parser.add_backend();
+    parser.add_option("-n,--ranks", ranks, "RANKS", "for how many ranks (default 1)");
+    parser.add_option("--device-memory", device_memory, "SIZE", "free on each rank's GPU");
+    parser.add_option("--host-memory", host_memory, "SIZE", "free for each rank on its host");
+    parser.add_flag("--json", command.json, "print the plan as JSON");
+    if (auto help = parser.parse(arguments)) {
+        return *help;
+    }
+    constexpr std::int64_t most_ranks = 1'000'000;
+    command.backend = parser.backend();
+    command.ranks = static_cast<int>(parser.integer("-n", ranks, 1, most_ranks));
+    command.device_memory = parser.size("--device-memory", device_memory);
+    command.host_memory = parser.size("--host-memory", host_memory);
+    return command;
+}
+
+Command parse_devices(const Verb& verb, std::span<const std::string> arguments) {
+    VerbParser parser(verb, "runner devices --json");
+    DevicesCommand command;
+    parser.add_flag("--json", command.json, "print them as JSON");
+    if (auto help = parser.parse(arguments)) {
+        return *help;
+    }
+    return command;
+}
+
+double parse_counts(const VerbParser& parser, Pattern pattern, const std::string& given) {
+    if (pattern != Pattern::xray) {
+        parser.refuse("--counts is of the pattern xray alone");
+    }
+    const double counts = parser.amount("--counts", given);
+    if (counts == 0 || counts > most_counts) {
+        parser.refuse("--counts is above 0 and at most 1e9, not " + given);
+    }
+    return counts;
+}
+
+Command parse_generate(const Verb& verb, std::span<const std::string> arguments) {
+    VerbParser parser(verb, "runner generate noise data/image.h5 --shape 4096,4096 --dtype uint16 "
+                            "--dataset /image");
+    GenerateCommand command;
+    std::string shape;
+    std::string type;
+    std::string seed = "0";
+    parser.add_argument("PATTERN", command.request.pattern, pattern_names());
+    parser.add_argument("OUT.h5", command.file, "the file to make");
+    parser.add_option("--shape", shape, "Z,Y,X",
+                      "extents, the last running fastest; default: the sample's own");
+    parser.add_option("--dtype", type, "TYPE", element_type_names() + "; default for sand: uint8");
+    parser.add_option("--seed", seed, "NUMBER", "of noise and xray (default 0)");
+    std::string counts;
+    parser.add_option("--counts", counts, "NUMBER", "of xray: photons a voxel (default 1000)");
+    parser.add_option("--dataset", command.dataset, "NAME",
+                      "its place in the file (default /data, of sand /frames)");
+    parser.add_flag("--overwrite", command.overwrite, "replace a file of that name");
+    if (auto help = parser.parse(arguments)) {
+        return *help;
+    }
+    parser.index_of("PATTERN", command.request.pattern, generate_patterns());
+    const Pattern pattern = *pattern_named(command.request.pattern);
+    const bool is_sand = is_sand_pattern(pattern);
+    const std::optional<std::vector<std::int64_t>> usual = usual_shape(pattern);
+    if (shape.empty() && !usual) {
+        parser.refuse("--shape is required");
+    }
+    command.request.shape = shape.empty() ? *usual : parser.shape(shape);
+    if (type.empty() && !is_sand) {
+        parser.refuse("--dtype is required");
+    }
+    command.request.type = type.empty() ? ElementType::uint8 : parser.element("--dtype", type);
+    if (!parser.is_given("--dataset")) {
+        command.dataset = is_sand ? "/frames" : "/data";
+    }
+    command.request.seed = static_cast<std::uint64_t>(parser.integer("--seed", seed, 0));
+    if (!counts.empty()) {
+        command.request.counts = parse_counts(parser, pattern, counts);
+    }
+    if (command.dataset.empty() || command.file.empty()) {
+        parser.refuse("a file and a dataset have names");
+    }
+    return command;
+}
+
+/// OUT.h5 and --input, which verify and repair have in common.
+void add_output(VerbParser& parser, std::string& file, std::string& input) {
+    parser.add_argument("OUT.h5", file, "a finished output of a job");
+    parser.add_option("--input", input, "FILE",
+                      "the input it was made from, if that has another name now");
+}
+
+Command parse_verify(const Verb& verb, std::span<const std::string> arguments) {
+    VerbParser parser(verb, "runner verify out/conv_32k.h5 --sample 100");
+    VerifyCommand command;
+    std::string sample;
+    std::string recompute;
+    std::string input;
+    add_output(parser, command.file, input);
+    parser.add_option("--sample", sample, "N", "compare only N checksums (default: all)");
+    parser.add_option("--recompute", recompute, "M",
+                      "compute the rows of M places again from the input, 0 for none (default 8, "
+                      "where the input is still there)");
+    parser.add_flag("--json", command.json, "print the result as JSON");
+    if (auto help = parser.parse(arguments)) {
+        return *help;
+    }
+    if (!sample.empty()) {
+        command.sample = parser.integer("--sample", sample, 1);
+    }
+    if (!recompute.empty()) {
+        constexpr std::int64_t most = 1'000'000'000;
+        command.recompute = parser.integer("--recompute", recompute, 0, most);
+    }
+    if (!input.empty()) {
+        command.input = input;
+    }
+    return command;
+}
+
+Command parse_repair(const Verb& verb, std::span<const std::string> arguments) {
+    VerbParser parser(verb, "runner repair out/conv_32k.h5");
+    RepairCommand command;
+    std::string input;
+    add_output(parser, command.file, input);
+    if (auto help = parser.parse(arguments)) {
+        return *help;
+    }
+    if (!input.empty()) {
+        command.input = input;
+    }
+    return command;
+}
+
+Command parse_init(const Verb& verb, std::span<const std::string> arguments) {
+    VerbParser parser(verb, "runner init convolve > my_job.toml");
+    std::string kind;
+    std::vector<std::string> names;
+    for (const Kind& each : kinds()) {
+        names.emplace_back(each.name);
+    }
+    parser.add_argument("KIND", kind, "the kind of job");
+    if (auto help = parser.parse(arguments)) {
+        return *help;
+    }
+    return PrintCommand{job_sample(kinds()[parser.index_of("KIND", kind, names)])};
+}
+
+Command parse_explain(const Verb& verb, std::span<const std::string> arguments) {
+    VerbParser parser(verb, "runner explain jobs/conv_32k.toml");
+    ExplainCommand command;
+    parser.add_job(command.job, command.settings);
+    if (auto help = parser.parse(arguments)) {
+        return *help;
+    }
+    return command;
+}
+
+Command parse_report(const Verb& verb, std::span<const std::string> arguments) {
+    VerbParser parser(verb, "runner report out/one.json out/two.json --page out/runs.html\n  "
+                            "runner report out/one.json --page out/one.html");
+    ReportCommand command;
+    std::string page;
+    parser.add_arguments("A.json", command.files, "what --report FILE.json has written");
+    parser.add_option("--page", page, "FILE.html",
+                      "write a page for a browser too: the table, or one run's whole report");
+    parser.add_flag("--json", command.json, "print the table as JSON");
+    if (auto help = parser.parse(arguments)) {
+        return *help;
+    }
+    if (!page.empty()) {
+        if (!page.ends_with(".html")) {
+            parser.refuse("--page writes a file that ends in .html, not " + quoted_text(page));
+        }
+        command.page = page;
+    }
+    return command;
+}
+
+Command parse_completion(const Verb& verb, std::span<const std::string> arguments) {
+    VerbParser parser(verb, "source <(runner completion bash)");
+    std::string shell;
+    parser.add_argument("SHELL", shell, "bash or zsh");
+    if (auto help = parser.parse(arguments)) {
+        return *help;
+    }
+    const bool zsh = parser.index_of("SHELL", shell, {"bash", "zsh"}) == 1;
+    return PrintCommand{zsh ? zsh_completion() : bash_completion()};
+}
+
+Command parse_manual(const Verb& verb, std::span<const std::string> arguments) {
+    VerbParser parser(verb, "runner manual | man -l -");
+    if (auto help = parser.parse(arguments)) {
+        return *help;
+    }
+    return PrintCommand{manual_page()};
+}
+
+} // namespace
+
+std::span<const Verb> verbs() {
+    static constexpr std::array all = {
+        Verb{"run", "JOB.toml", "runs the job; `runner JOB.toml` is the same", parse_run},
+        Verb{"plan", "JOB.toml", "checks the job and says what a run would do and need",
+             parse_plan},
+        Verb{"batch", "JOB.toml", "runs the job over many datasets, those named in [batch]",
+             parse_batch},
+        Verb{"status", "DIR", "says how far a batch is", parse_status},
+        Verb{"submit", "JOB.toml", "submits the job or batch to Slurm", parse_submit},
+        Verb{"explain", "JOB.toml", "prints the job with every default filled in", parse_explain},
+        Verb{"init", "KIND", "prints a commented job file to start from", parse_init},
+        Verb{"generate", "PATTERN OUT.h5", "makes a synthetic input of any size", parse_generate},
+        Verb{"inspect", "FILE[:/dataset]", "says what an HDF5 or .sand file holds", parse_inspect},
+        Verb{"compare", "A:/x B:/y", "measures how two datasets differ", parse_compare},
+        Verb{"render", "FILE:/x... OUT.png", "makes a picture of images or slices, side by side",
+             parse_render},
+        Verb{"convert", "IN OUT", "makes a file of another format: HDF5, .npy, .tif, .png, .sand",
+             parse_convert},
+        Verb{"verify", "OUT.h5", "checks a finished output against its checksums and its input",
+             parse_verify},
+        Verb{"repair", "OUT.h5", "computes what is wrong in a finished output again", parse_repair},
+        Verb{"report", "A.json...", "compares runs by their reports, or shows one as a page",
+             parse_report},
+        Verb{"devices", "", "lists the GPUs of this host and which rank would get which",
+             parse_devices},
+        Verb{"completion", "SHELL", "prints a script that completes command lines",
+             parse_completion},
+        Verb{"manual", "", "prints the manual page", parse_manual},
+    };
+    return all;
+}
+
+VerbUsage usage_of(const Verb& verb) {
+    const std::vector<std::string> help = {"--help"};
+    return std::get<PrintCommand>(verb.parse(verb, help)).usage;
+}
+
+std::span<const ExitMeaning> exit_meanings() {
+    static constexpr std::array all = {
+        ExitMeaning{ExitCode::ok, "done"},
+        ExitMeaning{ExitCode::defect, "a defect of the program: please report it"},
+        ExitMeaning{ExitCode::usage,
+                    "the job file or the command line is wrong, or the plan cannot fit"},
+        ExitMeaning{ExitCode::input, "input data"},
+        ExitMeaning{ExitCode::output, "output or storage"},
+        ExitMeaning{ExitCode::gpu, "GPU"},
+        ExitMeaning{ExitCode::launch, "launch, MPI, host memory, or a stall"},
+        ExitMeaning{ExitCode::differs, "a comparison or a verification differs"},
+        ExitMeaning{ExitCode::stopped, "stopped: the same command goes on"},
+    };
+    return all;
+}
+
+} // namespace runner

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/files/file.hpp"
+
+#include "io/files/own_file.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <filesystem>
+#include <utility>
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+namespace runner {
+namespace {
+
+// Linux moves at most 2^31 - 4096 bytes a call.
+constexpr std::int64_t largest_call = 1 << 30;
+
+// XFS has its number only in the kernel's own headers.
+constexpr std::array<long, 4> local_file_systems = {EXT4_SUPER_MAGIC, BTRFS_SUPER_MAGIC,
+                                                    TMPFS_MAGIC, 0x58465342};
+
+int open_again(const char* path, int flags) {
+    for (;;) {
+        const int descriptor = ::open(path, flags | O_CLOEXEC, 0666);
+        if (descriptor >= 0 || errno != EINTR) {
+            return descriptor;
+        }
+    }
+}
+
+/// Empties a file that is there only once it is known not to be another's.
+int create_own(const std::string& path) {
+    const int made = open_own_file(path, O_RDWR | O_CREAT | O_EXCL);
+    if (made >= 0 || errno != EEXIST) {
+        return made;
+    }
+    const int found = open_own_file(path, O_RDWR);
+    if (found >= 0 && ::ftruncate(found, 0) != 0 && errno != EINVAL) { // EINVAL: of a device
+        const int failure = errno;
+        ::close(found);
+        errno = failure;
+        return -1;
+    }
+    return found;
+}
+
+std::string at_byte(const std::string& path, std::int64_t offset) {
+    return path + ", byte " + std::to_string(offset);
+}
+
+} // namespace
+
+std::string errno_remedy(int number) {
+    switch (number) {
+    case ENOSPC: return "Free space there, or write to another file system";
+    case EDQUOT: return "Your quota there is used up: free space or ask for more";
+    case EFBIG: return "A limit on the size of files stands in the way: see 'ulimit -f'";
+    case EIO: return "The storage has a fault: see the system's log, then try again";
+    case EACCES:
+    case EPERM: return "Check the permissions of the file and its folders";
+    case EROFS: return "The file system is mounted read-only: choose another";
+    case ENOENT: return "Check the spelling; folders must exist";
+    case ENOTDIR: return "A part of the path before the last is a file";
+    case EISDIR: return "Name a file in that folder";
+    case EMFILE:
+    case ENFILE: return "Too many files are open: see 'ulimit -n'";
+    case ESTALE: return "The file was replaced or removed on the server: start again";
+    default: return "";
+    }
+}
+
+File::File(std::string path, Mode mode)
+    : path_(std::move(path)), code_(mode == Mode::read ? ExitCode::input : ExitCode::output) {
+    switch (mode) {
+    case Mode::read: descriptor_ = open_again(path_.c_str(), O_RDONLY); break;
+    case Mode::update: descriptor_ = open_own_file(path_, O_RDWR); break;
+    case Mode::create: descriptor_ = create_own(path_); break;
+    }
+    if (descriptor_ < 0) {
+        const int failure = errno;
+        const std::filesystem::path folder = std::filesystem::path(path_).parent_path();
+        std::error_code ignored;
+        if (mode == Mode::create && failure == ENOENT && !folder.empty() &&
+            !std::filesystem::exists(folder, ignored)) {
+            throw Error(code_, {"cannot create the file", path_, errno_text(failure),
+                                "Make its folder: mkdir -p " + folder.string()});
+        }
+        fail(mode == Mode::create ? "cannot create the file" : "cannot open the file", path_,
+             failure);
+    }
+    if (mode == Mode::read && std::filesystem::is_directory(path_)) {
+        ::close(descriptor_);
+        fail("cannot open the file", path_, EISDIR);
+    }
+}
+
+File::File(File&& other) noexcept
+    : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)),
+      code_(other.code_) {}
+
+File& File::operator=(File&& other) noexcept {
+    std::swap(path_, other.path_);
+    std::swap(descriptor_, other.descriptor_);
+    std::swap(code_, other.code_);
+    return *this;
+}
+
+File::~File() {
+    if (descriptor_ >= 0) {
+        ::close(descriptor_);
+    }
+}
+
+void File::fail(const std::string& what, const std::string& where, int number) const {
+    throw Error(code_, {what, where, errno_text(number), errno_remedy(number)});
+}
+
+std::int64_t File::size() const {
+    struct stat status {};
+    if (::fstat(descriptor_, &status) != 0) {
+        fail("cannot look at the file", path_, errno);
+    }
+    return status.st_size;
+}
+
+void File::reserve(std::int64_t offset, std::int64_t bytes) const {
+    // Not posix_fallocate, which writes every block where the file system has no such call.
+    while (bytes > 0 && ::fallocate(descriptor_, 0, offset, bytes) != 0) {
+        if (errno == EOPNOTSUPP || errno == ENOSYS || errno == EINVAL) {
+            return;
+        }
+        if (errno != EINTR) {
+            fail("cannot take the disk space of the file (" + std::to_string(bytes) + " bytes)",
+                 path_, errno);
+        }
+    }
+}
+
+void File::resize(std::int64_t bytes) const {
+    while (::ftruncate(descriptor_, bytes) != 0) {
+        if (errno != EINTR) {
+            fail("cannot set the size of the file", path_, errno);
+        }
+    }
+}
+
+bool File::one_writer_at_a_time() const {
+    struct statfs status {};
+    return ::fstatfs(descriptor_, &status) == 0 &&
+           std::find(local_file_systems.begin(), local_file_systems.end(),
+                     static_cast<long>(status.f_type)) != local_file_systems.end();
+}
+
+void File::read(std::int64_t offset, std::int64_t bytes, std::byte* to) const {
+    while (bytes > 0) {
+        const auto ask = static_cast<std::size_t>(std::min(bytes, largest_call));
+        const ssize_t got = ::pread(descriptor_, to, ask, offset);
+        if (got < 0) {
+            if (errno == EINTR) {
+                continue;
+            }
+            fail("cannot read", at_byte(path_, offset), errno);
+        }
+        if (got == 0) {
+            throw Error(code_,
+                        {"the file is truncated", path_,
+                         "it has " + std::to_string(size()) + " bytes and should have at least " +
+                             std::to_string(offset + bytes),
+                         "Copy it again, or make it again"});
+        }
+        offset += got;
+        to += got;
+        bytes -= got;
+    }
+}
+
+void File::write(std::int64_t offset, std::int64_t bytes, const std::byte* from) const {
+    while (bytes > 0) {
+        const auto ask = static_cast<std::size_t>(std::min(bytes, largest_call));
+        const ssize_t got = ::pwrite(descriptor_, from, ask, offset);
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got <= 0) {
+            fail("cannot write", at_byte(path_, offset), got == 0 ? ENOSPC : errno);
+        }
+        offset += got;
+        from += got;
+        bytes -= got;
+    }
+}
+
+void File::sync() const {
+    while (::fdatasync(descriptor_) != 0) {
+        if (errno != EINTR) {
+            fail("cannot bring the file to the disk", path_, errno);
+        }
+    }
+}
+
+void File::close() {
+    // After EINTR Linux has closed the descriptor all the same.
+    if (::close(std::exchange(descriptor_, -1)) != 0 && errno != EINTR) {
+        fail("cannot close the file", path_, errno);
+    }
+}
+
+void sync_folder_of(const std::string& path) {
+    std::string folder = std::filesystem::path(path).parent_path().string();
+    if (folder.empty()) {
+        folder = ".";
+    }
+    const int descriptor = open_again(folder.c_str(), O_RDONLY | O_DIRECTORY);
+    if (descriptor < 0) {
+        throw Error(ExitCode::output,
+                    {"cannot open the folder", folder, errno_text(errno), errno_remedy(errno)});
+    }
+    int failure = 0;
+    do {
+        failure = ::fsync(descriptor) == 0 ? 0 : errno;
+    } while (failure == EINTR);
+    ::close(descriptor);
+    // Some network file systems have no fsync for folders and say EINVAL.
+    if (failure != 0 && failure != EINVAL) {
+        throw Error(ExitCode::output, {"cannot bring the folder to the disk", folder,
+                                       errno_text(failure), errno_remedy(failure)});
+    }
+}
+
+} // namespace runner

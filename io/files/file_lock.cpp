@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/files/file_lock.hpp"
+
+#include "base/error.hpp"
+#include "base/printable.hpp"
+#include "io/files/file.hpp"
+#include "io/files/own_file.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace runner {
+namespace {
+
+[[noreturn]] void fail(const std::string& path, int number) {
+    const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+    std::error_code ignored;
+    if (number == ENOENT && !folder.empty() && !std::filesystem::exists(folder, ignored)) {
+        throw Error(ExitCode::output, {"cannot take the output's lock", path, errno_text(number),
+                                       "Make its folder: mkdir -p " + folder.string()});
+    }
+    throw Error(ExitCode::output,
+                {"cannot take the output's lock", path, errno_text(number), errno_remedy(number)});
+}
+
+/// How every lock begins, so that no other file of the name is overwritten.
+constexpr std::string_view mark = "runner lock: ";
+
+std::string content(int descriptor) {
+    std::array<char, 256> text{};
+    const ssize_t length = ::pread(descriptor, text.data(), text.size(), 0);
+    return {text.data(), static_cast<std::size_t>(length > 0 ? length : 0)};
+}
+
+/// Also one that is empty, cut short in its mark or of zeros, as a kill or a power cut leaves it.
+bool is_lock(std::string_view text) {
+    return text.starts_with(mark) || mark.starts_with(text) ||
+           text.find_first_not_of('\0') == std::string_view::npos;
+}
+
+std::string owner_in(int descriptor) {
+    std::string text = content(descriptor);
+    text.resize(std::min(text.find('\n'), text.size()));
+    return printable(text.starts_with(mark) ? text.substr(mark.size()) : text);
+}
+
+[[noreturn]] void refuse(const std::string& path, int descriptor) {
+    std::string line;
+    // It may have locked the file just now and not said yet who it is.
+    for (int i = 0; i < 100 && line.empty(); ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(i == 0 ? 0 : 10));
+        line = owner_in(descriptor);
+    }
+    throw LockHeld(ExitCode::output,
+                   {"another run writes this output", path,
+                    "it is " + (line.empty() ? std::string("an unknown process") : line),
+                    "Wait for it, stop it, or name another output.file"});
+}
+
+/// Whether the name still means the open file: its last holder may have removed it since.
+bool is_named(const std::string& path, int descriptor) {
+    struct stat named {};
+    struct stat open {};
+    return ::lstat(path.c_str(), &named) == 0 && ::fstat(descriptor, &open) == 0 &&
+           named.st_dev == open.st_dev && named.st_ino == open.st_ino;
+}
+
+void write_owner(const std::string& path, int descriptor, const std::string& line) {
+    bool good = ::ftruncate(descriptor, 0) == 0;
+    for (std::size_t at = 0; good && at < line.size();) {
+        const ssize_t wrote =
+            ::pwrite(descriptor, line.data() + at, line.size() - at, static_cast<off_t>(at));
+        good = wrote > 0 || (wrote < 0 && errno == EINTR);
+        at += wrote > 0 ? static_cast<std::size_t>(wrote) : 0;
+    }
+    if (!good) {
+        fail(path, errno);
+    }
+}
+
+/// Closes the descriptor unless released.
+struct Descriptor {
+    explicit Descriptor(int open) : number(open) {}
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
+    ~Descriptor() {
+        if (number >= 0) {
+            ::close(number);
+        }
+    }
+
+    int number;
+};
+
+} // namespace
+
+std::string lock_path(const std::string& file) { return file + ".lock"; }
+
+FileLock::FileLock(std::string path, const std::string& owner) : path_(std::move(path)) {
+    for (;;) {
+        Descriptor file{open_own_file(path_, O_RDWR | O_CREAT | O_EXCL)};
+        const bool is_new = file.number >= 0;
+        if (!is_new && errno == EEXIST) {
+            file.number = open_own_file(path_, O_RDWR);
+            if (file.number < 0 && errno == ENOENT) {
+                continue; // its holder has just removed it
+            }
+        }
+        if (file.number < 0) {
+            fail(path_, errno);
+        }
+        // Of the open file, not of the process: no other close() of the file gives it up.
+        struct flock whole {};
+        whole.l_type = F_WRLCK;
+        whole.l_whence = SEEK_SET;
+        if (::fcntl(file.number, F_OFD_SETLK, &whole) != 0) {
+            if (errno == EAGAIN || errno == EACCES) {
+                refuse(path_, file.number);
+            }
+            // ENOLCK, ENOSYS and the like: a file system without locks still has the name.
+            constexpr int not_supported = 524; // the kernel's own ENOTSUPP
+            if (errno != ENOLCK && errno != ENOSYS && errno != EOPNOTSUPP && errno != EINVAL &&
+                errno != not_supported) {
+                fail(path_, errno);
+            }
+        }
+        if (!is_named(path_, file.number)) {
+            continue;
+        }
+        was_left_ = !is_new;
+        if (was_left_ && !is_lock(content(file.number))) {
+            throw Error(ExitCode::output,
+                        {"cannot take the output's lock", path_,
+                         "a file of that name is there, and it is no lock of this program",
+                         "Move it away, or name another output.file"});
+        }
+        write_owner(path_, file.number, std::string(mark) + owner + "\n");
+        descriptor_ = std::exchange(file.number, -1);
+        return;
+    }
+}
+
+std::optional<std::string> lock_owner(const std::string& path) {
+    const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)};
+    struct flock whole {};
+    whole.l_type = F_WRLCK;
+    whole.l_whence = SEEK_SET;
+    if (file.number < 0 || ::fcntl(file.number, F_OFD_GETLK, &whole) != 0 ||
+        whole.l_type == F_UNLCK) {
+        return std::nullopt;
+    }
+    return owner_in(file.number);
+}
+
+FileLock::~FileLock() {
+    (void)::unlink(path_.c_str());
+    ::close(descriptor_);
+}
+
+} // namespace runner

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/files/outside_files.hpp"
+
+#include "base/error.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <system_error>
+
+#include <linux/magic.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+namespace runner {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* what = "cannot read the dataset";
+
+const char* kind_of(mode_t mode) {
+    switch (mode & static_cast<mode_t>(S_IFMT)) {
+    case S_IFDIR: return "a folder";
+    case S_IFCHR:
+    case S_IFBLK: return "a device";
+    case S_IFIFO: return "a pipe";
+    case S_IFSOCK: return "a socket";
+    default: return "no regular file";
+    }
+}
+
+/// What stands against reading this as a file; empty where nothing does, or nothing is there.
+std::string objection(const std::string& file) {
+    struct stat status {};
+    struct statfs system {};
+    if (::stat(file.c_str(), &status) != 0) {
+        return "";
+    }
+    if (!S_ISREG(status.st_mode)) {
+        return std::string("it is ") + kind_of(status.st_mode);
+    }
+    if (::statfs(file.c_str(), &system) == 0) {
+        const auto type = static_cast<long>(system.f_type);
+        if (type == PROC_SUPER_MAGIC || type == SYSFS_MAGIC) {
+            return "it is no file but a view of the system";
+        }
+    }
+    return "";
+}
+
+bool is_url(const std::string& name) {
+    const std::size_t colon = name.find("://");
+    return colon != std::string::npos && colon > 0 &&
+           std::all_of(name.begin(), name.begin() + static_cast<std::ptrdiff_t>(colon),
+                       [](unsigned char c) { return std::isalnum(c) != 0 || c == '+'; });
+}
+
+} // namespace
+
+OutsideFiles::OutsideFiles(const std::string& file, const InputRules& rules) : rules_(rules) {
+    // The folder of the name, and of the file itself where the name is a symbolic link.
+    const fs::path path = fs::absolute(file);
+    for (const fs::path& folder : {path.parent_path(), fs::canonical(path).parent_path()}) {
+        folders_.push_back(fs::canonical(folder));
+    }
+}
+
+bool OutsideFiles::is_beside(const fs::path& real) const {
+    return std::any_of(folders_.begin(), folders_.end(), [&](const fs::path& folder) {
+        return std::mismatch(folder.begin(), folder.end(), real.begin(), real.end()).first ==
+               folder.end();
+    });
+}
+
+std::vector<fs::path> OutsideFiles::allowed(const std::string& named, const fs::path& folder,
+                                            const std::string& where) const {
+    const std::string it = "it leads to " + named;
+    if (is_url(named)) {
+        throw Error(ExitCode::input, {what, where, it + ", and runner reads no URLs",
+                                      "Fetch that file first and name it in the link"});
+    }
+    const fs::path name = named;
+    std::vector<fs::path> there;
+    for (const fs::path& place : name.is_absolute()
+                                     ? std::vector{name, folder / name.filename()}
+                                     : std::vector{folder / name, fs::current_path() / name}) {
+        std::error_code failure;
+        const fs::path real = fs::canonical(place, failure);
+        if (failure) {
+            continue;
+        }
+        if (const std::string against = objection(real.string()); !against.empty()) {
+            throw Error(ExitCode::input, {what, where, std::string(it).append(": ").append(against),
+                                          "Datasets come out of regular files only"});
+        }
+        if (rules_.outside == InputRules::Outside::beside && !is_beside(real)) {
+            throw Error(ExitCode::input, {what, where,
+                                          std::string(it).append(", a file outside the folder ") +
+                                              folders_[0].string(),
+                                          "If you trust the input, set input.allow_external = true "
+                                          "(for a verb: --trust-input)"});
+        }
+        there.push_back(real);
+    }
+    return there;
+}
+
+void check_regular_file(const std::string& file, const std::string& what_failed) {
+    struct stat status {};
+    if (is_url(file) && ::stat(file.c_str(), &status) != 0) {
+        throw Error(ExitCode::input, {what_failed, file, "runner reads files, no URLs",
+                                      "Fetch it first and name the file"});
+    }
+    if (const std::string against = objection(file); !against.empty()) {
+        throw Error(ExitCode::input, {what_failed, file, against, "Name a regular file"});
+    }
+}
+
+} // namespace runner

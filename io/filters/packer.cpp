@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/filters/packer.hpp"
+
+#include "base/error.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <isa-l.h>
+#include <zstd.h>
+
+namespace runner {
+namespace {
+
+/// ISA-L has four levels; zlib's ten are laid over them.
+std::uint32_t isal_level(int level) {
+    static constexpr std::array<std::uint32_t, 10> levels = {0, 1, 2, 2, 2, 2, 3, 3, 3, 3};
+    return levels[static_cast<std::size_t>(std::clamp(level, 0, 9))];
+}
+
+std::int64_t workspace_bytes(int level) {
+    static constexpr std::array<std::int64_t, 4> bytes = {
+        ISAL_DEF_LVL0_DEFAULT, ISAL_DEF_LVL1_DEFAULT, ISAL_DEF_LVL2_DEFAULT, ISAL_DEF_LVL3_DEFAULT};
+    return bytes[isal_level(level)];
+}
+
+/// Room for data that does not get smaller: deflate stores it in blocks of 65,535 bytes and five.
+std::int64_t deflate_bound(std::int64_t bytes) { return bytes + 5 * (bytes / 65535 + 1) + 1024; }
+
+template <std::int64_t Size>
+void shuffle_sized(std::span<const std::byte> from, std::int64_t count, std::byte* to) {
+    for (std::int64_t b = 0; b < Size; ++b) {
+        const std::byte* source = from.data() + b;
+        std::byte* target = to + b * count;
+        for (std::int64_t i = 0; i < count; ++i) {
+            target[i] = source[i * Size];
+        }
+    }
+}
+
+} // namespace
+
+void shuffle_bytes(std::span<const std::byte> from, std::int64_t size, std::byte* to) {
+    // In pieces that stay in the nearest cache while their bytes are picked out one weight at a
+    // time.
+    constexpr std::int64_t piece = 1024;
+    const std::int64_t count = static_cast<std::int64_t>(from.size()) / size;
+    std::array<std::byte, 16 * piece> sorted{};
+    for (std::int64_t begin = 0; begin < count; begin += piece) {
+        const std::int64_t n = std::min(piece, count - begin);
+        const auto part = from.subspan(static_cast<std::size_t>(begin * size),
+                                       static_cast<std::size_t>(n * size));
+        switch (size) {
+        case 2: shuffle_sized<2>(part, n, sorted.data()); break;
+        case 4: shuffle_sized<4>(part, n, sorted.data()); break;
+        case 8: shuffle_sized<8>(part, n, sorted.data()); break;
+        case 16: shuffle_sized<16>(part, n, sorted.data()); break;
+        default: shuffle_sized<1>(part, n, sorted.data()); break;
+        }
+        for (std::int64_t b = 0; b < size; ++b) {
+            std::copy_n(sorted.data() + b * n, n, to + b * count + begin);
+        }
+    }
+}
+
+Packer::Packer(const OutputLayout& layout, std::int64_t chunk_bytes, std::int64_t element_bytes)
+    : layout_(layout), element_bytes_(element_bytes), zstd_(nullptr, ZSTD_freeCCtx) {
+    const auto bytes = static_cast<std::size_t>(chunk_bytes);
+    if (layout.shuffle && element_bytes > 1) {
+        shuffled_.resize(bytes);
+    }
+    if (layout.compression == Compression::zstd) {
+        packed_.resize(ZSTD_compressBound(bytes));
+        zstd_.reset(ZSTD_createCCtx());
+        if (!zstd_) {
+            throw Error(ExitCode::launch, {"cannot take host memory", "zstd", "none is left", ""});
+        }
+    } else {
+        packed_.resize(static_cast<std::size_t>(deflate_bound(chunk_bytes)));
+        workspace_.resize(static_cast<std::size_t>(workspace_bytes(layout.level)));
+    }
+}
+
+std::int64_t Packer::memory(const OutputLayout& layout, std::int64_t chunk_bytes) {
+    const std::int64_t shuffled = layout.shuffle ? chunk_bytes : 0;
+    if (layout.compression == Compression::zstd) {
+        const auto bytes = static_cast<std::size_t>(chunk_bytes);
+        return shuffled + static_cast<std::int64_t>(ZSTD_compressBound(bytes) +
+                                                    ZSTD_estimateCCtxSize(layout.level));
+    }
+    return shuffled + deflate_bound(chunk_bytes) + workspace_bytes(layout.level);
+}
+
+std::span<const std::byte> Packer::pack(std::span<const std::byte> chunk) {
+    if (layout_.shuffle && element_bytes_ > 1) {
+        shuffle_bytes(chunk, element_bytes_, shuffled_.data());
+        chunk = std::span(shuffled_).first(chunk.size());
+    }
+    return layout_.compression == Compression::zstd ? zstd(chunk) : deflate(chunk);
+}
+
+std::span<const std::byte> Packer::deflate(std::span<const std::byte> chunk) {
+    isal_zstream stream{};
+    isal_deflate_stateless_init(&stream);
+    stream.gzip_flag = IGZIP_ZLIB;
+    stream.level = isal_level(layout_.level);
+    stream.level_buf = reinterpret_cast<std::uint8_t*>(workspace_.data());
+    stream.level_buf_size = static_cast<std::uint32_t>(workspace_.size());
+    stream.end_of_stream = 1;
+    stream.flush = NO_FLUSH;
+    // ISA-L does not write through this pointer; its type is an old one.
+    stream.next_in = const_cast<std::uint8_t*>(reinterpret_cast<const std::uint8_t*>(chunk.data()));
+    stream.avail_in = static_cast<std::uint32_t>(chunk.size());
+    stream.next_out = reinterpret_cast<std::uint8_t*>(packed_.data());
+    stream.avail_out = static_cast<std::uint32_t>(packed_.size());
+    const int result = isal_deflate_stateless(&stream);
+    if (result != COMP_OK || stream.avail_in != 0) {
+        throw Error(ExitCode::defect, {"cannot compress a chunk", "ISA-L",
+                                       "it returned " + std::to_string(result), ""});
+    }
+    return std::span(packed_).first(stream.total_out);
+}
+
+std::span<const std::byte> Packer::zstd(std::span<const std::byte> chunk) {
+    const std::size_t bytes = ZSTD_compressCCtx(zstd_.get(), packed_.data(), packed_.size(),
+                                                chunk.data(), chunk.size(), layout_.level);
+    if (ZSTD_isError(bytes) != 0) {
+        throw Error(ExitCode::defect,
+                    {"cannot compress a chunk", "zstd", ZSTD_getErrorName(bytes), ""});
+    }
+    return std::span(packed_).first(bytes);
+}
+
+} // namespace runner

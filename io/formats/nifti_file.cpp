@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/formats/nifti_file.hpp"
+
+#include "base/error.hpp"
+#include "io/files/swap_bytes.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace runner {
+namespace {
+
+using namespace std::string_view_literals;
+
+constexpr const char* what = "cannot read the NIfTI file";
+constexpr const char* get_again = "Get it again from where it was made";
+
+constexpr std::int64_t dim_at = 40;
+constexpr std::int64_t datatype_at = 70;
+constexpr std::int64_t bitpix_at = 72;
+constexpr std::int64_t vox_offset_at = 108;
+constexpr std::int64_t slope_at = 112;
+constexpr std::int64_t intercept_at = 116;
+constexpr std::int64_t magic_at = 344;
+constexpr std::int64_t least_offset = 352; ///< behind the header and the mark of extensions
+
+[[noreturn]] void refuse(const std::string& file, std::int64_t byte, const std::string& why,
+                         const std::string& try_this = get_again) {
+    throw Error(ExitCode::input, {what, file + ", byte " + std::to_string(byte), why, try_this});
+}
+
+/// The header's fields at their bytes.
+class Fields {
+  public:
+    Fields(const std::array<std::byte, nifti_header_bytes>& head, const std::string& file)
+        : head_(head) {
+        swapped_ = at<std::int32_t>(0) != nifti_header_bytes;
+        if (at<std::int32_t>(0) != nifti_header_bytes) {
+            swapped_ = false;
+            const auto length = at<std::int32_t>(0);
+            constexpr std::int32_t second_version = 540;
+            refuse(file, 0,
+                   length == second_version || length == __builtin_bswap32(second_version)
+                       ? "it is of NIfTI's second version"
+                       : "sizeof_hdr is " + std::to_string(length) + ", and that of NIfTI-1 is 348",
+                   "Name a .nii or .nii.gz file of NIfTI-1");
+        }
+    }
+
+    bool swapped() const { return swapped_; }
+
+    template <class T> T at(std::int64_t byte) const {
+        std::array<std::byte, sizeof(T)> bytes{};
+        std::copy_n(head_.begin() + byte, sizeof(T), bytes.begin());
+        if (swapped_) {
+            swap_bytes(bytes.data(), 1, std::int64_t{sizeof(T)});
+        }
+        T value{};
+        std::memcpy(&value, bytes.data(), sizeof(T));
+        return value;
+    }
+
+    std::string_view magic() const {
+        return {reinterpret_cast<const char*>(head_.data()) + magic_at, 4};
+    }
+
+  private:
+    const std::array<std::byte, nifti_header_bytes>& head_;
+    bool swapped_ = false;
+};
+
+void check_magic(const Fields& fields, const std::string& file) {
+    if (fields.magic() == "ni1\0"sv) {
+        refuse(file, magic_at, "its elements are in another file, a .img",
+               "Join the two in a .nii file first, as with fslchfiletype NIFTI");
+    }
+    if (fields.magic() != "n+1\0"sv) {
+        refuse(file, magic_at, "the magic is not \"n+1\", as that of a .nii file",
+               "Name a NIfTI-1 file; one of the older Analyze format is none");
+    }
+}
+
+std::vector<std::int64_t> shape_of(const Fields& fields, const std::string& file) {
+    const auto axes = fields.at<std::int16_t>(dim_at);
+    if (axes < 1 || axes > 7) {
+        refuse(file, dim_at, "dim[0] is " + std::to_string(axes) + ", and there are 1 to 7 axes");
+    }
+    std::vector<std::int64_t> shape;
+    for (std::int64_t axis = axes; axis >= 1; --axis) {
+        const std::int64_t byte = dim_at + 2 * axis;
+        const auto extent = fields.at<std::int16_t>(byte);
+        if (extent < 1) {
+            refuse(file, byte,
+                   "dim[" + std::to_string(axis) + "] is " + std::to_string(extent) +
+                       ", and must be 1 or more");
+        }
+        shape.push_back(extent);
+    }
+    return shape;
+}
+
+ElementType type_of(const Fields& fields, const std::string& file) {
+    struct Code {
+        std::int16_t code;
+        ElementType type;
+    };
+    static constexpr std::array codes = {
+        Code{2, ElementType::uint8},    Code{4, ElementType::int16},
+        Code{8, ElementType::int32},    Code{16, ElementType::float32},
+        Code{64, ElementType::float64}, Code{256, ElementType::int8},
+        Code{512, ElementType::uint16}, Code{768, ElementType::uint32},
+        Code{1024, ElementType::int64}, Code{1280, ElementType::uint64},
+    };
+    const auto code = fields.at<std::int16_t>(datatype_at);
+    const auto* found = std::find_if(codes.begin(), codes.end(),
+                                     [&](const Code& each) { return each.code == code; });
+    if (found == codes.end()) {
+        refuse(file, datatype_at,
+               "datatype is " + std::to_string(code) + ", which is none of the ten types",
+               "Supported are " + element_type_names());
+    }
+    const auto bits = fields.at<std::int16_t>(bitpix_at);
+    if (bits != 8 * size_of(found->type)) {
+        refuse(file, bitpix_at,
+               "bitpix is " + std::to_string(bits) + ", and an element of datatype " +
+                   std::to_string(code) + " has " + std::to_string(8 * size_of(found->type)) +
+                   " bits");
+    }
+    return found->type;
+}
+
+std::int64_t offset_of(const Fields& fields, const std::string& file) {
+    const auto offset = fields.at<float>(vox_offset_at);
+    constexpr float beyond = 0x1p62F;
+    if (offset == 0) {
+        return least_offset; // as some programs leave it
+    }
+    if (!(offset >= least_offset && offset < beyond) || offset != std::floor(offset)) {
+        refuse(file, vox_offset_at,
+               "vox_offset is " + std::to_string(offset) +
+                   ", and must be a whole number of at least 352");
+    }
+    return static_cast<std::int64_t>(offset);
+}
+
+std::optional<Scale> scale_of(const Fields& fields, const std::string& file) {
+    const Scale scale{fields.at<float>(slope_at), fields.at<float>(intercept_at)};
+    if (scale.slope == 0 || std::isnan(scale.slope)) {
+        return std::nullopt; // none, says the format
+    }
+    if (!std::isfinite(scale.slope) || !std::isfinite(scale.intercept)) {
+        refuse(file, std::isfinite(scale.slope) ? intercept_at : slope_at,
+               "scl_slope is " + std::to_string(scale.slope) + " and scl_inter " +
+                   std::to_string(scale.intercept));
+    }
+    return scale.slope == 1 && scale.intercept == 0 ? std::nullopt : std::optional(scale);
+}
+
+} // namespace
+
+DenseLayout parse_nifti(const std::array<std::byte, nifti_header_bytes>& head,
+                        const std::string& file) {
+    const Fields fields(head, file);
+    check_magic(fields, file);
+    DenseLayout layout;
+    layout.array.shape = shape_of(fields, file);
+    layout.array.type = type_of(fields, file);
+    layout.offset = offset_of(fields, file);
+    layout.scale = scale_of(fields, file);
+    layout.bytes =
+        fields.swapped() ? DenseLayout::Bytes::big_endian : DenseLayout::Bytes::little_endian;
+    layout.storage = "NIfTI-1";
+    if (layout.scale) {
+        layout.notes.push_back(
+            format_error({"the elements are scaled", file,
+                          "they are stored as " + std::string(name_of(layout.array.type)) +
+                              " with scl_slope " + std::to_string(layout.scale->slope) +
+                              " and scl_inter " + std::to_string(layout.scale->intercept),
+                          "They are read as scl_slope * stored + scl_inter, in float64"}));
+    }
+    check_readable_shape(layout.array, file, what);
+    return layout;
+}
+
+std::unique_ptr<RowReader> open_nifti_reader(const std::string& file, int threads) {
+    std::unique_ptr<ByteSource> source =
+        file.ends_with(".gz") ? open_gzip_source(file) : open_plain_source(file);
+    std::array<std::byte, nifti_header_bytes> head{};
+    if (source->size() && *source->size() < nifti_header_bytes) {
+        refuse(file, *source->size(), "it ends there, within its header of 348 bytes");
+    }
+    source->read(0, nifti_header_bytes, head.data());
+    DenseLayout layout = parse_nifti(head, file);
+    return open_dense_rows(std::move(source), file, what, std::move(layout), threads);
+}
+
+} // namespace runner

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/formats/png_reader.hpp"
+
+#include "base/error.hpp"
+#include "base/printable.hpp"
+#include "io/files/file.hpp"
+#include "io/files/outside_files.hpp"
+#include "io/rows/row_geometry.hpp"
+
+#include <algorithm>
+#include <csetjmp>
+#include <new>
+#include <optional>
+#include <vector>
+
+#include <png.h>
+
+namespace runner {
+namespace {
+
+constexpr const char* what = "cannot read the picture";
+
+/// libpng reading a file line by line.
+class PngLines {
+  public:
+    explicit PngLines(const std::string& file) : file_(file, File::Mode::read) {
+        png_ = png_create_read_struct(PNG_LIBPNG_VER_STRING, this, fail, ignore);
+        info_ = png_ == nullptr ? nullptr : png_create_info_struct(png_);
+        if (info_ == nullptr) {
+            png_destroy_read_struct(&png_, nullptr, nullptr);
+            throw out_of_host_memory();
+        }
+        try {
+            guarded([&] {
+                png_set_user_limits(png_, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
+                png_set_read_fn(png_, this, take);
+                png_read_info(png_, info_);
+                png_set_packing(png_);
+                png_set_swap(png_);
+            });
+        } catch (...) {
+            png_destroy_read_struct(&png_, &info_, nullptr);
+            throw;
+        }
+    }
+    PngLines(const PngLines&) = delete;
+    PngLines& operator=(const PngLines&) = delete;
+    ~PngLines() { png_destroy_read_struct(&png_, &info_, nullptr); }
+
+    std::int64_t width() const { return png_get_image_width(png_, info_); }
+    std::int64_t height() const { return png_get_image_height(png_, info_); }
+    int bits() const { return png_get_bit_depth(png_, info_); }
+    int kind() const { return png_get_color_type(png_, info_); }
+    bool interlaced() const { return png_get_interlace_type(png_, info_) != PNG_INTERLACE_NONE; }
+
+    /// The number of the line that read() gives next.
+    std::int64_t next() const { return next_; }
+
+    void read(std::byte* line) {
+        guarded([&] { png_read_row(png_, reinterpret_cast<png_bytep>(line), nullptr); });
+        ++next_;
+        if (next_ == height()) {
+            guarded([&] { png_read_end(png_, nullptr); }); // with the last checksum
+        }
+    }
+
+  private:
+    /// `call` owns nothing: a failure jumps over its end.
+    template <class Call> void guarded(const Call& call) {
+        if (setjmp(png_jmpbuf(png_)) != 0) {
+            throw Error(ExitCode::input, {what, file_.path() + ", line " + std::to_string(next_),
+                                          "libpng says: " + printable(failure_),
+                                          "The file may be damaged: get it again"});
+        }
+        call();
+    }
+
+    [[noreturn]] static void fail(png_structp png, png_const_charp message) {
+        auto* lines = static_cast<PngLines*>(png_get_error_ptr(png));
+        try {
+            lines->failure_ = message;
+        } catch (const std::bad_alloc&) {
+            lines->failure_.clear();
+        }
+        png_longjmp(png, 1);
+    }
+
+    static void ignore(png_structp /*png*/, png_const_charp /*message*/) {}
+
+    static void take(png_structp png, png_bytep to, std::size_t count) {
+        auto* lines = static_cast<PngLines*>(png_get_io_ptr(png));
+        if (!lines->fill(reinterpret_cast<std::byte*>(to), static_cast<std::int64_t>(count))) {
+            png_error(png, "the file ends too soon, or cannot be read");
+        }
+    }
+
+    bool fill(std::byte* to, std::int64_t count) noexcept {
+        try {
+            while (count > 0) {
+                if (used_ == std::ssize(buffer_)) {
+                    refill();
+                }
+                const std::int64_t part = std::min(count, std::ssize(buffer_) - used_);
+                std::copy_n(buffer_.data() + used_, part, to);
+                used_ += part;
+                to += part;
+                count -= part;
+            }
+            return true;
+        } catch (const std::exception&) {
+            return false;
+        }
+    }
+
+    void refill() {
+        constexpr std::int64_t buffer_bytes = 256 << 10;
+        const std::int64_t there = std::clamp<std::int64_t>(file_.size() - taken_, 1, buffer_bytes);
+        buffer_.resize(static_cast<std::size_t>(there));
+        used_ = there; // until they are there
+        file_.read(taken_, there, buffer_.data());
+        taken_ += there;
+        used_ = 0;
+    }
+
+    File file_;
+    std::string failure_;
+    std::vector<std::byte> buffer_;
+    std::int64_t used_ = 0;
+    std::int64_t taken_ = 0;
+    std::int64_t next_ = 0;
+    png_structp png_ = nullptr;
+    png_infop info_ = nullptr;
+};
+
+class PngReader final : public RowReader {
+  public:
+    explicit PngReader(const std::string& file) : file_(file) {
+        check_regular_file(file, what);
+        lines_.emplace(file);
+        check();
+        const bool colour = lines_->kind() == PNG_COLOR_TYPE_RGB;
+        info_.array = {lines_->bits() == 16 ? ElementType::uint16 : ElementType::uint8,
+                       {lines_->height(), lines_->width()}};
+        if (colour) {
+            info_.array.shape.push_back(3);
+            info_.channels = 3;
+        }
+        info_.storage = "png";
+        info_.stored_bytes = File(file, File::Mode::read).size();
+        if (lines_->kind() == PNG_COLOR_TYPE_PALETTE) {
+            info_.notes.push_back(format_error({"the elements are no brightness", file,
+                                                "they are numbers of a palette's colours",
+                                                "They are taken as they are stored"}));
+        }
+        line_bytes_ = lines_->width() * (colour ? 3 : 1) * size_of(info_.array.type);
+        line_.resize(static_cast<std::size_t>(line_bytes_));
+    }
+
+    const DatasetInfo& info() const override { return info_; }
+
+    void read(std::int64_t first, std::int64_t rows, std::byte* to) override {
+        check_rows(info_.array, first, rows);
+        const std::int64_t row = row_bytes(info_.array);
+        const std::int64_t end = (first + rows) * row;
+        for (std::int64_t at = first * row; at < end;) {
+            const std::int64_t within = at % line_bytes_;
+            const std::int64_t count = std::min(end - at, line_bytes_ - within);
+            std::copy_n(line(at / line_bytes_) + within, count, to);
+            to += count;
+            at += count;
+        }
+    }
+
+  private:
+    void check() const {
+        const int kind = lines_->kind();
+        std::string why;
+        if ((kind & PNG_COLOR_MASK_ALPHA) != 0) {
+            why = "it is partly transparent";
+        } else if (lines_->interlaced()) {
+            why = "it is interlaced";
+        }
+        if (!why.empty()) {
+            throw Error(ExitCode::input, {what, file_, why, "Save it without that"});
+        }
+    }
+
+    /// The line's bytes, until the next is asked for.
+    const std::byte* line(std::int64_t number) {
+        if (number < lines_->next() - 1) {
+            lines_.emplace(file_);
+        }
+        while (lines_->next() <= number) {
+            lines_->read(line_.data());
+        }
+        return line_.data();
+    }
+
+    std::string file_;
+    std::optional<PngLines> lines_;
+    DatasetInfo info_;
+    std::int64_t line_bytes_ = 0;
+    std::vector<std::byte> line_;
+};
+
+} // namespace
+
+std::unique_ptr<RowReader> open_png_reader(const std::string& file, int /*threads*/) {
+    return std::make_unique<PngReader>(file);
+}
+
+} // namespace runner

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/formats/tiff_handle.hpp"
+
+#include "base/printable.hpp"
+#include "base/sizes.hpp"
+#include "io/files/outside_files.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdarg>
+#include <cstdio>
+#include <exception>
+
+#include <tiffio.h>
+
+namespace runner {
+namespace {
+
+constexpr const char* what = "cannot read the TIFF file";
+
+[[noreturn]] void refuse(const std::string& where, const std::string& why) {
+    std::string said = printable(why);
+    while (said.ends_with('.')) {
+        said.pop_back();
+    }
+    throw Error(ExitCode::input,
+                {what, where, said, "The file may be damaged: get it again, or see tiffinfo"});
+}
+
+} // namespace
+
+/// What libtiff calls. No exception passes through its C code: it is kept as text.
+struct TiffHandle::Calls {
+    static TiffHandle& of(thandle_t handle) { return *static_cast<TiffHandle*>(handle); }
+
+    static tmsize_t read(thandle_t handle, void* to, tmsize_t bytes) {
+        TiffHandle& tiff = of(handle);
+        try {
+            const std::int64_t there =
+                std::clamp<std::int64_t>(tiff.file_.size() - tiff.position_, 0, bytes);
+            tiff.file_.read(tiff.position_, there, static_cast<std::byte*>(to));
+            tiff.position_ += there;
+            return there;
+        } catch (const std::exception& error) {
+            keep(tiff.complaint_, error.what());
+            return -1;
+        }
+    }
+
+    static tmsize_t write(thandle_t /*handle*/, void* /*from*/, tmsize_t /*bytes*/) { return -1; }
+
+    static toff_t seek(thandle_t handle, toff_t offset, int from) {
+        TiffHandle& tiff = of(handle);
+        const auto to = static_cast<std::int64_t>(offset);
+        switch (from) {
+        case SEEK_CUR: tiff.position_ += to; break;
+        case SEEK_END: tiff.position_ = static_cast<std::int64_t>(size(handle)) + to; break;
+        default: tiff.position_ = to;
+        }
+        return static_cast<toff_t>(tiff.position_);
+    }
+
+    static int close(thandle_t /*handle*/) { return 0; }
+
+    static toff_t size(thandle_t handle) {
+        TiffHandle& tiff = of(handle);
+        try {
+            return static_cast<toff_t>(tiff.file_.size());
+        } catch (const std::exception& error) {
+            keep(tiff.complaint_, error.what());
+            return 0;
+        }
+    }
+
+    static int complain(TIFF* /*tiff*/, void* handle, const char* /*module*/, const char* format,
+                        va_list arguments) {
+        keep(of(handle).complaint_, formatted(format, arguments).data());
+        return 1;
+    }
+
+    static int warn(TIFF* /*tiff*/, void* handle, const char* /*module*/, const char* format,
+                    va_list arguments) {
+        keep(of(handle).warning_, formatted(format, arguments).data());
+        return 1;
+    }
+
+    static std::array<char, 512> formatted(const char* format, va_list arguments) {
+        std::array<char, 512> text{};
+        (void)std::vsnprintf(text.data(), text.size(), format, arguments);
+        return text;
+    }
+
+    /// The first is the cause of those that follow.
+    static void keep(std::string& kept, const char* text) {
+        try {
+            if (kept.empty()) {
+                kept = text;
+            }
+        } catch (const std::bad_alloc&) {
+            kept.clear();
+        }
+    }
+};
+
+TiffHandle::TiffHandle(const std::string& file) : file_(file, File::Mode::read) {
+    check_regular_file(file, what);
+    TIFFOpenOptions* options = TIFFOpenOptionsAlloc();
+    if (options == nullptr) {
+        throw out_of_host_memory();
+    }
+    TIFFOpenOptionsSetMaxSingleMemAlloc(options, GiB);
+    TIFFOpenOptionsSetErrorHandlerExtR(options, Calls::complain, this);
+    TIFFOpenOptionsSetWarningHandlerExtR(options, Calls::warn, this);
+    // "m": not by mapping, where a file that gets shorter would end the program.
+    tiff_ = TIFFClientOpenExt(file.c_str(), "rm", this, Calls::read, Calls::write, Calls::seek,
+                              Calls::close, Calls::size, nullptr, nullptr, options);
+    TIFFOpenOptionsFree(options);
+    if (tiff_ == nullptr) {
+        fail(file, "libtiff does not say why");
+    }
+}
+
+TiffHandle::~TiffHandle() {
+    if (tiff_ != nullptr) {
+        TIFFClose(tiff_);
+    }
+}
+
+std::uint32_t TiffHandle::number(std::uint32_t tag) const {
+    std::uint32_t value = 0;
+    return TIFFGetFieldDefaulted(tiff_, tag, &value) == 1 ? value : 0;
+}
+
+std::uint16_t TiffHandle::short_number(std::uint32_t tag) const {
+    std::uint16_t value = 0;
+    return TIFFGetFieldDefaulted(tiff_, tag, &value) == 1 ? value : std::uint16_t{0};
+}
+
+void TiffHandle::fail(const std::string& where, const std::string& why) const {
+    refuse(where, complaint_.empty() ? why : "libtiff says: " + complaint_);
+}
+
+void TiffHandle::refuse_guesses(const std::string& where) const {
+    if (!warning_.empty()) {
+        refuse(where, "libtiff warns: " + warning_);
+    }
+}
+
+} // namespace runner

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "io/files/file.hpp"
+
+#include <cstdint>
+#include <string>
+
+struct tiff;
+
+namespace runner {
+
+/// A TIFF file opened for reading by libtiff, which reads it through `File`. What libtiff or the
+/// storage complain of becomes an Error. libtiff's warnings are kept for refuse_guesses(). No
+/// single piece of memory that it takes is larger than 1 GiB.
+class TiffHandle {
+  public:
+    /// At its first page. @throws Error (input).
+    explicit TiffHandle(const std::string& file);
+    TiffHandle(const TiffHandle&) = delete;
+    TiffHandle& operator=(const TiffHandle&) = delete;
+    ~TiffHandle();
+
+    tiff* get() const { return tiff_; }
+    const File& file() const { return file_; }
+
+    /// A tag of the page, or its default; 0 where it has none.
+    std::uint32_t number(std::uint32_t tag) const;
+    std::uint16_t short_number(std::uint32_t tag) const;
+
+    /// @throws Error (input): at `where`, what was complained of last, or where nothing was, `why`.
+    [[noreturn]] void fail(const std::string& where, const std::string& why) const;
+
+    /// Forgets complaints and warnings: a call follows whose failure fail() is to explain.
+    void clear() {
+        complaint_.clear();
+        warning_.clear();
+    }
+
+    /// To be called after elements were unpacked. libtiff only warns where it drops or makes up
+    /// elements ("Discarding 3 bytes", "Corrupt JPEG data"), and goes on.
+    /// @throws Error (input) at `where` if it has warned since clear().
+    void refuse_guesses(const std::string& where) const;
+
+  private:
+    struct Calls;
+
+    File file_;
+    std::int64_t position_ = 0;
+    std::string complaint_;
+    std::string warning_;
+    tiff* tiff_ = nullptr;
+};
+
+} // namespace runner

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/formats/tiff_pages.hpp"
+
+#include "base/error.hpp"
+#include "io/rows/dense_rows.hpp"
+
+#include <charconv>
+#include <optional>
+#include <string_view>
+
+#include <tiffio.h>
+
+namespace runner {
+namespace {
+
+constexpr const char* what = "cannot read the TIFF file";
+
+[[noreturn]] void refuse(const std::string& where, const std::string& why,
+                         const std::string& try_this) {
+    throw Error(ExitCode::input, {what, where, why, try_this});
+}
+
+std::optional<ElementType> element_type_of(unsigned format, unsigned bits) {
+    switch (format) {
+    case SAMPLEFORMAT_UINT:
+    case SAMPLEFORMAT_VOID: return element_type("uint" + std::to_string(bits));
+    case SAMPLEFORMAT_INT: return element_type("int" + std::to_string(bits));
+    case SAMPLEFORMAT_IEEEFP: return element_type("float" + std::to_string(bits));
+    default: return std::nullopt;
+    }
+}
+
+std::string compression_name(std::uint16_t scheme) {
+    const TIFFCodec* codec = TIFFFindCODEC(scheme);
+    return codec == nullptr ? std::to_string(scheme) : codec->name;
+}
+
+/// Of volumes libtiff 4.5 finds the tiles of all slices, but the strips of the first slice only,
+/// and takes every tile for one slice deep.
+void set_depth(const TiffHandle& tiff, TiffPages& page, const std::string& where) {
+    page.depth = tiff.number(TIFFTAG_IMAGEDEPTH);
+    if (page.depth < 1) {
+        refuse(where, "its ImageDepth is 0", "Make it again: it has no slices");
+    }
+    const std::uint32_t tile_depth = tiff.number(TIFFTAG_TILEDEPTH);
+    const bool in_strips = page.storage == "strips";
+    if (in_strips ? page.depth > 1 : tile_depth != 1) {
+        refuse(where,
+               "it is a volume of " + std::to_string(page.depth) + " slices (ImageDepth) " +
+                   (in_strips ? "in strips" : "in tiles of " + std::to_string(tile_depth)) +
+                   ", which libtiff cannot read",
+               "Save it with a page for each slice, as "
+               "tifffile.imwrite(NEW, tifffile.imread(OLD)) does in Python");
+    }
+}
+
+/// The page that the handle is at.
+TiffPages page_of(const TiffHandle& tiff, const std::string& where) {
+    TiffPages page;
+    page.width = tiff.number(TIFFTAG_IMAGEWIDTH);
+    page.height = tiff.number(TIFFTAG_IMAGELENGTH);
+    const unsigned bits = tiff.short_number(TIFFTAG_BITSPERSAMPLE);
+    const std::optional<ElementType> type =
+        element_type_of(tiff.short_number(TIFFTAG_SAMPLEFORMAT), bits);
+    if (!type) {
+        refuse(where,
+               "its elements have " + std::to_string(bits) + " bits, in the sample format " +
+                   std::to_string(tiff.short_number(TIFFTAG_SAMPLEFORMAT)),
+               "Supported are " + element_type_names());
+    }
+    page.type = *type;
+    page.samples = tiff.short_number(TIFFTAG_SAMPLESPERPIXEL);
+    const bool together = tiff.short_number(TIFFTAG_PLANARCONFIG) == PLANARCONFIG_CONTIG;
+    if (page.samples != 1 && (page.samples != 3 || !together)) {
+        refuse(where,
+               "it has " + std::to_string(page.samples) + " samples a pixel" +
+                   (together ? "" : ", each in a plane of its own"),
+               "Make it grey, or red, green and blue without transparency");
+    }
+    const std::uint16_t scheme = tiff.short_number(TIFFTAG_COMPRESSION);
+    page.compression = compression_name(scheme);
+    if (TIFFIsCODECConfigured(scheme) != 1) {
+        refuse(where, "its compression, " + page.compression + ", is unknown to this libtiff",
+               "Save it with another compression");
+    }
+    page.storage = TIFFIsTiled(tiff.get()) != 0 ? "tiles" : "strips";
+    set_depth(tiff, page, where);
+    return page;
+}
+
+std::string page_text(const TiffPages& page) {
+    return std::string(name_of(page.type)) + " " + shape_text(page.array().shape);
+}
+
+/// How many images ImageJ says that there are; 1 where it says nothing.
+std::int64_t images_of(const TiffHandle& tiff) {
+    const char* text = nullptr;
+    if (TIFFGetField(tiff.get(), TIFFTAG_IMAGEDESCRIPTION, &text) != 1 || text == nullptr) {
+        return 1;
+    }
+    const std::string_view description(text);
+    const std::size_t at = description.find("\nimages=");
+    std::int64_t images = 1;
+    if (description.starts_with("ImageJ=") && at != std::string_view::npos) {
+        constexpr std::size_t key = 8;
+        (void)std::from_chars(description.data() + at + key,
+                              description.data() + description.size(), images);
+    }
+    return images;
+}
+
+/// What its pixels mean, where that is not brightness.
+void note_meaning(const TiffHandle& tiff, TiffPages& pages) {
+    const char* meaning = nullptr;
+    switch (tiff.short_number(TIFFTAG_PHOTOMETRIC)) {
+    case PHOTOMETRIC_MINISWHITE: meaning = "0 means white"; break;
+    case PHOTOMETRIC_PALETTE: meaning = "they are numbers of colours"; break;
+    default: return;
+    }
+    pages.notes.push_back(format_error({"the elements are no brightness", tiff.file().path(),
+                                        meaning, "They are taken as they are stored"}));
+}
+
+} // namespace
+
+ArrayInfo TiffPages::array() const {
+    ArrayInfo array{type, {height, width}};
+    if (depth > 1) {
+        array.shape.insert(array.shape.begin(), depth);
+    }
+    if (pages() > 1) {
+        array.shape.insert(array.shape.begin(), pages());
+    }
+    if (samples > 1) {
+        array.shape.push_back(samples);
+    }
+    return array;
+}
+
+TiffPages list_tiff_pages(TiffHandle& tiff) {
+    const std::string& file = tiff.file().path();
+    TiffPages pages;
+    std::int64_t reduced = 0;
+    std::int64_t images = 1;
+    for (std::int64_t number = 0;; ++number) {
+        const std::string where = file + ", page " + std::to_string(number);
+        if ((tiff.number(TIFFTAG_SUBFILETYPE) & FILETYPE_REDUCEDIMAGE) != 0) {
+            ++reduced;
+        } else {
+            TiffPages page = page_of(tiff, where);
+            check_readable_shape(page.array(), where, what);
+            if (pages.offsets.empty()) {
+                images = images_of(tiff);
+                pages = page;
+                note_meaning(tiff, pages);
+            } else if (page.array() != ArrayInfo{pages.type, page.array().shape} ||
+                       page.width != pages.width || page.height != pages.height ||
+                       page.depth != pages.depth || page.samples != pages.samples) {
+                refuse(where, "it is " + page_text(page) + ", and the first page is not",
+                       "Split the file into such of like pages, as with tiffsplit");
+            }
+            pages.offsets.push_back(TIFFCurrentDirOffset(tiff.get()));
+        }
+        if (TIFFLastDirectory(tiff.get()) != 0) {
+            break;
+        }
+        tiff.clear();
+        if (TIFFReadDirectory(tiff.get()) != 1) {
+            tiff.fail(file + ", page " + std::to_string(number + 1), "it cannot be read");
+        }
+    }
+    if (pages.offsets.empty()) {
+        refuse(file, "it has no page but reduced ones", "Name a file with a whole image");
+    }
+    if (reduced > 0) {
+        pages.notes.push_back(
+            format_error({"reduced images are left out", file,
+                          std::to_string(reduced) + " of its pages are such", ""}));
+    }
+    if (std::ssize(pages.offsets) == 1 && images > 1 && pages.depth == 1) {
+        pages.hidden_pages = images - 1;
+    }
+    check_readable_shape(pages.array(), file, what);
+    return pages;
+}
+
+} // namespace runner

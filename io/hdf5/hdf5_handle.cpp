@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/hdf5/hdf5_handle.hpp"
+
+#include "io/hdf5/zstd_filter.hpp"
+
+namespace runner {
+namespace {
+
+herr_t keep_innermost(unsigned position, const H5E_error2_t* entry, void* text) {
+    if (position == 0 && entry->desc != nullptr) {
+        *static_cast<std::string*>(text) = entry->desc;
+    }
+    return 0;
+}
+
+bool start_library() {
+    // A program that used HDF5 before has its own handler by now; that is no fault of ours.
+    (void)H5dont_atexit();
+    (void)H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+    register_zstd_filter();
+    return true;
+}
+
+} // namespace
+
+void start_hdf5() {
+    [[maybe_unused]] static const bool library = start_library();
+    [[maybe_unused]] thread_local const bool thread =
+        H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr) >= 0;
+}
+
+std::string hdf5_error_text() {
+    std::string text;
+    (void)H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_innermost, &text);
+    (void)H5Eclear2(H5E_DEFAULT); // a thread that ends does not give its texts back
+    // The system's own words stand in the middle of a long line of numbers.
+    constexpr std::string_view mark = "error message = '";
+    if (const auto begin = text.find(mark); begin != std::string::npos) {
+        const auto from = begin + mark.size();
+        text = text.substr(from, text.find('\'', from) - from);
+    }
+    return text.empty() ? "HDF5 gives no reason" : text;
+}
+
+std::string newer_format_remedy(const std::string& reason) {
+    if (reason.find("version number") == std::string::npos &&
+        reason.find("unknown version") == std::string::npos) {
+        return "";
+    }
+    unsigned major = 0;
+    unsigned minor = 0;
+    unsigned release = 0;
+    (void)H5get_libversion(&major, &minor, &release);
+    return "A newer HDF5 wrote it in a format that HDF5 " + std::to_string(major) + "." +
+           std::to_string(minor) + "." + std::to_string(release) +
+           ", used here, cannot read; or it is damaged. Rewrite it with the newer HDF5: h5repack "
+           "--low=0 --high=2 -f GZIP=1 FILE NEW.h5, or write it with h5py.File(NAME, \"w\", "
+           "libver=(\"earliest\", \"v110\"))";
+}
+
+void throw_hdf5(ExitCode code, std::string what, std::string where, std::string try_this) {
+    std::string reason = hdf5_error_text();
+    if (std::string remedy = newer_format_remedy(reason); !remedy.empty()) {
+        try_this = std::move(remedy);
+    }
+    throw Error(code, {std::move(what), std::move(where), std::move(reason), std::move(try_this)});
+}
+
+} // namespace runner

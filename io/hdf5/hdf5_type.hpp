@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "base/array_info.hpp"
+#include "io/hdf5/hdf5_handle.hpp"
+
+#include <optional>
+#include <string>
+
+#include <hdf5.h>
+
+namespace runner {
+
+/// HDF5's type for numbers in memory and in files that we write; owned by HDF5.
+hid_t hdf5_type(ElementType type);
+
+/// HDF5's type for the array's elements in memory and in files that we write, whatever they are.
+TypeHandle memory_type(const ArrayInfo& array);
+
+/// The element type that holds every value of `type`, if it is
+/// * an integer or IEEE number of 1, 2, 4 or 8 bytes of either byte order;
+/// * a compound of two float32 or float64 that are called r and i, re and im, or real and imag;
+/// * anything else of 1, 2, 4, 8 or 16 bytes without references and parts of any length: a bytes
+///   type. Arrays alone are none, which numpy takes for axes of the dataset.
+std::optional<ElementType> element_type_of(hid_t type);
+
+/// What memory_type() needs to know of elements of `type`, which element_type_of() says are
+/// `element`: nothing of numbers. Complex numbers are stored in this machine's byte order, bytes as
+/// they are.
+StoredType stored_type_of(hid_t type, ElementType element);
+
+/// Whether `type` is stored as the array's elements are in memory; of numbers, but for the order of
+/// their bytes.
+bool is_plain(hid_t type, const ArrayInfo& array);
+
+/// "big-endian int32", "string of 12 bytes", "compound of 2 members {a: int8, b: int8}": for
+/// people, all printable. Two types of one text hold the same.
+std::string describe_type(hid_t type);
+
+} // namespace runner

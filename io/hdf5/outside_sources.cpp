@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/hdf5/outside_sources.hpp"
+
+#include "io/hdf5/source_names.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <set>
+#include <system_error>
+
+namespace runner {
+namespace {
+
+constexpr std::size_t listed_sources = 5;
+
+[[noreturn]] void complain(const std::set<std::string>& missing, const std::string& where) {
+    std::string list;
+    std::size_t shown = 0;
+    for (const std::string& source : missing) {
+        if (++shown > listed_sources) {
+            list += ", and " + std::to_string(missing.size() - listed_sources) + " more";
+            break;
+        }
+        list += (list.empty() ? "" : ", ") + source;
+    }
+    throw Error(ExitCode::input,
+                {"cannot read the dataset", where,
+                 "other files that hold its elements are missing: " + list,
+                 "Put them where the dataset looks for them, or copy it whole (h5repack)"});
+}
+
+/// The places where HDF5 looks for a virtual dataset's source.
+bool is_there(const std::filesystem::path& source, const std::filesystem::path& folder) {
+    std::error_code ignored;
+    if (std::filesystem::exists(source, ignored) ||
+        std::filesystem::exists(folder / source, ignored)) {
+        return true;
+    }
+    return source.is_absolute() && std::filesystem::exists(folder / source.filename(), ignored);
+}
+
+std::set<std::string> missing_virtual(const PropertyHandle& creation, const std::string& file) {
+    std::set<std::string> missing;
+    const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+    for (const auto& [name, dataset] : virtual_sources(creation)) {
+        // "." is the file itself; a name with %b stands for a series that may grow.
+        if (name != "." && name.find('%') == std::string::npos && !is_there(name, folder)) {
+            missing.insert(name);
+        }
+    }
+    return missing;
+}
+
+std::set<std::string> missing_external(const PropertyHandle& creation) {
+    std::set<std::string> missing;
+    for (const ExternalSource& source : external_sources(creation)) {
+        std::error_code failure;
+        const std::uintmax_t size = std::filesystem::file_size(source.file, failure);
+        if (failure) {
+            missing.insert(source.file);
+        } else if (source.bytes && size < source.offset + *source.bytes) {
+            missing.insert(source.file + " (has " + std::to_string(size) + " of " +
+                           std::to_string(source.offset + *source.bytes) + " bytes)");
+        }
+    }
+    return missing;
+}
+
+} // namespace
+
+void check_outside_sources(const PropertyHandle& creation, const std::string& file,
+                           const std::string& where) {
+    const bool is_virtual = H5Pget_layout(creation.get()) == H5D_VIRTUAL;
+    const auto missing = is_virtual ? missing_virtual(creation, file) : missing_external(creation);
+    if (!missing.empty()) {
+        complain(missing, where);
+    }
+}
+
+} // namespace runner

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "io/hdf5/hdf5_handle.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace runner {
+
+/// The files and datasets that a virtual dataset takes its elements from, each pair once, as the
+/// file names them: "." is the dataset's own file, %b stands for a number in a series. None for
+/// other storage.
+std::vector<std::pair<std::string, std::string>> virtual_sources(const PropertyHandle& creation);
+
+/// A file that holds elements of a dataset with external storage.
+struct ExternalSource {
+    std::string file;
+    std::uintmax_t offset = 0;
+    std::optional<std::uintmax_t> bytes; ///< nothing: up to its end
+};
+
+/// Those of a dataset, in order. None for other storage.
+std::vector<ExternalSource> external_sources(const PropertyHandle& creation);
+
+} // namespace runner

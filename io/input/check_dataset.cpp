@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/input/check_dataset.hpp"
+
+#include "io/formats/rows_format.hpp"
+#include "io/hdf5/hdf5_file.hpp"
+#include "io/hdf5/hdf5_type.hpp"
+#include "io/hdf5/source_names.hpp"
+#include "io/input/check_storage.hpp"
+#include "io/input/layout_of.hpp"
+#include "io/inspect/check_filters.hpp"
+#include "io/inspect/check_links.hpp"
+#include "io/inspect/inspect_dataset.hpp"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+namespace runner {
+namespace {
+
+constexpr const char* what = "cannot read the dataset";
+
+/// Virtual datasets made of virtual datasets, and so on.
+constexpr int deepest = 8;
+
+/// Larger chunks are not unpacked here.
+constexpr std::int64_t tried_chunk = 64 * MiB;
+
+void check_logical_size(const DatasetInfo& info, std::int64_t stored, const InputRules& rules,
+                        const std::string& where) {
+    const std::int64_t logical = byte_count(info.array);
+    const std::string size = "its elements have " + size_text(logical);
+    if (rules.max_logical_bytes && logical > *rules.max_logical_bytes) {
+        throw Error(ExitCode::input, {what, where,
+                                      size + ", and input.max_logical_bytes allows " +
+                                          size_text(*rules.max_logical_bytes),
+                                      "If that is right, set a larger input.max_logical_bytes"});
+    }
+    if (!rules.max_logical_bytes && logical - stored > most_unstored_bytes) {
+        throw Error(ExitCode::input,
+                    {what, where,
+                     size + " and the file stores " + size_text(stored) +
+                         " of them: the rest would read as its fill value",
+                     "If that is right, set input.max_logical_bytes (for a verb: --trust-input)"});
+    }
+}
+
+/// Has HDF5 read one element, for a crash of its filters or conversion to come here. What it says
+/// of it matters to no one: the run's own reading tells the rows.
+void try_first_element(const DatasetHandle& dataset, const DatasetInfo& info) {
+    if (!info.chunk.empty() && byte_count({info.array.type, info.chunk}) > tried_chunk) {
+        return;
+    }
+    const std::size_t axes = info.array.shape.size();
+    const std::vector<hsize_t> start(axes, 0);
+    const std::vector<hsize_t> count(axes, 1);
+    const hsize_t one = 1;
+    const SpaceHandle from(hdf5_must(H5Dget_space(dataset.get()), "H5Dget_space"));
+    hdf5_must(H5Sselect_hyperslab(from.get(), H5S_SELECT_SET, start.data(), nullptr, count.data(),
+                                  nullptr),
+              "H5Sselect_hyperslab");
+    const SpaceHandle to(hdf5_must(H5Screate_simple(1, &one, nullptr), "H5Screate_simple"));
+    const TypeHandle type = memory_type(info.array);
+    std::array<double, 2> room{}; // no element has more than 16 bytes
+    (void)H5Dread(dataset.get(), type.get(), to.get(), from.get(), H5P_DEFAULT, room.data());
+}
+
+/// A name of a virtual dataset's source with each %b as the number of the first and %% as %.
+std::string first_of_series(std::string name) {
+    for (std::size_t at = 0; (at = name.find('%', at)) != std::string::npos; ++at) {
+        name.replace(at, 2, name.substr(at, 2) == "%b" ? "0" : "%");
+    }
+    return name;
+}
+
+/// Bytes of a virtual dataset's elements that come from others.
+std::int64_t mapped_bytes(const PropertyHandle& creation, const DatasetInfo& info) {
+    const std::int64_t all = element_count(info.array);
+    std::int64_t mapped = 0;
+    std::size_t count = 0;
+    hdf5_must(H5Pget_virtual_count(creation.get(), &count), "H5Pget_virtual_count");
+    for (std::size_t i = 0; i < count; ++i) {
+        const SpaceHandle space(
+            hdf5_must(H5Pget_virtual_vspace(creation.get(), i), "H5Pget_virtual_vspace"));
+        const hssize_t points = H5Sget_select_npoints(space.get());
+        // Without a number (H5S_UNLIMITED): it grows with its sources.
+        mapped += points < 0 || points > all - mapped ? all - mapped : points;
+    }
+    return mapped * size_of(info.array.type);
+}
+
+class DatasetCheck {
+  public:
+    DatasetCheck(OutsideFiles outside, const InputRules& rules)
+        : outside_(std::move(outside)), rules_(rules) {}
+
+    DatasetLayout check(const std::string& file, const std::string& dataset, int depth) {
+        const std::string where = file_and_dataset(file, dataset);
+        if (depth > deepest || active_.contains(where)) {
+            throw Error(ExitCode::input, {what, where,
+                                          "virtual datasets lead to it through more than " +
+                                              std::to_string(deepest) + " others, or in a circle",
+                                          "Copy the dataset whole (h5repack)"});
+        }
+        if (!seen_.insert(where).second) {
+            return {}; // of a source that was checked before
+        }
+        active_.insert(where);
+        const FileHandle handle = open_hdf5(file);
+        check_links(handle, file, dataset, outside_);
+        const DatasetHandle opened = open_dataset(handle, file, dataset);
+        const PropertyHandle creation = creation_of(opened);
+        // The other files first: inspect_dataset() asks whether they are there.
+        check_sources(creation, file_of(opened), where, depth);
+        const DatasetInfo info = inspect_dataset(file, dataset);
+        check_filter_parameters(opened, creation, where);
+        CheckedStorage storage = check_storage(opened, creation, info, where, rules_.bad_chunks);
+        check_logical_size(info,
+                           info.storage == "virtual" ? mapped_bytes(creation, info) : storage.bytes,
+                           rules_, where);
+        DatasetLayout layout = layout_of(opened, info, std::move(storage.chunks));
+        layout.file = file;
+        layout.dataset = dataset;
+        if (layout.way == DatasetLayout::Way::hdf5) {
+            try_first_element(opened, info);
+        }
+        active_.erase(where);
+        return layout;
+    }
+
+  private:
+    void check_sources(const PropertyHandle& creation, const std::string& file,
+                       const std::string& where, int depth) {
+        const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
+        for (const ExternalSource& source : external_sources(creation)) {
+            // HDF5 takes these from the working directory.
+            (void)outside_.allowed(source.file, std::filesystem::current_path(), where);
+        }
+        for (const auto& [name, dataset] : virtual_sources(creation)) {
+            const std::string first = first_of_series(name);
+            const auto places = name == "." ? std::vector<std::filesystem::path>{file}
+                                            : outside_.allowed(first, folder, where);
+            // What is missing of a series may come yet; of others, inspect_dataset() tells it.
+            if (!places.empty() && dataset.find('%') == std::string::npos) {
+                (void)check(places.front().string(), dataset, depth + 1);
+            }
+        }
+    }
+
+    OutsideFiles outside_;
+    InputRules rules_;
+    std::set<std::string> seen_;
+    std::set<std::string> active_; ///< being checked now, each by way of the one before
+};
+
+} // namespace
+
+DatasetLayout check_dataset(const std::string& file, const std::string& dataset,
+                            const InputRules& rules) {
+    if (const RowsFormat* format = rows_format_of(file)) {
+        const DatasetInfo info = format->open(file, 1)->info();
+        // Four cells of sand to a byte, and nothing else that is told of and not there.
+        const bool packed = info.storage == sand_storage;
+        check_logical_size(info, packed ? byte_count(info.array) : info.stored_bytes, rules, file);
+        return {file, dataset, file, info, DatasetLayout::Way::format};
+    }
+    const FileHandle readable = open_hdf5(file); // what is not there is told before anything
+    return DatasetCheck(OutsideFiles(file, rules), rules).check(file, dataset, 0);
+}
+
+void check_way(const std::string& file, const std::string& dataset, const InputRules& rules) {
+    if (rows_format_of(file) != nullptr) {
+        return;
+    }
+    const FileHandle handle = open_hdf5(file);
+    if (!dataset.empty()) {
+        check_links(handle, file, dataset, OutsideFiles(file, rules));
+    }
+}
+
+void prepare_checks() {
+    start_hdf5();
+    (void)H5open(); // a failure comes again with the first check, which tells it
+}
+
+} // namespace runner

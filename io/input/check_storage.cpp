@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/input/check_storage.hpp"
+
+#include "io/files/file.hpp"
+#include "io/filters/unpacker.hpp"
+#include "io/hdf5/chunk_list.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <span>
+
+namespace runner {
+namespace {
+
+using BadChunks = InputRules::BadChunks;
+
+constexpr const char* what = "cannot read the dataset";
+constexpr const char* copy_again = "The file is damaged: copy it again, or make it again";
+
+/// HDF5 counts a chunk's bytes in 32 bits.
+constexpr std::int64_t largest_chunk = (std::int64_t{1} << 32) - 1;
+
+/// No deflate stream unpacks to more than so many times its bytes.
+constexpr std::uint64_t highest_deflate_ratio = 1032;
+
+/// The part of the file that addresses of the dataset's bytes count in.
+struct Extent {
+    std::uint64_t base = 0; ///< of address 0: behind a user block
+    std::uint64_t end = 0;  ///< of the file
+};
+
+/// Of the file that holds the dataset, which a link may have led to.
+Extent extent_of(const DatasetHandle& dataset) {
+    const FileHandle file(hdf5_must(H5Iget_file_id(dataset.get()), "H5Iget_file_id"));
+    const PropertyHandle creation(
+        hdf5_must(H5Fget_create_plist(file.get()), "H5Fget_create_plist"));
+    hsize_t block = 0;
+    hdf5_must(H5Pget_userblock(creation.get(), &block), "H5Pget_userblock");
+    return {block, static_cast<std::uint64_t>(File(file_of(dataset), File::Mode::read).size())};
+}
+
+[[noreturn]] void refuse(const std::string& where, const std::string& why) {
+    throw Error(ExitCode::input, {what, where, why, copy_again});
+}
+
+/// What stands against bytes at this place of the file; empty where nothing does.
+std::string range_objection(std::uint64_t address, std::uint64_t bytes, const Extent& extent) {
+    const std::uint64_t room = extent.end - std::min(extent.base, extent.end);
+    if (address <= room && bytes <= room - address) {
+        return "";
+    }
+    return std::to_string(bytes) + " bytes of it should begin at byte " +
+           std::to_string(extent.base + address) + ", and the file has " +
+           std::to_string(extent.end);
+}
+
+std::int64_t check_contiguous(const DatasetHandle& dataset, const DatasetInfo& info,
+                              const std::string& where) {
+    const haddr_t offset = H5Dget_offset(dataset.get());
+    const std::int64_t bytes = byte_count(info.array);
+    const Extent whole = extent_of(dataset);
+    // HDF5 adds the user block to its mark for no address too.
+    if (offset == HADDR_UNDEF || offset == HADDR_UNDEF + whole.base) {
+        return 0; // nothing was written: all of it reads as the fill value
+    }
+    if (info.stored_bytes != bytes) {
+        refuse(where, "its elements have " + std::to_string(bytes) + " bytes and " +
+                          std::to_string(info.stored_bytes) + " are stored");
+    }
+    // This one address HDF5 gives from the file's first byte.
+    const Extent extent{0, whole.end};
+    const auto against = range_objection(offset, static_cast<std::uint64_t>(bytes), extent);
+    if (!against.empty()) {
+        refuse(where, against);
+    }
+    return bytes;
+}
+
+/// What can be seen to be wrong with a chunk's size without unpacking it.
+std::string size_objection(const StoredChunk& chunk, const std::vector<Filter>& filters,
+                           std::int64_t chunk_bytes, BadChunks bad_chunks) {
+    const auto unpacked = static_cast<std::uint64_t>(chunk_bytes);
+    const auto was_applied = [&](std::size_t i) {
+        return i >= 32 || (chunk.skipped >> i & 1U) == 0;
+    };
+    bool packed = false;
+    for (std::size_t i = 0; i < filters.size(); ++i) {
+        packed = packed || was_applied(i);
+    }
+    const bool is_known = Unpacker::knows(filters);
+    const bool deflated =
+        packed && filters.back().id == H5Z_FILTER_DEFLATE && was_applied(filters.size() - 1);
+    if (chunk.bytes != 0 && (packed || chunk.bytes == unpacked) &&
+        (!is_known || chunk.bytes <= static_cast<std::uint64_t>(most_packed_bytes(chunk_bytes))) &&
+        (!deflated || bad_chunks == BadChunks::mark ||
+         chunk.bytes >= unpacked / highest_deflate_ratio)) {
+        return "";
+    }
+    return std::to_string(chunk.bytes) + " bytes of it are stored, which cannot be its " +
+           std::to_string(unpacked);
+}
+
+bool lies_within(std::span<const std::int64_t> start, std::span<const std::int64_t> shape) {
+    for (std::size_t axis = 0; axis < start.size(); ++axis) {
+        if (start[axis] < 0 || start[axis] >= shape[axis]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/// What is wrong when a reader looks the chunk up by its coordinates. A walk through the index, as
+/// list_chunks() makes it, also passes chunks with a damaged key, which a search does not find: for
+/// HDF5 these were never written.
+std::string search_objection(const DatasetHandle& dataset, const StoredChunk& chunk,
+                             std::span<const std::int64_t> start,
+                             std::span<const std::int64_t> shape) {
+    if (!lies_within(start, shape)) {
+        return ""; // no reader asks for it
+    }
+    const std::vector<hsize_t> offset(start.begin(), start.end());
+    hsize_t bytes = 0;
+    if (H5Dget_chunk_storage_size(dataset.get(), offset.data(), &bytes) < 0 ||
+        bytes != chunk.bytes) {
+        return "the index of chunks lists it, and a search of the index does not find it";
+    }
+    return "";
+}
+
+void check_overlaps(const ChunkList& list, const std::string& where) {
+    std::vector<std::size_t> order(list.chunks.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+        return list.chunks[a].address < list.chunks[b].address;
+    });
+    for (std::size_t i = 1; i < order.size(); ++i) {
+        const StoredChunk& before = list.chunks[order[i - 1]];
+        if (before.address + before.bytes > list.chunks[order[i]].address) {
+            refuse(where + ", chunks from " + shape_text(list.start_of(order[i - 1])) + " and " +
+                       shape_text(list.start_of(order[i])),
+                   "they lie over one another at byte " +
+                       std::to_string(list.chunks[order[i]].address));
+        }
+    }
+}
+
+/// The chunk's place in the grid and in the file; nothing for one beyond the array.
+std::optional<ChunkPlace> place_of(const StoredChunk& chunk, std::span<const std::int64_t> start,
+                                   const DatasetInfo& info, const Extent& extent,
+                                   const std::string& where) {
+    const std::vector<std::int64_t> counts = chunk_counts(info);
+    ChunkPlace place;
+    bool is_within = true;
+    for (std::size_t axis = 0; axis < start.size(); ++axis) {
+        const std::int64_t along = start[axis] / info.chunk[axis];
+        if (start[axis] < 0 || start[axis] % info.chunk[axis] != 0) {
+            refuse(where + ", chunk from " + shape_text(start),
+                   "no chunk of " + shape_text(info.chunk) + " begins there");
+        }
+        is_within = is_within && along < counts[axis];
+        place.index = is_within ? place.index * counts[axis] + along : 0;
+    }
+    place.offset = static_cast<std::int64_t>(extent.base + chunk.address);
+    place.bytes = static_cast<std::int64_t>(chunk.bytes);
+    place.skipped = chunk.skipped;
+    return is_within ? std::optional(place) : std::nullopt;
+}
+
+/// In the grid's order, each once.
+std::vector<ChunkPlace> places_of(const ChunkList& list, const DatasetInfo& info,
+                                  const Extent& extent, const std::string& where) {
+    std::vector<ChunkPlace> places;
+    places.reserve(list.chunks.size());
+    for (std::size_t i = 0; i < list.chunks.size(); ++i) {
+        if (const auto place = place_of(list.chunks[i], list.start_of(i), info, extent, where)) {
+            places.push_back(*place);
+        }
+    }
+    std::sort(places.begin(), places.end(),
+              [](const ChunkPlace& a, const ChunkPlace& b) { return a.index < b.index; });
+    const auto twice = std::adjacent_find(
+        places.begin(), places.end(),
+        [](const ChunkPlace& a, const ChunkPlace& b) { return a.index == b.index; });
+    if (twice != places.end()) {
+        refuse(where, "its index has chunk " + std::to_string(twice->index) + " twice");
+    }
+    return places;
+}
+
+CheckedStorage check_chunked(const DatasetHandle& dataset, const PropertyHandle& creation,
+                             const DatasetInfo& info, const std::string& where,
+                             BadChunks bad_chunks) {
+    const std::size_t axes = info.array.shape.size();
+    if (info.chunk.size() != axes ||
+        std::any_of(info.chunk.begin(), info.chunk.end(), [](auto n) { return n < 1; })) {
+        refuse(where, "its chunks are " + shape_text(info.chunk) + " and its shape is " +
+                          shape_text(info.array.shape));
+    }
+    std::int64_t chunk_bytes = size_of(info.array.type);
+    for (const std::int64_t extent : info.chunk) {
+        if (extent > largest_chunk / chunk_bytes) {
+            refuse(where, "a chunk of " + shape_text(info.chunk) + " passes HDF5's 4 GiB");
+        }
+        chunk_bytes *= extent;
+    }
+    const std::vector<Filter> filters = filters_of(creation);
+    const Extent extent = extent_of(dataset);
+    ChunkList list = list_chunks(dataset, axes, where);
+    for (std::size_t i = 0; i < list.chunks.size(); ++i) {
+        std::string against = range_objection(list.chunks[i].address, list.chunks[i].bytes, extent);
+        if (against.empty()) {
+            against = size_objection(list.chunks[i], filters, chunk_bytes, bad_chunks);
+        }
+        if (against.empty()) {
+            against = search_objection(dataset, list.chunks[i], list.start_of(i), info.array.shape);
+        }
+        if (!against.empty() && bad_chunks == BadChunks::mark) {
+            list.chunks[i] = {};
+        } else if (!against.empty()) {
+            refuse(where + ", chunk from " + shape_text(list.start_of(i)), against);
+        }
+    }
+    if (bad_chunks == BadChunks::refuse) {
+        check_overlaps(list, where);
+    }
+    const std::int64_t stored = std::ssize(list.chunks) > byte_count(info.array) / chunk_bytes
+                                    ? byte_count(info.array)
+                                    : std::ssize(list.chunks) * chunk_bytes;
+    return {stored, places_of(list, info, extent, where)};
+}
+
+} // namespace
+
+CheckedStorage check_storage(const DatasetHandle& dataset, const PropertyHandle& creation,
+                             const DatasetInfo& info, const std::string& where,
+                             BadChunks bad_chunks) {
+    if (info.storage == "contiguous") {
+        return {check_contiguous(dataset, info, where), {}};
+    }
+    if (info.storage == "chunked") {
+        return check_chunked(dataset, creation, info, where, bad_chunks);
+    }
+    return {byte_count(info.array), {}};
+}
+
+} // namespace runner

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/input/chunk_reader.hpp"
+
+#include "base/error.hpp"
+#include "io/files/file.hpp"
+#include "io/files/io_threads.hpp"
+#include "io/files/swap_bytes.hpp"
+#include "io/filters/unpacker.hpp"
+#include "io/rows/dataset_name.hpp"
+#include "io/rows/row_geometry.hpp"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <set>
+
+namespace runner {
+namespace {
+
+using Chunk = std::vector<std::int64_t>; ///< its first element's coordinates
+
+/// The chunks that hold any of rows [first, end).
+std::set<Chunk> chunks_of_rows(const DatasetInfo& info, std::int64_t first, std::int64_t end) {
+    std::set<Chunk> chunks;
+    while (first < end) {
+        const Box box = box_at(info.array.shape, first, end);
+        Chunk low(box.start.size());
+        for (std::size_t axis = 0; axis < low.size(); ++axis) {
+            low[axis] = box.start[axis] / info.chunk[axis] * info.chunk[axis];
+        }
+        for (Chunk chunk = low;;) {
+            chunks.insert(chunk);
+            std::size_t axis = chunk.size();
+            while (axis > 0) {
+                --axis;
+                chunk[axis] += info.chunk[axis];
+                if (chunk[axis] < box.start[axis] + box.count[axis]) {
+                    break;
+                }
+                chunk[axis] = low[axis];
+                if (axis == 0) {
+                    chunk.clear();
+                    break;
+                }
+            }
+            if (chunk.empty()) {
+                break;
+            }
+        }
+        first += box.rows;
+    }
+    return chunks;
+}
+
+class ChunkReader final : public RowReader {
+  public:
+    ChunkReader(const DatasetLayout& layout, int threads)
+        : info_(layout.info), fill_(layout.fill), places_(layout.chunks),
+          counts_(chunk_counts(layout.info)), where_(file_and_dataset(layout.file, layout.dataset)),
+          file_(layout.holder, File::Mode::read), threads_(threads) {
+        chunk_bytes_ = byte_count({info_.array.type, info_.chunk});
+        for (int thread = 0; thread < threads; ++thread) {
+            unpackers_.emplace_back(layout.filters, chunk_bytes_);
+            packed_.emplace_back();
+        }
+    }
+
+    const DatasetInfo& info() const override { return info_; }
+
+    void read(std::int64_t first, std::int64_t rows, std::byte* to) override {
+        check_rows(info_.array, first, rows);
+        const std::int64_t end = first + rows;
+        const std::set<Chunk> set = chunks_of_rows(info_, first, end);
+        const std::vector<Chunk> chunks(set.begin(), set.end());
+        threads_.run(std::ssize(chunks), [&](std::int64_t item, int thread) {
+            read_chunk(chunks[static_cast<std::size_t>(item)], first, end, to,
+                       static_cast<std::size_t>(thread));
+        });
+        std::erase_if(kept_, [&](const auto& kept) { return last_row(kept.first) < end; });
+    }
+
+  private:
+    void read_chunk(const Chunk& chunk, std::int64_t first, std::int64_t end, std::byte* to,
+                    std::size_t thread) {
+        const std::vector<std::byte>* kept = find_kept(chunk);
+        if (kept != nullptr) {
+            return copy_rows(chunk, *kept, first, end, to);
+        }
+        const auto elements = load(chunk, thread);
+        copy_rows(chunk, elements, first, end, to);
+        if (last_row(chunk) >= end) {
+            // Rows are read in order: the next call begins within this chunk.
+            std::vector<std::byte> copy(elements.begin(), elements.end());
+            const std::lock_guard lock(mutex_);
+            kept_.emplace(chunk, std::move(copy));
+        }
+    }
+
+    const std::vector<std::byte>* find_kept(const Chunk& chunk) {
+        const std::lock_guard lock(mutex_);
+        const auto found = kept_.find(chunk);
+        return found == kept_.end() ? nullptr : &found->second;
+    }
+
+    std::span<const std::byte> load(const Chunk& chunk, std::size_t thread) {
+        std::vector<std::byte>& packed = packed_[thread];
+        const std::uint32_t skipped = fetch(chunk, packed);
+        if (packed.empty()) { // never written
+            packed.reserve(static_cast<std::size_t>(chunk_bytes_));
+            while (std::ssize(packed) < chunk_bytes_) {
+                packed.insert(packed.end(), fill_.begin(), fill_.end());
+            }
+            return packed;
+        }
+        const auto elements = unpackers_[thread].unpack(
+            packed, skipped, where_ + ", chunk from " + shape_text(chunk));
+        if (info_.big_endian) {
+            if (elements.data() != packed.data()) {
+                packed.assign(elements.begin(), elements.end());
+            }
+            const std::int64_t size = size_of(info_.array.type);
+            swap_bytes(packed.data(), chunk_bytes_ / size, size);
+            return packed;
+        }
+        return elements;
+    }
+
+    /// The chunk as it is stored, empty where it never was; returns the filters that it did not
+    /// pass.
+    std::uint32_t fetch(const Chunk& chunk, std::vector<std::byte>& packed) const {
+        std::int64_t index = 0;
+        for (std::size_t axis = 0; axis < chunk.size(); ++axis) {
+            index = index * counts_[axis] + chunk[axis] / info_.chunk[axis];
+        }
+        const auto place = std::lower_bound(
+            places_.begin(), places_.end(), index,
+            [](const ChunkPlace& each, std::int64_t wanted) { return each.index < wanted; });
+        if (place == places_.end() || place->index != index) {
+            packed.clear();
+            return 0;
+        }
+        if (place->bytes == 0) {
+            throw Error(ExitCode::input,
+                        {"cannot read a chunk", where_ + ", chunk from " + shape_text(chunk),
+                         "the file's index of its chunks gives it a place or a size that cannot be "
+                         "right",
+                         "The file is damaged: copy it again, or make it again"});
+        }
+        packed.resize(static_cast<std::size_t>(place->bytes));
+        file_.read(place->offset, place->bytes, packed.data());
+        return place->skipped;
+    }
+
+    /// Number of the last row of the array that the chunk holds a part of.
+    std::int64_t last_row(const Chunk& chunk) const {
+        std::int64_t row = 0;
+        for (std::size_t axis = 0; axis < row_axes(info_.array.shape); ++axis) {
+            const std::int64_t extent = info_.array.shape[axis];
+            row = row * extent + std::min(chunk[axis] + info_.chunk[axis], extent) - 1;
+        }
+        return row;
+    }
+
+    /// Copies what the chunk holds of rows [first, end) to its place among them.
+    void copy_rows(const Chunk& chunk, std::span<const std::byte> elements, std::int64_t first,
+                   std::int64_t end, std::byte* to) const {
+        const std::vector<std::int64_t>& shape = info_.array.shape;
+        const std::int64_t size = size_of(info_.array.type);
+        if (shape.size() == 1) {
+            const std::int64_t low = std::max(first, chunk[0]);
+            const std::int64_t high = std::min({end, chunk[0] + info_.chunk[0], shape[0]});
+            std::copy_n(elements.data() + (low - chunk[0]) * size, (high - low) * size,
+                        to + (low - first) * size);
+            return;
+        }
+        const std::size_t last = shape.size() - 1;
+        const std::int64_t line = info_.chunk[last] * size;
+        const std::int64_t used = std::min(info_.chunk[last], shape[last] - chunk[last]) * size;
+        const std::int64_t lines = std::ssize(elements) / line;
+        for (std::int64_t number = 0; number < lines; ++number) {
+            const std::int64_t row = row_of_line(chunk, number);
+            if (row >= first && row < end) {
+                std::copy_n(elements.data() + number * line, used,
+                            to + ((row - first) * shape[last] + chunk[last]) * size);
+            }
+        }
+    }
+
+    /// The array's row that line `number` of a chunk is a part of; -1 for a line beyond the array.
+    std::int64_t row_of_line(const Chunk& chunk, std::int64_t number) const {
+        std::int64_t row = 0;
+        std::int64_t below = 1; // rows of the array in one step of the axis
+        for (std::size_t axis = info_.array.shape.size() - 1; axis-- > 0;) {
+            const std::int64_t at = chunk[axis] + number % info_.chunk[axis];
+            number /= info_.chunk[axis];
+            if (at >= info_.array.shape[axis]) {
+                return -1;
+            }
+            row += at * below;
+            below *= info_.array.shape[axis];
+        }
+        return row;
+    }
+
+    DatasetInfo info_;
+    std::vector<std::byte> fill_;      ///< one element
+    std::vector<ChunkPlace> places_;   ///< in the order of their indices
+    std::vector<std::int64_t> counts_; ///< of chunks along each axis
+    std::string where_;
+    File file_;
+    std::int64_t chunk_bytes_ = 0;
+    std::vector<Unpacker> unpackers_;              ///< one a thread
+    std::vector<std::vector<std::byte>> packed_;   ///< one a thread
+    std::map<Chunk, std::vector<std::byte>> kept_; ///< unpacked, with rows beyond the last call's
+    std::mutex mutex_;                             ///< of kept_
+    IoThreads threads_;
+};
+
+} // namespace
+
+std::unique_ptr<RowReader> open_chunk_reader(const DatasetLayout& layout, int threads) {
+    return std::make_unique<ChunkReader>(layout, threads);
+}
+
+} // namespace runner

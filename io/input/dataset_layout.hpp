@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "io/files/input_rules.hpp"
+#include "io/rows/filter.hpp"
+#include "io/rows/rows.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace runner {
+
+/// Where a stored chunk lies.
+struct ChunkPlace {
+    std::int64_t index = 0;    ///< in the grid of chunks, the last axis running fastest
+    std::int64_t offset = 0;   ///< of its bytes in the file
+    std::int64_t bytes = 0;    ///< as stored; 0 where the index cannot be right
+    std::uint32_t skipped = 0; ///< bit i: filter i was not applied
+
+    bool operator==(const ChunkPlace&) const = default;
+};
+
+/// All that reading a dataset needs to know of its file, as a value: who has it needs no HDF5 to
+/// read the rows, unless they are stored in a way that HDF5 alone can decode.
+struct DatasetLayout {
+    std::string file; ///< as it was asked for
+    std::string dataset;
+    std::string holder; ///< the file that holds the bytes: another one where a link leads there
+    DatasetInfo info;   ///< its offset is in `holder`
+
+    enum class Way {
+        positions, ///< dense and native from info.offset on
+        chunks,    ///< stored chunks, whose filters Unpacker knows
+        format,    ///< of a format beside HDF5 (io/formats/rows_format.hpp)
+        hdf5       ///< HDF5 alone can read it
+    } way = Way::hdf5;
+
+    /// Of chunks only: their filters, an element of those that are not stored, and the stored ones
+    /// in the order of their indices.
+    std::vector<Filter> filters = {};
+    std::vector<std::byte> fill = {};
+    std::vector<ChunkPlace> chunks = {};
+};
+
+/// The layout of a dataset in a file that this process made itself, or may be lost over: HDF5 reads
+/// it here. @throws Error (input).
+DatasetLayout inspect_layout(const std::string& file, const std::string& dataset);
+
+/// The most bytes that a stored chunk may take: no filter that we know makes one so much larger.
+std::int64_t most_packed_bytes(std::int64_t chunk_bytes);
+
+/// How many chunks there are along each axis.
+std::vector<std::int64_t> chunk_counts(const DatasetInfo& info);
+
+/// Checks a layout that another process reports: it may have been led astray by a damaged file. No
+/// number of it leads beyond `holder_bytes`, the size of the file that holds the bytes, nor to a
+/// buffer larger than the stored bytes or a chunk's elements account for.
+/// @throws Error (input) that says what cannot be.
+void check_layout_values(const DatasetLayout& layout, std::int64_t holder_bytes);
+
+/// The same by the file as it is now, and that `holder` is one that the rules allow.
+void check_layout(const DatasetLayout& layout, const InputRules& rules);
+
+/// Reads its rows with plain reads and our own unpacking. Nothing for what HDF5 alone can read.
+/// `threads` ≥ 1. @throws Error (input).
+std::unique_ptr<RowReader> open_layout_rows(const DatasetLayout& layout, int threads);
+
+} // namespace runner

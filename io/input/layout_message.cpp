@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/input/layout_message.hpp"
+
+#include "base/printable.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <type_traits>
+#include <utility>
+
+namespace runner {
+namespace {
+
+constexpr std::int64_t highest = std::numeric_limits<std::int64_t>::max();
+constexpr std::size_t word = sizeof(std::int64_t);
+
+std::vector<std::string> printable_texts(std::vector<std::string> texts) {
+    std::transform(texts.begin(), texts.end(), texts.begin(),
+                   [](const std::string& text) { return printable(text); });
+    return texts;
+}
+
+void put(MessageWriter& to, const std::optional<std::int64_t>& value) {
+    to.numbers(value ? std::vector<std::int64_t>{*value} : std::vector<std::int64_t>());
+}
+
+std::optional<std::int64_t> take_optional(MessageReader& from) {
+    const std::vector<std::int64_t> values = from.numbers();
+    if (values.size() > 1) {
+        throw BadMessage("one number stands for " + std::to_string(values.size()));
+    }
+    return values.empty() ? std::nullopt : std::optional(values.front());
+}
+
+void put(MessageWriter& to, const DatasetInfo& info) {
+    to.number(static_cast<std::int64_t>(info.array.type));
+    to.numbers(info.array.shape);
+    to.text(info.array.stored.text);
+    to.text(info.array.stored.encoded);
+    to.number(info.big_endian ? 1 : 0);
+    to.text(info.storage);
+    to.numbers(info.chunk);
+    to.texts(info.filters);
+    to.number(info.stored_bytes);
+    put(to, info.offset);
+    put(to, info.channels ? std::optional<std::int64_t>(*info.channels) : std::nullopt);
+    to.number(static_cast<std::int64_t>(info.order));
+    to.texts(info.notes);
+}
+
+DatasetInfo take_info(MessageReader& from) {
+    DatasetInfo info;
+    info.array.type = static_cast<ElementType>(
+        from.number_up_to(static_cast<std::int64_t>(ElementType::bytes16)));
+    info.array.shape = from.numbers();
+    info.array.stored.text = printable(from.text());
+    info.array.stored.encoded = from.text();
+    info.big_endian = from.number_up_to(1) == 1;
+    info.storage = printable(from.text());
+    info.chunk = from.numbers();
+    info.filters = printable_texts(from.texts());
+    info.stored_bytes = from.number_up_to(highest);
+    info.offset = take_optional(from);
+    if (const std::optional<std::int64_t> channels = take_optional(from)) {
+        if (*channels != 1 && *channels != 3 && *channels != 4) {
+            throw BadMessage("an image has " + std::to_string(*channels) + " channels");
+        }
+        info.channels = static_cast<int>(*channels);
+    }
+    info.order = static_cast<DatasetInfo::Order>(
+        from.number_up_to(static_cast<std::int64_t>(DatasetInfo::Order::first_fastest)));
+    info.notes = printable_texts(from.texts());
+    return info;
+}
+
+void put(MessageWriter& to, const std::vector<Filter>& filters) {
+    to.number(std::ssize(filters));
+    for (const Filter& filter : filters) {
+        to.number(filter.id);
+        to.text(filter.name);
+        to.numbers({filter.parameters.begin(), filter.parameters.end()});
+    }
+}
+
+std::vector<Filter> take_filters(MessageReader& from) {
+    std::vector<Filter> filters(from.count(3 * word));
+    for (Filter& filter : filters) {
+        filter.id = static_cast<int>(from.number_up_to(std::numeric_limits<int>::max()));
+        filter.name = printable(from.text());
+        for (const std::int64_t value : from.numbers()) {
+            filter.parameters.push_back(static_cast<unsigned>(value));
+        }
+    }
+    return filters;
+}
+
+void put(MessageWriter& to, const std::vector<ChunkPlace>& chunks) {
+    to.number(std::ssize(chunks));
+    for (const ChunkPlace& chunk : chunks) {
+        to.number(chunk.index);
+        to.number(chunk.offset);
+        to.number(chunk.bytes);
+        to.number(chunk.skipped);
+    }
+}
+
+std::vector<ChunkPlace> take_chunks(MessageReader& from) {
+    std::vector<ChunkPlace> chunks(from.count(4 * word));
+    for (ChunkPlace& chunk : chunks) {
+        chunk.index = from.number_up_to(highest);
+        chunk.offset = from.number_up_to(highest);
+        chunk.bytes = from.number_up_to(highest);
+        chunk.skipped = static_cast<std::uint32_t>(
+            from.number_up_to(std::numeric_limits<std::uint32_t>::max()));
+    }
+    return chunks;
+}
+
+void put_value(MessageWriter& to, const std::string& value) { to.text(value); }
+void put_value(MessageWriter& to, std::int64_t value) { to.number(value); }
+void put_value(MessageWriter& to, double value) { to.real(value); }
+template <class T> void put_value(MessageWriter& to, const std::vector<T>& values) {
+    to.number(std::ssize(values));
+    for (const T& value : values) {
+        put_value(to, value);
+    }
+}
+
+void take_value(MessageReader& from, std::string& value) { value = from.text(); }
+void take_value(MessageReader& from, std::int64_t& value) { value = from.number(); }
+void take_value(MessageReader& from, double& value) { value = from.real(); }
+template <class T> void take_value(MessageReader& from, std::vector<T>& values) {
+    values.resize(from.count(word));
+    for (T& value : values) {
+        take_value(from, value);
+    }
+}
+
+/// A value of alternative `index`, counted from `I`.
+template <std::size_t I = 0>
+AttributeValue take_alternative(MessageReader& from, std::size_t index) {
+    if constexpr (I < std::variant_size_v<AttributeValue>) {
+        if (index != I) {
+            return take_alternative<I + 1>(from, index);
+        }
+        std::variant_alternative_t<I, AttributeValue> value{};
+        take_value(from, value);
+        return value;
+    } else {
+        throw BadMessage("an attribute is of no known kind");
+    }
+}
+
+void put(MessageWriter& to, const AttributeList& attributes) {
+    to.number(std::ssize(attributes));
+    for (const auto& [name, value] : attributes) {
+        to.text(name);
+        to.number(static_cast<std::int64_t>(value.index()));
+        std::visit([&to](const auto& some) { put_value(to, some); }, value);
+    }
+}
+
+AttributeList take_attributes(MessageReader& from) {
+    AttributeList attributes;
+    for (std::size_t left = from.count(3 * word); left > 0; --left) {
+        std::string name = from.text();
+        const auto index =
+            static_cast<std::size_t>(from.number_up_to(std::variant_size_v<AttributeValue> - 1));
+        attributes.emplace_back(std::move(name), take_alternative(from, index));
+    }
+    return attributes;
+}
+
+void put(MessageWriter& to, const DatasetContent& content) {
+    to.text(content.path);
+    to.text(content.type);
+    to.numbers(content.shape);
+    to.number(content.bytes);
+    to.number(content.stored_bytes);
+    to.text(content.storage);
+    to.numbers(content.chunk);
+    to.texts(content.filters);
+    put(to, content.offset);
+    put(to, content.attributes);
+}
+
+void put(MessageWriter& to, const LinkContent& link) {
+    to.text(link.path);
+    to.text(link.kind);
+    to.text(link.target);
+    to.text(link.leads_to);
+    to.number(link.is_dataset ? 1 : 0);
+}
+
+LinkContent take_link(MessageReader& from) {
+    LinkContent link;
+    link.path = from.text();
+    link.kind = printable(from.text());
+    link.target = from.text();
+    link.leads_to = from.text();
+    link.is_dataset = from.number_up_to(1) == 1;
+    return link;
+}
+
+DatasetContent take_dataset(MessageReader& from) {
+    DatasetContent content;
+    content.path = from.text();
+    content.type = printable(from.text());
+    content.shape = from.numbers();
+    content.bytes = from.number();
+    content.stored_bytes = from.number();
+    content.storage = printable(from.text());
+    content.chunk = from.numbers();
+    content.filters = printable_texts(from.texts());
+    content.offset = take_optional(from);
+    content.attributes = take_attributes(from);
+    return content;
+}
+
+} // namespace
+
+std::string encode_layout(const DatasetLayout& layout) {
+    MessageWriter to;
+    to.text(layout.holder);
+    put(to, layout.info);
+    to.number(static_cast<std::int64_t>(layout.way));
+    put(to, layout.filters);
+    to.text({reinterpret_cast<const char*>(layout.fill.data()), layout.fill.size()});
+    put(to, layout.chunks);
+    return to.take();
+}
+
+DatasetLayout decode_layout(std::string_view bytes) {
+    MessageReader from(bytes);
+    DatasetLayout layout;
+    layout.holder = from.text();
+    layout.info = take_info(from);
+    layout.way = static_cast<DatasetLayout::Way>(
+        from.number_up_to(static_cast<std::int64_t>(DatasetLayout::Way::hdf5)));
+    layout.filters = take_filters(from);
+    const std::string fill = from.text();
+    std::transform(fill.begin(), fill.end(), std::back_inserter(layout.fill),
+                   [](char byte) { return static_cast<std::byte>(byte); });
+    layout.chunks = take_chunks(from);
+    from.end();
+    return layout;
+}
+
+std::string encode_attributes(const AttributeList& attributes) {
+    MessageWriter to;
+    put(to, attributes);
+    return to.take();
+}
+
+AttributeList decode_attributes(std::string_view bytes) {
+    MessageReader from(bytes);
+    AttributeList attributes = take_attributes(from);
+    from.end();
+    return attributes;
+}
+
+std::string encode_content(const FileContent& content) {
+    MessageWriter to;
+    to.text(content.file);
+    to.text(content.format);
+    to.number(content.bytes);
+    put(to, content.attributes);
+    to.number(std::ssize(content.datasets));
+    for (const DatasetContent& dataset : content.datasets) {
+        put(to, dataset);
+    }
+    to.number(std::ssize(content.links));
+    for (const LinkContent& link : content.links) {
+        put(to, link);
+    }
+    return to.take();
+}
+
+FileContent decode_content(std::string_view bytes) {
+    MessageReader from(bytes);
+    FileContent content;
+    content.file = from.text();
+    content.format = printable(from.text());
+    content.bytes = from.number();
+    content.attributes = take_attributes(from);
+    for (std::size_t left = from.count(10 * word); left > 0; --left) {
+        content.datasets.push_back(take_dataset(from));
+    }
+    for (std::size_t left = from.count(5 * word); left > 0; --left) {
+        content.links.push_back(take_link(from));
+    }
+    from.end();
+    return content;
+}
+
+} // namespace runner

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/input/layout_of.hpp"
+
+#include "io/filters/unpacker.hpp"
+#include "io/formats/rows_format.hpp"
+#include "io/hdf5/hdf5_file.hpp"
+#include "io/hdf5/hdf5_type.hpp"
+#include "io/input/check_storage.hpp"
+#include "io/input/chunk_cache.hpp"
+#include "io/inspect/inspect_dataset.hpp"
+#include "io/inspect/plain_offset.hpp"
+
+#include <utility>
+
+namespace runner {
+namespace {
+
+/// The element that chunks which were never written stand for: 0 where the file names none.
+std::vector<std::byte> fill_element(const PropertyHandle& creation, const ArrayInfo& array) {
+    std::vector<std::byte> element(static_cast<std::size_t>(size_of(array.type)), std::byte{0});
+    H5D_fill_value_t defined = H5D_FILL_VALUE_UNDEFINED;
+    hdf5_must(H5Pfill_value_defined(creation.get(), &defined), "H5Pfill_value_defined");
+    if (defined != H5D_FILL_VALUE_UNDEFINED &&
+        H5Pget_fill_value(creation.get(), memory_type(array).get(), element.data()) < 0) {
+        throw_hdf5(ExitCode::input, "cannot read a dataset's fill value", "");
+    }
+    return element;
+}
+
+bool keeps_partial_chunks_packed(const PropertyHandle& creation) {
+    unsigned options = 0;
+    return H5Pget_chunk_opts(creation.get(), &options) >= 0 && options == 0;
+}
+
+bool can_unpack(const DatasetHandle& dataset, const PropertyHandle& creation,
+                const DatasetInfo& info, const std::vector<Filter>& filters) {
+    const TypeHandle type(hdf5_must(H5Dget_type(dataset.get()), "H5Dget_type"));
+    return info.storage == "chunked" && fits_cache(info) && Unpacker::knows(filters) &&
+           is_plain(type.get(), info.array) && keeps_partial_chunks_packed(creation);
+}
+
+} // namespace
+
+DatasetLayout layout_of(const DatasetHandle& dataset, const DatasetInfo& info,
+                        std::vector<ChunkPlace> chunks) {
+    DatasetLayout layout;
+    layout.holder = file_of(dataset);
+    layout.info = info;
+    layout.info.offset = plain_offset(dataset, info);
+    if (layout.info.offset) {
+        layout.way = DatasetLayout::Way::positions;
+        return layout;
+    }
+    const PropertyHandle creation = creation_of(dataset);
+    std::vector<Filter> filters = filters_of(creation);
+    if (can_unpack(dataset, creation, info, filters)) {
+        layout.way = DatasetLayout::Way::chunks;
+        layout.filters = std::move(filters);
+        layout.fill = fill_element(creation, info.array);
+        layout.chunks = std::move(chunks);
+    }
+    return layout;
+}
+
+DatasetLayout inspect_layout(const std::string& file, const std::string& dataset) {
+    if (const RowsFormat* format = rows_format_of(file)) {
+        return {file, dataset, file, format->open(file, 1)->info(), DatasetLayout::Way::format};
+    }
+    const DatasetInfo info = inspect_dataset(file, dataset);
+    const FileHandle handle = open_hdf5(file);
+    const DatasetHandle opened = open_dataset(handle, file, dataset);
+    CheckedStorage storage =
+        check_storage(opened, creation_of(opened), info, file_and_dataset(file, dataset),
+                      InputRules::BadChunks::mark);
+    DatasetLayout layout = layout_of(opened, info, std::move(storage.chunks));
+    layout.file = file;
+    layout.dataset = dataset;
+    return layout;
+}
+
+} // namespace runner

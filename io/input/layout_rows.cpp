@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/input/dataset_layout.hpp"
+
+#include "io/formats/rows_format.hpp"
+#include "io/input/chunk_reader.hpp"
+#include "io/input/positional_reader.hpp"
+
+namespace runner {
+
+std::unique_ptr<RowReader> open_layout_rows(const DatasetLayout& layout, int threads) {
+    switch (layout.way) {
+    case DatasetLayout::Way::positions:
+        return open_positional_reader(layout.holder, layout.info, threads);
+    case DatasetLayout::Way::chunks: return open_chunk_reader(layout, threads);
+    case DatasetLayout::Way::format: return rows_format_of(layout.file)->open(layout.file, threads);
+    case DatasetLayout::Way::hdf5: return nullptr;
+    }
+    return nullptr;
+}
+
+} // namespace runner

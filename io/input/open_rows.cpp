@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/input/open_rows.hpp"
+
+#include "io/files/file.hpp"
+#include "io/files/io_threads.hpp"
+#include "io/hdf5/hdf5_dataset.hpp"
+#include "io/hdf5/hdf5_file.hpp"
+#include "io/hdf5/hdf5_type.hpp"
+#include "io/input/chunk_cache.hpp"
+#include "io/input/dataset_layout.hpp"
+#include "io/rows/row_geometry.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace runner {
+namespace {
+
+/// Reads through HDF5, which unpacks and converts under its one lock.
+class Hdf5Reader final : public RowReader {
+  public:
+    Hdf5Reader(const std::string& file, const std::string& dataset, DatasetInfo info)
+        : info_(std::move(info)), where_(file_and_dataset(file, dataset)), file_(open_hdf5(file)),
+          dataset_(open_dataset_cached(file_, dataset, info_)), type_(memory_type(info_.array)) {
+        if (!dataset_.valid()) {
+            throw_hdf5(ExitCode::input, "cannot open the dataset", where_);
+        }
+        space_ = SpaceHandle(hdf5_must(H5Dget_space(dataset_.get()), "H5Dget_space"));
+        H5D_space_status_t status = H5D_SPACE_STATUS_NOT_ALLOCATED;
+        hdf5_must(H5Dget_space_status(dataset_.get(), &status), "H5Dget_space_status");
+        whole_ = status == H5D_SPACE_STATUS_ALLOCATED;
+    }
+
+    const DatasetInfo& info() const override { return info_; }
+
+    void read(std::int64_t first, std::int64_t rows, std::byte* to) override {
+        start_hdf5();
+        check_rows(info_.array, first, rows);
+        if (!whole_) {
+            // HDF5 leaves memory as it was where there is neither an element nor a fill value.
+            std::fill_n(to, rows * row_bytes(info_.array), std::byte{0});
+        }
+        const std::int64_t end = first + rows;
+        while (first < end) {
+            const Box box = box_at(info_.array.shape, first, end);
+            read_box(box, first, to);
+            first += box.rows;
+            to += box.rows * row_bytes(info_.array);
+        }
+    }
+
+  private:
+    void read_box(const Box& box, std::int64_t first, std::byte* to) {
+        const std::vector<hsize_t> start(box.start.begin(), box.start.end());
+        const std::vector<hsize_t> count(box.count.begin(), box.count.end());
+        hdf5_must(H5Sselect_hyperslab(space_.get(), H5S_SELECT_SET, start.data(), nullptr,
+                                      count.data(), nullptr),
+                  "H5Sselect_hyperslab");
+        const SpaceHandle memory(
+            hdf5_must(H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr),
+                      "H5Screate_simple"));
+        if (H5Dread(dataset_.get(), type_.get(), memory.get(), space_.get(), H5P_DEFAULT, to) < 0) {
+            throw_hdf5(ExitCode::input, "cannot read the dataset",
+                       where_ + ", rows " + std::to_string(first) + " to " +
+                           std::to_string(first + box.rows - 1),
+                       "The file may be damaged: check it with h5ls and copy it again");
+        }
+    }
+
+    DatasetInfo info_;
+    std::string where_;
+    FileHandle file_;
+    DatasetHandle dataset_;
+    TypeHandle type_; ///< in memory
+    SpaceHandle space_;
+    bool whole_ = false; ///< every element is stored
+};
+
+} // namespace
+
+std::unique_ptr<RowReader> open_rows_by_hdf5(const std::string& file, const std::string& dataset,
+                                             const DatasetInfo& info) {
+    return std::make_unique<Hdf5Reader>(file, dataset, info);
+}
+
+std::unique_ptr<RowReader> open_rows(const std::string& file, const std::string& dataset,
+                                     int threads) {
+    const DatasetLayout layout = inspect_layout(file, dataset);
+    if (auto reader = open_layout_rows(layout, threads)) {
+        return reader;
+    }
+    return open_rows_by_hdf5(file, dataset, layout.info);
+}
+
+} // namespace runner

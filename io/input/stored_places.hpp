@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "io/filters/unpacker.hpp"
+#include "io/input/file_access.hpp"
+#include "io/rows/rows.hpp"
+
+namespace runner {
+
+/// The layout of a finished, chunked output with a place of its own for each chunk of its grid.
+/// @throws Error (output) where it is not stored as `output` says, or a chunk is missing, shares
+/// bytes with another or lies beyond the file.
+DatasetLayout stored_places(FileAccess& files, const OutputDataset& output);
+
+} // namespace runner

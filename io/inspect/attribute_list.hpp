@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "io/inspect/file_content.hpp"
+
+#include <optional>
+#include <string>
+
+#include <hdf5.h>
+
+namespace runner {
+
+/// The attributes of an open object in the order of their names.
+AttributeList attributes_of(hid_t object);
+
+/// The attribute's one text without blanks at its end; nothing where there is none of that name, or
+/// it is something else.
+std::optional<std::string> text_of_attribute(hid_t object, const std::string& name);
+
+} // namespace runner

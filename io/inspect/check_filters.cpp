@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/inspect/check_filters.hpp"
+
+#include <algorithm>
+
+namespace runner {
+namespace {
+
+constexpr unsigned highest_deflate_level = 9;
+
+[[noreturn]] void refuse(const Filter& filter, const std::string& where) {
+    std::string values;
+    for (const unsigned value : filter.parameters) {
+        values += (values.empty() ? "" : ", ") + std::to_string(value);
+    }
+    throw Error(ExitCode::input,
+                {"cannot read the dataset", where,
+                 "the parameters of its filter " + std::to_string(filter.id) + " (" + filter.name +
+                     ") do not fit its type and chunks: [" + values + "]",
+                 "The file is damaged: copy it again"});
+}
+
+bool is_of_hdf5(const Filter& filter) { return filter.id < H5Z_FILTER_RESERVED; }
+
+/// Whether HDF5 reckons the filter's parameters out by itself when it makes a dataset.
+bool is_reckoned(const Filter& filter) {
+    return filter.id == H5Z_FILTER_SHUFFLE || filter.id == H5Z_FILTER_NBIT ||
+           filter.id == H5Z_FILTER_SCALEOFFSET || filter.id == H5Z_FILTER_SZIP;
+}
+
+/// The filters as HDF5 sets them up when it makes such a dataset, in a file in memory.
+std::vector<Filter> filters_anew(const DatasetHandle& dataset, const PropertyHandle& creation,
+                                 const std::string& where) {
+    constexpr std::size_t step = 65536;
+    const PropertyHandle access(hdf5_must(H5Pcreate(H5P_FILE_ACCESS), "H5Pcreate"));
+    hdf5_must(H5Pset_fapl_core(access.get(), step, false), "H5Pset_fapl_core");
+    const FileHandle file(
+        hdf5_must(H5Fcreate("filters", H5F_ACC_TRUNC, H5P_DEFAULT, access.get()), "H5Fcreate"));
+    const TypeHandle type(hdf5_must(H5Dget_type(dataset.get()), "H5Dget_type"));
+    const SpaceHandle space(hdf5_must(H5Dget_space(dataset.get()), "H5Dget_space"));
+    const DatasetHandle made(H5Dcreate2(file.get(), "x", type.get(), space.get(), H5P_DEFAULT,
+                                        creation.get(), H5P_DEFAULT));
+    if (!made.valid()) {
+        throw_hdf5(ExitCode::input, "the dataset's filters do not fit its type and chunks", where,
+                   "The file is damaged: copy it again");
+    }
+    return filters_of(creation_of(made));
+}
+
+} // namespace
+
+void check_filter_parameters(const DatasetHandle& dataset, const PropertyHandle& creation,
+                             const std::string& where) {
+    const std::vector<Filter> filters = filters_of(creation);
+    for (const Filter& filter : filters) {
+        if (filter.id == H5Z_FILTER_DEFLATE &&
+            (filter.parameters.size() != 1 || filter.parameters[0] > highest_deflate_level)) {
+            refuse(filter, where);
+        }
+    }
+    if (std::none_of(filters.begin(), filters.end(), is_reckoned) ||
+        !std::all_of(filters.begin(), filters.end(), is_of_hdf5)) {
+        return;
+    }
+    const std::vector<Filter> anew = filters_anew(dataset, creation, where);
+    for (std::size_t i = 0; i < filters.size(); ++i) {
+        if (i >= anew.size() || filters[i].parameters != anew[i].parameters) {
+            refuse(filters[i], where);
+        }
+    }
+}
+
+} // namespace runner

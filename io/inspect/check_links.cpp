@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/inspect/check_links.hpp"
+
+#include "io/hdf5/hdf5_dataset.hpp"
+#include "io/hdf5/hdf5_file.hpp"
+
+#include <deque>
+#include <filesystem>
+#include <vector>
+
+namespace runner {
+namespace {
+
+constexpr const char* what = "cannot open the dataset";
+
+/// HDF5 itself follows 16.
+constexpr int most_links = 16;
+
+std::vector<std::string> parts_of(const std::string& path) {
+    std::vector<std::string> parts;
+    for (std::size_t begin = 0; begin < path.size();) {
+        const std::size_t end = std::min(path.find('/', begin), path.size());
+        if (end > begin && path.substr(begin, end - begin) != ".") {
+            parts.push_back(path.substr(begin, end - begin));
+        }
+        begin = end + 1;
+    }
+    return parts;
+}
+
+class LinkWalk {
+  public:
+    LinkWalk(std::string where, const OutsideFiles& outside)
+        : where_(std::move(where)), outside_(outside) {}
+
+    void walk(const FileHandle& handle, const std::string& file, const std::string& path) {
+        std::string done; // hard links only, so that HDF5 follows none other on the way
+        const std::vector<std::string> parts = parts_of(path);
+        std::deque<std::string> rest(parts.begin(), parts.end());
+        while (!rest.empty()) {
+            const std::string next = done + "/" + rest.front();
+            rest.pop_front();
+            H5L_info_t link{};
+            if (H5Lget_info(handle.get(), next.c_str(), &link, H5P_DEFAULT) < 0) {
+                return;
+            }
+            if (link.type == H5L_TYPE_HARD) {
+                done = next;
+                continue;
+            }
+            count_link();
+            const std::string target = value_of(handle, next, link);
+            if (link.type == H5L_TYPE_EXTERNAL) {
+                return walk_outside(target, file, rest);
+            }
+            if (target.starts_with('/')) {
+                done.clear();
+            }
+            const std::vector<std::string> targets = parts_of(target);
+            rest.insert(rest.begin(), targets.begin(), targets.end());
+        }
+    }
+
+  private:
+    [[noreturn]] void refuse(const std::string& why, const std::string& try_this) const {
+        throw Error(ExitCode::input, {what, where_, why, try_this});
+    }
+
+    void count_link() {
+        if (++links_ > most_links) {
+            refuse("its links lead in a circle, or through more than " +
+                       std::to_string(most_links) + " links",
+                   "Name the dataset where it is itself: runner inspect lists them");
+        }
+    }
+
+    std::string value_of(const FileHandle& handle, const std::string& path,
+                         const H5L_info_t& link) const {
+        if (link.type != H5L_TYPE_SOFT && link.type != H5L_TYPE_EXTERNAL) {
+            refuse(path + " is a link of a kind that only the program that made it can follow",
+                   "Name the dataset where it is itself");
+        }
+        std::string value(link.u.val_size, '\0');
+        if (value.empty() ||
+            H5Lget_val(handle.get(), path.c_str(), value.data(), value.size(), H5P_DEFAULT) < 0) {
+            refuse(path + " is a link that cannot be read", "The file may be damaged");
+        }
+        return link.type == H5L_TYPE_SOFT ? value.substr(0, value.find('\0')) : value;
+    }
+
+    /// Goes on in the file that an external link names, by HDF5's packed text of the two names.
+    void walk_outside(const std::string& packed, const std::string& file,
+                      const std::deque<std::string>& rest) {
+        unsigned flags = 0;
+        const char* named = nullptr;
+        const char* object = nullptr;
+        if (H5Lunpack_elink_val(packed.data(), packed.size(), &flags, &named, &object) < 0) {
+            refuse("it is a link into another file that cannot be read", "The file may be damaged");
+        }
+        const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
+        const auto places = outside_.allowed(named, folder, where_);
+        if (places.empty()) {
+            refuse("it is a link into " + std::string(named) + ", which is not there",
+                   "Put that file where the link looks for it, beside " + file);
+        }
+        std::string path = object;
+        for (const std::string& part : rest) {
+            path.append("/").append(part);
+        }
+        walk(open_hdf5(places.front().string()), places.front().string(), path);
+    }
+
+    std::string where_;
+    const OutsideFiles& outside_;
+    int links_ = 0;
+};
+
+} // namespace
+
+void check_links(const FileHandle& handle, const std::string& file, const std::string& path,
+                 const OutsideFiles& outside) {
+    LinkWalk(file_and_dataset(file, path), outside).walk(handle, file, path);
+}
+
+} // namespace runner

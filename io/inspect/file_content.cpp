@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/inspect/file_content.hpp"
+
+#include "io/files/file.hpp"
+#include "io/formats/rows_format.hpp"
+#include "io/formats/sand_file.hpp"
+#include "io/hdf5/hdf5_dataset.hpp"
+#include "io/hdf5/hdf5_file.hpp"
+#include "io/hdf5/hdf5_type.hpp"
+#include "io/inspect/attribute_list.hpp"
+#include "io/inspect/file_links.hpp"
+
+#include <limits>
+
+namespace runner {
+namespace {
+
+std::string describe_filter(const Filter& filter) {
+    std::string text;
+    switch (filter.id) {
+    case H5Z_FILTER_DEFLATE: text = "deflate"; break;
+    case H5Z_FILTER_SHUFFLE: text = "shuffle"; break;
+    case H5Z_FILTER_FLETCHER32: text = "fletcher32"; break;
+    case H5Z_FILTER_SZIP: text = "szip"; break;
+    case H5Z_FILTER_NBIT: text = "nbit"; break;
+    case H5Z_FILTER_SCALEOFFSET: text = "scaleoffset"; break;
+    default:
+        text = std::to_string(filter.id) + (filter.name.empty() ? "" : " (" + filter.name + ")");
+    }
+    if (filter.parameters.size() == 1) {
+        text += "(" + std::to_string(filter.parameters.front()) + ")";
+    }
+    return text + (H5Zfilter_avail(filter.id) > 0 ? "" : ", not installed");
+}
+
+DatasetContent content_of(const FileHandle& handle, const std::string& file,
+                          const std::string& path) {
+    const DatasetHandle dataset = open_dataset(handle, file, path);
+    const PropertyHandle creation = creation_of(dataset);
+    const TypeHandle type(hdf5_must(H5Dget_type(dataset.get()), "H5Dget_type"));
+    const SpaceHandle space(hdf5_must(H5Dget_space(dataset.get()), "H5Dget_space"));
+    DatasetContent content;
+    content.path = path.starts_with('/') ? path : "/" + path;
+    content.type = describe_type(type.get());
+    content.shape = extents_of(dataset);
+    if (__builtin_mul_overflow(H5Sget_simple_extent_npoints(space.get()), H5Tget_size(type.get()),
+                               &content.bytes)) {
+        content.bytes = std::numeric_limits<std::int64_t>::max(); // of a damaged file's shape
+    }
+    content.stored_bytes = static_cast<std::int64_t>(H5Dget_storage_size(dataset.get()));
+    content.storage = storage_of(creation);
+    content.chunk = chunk_of(creation);
+    for (const Filter& filter : filters_of(creation)) {
+        content.filters.push_back(describe_filter(filter));
+    }
+    const haddr_t offset = H5Dget_offset(dataset.get());
+    if (content.storage == "contiguous" && offset != HADDR_UNDEF) {
+        content.offset = static_cast<std::int64_t>(offset);
+    }
+    content.attributes = attributes_of(dataset.get());
+    return content;
+}
+
+DatasetContent only_content(const std::string& file, const RowsFormat& format) {
+    const DatasetInfo info = format.open(file, 1)->info();
+    DatasetContent content;
+    content.path = format.dataset;
+    content.type = name_of(info.array.type);
+    content.shape = info.array.shape;
+    content.bytes = byte_count(info.array);
+    content.stored_bytes = info.stored_bytes;
+    content.storage = info.storage;
+    content.filters = info.filters;
+    content.offset = info.storage == sand_storage ? std::optional(sand_header_bytes) : info.offset;
+    return content;
+}
+
+AttributeList root_attributes_of(const FileHandle& handle) {
+    const ObjectHandle root(hdf5_must(H5Oopen(handle.get(), "/", H5P_DEFAULT), "H5Oopen"));
+    return attributes_of(root.get());
+}
+
+} // namespace
+
+AttributeList root_attributes(const std::string& file) {
+    return rows_format_of(file) != nullptr ? AttributeList() : root_attributes_of(open_hdf5(file));
+}
+
+FileContent file_content(const std::string& file) {
+    FileContent content;
+    content.file = file;
+    if (const RowsFormat* format = rows_format_of(file)) {
+        content.format = format->name;
+        content.datasets.push_back(only_content(file, *format));
+        content.bytes = File(file, File::Mode::read).size();
+        return content;
+    }
+    const FileHandle handle = open_hdf5(file);
+    content.format = "HDF5";
+    content.bytes = File(file, File::Mode::read).size();
+    content.attributes = root_attributes_of(handle);
+    for (const std::string& path : dataset_paths(handle)) {
+        content.datasets.push_back(content_of(handle, file, path));
+    }
+    content.links = links_of(handle, file);
+    return content;
+}
+
+DatasetContent dataset_content(const std::string& file, const std::string& dataset) {
+    const RowsFormat* format = rows_format_of(file);
+    return format != nullptr ? only_content(file, *format)
+                             : content_of(open_hdf5(file), file, dataset);
+}
+
+} // namespace runner

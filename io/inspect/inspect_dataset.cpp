@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/inspect/inspect_dataset.hpp"
+
+#include "io/formats/rows_format.hpp"
+#include "io/hdf5/hdf5_dataset.hpp"
+#include "io/hdf5/hdf5_file.hpp"
+#include "io/hdf5/hdf5_type.hpp"
+#include "io/hdf5/outside_sources.hpp"
+#include "io/inspect/colour_marks.hpp"
+#include "io/inspect/plain_offset.hpp"
+
+#include <limits>
+
+namespace runner {
+namespace {
+
+constexpr const char* what = "cannot read the dataset";
+
+TypeHandle type_of(const DatasetHandle& dataset) {
+    return TypeHandle(hdf5_must(H5Dget_type(dataset.get()), "H5Dget_type"));
+}
+
+void check_shape(const ArrayInfo& array, const std::string& where) {
+    const std::vector<std::int64_t>& shape = array.shape;
+    if (shape.empty()) {
+        throw Error(ExitCode::input, {what, where, "it has no axes (a scalar, or empty)",
+                                      "Name a dataset of one axis or more"});
+    }
+    for (const std::int64_t extent : shape) {
+        if (extent <= 0) {
+            throw Error(ExitCode::input,
+                        {what, where, "its shape " + shape_text(shape) + " has an axis of extent 0",
+                         "Name a dataset with elements"});
+        }
+    }
+    try {
+        (void)byte_count(array);
+    } catch (const Error& error) {
+        throw Error(ExitCode::input,
+                    {what, where,
+                     "its shape is " + shape_text(shape) + ", and its bytes are more than 2^63 - 1",
+                     "The file may be damaged: see h5ls"});
+    }
+}
+
+void check_filters(const std::vector<Filter>& filters, const std::string& where) {
+    for (const Filter& filter : filters) {
+        if (H5Zfilter_avail(filter.id) <= 0) {
+            throw Error(ExitCode::input,
+                        {what, where,
+                         "its chunks need the HDF5 filter " + std::to_string(filter.id) +
+                             (filter.name.empty() ? "" : " (" + filter.name + ")") +
+                             ", which is not installed",
+                         "Set HDF5_PLUGIN_PATH to a folder with that plugin, or store the dataset "
+                         "again with gzip (h5repack -f GZIP=1)"});
+        }
+    }
+}
+
+} // namespace
+
+std::optional<std::int64_t> plain_offset(const DatasetHandle& dataset, const DatasetInfo& info) {
+    const TypeHandle type = type_of(dataset);
+    const bool native = H5Tequal(type.get(), memory_type(info.array).get()) > 0;
+    if (info.storage != "contiguous" || !native || info.stored_bytes != byte_count(info.array)) {
+        return std::nullopt;
+    }
+    const haddr_t offset = H5Dget_offset(dataset.get());
+    // A damaged file may say any number; HDF5 refuses those then.
+    const auto last = static_cast<haddr_t>(std::numeric_limits<std::int64_t>::max());
+    return offset > last - static_cast<haddr_t>(info.stored_bytes)
+               ? std::nullopt
+               : std::optional(static_cast<std::int64_t>(offset));
+}
+
+DatasetInfo inspect_dataset(const std::string& file, const std::string& dataset) {
+    if (const RowsFormat* format = rows_format_of(file)) {
+        return format->open(file, 1)->info();
+    }
+    const std::string where = file_and_dataset(file, dataset);
+    const FileHandle handle = open_hdf5(file);
+    const DatasetHandle opened = open_dataset(handle, file, dataset);
+    const PropertyHandle creation = creation_of(opened);
+    const TypeHandle type = type_of(opened);
+    const std::optional<ElementType> element = element_type_of(type.get());
+    if (!element) {
+        throw Error(ExitCode::input, {what, where,
+                                      "its elements are of a type that is not supported: " +
+                                          describe_type(type.get()),
+                                      "Supported are " + element_type_names() +
+                                          ", and whatever else has 1, 2, 4, 8 or 16 bytes without "
+                                          "references and parts of any length"});
+    }
+    DatasetInfo info;
+    info.array = {*element, extents_of(opened), stored_type_of(type.get(), *element)};
+    check_shape(info.array, where);
+    info.channels = marked_channels(opened.get(), info.array.shape);
+    info.big_endian = is_number(*element) && H5Tget_order(type.get()) == H5T_ORDER_BE;
+    info.storage = storage_of(creation);
+    info.chunk = chunk_of(creation);
+    info.stored_bytes = static_cast<std::int64_t>(H5Dget_storage_size(opened.get()));
+    const std::vector<Filter> filters = filters_of(creation);
+    for (const Filter& filter : filters) {
+        info.filters.push_back(filter.name.empty() ? std::to_string(filter.id) : filter.name);
+    }
+    check_filters(filters, where);
+    const std::string holder = file_of(opened);
+    check_outside_sources(creation, holder, where);
+    // Of a dataset that a link led to in another file, the offset would count there.
+    info.offset = holder == file ? plain_offset(opened, info) : std::nullopt;
+    return info;
+}
+
+} // namespace runner

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "io/rows/rows.hpp"
+
+#include <string>
+
+namespace runner {
+
+/// Opens, looks, closes. A file whose name says another format than HDF5
+/// (io/formats/rows_format.hpp) is read as such: it has one dataset, of any name; a .sand file's is
+/// [frames, height, width].
+/// @throws Error (input) naming file and dataset; for a missing dataset the message lists the ones
+/// there are.
+DatasetInfo inspect_dataset(const std::string& file, const std::string& dataset);
+
+} // namespace runner

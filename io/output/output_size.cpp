@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/output/output_size.hpp"
+
+#include "base/error.hpp"
+#include "io/files/io_threads.hpp"
+#include "io/filters/packer.hpp"
+#include "io/formats/sand_cells.hpp"
+#include "io/formats/sand_writer.hpp"
+#include "io/rows/chunk_grid.hpp"
+
+#include <algorithm>
+
+namespace runner {
+
+std::int64_t row_alignment(const ArrayInfo& array, const OutputLayout& layout) {
+    for (const std::int64_t extent : array.shape) {
+        if (extent < 1) {
+            throw Error(ExitCode::usage, {"cannot store the output", shape_text(array.shape),
+                                          "an axis has no extent", "Check the job's parameters"});
+        }
+    }
+    if (array.shape.empty()) {
+        throw Error(ExitCode::usage, {"cannot store the output", "", "it has no axes", ""});
+    }
+    if (layout.format == FileFormat::sand) {
+        return sand_alignment(array, layout);
+    }
+    if (layout.chunk.empty()) {
+        if (layout.compression != Compression::none) {
+            throw Error(ExitCode::usage, {"cannot compress the output", "output.compression",
+                                          "HDF5 compresses chunks, and output.chunk is not given",
+                                          "Give output.chunk, as [256, 4096]"});
+        }
+        return 1;
+    }
+    return ChunkGrid(array, layout).chunk_rows();
+}
+
+std::int64_t output_bytes(const ArrayInfo& array, const OutputLayout& layout) {
+    return layout.format == FileFormat::sand ? sand_shape(array).file_bytes() - sand_header_bytes
+                                             : byte_count(array);
+}
+
+std::int64_t writer_bytes(const ArrayInfo& array, const OutputLayout& layout, int threads) {
+    if (layout.format == FileFormat::sand) {
+        return threads * sand_block_bytes;
+    }
+    if (layout.chunk.empty()) {
+        return 0;
+    }
+    const ChunkGrid grid(array, layout);
+    if (layout.compression != Compression::none) {
+        // Parts of several layers are put together by assemble_output(), when writers are done.
+        const std::int64_t whole =
+            grid.layers() == 1
+                ? 0
+                : 2 * grid.chunk_bytes() + Packer::memory(layout, grid.chunk_bytes());
+        return std::max(whole,
+                        threads * (grid.part_bytes() + Packer::memory(layout, grid.part_bytes())));
+    }
+    const std::int64_t line = grid.part_bytes() / grid.chunk_rows();
+    const bool direct = grid.chunk_columns() == grid.columns();
+    const std::int64_t addresses = grid.count() * std::int64_t{sizeof(std::int64_t)};
+    return addresses +
+           (direct ? 0 : threads * std::min(std::max(io_block_bytes, line), grid.part_bytes()));
+}
+
+} // namespace runner

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "base/array_info.hpp"
+#include "io/rows/output_layout.hpp"
+
+#include <cstdint>
+
+namespace runner {
+
+/// Rows of a frame that an output chunk spans, its extents first cut to the array's; a chunk is
+/// below 4 GiB. A rank's slab and a
+/// write must begin on a multiple of it within each frame of `array.shape[n-2]` rows (one frame of
+/// `shape[0]` rows where there is one axis), and end on one or with the frame. 1 when contiguous.
+/// In a .sand file, where rows may share a byte, the rows after which one begins on a byte border.
+/// @throws Error (usage) for a layout that rows cannot be written in.
+std::int64_t row_alignment(const ArrayInfo& array, const OutputLayout& layout);
+
+/// Bytes that the elements take in the file; with compression, at most.
+std::int64_t output_bytes(const ArrayInfo& array, const OutputLayout& layout);
+
+/// Memory that a writer with so many threads takes beside the caller's, at most. Same errors.
+std::int64_t writer_bytes(const ArrayInfo& array, const OutputLayout& layout, int threads);
+
+} // namespace runner

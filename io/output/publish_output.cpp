@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/output/publish_output.hpp"
+
+#include "io/files/file.hpp"
+
+#include <cerrno>
+#include <cstdio>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace runner {
+namespace {
+
+[[noreturn]] void fail(const std::string& partial, const std::string& file, int number) {
+    if (number == EEXIST) {
+        throw Error(ExitCode::output,
+                    {"cannot give the output its name", file, "a file of that name exists",
+                     "Set output.overwrite = true, or name another; the result is in " + partial});
+    }
+    throw Error(ExitCode::output,
+                {"cannot give the output its name", file, errno_text(number),
+                 "The result is in " + partial + ": rename it by hand once that is cleared"});
+}
+
+/// Renames where no file of the new name exists; an errno value, 0 for success.
+int rename_new(const char* from, const char* to) {
+    if (::renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) {
+        return 0;
+    }
+    if (errno != EINVAL && errno != ENOSYS) {
+        return errno;
+    }
+    // A file system without that flag: a second name is as safe against an existing file.
+    if (::link(from, to) == 0) {
+        return ::unlink(from) == 0 ? 0 : errno;
+    }
+    if (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS) {
+        return errno;
+    }
+    if (::access(to, F_OK) == 0) {
+        return EEXIST;
+    }
+    return std::rename(from, to) == 0 ? 0 : errno;
+}
+
+} // namespace
+
+void publish_output(const std::string& partial, const std::string& file, Overwrite overwrite,
+                    RowWriter::Sync sync) {
+    if (sync == RowWriter::Sync::yes) {
+        File synced(partial, File::Mode::update);
+        synced.sync();
+        synced.close();
+    }
+    const int failure = overwrite == Overwrite::no
+                            ? rename_new(partial.c_str(), file.c_str())
+                            : (std::rename(partial.c_str(), file.c_str()) == 0 ? 0 : errno);
+    if (failure != 0) {
+        fail(partial, file, failure);
+    }
+    if (sync == RowWriter::Sync::yes) {
+        sync_folder_of(file);
+    }
+}
+
+} // namespace runner

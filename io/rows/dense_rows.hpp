@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "io/files/byte_source.hpp"
+#include "io/rows/rows.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace runner {
+
+/// value = slope · stored + intercept, in float64, the product rounded before the sum.
+struct Scale {
+    double slope = 1;
+    double intercept = 0;
+};
+
+/// How a dense array lies in the bytes of a format whose header is read by now.
+struct DenseLayout {
+    ArrayInfo array;         ///< its shape, and the type that the bytes have
+    std::int64_t offset = 0; ///< of the first element
+    enum class Bytes { little_endian, big_endian } bytes = Bytes::little_endian;
+    DatasetInfo::Order order = DatasetInfo::Order::last_fastest;
+    std::optional<Scale> scale; ///< elements are read as float64 then; of last_fastest alone
+    std::string storage;        ///< as DatasetInfo's
+    std::vector<std::string> notes;
+};
+
+/// Reads it, `threads` ≥ 1 at once where the source lets them. `file` names the source; `what` is
+/// that of its errors. Beside the caller's memory: 1 MiB a thread.
+/// @throws Error (input) for a shape without elements or of more bytes than 63 bits, and where the
+/// source is known to be too short.
+std::unique_ptr<RowReader> open_dense_rows(std::unique_ptr<ByteSource> source,
+                                           const std::string& file, const std::string& what,
+                                           DenseLayout layout, int threads);
+
+/// Refuses what cannot be read of a shape out of a file. @throws Error (input).
+void check_readable_shape(const ArrayInfo& array, const std::string& file, const std::string& what);
+
+} // namespace runner

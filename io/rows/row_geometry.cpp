@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/rows/row_geometry.hpp"
+
+#include "base/error.hpp"
+
+namespace runner {
+
+void check_rows(const ArrayInfo& array, std::int64_t first, std::int64_t rows) {
+    if (first < 0 || rows < 0 || first > row_count(array) - rows) {
+        throw Error(ExitCode::defect,
+                    {"rows beyond the dataset are asked for", shape_text(array.shape),
+                     "rows " + std::to_string(first) + " to " + std::to_string(first + rows), ""});
+    }
+}
+
+std::int64_t rows_to_border(const ArrayInfo& array, std::int64_t alignment, std::int64_t first,
+                            std::int64_t most) {
+    const std::int64_t frame_rows = array.shape[row_axes(array.shape) - 1];
+    const std::int64_t end = std::min(first + most, row_count(array));
+    const std::int64_t border = end - end % frame_rows % alignment;
+    return (border > first ? border : end) - first;
+}
+
+Box box_at(std::span<const std::int64_t> shape, std::int64_t first, std::int64_t end) {
+    const std::size_t axes = shape.size();
+    Box box{std::vector<std::int64_t>(axes, 0), std::vector<std::int64_t>(axes, 1), 1};
+    if (axes > 1) {
+        box.count.back() = shape.back();
+    }
+    std::int64_t rest = first;
+    std::int64_t inner = 1; // rows below one step of the axis
+    bool whole = true;      // the axes within are taken whole
+    for (std::size_t axis = row_axes(shape); axis-- > 0;) {
+        const std::int64_t at = rest % shape[axis];
+        rest /= shape[axis];
+        box.start[axis] = at;
+        const std::int64_t fit = std::min(shape[axis] - at, (end - first) / inner);
+        if (whole && fit >= 1) {
+            box.count[axis] = fit;
+            box.rows = inner * fit;
+        }
+        // The next axis outward can be longer than 1 only over whole ones.
+        whole = whole && at == 0 && fit == shape[axis];
+        inner *= shape[axis];
+    }
+    return box;
+}
+
+} // namespace runner

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "base/array_info.hpp"
+#include "io/rows/output_layout.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace runner {
+
+/// What is known of a dataset before its bytes are read.
+struct DatasetInfo {
+    ArrayInfo array;
+    bool big_endian = false; ///< of numbers
+    /// "contiguous", "chunked", "compact", "external", "virtual"; of another format than HDF5 its
+    /// name or what it calls it.
+    std::string storage;
+    std::vector<std::int64_t> chunk;  ///< extents of a chunk when chunked
+    std::vector<std::string> filters; ///< as the file names them, in order
+    std::int64_t stored_bytes = 0;    ///< in the file, after compression
+    /// Where the elements start in the file, when they lie there dense, native and whole, so that
+    /// plain reads at a position give them. Nothing: they must be read through HDF5.
+    std::optional<std::int64_t> offset;
+    /// What the file says of the last axis: 3 or 4, the channels of colour images; 1, an axis of
+    /// the image. Nothing where it does not say.
+    std::optional<int> channels;
+    /// Which axis runs fastest in the file, whatever the order in which rows are read: where it is
+    /// the first, read_runs() of rows that share all numbers but the first axis' is fast, and rows
+    /// of one such number alone are slow.
+    enum class Order { last_fastest, first_fastest } order = Order::last_fastest;
+    /// For people, what is odd and no hindrance: whoever opens an input for a person prints each as
+    /// a warning, once.
+    std::vector<std::string> notes;
+};
+
+/// The storage of a .sand file's cells: frames × height × width of uint8, which a reader unpacks.
+inline constexpr const char* sand_storage = "sand";
+
+/// Runs of rows, all of one length and evenly apart, and of each row the same columns.
+struct RowRuns {
+    std::int64_t first = 0; ///< row that the first run begins with
+    std::int64_t rows = 0;  ///< of a run
+    std::int64_t runs = 1;
+    std::int64_t stride = 0; ///< rows from the beginning of one run to that of the next
+    std::int64_t first_column = 0;
+    std::int64_t columns = 0;
+};
+
+/// Reads rows of one dataset as native elements. A row is a run along the last axis, all leading
+/// axes flattened into the row number; in an array of one axis each element is a row.
+class RowReader {
+  public:
+    virtual ~RowReader() = default;
+
+    virtual const DatasetInfo& info() const = 0;
+
+    /// Fills `to` with rows [first, first + rows), on several threads where the storage allows it.
+    /// One call at a time. @throws Error (input) naming the file and the row or byte.
+    virtual void read(std::int64_t first, std::int64_t rows, std::byte* to) = 0;
+
+    /// Fills `to` with the columns of these rows, one run after the other, dense. Storage that is
+    /// not read at positions is read in whole rows. Of an array of one axis, which has rows of one
+    /// element, the columns are the elements of its one run of one row. The same conditions and
+    /// errors.
+    virtual void read_runs(const RowRuns& runs, std::byte* to);
+};
+
+/// One of several datasets of an output, each of one axis or two, with as many rows.
+struct OutputField {
+    std::string dataset;
+    ArrayInfo array;
+
+    bool operator==(const OutputField&) const = default;
+};
+
+/// What a writer of fields takes for each of its threads, or a row where that is more.
+inline constexpr std::int64_t fields_block_bytes = 1 << 20;
+
+/// One output dataset of one file, or several that are written together.
+struct OutputDataset {
+    std::string file; ///< the name while it is being written
+    std::string dataset;
+    ArrayInfo array;
+    OutputLayout layout;
+    /// Where not empty: the datasets of the file, all contiguous. `array` is their joined_array()
+    /// then (output_fields.hpp): its row is a row of each, one after the other, and all that is
+    /// said of rows is of these.
+    std::vector<OutputField> fields = {};
+};
+
+/// Writes rows of one output on behalf of one rank.
+class RowWriter {
+  public:
+    virtual ~RowWriter() = default;
+
+    /// Writes rows [first, first + rows); returns when the caller's buffer is free again. Each row
+    /// is written once; rows come on row_alignment() borders, cells of a .sand file as 0 … 3. One
+    /// call at a time, on several threads inside. @throws Error (output) naming the file and the
+    /// byte.
+    virtual void write(std::int64_t first, std::int64_t rows, const std::byte* from) = 0;
+
+    /// Every write() that has returned is on the disk when this does. From any thread, beside
+    /// write().
+    virtual void sync() = 0;
+
+    /// Closes the output; with `sync`, everything written is on the disk then.
+    enum class Sync { no, yes };
+    virtual void finish(Sync sync) = 0;
+};
+
+} // namespace runner

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/writers/row_writers.hpp"
+
+#include "base/error.hpp"
+#include "io/hdf5/of_output.hpp"
+#include "io/inspect/inspect_dataset.hpp"
+#include "io/rows/plain_writer.hpp"
+
+namespace runner {
+
+std::unique_ptr<RowWriter> open_contiguous_writer(const OutputDataset& output, int threads) {
+    const DatasetInfo info =
+        of_output([&] { return inspect_dataset(output.file, output.dataset); });
+    if (!info.offset || info.array != output.array) {
+        throw Error(ExitCode::output, {"the output is not the one that was created", output.file,
+                                       "another program changed it", "Start again"});
+    }
+    return open_plain_writer(output, *info.offset, threads);
+}
+
+} // namespace runner

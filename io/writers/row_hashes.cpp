@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/writers/row_hashes.hpp"
+
+#include "io/files/file.hpp"
+#include "io/hdf5/hdf5_dataset.hpp"
+#include "io/hdf5/hdf5_file.hpp"
+#include "io/hdf5/hdf5_type.hpp"
+#include "io/input/file_access.hpp"
+
+#include <array>
+#include <new>
+
+#include <xxhash.h>
+
+namespace runner {
+namespace {
+
+constexpr std::int64_t fields = 3;
+
+// Deflate makes at most so many bytes out of one; a list that claims more is not there.
+constexpr std::int64_t largest_expansion = 1032;
+
+[[noreturn]] void refuse(const std::string& file, const std::string& why) {
+    throw Error(ExitCode::input, {"cannot take the checksums", file + ":" + row_hashes_dataset, why,
+                                  "Only a finished output of this program has them"});
+}
+
+/// The list's elements: three to a run of rows.
+std::vector<std::uint64_t> read_list(FileAccess& files, const std::string& file,
+                                     std::int64_t total_rows) {
+    if (!files.has_dataset(file, row_hashes_dataset)) {
+        refuse(file, "there are none");
+    }
+    const DatasetLayout layout = files.layout(file, row_hashes_dataset);
+    const std::vector<std::int64_t>& shape = layout.info.array.shape;
+    constexpr std::int64_t line = fields * sizeof(std::uint64_t);
+    if (layout.info.array.type != ElementType::uint64 || shape.size() != 2 || shape[1] != fields ||
+        shape[0] > total_rows || shape[0] * line / largest_expansion > layout.info.stored_bytes) {
+        refuse(file, "they are not n × 3 numbers, with n up to the rows' number");
+    }
+    std::vector<std::uint64_t> list(static_cast<std::size_t>(shape[0] * fields));
+    files.open(layout, 1)->read(0, shape[0], reinterpret_cast<std::byte*>(list.data()));
+    return list;
+}
+
+std::vector<std::uint64_t> list_of(const std::vector<RowHash>& hashes) {
+    std::vector<std::uint64_t> list;
+    list.reserve(hashes.size() * static_cast<std::size_t>(fields));
+    for (const RowHash& run : hashes) {
+        list.insert(list.end(), {static_cast<std::uint64_t>(run.first),
+                                 static_cast<std::uint64_t>(run.rows), run.hash});
+    }
+    return list;
+}
+
+void store_list(DatasetHandle dataset, const std::string& file,
+                const std::vector<RowHash>& hashes) {
+    const std::vector<std::uint64_t> list = list_of(hashes);
+    if (!dataset.valid() ||
+        H5Dwrite(dataset.get(), H5T_NATIVE_UINT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, list.data()) <
+            0 ||
+        !dataset.close()) {
+        throw_hdf5(ExitCode::output, "cannot store the checksums",
+                   file_and_dataset(file, row_hashes_dataset));
+    }
+}
+
+} // namespace
+
+std::uint64_t hash_bytes(const std::byte* data, std::int64_t bytes) {
+    return XXH3_64bits(data, static_cast<std::size_t>(bytes));
+}
+
+BytesHasher::BytesHasher() : state_(XXH3_createState()) {
+    if (!state_) {
+        throw std::bad_alloc();
+    }
+    (void)XXH3_64bits_reset(state_.get()); // fails for a null pointer only; so does adding
+}
+
+void BytesHasher::add(const std::byte* data, std::int64_t bytes) {
+    (void)XXH3_64bits_update(state_.get(), data, static_cast<std::size_t>(bytes));
+}
+
+std::uint64_t BytesHasher::hash() const { return XXH3_64bits_digest(state_.get()); }
+
+void BytesHasher::Free::operator()(XXH3_state_s* state) const noexcept {
+    (void)XXH3_freeState(state);
+}
+
+void write_row_hashes(const std::string& file, const std::vector<RowHash>& hashes) {
+    FileHandle handle = update_hdf5(file);
+    const std::array<hsize_t, 2> shape = {hashes.size(), static_cast<hsize_t>(fields)};
+    const SpaceHandle space(
+        hdf5_must(H5Screate_simple(2, shape.data(), nullptr), "H5Screate_simple"));
+    const PropertyHandle links(hdf5_must(H5Pcreate(H5P_LINK_CREATE), "H5Pcreate"));
+    hdf5_must(H5Pset_create_intermediate_group(links.get(), 1), "H5Pset_create_intermediate_group");
+    const PropertyHandle creation(hdf5_must(H5Pcreate(H5P_DATASET_CREATE), "H5Pcreate"));
+    hdf5_must(H5Pset_obj_track_times(creation.get(), false), "H5Pset_obj_track_times");
+    store_list(DatasetHandle(H5Dcreate2(handle.get(), row_hashes_dataset, H5T_STD_U64LE,
+                                        space.get(), links.get(), creation.get(), H5P_DEFAULT)),
+               file, hashes);
+    close_hdf5(std::move(handle), file);
+}
+
+void replace_row_hashes(FileAccess& files, const std::string& file,
+                        const std::vector<RowHash>& hashes) {
+    const DatasetLayout layout = files.layout(file, row_hashes_dataset);
+    const std::vector<std::uint64_t> list = list_of(hashes);
+    const auto bytes = static_cast<std::int64_t>(list.size() * sizeof(std::uint64_t));
+    if (layout.way != DatasetLayout::Way::positions || layout.holder != file ||
+        byte_count(layout.info.array) != bytes) {
+        throw Error(ExitCode::output,
+                    {"cannot store the checksums", file_and_dataset(file, row_hashes_dataset),
+                     "they are not stored as this program stores them",
+                     "Run the job again with output.overwrite = true"});
+    }
+    File to(layout.holder, File::Mode::update);
+    to.write(*layout.info.offset, bytes, reinterpret_cast<const std::byte*>(list.data()));
+    to.sync();
+    to.close();
+}
+
+std::vector<RowHash> read_row_hashes(FileAccess& files, const std::string& file,
+                                     std::int64_t total_rows) {
+    const std::vector<std::uint64_t> list = read_list(files, file, total_rows);
+    std::vector<RowHash> hashes;
+    std::int64_t next = 0;
+    for (std::size_t i = 0; i < list.size(); i += static_cast<std::size_t>(fields)) {
+        const RowHash run{static_cast<std::int64_t>(list[i]),
+                          static_cast<std::int64_t>(list[i + 1]), list[i + 2]};
+        if (run.first != next || run.rows < 1 || run.rows > total_rows - next) {
+            refuse(file, "line " + std::to_string(i / static_cast<std::size_t>(fields)) +
+                             " does not go on where the line "
+                             "before ends");
+        }
+        next += run.rows;
+        hashes.push_back(run);
+    }
+    if (next != total_rows) {
+        refuse(file,
+               "they end at row " + std::to_string(next) + " of " + std::to_string(total_rows));
+    }
+    return hashes;
+}
+
+} // namespace runner

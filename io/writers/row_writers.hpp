@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "io/rows/rows.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace runner {
+
+class FileAccess;
+
+/// The writers behind open_output_rows(), one for each way to store a dataset.
+std::unique_ptr<RowWriter> open_contiguous_writer(const OutputDataset& output, int threads);
+/// The same of fields, taken apart fields_block_bytes (or a row) a thread.
+std::unique_ptr<RowWriter> open_fields_writer(const OutputDataset& output, int threads);
+std::unique_ptr<RowWriter> open_fields_writer(const OutputDataset& output,
+                                              std::vector<std::int64_t> offsets, int threads);
+/// Chunks without filters: written in place, where create_output() allocated them, or at
+/// `addresses`, in the grid's order. What an edge chunk has beyond the array stays zero.
+std::unique_ptr<RowWriter> open_chunk_writer(const OutputDataset& output, int threads);
+std::unique_ptr<RowWriter> open_chunk_writer(const OutputDataset& output,
+                                             std::vector<std::int64_t> addresses, int threads);
+/// Compressed chunks: appended to the rank's shard.
+std::unique_ptr<RowWriter> open_packed_writer(const OutputDataset& output, int threads,
+                                              const std::string& shard);
+
+/// Compressed chunks of a finished output, stored again: in place where they take as many bytes as
+/// before, else by `files`.
+std::unique_ptr<RowWriter> open_stored_chunk_writer(FileAccess& files, const OutputDataset& output,
+                                                    int threads);
+
+} // namespace runner

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/writers/shards.hpp"
+
+#include "io/files/file.hpp"
+#include "io/writers/row_hashes.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <filesystem>
+#include <system_error>
+
+namespace runner {
+namespace {
+
+constexpr const char* mark = ".shard-";
+
+[[noreturn]] void fail(const std::string& what, const std::string& where,
+                       const std::error_code& failure) {
+    throw Error(ExitCode::output, {what, where, failure.message(), errno_remedy(failure.value())});
+}
+
+} // namespace
+
+std::uint64_t check_of(const ShardRecord& record) {
+    return hash_bytes(reinterpret_cast<const std::byte*>(&record), offsetof(ShardRecord, check));
+}
+
+std::string shard_path(const OutputDataset& output, int rank, std::int64_t generation) {
+    return output.file + mark + std::to_string(generation) + "-" + std::to_string(rank);
+}
+
+std::vector<std::string> shard_paths(const OutputDataset& output) {
+    const std::filesystem::path file(output.file);
+    const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
+    const std::string start = file.filename().string() + mark;
+    std::vector<std::string> paths;
+    std::error_code failure;
+    for (std::filesystem::directory_iterator entry(folder, failure), end; !failure && entry != end;
+         entry.increment(failure)) {
+        if (entry->path().filename().string().starts_with(start)) {
+            paths.push_back(entry->path().string());
+        }
+    }
+    if (failure == std::errc::no_such_file_or_directory) {
+        throw Error(ExitCode::output, {"cannot write into the output's folder", folder.string(),
+                                       failure.message(), "Make it: mkdir -p " + folder.string()});
+    }
+    if (failure) {
+        fail("cannot list the folder of the output", folder.string(), failure);
+    }
+    std::sort(paths.begin(), paths.end());
+    return paths;
+}
+
+void remove_shards(const OutputDataset& output) {
+    for (const std::string& path : shard_paths(output)) {
+        std::error_code failure;
+        std::filesystem::remove(path, failure);
+        if (failure) {
+            fail("cannot remove a file of compressed chunks", path, failure);
+        }
+    }
+}
+
+} // namespace runner

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/writers/row_writers.hpp"
+
+#include "base/error.hpp"
+#include "io/files/file.hpp"
+#include "io/files/io_threads.hpp"
+#include "io/filters/packer.hpp"
+#include "io/filters/unpacker.hpp"
+#include "io/input/file_access.hpp"
+#include "io/input/stored_places.hpp"
+#include "io/rows/chunk_grid.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace runner {
+namespace {
+
+/// Compressed chunks of a finished output. One that takes as many bytes as before goes where it
+/// was, so that nothing but its own bytes changes.
+class StoredChunkWriter final : public RowWriter {
+  public:
+    StoredChunkWriter(FileAccess& files, const OutputDataset& output, int threads)
+        : files_(files), output_(output), grid_(output.array, output.layout),
+          places_(stored_places(files, output).chunks), file_(output.file, File::Mode::update),
+          threads_(threads) {
+        for (int thread = 0; thread < threads; ++thread) {
+            packers_.emplace_back(output.layout, grid_.chunk_bytes(), size_of(output.array.type));
+            unpackers_.emplace_back(layout_filters(output.layout, size_of(output.array.type)),
+                                    grid_.chunk_bytes());
+            whole_chunks_.emplace_back(static_cast<std::size_t>(grid_.chunk_bytes()));
+        }
+    }
+
+    void write(std::int64_t first, std::int64_t rows, const std::byte* from) override {
+        const auto [begin, end] = grid_.parts_of(first, rows);
+        std::map<std::int64_t, std::vector<std::int64_t>> parts; // by chunk
+        for (std::int64_t part = begin; part < end; ++part) {
+            parts[grid_.place_of(part).chunk].push_back(part);
+        }
+        const std::vector<std::pair<std::int64_t, std::vector<std::int64_t>>> chunks(parts.begin(),
+                                                                                     parts.end());
+        std::vector<std::vector<std::byte>> packed;
+        packed.reserve(chunks.size());
+        for (const auto& [chunk, own] : chunks) {
+            packed.push_back(std::ssize(own) < grid_.layers() ? stored(chunk)
+                                                              : std::vector<std::byte>());
+        }
+        threads_.run(std::ssize(chunks), [&](std::int64_t item, int thread) {
+            const auto own = static_cast<std::size_t>(thread);
+            std::vector<std::byte>& bytes = packed[static_cast<std::size_t>(item)];
+            std::vector<std::byte>& whole = whole_chunks_[own];
+            unpack(bytes, own, whole);
+            for (const std::int64_t index : chunks[static_cast<std::size_t>(item)].second) {
+                ChunkGrid::Part part = grid_.part_at(index);
+                part.first_row -= first;
+                std::byte* const to =
+                    whole.data() + grid_.place_of(index).layer * grid_.part_bytes();
+                std::fill_n(to, grid_.part_bytes(), std::byte{0});
+                gather_part(output_.array, part, grid_.chunk_columns(), from, to);
+            }
+            const auto made = packers_[own].pack(whole);
+            bytes.assign(made.begin(), made.end());
+        });
+        std::vector<PackedChunk> moved;
+        for (std::size_t item = 0; item < packed.size(); ++item) {
+            store(chunks[item].first, std::move(packed[item]), moved);
+        }
+        if (!moved.empty()) {
+            files_.store_chunks(output_.file, output_.dataset, moved);
+            places_ = stored_places(files_, output_).chunks;
+        }
+    }
+
+    void sync() override { file_.sync(); }
+
+    void finish(Sync sync) override {
+        if (sync == Sync::yes) {
+            file_.sync();
+        }
+        file_.close();
+    }
+
+  private:
+    const ChunkPlace& place_of(std::int64_t chunk) const {
+        return places_[static_cast<std::size_t>(chunk)];
+    }
+
+    /// A chunk's bytes in the file.
+    std::vector<std::byte> stored(std::int64_t chunk) const {
+        std::vector<std::byte> packed(static_cast<std::size_t>(place_of(chunk).bytes));
+        file_.read(place_of(chunk).offset, std::ssize(packed), packed.data());
+        return packed;
+    }
+
+    /// The chunk's elements; zeros where it is damaged: then all its parts are wrong and come.
+    void unpack(const std::vector<std::byte>& packed, std::size_t thread,
+                std::vector<std::byte>& whole) {
+        std::fill(whole.begin(), whole.end(), std::byte{0});
+        if (packed.empty()) {
+            return;
+        }
+        try {
+            const auto elements = unpackers_[thread].unpack(packed, 0, "");
+            std::copy(elements.begin(), elements.end(), whole.begin());
+        } catch (const Error&) {
+        }
+    }
+
+    /// In place, or behind `moved`.
+    void store(std::int64_t index, std::vector<std::byte> packed, std::vector<PackedChunk>& moved) {
+        if (std::ssize(packed) == place_of(index).bytes) {
+            file_.write(place_of(index).offset, std::ssize(packed), packed.data());
+        } else {
+            moved.push_back({grid_.start_of(index), std::move(packed)});
+        }
+    }
+
+    FileAccess& files_;
+    OutputDataset output_;
+    ChunkGrid grid_;
+    std::vector<ChunkPlace> places_; ///< of each chunk
+    File file_;
+    std::vector<Packer> packers_;                      ///< one a thread
+    std::vector<Unpacker> unpackers_;                  ///< one a thread
+    std::vector<std::vector<std::byte>> whole_chunks_; ///< one a thread
+    IoThreads threads_;
+};
+
+} // namespace
+
+std::unique_ptr<RowWriter> open_stored_chunk_writer(FileAccess& files, const OutputDataset& output,
+                                                    int threads) {
+    return std::make_unique<StoredChunkWriter>(files, output, threads);
+}
+
+} // namespace runner

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "jobs/generate.hpp"
+
+#include "base/error.hpp"
+#include "base/sizes.hpp"
+#include "io/formats/rows_format.hpp"
+#include "io/formats/sand_file.hpp"
+#include "io/hdf5/write_attributes.hpp"
+#include "io/output/default_plot.hpp"
+#include "io/output/open_output_rows.hpp"
+#include "io/output/output_size.hpp"
+#include "io/output/own_parts.hpp"
+#include "io/output/publish_output.hpp"
+#include "io/rows/row_geometry.hpp"
+#include "kernels/patterns/patterns.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <vector>
+
+namespace runner {
+namespace {
+
+constexpr std::int64_t buffer_bytes = 64 * MiB;
+
+Pattern checked_pattern(const GenerateRequest& request) {
+    const std::optional<Pattern> pattern = pattern_named(request.pattern);
+    if (!pattern) {
+        throw Error(ExitCode::usage,
+                    {"cannot generate the pattern", request.pattern, "there is none of that name",
+                     "Known are " + pattern_names()});
+    }
+    return *pattern;
+}
+
+void check_shape(const GenerateRequest& request) {
+    const auto& shape = request.shape;
+    if (shape.empty() || std::any_of(shape.begin(), shape.end(), [](auto n) { return n < 1; })) {
+        throw Error(ExitCode::usage,
+                    {"cannot generate an array", shape_text(shape),
+                     "every axis needs an extent of 1 or more", "Give a shape as 100,200,300"});
+    }
+    try {
+        (void)byte_count({request.type, shape});
+    } catch (const Error&) {
+        throw Error(ExitCode::usage, {"cannot generate an array", shape_text(shape),
+                                      "its bytes pass 2^63 - 1", "Give smaller extents"});
+    }
+}
+
+/// Told before HDF5 and the file system tell it in their words.
+void check_room(const OutputDataset& output, const std::string& file) {
+    const std::filesystem::path parent = std::filesystem::path(file).parent_path();
+    const std::string folder = parent.empty() ? "." : parent.string();
+    std::error_code failure;
+    const std::filesystem::space_info space = std::filesystem::space(folder, failure);
+    if (failure) {
+        throw Error(ExitCode::output, {"cannot generate the file", file,
+                                       "its folder " + folder + ": " + failure.message(),
+                                       "Make it: mkdir -p " + folder});
+    }
+    const std::int64_t needed = output_bytes(output.array, output.layout);
+    if (static_cast<std::uintmax_t>(needed) > space.available) {
+        throw Error(ExitCode::output,
+                    {"cannot generate the file", file,
+                     "it takes " + size_text(needed) + " and " +
+                         size_text(static_cast<std::int64_t>(space.available)) + " are free there",
+                     "Free space, or name another disk"});
+    }
+}
+
+void check_absent(const std::string& file) {
+    std::error_code ignored;
+    if (std::filesystem::exists(file, ignored)) {
+        throw Error(ExitCode::output,
+                    {"cannot generate the file", file, "it exists", "Remove it, or name another"});
+    }
+}
+
+void check_cells(const std::string& file, Pattern pattern, const GenerateRequest& request) {
+    if (!is_sand_pattern(pattern) || request.type != ElementType::uint8) {
+        throw Error(ExitCode::usage,
+                    {"cannot generate the file", file,
+                     "a .sand file holds cells of sand, and this is " +
+                         std::string(name_of(request.type)) + " of " + request.pattern,
+                     "Choose uint8 of sample-1 … sample-4 or sand-noise, or name a .h5 file"});
+    }
+}
+
+void write_pattern(const GenerateRequest& request, Pattern pattern, const OutputDataset& output,
+                   int threads) {
+    const auto writer = make_rows(output, threads);
+    CpuQueue queue(threads);
+    const std::int64_t all = row_count(output.array);
+    const std::int64_t alignment = row_alignment(output.array, output.layout);
+    const std::int64_t step = std::clamp(buffer_bytes / row_bytes(output.array), alignment, all);
+    const Buffer rows = allocate_staging(queue, step * row_bytes(output.array));
+    for (std::int64_t first = 0; first < all;) {
+        const std::int64_t count = rows_to_border(output.array, alignment, first, step);
+        fill_pattern(queue, pattern, request.type, request.shape, request.seed,
+                     first * row_elements(output.array), count * row_elements(output.array),
+                     rows.data(), request.counts);
+        writer->write(first, count, rows.data());
+        first += count;
+    }
+    writer->finish(RowWriter::Sync::no);
+    if (rows_format_of(output.file) != nullptr) {
+        return; // it has no place for them
+    }
+    std::vector<Attribute> attributes = {{"pattern", request.pattern},
+                                         {"seed", static_cast<std::int64_t>(request.seed)}};
+    if (pattern == Pattern::xray) {
+        attributes.emplace_back("counts", request.counts);
+    }
+    write_attributes(output.file, attributes);
+    write_default_plot(output.file, output.dataset);
+}
+
+} // namespace
+
+const std::vector<std::string>& generate_patterns() {
+    static const std::vector<std::string> names = [] {
+        std::vector<std::string> all;
+        all.reserve(all_patterns.size());
+        for (const auto& [name, pattern] : all_patterns) {
+            all.emplace_back(name);
+        }
+        return all;
+    }();
+    return names;
+}
+
+void generate(const GenerateRequest& request, const std::string& file, const std::string& dataset,
+              int threads, Overwrite overwrite) {
+    const Pattern pattern = checked_pattern(request);
+    check_shape(request);
+    if (overwrite == Overwrite::no) {
+        check_absent(file);
+    }
+    OutputDataset output{partial_name(file), dataset, {request.type, request.shape}, {}};
+    if (is_sand_name(file)) {
+        check_cells(file, pattern, request);
+        output.layout.format = FileFormat::sand;
+    }
+    check_room(output, file);
+    PartialOutput made(file);
+    write_pattern(request, pattern, output, threads);
+    made.publish(overwrite, RowWriter::Sync::yes);
+}
+
+} // namespace runner

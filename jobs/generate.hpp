@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "base/element_type.hpp"
+#include "io/output/publish_output.hpp"
+#include "kernels/patterns/patterns.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace runner {
+
+/// A synthetic input: `input.generate` of a job file, and the `generate` verb.
+struct GenerateRequest {
+    std::string pattern;
+    std::vector<std::int64_t> shape;
+    ElementType type = ElementType::float32;
+    std::uint64_t seed = 0;
+    double counts = usual_counts; ///< mean photon count of the pattern "xray"
+};
+
+/// The names of all patterns.
+const std::vector<std::string>& generate_patterns();
+
+/// Makes a file with one contiguous dataset of a synthetic pattern (kernels/patterns/patterns.hpp)
+/// on `threads` ≥ 1 threads. A few tens of MiB at a time pass through memory, or one row where rows
+/// are longer. The file has the name FILE.partial until it is complete.
+/// @throws Error: (usage) for an unknown pattern or a shape without elements; (output) for a file
+/// that exists and is not to be overwritten, and when storage fails: nothing is left then.
+void generate(const GenerateRequest& request, const std::string& file, const std::string& dataset,
+              int threads, Overwrite overwrite = Overwrite::no);
+
+} // namespace runner

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "kernels/convolve/convolve.hpp"
+
+#include "kernels/convolve/convolve_cuda_scratch.hpp"
+#include "kernels/convolve/convolve_tile.hpp"
+
+#include <algorithm>
+
+#include <oneapi/tbb/blocked_range.h>
+#include <oneapi/tbb/enumerable_thread_specific.h>
+#include <oneapi/tbb/parallel_for.h>
+
+namespace runner {
+namespace {
+
+constexpr std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+/// How the output of a call is cut into tiles: bands of rows, each cut into strips of columns.
+struct Cut {
+    std::int64_t band_rows;
+    std::int64_t bands;
+    std::int64_t strips;
+};
+
+/// Every band repeats the row pass of 2R rows, so bands are long, yet enough to keep all threads
+/// busy to the end.
+Cut cut_output(const ConvolveCall& call, int threads) {
+    const std::int64_t strips = ceil_divide(call.columns, call.tile_columns);
+    const std::int64_t out_rows = call.block.out_rows;
+    const std::int64_t wanted = ceil_divide(8 * std::int64_t{threads}, call.block.frames * strips);
+    const std::int64_t halo = 2 * call.column_radius();
+    const std::int64_t shortest = std::max(call.step_rows, halo);
+    const std::int64_t longest = std::max<std::int64_t>(512, 16 * halo);
+    const std::int64_t rows =
+        std::min(out_rows, std::clamp(ceil_divide(out_rows, wanted), shortest, longest));
+    const std::int64_t bands = ceil_divide(out_rows, rows);
+    return {ceil_divide(out_rows, bands), bands, strips};
+}
+
+ConvolveTile tile_at(const ConvolveCall& call, const Cut& cut, std::int64_t index) {
+    const std::int64_t strip = index % cut.strips;
+    const std::int64_t band = index / cut.strips % cut.bands;
+    ConvolveTile tile;
+    tile.frame = index / cut.strips / cut.bands;
+    tile.first_row = call.block.out_first + band * cut.band_rows;
+    tile.rows =
+        std::min(cut.band_rows, call.block.out_first + call.block.out_rows - tile.first_row);
+    tile.first_column = strip * call.tile_columns;
+    tile.columns = std::min(call.tile_columns, call.columns - tile.first_column);
+    return tile;
+}
+
+} // namespace
+
+std::int64_t convolve_scratch_bytes(Backend backend, const Convolution& convolution,
+                                    const RowBlock& block) {
+    // On the CPU the threads' own few hundred KiB are enough.
+    return backend == Backend::cuda ? convolve_cuda_scratch_bytes(convolution, block) : 0;
+}
+
+void convolve(CpuQueue& queue, const Convolution& convolution, const RowBlock& block,
+              const std::byte* in, std::byte* out, std::byte* /*scratch*/) {
+    if (block.frames == 0 || block.out_rows == 0) {
+        return;
+    }
+    const ConvolveCall call = make_convolve_call(convolution, block, in, out);
+    const Cut cut = cut_output(call, queue.threads());
+    tbb::enumerable_thread_specific<ConvolveSpace> spaces([&call] { return ConvolveSpace(call); });
+    queue.run([&] {
+        using Range = tbb::blocked_range<std::int64_t>;
+        tbb::parallel_for(Range(0, block.frames * cut.bands * cut.strips), [&](const Range& tiles) {
+            ConvolveSpace& space = spaces.local();
+            for (std::int64_t i = tiles.begin(); i < tiles.end(); ++i) {
+                convolve_tile(call, tile_at(call, cut, i), space);
+            }
+        });
+    });
+}
+
+} // namespace runner

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "kernels/convolve/convolve.hpp"
+
+#include "kernels/convolve/convolve_channels.hpp"
+#include "kernels/convolve/convolve_cuda_scratch.hpp"
+#include "kernels/convolve/convolve_push.hpp"
+#include "kernels/convolve/convolve_ring.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace runner {
+namespace {
+
+/// The taps in the order in which they are applied.
+template <class T> std::vector<T> reversed_taps(const std::vector<double>& taps) {
+    std::vector<T> reversed(taps.size());
+    std::transform(taps.rbegin(), taps.rend(), reversed.begin(),
+                   [](double tap) { return static_cast<T>(tap); });
+    return reversed;
+}
+
+bool rows_aligned(const std::byte* data, std::int64_t columns, std::int64_t element_size) {
+    return reinterpret_cast<std::uintptr_t>(data) % 16 == 0 && columns * element_size % 16 == 0;
+}
+
+template <class T>
+void convolve_in(CudaQueue& queue, const Convolution& convolution, const RowBlock& block,
+                 const std::byte* in, std::byte* out) {
+    ConvolveView<T> view{};
+    view.in = in;
+    view.out = out;
+    view.columns = convolution.columns;
+    view.frame_rows = convolution.frame_rows;
+    view.in_first = block.in_first;
+    view.in_rows = block.in_rows;
+    view.out_first = block.out_first;
+    view.out_rows = block.out_rows;
+    view.boundary = convolution.boundary;
+    view.fill = static_cast<T>(convolution.fill);
+    view.aligned = rows_aligned(in, convolution.columns, size_of(convolution.in_type));
+    view.out_aligned = rows_aligned(out, convolution.columns, size_of(convolution.out_type));
+
+    const std::vector<T> row_taps = reversed_taps<T>(convolution.row_taps);
+    const std::vector<T> column_taps = reversed_taps<T>(convolution.column_taps);
+    if (convolution.in_type == element_type_of<T>() &&
+        convolution.out_type == element_type_of<T>() &&
+        convolution.row_radius() == convolution.column_radius()) {
+        if (const PushLaunch<T> push = push_launch<T>(convolution.row_radius())) {
+            push(queue, view, block.frames, row_taps.data(), column_taps.data());
+            return;
+        }
+    }
+    convolve_ring(queue, view, block.frames, convolution.in_type, convolution.out_type, row_taps,
+                  column_taps);
+}
+
+void convolve_grey(CudaQueue& queue, const Convolution& convolution, const RowBlock& block,
+                   const std::byte* in, std::byte* out) {
+    if (convolution.in_type == ElementType::float64) {
+        convolve_in<double>(queue, convolution, block, in, out);
+    } else {
+        convolve_in<float>(queue, convolution, block, in, out);
+    }
+}
+
+/// Each channel of each frame becomes a frame of its own. The two copies within the device's memory
+/// cost less than the upload and the download, and every kernel serves colour so.
+void convolve_colour(CudaQueue& queue, const Convolution& convolution, const RowBlock& block,
+                     const std::byte* in, std::byte* out, std::byte* scratch) {
+    Convolution channel = convolution;
+    channel.columns /= convolution.channels;
+    channel.channels = 1;
+    RowBlock planes = block;
+    planes.frames *= convolution.channels;
+    std::byte* const made = scratch + convolve_split_bytes(convolution, block);
+    split_channels(queue,
+                   {block.frames, block.in_rows * channel.columns, convolution.channels,
+                    size_of(convolution.in_type)},
+                   in, scratch);
+    convolve_grey(queue, channel, planes, scratch, made);
+    join_channels(queue,
+                  {block.frames, block.out_rows * channel.columns, convolution.channels,
+                   size_of(convolution.out_type)},
+                  made, out);
+}
+
+} // namespace
+
+void convolve(CudaQueue& queue, const Convolution& convolution, const RowBlock& block,
+              const std::byte* in, std::byte* out, std::byte* scratch) {
+    if (block.frames == 0 || block.out_rows == 0) {
+        return;
+    }
+    if (convolution.channels == 1) {
+        convolve_grey(queue, convolution, block, in, out);
+    } else {
+        convolve_colour(queue, convolution, block, in, out, scratch);
+    }
+}
+
+} // namespace runner

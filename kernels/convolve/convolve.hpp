@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "base/element_type.hpp"
+#include "kernels/convolve/boundary.hpp"
+#include "kernels/queue/queue.hpp"
+#include "kernels/queue/row_block.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace runner {
+
+/// Separable convolution of images, to the byte as docs/convolve.md says; everything about it that
+/// does not change from block to block.
+///
+/// Input types: uint8, uint16, float32, float64. The compute type is float64 for float64 input and
+/// float32 for the others; taps are rounded to it once, the result of the row pass is rounded to
+/// it, and the output type (any of the four) is made from it at the end: integers round half to
+/// even and saturate, NaN becomes 0.
+struct Convolution {
+    static constexpr int max_radius = 128;
+
+    ElementType in_type = ElementType::float32;
+    ElementType out_type = ElementType::float32;
+    std::int64_t frame_rows = 0; ///< rows of a whole frame, ≥ 1
+    std::int64_t columns = 0;    ///< samples of a row: a multiple of `channels`, ≥ 1
+    int channels = 1; ///< samples of a pixel, side by side; each channel is an image of its own
+    std::vector<double> row_taps;    ///< along a row: 2R + 1 of them, R ≤ max_radius
+    std::vector<double> column_taps; ///< down a column, likewise; the radius may differ
+    Boundary boundary = Boundary::reflect;
+    double fill = 0; ///< rounded to the compute type; for Boundary::constant
+
+    std::int64_t row_radius() const { return static_cast<std::int64_t>(row_taps.size() / 2); }
+    std::int64_t column_radius() const { return static_cast<std::int64_t>(column_taps.size() / 2); }
+};
+
+/// Bytes of device memory that `convolve` needs beside input and output for this block or any with
+/// no more frames and rows. Pure: the same on a machine without a GPU.
+std::int64_t convolve_scratch_bytes(Backend backend, const Convolution& convolution,
+                                    const RowBlock& block);
+
+/// out = the convolution's rows [out_first, out_first + out_rows) of each frame. `in` and `out` are
+/// in the queue's device memory, dense (columns elements a row), aligned to their element, and do
+/// not overlap; `scratch` has convolve_scratch_bytes(). The same bytes on every queue and for every
+/// way to cut the image into blocks. The CUDA form returns before the work is done.
+void convolve(CpuQueue& queue, const Convolution& convolution, const RowBlock& block,
+              const std::byte* in, std::byte* out, std::byte* scratch);
+void convolve(CudaQueue& queue, const Convolution& convolution, const RowBlock& block,
+              const std::byte* in, std::byte* out, std::byte* scratch);
+
+} // namespace runner

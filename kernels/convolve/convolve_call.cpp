@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "kernels/convolve/convolve_tile.hpp"
+
+#include "base/sizes.hpp"
+
+#include <algorithm>
+#include <new>
+
+namespace runner {
+namespace {
+
+constexpr std::int64_t line_bytes = 64; ///< a cache line, and the widest vector
+
+constexpr std::int64_t round_up(std::int64_t value, std::int64_t step) {
+    return (value + step - 1) / step * step;
+}
+
+std::int64_t compute_bytes(const ConvolveCall& call) {
+    return call.in_type == ElementType::float64 ? 8 : 4;
+}
+
+double rounded(const ConvolveCall& call, double value) {
+    return call.in_type == ElementType::float64 ? value
+                                                : static_cast<double>(static_cast<float>(value));
+}
+
+std::vector<double> weights_of(const ConvolveCall& call, const std::vector<double>& taps) {
+    std::vector<double> weights(taps.rbegin(), taps.rend());
+    for (double& weight : weights) {
+        weight = rounded(call, weight);
+    }
+    return weights;
+}
+
+} // namespace
+
+ConvolveCall make_convolve_call(const Convolution& convolution, const RowBlock& block,
+                                const std::byte* in, std::byte* out) {
+    ConvolveCall call;
+    call.in_type = convolution.in_type;
+    call.out_type = convolution.out_type;
+    call.frame_rows = convolution.frame_rows;
+    call.columns = convolution.columns;
+    call.channels = convolution.channels;
+    call.boundary = convolution.boundary;
+    call.row_weights = weights_of(call, convolution.row_taps);
+    call.column_weights = weights_of(call, convolution.column_taps);
+    call.fill = rounded(call, convolution.fill);
+    call.block = block;
+    call.in = in;
+    call.out = out;
+
+    constexpr std::int64_t ring_bytes = 512 * KiB;
+    constexpr std::int64_t column_step = 128; // whole groups of vectors, whatever their width
+    call.step_rows = 32;
+    call.ring_rows = std::min(2 * call.column_radius() + call.step_rows, block.in_rows);
+    const std::int64_t most =
+        std::max(ring_bytes / (call.ring_rows * compute_bytes(call)), column_step) / column_step *
+        column_step;
+    constexpr std::int64_t cached_bytes = 8 * MiB;
+    const std::int64_t out_bytes =
+        block.frames * block.out_rows * call.columns * size_of(call.out_type);
+    call.out_stores = out_bytes > cached_bytes ? OutStores::past_caches : OutStores::cached;
+    const std::int64_t strips = (call.columns + most - 1) / most;
+    call.tile_columns =
+        strips == 1 ? call.columns : round_up((call.columns + strips - 1) / strips, column_step);
+    return call;
+}
+
+ConvolveSpace::ConvolveSpace(const ConvolveCall& call) {
+    const std::int64_t size = compute_bytes(call);
+    // One cache line more than the row, so that rows of a power of two do not share cache sets.
+    const std::int64_t pitch_bytes = round_up(call.tile_columns * size, line_bytes) + line_bytes;
+    pitch_ = pitch_bytes / size;
+    fill_offset_ = call.ring_rows * pitch_bytes;
+    line_offset_ = fill_offset_ + pitch_bytes;
+    const std::int64_t bytes =
+        line_offset_ + pitch_bytes + round_up(2 * call.row_reach() * size, line_bytes);
+    bytes_.reset(static_cast<std::byte*>(
+        ::operator new (static_cast<std::size_t>(bytes), std::align_val_t{line_bytes})));
+    // The lanes beyond a row's end are computed and dropped; they must not be left undefined.
+    std::fill_n(bytes_.get(), bytes, std::byte{0});
+    held_.resize(static_cast<std::size_t>(call.ring_rows));
+    rows_.resize(static_cast<std::size_t>(call.step_rows + 2 * call.column_radius()));
+    beyond_.reserve(static_cast<std::size_t>(2 * call.row_reach()));
+}
+
+void ConvolveSpace::Free::operator()(std::byte* bytes) const noexcept {
+    ::operator delete (bytes, std::align_val_t{line_bytes});
+}
+
+} // namespace runner

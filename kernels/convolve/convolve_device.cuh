@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "kernels/convolve/boundary.hpp"
+#include "kernels/convolve/convolve_view.hpp"
+
+#include <cstdint>
+#include <type_traits>
+
+namespace runner {
+
+// The only arithmetic of a convolution: rounded as written, whatever the compiler's flags.
+__device__ inline float multiply(float a, float b) { return __fmul_rn(a, b); }
+__device__ inline double multiply(double a, double b) { return __dmul_rn(a, b); }
+__device__ inline float multiply_add(float a, float b, float c) { return __fmaf_rn(a, b, c); }
+__device__ inline double multiply_add(double a, double b, double c) { return __fma_rn(a, b, c); }
+
+/// `value` as an element of type Out: integers round half to even and saturate, NaN becomes 0.
+template <class Out> __device__ inline Out to_output(float value) {
+    if constexpr (std::is_integral_v<Out>) {
+        constexpr float top = sizeof(Out) == 1 ? 255.0F : 65535.0F;
+        // fmaxf returns the other operand for a NaN.
+        return static_cast<Out>(__float2uint_rn(fminf(fmaxf(value, 0.0F), top)));
+    } else {
+        return static_cast<Out>(value);
+    }
+}
+template <class Out> __device__ inline Out to_output(double value) {
+    if constexpr (std::is_integral_v<Out>) {
+        constexpr double top = sizeof(Out) == 1 ? 255.0 : 65535.0;
+        return static_cast<Out>(__double2uint_rn(fmin(fmax(value, 0.0), top)));
+    } else {
+        return static_cast<Out>(value);
+    }
+}
+
+/// The row of the input buffer that holds extended row `row`; −1 where the fill value stands.
+template <class T>
+__device__ inline std::int64_t held_row(const ConvolveView<T>& view, std::int64_t row) {
+    std::int64_t held = row - view.in_first;
+    if (held < 0 || held >= view.in_rows) {
+        const std::int64_t mapped = map_index(row, view.frame_rows, view.boundary);
+        held = mapped < 0 ? -1 : mapped - view.in_first;
+    }
+    return held;
+}
+
+/// Whether the row sums of extended row `row` are the fill value: the column pass extends the
+/// result of the row pass.
+template <class T>
+__device__ inline bool is_fill_row(const ConvolveView<T>& view, std::int64_t row) {
+    return view.boundary == Boundary::constant && (row < 0 || row >= view.frame_rows);
+}
+
+/// One tile: the outputs it makes.
+struct ConvolveTile {
+    std::int64_t frame;
+    std::int64_t first_column;
+    std::int64_t first_row; ///< extended, as out_first
+    std::int64_t rows;
+
+    template <class T>
+    __device__ ConvolveTile(const ConvolveView<T>& view, std::int64_t index, int width) {
+        const std::int64_t strip = index % view.strips;
+        const std::int64_t rest = index / view.strips;
+        const std::int64_t segment = rest % view.segments;
+        const std::int64_t past = segment - view.long_segments;
+        const std::int64_t skipped =
+            past < 0 ? segment * view.long_rows
+                     : view.long_segments * view.long_rows + past * view.short_rows;
+        const std::int64_t most = past < 0 ? view.long_rows : view.short_rows;
+        frame = rest / view.segments;
+        first_column = strip * width;
+        first_row = view.out_first + skipped;
+        rows = view.out_rows - skipped < most ? view.out_rows - skipped : most;
+    }
+};
+
+/// The column that column `c` of the boundary-extended image stands for, −1 for the fill value.
+/// Columns that no output needs may be asked for: beyond the last needed one the last is given.
+__device__ inline std::int64_t held_column(std::int64_t c, std::int64_t columns, int radius,
+                                           Boundary boundary) {
+    return c >= columns + radius ? columns - 1 : map_index(c, columns, boundary);
+}
+
+} // namespace runner

@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "kernels/convolve/convolve_device.cuh"
+#include "kernels/convolve/convolve_push_layout.hpp"
+#include "kernels/convolve/tiling.cuh"
+#include "kernels/queue/block_barrier.cuh"
+#include "kernels/queue/copy_async.cuh"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace runner {
+
+/// A column beyond the image's border: its place among a strip's and its halo's columns, and the
+/// column of the image that it stands for, −1 for the fill value.
+struct PushColumn {
+    std::int64_t at;
+    std::int64_t held;
+};
+
+/// Both passes of a convolution with radius R on both axes in one sweep. A block of threads owns a
+/// strip of columns and marches down its rows in batches. Three stages run side by side, one
+/// barrier a batch: rows are copied into shared memory (a ring, asynchronously); the row pass,
+/// register blocked, turns a batch into row sums in shared memory; the column pass keeps, per
+/// column, the running sums of all 2R + 1 outputs that the current row adds to. A row shifts them
+/// by one place, which costs nothing because a multiply-add may write to another register than it
+/// reads. Where 2R + 1 sums are too many for one thread, `roles` threads share a column: each
+/// applies its part of the taps and hands the partial sums to the next, which lags by a batch.
+template <class T, int R, class Layout> struct PushShape {
+    static constexpr int taps = 2 * R + 1;
+    static constexpr int columns = Layout::columns;
+    static constexpr int outputs = Layout::outputs;
+    static constexpr int rows = Layout::rows;
+    static constexpr int roles = Layout::roles;
+    static constexpr int stages = Layout::stages;
+    static constexpr int width = Layout::threads * columns;
+    static constexpr int threads = Layout::threads * roles;
+    static constexpr int tasks = rows * width / outputs / threads; // of a thread in the row pass
+    static constexpr int role_taps = (taps + roles - 1) / roles;
+    static constexpr int vector = 16 / static_cast<int>(sizeof(T));
+    static constexpr int halo = (R + vector - 1) / vector * vector;
+    static constexpr int in_width = width + 2 * halo;
+    // 16 bytes past a multiple of 128: the eight rows that eight neighbouring lanes read lie in
+    // different banks.
+    static constexpr int line = 128 / static_cast<int>(sizeof(T));
+    static constexpr int in_pitch = (in_width + line - 1) / line * line + vector;
+    static constexpr int sum_pitch = (width + line - 1) / line * line + vector;
+    static constexpr int sum_buffers = roles + 1;
+    static constexpr int in_elements = stages * rows * in_pitch;
+    static constexpr int sum_elements = sum_buffers * rows * sum_pitch;
+    static constexpr int partial_elements = (roles - 1) * 2 * rows * width;
+    static constexpr int shared_bytes =
+        (in_elements + sum_elements + partial_elements) * static_cast<int>(sizeof(T)) +
+        in_width * static_cast<int>(sizeof(PushColumn));
+    static_assert(Layout::threads % 32 == 0 && outputs % vector == 0 && rows % 8 == 0);
+    static_assert(tasks * outputs * threads == rows * width && rows <= 32 && columns <= vector);
+    static_assert(in_width <= 32 * 32);
+};
+
+template <class T, int R> struct PushArguments {
+    ConvolveView<T> view;
+    T row[2 * R + 1]; ///< reversed: in the order in which they are applied
+    T column[2 * R + 1];
+};
+
+template <class T, int R, class Layout> class Push {
+  public:
+    using Shape = PushShape<T, R, Layout>;
+
+    __device__ Push(const PushArguments<T, R>& arguments, const ConvolveTile& tile, T* shared)
+        : arguments_(arguments), view_(arguments.view), tile_(tile), in_(shared),
+          sums_(in_ + Shape::in_elements), partials_(sums_ + Shape::sum_elements),
+          columns_(reinterpret_cast<PushColumn*>(partials_ + Shape::partial_elements)),
+          needed_(static_cast<int>(tile.rows) + 2 * R),
+          batches_((needed_ + Shape::rows - 1) / Shape::rows) {}
+
+    __device__ void run() {
+        prepare_loads();
+        for (int k = 0; k < Shape::stages - 1; ++k) {
+            load(k, k);
+        }
+        if (Shape::columns == 1 || view_.out_aligned) {
+            march_as<0, true>();
+        } else {
+            march_as<0, false>();
+        }
+    }
+
+  private:
+    // Rows are counted from the first one the tile needs, `tile_.first_row - R`.
+
+    __device__ void prepare_loads() {
+        const std::int64_t start = tile_.first_column - Shape::halo;
+        const std::int64_t end = view_.columns - start;
+        const int inside = start < 0 ? static_cast<int>(-start) : 0;
+        const int inside_end = static_cast<int>(end < Shape::in_width ? end : Shape::in_width);
+        // Columns further outside than R are needed by no output.
+        const int needed_end = inside_end + R < Shape::in_width ? inside_end + R : Shape::in_width;
+        outside_ = inside + needed_end - inside_end;
+        for (int i = static_cast<int>(threadIdx.x); i < outside_; i += Shape::threads) {
+            const int at = i < inside ? i : i - inside + inside_end;
+            columns_[i] = {at, map_index(start + at, view_.columns, view_.boundary)};
+        }
+        step_ = view_.aligned ? Shape::vector : 1;
+        const int lane = static_cast<int>(threadIdx.x) % 32;
+#pragma unroll
+        for (int i = 0; i < Shape::in_width; i += 32) {
+            const int at = (i + lane) * step_;
+            own_pieces_ |= at >= inside && at < inside_end ? 1U << (i / 32) : 0U;
+        }
+        const std::int64_t first = first_held();
+        const std::int64_t held = view_.in_rows - first; // rows from the first needed one on
+        direct_ = static_cast<int>(first >= 0 ? 0 : first < -needed_ ? needed_ : -first);
+        direct_count_ = static_cast<int>(held < 0 ? 0 : held < needed_ ? held : needed_) - direct_;
+        from_ = static_cast<const T*>(view_.in) +
+                (tile_.frame * view_.in_rows + first + threadIdx.x / 32) * view_.columns + start +
+                lane * step_;
+        __syncthreads();
+    }
+
+    /// Where the input buffer would hold the first needed row under its own number.
+    __device__ std::int64_t first_held() const { return tile_.first_row - R - view_.in_first; }
+
+    /// Starts the copy of batch k into a stage, a warp a row. Batches come in order.
+    __device__ void load(int k, int stage) {
+        constexpr int warps = Shape::threads / 32;
+        const int lane = static_cast<int>(threadIdx.x) % 32;
+        const int warp = static_cast<int>(threadIdx.x) / 32;
+        T* to = in_ + (stage * Shape::rows + warp) * Shape::in_pitch + lane * step_;
+        const T* from = from_;
+        from_ += Shape::rows * view_.columns;
+#pragma unroll 1
+        for (int r = warp; r < Shape::rows; r += warps) {
+            const int row = k * Shape::rows + r;
+            bool wanted = row < needed_; // others may be held nowhere
+            const T* source = from;
+            if (wanted &&
+                static_cast<unsigned>(row - direct_) >= static_cast<unsigned>(direct_count_)) {
+                const std::int64_t held = held_row(view_, tile_.first_row - R + row);
+                wanted = held >= 0;
+                source += (held - first_held() - row) * view_.columns;
+            }
+            if (wanted) {
+                load_row(to, source);
+                if (outside_ > 0) {
+                    load_outside(to - lane * step_, source - lane * step_, lane);
+                }
+            }
+            to += warps * Shape::in_pitch;
+            from += warps * view_.columns;
+        }
+        commit_copies();
+    }
+
+    /// The columns of a row that lie in the image; both pointers are at this lane's first piece.
+    __device__ void load_row(T* to, const T* from) {
+        if (view_.aligned) {
+            load_vectors(to, from);
+        } else {
+#pragma unroll
+            for (int i = 0; i < Shape::in_width; i += 32) {
+                if (own_pieces_ >> (i / 32) & 1U) {
+                    copy_async<sizeof(T)>(to + i, from + i);
+                }
+            }
+        }
+    }
+
+    __device__ void load_vectors(T* to, const T* from) {
+#pragma unroll
+        for (int i = 0; i < Shape::in_width; i += 32 * Shape::vector) {
+            if (own_pieces_ >> (i / 32 / Shape::vector) & 1U) {
+                copy_async<16>(to + i, from + i);
+            }
+        }
+    }
+
+    /// The columns beyond the image's border; both pointers are at the first column of the strip
+    /// and its halo.
+    __device__ void load_outside(T* to, const T* from, int lane) {
+#pragma unroll 1
+        for (int i = lane; i < outside_; i += 32) {
+            const PushColumn column = columns_[i];
+            if (column.held >= 0) {
+                copy_async<sizeof(T)>(to + column.at,
+                                      from + (Shape::halo - tile_.first_column + column.held));
+            } else {
+                to[column.at] = view_.fill;
+            }
+        }
+    }
+
+    template <int role, bool vectors> __device__ void march_as() {
+        if constexpr (role + 1 < Shape::roles) {
+            if (threadIdx.x >= (role + 1) * Layout::threads) {
+                march_as<role + 1, vectors>();
+                return;
+            }
+        }
+        march<role, vectors>();
+    }
+
+    template <int role, bool vectors> __device__ void march() {
+        constexpr int rest = Shape::taps - role * Shape::role_taps;
+        constexpr int own = rest < Shape::role_taps ? rest : Shape::role_taps;
+        T sums[own][Shape::columns];
+        T carried[Shape::columns];
+#pragma unroll
+        for (int c = 0; c < Shape::columns; ++c) {
+#pragma unroll
+            for (int s = 0; s < own; ++s) {
+                sums[s][c] = T(0);
+            }
+            carried[c] = T(0);
+        }
+        const int column =
+            (static_cast<int>(threadIdx.x) - role * Layout::threads) * Shape::columns;
+        // The output that the next row completes. Its batch is one behind the row pass, and one
+        // more for every role before this one.
+        int row = -2 * R - (1 + role) * Shape::rows;
+        T* out = static_cast<T*>(view_.out) +
+                 (tile_.frame * view_.out_rows + tile_.first_row - view_.out_first + row) *
+                     view_.columns +
+                 tile_.first_column + column;
+        const std::int64_t left = view_.columns - tile_.first_column - column;
+        const int width = static_cast<int>(left < 0                ? 0
+                                           : left < Shape::columns ? left
+                                                                   : Shape::columns);
+        int stage = 0;
+        int buffer = 0;
+        for (int k = 0; k < batches_ + Shape::roles; ++k) {
+            wait_for_copies<Shape::stages - 2>();
+            if constexpr (Shape::roles > 1) {
+                sync_roles<Shape::threads>();
+            } else {
+                __syncthreads();
+            }
+            load(k + Shape::stages - 1, stage == 0 ? Shape::stages - 1 : stage - 1);
+            // Before the first batch and after the last one both passes work on whatever is there:
+            // no output that is stored takes part, and without branches they overlap.
+            const int from = buffer - 1 - role + (buffer <= role ? Shape::sum_buffers : 0);
+            column_pass<role, own, vectors>(sums, carried,
+                                            sums_ + from * Shape::rows * Shape::sum_pitch + column,
+                                            (k - 1 - role) & 1, row, width, out);
+            row_pass(k * Shape::rows, in_ + stage * Shape::rows * Shape::in_pitch,
+                     sums_ + buffer * Shape::rows * Shape::sum_pitch);
+            row += Shape::rows;
+            stage = stage + 1 == Shape::stages ? 0 : stage + 1;
+            buffer = buffer + 1 == Shape::sum_buffers ? 0 : buffer + 1;
+        }
+    }
+
+    /// Neighbouring row sums of one row a thread and task; neighbouring lanes take different rows.
+    __device__ void row_pass(int row, const T* in, T* sums) {
+        constexpr int groups = Shape::width / Shape::outputs;
+#pragma unroll
+        for (int t = 0; t < Shape::tasks; ++t) {
+            const int task = static_cast<int>(threadIdx.x) + t * Shape::threads;
+            const int r = task % 8 + task / (8 * groups) * 8;
+            const int c = task / 8 % groups * Shape::outputs;
+            T sum[Shape::outputs];
+            row_sums(in + r * Shape::in_pitch + c, sum);
+            const bool fill = is_fill_row(view_, tile_.first_row - R + row + r);
+            T* to = sums + r * Shape::sum_pitch + c;
+#pragma unroll
+            for (int p = 0; p < Shape::outputs; p += Shape::vector) {
+                Vector<T> values;
+#pragma unroll
+                for (int e = 0; e < Shape::vector; ++e) {
+                    values.at[e] = fill ? view_.fill : sum[p + e];
+                }
+                *reinterpret_cast<Vector<T>*>(to + p) = values;
+            }
+        }
+    }
+
+    __device__ void row_sums(const T* x, T (&sum)[Shape::outputs]) {
+        constexpr int skipped = Shape::halo - R;
+        constexpr int count = Shape::outputs + 2 * R;
+#pragma unroll
+        for (int v = 0; v < skipped + count; v += Shape::vector) {
+            const Vector<T> values = *reinterpret_cast<const Vector<T>*>(x + v);
+#pragma unroll
+            for (int e = 0; e < Shape::vector; ++e) {
+                const int i = v + e - skipped;
+#pragma unroll
+                for (int p = 0; p < Shape::outputs; ++p) {
+                    const int j = i - p;
+                    if (i >= 0 && i < count && j >= 0 && j < Shape::taps) {
+                        sum[p] = j == 0 ? multiply(arguments_.row[0], values.at[e])
+                                        : multiply_add(arguments_.row[j], values.at[e], sum[p]);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Adds a batch of row sums to the running sums of the thread's columns; stores the outputs
+    /// completed. `row` is the output that the batch's first row completes.
+    template <int role, int own, bool vectors>
+    __device__ void column_pass(T (&sums)[own][Shape::columns], T (&carried)[Shape::columns],
+                                const T* from, int half, int row, int width, T*& out) {
+        constexpr int first = role * Shape::role_taps;
+        constexpr bool last = role + 1 == Shape::roles;
+        // Bit b: row b of the batch completes an output of the tile.
+        const int begin = row < 0 ? -row : 0;
+        const int end = static_cast<int>(tile_.rows) - row;
+        const unsigned after = begin < 32 ? 0xffffffffU << begin : 0U;
+        const unsigned before = end >= 32 ? 0xffffffffU : end > 0 ? (1U << end) - 1U : 0U;
+        const unsigned completes = width > 0 ? after & before : 0U;
+        const int column =
+            (static_cast<int>(threadIdx.x) - role * Layout::threads) * Shape::columns;
+        T* passed_on = partials_ + (role * 2 + half) * Shape::rows * Shape::width + column;
+        const T* taken_over =
+            partials_ + ((role - 1) * 2 + half) * Shape::rows * Shape::width + column;
+#pragma unroll Layout::unroll
+        for (int b = 0; b < Shape::rows; ++b) {
+            T x[Shape::columns];
+            load_columns(x, from + b * Shape::sum_pitch);
+#pragma unroll
+            for (int s = 0; s + 1 < own; ++s) {
+#pragma unroll
+                for (int c = 0; c < Shape::columns; ++c) {
+                    sums[s][c] =
+                        multiply_add(arguments_.column[first + own - 1 - s], x[c], sums[s + 1][c]);
+                }
+            }
+#pragma unroll
+            for (int c = 0; c < Shape::columns; ++c) {
+                sums[own - 1][c] = role == 0
+                                       ? multiply(arguments_.column[0], x[c])
+                                       : multiply_add(arguments_.column[first], x[c], carried[c]);
+            }
+            if constexpr (role > 0) {
+                load_columns(carried, taken_over + b * Shape::width);
+            }
+            if constexpr (!last) {
+                store_columns(passed_on + b * Shape::width, sums[0]);
+            } else {
+                if (completes >> b & 1U) {
+                    if constexpr (vectors) {
+                        store_columns(out, sums[0]);
+                    } else {
+#pragma unroll
+                        for (int c = 0; c < Shape::columns; ++c) {
+                            if (c < width) {
+                                out[c] = sums[0][c];
+                            }
+                        }
+                    }
+                }
+                out += view_.columns;
+            }
+        }
+    }
+
+    struct alignas(Shape::columns * sizeof(T)) Columns {
+        T at[Shape::columns];
+    };
+    static __device__ void load_columns(T (&to)[Shape::columns], const T* from) {
+        const Columns values = *reinterpret_cast<const Columns*>(from);
+#pragma unroll
+        for (int c = 0; c < Shape::columns; ++c) {
+            to[c] = values.at[c];
+        }
+    }
+    static __device__ void store_columns(T* to, const T (&from)[Shape::columns]) {
+        Columns values;
+#pragma unroll
+        for (int c = 0; c < Shape::columns; ++c) {
+            values.at[c] = from[c];
+        }
+        *reinterpret_cast<Columns*>(to) = values;
+    }
+
+    const PushArguments<T, R>& arguments_;
+    const ConvolveView<T>& view_;
+    const ConvolveTile& tile_;
+    T* in_;
+    T* sums_;
+    T* partials_;
+    PushColumn* columns_; ///< those beyond the image's border
+    int needed_;          ///< input rows
+    int batches_;
+    int direct_ = 0; ///< the first row held under its own number, and how many there are
+    int direct_count_ = 0;
+    int outside_ = 0;         ///< columns of the strip and its halo beyond the image's border
+    int step_ = 1;            ///< elements that are copied as one piece
+    unsigned own_pieces_ = 0; ///< bit i: piece 32 i + lane of a row lies in the image
+    const T* from_ = nullptr; ///< this lane's first piece of its warp's first row of the next batch
+};
+
+template <class T, int R, class Layout>
+__global__ void __launch_bounds__(PushShape<T, R, Layout>::threads, Layout::blocks)
+    convolve_push_kernel(const __grid_constant__ PushArguments<T, R> arguments) {
+    extern __shared__ __align__(128) unsigned char shared[];
+    const ConvolveTile tile(arguments.view, arguments.view.first_tile + blockIdx.x,
+                            PushShape<T, R, Layout>::width);
+    Push<T, R, Layout>(arguments, tile, reinterpret_cast<T*>(shared)).run();
+}
+
+template <class T, int R, class Layout = decltype(push_layout<T, R>())>
+void convolve_push(CudaQueue& queue, ConvolveView<T> view, std::int64_t frames, const T* row_taps,
+                   const T* column_taps) {
+    using Shape = PushShape<T, R, Layout>;
+    PushArguments<T, R> arguments{};
+    std::copy_n(row_taps, Shape::taps, arguments.row);
+    std::copy_n(column_taps, Shape::taps, arguments.column);
+    arguments.view = view;
+    launch_tiles(queue, convolve_push_kernel<T, R, Layout>, Shape::threads, Shape::shared_bytes,
+                 Shape::width, R, frames, arguments);
+}
+
+} // namespace runner

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "kernels/convolve/convolve_push.cuh"
+#include "kernels/convolve/convolve_push.hpp"
+
+#include <cstdint>
+
+namespace runner {
+
+/// The instance for `radius` among all that are compiled.
+template <class T> PushLaunch<T> push_launch_of(std::int64_t radius) {
+    switch (radius) {
+    case 1: return convolve_push<T, 1>;
+    case 2: return convolve_push<T, 2>;
+    case 3: return convolve_push<T, 3>;
+    case 4: return convolve_push<T, 4>;
+    case 5: return convolve_push<T, 5>;
+    case 6: return convolve_push<T, 6>;
+    case 7: return convolve_push<T, 7>;
+    case 8: return convolve_push<T, 8>;
+    case 9: return convolve_push<T, 9>;
+    case 10: return convolve_push<T, 10>;
+    case 11: return convolve_push<T, 11>;
+    case 12: return convolve_push<T, 12>;
+    case 13: return convolve_push<T, 13>;
+    case 14: return convolve_push<T, 14>;
+    case 15: return convolve_push<T, 15>;
+    case 16: return convolve_push<T, 16>;
+    case 20: return convolve_push<T, 20>;
+    case 24: return convolve_push<T, 24>;
+    case 32: return convolve_push<T, 32>;
+    case 48: return convolve_push<T, 48>;
+    case 64: return convolve_push<T, 64>;
+    default: return nullptr;
+    }
+}
+
+} // namespace runner

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "base/element_type.hpp"
+#include "kernels/convolve/convolve.hpp"
+#include "kernels/convolve/convolve_device.cuh"
+
+#include <cstdint>
+
+namespace runner {
+
+template <class T> struct RingArguments {
+    static constexpr int most_taps = 2 * Convolution::max_radius + 1;
+
+    ConvolveView<T> view;
+    ElementType in_type;
+    ElementType out_type;
+    int width; ///< columns of a strip, a power of two; twice as many threads
+    int row_radius;
+    int column_radius;
+    T row[most_taps]; ///< reversed: in the order in which they are applied
+    T column[most_taps];
+};
+
+/// The ring kernel's shared memory: a batch of input rows, and a ring of row sums.
+template <class T> struct RingShape {
+    static constexpr int rows = 16; // of a batch
+    static constexpr int outputs = 8;
+
+    /// One element past a multiple of 128 bytes: sixteen rows lie in different banks.
+    static constexpr int pitch(int elements) {
+        constexpr int line = 128 / static_cast<int>(sizeof(T));
+        return (elements + line - 1) / line * line + 1;
+    }
+    /// Batches between a row and the outputs it completes.
+    static constexpr int lag(int column_radius) { return (2 * column_radius + rows - 1) / rows; }
+    static constexpr int shared_bytes(int width, int row_radius, int column_radius) {
+        return rows * (pitch(width + 2 * row_radius) + (lag(column_radius) + 1) * pitch(width)) *
+               static_cast<int>(sizeof(T));
+    }
+};
+
+/// Eight neighbouring sums over `taps`: sum p starts at element p. `x(i)` is element i, called once
+/// for each i from 0 to count + 6 in order. No tap is padded: 0 · inf is not 0.
+template <int count, class T, class Source>
+__device__ inline void eight_short_sums(const T* taps, Source&& x, T (&sum)[8]) {
+#pragma unroll
+    for (int i = 0; i < count + 7; ++i) {
+        const T value = x(i);
+#pragma unroll
+        for (int p = 0; p < 8; ++p) {
+            const int j = i - p;
+            if (j >= 0 && j < count) {
+                sum[p] = j == 0 ? multiply(taps[0], value) : multiply_add(taps[j], value, sum[p]);
+            }
+        }
+    }
+}
+
+/// The end of eight long sums: elements count − rest … count + 6.
+template <int rest, class T, class Source>
+__device__ inline void finish_sums(const T* taps, int count, Source&& x, T (&sum)[8]) {
+#pragma unroll
+    for (int i = 0; i < rest + 7; ++i) {
+        const T value = x(count - rest + i);
+#pragma unroll
+        for (int p = 0; p < 8; ++p) {
+            if (i - p < rest) {
+                sum[p] = multiply_add(taps[count - rest + i - p], value, sum[p]);
+            }
+        }
+    }
+}
+
+/// As eight_short_sums for any odd count.
+template <class T, class Source>
+__device__ inline void eight_sums(const T* taps, int count, Source&& x, T (&sum)[8]) {
+    switch (count) {
+    case 1: return eight_short_sums<1>(taps, x, sum);
+    case 3: return eight_short_sums<3>(taps, x, sum);
+    case 5: return eight_short_sums<5>(taps, x, sum);
+    case 7: return eight_short_sums<7>(taps, x, sum);
+    default: break;
+    }
+    T window[8]; // taps i − 7 … i at step i, tap j in place j mod 8
+#pragma unroll
+    for (int i = 0; i < 8; ++i) {
+        window[i] = taps[i];
+        const T value = x(i);
+#pragma unroll
+        for (int p = 0; p <= i; ++p) {
+            sum[p] =
+                p == i ? multiply(window[0], value) : multiply_add(window[i - p], value, sum[p]);
+        }
+    }
+    int at = 8;
+    for (; at + 8 <= count; at += 8) {
+#pragma unroll
+        for (int i = 0; i < 8; ++i) {
+            window[i] = taps[at + i];
+            const T value = x(at + i);
+#pragma unroll
+            for (int p = 0; p < 8; ++p) {
+                sum[p] = multiply_add(window[(i - p + 8) % 8], value, sum[p]);
+            }
+        }
+    }
+    switch (count - at) {
+    case 1: return finish_sums<1>(taps, count, x, sum);
+    case 3: return finish_sums<3>(taps, count, x, sum);
+    case 5: return finish_sums<5>(taps, count, x, sum);
+    default: return finish_sums<7>(taps, count, x, sum);
+    }
+}
+
+/// Both passes in one sweep for any radii and types known at run time. A block of threads owns a
+/// strip of columns and marches down its rows, sixteen at a time: rows come into shared memory as
+/// the compute type, the row pass writes sums to a ring of rows in shared memory, and the column
+/// pass makes eight outputs of one column a thread from the ring.
+template <class T> class Ring {
+  public:
+    using Shape = RingShape<T>;
+
+    __device__ Ring(const RingArguments<T>& arguments, const ConvolveTile& tile, T* shared)
+        : arguments_(arguments), view_(arguments.view), tile_(tile), width_(arguments.width),
+          in_pitch_(Shape::pitch(arguments.width + 2 * arguments.row_radius)),
+          ring_pitch_(Shape::pitch(arguments.width)), lag_(Shape::lag(arguments.column_radius)),
+          in_(shared), ring_(shared + Shape::rows * in_pitch_),
+          first_row_(tile.first_row - arguments.column_radius),
+          last_row_(tile.first_row + tile.rows - 1 + arguments.column_radius) {}
+
+    __device__ void run() {
+        const std::int64_t batches = (tile_.rows + Shape::rows - 1) / Shape::rows + lag_;
+        int slot = 0; // of the batch in the ring
+        for (std::int64_t k = 0; k < batches; ++k) {
+            load(k);
+            __syncthreads();
+            row_pass(k, ring_ + slot * Shape::rows * ring_pitch_);
+            __syncthreads();
+            slot = slot == lag_ ? 0 : slot + 1;
+            if (k >= lag_) {
+                column_pass((k - lag_) * Shape::rows, slot);
+            }
+        }
+    }
+
+  private:
+    __device__ void load(std::int64_t k) {
+        switch (arguments_.in_type) {
+        case ElementType::uint8: return load_as<std::uint8_t>(k);
+        case ElementType::uint16: return load_as<std::uint16_t>(k);
+        default: return load_as<T>(k);
+        }
+    }
+
+    template <class In> __device__ void load_as(std::int64_t k) {
+        const int threads = 2 * width_;
+        const int in_width = width_ + 2 * arguments_.row_radius;
+        const std::int64_t first_column = tile_.first_column - arguments_.row_radius;
+        for (int i = static_cast<int>(threadIdx.x); i < in_width; i += threads) {
+            const std::int64_t c =
+                held_column(first_column + i, view_.columns, arguments_.row_radius, view_.boundary);
+            const In* column =
+                static_cast<const In*>(view_.in) + tile_.frame * view_.in_rows * view_.columns + c;
+#pragma unroll 8
+            for (int r = 0; r < Shape::rows; ++r) {
+                const std::int64_t row = first_row_ + k * Shape::rows + r;
+                // Rows past the last needed one may be held nowhere.
+                const std::int64_t held = row <= last_row_ ? held_row(view_, row) : -1;
+                in_[r * in_pitch_ + i] =
+                    held < 0 || c < 0 ? view_.fill : static_cast<T>(column[held * view_.columns]);
+            }
+        }
+    }
+
+    __device__ void row_pass(std::int64_t k, T* sums) {
+        const int r = static_cast<int>(threadIdx.x) % Shape::rows;
+        int group = static_cast<int>(threadIdx.x) / Shape::rows;
+        if (width_ >= 32) {
+            // The two halves of a warp take groups two apart, whose banks differ.
+            group = (group & ~3) | (group & 1) << 1 | (group & 2) >> 1;
+        }
+        const T* in = in_ + r * in_pitch_ + group * Shape::outputs;
+        T sum[Shape::outputs];
+        eight_sums(
+            arguments_.row, 2 * arguments_.row_radius + 1, [&](int i) { return in[i]; }, sum);
+        const bool fill = is_fill_row(view_, first_row_ + k * Shape::rows + r);
+        T* to = sums + r * ring_pitch_ + group * Shape::outputs;
+#pragma unroll
+        for (int p = 0; p < Shape::outputs; ++p) {
+            to[p] = fill ? view_.fill : sum[p];
+        }
+    }
+
+    /// The outputs of rows `done` … `done` + 15 of the tile, whose first row sum is in `slot`.
+    __device__ void column_pass(std::int64_t done, int slot) {
+        const int column = static_cast<int>(threadIdx.x) % width_;
+        const int first = static_cast<int>(threadIdx.x) / width_ * Shape::outputs;
+        const int before_wrap = (lag_ + 1 - slot) * Shape::rows - first;
+        const T* from = ring_ + (slot * Shape::rows + first) * ring_pitch_ + column;
+        const T* wrapped = from - (lag_ + 1) * Shape::rows * ring_pitch_;
+        T sum[Shape::outputs];
+        eight_sums(
+            arguments_.column, 2 * arguments_.column_radius + 1,
+            [&](int i) { return (i < before_wrap ? from : wrapped)[i * ring_pitch_]; }, sum);
+        if (tile_.first_column + column >= view_.columns) {
+            return;
+        }
+        const std::int64_t left = tile_.rows - done - first;
+        const std::int64_t offset =
+            (tile_.frame * view_.out_rows + tile_.first_row - view_.out_first + done + first) *
+                view_.columns +
+            tile_.first_column + column;
+        const int count = static_cast<int>(left < Shape::outputs ? left : Shape::outputs);
+        switch (arguments_.out_type) {
+        case ElementType::uint8: return store<std::uint8_t>(sum, offset, count);
+        case ElementType::uint16: return store<std::uint16_t>(sum, offset, count);
+        case ElementType::float32: return store<float>(sum, offset, count);
+        default: return store<double>(sum, offset, count);
+        }
+    }
+
+    template <class Out>
+    __device__ void store(const T (&sum)[Shape::outputs], std::int64_t offset, int count) {
+        Out* out = static_cast<Out*>(view_.out) + offset;
+#pragma unroll
+        for (int p = 0; p < Shape::outputs; ++p) {
+            if (p < count) {
+                out[p * view_.columns] = to_output<Out>(sum[p]);
+            }
+        }
+    }
+
+    const RingArguments<T>& arguments_;
+    const ConvolveView<T>& view_;
+    const ConvolveTile& tile_;
+    int width_;
+    int in_pitch_;
+    int ring_pitch_;
+    int lag_;
+    T* in_;
+    T* ring_;
+    std::int64_t first_row_;
+    std::int64_t last_row_;
+};
+
+} // namespace runner

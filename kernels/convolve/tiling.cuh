@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "kernels/convolve/convolve_device.cuh"
+#include "kernels/queue/launch.cuh"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+namespace runner {
+
+/// Blocks of threads that the queue's whole device holds at once.
+template <class... Parameters>
+std::int64_t resident_blocks(CudaQueue& queue, void (*kernel)(Parameters...), int threads,
+                             int shared_bytes) {
+    queue.make_current();
+    int per_multiprocessor = 0;
+    int multiprocessors = 0;
+    cuda_call([&] {
+        return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                    shared_bytes);
+    });
+    cuda_call([&] {
+        return cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+            &per_multiprocessor, kernel, threads, static_cast<std::size_t>(shared_bytes));
+    });
+    cuda_call([&] {
+        return cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount,
+                                      queue.device());
+    });
+    return std::max<std::int64_t>(1, std::int64_t{per_multiprocessor} * multiprocessors);
+}
+
+/// Cuts the rows of `view` into segments, `columns_of_tiles` tiles each, which the device works on
+/// `slots` at a time; a segment reads 2 · `column_radius` rows more than it makes. Where there are
+/// enough rows, one wave of long segments is followed by short ones that level out what the
+/// multiprocessors differ by in speed.
+template <class T>
+void cut_rows(ConvolveView<T>& view, int column_radius, std::int64_t columns_of_tiles,
+              std::int64_t slots) {
+    constexpr std::int64_t most = 1 << 30; // kernels count the rows of a tile in 32 bits
+    const std::int64_t rows = view.out_rows;
+    const std::int64_t at_once = std::max<std::int64_t>(1, slots / columns_of_tiles);
+    // Measured on an H200: bound by memory, tiles differ more and short segments cost less.
+    const std::int64_t percent = column_radius <= (sizeof(T) == 4 ? 8 : 20) ? 70
+                                 : column_radius <= 32                      ? 85
+                                                                            : 100;
+    const std::int64_t parts = 100 * at_once;
+    view.long_rows = std::min(most, rows / parts * percent + rows % parts * percent / parts + 1);
+    view.long_segments = std::min(at_once, (rows + view.long_rows - 1) / view.long_rows);
+    view.short_rows = std::max<std::int64_t>(256, std::int64_t{8} * column_radius);
+    if (view.long_rows < 2 * view.short_rows) {
+        view.long_segments = 0;
+        view.short_rows =
+            std::clamp<std::int64_t>((rows + at_once - 1) / at_once, 64, view.short_rows * 2);
+    }
+    const std::int64_t rest = std::max<std::int64_t>(0, rows - view.long_segments * view.long_rows);
+    view.segments = view.long_segments + (rest + view.short_rows - 1) / view.short_rows;
+}
+
+/// Cuts the images in `arguments.view` into tiles of `width` columns and launches `kernel` over
+/// them, one block of threads a tile.
+template <class Arguments>
+void launch_tiles(CudaQueue& queue, void (*kernel)(Arguments), int threads, int shared_bytes,
+                  int width, int column_radius, std::int64_t frames, Arguments arguments) {
+    auto& view = arguments.view;
+    view.strips = (view.columns + width - 1) / width;
+    cut_rows(view, column_radius, view.strips * frames,
+             resident_blocks(queue, kernel, threads, shared_bytes));
+    const std::int64_t tiles = view.strips * view.segments * frames;
+    constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+    for (view.first_tile = 0; view.first_tile < tiles; view.first_tile += most) {
+        const auto count = static_cast<unsigned>(std::min(most, tiles - view.first_tile));
+        launch(queue,
+               {dim3(count), dim3(static_cast<unsigned>(threads)),
+                static_cast<std::size_t>(shared_bytes)},
+               kernel, arguments);
+    }
+}
+
+} // namespace runner

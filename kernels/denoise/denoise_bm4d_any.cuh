@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "kernels/denoise/denoise_bm4d_cube.cuh"
+#include "kernels/queue/dynamic_shared.cuh"
+
+#include <cstdint>
+
+namespace runner::bm4d_cuda {
+
+/// Groups of any size and patch, a block each: one patch after another in shared memory.
+struct AnyGroup {
+    static constexpr int threads = 128;
+
+    /// Of shared memory: a counter and, each as large as the group, its spectrum, that of the first
+    /// pass' result where there is one, and what comes between.
+    static std::int64_t shared_bytes(std::int64_t values, const Bm4dVolumes& volumes) {
+        return static_cast<std::int64_t>(sizeof(uint4)) +
+               4 * values * (volumes.first != nullptr ? 3 : 2);
+    }
+
+    const Bm4dWork& work;
+    const std::uint64_t* corners;
+    int group;
+    int levels;
+    std::int64_t last; ///< the group's last corner
+
+    __device__ std::int64_t corner(int g) const {
+        return g == group - 1 ? last : static_cast<std::int64_t>(corners[g]);
+    }
+
+    __device__ int voxels() const { return static_cast<int>(work.patch_voxels); }
+    __device__ static int thread() { return static_cast<int>(threadIdx.x); }
+
+    /// The place of value `i` in the volume.
+    __device__ std::int64_t place(int i) const {
+        const int voxel = i % voxels();
+        const int x = voxel % work.match.patch[2];
+        const int y = voxel / work.match.patch[2] % work.match.patch[1];
+        const int z = voxel / work.match.patch[2] / work.match.patch[1];
+        return corner(i / voxels()) + work.match.index(z, y, x);
+    }
+
+    /// Lines of one axis, `stride` apart in themselves.
+    template <class Change>
+    __device__ void along(int axis, int stride, float* values, const Change& change) const {
+        const int n = work.match.patch[axis];
+        for (int i = thread(); i < group * voxels() / n; i += threads) {
+            change(work.table[axis], n, values + i / stride * stride * n + i % stride, stride);
+        }
+        __syncthreads();
+    }
+
+    template <class Change> __device__ static void with_extent(int n, const Change& change) {
+        switch (n) {
+        case 1: break;
+        case 2: change(Extent<2>{}); break;
+        case 3: change(Extent<3>{}); break;
+        case 4: change(Extent<4>{}); break;
+        case 5: change(Extent<5>{}); break;
+        case 6: change(Extent<6>{}); break;
+        case 7: change(Extent<7>{}); break;
+        default: change(Extent<8>{}); break;
+        }
+    }
+
+    template <int n> struct Extent {
+        __device__ static void transform(const DctTable& table, float* values, int stride) {
+            float line[n];
+            for (int i = 0; i < n; ++i) {
+                line[i] = values[i * stride];
+            }
+            transform_line<n>(table, line);
+            for (int i = 0; i < n; ++i) {
+                values[i * stride] = line[i];
+            }
+        }
+        __device__ static void restore(const DctTable& table, float* values, int stride) {
+            float line[n];
+            for (int i = 0; i < n; ++i) {
+                line[i] = values[i * stride];
+            }
+            restore_line<n>(table, line);
+            for (int i = 0; i < n; ++i) {
+                values[i * stride] = line[i];
+            }
+        }
+    };
+
+    /// `spare` is as large as `spectrum`.
+    __device__ void transform(const float* volume, float* spectrum, float* spare) const {
+        const int count = voxels();
+        const std::int64_t before = work.match.index(work.match.in_first, 0, 0);
+        for (int i = thread(); i < group * count; i += threads) {
+            spare[i] = __ldg(volume + place(i) - before);
+        }
+        __syncthreads();
+        for (int v = thread(); v < count; v += threads) {
+            for (int length = group / 2; length > 0; length /= 2) {
+                for (int i = 0; i < length; ++i) {
+                    const float a = spare[2 * i * count + v];
+                    const float b = spare[(2 * i + 1) * count + v];
+                    spare[i * count + v] = (a + b) * 0.5F;
+                    spectrum[(length + i) * count + v] = (a - b) * 0.5F;
+                }
+            }
+            spectrum[v] = spare[v];
+        }
+        __syncthreads();
+        const auto change = [](const DctTable& table, int n, float* values, int stride) {
+            with_extent(n,
+                        [&](auto extent) { decltype(extent)::transform(table, values, stride); });
+        };
+        along(0, work.match.patch[1] * work.match.patch[2], spectrum, change);
+        along(1, work.match.patch[2], spectrum, change);
+        along(2, 1, spectrum, change);
+    }
+
+    /// The patches, in `spare`.
+    __device__ void restore(float* spectrum, float* spare) const {
+        const int count = voxels();
+        const auto change = [](const DctTable& table, int n, float* values, int stride) {
+            with_extent(n, [&](auto extent) { decltype(extent)::restore(table, values, stride); });
+        };
+        along(2, 1, spectrum, change);
+        along(1, work.match.patch[2], spectrum, change);
+        along(0, work.match.patch[1] * work.match.patch[2], spectrum, change);
+        for (int v = thread(); v < count; v += threads) {
+            spare[v] = spectrum[v];
+            for (int length = 1; length < group; length *= 2) {
+                for (int i = length - 1; i >= 0; --i) {
+                    const float mean = spare[i * count + v];
+                    const float half = spectrum[(length + i) * count + v];
+                    spare[2 * i * count + v] = mean + half;
+                    spare[(2 * i + 1) * count + v] = mean - half;
+                }
+            }
+        }
+        __syncthreads();
+    }
+
+    /// The hard threshold; gives the weight.
+    __device__ float keep_large(float* spectrum, int* left) const {
+        if (thread() == 0) {
+            *left = 0;
+        }
+        __syncthreads();
+        int stay = 0;
+        for (int i = thread(); i < group * voxels(); i += threads) {
+            const float threshold = work.threshold[haar_exponent(i / voxels(), levels)];
+            if (i == 0 || fabsf(spectrum[i]) >= threshold) {
+                ++stay;
+            } else {
+                spectrum[i] = 0;
+            }
+        }
+        atomicAdd(left, stay);
+        __syncthreads();
+        return __fdiv_rn(1, static_cast<float>(*left));
+    }
+
+    /// Wiener's filter; gives the weight. `first` is lost.
+    __device__ float keep_likely(float* first, float* spectrum) const {
+        const int layers = work.match.patch[0];
+        const int layer = voxels() / layers;
+        for (int i = thread(); i < group * layers; i += threads) {
+            const float inverse = work.inverse_sigma[haar_exponent(i / layers, levels)];
+            float sum = 0;
+            for (int v = i * layer; v < (i + 1) * layer; ++v) {
+                const float factor = wiener_factor(first[v], inverse);
+                spectrum[v] *= factor;
+                sum += factor * factor;
+            }
+            first[i * layer] = sum;
+        }
+        __syncthreads();
+        for (int g = thread(); g < group; g += threads) {
+            sum_by_halves(first + g * voxels(), layers, layer);
+        }
+        __syncthreads();
+        if (thread() == 0) {
+            sum_by_halves(first, group, voxels());
+        }
+        __syncthreads();
+        return wiener_weight(first[0]);
+    }
+
+    __device__ void put(float weight, const float* patches, const Bm4dSums& sums) const {
+        const auto exact = static_cast<double>(weight);
+        const std::int64_t layer = work.match.index(1, 0, 0);
+        for (int g = thread(); g < group; g += threads) {
+            const std::int64_t to = corner(g) - work.weights_first() * layer;
+            if (to >= 0 && to < (work.held_layers + work.match.patch[0] - 1) * layer) {
+                add_units(sums.weights + to, __double2ll_rn(exact * work.weight_unit));
+            }
+        }
+        for (int i = thread(); i < group * voxels(); i += threads) {
+            const std::int64_t to = place(i) - work.held_first * layer;
+            if (to >= 0 && to < work.held_layers * layer) {
+                const double units = static_cast<double>(patches[i]) * exact * work.value_unit;
+                add_units(sums.values + to, __double2ll_rn(units));
+            }
+        }
+    }
+
+    __device__ void add(const Groups& groups, float* shared, int* left) const {
+        const int values = group * voxels();
+        float* spectrum = shared;
+        float* spare = shared + values;
+        transform(groups.volumes.noisy, spectrum, spare);
+        float weight = 0;
+        if (groups.volumes.first != nullptr) {
+            float* first = shared + 2 * values;
+            transform(groups.volumes.first, first, spare);
+            weight = keep_likely(first, spectrum);
+        } else {
+            weight = keep_large(spectrum, left);
+        }
+        restore(spectrum, spare);
+        put(weight, spare, groups.sums);
+    }
+};
+
+/// Rows of the lists, `each` a block, whose group is less than `least`.
+__global__ void __launch_bounds__(AnyGroup::threads)
+    any_kernel(Bm4dWork work, std::int64_t first_block, int each, int least, Groups groups) {
+    auto* left = reinterpret_cast<int*>(dynamic_shared());
+    auto* shared = reinterpret_cast<float*>(dynamic_shared() + 1);
+    const std::int64_t first = (first_block + blockIdx.x) * each;
+    const auto mine = static_cast<int>(threadIdx.x);
+    const bool less =
+        mine < each && first + mine < work.match.rows() && groups.lists.count[first + mine] < least;
+    if (__syncthreads_or(less ? 1 : 0) == 0) {
+        return;
+    }
+    for (std::int64_t row = first; row < first + each && row < work.match.rows(); ++row) {
+        const int matches = groups.lists.count[row];
+        if (matches >= least) {
+            continue;
+        }
+        int group = 1;
+        int levels = 0;
+        for (; 2 * group <= matches; group *= 2) {
+            ++levels;
+        }
+        const std::uint64_t* index = groups.lists.index + row * work.match.count;
+        const float* distance = groups.lists.distance + row * work.match.count;
+        const std::int64_t reference = work.reference(row);
+        const std::int64_t last = lacks_reference(index, distance, group, reference)
+                                      ? reference
+                                      : static_cast<std::int64_t>(index[group - 1]);
+        const AnyGroup any{work, index, group, levels, last};
+        any.add(groups, shared, left);
+        __syncthreads();
+    }
+}
+
+} // namespace runner::bm4d_cuda

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "kernels/denoise/denoise_bm4d_group.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <utility>
+
+namespace runner {
+namespace {
+
+enum class Way { transform, restore };
+
+/// Lines of n values, `inner` apart and side by side.
+template <Way way, int n>
+void change_lines(const DctTable& table, std::int64_t outer, std::int64_t inner,
+                  const float* __restrict in, float* __restrict out) {
+    for (std::int64_t o = 0; o < outer; ++o) {
+        for (std::int64_t i = 0; i < inner; ++i) {
+            float line[n];
+            for (int j = 0; j < n; ++j) {
+                line[j] = in[(o * n + j) * inner + i];
+            }
+            if constexpr (way == Way::transform) {
+                transform_line<n>(table, line);
+            } else {
+                restore_line<n>(table, line);
+            }
+            for (int j = 0; j < n; ++j) {
+                out[(o * n + j) * inner + i] = line[j];
+            }
+        }
+    }
+}
+
+template <Way way>
+void change_lines(const DctTable& table, int n, std::int64_t outer, std::int64_t inner,
+                  const float* in, float* out) {
+    switch (n) {
+    case 1: std::copy_n(in, outer * inner, out); break;
+    case 2: change_lines<way, 2>(table, outer, inner, in, out); break;
+    case 3: change_lines<way, 3>(table, outer, inner, in, out); break;
+    case 4: change_lines<way, 4>(table, outer, inner, in, out); break;
+    case 5: change_lines<way, 5>(table, outer, inner, in, out); break;
+    case 6: change_lines<way, 6>(table, outer, inner, in, out); break;
+    case 7: change_lines<way, 7>(table, outer, inner, in, out); break;
+    default: change_lines<way, 8>(table, outer, inner, in, out); break;
+    }
+}
+
+void split(std::int64_t count, const float* __restrict a, const float* __restrict b,
+           float* __restrict mean, float* __restrict half) {
+    for (std::int64_t i = 0; i < count; ++i) {
+        mean[i] = (a[i] + b[i]) * 0.5F;
+        half[i] = (a[i] - b[i]) * 0.5F;
+    }
+}
+
+void join(std::int64_t count, const float* __restrict mean, const float* __restrict half,
+          float* __restrict a, float* __restrict b) {
+    for (std::int64_t i = 0; i < count; ++i) {
+        a[i] = mean[i] + half[i];
+        b[i] = mean[i] - half[i];
+    }
+}
+
+void transpose(std::int64_t rows, std::int64_t columns, const float* __restrict in,
+               float* __restrict out) {
+    for (std::int64_t i = 0; i < rows; ++i) {
+        for (std::int64_t j = 0; j < columns; ++j) {
+            out[j * rows + i] = in[i * columns + j];
+        }
+    }
+}
+
+} // namespace
+
+GroupFilter::GroupFilter(const Bm4dWork& work, const Bm4dVolumes& volumes, const MatchLists& lists,
+                         const Bm4dSums& sums)
+    : work_(work), volumes_(volumes), lists_(lists), sums_(sums) {
+    const auto values = static_cast<std::size_t>(work.patch_voxels * bm4d_group(work.match.count));
+    for (Values* each : {&noisy_, &first_, &patches_, &spare_, &haar_}) {
+        each->resize(values);
+    }
+}
+
+void GroupFilter::transform(const float* volume, Values& spectrum) {
+    const auto& [pz, py, px] = work_.match.patch;
+    const std::int64_t line = work_.match.volume[2];
+    const std::int64_t layer = work_.match.volume[1] * line;
+    const std::int64_t before = work_.match.in_first * layer;
+    float* to = patches_.data();
+    for (int g = 0; g < group_; ++g) {
+        const float* from = volume + corners_[g] - before;
+        for (std::int64_t z = 0; z < pz; ++z) {
+            for (std::int64_t y = 0; y < py; ++y, to += px) {
+                const float* row = from + z * layer + y * line;
+                if (px == 4) { // one move, not a call
+                    std::copy_n(row, 4, to);
+                } else {
+                    std::copy_n(row, px, to);
+                }
+            }
+        }
+    }
+    const std::int64_t voxels = work_.patch_voxels;
+    float* means = patches_.data();
+    float* next = spare_.data();
+    for (int length = group_ / 2; length > 0; length /= 2, std::swap(means, next)) {
+        for (std::int64_t i = 0; i < length; ++i) {
+            split(voxels, means + 2 * i * voxels, means + (2 * i + 1) * voxels, next + i * voxels,
+                  haar_.data() + (length + i) * voxels);
+        }
+    }
+    std::copy_n(means, voxels, haar_.data());
+    transpose(group_, voxels, haar_.data(), patches_.data());
+    change_lines<Way::transform>(work_.table[0], pz, 1, std::int64_t{py} * px * group_,
+                                 patches_.data(), spare_.data());
+    change_lines<Way::transform>(work_.table[1], py, pz, std::int64_t{px} * group_, spare_.data(),
+                                 patches_.data());
+    change_lines<Way::transform>(work_.table[2], px, std::int64_t{pz} * py, group_, patches_.data(),
+                                 spectrum.data());
+}
+
+/// From the spectrum to patches_.
+void GroupFilter::restore(Values& spectrum) {
+    const auto& [pz, py, px] = work_.match.patch;
+    change_lines<Way::restore>(work_.table[2], px, std::int64_t{pz} * py, group_, spectrum.data(),
+                               patches_.data());
+    change_lines<Way::restore>(work_.table[1], py, pz, std::int64_t{px} * group_, patches_.data(),
+                               spare_.data());
+    change_lines<Way::restore>(work_.table[0], pz, 1, std::int64_t{py} * px * group_, spare_.data(),
+                               patches_.data());
+    const std::int64_t voxels = work_.patch_voxels;
+    transpose(voxels, group_, patches_.data(), haar_.data());
+    std::copy_n(haar_.data(), voxels, patches_.data());
+    for (int length = 1; length < group_; length *= 2, std::swap(patches_, spare_)) {
+        for (std::int64_t i = 0; i < length; ++i) {
+            join(voxels, patches_.data() + i * voxels, haar_.data() + (length + i) * voxels,
+                 spare_.data() + 2 * i * voxels, spare_.data() + (2 * i + 1) * voxels);
+        }
+    }
+}
+
+/// The hard threshold; gives the weight.
+float GroupFilter::keep_large() {
+    float threshold[Match::max_count];
+    for (int g = 0; g < group_; ++g) {
+        threshold[g] = work_.threshold[haar_exponent(g, levels_)];
+    }
+    const float mean = noisy_[0];
+    int left = 0;
+    for (std::int64_t v = 0; v < work_.patch_voxels; ++v) {
+        float* values = noisy_.data() + v * group_;
+        for (int g = 0; g < group_; ++g) {
+            const bool stays = std::abs(values[g]) >= threshold[g];
+            values[g] = stays ? values[g] : 0;
+            left += stays ? 1 : 0;
+        }
+    }
+    if (std::abs(mean) < threshold[0]) {
+        noisy_[0] = mean;
+        ++left;
+    }
+    return 1 / static_cast<float>(left);
+}
+
+/// Wiener's filter; gives the weight. Squares are summed over a patch's layer, these over layers,
+/// these over the group.
+float GroupFilter::keep_likely() {
+    float inverse_sigma[Match::max_count];
+    for (int g = 0; g < group_; ++g) {
+        inverse_sigma[g] = work_.inverse_sigma[haar_exponent(g, levels_)];
+    }
+    const int layers = work_.match.patch[0];
+    const std::int64_t layer = work_.patch_voxels / layers;
+    float sums[Match::max_patch * Match::max_count] = {};
+    for (std::int64_t z = 0; z < layers; ++z) {
+        float* sum = sums + z * group_;
+        for (std::int64_t v = z * layer; v < (z + 1) * layer; ++v) {
+            const float* first = first_.data() + v * group_;
+            float* values = noisy_.data() + v * group_;
+            for (int g = 0; g < group_; ++g) {
+                const float factor = wiener_factor(first[g], inverse_sigma[g]);
+                values[g] *= factor;
+                sum[g] += factor * factor;
+            }
+        }
+    }
+    for (int g = 0; g < group_; ++g) {
+        sum_by_halves(sums + g, layers, group_);
+    }
+    return wiener_weight(sum_by_halves(sums, group_, 1));
+}
+
+void GroupFilter::put(float weight) {
+    const auto& [pz, py, px] = work_.match.patch;
+    const std::int64_t line = work_.match.volume[2];
+    const std::int64_t layer = work_.match.volume[1] * line;
+    const auto exact = static_cast<double>(weight);
+    const std::int64_t weight_units = std::llrint(exact * work_.weight_unit);
+    const float* from = patches_.data();
+    for (int g = 0; g < group_; ++g, from += work_.patch_voxels) {
+        const std::int64_t corner = corners_[g] / layer;
+        if (!work_.reaches(corner)) {
+            continue;
+        }
+        const std::int64_t at = corners_[g];
+        sums_.weights[at - work_.weights_first() * layer] += weight_units;
+        for (std::int64_t z = 0; z < pz; ++z) {
+            const std::int64_t held = corner + z - work_.held_first;
+            if (held < 0 || held >= work_.held_layers) {
+                continue;
+            }
+            for (std::int64_t y = 0; y < py; ++y) {
+                std::int64_t* to = sums_.values + at + (z - work_.held_first) * layer + y * line;
+                const float* values = from + (z * py + y) * px;
+                for (std::int64_t x = 0; x < px; ++x) {
+                    to[x] += std::llrint(static_cast<double>(values[x]) * exact * work_.value_unit);
+                }
+            }
+        }
+    }
+}
+
+void GroupFilter::add(std::int64_t row) {
+    group_ = bm4d_group(lists_.count[row]);
+    levels_ = std::countr_zero(static_cast<unsigned>(group_));
+    const std::uint64_t* index = lists_.index + row * work_.match.count;
+    const float* distance = lists_.distance + row * work_.match.count;
+    std::copy_n(index, group_, corners_);
+    const std::int64_t reference = work_.reference(row);
+    if (lacks_reference(index, distance, group_, reference)) {
+        corners_[group_ - 1] = reference;
+    }
+    transform(volumes_.noisy, noisy_);
+    float weight = 0;
+    if (volumes_.first != nullptr) {
+        transform(volumes_.first, first_);
+        weight = keep_likely();
+    } else {
+        weight = keep_large();
+    }
+    restore(noisy_);
+    put(weight);
+}
+
+} // namespace runner

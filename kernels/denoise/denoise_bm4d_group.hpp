@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "kernels/denoise/denoise_bm4d_work.hpp"
+
+#include <cstdint>
+#include <vector>
+
+#include <oneapi/tbb/cache_aligned_allocator.h>
+
+namespace runner {
+
+/// The estimates of one thread of a CPU, one group after the other. `work` and what the others
+/// point to outlive it.
+class GroupFilter {
+  public:
+    GroupFilter(const Bm4dWork& work, const Bm4dVolumes& volumes, const MatchLists& lists,
+                const Bm4dSums& sums);
+
+    /// Adds the estimates of the group of the lists' row.
+    void add(std::int64_t row);
+
+  private:
+    using Values = std::vector<float, tbb::cache_aligned_allocator<float>>;
+
+    void transform(const float* volume, Values& spectrum);
+    void restore(Values& spectrum);
+    float keep_large();
+    float keep_likely();
+    void put(float weight);
+
+    const Bm4dWork& work_;
+    Bm4dVolumes volumes_;
+    MatchLists lists_;
+    Bm4dSums sums_;
+    int group_ = 0;
+    int levels_ = 0;
+    std::int64_t corners_[Match::max_count] = {};
+    Values noisy_; ///< spectra: of the group's patches side by side, one value of all after another
+    Values first_;
+    Values patches_; ///< one patch after another
+    Values spare_;
+    Values haar_;
+};
+
+} // namespace runner

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "kernels/match/match.hpp"
+
+#include "kernels/match/match_dense.cuh"
+#include "kernels/match/match_published.hpp"
+#include "kernels/match/match_sparse.hpp"
+#include "kernels/queue/launch_parts.cuh"
+
+#include <type_traits>
+
+namespace runner {
+namespace {
+
+std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+/// Slots of a list that has `count` matches.
+template <class F> void with_slots(int count, const F& f) {
+    if (count <= 8) {
+        f(std::integral_constant<int, 8>{});
+    } else if (count <= 16) {
+        f(std::integral_constant<int, 16>{});
+    } else if (count <= 32) {
+        f(std::integral_constant<int, 32>{});
+    } else {
+        f(std::integral_constant<int, 64>{});
+    }
+}
+
+/// Planes of sums, where they fit a block's shared memory; whether they do.
+template <class S, int pz, int py, int px, int slots>
+bool match_dense(CudaQueue& queue, const MatchWork& work, const float* volume,
+                 const MatchLists& lists) {
+    int most = 0;
+    cuda_call([&] {
+        return cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin,
+                                      queue.device());
+    });
+    const auto bytes = [&](int warps_z) {
+        return std::int64_t{4} * match_cuda::dense_tile<S>(work, warps_z).floats() +
+               std::int64_t{S::gathered_bytes} * 32 * S::warps_y * warps_z;
+    };
+    int warps_z = S::most_warps_z;
+    while (warps_z > 0 && bytes(warps_z) > most) {
+        --warps_z;
+    }
+    // Numbers of candidates are kept in 16 bits.
+    if (warps_z == 0 || work.candidates() > 65536) {
+        return false;
+    }
+    const std::int64_t tiles_x = ceil_divide(work.grid[2], 32 - (px - 1));
+    const std::int64_t tiles_y = ceil_divide(work.grid[1], S::tile_y);
+    const std::int64_t blocks = tiles_x * tiles_y * ceil_divide(work.grid[0], warps_z * S::each_z);
+    const dim3 threads(static_cast<unsigned>(32 * S::warps_y * warps_z));
+    const double operations =
+        static_cast<double>(work.rows()) * work.operations(MatchSelection::fast);
+    const LaunchParts parts{blocks, 1, operations};
+    launch_parts(queue, parts, [&](std::int64_t first, std::int64_t count) {
+        launch(
+            queue,
+            {dim3(static_cast<unsigned>(count)), threads, static_cast<std::size_t>(bytes(warps_z))},
+            match_cuda::dense_kernel<S, pz, py, px, slots>, work, tiles_x, tiles_y, first, volume,
+            lists);
+    });
+    return true;
+}
+
+/// The same for the patches that have such a kernel.
+template <int slots>
+bool match_dense(CudaQueue& queue, const MatchWork& work, const float* volume,
+                 const MatchLists& lists) {
+    using Volume = match_cuda::VolumeShape<slots>;
+    using Image = match_cuda::ImageShape<slots>;
+    const auto is = [&](int z, int y, int x) {
+        return work.patch[0] == z && work.patch[1] == y && work.patch[2] == x;
+    };
+    if (is(3, 3, 3)) {
+        return match_dense<Volume, 3, 3, 3, slots>(queue, work, volume, lists);
+    }
+    if (is(5, 5, 5)) {
+        return match_dense<Volume, 5, 5, 5, slots>(queue, work, volume, lists);
+    }
+    if (is(1, 3, 3)) {
+        return match_dense<Image, 1, 3, 3, slots>(queue, work, volume, lists);
+    }
+    if (is(1, 5, 5)) {
+        return match_dense<Image, 1, 5, 5, slots>(queue, work, volume, lists);
+    }
+    if (is(1, 7, 7)) {
+        return match_dense<Image, 1, 7, 7, slots>(queue, work, volume, lists);
+    }
+    return false;
+}
+
+bool match_dense(CudaQueue& queue, const MatchWork& work, const float* volume,
+                 const MatchLists& lists) {
+    bool done = false;
+    with_slots(work.count, [&](auto slots) {
+        done = match_dense<decltype(slots)::value>(queue, work, volume, lists);
+    });
+    return done;
+}
+
+} // namespace
+
+void match_patches(CudaQueue& queue, const Match& match, const MatchLayers& layers,
+                   const float* volume, const MatchLists& lists) {
+    const MatchWork work = make_match_work(match, layers);
+    if (work.rows() == 0) {
+        return;
+    }
+    if (match.selection != MatchSelection::fast) {
+        match_published(queue, match.selection, work, volume, lists);
+    } else if (work.step != 1 || !match_dense(queue, work, volume, lists)) {
+        match_sparse(queue, work, volume, lists);
+    }
+}
+
+} // namespace runner

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "kernels/match/match_work.hpp"
+
+#include <cstdint>
+
+namespace runner::match_cuda {
+
+using Key = long long; ///< as match_work.hpp says
+
+inline constexpr unsigned whole_warp = 0xFFFFFFFFU;
+
+__device__ inline Key key_of(float distance, std::uint32_t number) {
+    return static_cast<Key>(__float_as_uint(distance)) << 32 | number;
+}
+
+__device__ inline float distance_of(Key key) {
+    return __uint_as_float(static_cast<std::uint32_t>(key >> 32));
+}
+
+/// A part of the volume in shared memory.
+struct VoxelTile {
+    int wide;
+    int high;
+    int tall;
+
+    __host__ __device__ int floats() const { return wide * high * tall; }
+};
+
+/// The corner of a block's first reference in the volume.
+struct FirstReference {
+    std::int64_t z;
+    std::int64_t y;
+    std::int64_t x;
+};
+
+/// The voxels of the tile that begins half a window before `at`; outside of the buffer `nothing`.
+__device__ inline void read_voxels(const MatchWork& work, const VoxelTile& tile,
+                                   const FirstReference& at, float nothing, const float* volume,
+                                   float* voxels) {
+    for (int i = static_cast<int>(threadIdx.x); i < tile.floats();
+         i += static_cast<int>(blockDim.x)) {
+        const std::int64_t x = at.x - work.half[2] + i % tile.wide;
+        const std::int64_t y = at.y - work.half[1] + i / tile.wide % tile.high;
+        const std::int64_t z = at.z - work.half[0] + i / tile.wide / tile.high - work.in_first;
+        const bool there = x >= 0 && x < work.volume[2] && y >= 0 && y < work.volume[1] && z >= 0 &&
+                           z < work.in_layers;
+        voxels[i] = there ? __ldg(volume + (z * work.volume[1] + y) * work.volume[2] + x) : nothing;
+    }
+}
+
+/// 0, −1, 1, −2, 2 …: near candidates are likely to be good ones, and good ones early save work.
+__device__ inline int from_centre(int i) { return i % 2 == 0 ? i / 2 : -(i + 1) / 2; }
+
+/// Keys that enter a list at once.
+inline constexpr int batch_keys = 8;
+
+__device__ inline void exchange(Key& low, Key& high) {
+    const bool turned = high < low;
+    const Key least = turned ? high : low;
+    high = turned ? low : high;
+    low = least;
+}
+
+/// Batcher's network of 19 exchanges.
+__device__ inline void sort_batch(Key (&batch)[batch_keys]) {
+    constexpr int pairs[19][2] = {{0, 1}, {2, 3}, {4, 5}, {6, 7}, {0, 2}, {1, 3}, {4, 6},
+                                  {5, 7}, {1, 2}, {5, 6}, {0, 4}, {1, 5}, {2, 6}, {3, 7},
+                                  {2, 4}, {3, 5}, {1, 2}, {3, 4}, {5, 6}};
+#pragma unroll
+    for (int i = 0; i < 19; ++i) {
+        exchange(batch[pairs[i][0]], batch[pairs[i][1]]);
+    }
+}
+
+/// The sorted matches of a reference, in registers: the last `count` of the slots; those before are
+/// less than every key, so that the last match is always the last slot.
+template <int slots> struct List {
+    Key keys[slots];
+
+    __device__ void clear(int count) {
+#pragma unroll
+        for (int i = 0; i < slots; ++i) {
+            keys[i] = i < slots - count ? -1 : no_match;
+        }
+    }
+
+    __device__ Key last() const { return keys[slots - 1]; }
+
+    /// The least of these and of a sorted batch stay: those that can are the greater of the list
+    /// and the lesser of the batch, crosswise; what is left falls and rises once, and halving steps
+    /// of exchanges sort that (Batcher's bitonic merge).
+    __device__ void merge(const Key (&batch)[batch_keys]) {
+        static_assert(slots >= batch_keys && (slots & (slots - 1)) == 0);
+#pragma unroll
+        for (int i = 0; i < batch_keys; ++i) {
+            Key& key = keys[slots - 1 - i];
+            key = batch[i] < key ? batch[i] : key;
+        }
+#pragma unroll
+        for (int apart = slots / 2; apart > 0; apart /= 2) {
+#pragma unroll
+            for (int i = 0; i < slots; ++i) {
+                if ((i & apart) == 0) {
+                    exchange(keys[i], keys[i + apart]);
+                }
+            }
+        }
+    }
+};
+
+/// Writes one slot of a row; `found` of the row's matches are there.
+__device__ inline void put_match(const MatchWork& work, Key key, int i, int found, std::int64_t row,
+                                 const std::int64_t (&at)[3], const MatchLists& lists) {
+    const bool turned = work.order == MatchOrder::nearest_last && i < found;
+    const std::int64_t to = row * work.count + (turned ? found - 1 - i : i);
+    if (i >= found) {
+        lists.index[to] = ~std::uint64_t{0};
+        lists.distance[to] = __uint_as_float(0x7F800000U);
+        return;
+    }
+    const auto number = static_cast<std::uint32_t>(key);
+    const auto wide = static_cast<std::uint32_t>(work.window(2));
+    const auto high = static_cast<std::uint32_t>(work.window(1));
+    const std::int64_t dx = static_cast<std::int64_t>(number % wide) - work.half[2];
+    const std::int64_t dy = static_cast<std::int64_t>(number / wide % high) - work.half[1];
+    const std::int64_t dz = static_cast<std::int64_t>(number / wide / high) - work.half[0];
+    lists.index[to] = static_cast<std::uint64_t>(work.index(at[0] + dz, at[1] + dy, at[2] + dx));
+    lists.distance[to] = __fdiv_rn(distance_of(key), work.patch_voxels);
+}
+
+template <int slots>
+__device__ void put_list(const MatchWork& work, const List<slots>& list, std::int64_t row,
+                         const std::int64_t (&at)[3], const MatchLists& lists) {
+    const int skip = slots - work.count;
+    int found = 0;
+#pragma unroll
+    for (int i = 0; i < slots; ++i) {
+        found += i >= skip && list.keys[i] != no_match ? 1 : 0;
+    }
+#pragma unroll
+    for (int i = 0; i < slots; ++i) {
+        if (i >= skip) {
+            put_match(work, list.keys[i], i - skip, found, row, at, lists);
+        }
+    }
+    lists.count[row] = found;
+}
+
+/// D of the patches at two places of the buffer, in the order of match.hpp.
+__device__ inline float sum_of_squares(const MatchWork& work, const float* a, const float* b) {
+    const std::int64_t row = work.volume[2];
+    const std::int64_t layer = work.volume[1] * row;
+    float sum = 0;
+    for (int x = 0; x < work.patch[2]; ++x) {
+        float line = 0;
+        for (int y = 0; y < work.patch[1]; ++y) {
+            std::int64_t at = y * row + x;
+            float e = __fsub_rn(__ldg(a + at), __ldg(b + at));
+            float square = __fmul_rn(e, e);
+            for (int z = 1; z < work.patch[0]; ++z) {
+                at += layer;
+                e = __fsub_rn(__ldg(a + at), __ldg(b + at));
+                square = __fmaf_rn(e, e, square);
+            }
+            line = y == 0 ? square : __fadd_rn(line, square);
+        }
+        sum = x == 0 ? line : __fadd_rn(sum, line);
+    }
+    return sum;
+}
+
+} // namespace runner::match_cuda

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "kernels/patterns/phantom.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+#include <oneapi/tbb/blocked_range.h>
+#include <oneapi/tbb/parallel_for.h>
+
+namespace runner {
+namespace {
+
+/// An ellipsoid, turned about the z axis.
+struct Ellipsoid {
+    double value;
+    double half_x, half_y, half_z;
+    double x, y, z;
+    double cosine, sine;
+
+    double at(double pz, double py, double px) const {
+        const double dx = px - x;
+        const double dy = py - y;
+        const double u = (dx * cosine + dy * sine) / half_x;
+        const double v = (dy * cosine - dx * sine) / half_y;
+        const double w = (pz - z) / half_z;
+        return u * u + v * v + w * w <= 1 ? value : 0;
+    }
+};
+
+constexpr double cos_18 = 0.9510565162951535;
+constexpr double sin_18 = 0.3090169943749474;
+
+constexpr std::array<Ellipsoid, 10> ellipsoids = {{
+    {1.0, 0.69, 0.92, 0.81, 0, 0, 0, 1, 0},
+    {-0.8, 0.6624, 0.874, 0.78, 0, -0.0184, 0, 1, 0},
+    {-0.2, 0.11, 0.31, 0.22, 0.22, 0, 0, cos_18, -sin_18},
+    {-0.2, 0.16, 0.41, 0.28, -0.22, 0, 0, cos_18, sin_18},
+    {0.1, 0.21, 0.25, 0.41, 0, 0.35, -0.15, 1, 0},
+    {0.1, 0.046, 0.046, 0.05, 0, 0.1, 0.25, 1, 0},
+    {0.1, 0.046, 0.046, 0.05, 0, -0.1, 0.25, 1, 0},
+    {0.1, 0.046, 0.023, 0.05, -0.08, -0.605, 0, 1, 0},
+    {0.1, 0.023, 0.023, 0.02, 0, -0.606, 0, 1, 0},
+    {0.1, 0.023, 0.046, 0.02, 0.06, -0.605, 0, 1, 0},
+}};
+
+/// Where elements lie in the head.
+class Places {
+  public:
+    explicit Places(std::span<const std::int64_t> shape) {
+        for (std::size_t i = 0; i < std::min<std::size_t>(3, shape.size()); ++i) {
+            extent_[2 - i] = shape[shape.size() - 1 - i];
+        }
+    }
+
+    double value(std::int64_t element) const {
+        const auto middle = [&](std::int64_t i, std::size_t axis) {
+            return (2 * static_cast<double>(i) + 1) / static_cast<double>(extent_[axis]) - 1;
+        };
+        return phantom_value(middle(element / extent_[2] / extent_[1] % extent_[0], 0),
+                             -middle(element / extent_[2] % extent_[1], 1),
+                             middle(element % extent_[2], 2));
+    }
+
+  private:
+    std::array<std::int64_t, 3> extent_ = {1, 1, 1};
+};
+
+std::uint64_t finalise(std::uint64_t x) {
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+    return x ^ (x >> 31);
+}
+
+/// Numbers in (0, 1) for one element, one after the other.
+class Draws {
+  public:
+    Draws(std::uint64_t seed, std::int64_t element)
+        : state_(finalise(finalise(seed) + static_cast<std::uint64_t>(element) + 1)) {}
+
+    double next() {
+        state_ += 0x9e3779b97f4a7c15ULL;
+        return (static_cast<double>(finalise(state_) >> 12) + 0.5) * 0x1p-52;
+    }
+
+  private:
+    std::uint64_t state_;
+};
+
+/// A Poisson number: by products of uniform ones where few are needed, else by Hörmann's
+/// transformed rejection (PTRS, 1993), which draws about 1.2 pairs.
+double poisson(double mean, Draws& draws) {
+    if (mean < 10) {
+        const double limit = std::exp(-mean);
+        double product = draws.next();
+        double count = 0;
+        for (; product > limit; ++count) {
+            product *= draws.next();
+        }
+        return count;
+    }
+    const double root = std::sqrt(mean);
+    const double b = 0.931 + 2.53 * root;
+    const double a = -0.059 + 0.02483 * b;
+    const double inverse_alpha = 1.1239 + 1.1328 / (b - 3.4);
+    const double most = 0.9277 - 3.6224 / (b - 2);
+    while (true) {
+        const double u = draws.next() - 0.5;
+        const double v = draws.next();
+        const double s = 0.5 - std::abs(u);
+        const double count = std::floor((2 * a / s + b) * u + mean + 0.43);
+        if (s >= 0.07 && v <= most) {
+            return count;
+        }
+        if (count < 0 || (s < 0.013 && v > s)) {
+            continue;
+        }
+        // The logarithm of count's factorial by Stirling's series, since lgamma is not reentrant.
+        const double n = count + 1;
+        double factorial = 0;
+        double shift = n;
+        for (; shift < 16; ++shift) {
+            factorial -= std::log(shift);
+        }
+        constexpr double half_log_two_pi = 0.9189385332046727;
+        factorial += (shift - 0.5) * std::log(shift) - shift + half_log_two_pi + 1 / (12 * shift) -
+                     1 / (360 * shift * shift * shift);
+        if (std::log(v * inverse_alpha / (a / (s * s) + b)) <=
+            count * std::log(mean) - mean - factorial) {
+            return count;
+        }
+    }
+}
+
+/// out[i] = make(first + i) as the type.
+template <class Make>
+void fill(CpuQueue& queue, ElementType type, std::int64_t first, std::int64_t count, std::byte* out,
+          const Make& make) {
+    visit_element_type(type, [&](auto zero) {
+        using T = decltype(zero);
+        T* elements = reinterpret_cast<T*>(out);
+        using Range = tbb::blocked_range<std::int64_t>;
+        queue.run([&] {
+            tbb::parallel_for(Range(0, count, 1 << 12), [&](const Range& range) {
+                for (std::int64_t i = range.begin(); i < range.end(); ++i) {
+                    elements[i] = make(T{}, first + i);
+                }
+            });
+        });
+    });
+}
+
+/// A number ≥ 0 as the type; what is more than its most is that.
+template <class T> T saturated(double value) {
+    if constexpr (std::is_floating_point_v<T>) {
+        return static_cast<T>(value);
+    } else {
+        constexpr T most = std::numeric_limits<T>::max();
+        // Of 64 bits the most is no double, and the next one is past it.
+        return value >= static_cast<double>(most) ? most : static_cast<T>(value);
+    }
+}
+
+} // namespace
+
+double phantom_value(double z, double y, double x) {
+    double sum = 0;
+    for (const Ellipsoid& ellipsoid : ellipsoids) {
+        sum += ellipsoid.at(z, y, x);
+    }
+    return std::clamp(sum, 0.0, 1.0);
+}
+
+void fill_phantom(CpuQueue& queue, ElementType type, std::span<const std::int64_t> shape,
+                  std::int64_t first_element, std::int64_t count, std::byte* out) {
+    const Places places(shape);
+    fill(queue, type, first_element, count, out, [&](auto zero, std::int64_t element) {
+        using T = decltype(zero);
+        const double value = places.value(element);
+        if constexpr (std::is_floating_point_v<T>) {
+            return static_cast<T>(value);
+        } else {
+            constexpr auto most = static_cast<double>(std::numeric_limits<T>::max());
+            return saturated<T>(std::floor(value * most + 0.5));
+        }
+    });
+}
+
+void fill_xray(CpuQueue& queue, ElementType type, std::span<const std::int64_t> shape,
+               std::uint64_t seed, double counts, std::int64_t first_element, std::int64_t count,
+               std::byte* out) {
+    const Places places(shape);
+    fill(queue, type, first_element, count, out, [&](auto zero, std::int64_t element) {
+        Draws draws(seed, element);
+        return saturated<decltype(zero)>(poisson(counts * std::exp(-places.value(element)), draws));
+    });
+}
+
+} // namespace runner

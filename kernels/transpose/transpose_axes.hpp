@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "kernels/transpose/transpose.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace runner {
+
+/// One axis of a transposition: how many elements, and how far apart they are on either side.
+struct TransposeAxis {
+    std::int64_t extent = 1;
+    std::int64_t in = 0; ///< strides, in elements
+    std::int64_t out = 0;
+
+    bool operator==(const TransposeAxis&) const = default;
+};
+
+/// A transposition reduced to what moves: axes of one element are gone, axes that stay neighbours
+/// are one, and neighbours that always move together are one wider element.
+struct TransposeAxes {
+    std::array<TransposeAxis, 3> axis{}; ///< the output's slowest first; unused ones at the end
+    int count = 0;                       ///< of axes in use
+    int element_bytes = 1;               ///< 1, 2, 4, 8 or 16
+
+    /// The axis along which the input is read, the output written: that of the least stride there,
+    /// −1 without axes.
+    int in_fastest() const;
+    int out_fastest() const;
+    std::int64_t elements() const;
+};
+
+/// `in` and `out` matter for their alignment only.
+TransposeAxes reduce_axes(const Transposition& transposition, const std::byte* in,
+                          const std::byte* out);
+
+} // namespace runner

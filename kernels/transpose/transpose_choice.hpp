@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "kernels/transpose/transpose_boxes.hpp"
+#include "kernels/transpose/transpose_interleave.hpp"
+#include "kernels/transpose/transpose_rows.hpp"
+#include "kernels/transpose/transpose_tiles.hpp"
+
+#include <cstddef>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace runner {
+
+struct MoveRows {};
+struct MoveTiles {
+    TileChoice tiles;
+};
+struct MoveBoxes {
+    BoxWish wish;
+    int group;
+};
+struct MoveInterleaved {
+    InterleavePlan plan;
+};
+
+/// Which of the CUDA kernels does a transposition, and how it is set.
+using TransposeChoice = std::variant<MoveRows, MoveTiles, MoveBoxes, MoveInterleaved>;
+
+/// The one that `transpose` takes. @param axes at least one.
+TransposeChoice choose_transpose(const TransposeAxes& axes, const std::byte* in,
+                                 const std::byte* out);
+
+/// All that can do it, for measuring.
+std::vector<TransposeChoice> all_transpose_choices(const TransposeAxes& axes, const std::byte* in,
+                                                   const std::byte* out);
+
+/// "tiles 4 bytes 16/16 64x64 256 threads, group 4", for tables.
+std::string choice_text(const TransposeChoice& choice);
+
+/// Transposes as chosen.
+void transpose_as(CudaQueue& queue, const TransposeChoice& choice, const TransposeAxes& axes,
+                  const std::byte* in, std::byte* out);
+
+} // namespace runner

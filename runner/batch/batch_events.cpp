@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runner/batch/batch_events.hpp"
+
+#include "io/files/file.hpp"
+#include "io/files/own_file.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstddef>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include <fcntl.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+namespace runner {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr std::array<const char*, 4> event_names = {"started", "done", "failed", "stopped"};
+
+double now_seconds() {
+    return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch())
+        .count();
+}
+
+json mark_json(const FileMark& mark) { return {mark.bytes, mark.modified}; }
+
+FileMark mark_from(const json& value) {
+    return {value.at(0).get<std::int64_t>(), value.at(1).get<std::int64_t>()};
+}
+
+std::string line_of(const std::string& output, const DatasetEvent& event) {
+    json line = {{"event", event_names.at(static_cast<std::size_t>(event.what))},
+                 {"output", output},
+                 {"time", event.time}};
+    if (event.what == DatasetEvent::What::done) {
+        line["seconds"] = event.seconds;
+        line["key"] = event.key;
+        line["identity"] = event.identity;
+        line["input_mark"] = mark_json(event.input);
+        line["output_mark"] = mark_json(event.output);
+    } else if (event.what == DatasetEvent::What::failed) {
+        line["code"] = static_cast<int>(event.code);
+        line["reason"] = event.reason;
+    }
+    return line.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+DatasetEvent event_from(const json& line, DatasetEvent::What what) {
+    DatasetEvent event;
+    event.what = what;
+    event.time = line.at("time").get<double>();
+    if (what == DatasetEvent::What::done) {
+        event.seconds = line.at("seconds").get<double>();
+        event.key = line.at("key").get<std::string>();
+        event.identity = line.at("identity").get<std::string>();
+        event.input = mark_from(line.at("input_mark"));
+        event.output = mark_from(line.at("output_mark"));
+    } else if (what == DatasetEvent::What::failed) {
+        event.code = static_cast<ExitCode>(line.at("code").get<int>());
+        event.reason = line.at("reason").get<std::string>();
+    }
+    return event;
+}
+
+/// Within a log the later line counts, whatever the clock did meanwhile. A process that finds an
+/// output complete records it as done in 0 s, so the time that the same output took is kept.
+void keep_later(DatasetEvents& events, const std::string& output, const DatasetEvent& event) {
+    const auto [found, is_new] = events.try_emplace(output, event);
+    if (is_new) {
+        return;
+    }
+    DatasetEvent& kept = found->second;
+    constexpr auto done = DatasetEvent::What::done;
+    const bool same_output = kept.what == done && event.what == done && kept.output == event.output;
+    const double longest = std::max(kept.seconds, event.seconds);
+    if (kept.log == event.log || kept.time <= event.time) {
+        kept = event;
+    }
+    if (same_output) {
+        kept.seconds = longest;
+    }
+}
+
+/// Takes one line of a log; what is no event of this version is left out. The output it is of.
+std::optional<std::string> take_line(std::string_view text, const std::string& log,
+                                     BatchHistory& history) {
+    const json line = json::parse(text.begin(), text.end(), nullptr, false);
+    if (line.is_discarded() || !line.is_object()) {
+        return std::nullopt;
+    }
+    try {
+        const auto name = line.at("event").get<std::string>();
+        const double time = line.at("time").get<double>();
+        if (const auto [begun, is_new] = history.begun.emplace(log, time); !is_new) {
+            begun->second = std::min(begun->second, time);
+        }
+        const auto* const which = std::find(event_names.begin(), event_names.end(), name);
+        if (which == event_names.end()) {
+            return std::nullopt;
+        }
+        DatasetEvent event = event_from(
+            line, static_cast<DatasetEvent::What>(std::distance(event_names.begin(), which)));
+        event.log = log;
+        auto output = line.at("output").get<std::string>();
+        if (event.what == DatasetEvent::What::done) {
+            keep_later(history.last_done, output, event);
+        }
+        keep_later(history.last, output, event);
+        return output;
+    } catch (const json::exception&) { // another version's
+        return std::nullopt;
+    }
+}
+
+/// The bytes of a log from `from` to the end of its last whole line: the rest may still grow. None
+/// of one that cannot be read.
+std::string lines_from(const fs::path& path, std::uintmax_t from) {
+    std::ifstream file(path, std::ios::binary);
+    file.seekg(static_cast<std::streamoff>(from));
+    std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    text.resize(text.rfind('\n') + 1); // npos + 1 is 0
+    return text;
+}
+
+} // namespace
+
+BatchHistory read_history(const std::string& folder) { return HistoryReader(folder).history(); }
+
+HistoryReader::HistoryReader(std::string folder) : folder_(std::move(folder)) {
+    read_on();
+    is_begun_ = true;
+}
+
+void HistoryReader::read_on() {
+    std::error_code failure;
+    fs::directory_iterator entry(folder_, failure);
+    for (; !failure && entry != fs::directory_iterator(); entry.increment(failure)) {
+        const std::string name = entry->path().filename().string();
+        if (!name.starts_with("log-") || !name.ends_with(".jsonl")) {
+            continue;
+        }
+        std::uintmax_t& taken = taken_[name];
+        std::error_code gone;
+        if (const std::uintmax_t bytes = entry->file_size(gone); gone || bytes == taken) {
+            continue;
+        }
+        const std::string text = lines_from(entry->path(), taken);
+        taken += text.size();
+        for (std::size_t at = 0; at < text.size();) {
+            const std::size_t end = text.find('\n', at);
+            const auto output =
+                take_line(std::string_view(text).substr(at, end - at), name, history_);
+            if (output && is_begun_) {
+                new_.insert(*output);
+            }
+            at = end + 1;
+        }
+    }
+    if (failure && failure != std::errc::no_such_file_or_directory) {
+        throw Error(ExitCode::output, {"cannot read the batch's state", folder_, failure.message(),
+                                       "Check the folder, or set batch.state to another"});
+    }
+}
+
+const DatasetEvent* HistoryReader::news(const std::string& output) const {
+    return new_.contains(output) ? &history_.last.at(output) : nullptr;
+}
+
+BatchLog::BatchLog(std::string folder, const std::string& host)
+    : path_(
+          (fs::path(std::move(folder)) / ("log-" + host + "-" + own_name() + ".jsonl")).string()) {}
+
+BatchLog::~BatchLog() {
+    if (descriptor_ >= 0) {
+        (void)::close(descriptor_);
+    }
+}
+
+void BatchLog::add(const std::string& output, DatasetEvent event) {
+    event.time = now_seconds();
+    const std::string line = line_of(output, event);
+    if (descriptor_ < 0) {
+        descriptor_ = open_own_file(path_, O_WRONLY | O_CREAT | O_APPEND);
+    }
+    // One write, so that a reader sees all of it or the beginning, which it passes over.
+    const ssize_t written = descriptor_ < 0 ? -1 : ::write(descriptor_, line.data(), line.size());
+    if (written != static_cast<ssize_t>(line.size())) {
+        throw Error(ExitCode::output,
+                    {"cannot write the batch's state", path_,
+                     written < 0 ? errno_text(errno) : "the disk took a part only",
+                     "Check the folder and the disk"});
+    }
+}
+} // namespace runner

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runner/batch/batch_list.hpp"
+
+#include "base/error.hpp"
+#include "jobs/toml_text.hpp"
+#include "runner/job_file/output_name.hpp"
+#include "runner/job_file/path_pattern.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <system_error>
+#include <unordered_map>
+#include <utility>
+
+namespace runner {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t most_told = 20;
+
+std::string place_text(const JobFile& job, const SourcePlace& place) {
+    return place.setting > 0
+               ? "--set batch.inputs"
+               : job.path + ":" + std::to_string(place.line) + ":" + std::to_string(place.column);
+}
+
+std::string normal(const std::string& path) { return fs::path(path).lexically_normal().string(); }
+
+/// Whether the bytes are UTF-8, as the job text in the output must be; overlong forms pass.
+bool is_utf8(std::string_view text) {
+    for (std::size_t i = 0; i < text.size();) {
+        const auto byte = static_cast<unsigned char>(text[i]);
+        const std::size_t more = byte < 0x80             ? 0
+                                 : (byte & 0xe0) == 0xc0 ? 1
+                                 : (byte & 0xf0) == 0xe0 ? 2
+                                 : (byte & 0xf8) == 0xf0 ? 3
+                                                         : text.size();
+        if (i + more >= text.size()) {
+            return false;
+        }
+        for (std::size_t k = 1; k <= more; ++k) {
+            if ((static_cast<unsigned char>(text[i + k]) & 0xc0) != 0x80) {
+                return false;
+            }
+        }
+        i += more + 1;
+    }
+    return true;
+}
+
+std::vector<ManifestEntry> entries_of_patterns(const JobFile& job) {
+    std::map<std::string, std::string> found; // input → place
+    for (const JobFile::Text& pattern : job.batch->inputs) {
+        const std::string place = place_text(job, pattern.place);
+        if (!has_wildcards(pattern.text)) {
+            found.emplace(normal(pattern.text), place);
+            continue;
+        }
+        const std::vector<std::string> files = expand_pattern(pattern.text);
+        if (files.empty()) {
+            throw Error(ExitCode::input,
+                        {"no file is named like this input", place, quoted_text(pattern.text),
+                         "Paths are relative to the working directory; `**` stands for folders"});
+        }
+        for (const std::string& file : files) {
+            found.emplace(file, place);
+        }
+    }
+    std::vector<ManifestEntry> entries;
+    entries.reserve(found.size());
+    for (const auto& [input, place] : found) {
+        entries.push_back({input, std::nullopt, {}, place});
+    }
+    return entries;
+}
+
+/// The manifest's, an input that stands in it twice with the same settings once.
+std::vector<ManifestEntry> entries_of_manifest(const std::string& path) {
+    std::vector<ManifestEntry> all = read_manifest(path);
+    std::set<std::vector<std::string>> seen;
+    std::vector<ManifestEntry> entries;
+    for (ManifestEntry& entry : all) {
+        entry.input = normal(entry.input);
+        std::vector<std::string> what = {entry.input, entry.output.value_or("")};
+        for (const ManifestEntry::Setting& setting : entry.settings) {
+            what.push_back(setting.text);
+        }
+        if (seen.insert(std::move(what)).second) {
+            entries.push_back(std::move(entry));
+        }
+    }
+    return entries;
+}
+
+/// Tells one file by one name, as far as folders lead to it through links; each folder is looked at
+/// once.
+class RealNames {
+  public:
+    std::string of(const std::string& path) {
+        const fs::path whole(path);
+        const std::string folder = whole.parent_path().string();
+        auto known = folders_.find(folder);
+        if (known == folders_.end()) {
+            std::error_code failure;
+            const fs::path real = fs::weakly_canonical(folder.empty() ? "." : folder, failure);
+            known = folders_.emplace(folder, failure ? folder : real.string()).first;
+        }
+        return known->second + "/" + whole.filename().string();
+    }
+
+  private:
+    std::unordered_map<std::string, std::string> folders_;
+};
+
+/// What is wrong with the names of a batch, gathered.
+class NameErrors {
+  public:
+    void add(const std::string& place, const std::string& text) {
+        if (++count_ <= most_told) {
+            text_ += "\n" + place + ": " + text;
+        }
+    }
+    void refuse(const std::string& path) const {
+        if (count_ > 0) {
+            throw Error(ExitCode::usage, {"the names of the batch do not fit (" + path +
+                                              "): " + std::to_string(count_) +
+                                              (count_ == 1 ? " error" : " errors") + text_,
+                                          "", "", ""});
+        }
+    }
+
+  private:
+    std::size_t count_ = 0;
+    std::string text_;
+};
+
+void check_names(const JobFile& job, const std::vector<ManifestEntry>& entries,
+                 const std::vector<BatchDataset>& datasets) {
+    NameErrors errors;
+    RealNames real;
+    std::unordered_map<std::string, std::size_t> inputs;
+    std::unordered_map<std::string, std::size_t> outputs;
+    for (std::size_t i = 0; i < datasets.size(); ++i) {
+        inputs.emplace(real.of(datasets[i].input), i);
+    }
+    for (std::size_t i = 0; i < datasets.size(); ++i) {
+        const std::string& output = datasets[i].output;
+        const std::string& place = entries[i].place;
+        if (!is_utf8(datasets[i].input) || !is_utf8(output)) {
+            errors.add(place, quoted_text(datasets[i].input) +
+                                  " is no text of UTF-8, which a job file is; rename the file");
+            continue;
+        }
+        const auto [other, is_new] = outputs.emplace(real.of(output), i);
+        if (!is_new) {
+            errors.add(place, quoted_text(datasets[i].input) + " and " +
+                                  quoted_text(datasets[other->second].input) +
+                                  " would both be written as " + quoted_text(output) +
+                                  "; use {dir} and {stem} in batch.output");
+        }
+        for (const char* ending : {"", ".partial"}) {
+            const auto input = inputs.find(real.of(output + ending));
+            if (input != inputs.end()) {
+                errors.add(place, quoted_text(datasets[i].input) + " would be written as " +
+                                      quoted_text(output + ending) +
+                                      ", which is itself an input of the batch");
+            }
+            for (const JobFile::Text& pattern : job.batch->inputs) {
+                if (input == inputs.end() && has_wildcards(pattern.text) &&
+                    matches_pattern(normal(pattern.text), output + ending)) {
+                    errors.add(place_text(job, pattern.place),
+                               "batch.inputs: " + quoted_text(pattern.text) +
+                                   " would take the output " + quoted_text(output + ending) +
+                                   " for an input the next time; put the outputs elsewhere");
+                }
+            }
+        }
+    }
+    errors.refuse(job.path);
+}
+
+} // namespace
+
+std::vector<BatchDataset> list_datasets(const JobFile& job) {
+    const JobFile::Batch& batch = *job.batch;
+    const std::vector<ManifestEntry> entries =
+        batch.manifest ? entries_of_manifest(batch.manifest->text) : entries_of_patterns(job);
+    std::vector<BatchDataset> datasets;
+    datasets.reserve(entries.size());
+    for (const ManifestEntry& entry : entries) {
+        datasets.push_back({entry.input,
+                            entry.output
+                                ? normal(*entry.output)
+                                : output_name(batch.output.text, {entry.input, job.kind, job.name}),
+                            entry.settings});
+    }
+    check_names(job, entries, datasets);
+    return datasets;
+}
+
+std::vector<std::string> settings_for(const BatchDataset& dataset,
+                                      std::span<const std::string> settings) {
+    std::vector<std::string> all(settings.begin(), settings.end());
+    for (const ManifestEntry::Setting& setting : dataset.settings) {
+        all.push_back(setting.text);
+    }
+    all.push_back("input.file=" + toml_text(dataset.input));
+    all.push_back("output.file=" + toml_text(dataset.output));
+    return all;
+}
+
+JobFile job_for(const BatchDataset& dataset, const JobFile& batch,
+                std::span<const std::string> settings) {
+    const std::vector<std::string> all = settings_for(dataset, settings);
+    std::vector<std::string> called(settings.size());
+    for (const ManifestEntry::Setting& setting : dataset.settings) {
+        called.push_back(setting.place);
+    }
+    called.push_back(dataset.input);
+    called.push_back(dataset.output);
+    return parse_job_text(batch.text, batch.path, all, called);
+}
+
+} // namespace runner

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "runner/batch/manifest.hpp"
+#include "runner/job_file/job_file.hpp"
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace runner {
+
+/// One dataset of a batch.
+struct BatchDataset {
+    std::string input;
+    std::string output;
+    std::vector<ManifestEntry::Setting> settings; ///< its own, from a manifest's line
+};
+
+/// The datasets of a batch (`job.batch` is there) with their outputs: of patterns sorted by the
+/// inputs' names, of a manifest in its order; an input that is named twice stands once.
+/// @throws Error (usage, with file:line:column): two datasets that would write one file, a dataset
+/// that would write over an input, outputs that the patterns would take for inputs. (input): a
+/// pattern that names no file, a folder that cannot be listed.
+std::vector<BatchDataset> list_datasets(const JobFile& job);
+
+/// The job of one dataset, as its output records it: `settings`, what the command line lays over
+/// the job file, then the dataset's own.
+std::vector<std::string> settings_for(const BatchDataset& dataset,
+                                      std::span<const std::string> settings);
+
+/// @throws Error (usage) for settings that do not fit, each with its place.
+JobFile job_for(const BatchDataset& dataset, const JobFile& batch,
+                std::span<const std::string> settings);
+
+} // namespace runner

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "base/error.hpp"
+#include "runner/batch/batch_events.hpp"
+#include "runner/batch/batch_plan.hpp"
+
+#include <string>
+
+namespace runner {
+
+/// What one process of a batch puts down in the state folder.
+class BatchRecord {
+  public:
+    /// `folder`: of the state, made when something is put down; `host`: of this process.
+    BatchRecord(std::string folder, const std::string& host);
+
+    /// Makes the list that of the plan, and puts down which datasets it found done and which cannot
+    /// be run. The functions of this class throw Error (output).
+    void plan(const BatchPlan& plan);
+
+    void started(const PlannedDataset& planned);
+    void stopped(const PlannedDataset& planned);
+    void failed(const PlannedDataset& planned, ExitCode code, const std::string& reason);
+
+    /// `identity`: checksum of job_identity(); `input`: before it was read.
+    void done(const PlannedDataset& planned, const std::string& identity, const FileMark& input,
+              double seconds);
+
+  private:
+    void plain(const PlannedDataset& planned, DatasetEvent::What what);
+
+    std::string folder_;
+    BatchLog log_;
+};
+
+} // namespace runner

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runner/batch/batch_state.hpp"
+
+#include "base/error.hpp"
+#include "io/files/text_file.hpp"
+#include "io/writers/row_hashes.hpp"
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstddef>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+namespace runner {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr int format_version = 1;
+constexpr const char* list_name = "datasets.jsonl";
+
+std::string line_of(const json& value) {
+    return value.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+void make_folder(const std::string& folder) {
+    std::error_code failure;
+    fs::create_directories(folder, failure);
+    if (failure) {
+        throw Error(ExitCode::output, {"cannot make the folder of the batch's state", folder,
+                                       failure.message(), "Set batch.state to another folder"});
+    }
+}
+
+} // namespace
+
+std::string own_name() {
+    static const auto start = std::chrono::system_clock::now().time_since_epoch().count();
+    return std::to_string(::getpid()) + "-" + std::to_string(start);
+}
+
+void write_list(const std::string& folder, const DatasetList& list) {
+    make_folder(folder);
+    std::string text = line_of({{"format", format_version},
+                                {"name", list.name},
+                                {"kind", list.kind},
+                                {"datasets", list.datasets.size()}});
+    for (const ListedDataset& dataset : list.datasets) {
+        text += line_of({{"input", dataset.input},
+                         {"output", dataset.output},
+                         {"key", dataset.key},
+                         {"bytes", dataset.bytes},
+                         {"rows", dataset.rows}});
+    }
+    write_text_file((fs::path(folder) / list_name).string(), text);
+}
+
+DatasetList read_list(const std::string& folder) {
+    const std::string path = (fs::path(folder) / list_name).string();
+    std::ifstream file(path);
+    std::string text;
+    if (!file || !std::getline(file, text)) {
+        throw Error(ExitCode::input, {"there is no state of a batch", path,
+                                      file.is_open() ? "it is empty" : errno_text(errno),
+                                      "`runner batch JOB.toml` makes it; the job file's "
+                                      "batch.output or batch.state says where"});
+    }
+    DatasetList list;
+    try {
+        const json head = json::parse(text);
+        list.name = head.at("name").get<std::string>();
+        list.kind = head.at("kind").get<std::string>();
+        while (std::getline(file, text)) {
+            const json line = json::parse(text);
+            list.datasets.push_back(
+                {line.at("input").get<std::string>(), line.at("output").get<std::string>(),
+                 line.at("key").get<std::string>(), line.at("bytes").get<std::int64_t>(),
+                 line.at("rows").get<std::int64_t>()});
+        }
+    } catch (const json::exception& failure) {
+        throw Error(ExitCode::input, {"the batch's list is damaged", path, failure.what(),
+                                      "Run `runner batch` again: it makes the list anew"});
+    }
+    return list;
+}
+
+std::string checksum_text(const std::string& text) {
+    std::array<char, 24> digits{};
+    (void)std::snprintf(
+        digits.data(), digits.size(), "%016llx",
+        static_cast<unsigned long long>(hash_bytes(reinterpret_cast<const std::byte*>(text.data()),
+                                                   static_cast<std::int64_t>(text.size()))));
+    return digits.data();
+}
+
+} // namespace runner

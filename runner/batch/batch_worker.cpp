@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runner/batch/batch_worker.hpp"
+
+#include "io/formats/sand_file.hpp"
+#include "io/output/own_parts.hpp"
+#include "runner/ranks/prepare_on_all.hpp"
+#include "runner/recovery/claim.hpp"
+#include "runner/recovery/identity.hpp"
+#include "runner/recovery/replacing.hpp"
+#include "runner/run.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+namespace runner {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// The first rank's value of an enumeration, on every rank.
+template <class Choice> Choice shared(Choice choice, const Ranks& ranks) {
+    return static_cast<Choice>(ranks.least(ranks.first() ? static_cast<int>(choice) : 255));
+}
+
+} // namespace
+
+BatchWorker::BatchWorker(const RunCommand& command, const BatchPlan& plan,
+                         const RankBinding& binding, HistoryReader history, BatchRecord& record,
+                         Prober& prober, Clock::time_point start)
+    : command_(command), plan_(plan), binding_(binding), record_(record), prober_(prober),
+      start_(start), history_(std::move(history)) {}
+
+Ending BatchWorker::work_on(const PlannedDataset& planned, const Ranks& ranks) {
+    const auto begin = Clock::now();
+    const BatchDataset& dataset = planned.dataset;
+    Hold hold;
+    ranks.first_alone([&] { hold = take(planned); });
+    if (ranks.least(ranks.first() && !hold.lock ? 0 : 1) == 0) {
+        return shared(hold.ending, ranks);
+    }
+    PreparedJob prepared =
+        prepare_on_all([&] { return job_for(dataset, plan_.job, plan_.settings); }, ranks, prober_);
+    std::string identity;
+    Way way = Way::leave;
+    ranks.first_alone([&] {
+        identity = job_identity(prepared);
+        way = choose_way(planned, prepared, identity);
+        if (way != Way::leave) {
+            check_output(prepared);
+            record_.started(planned);
+        }
+    });
+    way = shared(way, ranks);
+    prepared.is_brief = way == Way::anew_and_brief;
+    if (way == Way::anew || prepared.is_brief) {
+        prepared.file.run.resume = ResumeChoice::never;
+    }
+    if (way != Way::leave &&
+        run_claimed(command_for(dataset), prepared, binding_, ranks, start_) != ExitCode::ok) {
+        return Ending::stopped;
+    }
+    note_speed(planned, way, seconds_since(begin));
+    ranks.first_alone([&] {
+        release_output(prepared);
+        record_.done(planned, checksum_text(identity), hold.input, seconds_since(begin));
+    });
+    return way == Way::leave ? Ending::already : Ending::done;
+}
+
+BatchWorker::Hold BatchWorker::take(const PlannedDataset& planned) {
+    Hold hold;
+    if (is_done_since(planned)) {
+        hold.ending = Ending::already;
+        return hold;
+    }
+    hold.lock = take_lock(planned.dataset.output);
+    if (!hold.lock) {
+        return hold;
+    }
+    check_own_parts(planned.dataset.output, *hold.lock);
+    history_.read_on();
+    const DatasetEvent* const last = news(planned);
+    if (last != nullptr && last->what == DatasetEvent::What::failed) {
+        hold.lock.reset();
+        hold.ending = Ending::failed_elsewhere;
+        return hold;
+    }
+    hold.input = mark_of(planned.dataset.input);
+    return hold;
+}
+
+/// With the folder made; nothing where another process has the output.
+std::unique_ptr<FileLock> BatchWorker::take_lock(const std::string& output) const {
+    const fs::path folder = fs::path(output).parent_path();
+    std::error_code failure;
+    if (!folder.empty()) {
+        fs::create_directories(folder, failure);
+    }
+    if (failure) {
+        throw Error(ExitCode::output,
+                    {"cannot make the output's folder", folder.string(), failure.message(), ""});
+    }
+    try {
+        return std::make_unique<FileLock>(lock_path(output), owner_text(binding_.host));
+    } catch (const LockHeld&) {
+        return nullptr;
+    }
+}
+
+/// By the history alone: of many ranks each finds most datasets done, and no file need be opened.
+bool BatchWorker::is_done_since(const PlannedDataset& planned) {
+    const FileMark output = mark_of(planned.dataset.output);
+    if (output.bytes < 0 || output == planned.output) {
+        return false;
+    }
+    history_.read_on();
+    return is_known_done(news(planned), planned.listed.key, mark_of(planned.dataset.input), output);
+}
+
+/// Another process may have made the output, or left a part of it, since it was planned.
+BatchWorker::Way BatchWorker::choose_way(const PlannedDataset& planned, PreparedJob& prepared,
+                                         const std::string& identity) {
+    JobFile::Output& output = prepared.file.output;
+    const OutputStanding found = output_standing(prepared, identity, prober_);
+    if (found.standing == Standing::done) {
+        return Way::leave;
+    }
+    if (found.standing == Standing::foreign && !output.overwrite) {
+        throw Error(ExitCode::output, {"the output is already there", output.file, found.why,
+                                       "Set output.overwrite = true, or another batch.output"});
+    }
+    if (found.standing == Standing::stale) { // the first rank's alone, which gives the name
+        output.overwrite = true;
+    }
+    if (found.standing != Standing::nothing) {
+        check_replaceable(output.file, prober_);
+    }
+    prepared.replaces = mark_of(output.file);
+    const Parts parts = parts_beside(prepared, identity);
+    if (parts == Parts::fit) {
+        return Way::go_on;
+    }
+    if (is_brief(planned, prepared)) {
+        return Way::anew_and_brief;
+    }
+    return parts == Parts::none ? Way::go_on : Way::anew;
+}
+
+/// Whether it will be over before it could be gone on with, by the time that those before took. It
+/// is spared syncing its journal then, which is most of a small dataset's time on a disk.
+bool BatchWorker::is_brief(const PlannedDataset& planned, const PreparedJob& prepared) const {
+    const JobFile::Run& run = prepared.file.run;
+    return slowest_ > 0 &&
+           slowest_ * static_cast<double>(planned.listed.bytes) < run.commit_seconds / 2 &&
+           run.resume == ResumeChoice::automatic && !is_sand_name(prepared.file.output.file);
+}
+
+void BatchWorker::note_speed(const PlannedDataset& planned, Way way, double seconds) {
+    if (way != Way::leave && planned.listed.bytes > 0) {
+        slowest_ = std::max(slowest_, seconds / static_cast<double>(planned.listed.bytes));
+    }
+}
+
+/// The command that would run this dataset by itself, quietly.
+RunCommand BatchWorker::command_for(const BatchDataset& dataset) const {
+    RunCommand command = command_;
+    command.settings = settings_for(dataset, plan_.settings);
+    command.backend.reset(); // among the settings
+    command.resume.reset();
+    command.quiet = true;
+    return command;
+}
+
+} // namespace runner

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "base/error.hpp"
+#include "io/files/file_lock.hpp"
+#include "runner/batch/batch_plan.hpp"
+#include "runner/batch/batch_record.hpp"
+#include "runner/probe/prober.hpp"
+#include "runner/ranks/bind_rank.hpp"
+#include "runner/ranks/mpi.hpp"
+#include "runner/run.hpp"
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+namespace runner {
+
+/// How one try at a dataset ended.
+enum class Ending {
+    done,
+    already,          ///< it was done when its turn came
+    stopped,          ///< it can be gone on with
+    taken,            ///< another process has it
+    failed_elsewhere, ///< another process has tried it since the batch was planned
+};
+
+/// Runs the datasets of a planned batch. The output's lock alone says who runs one, so that ranks
+/// and other batches need no word between them.
+class BatchWorker {
+  public:
+    /// What is referred to outlives this. `history`: read before anything of this batch was put
+    /// down; `start`: of the program.
+    BatchWorker(const RunCommand& command, const BatchPlan& plan, const RankBinding& binding,
+                HistoryReader history, BatchRecord& record, Prober& prober,
+                std::chrono::steady_clock::time_point start);
+
+    /// Locks the output, looks again, and runs the job unless somebody else does or has.
+    /// Collective. @throws AgreedError before the stream; Error within it, on one rank.
+    Ending work_on(const PlannedDataset& planned, const Ranks& ranks);
+
+    /// The last that is known of a dataset since the batch was planned, or nullptr.
+    const DatasetEvent* news(const PlannedDataset& planned) const {
+        return history_.news(planned.dataset.output);
+    }
+
+  private:
+    /// What the first rank finds out before any rank opens the dataset.
+    struct Hold {
+        std::unique_ptr<FileLock> lock;
+        Ending ending = Ending::taken; ///< where there is no lock
+        FileMark input;
+    };
+    /// What is to become of the output, once it is locked.
+    enum class Way { leave, go_on, anew, anew_and_brief };
+
+    Hold take(const PlannedDataset& planned);
+    std::unique_ptr<FileLock> take_lock(const std::string& output) const;
+    bool is_done_since(const PlannedDataset& planned);
+    Way choose_way(const PlannedDataset& planned, PreparedJob& prepared,
+                   const std::string& identity);
+    bool is_brief(const PlannedDataset& planned, const PreparedJob& prepared) const;
+    void note_speed(const PlannedDataset& planned, Way way, double seconds);
+    RunCommand command_for(const BatchDataset& dataset) const;
+
+    const RunCommand& command_;
+    const BatchPlan& plan_;
+    const RankBinding& binding_;
+    BatchRecord& record_;
+    Prober& prober_;
+    std::chrono::steady_clock::time_point start_;
+    HistoryReader history_;
+    double slowest_ = 0; ///< seconds a byte, of the datasets that were run; 0: none yet
+};
+
+} // namespace runner

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "io/rows/rows.hpp"
+#include "jobs/permute_job.hpp"
+#include "runner/engines/stream_engine.hpp"
+#include "runner/plan/permute_plan.hpp"
+#include "runner/recovery/commits.hpp"
+#include "runner/watch/stages.hpp"
+#include "runner/watch/stop.hpp"
+#include "runner/watch/trace.hpp"
+
+#include <cstdint>
+
+namespace runner {
+
+/// All that a rank's boxes work with; everything outlives the call.
+struct Permutation {
+    const PermutePlan& plan;
+    const PermuteJob& job;
+    int rank;
+    RowReader& reader;
+    RowWriter& writer;
+    RunProgress& progress;
+    Trace* trace; ///< null: none is wanted
+    Commits& commits;
+    const Stop& stop;
+};
+
+/// Passes the rank's boxes through its device: reading, copying, permuting, copying back, hashing
+/// and writing of different boxes overlap, at most plan.lanes boxes at a time. Returns and fails as
+/// run_stream().
+RunTimes run_permutation(const Permutation& permutation, const QueueMaker& make_queue);
+
+/// The runs of rows and columns of the input that a box is made from.
+RowRuns input_runs(const BoxGrid& grid, const PermuteBox& box);
+
+} // namespace runner

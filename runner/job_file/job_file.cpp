@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runner/job_file/job_file.hpp"
+
+#include "base/error.hpp"
+#include "base/nearest_name.hpp"
+#include "jobs/toml_text.hpp"
+#include "runner/job_file/job_sections.hpp"
+#include "runner/job_file/job_text.hpp"
+#include "runner/job_file/toml_errors.hpp"
+#include "runner/job_file/toml_values.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+namespace runner {
+namespace {
+
+std::vector<std::string> kind_names() {
+    std::vector<std::string> names;
+    for (const Kind& kind : kinds()) {
+        names.emplace_back(kind.name);
+    }
+    return names;
+}
+
+/// The kind that the top of the file names, reported where it names none.
+const Kind* parse_kind(TableReader& top) {
+    const std::vector<std::string> names = kind_names();
+    if (!top.has("kind")) {
+        top.missing("kind", "kind = \"" + names.front() + "\" (`runner --help` lists the kinds)");
+        return nullptr;
+    }
+    const std::optional<std::size_t> index = top.choice("kind", names);
+    return index ? &kinds()[*index] : nullptr;
+}
+
+/// Where the top names no kind there is: the one kind that has a table in the file, so that this is
+/// checked all the same.
+const Kind* kind_of_tables(const TableEntries& values) {
+    const Kind* found = nullptr;
+    for (const auto& [key, value] : values) {
+        for (const Kind& kind : kinds()) {
+            if (key == kind.name && std::holds_alternative<TableEntries>(value.data)) {
+                if (found != nullptr) {
+                    return nullptr;
+                }
+                found = &kind;
+            }
+        }
+    }
+    return found;
+}
+
+/// Reports the tables that a job of this kind does not read, so that none is silently ignored.
+void refuse_other_tables(TableReader& top, const TableEntries& values, const Kind& kind) {
+    const std::vector<std::string> read = {"input", "output", "run", "batch",
+                                           std::string(kind.name)};
+    for (const auto& [key, value] : values) {
+        if (!std::holds_alternative<TableEntries>(value.data) || key == "kind" || key == "name" ||
+            std::find(read.begin(), read.end(), key) != read.end()) {
+            continue;
+        }
+        const std::optional<std::string> near = nearest_name(key, read);
+        top.complain(key, "a job of kind " + read.back() + " has no such table" +
+                              (near ? "; did you mean [" + *near + "]?"
+                                    : "; it reads [input], [output], [run], [batch] and [" +
+                                          read.back() + "]"));
+    }
+}
+
+std::shared_ptr<const KindParameters> parse_parameters(TableReader& top, const Kind& kind) {
+    const std::string name(kind.name);
+    if (!top.has(name)) {
+        top.missing(name, "a table [" + name + "] (`runner init " + name + "` shows one)");
+        return nullptr;
+    }
+    std::optional<TableReader> table = top.table(name);
+    if (!table) {
+        return nullptr;
+    }
+    std::shared_ptr<const KindParameters> parameters = kind.parse(*table);
+    table->finish();
+    return parameters;
+}
+
+/// Whether a setting gives table.key.
+bool is_set(const TableEntries& values, std::string_view table, std::string_view key) {
+    for (const auto& [name, value] : values) {
+        const auto* entries = std::get_if<TableEntries>(&value.data);
+        if (name != table || entries == nullptr) {
+            continue;
+        }
+        return std::any_of(entries->begin(), entries->end(), [&](const TableEntry& entry) {
+            return entry.key == key && entry.value.place.setting > 0;
+        });
+    }
+    return false;
+}
+
+void parse_values(const TableEntries& values, JobFile& job, Diagnostics& diagnostics) {
+    TableReader top(values, {1, 1}, "", diagnostics);
+    const bool picked = is_set(values, "input", "file") && is_set(values, "output", "file");
+    const bool batch = top.has("batch") && !picked;
+    const FileNames names = batch ? FileNames::batch : FileNames::own;
+    const Kind* kind = parse_kind(top);
+    if (kind == nullptr) {
+        kind = kind_of_tables(values);
+    }
+    job.name = std::filesystem::path(job.path).stem().string();
+    if (const std::optional<std::string> name = top.text("name")) {
+        job.name = *name;
+        if (name->empty()) {
+            top.complain("name", "must not be empty");
+        }
+    }
+    job.input = parse_input(top, kind == nullptr ? "" : kind->dataset, names);
+    const bool is_sand = kind == nullptr || kind->name == "sand";
+    job.output = parse_output(top, job.input, is_sand ? SandFiles::allowed : SandFiles::none,
+                              kind == nullptr || kind->datasets.empty() ? OutputPlace::dataset
+                                                                        : OutputPlace::group,
+                              names);
+    job.run = parse_run(top);
+    if (kind != nullptr) {
+        job.kind = kind->name;
+        job.parameters = parse_parameters(top, *kind);
+        refuse_other_tables(top, values, *kind);
+    } else {
+        for (const auto& [key, value] : values) {
+            // Whose tables these are is known once the kind is.
+            if (std::holds_alternative<TableEntries>(value.data)) {
+                static_cast<void>(top.has(key));
+            }
+        }
+    }
+    if (batch) {
+        job.batch = parse_batch(top, job.name);
+    }
+    top.finish();
+}
+
+} // namespace
+
+JobFile load_job_file(const std::string& path, std::span<const std::string> settings) {
+    return parse_job_text(read_job_text(path), path, settings);
+}
+
+JobFile parse_job_text(const std::string& text, const std::string& name,
+                       std::span<const std::string> settings, std::span<const std::string> called) {
+    JobFile job;
+    job.path = name;
+    job.text = text;
+    Diagnostics diagnostics;
+    std::optional<TableEntries> values = parse_toml(job.text, 0, diagnostics);
+    if (values) {
+        for (std::size_t i = 0; i < settings.size(); ++i) {
+            apply_setting(settings[i], static_cast<int>(i) + 1, *values, diagnostics);
+        }
+        parse_values(*values, job, diagnostics);
+    }
+    if (!diagnostics.entries().empty()) {
+        refuse_toml("the job file is wrong", name, diagnostics, settings, called);
+    }
+    return job;
+}
+
+std::set<std::string> known_keys(const std::string& text) {
+    JobFile job;
+    Diagnostics diagnostics;
+    if (const std::optional<TableEntries> values = parse_toml(text, 0, diagnostics)) {
+        parse_values(*values, job, diagnostics);
+    }
+    return diagnostics.keys();
+}
+
+void require_one_dataset(const JobFile& job) {
+    if (job.batch) {
+        throw Error(ExitCode::usage,
+                    {"the job is a batch of datasets", job.path, "it has a table [batch]",
+                     "Run it with `runner batch " + job.path +
+                         "`, or name one dataset with --set input.file and --set output.file"});
+    }
+}
+
+} // namespace runner

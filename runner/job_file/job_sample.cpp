@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runner/job_file/job_sample.hpp"
+
+#include "jobs/toml_text.hpp"
+
+#include <array>
+#include <charconv>
+#include <span>
+#include <utility>
+
+namespace runner {
+namespace {
+
+std::string line(const std::string& key, const std::string& value) {
+    return key + " = " + value + "\n";
+}
+
+std::string comment(const std::string& key, const std::string& meaning) {
+    return "# " + key + ": " + meaning + "\n";
+}
+
+std::string extents(const std::vector<std::int64_t>& values) {
+    return toml_text(std::span<const std::int64_t>(values));
+}
+
+std::string truth(bool value) { return value ? "true" : "false"; }
+
+/// The fewest digits of a percentage that reads back to the same share.
+std::string share_text(double fraction) {
+    std::array<char, 512> text{};
+    for (int digits = 0; digits < 20; ++digits) {
+        const auto result = std::to_chars(text.data(), text.data() + text.size(), fraction * 100,
+                                          std::chars_format::fixed, digits);
+        std::string percent = std::string(text.data(), result.ptr) + "%";
+        const std::optional<MemorySize> back = parse_memory_size(percent);
+        if (back && back->fraction == fraction) {
+            return percent;
+        }
+    }
+    return std::string(text.data()) + "%";
+}
+
+/// In the largest unit that it is a whole number of.
+std::string bytes_text(std::int64_t bytes) {
+    for (const auto& [unit, name] : {std::pair(GiB, "GiB"), {MiB, "MiB"}, {KiB, "KiB"}}) {
+        if (bytes % unit == 0) {
+            return std::to_string(bytes / unit) + name;
+        }
+    }
+    return std::to_string(bytes) + "B";
+}
+
+std::string size_lines(const std::string& key, const std::optional<MemorySize>& size,
+                       const std::string& otherwise) {
+    if (!size) {
+        return comment(key, otherwise);
+    }
+    return line(
+        key, toml_text(size->fraction != 0 ? share_text(size->fraction) : bytes_text(size->bytes)));
+}
+
+std::string count_text(const std::optional<std::int64_t>& count) {
+    return count ? std::to_string(*count) : "\"auto\"";
+}
+
+std::string input_lines(const JobFile::Input& input) {
+    std::string text = "[input]\n" +
+                       (input.file.empty() ? "" : line("file", toml_text(input.file))) +
+                       line("dataset", toml_text(input.dataset));
+    if (input.generate) {
+        const GenerateRequest& request = *input.generate;
+        text += line(
+            "generate",
+            "{ pattern = " + toml_text(request.pattern) + ", shape = " + extents(request.shape) +
+                ", dtype = " + toml_text(name_of(request.type)) +
+                ", seed = " + std::to_string(request.seed) +
+                (request.pattern == "xray" ? ", counts = " + toml_text(request.counts) : "") +
+                " }");
+    }
+    const InputRules& rules = input.rules;
+    text += line("allow_external", truth(rules.outside == InputRules::Outside::anywhere));
+    text += rules.max_logical_bytes
+                ? line("max_logical_bytes", toml_text(bytes_text(*rules.max_logical_bytes)))
+                : comment("max_logical_bytes", "any that are stored");
+    return text;
+}
+
+std::string output_lines(const JobFile::Output& output) {
+    std::string text =
+        "[output]\n" + (output.file.empty() ? "" : line("file", toml_text(output.file))) +
+        line("dataset", toml_text(output.dataset)) +
+        (output.type ? line("dtype", toml_text(name_of(*output.type)))
+                     : comment("dtype", "the kind's default for the input's")) +
+        line("overwrite", truth(output.overwrite)) + line("sync", truth(output.sync));
+    const OutputLayout& layout = output.layout;
+    text += layout.chunk.empty() ? comment("chunk", "none, the dataset is contiguous")
+                                 : line("chunk", extents(layout.chunk));
+    static constexpr std::array names = {"none", "deflate", "zstd"};
+    text += line("compression", toml_text(names.at(static_cast<std::size_t>(layout.compression))));
+    if (layout.compression != Compression::none) {
+        text +=
+            line("level", std::to_string(layout.level)) + line("shuffle", truth(layout.shuffle));
+    }
+    return text;
+}
+
+std::string batch_lines(const JobFile::Batch& batch) {
+    std::string inputs;
+    for (const JobFile::Text& input : batch.inputs) {
+        inputs += (inputs.empty() ? "" : ", ") + toml_text(input.text);
+    }
+    return "[batch]\n" +
+           line("inputs", batch.manifest ? toml_text(batch.manifest->text) : "[" + inputs + "]") +
+           line("output", toml_text(batch.output.text)) + line("state", toml_text(batch.state)) +
+           "\n";
+}
+
+std::string run_lines(const JobFile::Run& run) {
+    static constexpr std::array backends = {"auto", "cpu", "cuda"};
+    static constexpr std::array resumes = {"auto", "never", "require"};
+    static constexpr std::array halos = {"auto", "direct", "staged"};
+    return "[run]\n" +
+           line("backend", toml_text(backends.at(static_cast<std::size_t>(run.backend)))) +
+           size_lines("host_memory", run.host_memory,
+                      "80% of the rank's part of what its host has") +
+           size_lines("device_memory", run.device_memory, "80% of what is free on the rank's GPU") +
+           line("chunk_rows", count_text(run.chunk_rows)) + line("lanes", count_text(run.lanes)) +
+           line("io_threads", count_text(run.io_threads)) +
+           line("halo_depth", count_text(run.halo_depth)) +
+           line("halo_exchange", toml_text(halos.at(static_cast<std::size_t>(run.halo_exchange)))) +
+           line("resume", toml_text(resumes.at(static_cast<std::size_t>(run.resume)))) +
+           line("resume_check", run.resume_check == RowCheck::all ? "\"all\"" : "\"few\"") +
+           line("commit_seconds", toml_text(run.commit_seconds)) +
+           line("stall_seconds", toml_text(run.stall_seconds));
+}
+
+const char* const frame = R"(name = "my_job"                 # default: the file's stem
+
+[input]
+file = "data/image.h5"          # relative to the working directory
+dataset = "/image"
+# Makes the file first when it is not there; docs/job-file.md lists the patterns.
+# generate = { pattern = "noise", shape = [4096, 4096], dtype = "float32", seed = 1 }
+# allow_external = true         # its links may lead to files in other folders
+# max_logical_bytes = "100TiB"  # of a dataset whose elements need not all be stored
+
+[output]
+file = "out/image.h5"
+# dataset = "/image"            # default: as the input's
+# dtype = "float32"             # default: the input's
+overwrite = false
+# chunk = [256, 4096]           # HDF5 chunks; without them the dataset is contiguous
+# compression = "deflate"       # none, deflate or zstd; needs chunk
+# level = 1                     # deflate 0 to 9, zstd 1 to 22
+# shuffle = true
+
+[run]
+backend = "auto"                # auto, cpu or cuda
+# host_memory = "2GiB"          # per rank: a size, or a share of its part of what the host has
+# device_memory = "80%"         # per rank: a size, or a share of what is free on its GPU
+chunk_rows = "auto"             # rows that pass through the device at once
+lanes = "auto"                  # chunks in flight
+)";
+
+} // namespace
+
+std::string job_sample(const Kind& kind) {
+    const std::string name(kind.name);
+    std::string text = frame;
+    if (!kind.dataset.empty()) {
+        const std::string_view other = "\"/image\"";
+        for (auto at = text.find(other); at != std::string::npos; at = text.find(other, at + 1)) {
+            text.replace(at, other.size(), "\"" + std::string(kind.dataset) + "\"");
+        }
+    }
+    return "# " + name + ": " + std::string(kind.summary) + ". Every key: docs/job-file.md\n" +
+           line("kind", toml_text(name)) + text + "\n[" + name + "]\n" + std::string(kind.sample);
+}
+
+std::string explain_job(const JobFile& job) {
+    return line("kind", toml_text(job.kind)) + line("name", toml_text(job.name)) + "\n" +
+           (job.batch ? batch_lines(*job.batch) : "") + input_lines(job.input) + "\n" +
+           output_lines(job.output) + "\n" + run_lines(job.run) + "\n[" + job.kind + "]\n" +
+           job.parameters->canonical();
+}
+
+} // namespace runner

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "jobs/kind.hpp"
+#include "runner/job_file/job_file.hpp"
+
+#include <string>
+
+namespace runner {
+
+/// A commented job file of that kind to start from: `runner init KIND`. It parses as it is.
+std::string job_sample(const Kind& kind);
+
+/// The job as a job file with every default filled in: `runner explain JOB.toml`. It parses back to
+/// the same job; what a run finds out by itself (output.dtype, memory sizes) stands as a comment.
+std::string explain_job(const JobFile& job);
+
+} // namespace runner

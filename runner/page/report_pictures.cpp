@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runner/page/report_pictures.hpp"
+
+#include "base/error.hpp"
+#include "base/sizes.hpp"
+#include "views/pictures/contrast.hpp"
+#include "views/pictures/thumbnail.hpp"
+
+#include <optional>
+#include <span>
+#include <string>
+
+namespace runner {
+namespace {
+
+constexpr std::int64_t size = 320;
+constexpr std::int64_t most_bytes = 64 * MiB;
+
+/// A picture that could be made, or why it could not.
+struct Sketch {
+    std::string caption;
+    std::optional<Thumbnail> thumbnail;
+};
+
+/// Which frame of how many.
+using ChooseFrame = std::int64_t (*)(const PreparedJob& prepared, std::int64_t frames);
+
+std::int64_t middle(const PreparedJob& /*prepared*/, std::int64_t frames) { return frames / 2; }
+std::int64_t last(const PreparedJob& /*prepared*/, std::int64_t frames) { return frames - 1; }
+std::int64_t first_state(const PreparedJob& prepared, std::int64_t frames) {
+    const std::int64_t frame = prepared.evolve()->shape().input_frame;
+    return frame < frames ? frame : frames - 1;
+}
+
+std::string failure_text(const std::string& what, const std::string& why) {
+    return what + ": no picture, " + why;
+}
+
+Sketch sketch(FileAccess& files, const PreparedJob& prepared, const std::string& what,
+              const std::string& file, const std::string& dataset, std::optional<Palette> palette,
+              ChooseFrame choose, int threads) {
+    try {
+        const ImageSource source = open_image(files, file, dataset, palette, threads);
+        const std::int64_t frame = choose(prepared, source.image.frames);
+        std::string caption = what;
+        if (source.image.frames > 1) {
+            caption += ", frame " + std::to_string(frame) + " of " +
+                       std::to_string(source.image.frames) + " (from 0)";
+        }
+        std::optional<Thumbnail> thumbnail = sampled_thumbnail(source, frame, size, most_bytes);
+        if (!thumbnail) {
+            return {
+                failure_text(what, "a line of it takes reading more than " + size_text(most_bytes)),
+                {}};
+        }
+        return {caption, std::move(thumbnail)};
+    } catch (const Error& error) {
+        return {failure_text(what, error.text().why), {}};
+    }
+}
+
+PagePicture page_picture(const Sketch& sketch, const GreyRange& range) {
+    if (!sketch.thumbnail) {
+        return {sketch.caption, {}};
+    }
+    return {sketch.caption, png_bytes(shaded(*sketch.thumbnail, range))};
+}
+
+} // namespace
+
+std::vector<PagePicture> report_pictures(FileAccess& files, const PreparedJob& prepared,
+                                         int threads) {
+    const JobFile& job = prepared.file;
+    const bool evolves = prepared.evolve() != nullptr;
+    const std::optional<Palette> palette = evolves ? std::optional(Palette::sand) : std::nullopt;
+    const Sketch before =
+        sketch(files, prepared, "before: " + job.input.file, job.input.file, job.input.dataset,
+               palette, evolves ? first_state : middle, threads);
+    const Sketch after = sketch(files, prepared, "after: " + job.output.file, job.output.file,
+                                job.output.dataset, palette, evolves ? last : middle, threads);
+    const auto own_range = [](const Sketch& one) {
+        return one.thumbnail ? range_of(std::span(&*one.thumbnail, 1)) : GreyRange{};
+    };
+    // Elements of one kind are shown alike; a denoised or converted one by itself.
+    const bool alike =
+        before.thumbnail && after.thumbnail && prepared.input.array.type == prepared.output().type;
+    if (!alike) {
+        return {page_picture(before, own_range(before)), page_picture(after, own_range(after))};
+    }
+    const std::vector<Thumbnail> both = {*before.thumbnail, *after.thumbnail};
+    const GreyRange range = range_of(both);
+    return {page_picture(before, range), page_picture(after, range)};
+}
+
+} // namespace runner

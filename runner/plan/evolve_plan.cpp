@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runner/plan/evolve_plan.hpp"
+
+#include "base/error.hpp"
+#include "base/sizes.hpp"
+#include "runner/plan/halo_plan.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace runner {
+namespace {
+
+constexpr std::int64_t wanted_chunk_bytes = 8 * MiB;
+constexpr int wanted_lanes = 4;
+constexpr int most_io_threads = 8;
+constexpr int most_asked = 256;
+
+/// Each generation more between exchanges is a row more at each side of a slab to compute in vain:
+/// so many that this stays below 2 %, where the slab is high enough, and a multiple of the rule's
+/// four phases.
+std::int64_t usual_depth(std::int64_t slab_rows) {
+    return std::clamp<std::int64_t>(slab_rows / 128 / 4 * 4, 4, 64);
+}
+
+std::int64_t most_slab_rows(const Decomposition& d) {
+    std::int64_t most = 0;
+    for (int rank = 0; rank < d.ranks; ++rank) {
+        most = std::max(most, d.slab(rank).count());
+    }
+    return most;
+}
+
+MemoryNeed need_of(const EvolvePlan& plan, std::int64_t storage) {
+    MemoryNeed need;
+    std::int64_t state = 0;
+    const std::int64_t row = plan.shape.state_row_bytes;
+    // Of very many ranks the first are asked: the others hold no more than these.
+    for (int rank = 0; rank < std::min(plan.decomposition.ranks, most_asked); ++rank) {
+        const HaloPlan halo = make_halo_plan(plan.decomposition, rank);
+        // Two states, by turns the older and the newer, and what snapshots are taken from.
+        state = std::max(state, (2 * halo.held.count() + halo.slab.count()) * row);
+        need.border = std::max(need.border, (halo.sent_rows() + halo.received_rows()) * row);
+    }
+    const std::int64_t chunks = plan.lanes * plan.chunk_bytes();
+    need.storage = storage;
+    need.staging = chunks;
+    if (plan.backend == Backend::cuda) {
+        need.device = state + plan.table_bytes + chunks;
+    } else {
+        need.staging += state + plan.table_bytes;
+        need.border = 0; // rows go from state to state
+    }
+    return need;
+}
+
+bool fits(const EvolvePlan& plan) {
+    return plan.need.host() <= plan.host_memory &&
+           (plan.backend == Backend::cpu || plan.need.device <= plan.device_memory);
+}
+
+[[noreturn]] void refuse(const EvolvePlan& plan) {
+    const bool host = plan.need.host() > plan.host_memory;
+    const std::int64_t need = host ? plan.need.host() : plan.need.device;
+    const std::int64_t have = host ? plan.host_memory : plan.device_memory;
+    const std::string key = host ? "run.host_memory" : "run.device_memory";
+    throw Error(ExitCode::usage,
+                {"the job does not fit", key,
+                 "a rank's part of the state and " + std::to_string(plan.lanes) +
+                     (plan.lanes == 1 ? " chunk of " : " chunks of ") +
+                     std::to_string(plan.decomposition.chunk_rows) + " rows take " +
+                     size_text(need) + " and " + size_text(have) + " are allowed",
+                 "Use more ranks, or set " + key + " = \"" + enough_text(need) + "\" or more"});
+}
+
+} // namespace
+
+std::int64_t EvolvePlan::chunk_bytes() const {
+    return decomposition.chunk_rows *
+           std::max({shape.in_row_bytes, shape.out_row_bytes, shape.state_row_bytes});
+}
+
+EvolvePlan make_evolve_plan(const EvolveJob& job, const PlanRequest& request) {
+    EvolvePlan plan;
+    plan.backend = request.backend;
+    plan.shape = job.shape();
+    plan.host_memory = request.host_memory;
+    plan.device_memory = request.device_memory;
+    plan.table_bytes = job.table_bytes(request.backend);
+    Decomposition& d = plan.decomposition;
+    d.rows = plan.shape.rows;
+    d.alignment = request.alignment;
+    d.ranks = request.ranks;
+    const std::int64_t slab = std::max<std::int64_t>(1, most_slab_rows(d));
+    d.halo = request.ranks == 1 ? 0 : request.halo_depth.value_or(usual_depth(slab));
+    plan.io_threads = static_cast<int>(
+        request.io_threads.value_or(std::clamp(request.cores / 2, 1, most_io_threads)));
+    const std::int64_t storage = request.storage_bytes ? request.storage_bytes(plan.io_threads) : 0;
+    const auto whole_steps = [&](std::int64_t rows) {
+        return std::max<std::int64_t>(1, rows / d.alignment) * d.alignment;
+    };
+    const std::int64_t row_bytes = std::max<std::int64_t>(1, plan.shape.out_row_bytes);
+    const std::int64_t wanted = request.chunk_rows.value_or(
+        std::clamp<std::int64_t>(wanted_chunk_bytes / row_bytes, 1, slab));
+    plan.lanes = static_cast<int>(request.lanes.value_or(wanted_lanes));
+    d.chunk_rows = whole_steps(wanted);
+    plan.need = need_of(plan, storage);
+    while (!fits(plan)) {
+        if (!request.chunk_rows && d.chunk_rows > d.alignment) {
+            d.chunk_rows = whole_steps(d.chunk_rows / 2);
+        } else if (!request.lanes && plan.lanes > 1) {
+            --plan.lanes;
+        } else {
+            refuse(plan);
+        }
+        plan.need = need_of(plan, storage);
+    }
+    return plan;
+}
+
+} // namespace runner

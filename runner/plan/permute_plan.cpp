@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runner/plan/permute_plan.hpp"
+
+#include "base/error.hpp"
+#include "base/sizes.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace runner {
+namespace {
+
+constexpr int wanted_lanes = 4;
+constexpr int most_io_threads = 8;
+/// More would not make runs longer where they are long enough, and takes memory from others.
+constexpr std::int64_t largest_box = 256 * MiB;
+constexpr std::int64_t boxes_a_rank = 16;
+
+/// A lane has a box as it comes in and one as it goes out.
+std::int64_t box_room(const PlanRequest& request, std::int64_t storage, std::int64_t lanes) {
+    std::int64_t room = (request.host_memory - storage) / (2 * lanes);
+    if (request.backend == Backend::cuda) {
+        room = std::min(room, request.device_memory / (2 * lanes));
+    }
+    return std::min(room, largest_box);
+}
+
+bool has_rows_to_do(const PermutePlan& plan, std::int64_t index) {
+    const std::vector<RowRange> rows = plan.grid.rows(plan.grid.box(index));
+    return plan.done.empty() || std::any_of(rows.begin(), rows.end(), [&](const RowRange& run) {
+               return count_rows(subtract({run}, plan.done)) > 0;
+           });
+}
+
+[[noreturn]] void refuse(const PermutePlan& plan) {
+    const bool host = plan.need.host() > plan.host_memory;
+    const std::int64_t need = host ? plan.need.host() : plan.need.device;
+    const std::string key = host ? "run.host_memory" : "run.device_memory";
+    throw Error(ExitCode::usage,
+                {"the job does not fit", key,
+                 "rows of the output are made whole: a box of " +
+                     size_text(plan.grid.most_bytes()) + " in and out takes " + size_text(need) +
+                     " and " + size_text(host ? plan.host_memory : plan.device_memory) +
+                     " are allowed",
+                 "Set " + key + " = \"" + enough_text(need) + "\" or more"});
+}
+
+} // namespace
+
+std::int64_t PermutePlan::total_rows() const {
+    const Extents output = grid.output();
+    return output[0] * output[1];
+}
+
+std::vector<std::int64_t> PermutePlan::boxes(int rank) const {
+    std::vector<std::int64_t> to_do;
+    for (std::int64_t index = 0; index < grid.boxes(); ++index) {
+        if (has_rows_to_do(*this, index)) {
+            to_do.push_back(index);
+        }
+    }
+    const auto count = std::ssize(to_do);
+    const auto begin = to_do.begin() + count * rank / ranks;
+    return {begin, to_do.begin() + count * (rank + 1) / ranks};
+}
+
+std::int64_t PermutePlan::rows_to_do(const std::vector<std::int64_t>& boxes) const {
+    std::int64_t rows = 0;
+    for (const std::int64_t index : boxes) {
+        for (const RowRange& run : grid.rows(grid.box(index))) {
+            rows += count_rows(subtract({run}, done));
+        }
+    }
+    return rows;
+}
+
+PermutePlan make_permute_plan(const PermuteJob& job, const PlanRequest& request) {
+    PermutePlan plan;
+    plan.backend = request.backend;
+    plan.shape = job.shape();
+    plan.ranks = request.ranks;
+    plan.done = request.done;
+    plan.host_memory = request.host_memory;
+    plan.device_memory = request.device_memory;
+    plan.io_threads = static_cast<int>(
+        request.io_threads.value_or(std::clamp(request.cores / 2, 1, most_io_threads)));
+    plan.need.storage = request.storage_bytes ? request.storage_bytes(plan.io_threads) : 0;
+    plan.lanes = static_cast<int>(request.lanes.value_or(wanted_lanes));
+    for (;; --plan.lanes) {
+        std::int64_t room = box_room(request, plan.need.storage, plan.lanes);
+        const Extents output = plan.shape.permuted(plan.shape.input);
+        if (request.chunk_rows) {
+            room = *request.chunk_rows * output[2] * plan.shape.element_bytes;
+        }
+        plan.grid =
+            make_box_grid(plan.shape, request.alignment, room, boxes_a_rank * request.ranks);
+        const std::int64_t box = plan.grid.most_bytes();
+        plan.need.staging = box * 2 * plan.lanes;
+        plan.need.device = request.backend == Backend::cuda ? plan.need.staging : 0;
+        const bool fits = plan.need.host() <= plan.host_memory &&
+                          (plan.backend == Backend::cpu || plan.need.device <= plan.device_memory);
+        if (fits) {
+            return plan;
+        }
+        if (request.lanes || plan.lanes == 1) {
+            refuse(plan);
+        }
+    }
+}
+
+} // namespace runner

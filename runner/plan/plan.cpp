@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runner/plan/plan.hpp"
+
+#include "base/counted.hpp"
+#include "base/error.hpp"
+#include "base/sizes.hpp"
+#include "runner/plan/border_plan.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace runner {
+namespace {
+
+/// Small enough that all lanes together stay in the processor's caches between reading, copying and
+/// writing: on an H200 host the stream takes 1.27 s with 4 MiB chunks, 1.57 s with 16 MiB ones
+/// (bench/results).
+constexpr std::int64_t wanted_chunk_bytes = 4 * MiB;
+constexpr std::int64_t wanted_chunks_a_rank = 32;
+constexpr int wanted_lanes = 4;
+constexpr int most_io_threads = 8;
+/// What is lost of a chunk when a run stops is little beside a start, and lanes overlap.
+constexpr double most_chunk_seconds = 4;
+/// Chunks that take less are not made smaller for the lanes' sake.
+constexpr double short_chunk_seconds = 0.25;
+/// Operations a second as jobs count them, so about, for chunks: docs/memory-and-plan.md.
+constexpr double core_rate = 1e10;
+constexpr double gpu_rate = 8e12;
+
+std::int64_t round_up(std::int64_t value, std::int64_t step) {
+    return (value + step - 1) / step * step;
+}
+
+/// Border rows of the rank that holds most, and a periodic border's early rows. Of very many ranks
+/// the first and last are asked: those between hold what their neighbours do.
+std::int64_t most_border_rows(const Decomposition& d) {
+    constexpr int asked_at_each_end = 64;
+    std::int64_t most = 0;
+    for (int rank = 0; rank < d.ranks; ++rank) {
+        if (rank < asked_at_each_end || rank >= d.ranks - asked_at_each_end) {
+            most = std::max(most, make_border_plan(d, rank).held_rows());
+        }
+    }
+    return most + (d.border == RowBorder::periodic ? 2 * d.halo : 0);
+}
+
+bool fits(const Plan& plan) {
+    return plan.need.host() <= plan.host_memory &&
+           (plan.backend == Backend::cpu || plan.need.device <= plan.device_memory);
+}
+
+/// A chunk in the middle of a frame, with the halo on both sides.
+RowBlock usual_block(const Decomposition& d) {
+    const std::int64_t rows = std::min(d.chunk_rows, d.rows);
+    const std::int64_t first = (d.rows - rows) / 2 / d.alignment * d.alignment;
+    const RowRange window = d.window(first, first + rows);
+    const std::int64_t frames = d.whole_frames() ? d.chunk_rows / d.rows : 1;
+    return {frames, window.first, window.count(), first, rows};
+}
+
+/// Fewer than `wanted` rows where these take too long, or leave lanes without a chunk.
+std::int64_t quick_rows(const StreamJob& job, const Plan& frame, std::int64_t wanted,
+                        std::int64_t lanes) {
+    const Decomposition& d = frame.decomposition;
+    const std::int64_t slab = d.total_rows() / d.ranks;
+    const std::int64_t step = round_up(frame.shape.rows_between, d.alignment);
+    const std::int64_t least = std::min(wanted, round_up(frame.shape.enough_rows, d.alignment));
+    std::int64_t rows = wanted;
+    for (; rows > least; rows = std::max(least, rows - step)) {
+        const double seconds = with_chunks(job, frame, rows, lanes).chunk_seconds;
+        const bool overlaps = rows <= slab / (2 * lanes) || seconds <= short_chunk_seconds;
+        if (overlaps && seconds <= most_chunk_seconds) {
+            break;
+        }
+    }
+    return rows;
+}
+
+std::int64_t wanted_chunk_rows(const StreamJob& job, const Plan& frame, std::int64_t lanes) {
+    const StreamShape& shape = frame.shape;
+    const Decomposition& d = frame.decomposition;
+    const std::int64_t row_bytes =
+        std::max<std::int64_t>(1, std::max(shape.in_row_bytes, shape.out_row_bytes));
+    const std::int64_t slab = std::max<std::int64_t>(1, d.total_rows() / d.ranks);
+    if (shape.wanted_rows > 0) {
+        const std::int64_t wanted = round_up(std::min(shape.wanted_rows, slab), d.alignment);
+        return shape.enough_rows > 0 ? quick_rows(job, frame, wanted, lanes) : wanted;
+    }
+    std::int64_t rows = std::max<std::int64_t>(1, wanted_chunk_bytes / row_bytes);
+    rows = std::min(rows, std::max(slab / wanted_chunks_a_rank, 1 * MiB / row_bytes));
+    // Halo rows are computed again for every chunk, which a GPU hardly notices beside its copies.
+    rows = std::max(rows, (frame.backend == Backend::cuda ? 2 : 4) * shape.halo);
+    rows = std::clamp<std::int64_t>(rows, 1, slab);
+    if (rows > shape.rows) {
+        rows = rows / shape.rows * shape.rows;
+    }
+    return round_up(rows, d.alignment);
+}
+
+/// The rows of the input whose output is there.
+RowSet rows_done(const Decomposition& d, const RowSet& out) {
+    std::vector<RowRange> done;
+    for (const RowRange& range : out) {
+        if (const RowRange rows = d.rows_within(range); !rows.empty()) {
+            done.push_back(rows);
+        }
+    }
+    return make_row_set(std::move(done));
+}
+
+[[noreturn]] void refuse(const Plan& plan) {
+    const bool host = plan.need.host() > plan.host_memory;
+    const std::int64_t need = host ? plan.need.host() : plan.need.device;
+    const std::int64_t have = host ? plan.host_memory : plan.device_memory;
+    const std::string key = host ? "run.host_memory" : "run.device_memory";
+    throw Error(ExitCode::usage,
+                {"the job does not fit", key,
+                 "chunks of " + counted(plan.decomposition.chunk_rows, "row") + " in " +
+                     counted(plan.lanes, "lane") + " take " + size_text(need) + " a rank and " +
+                     size_text(have) + " are allowed",
+                 "Set " + key + " = \"" + enough_text(need) + "\" or more" +
+                     (plan.decomposition.chunk_rows > plan.decomposition.alignment
+                          ? ", or run.chunk_rows lower"
+                          : "")});
+}
+
+/// The largest chunk rows that fit with this many lanes; 0 when none does.
+std::int64_t largest_fitting(const StreamJob& job, const Plan& frame, std::int64_t wanted,
+                             std::int64_t lanes) {
+    const std::int64_t step = frame.decomposition.alignment;
+    std::int64_t low = 0; // fits, in steps; 0 stands for nothing
+    std::int64_t high = wanted / step + 1;
+    while (high - low > 1) {
+        const std::int64_t middle = low + (high - low) / 2;
+        (fits(with_chunks(job, frame, middle * step, lanes)) ? low : high) = middle;
+    }
+    return low * step;
+}
+
+} // namespace
+
+double Plan::bytes_a_row() const {
+    const OutputRows& made = shape.made;
+    return static_cast<double>(shape.in_row_bytes) +
+           static_cast<double>(shape.out_row_bytes * made.each) /
+               (static_cast<double>(made.layer) * static_cast<double>(made.step));
+}
+
+std::int64_t Plan::bytes_to_read() const {
+    return decomposition.rows_to_do({0, decomposition.total_rows()}) * shape.in_row_bytes;
+}
+
+std::int64_t Plan::bytes_to_write() const {
+    std::int64_t rows = decomposition.out_rows({0, decomposition.total_rows()}).count();
+    for (const RowRange& done : decomposition.done) {
+        rows -= decomposition.out_rows(done).count();
+    }
+    return rows * shape.out_row_bytes;
+}
+
+Plan with_chunks(const StreamJob& job, const Plan& frame, std::int64_t chunk_rows,
+                 std::int64_t lanes) {
+    Plan plan = frame;
+    plan.decomposition.chunk_rows = chunk_rows;
+    plan.lanes = static_cast<int>(lanes);
+    plan.scratch_bytes = job.scratch_bytes(plan.backend, plan.decomposition.largest_block());
+    plan.chunk_seconds = job.operations(usual_block(plan.decomposition)) /
+                         (plan.backend == Backend::cuda ? gpu_rate : core_rate * plan.cores);
+    const std::int64_t in = plan.in_bytes() * plan.input_slots();
+    const std::int64_t out = plan.out_bytes() * plan.lanes;
+    const std::int64_t scratch = plan.scratch_bytes * plan.lanes;
+    plan.need.staging = in + out;
+    if (plan.backend == Backend::cuda) {
+        plan.need.device = in + out + scratch;
+    } else {
+        plan.need.staging += scratch;
+    }
+    return plan;
+}
+
+Plan make_plan(const StreamJob& job, const PlanRequest& request) {
+    Plan frame;
+    frame.backend = request.backend;
+    frame.cores = std::max(1, request.cores);
+    frame.shape = job.shape();
+    frame.host_memory = request.host_memory;
+    frame.device_memory = request.device_memory;
+    // A layer ends where the storage's frames of rows do.
+    const std::int64_t alignment =
+        frame.shape.made.layer > 1 ? frame.shape.made.layer : request.alignment;
+    frame.decomposition = {frame.shape.frames, frame.shape.rows,
+                           frame.shape.halo,   frame.shape.border,
+                           alignment,          1,
+                           request.ranks,      {},
+                           frame.shape.made};
+    frame.decomposition.done = rows_done(frame.decomposition, request.done);
+    frame.io_threads = static_cast<int>(
+        request.io_threads.value_or(std::clamp(request.cores / 2, 1, most_io_threads)));
+    frame.need.border = most_border_rows(frame.decomposition) * frame.shape.in_row_bytes;
+    frame.need.storage = request.storage_bytes ? request.storage_bytes(frame.io_threads) : 0;
+
+    const std::int64_t first_lanes = request.lanes.value_or(wanted_lanes);
+    const std::int64_t wanted = request.chunk_rows ? round_up(*request.chunk_rows, alignment)
+                                                   : wanted_chunk_rows(job, frame, first_lanes);
+    const std::int64_t last_lanes = request.lanes.value_or(1);
+    const std::int64_t least = request.chunk_rows ? wanted : alignment;
+    for (std::int64_t lanes = first_lanes; lanes >= last_lanes; --lanes) {
+        const std::int64_t rows = largest_fitting(job, frame, wanted, lanes);
+        // Fewer rows than the halo would move more halo than image: rather fewer lanes.
+        const std::int64_t enough =
+            frame.shape.wanted_rows > 0 ? wanted : std::min(wanted, frame.shape.halo);
+        const bool small = rows < enough && lanes > last_lanes;
+        if (rows >= least && rows > 0 && !small) {
+            return with_chunks(job, frame, rows, lanes);
+        }
+    }
+    refuse(with_chunks(job, frame, least, last_lanes));
+}
+
+} // namespace runner

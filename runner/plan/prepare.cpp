@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runner/plan/prepare.hpp"
+
+#include "base/error.hpp"
+#include "base/sizes.hpp"
+#include "io/hdf5/float16.hpp"
+#include "io/input/open_rows.hpp"
+#include "io/output/output_size.hpp"
+#include "io/rows/row_geometry.hpp"
+#include "jobs/convert_hint.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include <sys/stat.h>
+
+namespace runner {
+namespace {
+
+constexpr double default_share = 0.8;
+
+/// What the job file allows of what is there; a size above what is there is the user's word.
+std::int64_t limit(const std::optional<MemorySize>& wanted, std::int64_t available) {
+    return wanted.value_or(MemorySize{0, default_share}).of(available);
+}
+
+std::filesystem::path folder_of(const std::string& file) {
+    const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+    return folder.empty() ? std::filesystem::path(".") : folder;
+}
+
+/// The disk space that a file takes; 0 where there is none.
+std::int64_t allocated_bytes(const std::string& file) {
+    constexpr std::int64_t block = 512; // whatever the file system's is: see stat(2)
+    struct stat status {};
+    return ::stat(file.c_str(), &status) == 0 ? status.st_blocks * block : 0;
+}
+
+bool on_one_device(const std::filesystem::path& a, const std::filesystem::path& b) {
+    struct stat of_a {};
+    struct stat of_b {};
+    return ::stat(a.c_str(), &of_a) == 0 && ::stat(b.c_str(), &of_b) == 0 &&
+           of_a.st_dev == of_b.st_dev;
+}
+
+/// Several datasets are contiguous.
+void check_layout(const PreparedJob& prepared) {
+    if (!prepared.fields().empty() && !prepared.file.output.layout.chunk.empty()) {
+        throw Error(ExitCode::usage,
+                    {"the output cannot be stored in chunks", "output.chunk",
+                     "a job of kind " + prepared.file.kind +
+                         " makes several datasets side by side, which are contiguous",
+                     "Leave chunk and compression out"});
+    }
+}
+
+void check_elements(const JobFile& file, const ArrayInfo& input) {
+    if (!is_number(input.type) &&
+        file.parameters->elements() == KindParameters::Elements::numbers) {
+        throw Error(ExitCode::input,
+                    {file.kind + " does not take these elements",
+                     file.input.file + ":" + file.input.dataset,
+                     "they are " + type_text(input) + ", not real numbers of a type it takes",
+                     input.stored.text.ends_with(float16_text)
+                         ? convert_hint({file.input.file, file.input.dataset}, "float32")
+                         : "Name a dataset of real numbers; transpose takes such elements as they "
+                           "are"});
+    }
+}
+
+} // namespace
+
+std::string field_name(const std::string& group, const std::string& field) {
+    return (group.ends_with('/') ? group : group + "/") + field;
+}
+
+std::vector<OutputField> PreparedJob::fields() const {
+    if (stream() == nullptr) {
+        return {};
+    }
+    std::vector<OutputField> fields = stream()->shape().fields;
+    for (OutputField& field : fields) {
+        field.dataset = field_name(file.output.dataset, field.dataset);
+    }
+    return fields;
+}
+
+ArrayInfo PreparedJob::output() const {
+    return std::visit([](const auto& some) { return some->shape().output; }, job);
+}
+
+std::string PreparedJob::computation() const {
+    return std::visit([](const auto& some) { return some->computation(); }, job);
+}
+
+PreparedJob prepare_job(JobFile file, FileAccess& files) {
+    PreparedJob prepared;
+    std::error_code ignored;
+    if (file.input.generate && !std::filesystem::exists(file.input.file, ignored)) {
+        prepared.input_is_missing = true;
+        prepared.input.array = {file.input.generate->type, file.input.generate->shape};
+        prepared.input.storage = "contiguous";
+    } else {
+        prepared.layout = files.layout(file.input.file, file.input.dataset);
+        prepared.input = prepared.layout.info;
+        check_elements(file, prepared.input.array);
+    }
+    const InputDataset source = prepared.input_is_missing
+                                    ? InputDataset{}
+                                    : InputDataset{file.input.file, file.input.dataset};
+    prepared.job = file.parameters->make(
+        {prepared.input.array, source, prepared.input.channels, &files}, file.output.type);
+    if (const StreamJob* const stream = prepared.stream()) {
+        for (std::string& note : stream->notes()) {
+            prepared.input.notes.push_back(std::move(note));
+        }
+    }
+    prepared.file = std::move(file);
+    check_layout(prepared);
+    return prepared;
+}
+
+JobPlan plan_job(const PreparedJob& prepared, Backend backend, int ranks, const RankLimits& limits,
+                 const RowSet& done) {
+    const JobFile::Run& run = prepared.file.run;
+    const ArrayInfo output = prepared.output();
+    PlanRequest request;
+    request.backend = backend;
+    request.ranks = ranks;
+    request.cores = limits.cores;
+    request.host_memory = limit(run.host_memory, limits.host_memory);
+    request.device_memory = limit(run.device_memory, limits.device_memory);
+    request.alignment = row_alignment(output, prepared.file.output.layout);
+    request.chunk_rows = run.chunk_rows;
+    request.lanes = run.lanes;
+    request.io_threads = run.io_threads;
+    request.done = done;
+    const bool has_fields = !prepared.fields().empty();
+    request.storage_bytes = [&](int threads) {
+        return reader_bytes(prepared.input, threads) +
+               (has_fields ? threads * std::max(fields_block_bytes, row_bytes(output))
+                           : writer_bytes(output, prepared.file.output.layout, threads));
+    };
+    request.halo_depth = run.halo_depth;
+    if (const EvolveJob* const job = prepared.evolve()) {
+        return make_evolve_plan(*job, request);
+    }
+    if (const PermuteJob* const job = prepared.permute()) {
+        return make_permute_plan(*job, request);
+    }
+    return make_plan(*prepared.stream(), request);
+}
+
+OutputDataset output_dataset(const PreparedJob& prepared) {
+    const JobFile::Output& output = prepared.file.output;
+    return {partial_name(output.file), output.dataset, prepared.output(), output.layout,
+            prepared.fields()};
+}
+
+DiskSpace disk_space(const PreparedJob& prepared) {
+    const std::filesystem::path folder = folder_of(prepared.file.output.file);
+    std::error_code failure;
+    const std::filesystem::space_info space = std::filesystem::space(folder, failure);
+    if (failure) {
+        throw Error(ExitCode::output, {"cannot write the output", prepared.file.output.file,
+                                       "its folder " + folder.string() + ": " + failure.message(),
+                                       "Make it: mkdir -p " + folder.string()});
+    }
+    DiskSpace disk;
+    disk.needed = output_bytes(prepared.output(), prepared.file.output.layout);
+    if (prepared.input_is_missing && on_one_device(folder_of(prepared.file.input.file), folder)) {
+        disk.needed += byte_count(prepared.input.array);
+    }
+    disk.free = static_cast<std::int64_t>(
+        std::min<std::uintmax_t>(space.available, std::uintmax_t{1} << 62));
+    // What an earlier run left is gone on with or replaced.
+    disk.free += allocated_bytes(partial_name(prepared.file.output.file));
+    return disk;
+}
+
+DiskSpace sufficient_disk_space(const PreparedJob& prepared) {
+    const DiskSpace disk = disk_space(prepared);
+    if (disk.free < disk.needed) {
+        throw Error(
+            ExitCode::usage,
+            {"the job does not fit", "disk of " + prepared.file.output.file,
+             "it needs " + size_text(disk.needed) + " and " + size_text(disk.free) + " are free",
+             "Free " + size_text(disk.needed - disk.free) + ", or name another disk"});
+    }
+    return disk;
+}
+
+} // namespace runner

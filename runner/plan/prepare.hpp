@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "io/files/file_mark.hpp"
+#include "io/input/file_access.hpp"
+#include "io/output/own_parts.hpp"
+#include "io/rows/rows.hpp"
+#include "jobs/kind.hpp"
+#include "runner/job_file/job_file.hpp"
+#include "runner/plan/job_plan.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace runner {
+
+/// A job whose input is known: what `plan` and a run have in common.
+struct PreparedJob {
+    JobFile file;
+    DatasetInfo input;             ///< of the file; or as `input.generate` will make it
+    DatasetLayout layout;          ///< of the input, by which its rows are read
+    bool input_is_missing = false; ///< input.generate makes it first
+    Job job;
+    /// So short that a run of it that died is begun again and not gone on with.
+    bool is_brief = false;
+    /// What was under the output's name when check_replaceable() accepted it.
+    FileMark replaces;
+
+    /// Whether it is waited for that what a run could be gone on with is on the disk.
+    RowWriter::Sync parts_sync() const {
+        return file.output.sync && !is_brief ? RowWriter::Sync::yes : RowWriter::Sync::no;
+    }
+
+    /// Nothing where the job is of another engine.
+    const StreamJob* stream() const { return job_of<StreamJob>(); }
+    const EvolveJob* evolve() const { return job_of<EvolveJob>(); }
+    const PermuteJob* permute() const { return job_of<PermuteJob>(); }
+
+    /// What the job makes.
+    ArrayInfo output() const;
+    /// Its datasets in the output's file, where they are several.
+    std::vector<OutputField> fields() const;
+    /// As StreamJob::computation().
+    std::string computation() const;
+
+  private:
+    template <class J> const J* job_of() const {
+        const auto* const found = std::get_if<std::unique_ptr<J>>(&job);
+        return found == nullptr ? nullptr : found->get();
+    }
+};
+
+/// Where one of several datasets is: output.dataset is their group then.
+std::string field_name(const std::string& group, const std::string& field);
+
+/// Reads the input's structure by `files` and makes the job. @throws Error (usage, input).
+PreparedJob prepare_job(JobFile file, FileAccess& files);
+
+/// What one rank may take, found on the machine or given on the command line.
+struct RankLimits {
+    int cores = 1;
+    std::int64_t host_memory = 0;   ///< available to the rank
+    std::int64_t device_memory = 0; ///< free for the rank on its GPU
+};
+
+/// The plan of a prepared job: limits as the job file sets them within what is available.
+/// `done`: rows that an earlier run has finished.
+JobPlan plan_job(const PreparedJob& prepared, Backend backend, int ranks, const RankLimits& limits,
+                 const RowSet& done = {});
+
+/// The dataset the job writes, under the name it has while it is being written.
+OutputDataset output_dataset(const PreparedJob& prepared);
+
+/// Bytes the output takes on its file system, and those free there, before the run.
+struct DiskSpace {
+    std::int64_t needed = 0;
+    std::int64_t free = 0;
+};
+/// @throws Error (output) when the output's folder is not there.
+DiskSpace disk_space(const PreparedJob& prepared);
+
+/// The same. @throws Error (usage) when the output does not fit either.
+DiskSpace sufficient_disk_space(const PreparedJob& prepared);
+
+} // namespace runner

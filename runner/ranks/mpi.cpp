@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runner/ranks/mpi.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <limits>
+#include <mutex>
+#include <stop_token>
+#include <thread>
+
+#include <mpi.h>
+#include <unistd.h>
+
+namespace runner {
+namespace {
+
+void check(int status, const char* call) {
+    if (status == MPI_SUCCESS) {
+        return;
+    }
+    std::array<char, MPI_MAX_ERROR_STRING> text{};
+    int length = 0;
+    (void)MPI_Error_string(status, text.data(), &length);
+    throw Error(ExitCode::launch, {"MPI failed", call, text.data(), ""});
+}
+
+// Message lengths are int: cut long messages into pieces of this size.
+constexpr std::int64_t piece_bytes = std::int64_t{1} << 30;
+
+template <class Byte, class Post>
+void post_pieces(const Message<Byte>& message, std::vector<MPI_Request>& requests, Post post) {
+    for (std::int64_t begin = 0; begin < message.bytes; begin += piece_bytes) {
+        MPI_Request request = MPI_REQUEST_NULL;
+        const auto count = static_cast<int>(std::min(piece_bytes, message.bytes - begin));
+        post(message.data + begin, count, message.rank, &request);
+        requests.push_back(request);
+    }
+}
+
+/// Ends the process when MPI does not come up: a rank that is killed while it starts leaves the
+/// others, and mpirun, waiting for it without end (Open MPI 4.1.4).
+class StartGuard {
+  public:
+    StartGuard() : thread_([](const std::stop_token& over) { wait(over); }) {}
+
+  private:
+    static constexpr std::chrono::seconds limit{120};
+
+    static void wait(const std::stop_token& over) {
+        std::mutex mutex;
+        std::condition_variable_any wake;
+        std::unique_lock lock(mutex);
+        wake.wait_for(lock, over, limit, [] { return false; });
+        if (!over.stop_requested()) {
+            (void)std::fputs(
+                "runner: error: MPI does not start (MPI_Init): a rank has not come for "
+                "two minutes. Look at the hosts of the job, then start it again\n",
+                stderr);
+            ::_exit(static_cast<int>(ExitCode::launch));
+        }
+    }
+
+    std::jthread thread_;
+};
+
+} // namespace
+
+bool Ranks::started_by_launcher() {
+    // Open MPI's mpirun sets the first two, srun with PMIx or PMI the others.
+    static constexpr std::array names = {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK",
+                                         "PMI_SIZE"};
+    return std::any_of(names.begin(), names.end(),
+                       [](const char* name) { return std::getenv(name) != nullptr; });
+}
+
+Ranks::Ranks() : launched_(started_by_launcher()) {
+    if (!launched_) {
+        return;
+    }
+    int provided = 0;
+    {
+        const StartGuard guard;
+        check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
+    }
+    check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    if (provided < MPI_THREAD_FUNNELED) {
+        throw Error(ExitCode::launch, {"this MPI library cannot be used with threads", "",
+                                       "it offers no MPI_THREAD_FUNNELED",
+                                       "Use an Open MPI built with thread support"});
+    }
+    check(MPI_Comm_rank(MPI_COMM_WORLD, &rank_), "MPI_Comm_rank");
+    check(MPI_Comm_size(MPI_COMM_WORLD, &size_), "MPI_Comm_size");
+    MPI_Comm host = MPI_COMM_NULL;
+    check(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &host),
+          "MPI_Comm_split_type");
+    check(MPI_Comm_rank(host, &local_rank_), "MPI_Comm_rank");
+    check(MPI_Comm_size(host, &local_size_), "MPI_Comm_size");
+    host_leader_ = rank_;
+    check(MPI_Bcast(&host_leader_, 1, MPI_INT, 0, host), "MPI_Bcast");
+    check(MPI_Comm_free(&host), "MPI_Comm_free");
+}
+
+void Ranks::barrier() const {
+    if (launched_) {
+        check(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier");
+    }
+}
+
+std::int64_t Ranks::least(std::int64_t value) const {
+    std::int64_t result = value;
+    if (launched_) {
+        check(MPI_Allreduce(&value, &result, 1, MPI_INT64_T, MPI_MIN, MPI_COMM_WORLD),
+              "MPI_Allreduce");
+    }
+    return result;
+}
+
+void Ranks::add_up(std::span<std::uint64_t> values) const {
+    if (launched_) {
+        check(MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()),
+                            MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD),
+              "MPI_Allreduce");
+    }
+}
+
+std::vector<std::string> Ranks::gather(const std::string& text) const {
+    if (!launched_) {
+        return {text};
+    }
+    const auto count = static_cast<std::size_t>(size_);
+    const int length = static_cast<int>(text.size());
+    std::vector<int> lengths(count);
+    check(MPI_Allgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, MPI_COMM_WORLD),
+          "MPI_Allgather");
+    std::vector<int> starts(count);
+    std::int64_t total = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        starts[i] = static_cast<int>(total);
+        total += lengths[i];
+    }
+    if (total > std::numeric_limits<int>::max()) {
+        throw Error(ExitCode::launch, {"the ranks' texts are too long to gather", "", "", ""});
+    }
+    std::string all(static_cast<std::size_t>(total), '\0');
+    check(MPI_Allgatherv(text.data(), length, MPI_CHAR, all.data(), lengths.data(), starts.data(),
+                         MPI_CHAR, MPI_COMM_WORLD),
+          "MPI_Allgatherv");
+    std::vector<std::string> texts;
+    for (std::size_t i = 0; i < count; ++i) {
+        texts.push_back(
+            all.substr(static_cast<std::size_t>(starts[i]), static_cast<std::size_t>(lengths[i])));
+    }
+    return texts;
+}
+
+std::string Ranks::broadcast(const std::string& text) const {
+    return first() ? gather(text).front() : gather({}).front();
+}
+
+void Ranks::exchange(std::span<const Message<const std::byte>> sends,
+                     std::span<const Message<std::byte>> receives) const {
+    std::vector<MPI_Request> requests;
+    for (const Message<std::byte>& message : receives) {
+        post_pieces(message, requests, [](std::byte* data, int count, int rank, MPI_Request* out) {
+            check(MPI_Irecv(data, count, MPI_BYTE, rank, 0, MPI_COMM_WORLD, out), "MPI_Irecv");
+        });
+    }
+    for (const Message<const std::byte>& message : sends) {
+        post_pieces(
+            message, requests, [](const std::byte* data, int count, int rank, MPI_Request* out) {
+                check(MPI_Isend(data, count, MPI_BYTE, rank, 0, MPI_COMM_WORLD, out), "MPI_Isend");
+            });
+    }
+    if (!requests.empty()) {
+        check(MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE),
+              "MPI_Waitall");
+    }
+}
+
+void Ranks::agree(const std::optional<Error>& failure) const {
+    if (!launched_) {
+        if (failure) {
+            throw AgreedError(failure->code(), failure->text());
+        }
+        return;
+    }
+    const std::int64_t none = size_;
+    const std::int64_t failed = least(failure ? rank_ : none);
+    if (failed == none) {
+        return;
+    }
+    // One text per field, since the parts of a message may hold any character.
+    const auto from_failed = [&](const std::string& mine) {
+        return gather(mine)[static_cast<std::size_t>(failed)];
+    };
+    const ErrorText text = failure ? failure->text() : ErrorText{};
+    const int code = failure ? static_cast<int>(failure->code()) : 0;
+    const std::string agreed_code = from_failed(std::to_string(code));
+    ErrorText agreed{from_failed(text.what), from_failed(text.where), from_failed(text.why),
+                     from_failed(text.try_this)};
+    throw AgreedError(static_cast<ExitCode>(std::stoi(agreed_code)), std::move(agreed));
+}
+
+void Ranks::finalize() {
+    if (launched_) {
+        launched_ = false;
+        check(MPI_Finalize(), "MPI_Finalize");
+    }
+}
+
+void Ranks::abort(ExitCode code) const {
+    if (launched_) {
+        (void)MPI_Abort(MPI_COMM_WORLD, static_cast<int>(code));
+    }
+    ::_exit(static_cast<int>(code));
+}
+
+std::string Ranks::library_version() {
+    std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+    int length = 0;
+    (void)MPI_Get_library_version(text.data(), &length);
+    const std::string all(text.data(), static_cast<std::size_t>(length));
+    return all.substr(0, all.find(','));
+}
+
+} // namespace runner

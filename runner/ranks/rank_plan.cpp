@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runner/ranks/rank_plan.hpp"
+
+#include "base/error.hpp"
+
+#include <string>
+#include <utility>
+
+namespace runner {
+
+JobPlan plan_rank(const PreparedJob& prepared, const RankBinding& binding, const Ranks& ranks,
+                  const RowSet& done) {
+    const bool alone = prepared.stream() != nullptr || ranks.size() == 1;
+    return ranks.together([&] {
+        try {
+            return plan_job(prepared, binding.backend, ranks.size(),
+                            alone ? binding.limits : binding.least_limits, done);
+        } catch (const Error& error) {
+            if (!alone || ranks.local_size() == ranks.size()) {
+                throw;
+            }
+            ErrorText text = error.text();
+            text.where += " of rank " + std::to_string(ranks.rank()) + " on " + binding.host;
+            throw Error(error.code(), std::move(text));
+        }
+    });
+}
+
+} // namespace runner

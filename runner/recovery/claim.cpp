@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runner/recovery/claim.hpp"
+
+#include "base/counted.hpp"
+#include "base/error.hpp"
+#include "base/sizes.hpp"
+#include "io/files/file.hpp"
+#include "io/formats/sand_file.hpp"
+#include "io/output/create_output.hpp"
+#include "io/output/intact_rows.hpp"
+#include "io/output/journal.hpp"
+#include "io/rows/row_geometry.hpp"
+#include "io/writers/shards.hpp"
+#include "runner/recovery/checkpoints.hpp"
+#include "runner/recovery/identity.hpp"
+#include "runner/recovery/output_places.hpp"
+#include "runner/recovery/sand_record.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+#include <sstream>
+#include <utility>
+
+namespace runner {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_there(const std::string& path) {
+    std::error_code ignored;
+    return fs::exists(path, ignored);
+}
+
+[[noreturn]] void refuse_other_job(const PreparedJob& prepared, const std::string& was,
+                                   const std::string& is) {
+    const bool input = only_input_differs(was, is);
+    const std::string& output = prepared.file.output.file;
+    const std::string partial = partial_name(output);
+    throw Error(input ? ExitCode::input : ExitCode::output,
+                {input ? "cannot go on, since the input has changed"
+                       : "cannot go on with the parts of another job",
+                 partial, identity_difference(was, is),
+                 (input ? "Set run.resume" : "Finish that job, or set run.resume") +
+                     std::string(" = \"never\" to lose its rows and start over, or move ") +
+                     partial + " and " + journal_folder(output) +
+                     " away, or name another output.file"});
+}
+
+[[noreturn]] void refuse_nothing_there(const PreparedJob& prepared) {
+    throw Error(ExitCode::output,
+                {"cannot go on where a run stopped", partial_name(prepared.file.output.file),
+                 "there is nothing to go on with",
+                 "Set run.resume = \"auto\" to start the job in that case"});
+}
+
+std::string layout_line(const OutputDataset& output) {
+    return "layout = " + std::to_string(layout_hash(output)) + "\n";
+}
+
+RowSet rows_of(const std::vector<RowHash>& hashes) {
+    std::vector<RowRange> ranges;
+    ranges.reserve(hashes.size());
+    for (const RowHash& run : hashes) {
+        ranges.push_back({run.first, run.first + run.rows});
+    }
+    return make_row_set(std::move(ranges));
+}
+
+/// The journal of an output that was just created. That of a brief job has no identity: nobody
+/// resumes it, whatever a power cut leaves.
+Beginning begin_journal(const PreparedJob& prepared, const OutputDataset& output,
+                        const std::string& identity) {
+    if (prepared.parts_sync() == RowWriter::Sync::yes) {
+        // Its length must last before a journal says that it can be resumed.
+        File(output.file, File::Mode::update).sync();
+        sync_folder_of(output.file);
+    }
+    const std::string folder = journal_folder(prepared.file.output.file);
+    Beginning beginning;
+    beginning.identity = identity + layout_line(output);
+    if (prepared.is_brief) {
+        make_journal(folder);
+    } else {
+        write_identity(folder, {beginning.generation, beginning.identity}, prepared.parts_sync());
+    }
+    return beginning;
+}
+
+/// Makes the output and its journal in place of what an earlier run left.
+Beginning start_anew(const PreparedJob& prepared, const std::string& identity) {
+    const OutputDataset output = output_dataset(prepared);
+    const std::string& name = prepared.file.output.file;
+    const std::string folder = journal_folder(name);
+    const bool waits = prepared.parts_sync() == RowWriter::Sync::yes;
+    const bool was_there = is_there(folder) || is_there(name);
+    remove_journal(folder);
+    if (waits || (prepared.file.output.sync && was_there)) {
+        sync_folder_of(folder); // or a power cut brings it back beside an output made anew
+    }
+    create_output(output);
+    try {
+        return begin_journal(prepared, output, identity);
+    } catch (...) {
+        // Without a journal nothing says that the file is ours.
+        std::error_code ignored;
+        std::filesystem::remove(output.file, ignored);
+        throw;
+    }
+}
+
+std::string share_text(std::int64_t part, std::int64_t whole) {
+    std::array<char, 32> text{};
+    (void)std::snprintf(text.data(), text.size(), "%.1f %%",
+                        100.0 * static_cast<double>(part) / static_cast<double>(whole));
+    return text.data();
+}
+
+/// Of a state that evolves: what can be gone on from is the latest checkpoint before which all
+/// snapshots are done; rows of later snapshots are made again.
+void keep_to_checkpoint(const EvolveShape& shape, const std::string& folder,
+                        std::vector<RowHash>& intact, Beginning& beginning) {
+    const RowSet missing = subtract({{0, row_count(shape.output)}}, beginning.done);
+    const std::int64_t frames =
+        missing.empty() ? shape.snapshots.count() : missing.front().first / shape.rows;
+    beginning.checkpoint = latest_checkpoint(
+        folder, {shape.rows, shape.state_row_bytes}, [&](std::uint64_t generation) {
+            return generation >= shape.snapshots.first && generation <= shape.snapshots.last() &&
+                   shape.snapshots.count_until(generation) <= frames;
+        });
+    const std::int64_t kept =
+        beginning.checkpoint ? shape.snapshots.count_until(*beginning.checkpoint) : 0;
+    std::erase_if(intact, [&](const RowHash& run) { return run.first >= kept * shape.rows; });
+    beginning.done = rows_of(intact);
+    beginning.notes.push_back(beginning.checkpoint
+                                  ? "goes on where a run stopped: at generation " +
+                                        std::to_string(*beginning.checkpoint) + " of " +
+                                        std::to_string(shape.snapshots.last())
+                                  : "begins again: the run before left no checkpoint");
+}
+
+Beginning go_on(const PreparedJob& prepared, const JournalIdentity& journal) {
+    const OutputDataset output = output_dataset(prepared);
+    const std::string folder = journal_folder(prepared.file.output.file);
+    const std::int64_t total = row_count(output.array);
+    JournalRows rows = read_journal(folder, journal.generation, total);
+    std::vector<RowHash> intact = intact_rows(output, rows.rows, prepared.file.run.resume_check);
+
+    Beginning beginning;
+    beginning.generation = journal.generation + 1;
+    beginning.identity = journal.text;
+    beginning.done = rows_of(intact);
+    beginning.notes = std::move(rows.notes);
+    if (intact.size() < rows.rows.size()) {
+        beginning.notes.push_back("computed again, since not as it was written: " +
+                                  counted(std::ssize(rows.rows) - std::ssize(intact), "chunk"));
+    }
+    if (const EvolveJob* const job = prepared.evolve()) {
+        keep_to_checkpoint(job->shape(), folder, intact, beginning);
+    } else {
+        const std::int64_t done = count_rows(beginning.done);
+        beginning.notes.push_back("goes on where a run stopped: " + std::to_string(done) + " of " +
+                                  std::to_string(total) + " rows (" + share_text(done, total) +
+                                  ") are done");
+    }
+    std::error_code ignored;
+    fs::remove(stop_path(prepared.file.output.file), ignored); // it was for the run before
+    // The new generation's rows first: the old one counts until the identity changes.
+    JournalWriter(folder, beginning.generation, "before", prepared.parts_sync()).append(intact);
+    write_identity(folder, {beginning.generation, beginning.identity}, prepared.parts_sync());
+    return beginning;
+}
+
+/// What an earlier run left to resume from, if anything.
+struct Leftovers {
+    std::optional<JournalIdentity> journal; ///< of a run that may have committed something
+    std::vector<std::string> notes;         ///< why there is none though there are parts
+};
+
+/// Why parts of a run that had committed nothing are not resumed.
+std::string over_text(const std::string& was, const std::string& is) {
+    const std::string text = "starts over: the run before had committed nothing";
+    const std::string difference = identity_difference(was, is);
+    return difference.empty() ? text : text + ", and " + difference;
+}
+
+Leftovers leftovers(const PreparedJob& prepared, const std::string& identity) {
+    const std::string& output = prepared.file.output.file;
+    const std::string folder = journal_folder(output);
+    const bool committed = lists_rows(folder) || has_checkpoint(folder);
+    Leftovers left;
+    try {
+        left.journal = read_identity(folder);
+    } catch (const Error& error) {
+        if (committed) {
+            throw;
+        }
+        left.notes.emplace_back(
+            "starts over: the run before had committed nothing, and its journal "
+            "is damaged");
+        return left;
+    }
+    if (left.journal && !is_there(partial_name(output))) {
+        left.journal.reset();
+    } else if (left.journal && !committed && prepared.file.run.resume != ResumeChoice::require) {
+        left.notes.push_back(over_text(without_layout(left.journal->text), identity));
+        left.journal.reset();
+    }
+    return left;
+}
+
+} // namespace
+
+std::string to_text(const Beginning& beginning) {
+    std::string text = std::to_string(beginning.generation) +
+                       (beginning.checkpoint ? " 1 " : " 0 ") +
+                       std::to_string(beginning.checkpoint.value_or(0));
+    for (const RowRange& range : beginning.done) {
+        text += " " + std::to_string(range.first) + " " + std::to_string(range.last);
+    }
+    return text;
+}
+
+Beginning beginning_from_text(const std::string& text) {
+    std::istringstream numbers(text);
+    Beginning beginning;
+    bool has_checkpoint = false;
+    std::uint64_t checkpoint = 0;
+    numbers >> beginning.generation >> has_checkpoint >> checkpoint;
+    if (has_checkpoint) {
+        beginning.checkpoint = checkpoint;
+    }
+    for (RowRange range; numbers >> range.first >> range.last;) {
+        beginning.done.push_back(range);
+    }
+    return beginning;
+}
+
+std::string stop_path(const std::string& file) { return journal_folder(file) + "/stop"; }
+
+void check_output(const PreparedJob& prepared) {
+    const JobFile::Output& output = prepared.file.output;
+    check_places_beside(output.file);
+    const DiskSpace disk = disk_space(prepared);
+    if (disk.free < disk.needed) {
+        throw Error(
+            ExitCode::output,
+            {"the output does not fit on its disk", output.file,
+             "it takes " + size_text(disk.needed) + " and " + size_text(disk.free) + " are free",
+             "Free " + size_text(disk.needed - disk.free) + ", or name another disk"});
+    }
+}
+
+Beginning claim_output(const PreparedJob& prepared) {
+    const OutputDataset output = output_dataset(prepared);
+    const std::string identity = job_identity(prepared);
+    const ResumeChoice resume = prepared.file.run.resume;
+    Leftovers left;
+    if (resume != ResumeChoice::never) {
+        left = leftovers(prepared, identity);
+    }
+    if (!left.journal) {
+        if (resume == ResumeChoice::require) {
+            refuse_nothing_there(prepared);
+        }
+        Beginning beginning = start_anew(prepared, identity);
+        beginning.notes = std::move(left.notes);
+        return beginning;
+    }
+    if (const std::string was = without_layout(left.journal->text); was != identity) {
+        refuse_other_job(prepared, was, identity);
+    }
+    restore_output(output);
+    if (const std::string now = identity + layout_line(output); left.journal->text != now) {
+        refuse_other_job(prepared, left.journal->text, now);
+    }
+    return go_on(prepared, *left.journal);
+}
+
+std::vector<RowHash> finished_rows(const PreparedJob& prepared, const Beginning& beginning) {
+    const std::string folder = journal_folder(prepared.file.output.file);
+    const std::int64_t total = row_count(prepared.output());
+    std::vector<RowHash> rows = read_journal(folder, beginning.generation, total).rows;
+    const RowSet missing = subtract({{0, total}}, rows_of(rows));
+    if (!missing.empty()) {
+        throw Error(ExitCode::output,
+                    {"the output is not complete", folder,
+                     "rows " + std::to_string(missing.front().first) + " to " +
+                         std::to_string(missing.front().last - 1) + " are in no journal",
+                     "Run the same command again: it computes them"});
+    }
+    return rows;
+}
+
+void release_output(const PreparedJob& prepared) {
+    const std::string& output = prepared.file.output.file;
+    const std::string folder = journal_folder(output);
+    if (is_sand_name(output) && !recorded_sand_identity(output)) {
+        if (const std::optional<JournalIdentity> journal = read_identity(folder)) {
+            record_sand_identity(prepared, without_layout(journal->text));
+        }
+    }
+    remove_shards(output_dataset(prepared));
+    remove_journal(folder);
+}
+
+} // namespace runner

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "io/writers/row_hashes.hpp"
+#include "runner/plan/prepare.hpp"
+#include "runner/plan/row_set.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace runner {
+
+/// Where a run begins: with nothing, or with rows that runs before it finished.
+struct Beginning {
+    std::int64_t generation = 1; ///< of the journal
+    RowSet done;                 ///< finished rows
+    /// Of a state that evolves: the checkpoint to go on from; its snapshots up to there are done.
+    std::optional<std::uint64_t> checkpoint;
+    std::string identity;           ///< of the job, as the journal has it
+    std::vector<std::string> notes; ///< lines for a person
+};
+
+/// The file by which a rank that is asked to stop tells the others, beside the journal's records.
+std::string stop_path(const std::string& file);
+
+/// To and from text, for the way from rank 0. `identity` and `notes` stay behind.
+std::string to_text(const Beginning& beginning);
+Beginning beginning_from_text(const std::string& text);
+
+/// Refuses, before anything is written, an output that its disk has no room for, or something
+/// beside it that stands in the way. @throws Error (output).
+void check_output(const PreparedJob& prepared);
+
+/// The attribute of a finished output that holds Beginning::identity.
+inline constexpr const char* identity_attribute = "identity";
+
+/// With the output's lock held: makes the output and its journal, or finds them and resumes, as
+/// run.resume says. Where the run before had committed nothing, whatever its job was, nothing would
+/// be lost and the run starts over. @throws Error (output, or input when only the input has
+/// changed) with the difference when another job had committed rows.
+Beginning claim_output(const PreparedJob& prepared);
+
+/// The checksums of all rows, from the journal. @throws Error (output) unless each row is there.
+std::vector<RowHash> finished_rows(const PreparedJob& prepared, const Beginning& beginning);
+
+/// Removes what stood beside the published output while it was being written. Before that, it
+/// records beside a .sand output what that is (sand_record.hpp).
+void release_output(const PreparedJob& prepared);
+
+} // namespace runner

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "io/hdf5/write_attributes.hpp"
+#include "runner/plan/prepare.hpp"
+#include "runner/recovery/claim.hpp"
+
+#include <vector>
+
+namespace runner {
+
+/// Completes the output on rank 0, once every rank has written its last row: checks that all rows
+/// are there and that the input has not changed, stores checksums and attributes, and publishes the
+/// output. `facts`: attributes about the run, beside those of the job.
+/// @throws Error (output), and (input) where the input has changed.
+void complete_output(const PreparedJob& prepared, const Beginning& beginning,
+                     std::vector<Attribute> facts);
+
+} // namespace runner

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runner/recovery/identity.hpp"
+
+#include "base/error.hpp"
+#include "base/sizes.hpp"
+#include "io/files/file.hpp"
+#include "io/files/text_file.hpp"
+#include "io/writers/row_hashes.hpp"
+#include "jobs/toml_text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+#include <sys/stat.h>
+
+namespace runner {
+namespace {
+
+constexpr std::int64_t head_bytes = 64 * KiB;
+constexpr std::int64_t sample_bytes = 4 * KiB;
+constexpr std::int64_t samples = 64;
+constexpr std::size_t told_differences = 3;
+constexpr const char* computation_key = "computation";
+constexpr const char* modified_key = "input.modified";
+
+std::string line(const std::string& key, const std::string& value) {
+    return key + " = " + value + "\n";
+}
+
+/// A checksum of the file's beginning and end and of pieces evenly between.
+std::uint64_t sample_hash(const File& file) {
+    const std::int64_t size = file.size();
+    const std::int64_t head = std::min(size, head_bytes);
+    std::vector<std::byte> bytes(static_cast<std::size_t>(head + samples * sample_bytes));
+    file.read(0, head, bytes.data());
+    std::int64_t taken = head;
+    const std::int64_t last = size - sample_bytes;
+    for (std::int64_t i = 1; i <= samples && last > head; ++i) {
+        const std::int64_t offset = last / samples * i + last % samples * i / samples;
+        file.read(offset, sample_bytes, bytes.data() + taken);
+        taken += sample_bytes;
+    }
+    return hash_bytes(bytes.data(), taken);
+}
+
+std::string input_lines(const PreparedJob& prepared) {
+    const JobFile::Input& input = prepared.file.input;
+    const File file(input.file, File::Mode::read);
+    struct stat status {};
+    if (::stat(input.file.c_str(), &status) != 0) {
+        throw Error(ExitCode::input, {"cannot look at the input", input.file, errno_text(errno),
+                                      errno_remedy(errno)});
+    }
+    std::error_code ignored;
+    const std::filesystem::path path = std::filesystem::weakly_canonical(input.file, ignored);
+    return line("input.file", toml_text(path.string())) +
+           line("input.dataset", toml_text(input.dataset)) +
+           line("input.bytes", std::to_string(file.size())) +
+           line(modified_key, std::to_string(status.st_mtim.tv_sec) + " s " +
+                                  std::to_string(status.st_mtim.tv_nsec) + " ns") +
+           line("input.samples", std::to_string(sample_hash(file))) +
+           line("input.shape", shape_text(prepared.input.array.shape)) +
+           line("input.dtype", type_text(prepared.input.array));
+}
+
+std::string output_lines(const PreparedJob& prepared) {
+    const OutputDataset output = output_dataset(prepared);
+    static constexpr std::array compressions = {"none", "deflate", "zstd"};
+    const OutputLayout& layout = output.layout;
+    std::string text = line("output.dataset", toml_text(output.dataset)) +
+                       line("output.dtype", type_text(output.array)) +
+                       line("output.shape", shape_text(output.array.shape)) +
+                       line("output.chunk", toml_text(std::span<const std::int64_t>(layout.chunk)));
+    for (const OutputField& field : output.fields) {
+        text += line("output.field " + field.dataset,
+                     std::string(name_of(field.array.type)) + " " + shape_text(field.array.shape));
+    }
+    if (layout.format == FileFormat::sand) {
+        text += line("output.format", "sand");
+    }
+    if (layout.compression != Compression::none) {
+        text += line("output.compression",
+                     compressions.at(static_cast<std::size_t>(layout.compression))) +
+                line("output.level", std::to_string(layout.level)) +
+                line("output.shuffle", layout.shuffle ? "true" : "false");
+    }
+    return text;
+}
+
+struct Fact {
+    std::string key;
+    std::string value;
+};
+
+/// The lines, in their order.
+std::vector<Fact> facts(const std::string& text) {
+    std::vector<Fact> all;
+    std::istringstream lines(text);
+    for (std::string fact; std::getline(lines, fact);) {
+        const std::size_t mark = fact.find(" = ");
+        all.push_back(
+            {fact.substr(0, mark), mark == std::string::npos ? "" : fact.substr(mark + 3)});
+    }
+    return all;
+}
+
+const std::string* value_of(const std::vector<Fact>& facts, const std::string& key) {
+    const auto found =
+        std::find_if(facts.begin(), facts.end(), [&](const Fact& fact) { return fact.key == key; });
+    return found == facts.end() ? nullptr : &found->value;
+}
+
+std::string cut(const std::string& value) {
+    constexpr std::size_t most = 80;
+    return value.size() <= most ? value : value.substr(0, most) + "...";
+}
+
+struct Difference {
+    std::string key;
+    std::string was;
+    std::string is;
+};
+
+/// In the order of the identity's lines, which begins with what tells jobs apart at a glance; the
+/// computation, which a person does not read, comes last.
+std::vector<Difference> differences(const std::string& was, const std::string& is) {
+    constexpr const char* none = "not set";
+    const std::vector<Fact> before = facts(was);
+    const std::vector<Fact> now = facts(is);
+    std::vector<Difference> all;
+    for (const auto& [key, value] : before) {
+        const std::string* const current = value_of(now, key);
+        if (current == nullptr || *current != value) {
+            all.push_back({key, value, current == nullptr ? none : *current});
+        }
+    }
+    for (const auto& [key, value] : now) {
+        if (value_of(before, key) == nullptr) {
+            all.push_back({key, none, value});
+        }
+    }
+    std::stable_partition(all.begin(), all.end(), [](const Difference& difference) {
+        return difference.key != computation_key;
+    });
+    return all;
+}
+
+/// "1795310460 s 5 ns" as "2026-11-22T02:01:00.000000005Z"; any other text as it is.
+std::string date_text(const std::string& value) {
+    std::istringstream text(value);
+    long long seconds = 0;
+    long long nanoseconds = 0;
+    std::string unit;
+    std::string small_unit;
+    if (!(text >> seconds >> unit >> nanoseconds >> small_unit) || unit != "s" ||
+        small_unit != "ns" || nanoseconds < 0 || nanoseconds > 999'999'999) {
+        return value;
+    }
+    std::array<char, 16> fraction{};
+    (void)std::snprintf(fraction.data(), fraction.size(), ".%09lldZ", nanoseconds);
+    const std::string whole = utc_text(seconds);
+    return whole.empty() ? value : whole.substr(0, whole.size() - 1) + fraction.data();
+}
+
+std::string value_text(const std::string& key, const std::string& value) {
+    return cut(key == modified_key ? date_text(value) : value);
+}
+
+} // namespace
+
+std::string job_identity(const PreparedJob& prepared) {
+    std::string text = line("kind", prepared.file.kind) +
+                       line(computation_key, prepared.computation()) + input_lines(prepared) +
+                       output_lines(prepared);
+    std::istringstream parameters(prepared.file.parameters->canonical());
+    for (std::string parameter; std::getline(parameters, parameter);) {
+        text += prepared.file.kind + "." + parameter + "\n";
+    }
+    return text;
+}
+
+std::string without_layout(const std::string& identity) {
+    return identity.substr(0, identity.rfind("layout = "));
+}
+
+std::string identity_difference(const std::string& was, const std::string& is) {
+    const std::vector<Difference> all = differences(was, is);
+    std::string text;
+    for (std::size_t i = 0; i < std::min(all.size(), told_differences); ++i) {
+        const auto& [key, before, now] = all[i];
+        text += (i == 0 ? "" : "; ") + key + " was " + value_text(key, before) + ", is " +
+                value_text(key, now);
+    }
+    if (all.size() > told_differences) {
+        text += "; and " + std::to_string(all.size() - told_differences) + " more";
+    }
+    return text;
+}
+
+bool only_input_differs(const std::string& was, const std::string& is) {
+    const std::vector<Difference> all = differences(was, is);
+    return !all.empty() && std::all_of(all.begin(), all.end(), [](const Difference& difference) {
+        return difference.key.starts_with("input.");
+    });
+}
+
+} // namespace runner

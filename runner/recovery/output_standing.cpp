@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runner/recovery/output_standing.hpp"
+
+#include "base/error.hpp"
+#include "io/formats/sand_file.hpp"
+#include "io/output/journal.hpp"
+#include "runner/probe/probed_files.hpp"
+#include "runner/recovery/claim.hpp"
+#include "runner/recovery/identity.hpp"
+#include "runner/recovery/sand_record.hpp"
+
+#include <filesystem>
+#include <optional>
+#include <system_error>
+
+namespace runner {
+namespace {
+
+OutputStanding compared(const std::string& was, const std::string& is) {
+    if (was == is) {
+        return {Standing::done, ""};
+    }
+    return {Standing::stale, identity_difference(was, is), only_input_differs(was, is)};
+}
+
+OutputStanding sand_standing(const PreparedJob& prepared, const std::string& identity) {
+    if (const auto was = recorded_sand_identity(prepared.file.output.file)) {
+        return compared(*was, identity);
+    }
+    try {
+        if (is_published_sand(prepared, identity)) {
+            return {Standing::done, ""};
+        }
+    } catch (const Error&) { // what is beside the file is damaged and proves nothing
+    }
+    return {Standing::foreign, "nothing is known of how this .sand file was made"};
+}
+
+std::optional<std::string> stored_identity(const std::string& file, FileAccess& files) {
+    for (const auto& [name, value] : files.root_attributes(file)) {
+        const auto* text = std::get_if<std::string>(&value);
+        if (name == identity_attribute && text != nullptr) {
+            return *text;
+        }
+    }
+    return std::nullopt;
+}
+
+} // namespace
+
+OutputStanding output_standing(const PreparedJob& prepared, const std::string& identity,
+                               Prober& prober) {
+    const std::string& file = prepared.file.output.file;
+    ProbedFiles files(prober, {});
+    std::error_code failure;
+    if (!std::filesystem::exists(file, failure)) {
+        return {};
+    }
+    if (is_sand_name(file)) {
+        return sand_standing(prepared, identity);
+    }
+    try {
+        if (const std::optional<std::string> was = stored_identity(file, files)) {
+            return compared(without_layout(*was), identity);
+        }
+        return {Standing::foreign, "it is no finished output of this program"};
+    } catch (const Error& error) {
+        if (error.code() == ExitCode::launch || error.code() == ExitCode::stopped) {
+            throw;
+        }
+        return {Standing::foreign, error.text().what + ": " + error.text().why};
+    }
+}
+
+Parts parts_beside(const PreparedJob& prepared, const std::string& identity) {
+    const std::optional<JournalIdentity> journal =
+        read_identity(journal_folder(prepared.file.output.file));
+    if (!journal) {
+        return Parts::none;
+    }
+    return without_layout(journal->text) == identity ? Parts::fit : Parts::other;
+}
+
+} // namespace runner

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "runner/probe/prober.hpp"
+
+#include <optional>
+#include <span>
+#include <string>
+
+namespace runner {
+
+/// `output.overwrite` replaces a whole file. An HDF5 file may hold more than the output of a job:
+/// somebody may have put datasets, groups or attributes beside it. These are never deleted.
+
+/// @throws Error (output) where `file` holds anything that this program did not put there as part
+/// of an output, naming the first, or cannot be read, so that nobody knows what would be lost.
+/// Returns quietly where there is no file, or one that is not HDF5.
+void check_replaceable(const std::string& file, Prober& prober);
+
+/// The first of object_names() that is not among the lines of `made`, the output's record of them;
+/// nothing where all are. The record itself counts as made.
+std::optional<std::string> first_foreign_object(std::span<const std::string> names,
+                                                const std::string& made);
+
+} // namespace runner

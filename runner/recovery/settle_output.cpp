@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runner/recovery/settle_output.hpp"
+
+#include "base/error.hpp"
+#include "io/output/journal.hpp"
+#include "runner/recovery/claim.hpp"
+#include "runner/recovery/identity.hpp"
+#include "runner/recovery/output_places.hpp"
+#include "runner/recovery/output_standing.hpp"
+#include "runner/recovery/replacing.hpp"
+
+#include <filesystem>
+#include <string>
+#include <system_error>
+
+namespace runner {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_there(const std::string& path) {
+    std::error_code ignored;
+    return fs::exists(path, ignored);
+}
+
+[[noreturn]] void refuse(const PreparedJob& prepared, const std::string& why,
+                         const std::string& do_this) {
+    throw Error(ExitCode::output, {"the output is already there", prepared.file.output.file, why,
+                                   do_this + ", or name another output.file"});
+}
+
+/// Says why the file under the output's name is not taken for this run's output.
+[[noreturn]] void refuse_standing(const PreparedJob& prepared, const OutputStanding& found) {
+    constexpr const char* replace = "Set output.overwrite = true to replace it";
+    switch (found.standing) {
+    case Standing::done:
+        refuse(prepared, "it is complete, and run.resume = \"never\" asks to make it again",
+               "Set output.overwrite = true as well");
+    case Standing::stale:
+        refuse(prepared,
+               (found.only_input ? "the input has changed since it was made: "
+                                 : "it is of another job: ") +
+                   found.why,
+               replace);
+    case Standing::foreign:
+    case Standing::nothing: break;
+    }
+    refuse(prepared, found.why, replace);
+}
+
+/// Whether an earlier run published the output and died before it had cleaned up.
+bool has_ended_late(const std::string& output) {
+    return is_there(journal_folder(output)) && !is_there(partial_name(output));
+}
+
+} // namespace
+
+ToDo settle_output(const PreparedJob& prepared, Prober& prober) {
+    const JobFile::Output& output = prepared.file.output;
+    if (!is_there(output.file)) {
+        return ToDo::make;
+    }
+    check_place(output.file, PlaceOf::file);
+    OutputStanding found{Standing::foreign,
+                         "its input is not there to tell whether it is this job's"};
+    if (!prepared.input_is_missing) {
+        found = output_standing(prepared, job_identity(prepared), prober);
+    }
+    const bool ended_late = has_ended_late(output.file);
+    if (found.standing == Standing::done && (ended_late || !output.overwrite) &&
+        prepared.file.run.resume != ResumeChoice::never) {
+        if (ended_late) {
+            release_output(prepared);
+        }
+        return ToDo::nothing;
+    }
+    if (!output.overwrite) {
+        refuse_standing(prepared, found);
+    }
+    check_replaceable(output.file, prober);
+    return ToDo::make;
+}
+
+} // namespace runner

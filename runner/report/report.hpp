@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "io/hdf5/write_attributes.hpp"
+#include "io/rows/rows.hpp"
+#include "runner/job_file/job_file.hpp"
+#include "runner/plan/job_plan.hpp"
+#include "runner/plan/prepare.hpp"
+#include "runner/watch/stages.hpp"
+#include "runner/watch/timeline.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace runner {
+
+/// One rank's part of the report.
+struct RankReport {
+    int rank = 0;
+    std::string host;
+    std::string device; ///< the GPU's name, or "CPU"
+    std::string uuid;   ///< empty for the CPU
+    int sharers = 1;    ///< ranks on that GPU
+    std::string cores;  ///< "0-7"
+    std::int64_t first_row = 0;
+    std::int64_t last_row = 0;
+    RunTimes times;
+    std::int64_t border_bytes_sent = 0;
+    std::int64_t border_rows_held = 0;
+    std::int64_t resident_before = 0; ///< bytes, before the plan's memory was taken
+    std::int64_t resident_peak = 0;
+    std::vector<Bar> bars;           ///< where a timeline is wanted of this rank
+    double merged_below_seconds = 0; ///< Timeline::resolution()
+};
+
+/// Bars to keep of one of so many ranks, 0 for none: a few thousand in all, of 16 ranks at most,
+/// evenly spread.
+std::size_t timeline_bars(int rank, int ranks);
+
+/// To and from text, for the way to rank 0.
+std::string to_text(const RankReport& report);
+RankReport rank_report_from_text(const std::string& text);
+
+/// What is known of a finished run, on rank 0.
+struct RunReport {
+    const JobFile& job;
+    const std::vector<std::string>& settings; ///< laid over the job file's text
+    const JobPlan& plan;
+    const DatasetInfo& input;
+    std::int64_t input_bytes = 0; ///< of the file
+    std::string input_modified;   ///< ISO 8601, UTC
+    std::vector<RankReport> ranks;
+    std::string started;               ///< ISO 8601, UTC
+    double start_seconds = 0;          ///< before the stream: driver, MPI, binding, borders
+    double wall_seconds = 0;           ///< from the program's start to the output under its name
+    std::int64_t runs = 1;             ///< that worked on the output, this one counted
+    std::int64_t rows_before = 0;      ///< finished by the runs before
+    double finish_seconds = 0;         ///< of these, after the last chunk: sync, assembly, rename
+    std::string folder;                ///< the working directory
+    std::vector<std::string> warnings; ///< as told on standard error
+    std::vector<std::string> notes;    ///< what the run found of an earlier one, and did with it
+};
+
+/// The stage that worked longest over all ranks, its seconds on the rank where it did, and that
+/// over this rank's time from first read to last write.
+struct Bottleneck {
+    Stage stage = Stage::read;
+    double busy_seconds = 0;
+    double overlap_efficiency = 0;
+};
+Bottleneck find_bottleneck(const std::vector<RankReport>& ranks);
+
+/// What bounded a run of these ranks, at least one, and how near to that limit it came: one
+/// sentence. `wall_seconds`: as in RunReport.
+std::string verdict_text(const std::vector<RankReport>& ranks, double wall_seconds);
+
+/// The report as JSON text (docs/report.md).
+std::string report_json(const RunReport& report);
+
+/// What a run that is done says last: "OUT.h5: 2 GiB read and written in 3.21 s, …\n".
+std::string closing_line(const RunReport& report);
+
+/// What the finished output says of itself: attributes on its root.
+std::vector<Attribute> provenance(const RunReport& report);
+
+/// The table rank → host → GPU → cores, a line each.
+std::string binding_table(const std::vector<RankReport>& ranks);
+
+/// A dataset that a planned job reads or writes.
+struct PlannedEnd {
+    std::string file;
+    std::string dataset;
+    ArrayInfo array;
+};
+struct PlannedEnds {
+    PlannedEnd from;
+    std::vector<PlannedEnd> to;
+};
+
+/// The plan as JSON text and for a person, as `runner plan` and the report show it.
+std::string plan_json(const JobPlan& plan, const DiskSpace& disk, const PlannedEnds& ends);
+std::string plan_text(const JobPlan& plan);
+
+} // namespace runner

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runner/verify/finished_output.hpp"
+
+#include "base/error.hpp"
+#include "io/files/file.hpp"
+#include "io/files/text_file.hpp"
+#include "io/input/file_access.hpp"
+#include "io/rows/row_geometry.hpp"
+#include "io/writers/output_fields.hpp"
+#include "runner/probe/probed_files.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <exception>
+#include <sstream>
+#include <utility>
+
+#include <sys/stat.h>
+
+namespace runner {
+namespace {
+
+[[noreturn]] void refuse_structure(const std::string& file, const std::string& why) {
+    throw Error(
+        ExitCode::input,
+        {"cannot read the output", file, why,
+         "Where HDF5's own structure is damaged, repair cannot mend it: remove the file and "
+         "run the job again"});
+}
+
+/// What `look` finds in an output that may be damaged anywhere: what else could only fail by a
+/// mistake of ours, or for lack of memory, is damage here.
+template <class Look> auto trusting_no_structure(const std::string& file, const Look& look) {
+    try {
+        return look();
+    } catch (const Error& error) {
+        if (error.code() == ExitCode::defect) {
+            refuse_structure(file, error.what());
+        }
+        throw;
+    } catch (const std::exception& error) {
+        refuse_structure(file,
+                         "a size in it may be beyond all memory: " + std::string(error.what()));
+    }
+}
+
+AttributeList record_of(FileAccess& files, const std::string& file) {
+    { const File there(file, File::Mode::read); }
+    try {
+        return files.root_attributes(file);
+    } catch (const Error& error) {
+        if (error.code() != ExitCode::input) {
+            throw;
+        }
+        refuse_structure(file, error.text().why);
+    }
+}
+
+/// An attribute of the record.
+template <class T>
+T recorded(const AttributeList& record, const std::string& name, const std::string& file) {
+    const auto found = std::find_if(record.begin(), record.end(),
+                                    [&](const auto& entry) { return entry.first == name; });
+    if (found == record.end() || !std::holds_alternative<T>(found->second)) {
+        throw Error(ExitCode::input,
+                    {"cannot tell how the file was made", file,
+                     "its root has no attribute " + name + " of the right type",
+                     "Only a finished output of this program can be verified and repaired"});
+    }
+    return std::get<T>(found->second);
+}
+
+JobFile recorded_job(const AttributeList& record, const std::string& file) {
+    std::vector<std::string> settings;
+    std::istringstream lines(recorded<std::string>(record, "job_settings", file));
+    for (std::string line; std::getline(lines, line);) {
+        settings.push_back(line);
+    }
+    try {
+        return parse_job_text(recorded<std::string>(record, "job", file), file + ":@job", settings);
+    } catch (const Error& error) {
+        throw Error(ExitCode::input,
+                    {"cannot use the job that is recorded in the output", file, error.what(), ""});
+    }
+}
+
+/// The datasets of an output that is several.
+std::vector<std::string> field_names(const JobFile& job) {
+    std::vector<std::string> names;
+    for (const Kind& kind : kinds()) {
+        if (kind.name == job.kind) {
+            for (const std::string_view dataset : kind.datasets) {
+                names.push_back(field_name(job.output.dataset, std::string(dataset)));
+            }
+        }
+    }
+    return names;
+}
+
+FinishedOutput read_all(FileAccess& files, const std::string& file) {
+    const AttributeList record = record_of(files, file);
+    FinishedOutput output;
+    output.file = file;
+    output.version = recorded<std::string>(record, "runner_version", file);
+    output.job = recorded_job(record, file);
+    output.input_bytes = recorded<std::int64_t>(record, "input_bytes", file);
+    output.input_modified = recorded<std::string>(record, "input_modified", file);
+    std::vector<std::string> names = field_names(output.job);
+    const bool has_fields = !names.empty();
+    if (!has_fields) {
+        names.push_back(output.job.output.dataset);
+    }
+    for (const std::string& name : names) {
+        output.layouts.push_back(files.layout(file, name));
+    }
+    if (has_fields) {
+        output.fields = fields_of(output.layouts);
+        output.stored.array = joined_array(output.fields);
+    } else {
+        output.stored = output.layouts.front().info;
+    }
+    output.runs = read_row_hashes(files, file, row_count(output.stored.array));
+    return output;
+}
+
+} // namespace
+
+std::string FinishedOutput::datasets_text() const {
+    std::string text;
+    for (const OutputField& field : fields) {
+        text += (text.empty() ? "" : ", ") + field.dataset;
+    }
+    return fields.empty() ? job.output.dataset : text;
+}
+
+InputRules finished_output_rules() {
+    InputRules rules;
+    rules.bad_chunks = InputRules::BadChunks::mark;
+    return rules;
+}
+
+FinishedOutput read_finished_output(FileAccess& files, const std::string& file) {
+    return trusting_no_structure(file, [&] { return read_all(files, file); });
+}
+
+std::unique_ptr<RowReader> open_stored_rows(FileAccess& files, const FinishedOutput& output,
+                                            int threads) {
+    return trusting_no_structure(output.file, [&] {
+        std::vector<std::unique_ptr<RowReader>> readers;
+        for (const DatasetLayout& layout : output.layouts) {
+            readers.push_back(files.open(layout, threads));
+        }
+        return output.fields.empty() ? std::move(readers.front())
+                                     : join_fields(output.fields, std::move(readers));
+    });
+}
+
+PreparedJob prepare_again(const FinishedOutput& output, const std::optional<std::string>& input,
+                          Prober& prober) {
+    JobFile job = output.job;
+    job.input.file = input.value_or(job.input.file);
+    job.input.generate.reset(); // made anew it would be another file
+    ProbedFiles files(prober, job.input.rules);
+    PreparedJob prepared = prepare_job(std::move(job), files);
+    const ArrayInfo made = prepared.output();
+    if (made != output.stored.array) {
+        throw Error(ExitCode::input,
+                    {"the input does not fit the output", prepared.file.input.file,
+                     "the job makes " + type_text(made) + " " + shape_text(made.shape) +
+                         " of it, and the output is " + type_text(output.stored.array) + " " +
+                         shape_text(output.stored.array.shape),
+                     "Name the right one with --input"});
+    }
+    return prepared;
+}
+
+std::string input_change(const FinishedOutput& output) {
+    const std::string& file = output.job.input.file;
+    struct stat status {};
+    if (::stat(file.c_str(), &status) != 0) {
+        return errno_text(errno);
+    }
+    const std::string modified = utc_text(status.st_mtim.tv_sec);
+    if (status.st_size == output.input_bytes && modified == output.input_modified) {
+        return "";
+    }
+    return "it had " + std::to_string(output.input_bytes) + " bytes of " + output.input_modified +
+           " and has " + std::to_string(status.st_size) + " of " + modified;
+}
+
+} // namespace runner

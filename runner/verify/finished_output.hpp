@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "io/rows/rows.hpp"
+#include "io/writers/row_hashes.hpp"
+#include "runner/job_file/job_file.hpp"
+#include "runner/plan/prepare.hpp"
+#include "runner/probe/prober.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace runner {
+
+/// What a finished output says of itself, without its rows.
+struct FinishedOutput {
+    std::string file;
+    std::string version;                ///< of the program that made it
+    JobFile job;                        ///< from the text in the file; file names as they were then
+    DatasetInfo stored;                 ///< the job's output dataset as it is in the file
+    std::vector<OutputField> fields;    ///< where it is several: these, and `stored` is them joined
+    std::vector<DatasetLayout> layouts; ///< of the dataset, or of each field
+    std::vector<RowHash> runs;          ///< of all its rows
+    std::int64_t input_bytes = 0;       ///< of the input's file
+    std::string input_modified;         ///< ISO 8601, UTC
+
+    /// "/image", or "/index, /distance".
+    std::string datasets_text() const;
+
+    /// The dataset as a writer needs it.
+    OutputDataset dataset() const {
+        return {file, job.output.dataset, stored.array, job.output.layout, fields};
+    }
+};
+
+/// How a finished output is read, which an earlier run made: damaged chunks are marked.
+InputRules finished_output_rules();
+
+/// `files` read by finished_output_rules(). @throws Error (input) for a file that does not open,
+/// has no job or no checksums, or whose record of them is damaged.
+FinishedOutput read_finished_output(FileAccess& files, const std::string& file);
+
+/// Its rows. @throws Error (input).
+std::unique_ptr<RowReader> open_stored_rows(FileAccess& files, const FinishedOutput& output,
+                                            int threads);
+
+/// The job with the input it was made from, or with `input` in its place. @throws Error (input)
+/// when that cannot be read or does not make an output of this shape; (usage) as prepare_job().
+PreparedJob prepare_again(const FinishedOutput& output, const std::optional<std::string>& input,
+                          Prober& prober);
+
+/// How the recorded input's file differs from what it was, in size and time: "it had 10 bytes …".
+/// Empty when it does not.
+std::string input_change(const FinishedOutput& output);
+
+} // namespace runner

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runner/verify/repair.hpp"
+
+#include "base/counted.hpp"
+#include "base/error.hpp"
+#include "base/printable.hpp"
+#include "io/files/file.hpp"
+#include "io/files/file_lock.hpp"
+#include "io/output/output_size.hpp"
+#include "io/output/reopen_output_rows.hpp"
+#include "io/rows/row_geometry.hpp"
+#include "runner/engines/survey_input.hpp"
+#include "runner/probe/probed_files.hpp"
+#include "runner/probe/served_rows.hpp"
+#include "runner/report/version.hpp"
+#include "runner/verify/finished_output.hpp"
+#include "runner/verify/row_computation.hpp"
+#include "runner/verify/verify.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+#include <unistd.h>
+
+namespace runner {
+namespace {
+
+std::vector<WrongRows> wrong_rows(FileAccess& files, const FinishedOutput& output, int threads) {
+    return check_runs(*open_stored_rows(files, output, threads), output.runs);
+}
+
+RowHash& listed(FinishedOutput& output, RowRange run) {
+    return *std::lower_bound(
+        output.runs.begin(), output.runs.end(), run.first,
+        [](const RowHash& each, std::int64_t row) { return each.first < row; });
+}
+
+[[noreturn]] void refuse(const RepairRequest& request, const FinishedOutput& output,
+                         RowRange rows) {
+    const std::string change = request.input ? "" : input_change(output);
+    std::string why = "computed again they have another checksum than the file lists";
+    if (!change.empty()) {
+        why += "; the input " + output.job.input.file + " has changed: " + change;
+    } else if (output.version != version()) {
+        why += "; version " + output.version + " made the file, this is " + version();
+    }
+    throw Error(ExitCode::differs,
+                {"cannot repair, and changed nothing",
+                 output.file + ", " + rows_text(rows, output.stored.array), why,
+                 "Name the input it was made from with --input, or run the job again with "
+                 "output.overwrite = true"});
+}
+
+std::uint64_t computed_hash(const ComputeRows& compute, RowRange rows, std::int64_t row_bytes) {
+    BytesHasher hasher;
+    compute(rows, [&](RowRange piece, const std::byte* elements) {
+        hasher.add(elements, piece.count() * row_bytes);
+    });
+    return hasher.hash();
+}
+
+/// Finds out what each wrong run needs, then does it. Rows are computed twice, so that none need be
+/// kept in memory and none is written before all are known to be right.
+void mend(const RepairRequest& request, ProbedFiles& files, Prober& prober, FinishedOutput& output,
+          const std::vector<WrongRows>& wrong, Repair& result) {
+    PreparedJob prepared = prepare_again(output, request.input, prober);
+    survey_input(prepared, request.threads);
+    if (prepared.evolve() != nullptr) {
+        throw Error(ExitCode::differs,
+                    {"cannot repair, and changed nothing",
+                     output.file + ", " + rows_text(wrong.front().rows, output.stored.array),
+                     "a snapshot comes from all generations before it",
+                     "Run the job again with output.overwrite = true"});
+    }
+    const JobFile::Input& from = prepared.file.input;
+    const auto input = open_probed_rows(prepared.layout, from.rules, request.threads);
+    const OutputDataset dataset = output.dataset();
+    const ComputeRows compute = row_computation(
+        prepared, *input, row_alignment(dataset.array, dataset.layout), request.threads);
+    for (const WrongRows& run : wrong) {
+        const std::uint64_t hash = computed_hash(compute, run.rows, row_bytes(dataset.array));
+        if (hash == listed(output, run.rows).hash) {
+            result.rows.push_back(run.rows);
+        } else if (hash == run.hash) {
+            // The file and the job agree on the rows: it is the list that is damaged.
+            listed(output, run.rows).hash = hash;
+            result.checksums.push_back(run.rows);
+        } else {
+            refuse(request, output, run.rows);
+        }
+    }
+    if (!result.rows.empty()) {
+        const auto writer = reopen_output_rows(files, dataset, request.threads);
+        for (const RowRange& run : result.rows) {
+            compute(run, [&](RowRange rows, const std::byte* elements) {
+                writer->write(rows.first, rows.count(), elements);
+            });
+        }
+        writer->finish(RowWriter::Sync::yes);
+    }
+    if (!result.checksums.empty()) {
+        replace_row_hashes(files, output.file, output.runs);
+    }
+}
+
+/// Where a link that the user names leads to: files are written without following any.
+std::string without_link(const std::string& file) {
+    std::error_code failure;
+    if (!std::filesystem::is_symlink(file, failure)) {
+        return file;
+    }
+    const std::filesystem::path target = std::filesystem::canonical(file, failure);
+    return failure ? file : target.string();
+}
+
+} // namespace
+
+Repair repair(const RepairRequest& request, Prober& prober) {
+    ProbedFiles files(prober, finished_output_rules());
+    const std::string file = without_link(request.file);
+    FinishedOutput output = read_finished_output(files, file);
+    const FileLock lock(lock_path(output.file),
+                        "runner repair, process " + std::to_string(::getpid()));
+    Repair result{output.file, output.stored.array, std::ssize(output.runs), {}, {}};
+    const std::vector<WrongRows> wrong = wrong_rows(files, output, request.threads);
+    if (wrong.empty()) {
+        return result;
+    }
+    mend(request, files, prober, output, wrong, result);
+    files.forget();
+    const std::vector<WrongRows> left =
+        wrong_rows(files, read_finished_output(files, file), request.threads);
+    if (!left.empty()) {
+        throw Error(
+            ExitCode::differs,
+            {"the output is still wrong after its repair",
+             output.file + ", " + rows_text(left.front().rows, result.array),
+             counted(std::ssize(left), "run") + " of rows " + (left.size() == 1 ? "is" : "are"),
+             "HDF5's structure in the file or its disk is damaged: run the job again with "
+             "output.overwrite = true, on another disk"});
+    }
+    return result;
+}
+
+std::string repair_text(const Repair& repair) {
+    const std::string all =
+        repair.runs == 1 ? "the only run of rows is right\n"
+                         : "all " + std::to_string(repair.runs) + " runs of rows are right\n";
+    if (repair.rows.empty() && repair.checksums.empty()) {
+        return printable(repair.file) + ": nothing to repair, " + all;
+    }
+    std::string text;
+    for (const RowRange& rows : make_row_set(repair.rows)) {
+        text += "repaired: " + rows_text(rows, repair.array) + "\n";
+    }
+    for (const RowRange& rows : make_row_set(repair.checksums)) {
+        text += "repaired: the checksum of " + rows_text(rows, repair.array) + "\n";
+    }
+    return text + printable(repair.file) + ": " + all;
+}
+
+} // namespace runner

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "base/array_info.hpp"
+#include "runner/plan/row_set.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace runner {
+
+class Prober;
+
+struct RepairRequest {
+    std::string file;
+    std::optional<std::string> input; ///< in place of the recorded one
+    int threads = 1;                  ///< that read, compute and write, ≥ 1
+};
+
+/// What was wrong and is right again.
+struct Repair {
+    std::string file;
+    ArrayInfo array;
+    std::int64_t runs = 0;           ///< of rows in all
+    std::vector<RowRange> rows;      ///< runs written again
+    std::vector<RowRange> checksums; ///< runs that were right, and their checksum in the list not
+};
+
+/// Checks every run of rows and computes the wrong ones again from the input. If all then have the
+/// checksums that the file lists, puts them in their places; where they are what the file holds,
+/// mends the list instead; and checks all once more. Cut short it leaves rows that are still wrong
+/// by their checksum, and can be called again. Holds the output's lock.
+/// @throws Error: (input) when the file is no finished output, or the input cannot be used;
+/// (differs) when computed rows are neither, and then nothing is changed; (output).
+Repair repair(const RepairRequest& request, Prober& prober);
+
+/// The result for people, ending with a line break.
+std::string repair_text(const Repair& repair);
+
+} // namespace runner

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "base/counted.hpp"
+#include "runner/verify/verify.hpp"
+
+#include "base/printable.hpp"
+#include "base/sizes.hpp"
+#include "io/rows/row_geometry.hpp"
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+namespace runner {
+namespace {
+
+std::string wrong_text(const std::vector<WrongRows>& wrong, const ArrayInfo& array) {
+    constexpr std::size_t most_told = 100;
+    const std::vector<WrongRows> ranges = merged(wrong);
+    std::string text;
+    for (std::size_t i = 0; i < std::min(ranges.size(), most_told); ++i) {
+        text +=
+            "wrong: " + rows_text(ranges[i].rows, array) + ": " + printable(ranges[i].why) + "\n";
+    }
+    if (ranges.size() > most_told) {
+        text += "wrong: and " + std::to_string(ranges.size() - most_told) +
+                " ranges more (--json lists all)\n";
+    }
+    return text;
+}
+
+nlohmann::ordered_json wrong_json(const std::vector<WrongRows>& wrong) {
+    nlohmann::ordered_json json = nlohmann::ordered_json::array();
+    for (const WrongRows& each : merged(wrong)) {
+        json.push_back({{"rows", {each.rows.first, each.rows.last}}, {"why", each.why}});
+    }
+    return json;
+}
+
+} // namespace
+
+std::vector<WrongRows> merged(std::vector<WrongRows> rows) {
+    std::vector<WrongRows> ranges;
+    for (WrongRows& each : rows) {
+        if (!ranges.empty() && ranges.back().rows.last == each.rows.first &&
+            ranges.back().why == each.why) {
+            ranges.back().rows.last = each.rows.last;
+        } else {
+            ranges.push_back(std::move(each));
+        }
+    }
+    return ranges;
+}
+
+std::string rows_text(RowRange rows, const ArrayInfo& array) {
+    const std::int64_t last = rows.last - 1;
+    const auto range = [](std::int64_t from, std::int64_t to) {
+        return from == to ? "row " + std::to_string(from)
+                          : "rows " + std::to_string(from) + " to " + std::to_string(to);
+    };
+    if (array.shape.size() < 3) {
+        return range(rows.first, last);
+    }
+    const std::int64_t frame_rows = array.shape[array.shape.size() - 2];
+    const auto frame = [&](std::int64_t row) {
+        return "frame " + std::to_string(row / frame_rows) + ", ";
+    };
+    if (rows.first / frame_rows == last / frame_rows) {
+        return frame(last) + range(rows.first % frame_rows, last % frame_rows);
+    }
+    return frame(rows.first) + "row " + std::to_string(rows.first % frame_rows) + " to " +
+           frame(last) + "row " + std::to_string(last % frame_rows);
+}
+
+std::string verification_text(const Verification& v) {
+    std::string text = printable(v.file + ":" + v.dataset) + "  " + type_text(v.array) + " " +
+                       shape_text(v.array.shape) + ", " + counted(v.runs, "run") + " of rows\n" +
+                       wrong_text(v.wrong_runs, v.array) + wrong_text(v.wrong_recomputed, v.array);
+    text +=
+        "checksums: " + counted(v.checked_runs, "run") + " compared, " +
+        size_text(v.checked_rows * row_bytes(v.array)) + ": " +
+        (v.wrong_runs.empty() ? "all right" : counted(std::ssize(v.wrong_runs), "run") + " wrong") +
+        "\n";
+    if (!v.not_recomputed.empty()) {
+        text += "not computed again: " + printable(v.not_recomputed) + "\n";
+    } else if (v.recomputed_rows > 0) {
+        text += "computed again: " + counted(v.recomputed_rows, "row") + ": " +
+                (v.wrong_recomputed.empty()
+                     ? "all right"
+                     : counted(std::ssize(v.wrong_recomputed), "row") + " wrong") +
+                "\n";
+    }
+    return text;
+}
+
+std::string verification_json(const Verification& v) {
+    nlohmann::ordered_json json;
+    json["file"] = v.file;
+    json["dataset"] = v.dataset;
+    json["type"] = type_text(v.array);
+    json["shape"] = v.array.shape;
+    json["differs"] = v.differs();
+    json["runs"] = v.runs;
+    json["checked_runs"] = v.checked_runs;
+    json["checked_rows"] = v.checked_rows;
+    json["wrong_runs"] = v.wrong_runs.size();
+    json["wrong"] = wrong_json(v.wrong_runs);
+    json["recomputed_rows"] = v.recomputed_rows;
+    json["wrong_recomputed"] = wrong_json(v.wrong_recomputed);
+    json["not_recomputed"] = v.not_recomputed.empty() ? nlohmann::ordered_json()
+                                                      : nlohmann::ordered_json(v.not_recomputed);
+    return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+} // namespace runner

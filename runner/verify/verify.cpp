@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runner/verify/verify.hpp"
+
+#include "base/error.hpp"
+#include "io/rows/row_geometry.hpp"
+#include "runner/engines/survey_input.hpp"
+#include "runner/probe/probed_files.hpp"
+#include "runner/probe/served_rows.hpp"
+#include "runner/verify/finished_output.hpp"
+#include "runner/verify/row_computation.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace runner {
+namespace {
+
+constexpr std::int64_t usual_places = 8;
+
+/// i · n / d without the product, which may pass 2^63.
+std::int64_t part(std::int64_t i, std::int64_t n, std::int64_t d) {
+    return n / d * i + n % d * i / d;
+}
+
+std::vector<RowHash> sampled(const std::vector<RowHash>& runs, std::optional<std::int64_t> sample) {
+    std::vector<RowHash> chosen;
+    const std::int64_t all = std::ssize(runs);
+    for (const std::int64_t index : spread(sample.value_or(all), all)) {
+        chosen.push_back(runs[static_cast<std::size_t>(index)]);
+    }
+    return chosen;
+}
+
+RowSet rows_of(const std::vector<WrongRows>& wrong) {
+    std::vector<RowRange> rows;
+    rows.reserve(wrong.size());
+    for (const WrongRows& each : wrong) {
+        rows.push_back(each.rows);
+    }
+    return make_row_set(std::move(rows));
+}
+
+/// The job with its input, or nothing and why.
+std::optional<PreparedJob> prepare_places(const VerifyRequest& request,
+                                          const FinishedOutput& output, std::string& why_not,
+                                          Prober& prober) {
+    if (request.recompute == 0) {
+        return std::nullopt;
+    }
+    try {
+        const std::string change = request.input ? "" : input_change(output);
+        if (!change.empty()) {
+            throw Error(ExitCode::input,
+                        {"the input is no longer the one the output was made from",
+                         output.job.input.file, change, "Name that one with --input"});
+        }
+        PreparedJob prepared = prepare_again(output, request.input, prober);
+        if (prepared.evolve() != nullptr) {
+            throw Error(ExitCode::input,
+                        {"rows cannot be computed again in places", output.file,
+                         "a snapshot comes from all generations before it",
+                         "Run the job again with another output.file and compare the two"});
+        }
+        survey_input(prepared, request.threads);
+        return prepared;
+    } catch (const Error& error) {
+        if (request.recompute || error.code() == ExitCode::stopped) {
+            throw;
+        }
+        why_not = error.what();
+        return std::nullopt;
+    }
+}
+
+/// Adds what differs between the stored rows and the computed ones, row by row.
+void compare_rows(RowReader& stored, RowRange rows, const std::byte* computed,
+                  std::vector<WrongRows>& wrong) {
+    const std::int64_t bytes = row_bytes(stored.info().array);
+    std::vector<std::byte> there(static_cast<std::size_t>(rows.count() * bytes));
+    try {
+        stored.read(rows.first, rows.count(), there.data());
+    } catch (const Error& error) {
+        wrong.push_back({rows, error.what()});
+        return;
+    }
+    for (std::int64_t row = 0; row < rows.count(); ++row) {
+        if (std::memcmp(there.data() + row * bytes, computed + row * bytes,
+                        static_cast<std::size_t>(bytes)) != 0) {
+            wrong.push_back({{rows.first + row, rows.first + row + 1}, "the job computes others"});
+        }
+    }
+}
+
+void recompute(const VerifyRequest& request, const FinishedOutput& output,
+               const PreparedJob& prepared, RowReader& stored, Verification& result) {
+    const JobFile::Input& from = prepared.file.input;
+    const auto input = open_probed_rows(prepared.layout, from.rules, request.threads);
+    const ComputeRows compute = row_computation(prepared, *input, 1, request.threads);
+    const std::int64_t count = request.recompute.value_or(usual_places);
+    const RowSet places =
+        subtract(places_to_recompute(output.runs, count), rows_of(result.wrong_runs));
+    for (const RowRange& place : places) {
+        compute(place, [&](RowRange rows, const std::byte* elements) {
+            compare_rows(stored, rows, elements, result.wrong_recomputed);
+        });
+    }
+    result.recomputed_rows = count_rows(places);
+}
+
+} // namespace
+
+std::vector<std::int64_t> spread(std::int64_t count, std::int64_t of) {
+    std::vector<std::int64_t> chosen;
+    count = std::min(count, of);
+    for (std::int64_t i = 0; i < count; ++i) {
+        chosen.push_back(count == 1 ? 0 : part(i, of - 1, count - 1));
+    }
+    return chosen;
+}
+
+RowSet places_to_recompute(const std::vector<RowHash>& runs, std::int64_t count) {
+    const std::int64_t rows = runs.back().first + runs.back().rows;
+    count = std::min(count, rows);
+    std::vector<RowRange> places;
+    const auto add = [&](std::int64_t row) {
+        row = std::clamp<std::int64_t>(row, 0, std::max<std::int64_t>(0, rows - 2));
+        places.push_back({row, std::min(row + 2, rows)});
+    };
+    for (const std::int64_t row : spread(std::min<std::int64_t>(count, 2), rows)) {
+        add(row);
+    }
+    const std::int64_t more = count - std::ssize(places);
+    const std::int64_t seams = std::ssize(runs) - 1;
+    const std::int64_t at_seams = std::min((more + 1) / 2, seams);
+    for (std::int64_t i = 0; i < at_seams; ++i) {
+        const std::int64_t seam = 1 + part(2 * i + 1, seams, 2 * at_seams);
+        add(runs[static_cast<std::size_t>(seam)].first - 1);
+    }
+    for (std::int64_t i = 0; i < more - at_seams; ++i) {
+        add(part(2 * i + 1, rows, 2 * (more - at_seams)));
+    }
+    return make_row_set(std::move(places));
+}
+
+Verification verify(const VerifyRequest& request, Prober& prober) {
+    ProbedFiles files(prober, finished_output_rules());
+    const FinishedOutput output = read_finished_output(files, request.file);
+    Verification result;
+    result.file = output.file;
+    result.dataset = output.datasets_text();
+    result.array = output.stored.array;
+    const std::optional<PreparedJob> prepared =
+        prepare_places(request, output, result.not_recomputed, prober);
+
+    const std::vector<RowHash> runs = sampled(output.runs, request.sample);
+    const auto stored = open_stored_rows(files, output, request.threads);
+    result.runs = std::ssize(output.runs);
+    result.checked_runs = std::ssize(runs);
+    for (const RowHash& run : runs) {
+        result.checked_rows += run.rows;
+    }
+    result.wrong_runs = check_runs(*stored, runs);
+    if (prepared) {
+        recompute(request, output, *prepared, *stored, result);
+    }
+    return result;
+}
+
+} // namespace runner

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// That other programs unpack what is packed here is the business of oracle.rows.
+#include "io/filters/packer.hpp"
+#include "io/filters/unpacker.hpp"
+
+#include "base/error.hpp"
+#include "tests/io/scratch_folder.hpp"
+
+#include <algorithm>
+#include <random>
+
+#include <gtest/gtest.h>
+#include <hdf5.h>
+
+namespace runner {
+namespace {
+
+std::vector<std::byte> bytes_of(std::initializer_list<int> values) {
+    std::vector<std::byte> bytes;
+    for (const int value : values) {
+        bytes.push_back(static_cast<std::byte>(value));
+    }
+    return bytes;
+}
+
+TEST(ShuffleBytes, PutsBytesOfEqualWeightSideBySide) {
+    const auto from = bytes_of({11, 12, 13, 14, 21, 22, 23, 24, 31, 32, 33, 34});
+    std::vector<std::byte> to(12);
+    shuffle_bytes(from, 4, to.data());
+    EXPECT_EQ(to, bytes_of({11, 21, 31, 12, 22, 32, 13, 23, 33, 14, 24, 34}));
+    shuffle_bytes(from, 2, to.data());
+    EXPECT_EQ(to, bytes_of({11, 13, 21, 23, 31, 33, 12, 14, 22, 24, 32, 34}));
+}
+
+TEST(ShuffleBytes, IsUndone) {
+    std::mt19937 random(1);
+    for (const std::int64_t size : {1, 2, 4, 8, 16}) {
+        for (const std::int64_t count : {1, 3, 2048, 2049, 5000}) {
+            std::vector<std::byte> from(static_cast<std::size_t>(size * count));
+            std::generate(from.begin(), from.end(),
+                          [&] { return static_cast<std::byte>(random()); });
+            std::vector<std::byte> sorted(from.size());
+            std::vector<std::byte> back(from.size());
+            shuffle_bytes(from, size, sorted.data());
+            unshuffle_bytes(sorted, size, back.data());
+            EXPECT_EQ(back, from) << size << ", " << count;
+        }
+    }
+}
+
+TEST(Unpacker, KnowsTheFiltersThatWePackWith) {
+    const Filter shuffle{H5Z_FILTER_SHUFFLE, "", {4}};
+    const Filter deflate{H5Z_FILTER_DEFLATE, "", {1}};
+    const Filter fletcher{H5Z_FILTER_FLETCHER32, "", {}};
+    const Filter zstd{32015, "", {3}};
+    EXPECT_TRUE(Unpacker::knows({}));
+    EXPECT_TRUE(Unpacker::knows({shuffle}));
+    EXPECT_TRUE(Unpacker::knows({zstd}));
+    EXPECT_TRUE(Unpacker::knows({shuffle, deflate}));
+    EXPECT_FALSE(Unpacker::knows({deflate, shuffle}));
+    EXPECT_FALSE(Unpacker::knows({deflate, zstd}));
+    EXPECT_TRUE(Unpacker::knows({shuffle, deflate, fletcher}));
+    EXPECT_TRUE(Unpacker::knows({fletcher}));
+    EXPECT_FALSE(Unpacker::knows({fletcher, deflate}));
+    EXPECT_FALSE(Unpacker::knows({{H5Z_FILTER_SHUFFLE, "", {3}}}));
+    EXPECT_FALSE(Unpacker::knows({{H5Z_FILTER_SHUFFLE, "", {}}}));
+}
+
+TEST(Unpacker, RefusesDamagedChunks) {
+    std::vector<std::byte> chunk(1000);
+    for (std::size_t i = 0; i < chunk.size(); ++i) {
+        chunk[i] = static_cast<std::byte>(i * i);
+    }
+    for (const Compression compression : {Compression::deflate, Compression::zstd}) {
+        Packer packer({{}, compression, 3, false}, 1000, 1);
+        const auto packed = packer.pack(chunk);
+        const Filter filter{
+            compression == Compression::deflate ? H5Z_FILTER_DEFLATE : 32015, "", {3}};
+        Unpacker unpacker({filter}, 1000);
+        const auto good = unpacker.unpack(packed, 0, "here");
+        EXPECT_TRUE(std::equal(good.begin(), good.end(), chunk.begin(), chunk.end()));
+
+        const auto refuses = [&](std::span<const std::byte> bytes, Unpacker& by) {
+            const auto error = error_of([&] { (void)by.unpack(bytes, 0, "here"); });
+            return error && error->code() == ExitCode::input && error->text().where == "here";
+        };
+        EXPECT_TRUE(refuses(packed.first(packed.size() / 2), unpacker));
+        EXPECT_TRUE(refuses({}, unpacker));
+        Unpacker shorter({filter}, 999);
+        Unpacker longer({filter}, 1001);
+        EXPECT_TRUE(refuses(packed, shorter));
+        EXPECT_TRUE(refuses(packed, longer));
+        std::vector<std::byte> changed(packed.begin(), packed.end());
+        changed[0] ^= std::byte{0x0f};
+        EXPECT_TRUE(refuses(changed, unpacker));
+    }
+}
+
+} // namespace
+} // namespace runner

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What one process hands over to another about a dataset: that it comes whole, that rows are read
+// by it without HDF5, and that one that cannot be right is refused, whoever wrote it.
+#include "io/input/dataset_layout.hpp"
+
+#include "io/input/layout_message.hpp"
+#include "tests/io/dataset_file.hpp"
+#include "tests/io/scratch_folder.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <numeric>
+
+#include <gtest/gtest.h>
+
+namespace runner {
+namespace {
+
+using Way = DatasetLayout::Way;
+
+/// A file of 6 x 10 numbers and its layout.
+struct Made {
+    explicit Made(const OutputLayout& layout) : values(60) {
+        std::iota(values.begin(), values.end(), std::uint16_t{1000});
+        write_dataset(folder / "a.h5", "/x", {6, 10}, values, layout);
+        known = inspect_layout(folder / "a.h5", "/x");
+        size = static_cast<std::int64_t>(std::filesystem::file_size(known.file));
+    }
+
+    ScratchFolder folder;
+    std::vector<std::uint16_t> values;
+    DatasetLayout known;
+    std::int64_t size = 0;
+};
+
+const OutputLayout contiguous;
+const OutputLayout chunked{{4, 4}};
+const OutputLayout packed{{4, 4}, Compression::deflate, 5, true};
+
+TEST(DatasetLayout, ComesWholeAndIsReadWithoutHdf5) {
+    for (const auto& [layout, way] :
+         {std::pair{contiguous, Way::positions}, {chunked, Way::chunks}, {packed, Way::chunks}}) {
+        const Made made(layout);
+        DatasetLayout back = decode_layout(encode_layout(made.known));
+        back.file = made.known.file;
+        back.dataset = made.known.dataset;
+        EXPECT_EQ(back.way, way);
+        EXPECT_EQ(back.holder, made.known.file);
+        EXPECT_EQ(back.info.array, made.known.info.array);
+        EXPECT_EQ(back.info.filters, made.known.info.filters);
+        EXPECT_EQ(back.filters, made.known.filters);
+        EXPECT_EQ(back.fill, made.known.fill);
+        EXPECT_EQ(back.chunks, made.known.chunks);
+        EXPECT_EQ(back.chunks.size(), way == Way::chunks ? 6U : 0U);
+        check_layout(back, {});
+        // HDF5 could not read it any more: the rows come all the same.
+        std::fstream(back.file, std::ios::binary | std::ios::in | std::ios::out) << "spoilt.";
+        std::vector<std::uint16_t> read(60);
+        open_layout_rows(back, 2)->read(0, 6, reinterpret_cast<std::byte*>(read.data()));
+        EXPECT_EQ(read, made.values);
+    }
+}
+
+TEST(DatasetLayout, ThatCannotBeIsRefused) {
+    using Change = std::function<void(DatasetLayout&)>;
+    const std::vector<std::pair<std::string, Change>> changes = {
+        {"shape", [](DatasetLayout& some) { some.info.array.shape = {}; }},
+        {"shape", [](DatasetLayout& some) { some.info.array.shape[1] = -10; }},
+        {"shape",
+         [](DatasetLayout& some) {
+             some.info.array.shape = {1LL << 40, 1LL << 40};
+         }},
+        {"chunks of", [](DatasetLayout& some) { some.info.chunk = {4}; }},
+        {"chunks of", [](DatasetLayout& some) { some.info.chunk[0] = 0; }},
+        {"chunks of",
+         [](DatasetLayout& some) {
+             some.info.chunk = {1LL << 31, 1LL << 31};
+         }},
+        {"filters",
+         [](DatasetLayout& some) {
+             some.filters.push_back({32001, "blosc", {}});
+         }},
+        {"fill value", [](DatasetLayout& some) { some.fill.pop_back(); }},
+        {"a chunk 6 of 6", [](DatasetLayout& some) { some.chunks.back().index = 6; }},
+        {"a chunk 0 of 6", [](DatasetLayout& some) { some.chunks.back().index = 0; }},
+        {"bytes from byte", [](DatasetLayout& some) { some.chunks[2].offset = 1 << 20; }},
+        {"bytes from byte", [](DatasetLayout& some) { some.chunks[2].offset = -1; }},
+        {"bytes from byte", [](DatasetLayout& some) { some.chunks[2].bytes = INT64_MAX; }},
+        {"a chunk of 5000", [](DatasetLayout& some) {
+             some.chunks[2] = {some.chunks[2].index, 0, 5000, 0};
+         }}};
+    for (const auto& [why, change] : changes) {
+        const Made made(packed);
+        DatasetLayout some = made.known;
+        change(some);
+        const auto error = error_of([&] { check_layout_values(some, std::int64_t{1} << 16); });
+        ASSERT_TRUE(error) << why;
+        EXPECT_EQ(error->code(), ExitCode::input);
+        EXPECT_NE(error->text().why.find(why), std::string::npos) << error->what();
+    }
+    const Made made(contiguous);
+    check_layout_values(made.known, made.size);
+    EXPECT_TRUE(error_of([&] { check_layout_values(made.known, made.size - 1); }));
+}
+
+TEST(DatasetLayout, LeadsIntoNoFileThatTheRulesForbid) {
+    const Made made(contiguous);
+    const ScratchFolder elsewhere;
+    std::filesystem::copy(made.known.file, elsewhere / "b.h5");
+    DatasetLayout some = made.known;
+    some.holder = elsewhere / "b.h5";
+    const auto error = error_of([&] { check_layout(some, {}); });
+    ASSERT_TRUE(error);
+    EXPECT_NE(error->text().why.find("outside the folder"), std::string::npos) << error->what();
+    check_layout(some, {std::nullopt, InputRules::Outside::anywhere});
+}
+
+TEST(DatasetLayout, ReadsAMarkedChunkAsDamaged) {
+    Made made(packed);
+    made.known.chunks[0].bytes = 0;
+    check_layout(made.known, {});
+    const auto reader = open_layout_rows(made.known, 1);
+    std::vector<std::uint16_t> read(60);
+    const auto error =
+        error_of([&] { reader->read(0, 4, reinterpret_cast<std::byte*>(read.data())); });
+    ASSERT_TRUE(error);
+    EXPECT_NE(error->text().where.find("chunk from [0, 0]"), std::string::npos) << error->what();
+    reader->read(4, 2, reinterpret_cast<std::byte*>(read.data()));
+    EXPECT_TRUE(std::equal(read.begin(), read.begin() + 20, made.values.begin() + 40));
+}
+
+TEST(LayoutMessage, OfAnyLengthButTheWholeIsRefused) {
+    const Made made(packed);
+    const std::string whole = encode_layout(made.known);
+    for (std::size_t length = 0; length < whole.size(); ++length) {
+        EXPECT_THROW((void)decode_layout(std::string_view(whole).substr(0, length)), BadMessage);
+    }
+    EXPECT_THROW((void)decode_layout(whole + "x"), BadMessage);
+}
+
+TEST(LayoutMessage, TakesNoMoreMemoryThanItHolds) {
+    MessageWriter writer;
+    writer.number(INT64_MAX);
+    const std::string huge = writer.take();
+    EXPECT_THROW((void)decode_attributes(huge), BadMessage);
+    EXPECT_THROW((void)MessageReader(huge).numbers(), BadMessage);
+    EXPECT_THROW((void)MessageReader(huge).text(), BadMessage);
+    EXPECT_THROW((void)MessageReader(huge).texts(), BadMessage);
+}
+
+TEST(LayoutMessage, CarriesAttributesAndContents) {
+    const AttributeList attributes = {{"text", std::string("a\0b", 3)},
+                                      {"count", std::int64_t{-7}},
+                                      {"ratio", 0.125},
+                                      {"texts", std::vector<std::string>{"", "x"}},
+                                      {"counts", std::vector<std::int64_t>{1, -1}},
+                                      {"ratios", std::vector<double>{0.5}}};
+    EXPECT_EQ(decode_attributes(encode_attributes(attributes)), attributes);
+    const Made made(packed);
+    FileContent content = file_content(made.known.file);
+    content.attributes = attributes;
+    const FileContent back = decode_content(encode_content(content));
+    EXPECT_EQ(back.file, content.file);
+    EXPECT_EQ(back.format, "HDF5");
+    EXPECT_EQ(back.bytes, content.bytes);
+    EXPECT_EQ(back.attributes, attributes);
+    ASSERT_EQ(back.datasets.size(), 1U);
+    EXPECT_EQ(back.datasets[0].path, "/x");
+    EXPECT_EQ(back.datasets[0].filters, content.datasets[0].filters);
+    EXPECT_EQ(back.datasets[0].shape, content.datasets[0].shape);
+}
+
+} // namespace
+} // namespace runner

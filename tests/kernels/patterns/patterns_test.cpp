@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "kernels/patterns/patterns.hpp"
+
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace runner {
+namespace {
+
+std::vector<std::byte> bytes_of(Pattern pattern, ElementType type,
+                                const std::vector<std::int64_t>& shape, std::uint64_t seed,
+                                std::int64_t first, std::int64_t count) {
+    CpuQueue queue(3);
+    std::vector<std::byte> bytes(static_cast<std::size_t>(count * size_of(type)));
+    fill_pattern(queue, pattern, type, shape, seed, first, count, bytes.data());
+    return bytes;
+}
+
+template <class T>
+std::vector<T> values(Pattern pattern, const std::vector<std::int64_t>& shape,
+                      std::uint64_t seed = 1) {
+    const auto count =
+        std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
+    const auto bytes = bytes_of(pattern, element_type_of<T>(), shape, seed, 0, count);
+    std::vector<T> list(static_cast<std::size_t>(count));
+    std::memcpy(list.data(), bytes.data(), bytes.size());
+    return list;
+}
+
+TEST(Patterns, HaveNames) {
+    EXPECT_EQ(pattern_named("noise"), Pattern::noise);
+    EXPECT_EQ(pattern_named("gradient"), Pattern::gradient);
+    EXPECT_FALSE(pattern_named("nois"));
+    EXPECT_EQ(pattern_names(), "noise, index, gradient, sample-1, sample-2, sample-3, sample-4, "
+                               "sand-noise, phantom, xray");
+}
+
+TEST(Patterns, SamplesHaveAShapeOfTheirOwn) {
+    using Shape = std::vector<std::int64_t>;
+    EXPECT_EQ(usual_shape(Pattern::sample_2), (Shape{1, 400, 400}));
+    EXPECT_EQ(usual_shape(Pattern::sample_4), (Shape{1, 2160, 3840}));
+    EXPECT_FALSE(usual_shape(Pattern::sand_noise));
+    EXPECT_FALSE(usual_shape(Pattern::index));
+    EXPECT_TRUE(is_sand_pattern(Pattern::sample_1));
+    EXPECT_TRUE(is_sand_pattern(Pattern::sand_noise));
+    EXPECT_FALSE(is_sand_pattern(Pattern::gradient));
+}
+
+TEST(SandNoise, IsNoiseCutIntoMaterials) {
+    const std::vector<std::int64_t> shape = {3, 1001};
+    const auto noise = values<std::uint8_t>(Pattern::noise, shape, 9);
+    const auto cells = values<std::uint8_t>(Pattern::sand_noise, shape, 9);
+    std::array<int, 4> counts{};
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+        const int byte = noise[i];
+        EXPECT_EQ(cells[i], byte < 154 ? 0 : byte < 192 ? 1 : byte < 248 ? 2 : 3);
+        ++counts.at(cells[i]);
+    }
+    EXPECT_NEAR(counts[0], 0.6 * 3003, 150);
+    EXPECT_NEAR(counts[2], 0.22 * 3003, 120);
+    EXPECT_GT(counts[3], 30);
+}
+
+TEST(Patterns, AnyPieceIsThatPieceOfTheWhole) {
+    const std::vector<std::int64_t> shape = {3, 211, 317}; // more than three blocks
+    const std::int64_t all = 3 * 211 * 317;
+    for (const auto& [name, pattern] : all_patterns) {
+        for (const ElementType type : all_element_types) {
+            const auto whole = bytes_of(pattern, type, shape, 5, 0, all);
+            for (const auto& [first, count] : {std::pair<std::int64_t, std::int64_t>{0, 1},
+                                               {1, 7},
+                                               {316, 2},
+                                               {317 * 210 + 5, 700},
+                                               {65535, 3},
+                                               {3, all - 3},
+                                               {all - 1, 1}}) {
+                const auto piece = bytes_of(pattern, type, shape, 5, first, count);
+                EXPECT_EQ(
+                    std::memcmp(piece.data(), whole.data() + first * size_of(type), piece.size()),
+                    0)
+                    << name << " " << name_of(type) << " from " << first << ", " << count;
+            }
+        }
+    }
+}
+
+/// The documented rule, read off the header.
+std::uint64_t splitmix_word(std::uint64_t seed, std::uint64_t word) {
+    const auto finalise = [](std::uint64_t z) {
+        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
+        z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
+        return z ^ (z >> 31);
+    };
+    return finalise(finalise(seed) + (word + 1) * 0x9e3779b97f4a7c15U);
+}
+
+TEST(Noise, IsTheDocumentedStream) {
+    // splitmix64 of seed 0 starts with this number (Vigna's reference implementation).
+    EXPECT_EQ(splitmix_word(0, 0), 0xe220a8397b1dcdafU);
+    const auto wide = values<std::uint64_t>(Pattern::noise, {5}, 9);
+    const auto narrow = values<std::uint16_t>(Pattern::noise, {20}, 9);
+    const auto doubles = values<double>(Pattern::noise, {5}, 9);
+    const auto floats = values<float>(Pattern::noise, {10}, 9);
+    for (std::size_t i = 0; i < 5; ++i) {
+        const std::uint64_t word = splitmix_word(9, i);
+        EXPECT_EQ(wide[i], word);
+        EXPECT_EQ(narrow[4 * i + 2], (word >> 32) & 0xffff);
+        EXPECT_EQ(doubles[i], std::ldexp(static_cast<double>(word >> 11), -53));
+        EXPECT_EQ(floats[2 * i + 1], std::ldexp(static_cast<float>(word >> 40), -24));
+    }
+}
+
+TEST(Noise, IsUniformAndDependsOnTheSeed) {
+    const auto a = values<double>(Pattern::noise, {100, 1000}, 1);
+    const auto b = values<double>(Pattern::noise, {100, 1000}, 2);
+    double sum = 0;
+    double product = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        ASSERT_GE(a[i], 0);
+        ASSERT_LT(a[i], 1);
+        sum += a[i];
+        product += (a[i] - 0.5) * (b[i] - 0.5);
+    }
+    // Five standard deviations: 0.289 / sqrt(n) and (1/12) / sqrt(n).
+    EXPECT_NEAR(sum / 1e5, 0.5, 5 * 0.289 / std::sqrt(1e5));
+    EXPECT_NEAR(product / 1e5, 0, 5 / 12.0 / std::sqrt(1e5));
+    std::vector<int> seen(256);
+    for (const std::uint8_t value : values<std::uint8_t>(Pattern::noise, {256, 100})) {
+        ++seen[value];
+    }
+    for (const int times : seen) {
+        EXPECT_NEAR(times, 100, 60);
+    }
+}
+
+TEST(Index, CountsAndWraps) {
+    EXPECT_EQ(values<float>(Pattern::index, {2, 3}), (std::vector<float>{0, 1, 2, 3, 4, 5}));
+    const auto bytes = values<std::int8_t>(Pattern::index, {3, 100});
+    EXPECT_EQ(bytes[127], 127);
+    EXPECT_EQ(bytes[128], -128);
+    EXPECT_EQ(bytes[299], 43);
+    const auto far =
+        bytes_of(Pattern::index, ElementType::uint32, {1LL << 40}, 0, (1LL << 32) + 7, 1);
+    EXPECT_EQ(static_cast<int>(far[0]), 7);
+}
+
+TEST(Gradient, RunsAlongTheDiagonalOfEveryFrame) {
+    EXPECT_EQ(values<double>(Pattern::gradient, {2, 2, 4}),
+              (std::vector<double>{0, .25, .5, .75, .25, .5, .75, 1, //
+                                   0, .25, .5, .75, .25, .5, .75, 1}));
+    EXPECT_EQ(values<std::uint8_t>(Pattern::gradient, {2, 3}),
+              (std::vector<std::uint8_t>{0, 85, 170, 85, 170, 255}));
+    EXPECT_EQ(values<std::int8_t>(Pattern::gradient, {3}),
+              (std::vector<std::int8_t>{-128, -1, 127}));
+    EXPECT_EQ(values<std::uint64_t>(Pattern::gradient, {3, 1}),
+              (std::vector<std::uint64_t>{0, 0x7fffffffffffffffU, 0xffffffffffffffffU}));
+    EXPECT_EQ(values<std::int64_t>(Pattern::gradient, {1, 2}).back(),
+              std::numeric_limits<std::int64_t>::max());
+    EXPECT_EQ(values<float>(Pattern::gradient, {1, 1}), std::vector<float>{0});
+    EXPECT_EQ(values<std::int16_t>(Pattern::gradient, {2, 1, 1}),
+              (std::vector<std::int16_t>{-32768, -32768}));
+}
+
+} // namespace
+} // namespace runner

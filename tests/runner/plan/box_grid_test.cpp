@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runner/plan/box_grid.hpp"
+
+#include "base/sizes.hpp"
+#include "runner/engines/permute_engine.hpp"
+#include "runner/plan/permute_plan.hpp"
+
+#include "base/error.hpp"
+#include "jobs/transpose/transpose_job.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <gtest/gtest.h>
+
+namespace runner {
+namespace {
+
+PermuteShape shape_of(const Extents& input, std::array<int, 3> permutation,
+                      std::int64_t element_bytes) {
+    PermuteShape shape;
+    shape.input = input;
+    shape.permutation = permutation;
+    shape.element_bytes = element_bytes;
+    const Extents output = shape.permuted(input);
+    shape.output = {ElementType::float32, {output.begin(), output.end()}};
+    return shape;
+}
+
+constexpr std::array<std::array<int, 3>, 6> permutations = {
+    {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}}};
+
+TEST(BoxGrid, EveryRowIsInOneBoxAndItsElementsAreRead) {
+    for (const auto& permutation : permutations) {
+        for (const Extents& input : {Extents{1, 1, 1}, {5, 7, 3}, {13, 1, 17}, {1, 29, 31}}) {
+            for (const std::int64_t bytes : {1, 100, 700, 100000}) {
+                const BoxGrid grid = make_box_grid(shape_of(input, permutation, 4), 1, bytes, 1);
+                const Extents output = grid.output();
+                std::vector<int> made(static_cast<std::size_t>(output[0] * output[1]));
+                std::int64_t elements = 0;
+                for (std::int64_t i = 0; i < grid.boxes(); ++i) {
+                    const PermuteBox box = grid.box(i);
+                    std::int64_t rows = 0;
+                    for (const RowRange& run : grid.rows(box)) {
+                        rows += run.count();
+                        for (std::int64_t row = run.first; row < run.last; ++row) {
+                            ++made[static_cast<std::size_t>(row)];
+                        }
+                    }
+                    const RowRuns runs = input_runs(grid, box);
+                    EXPECT_EQ(runs.runs * runs.rows * runs.columns, rows * output[2]);
+                    elements += rows * output[2];
+                }
+                EXPECT_EQ(made, std::vector<int>(made.size(), 1));
+                EXPECT_EQ(elements, input[0] * input[1] * input[2]);
+            }
+        }
+    }
+}
+
+TEST(BoxGrid, ReadsWhatABoxNeeds) {
+    // Output axes y, x, z of a 5 × 7 × 11 volume; a box of y 2 … 4, x 3 … 6 and all z.
+    const BoxGrid grid{shape_of({5, 7, 11}, {1, 2, 0}, 8), 2, 3};
+    const PermuteBox box{{2, 4}, {3, 6}};
+    EXPECT_EQ(grid.in_extents(box), (Extents{5, 2, 3}));
+    EXPECT_EQ(grid.in_start(box), (Extents{0, 2, 3}));
+    const RowRuns runs = input_runs(grid, box);
+    EXPECT_EQ(runs.first, 2);
+    EXPECT_EQ(runs.rows, 2);
+    EXPECT_EQ(runs.runs, 5);
+    EXPECT_EQ(runs.stride, 7);
+    EXPECT_EQ(runs.first_column, 3);
+    EXPECT_EQ(runs.columns, 3);
+    EXPECT_EQ(grid.rows(box), (std::vector<RowRange>{{25, 28}, {36, 39}}));
+    EXPECT_EQ(grid.in_run_bytes(), 3 * 8);
+    EXPECT_EQ(grid.out_run_bytes(), 3 * 5 * 8);
+}
+
+TEST(BoxGrid, RunsAreLongWhereMemoryAllows) {
+    // Projections to sinograms: 256 KiB both ways need 64 rows of 8 KiB of either.
+    const BoxGrid sinograms = make_box_grid(shape_of({1800, 2048, 2048}, {1, 0, 2}, 4), 1, GiB, 1);
+    EXPECT_GE(std::min(sinograms.in_run_bytes(), sinograms.out_run_bytes()), 256 * KiB);
+    EXPECT_LE(sinograms.most_bytes(), 16 * MiB);
+    // An image that does not fit: a box as wide as high, nearly.
+    const BoxGrid image = make_box_grid(shape_of({1, 100000, 100000}, {0, 2, 1}, 8), 1, GiB, 1);
+    EXPECT_GE(image.in_run_bytes(), 8 * KiB);
+    EXPECT_LE(image.most_bytes(), GiB);
+    EXPECT_EQ(image.first, 1);
+}
+
+TEST(BoxGrid, BoxesBeginWhereWritesMay) {
+    for (const auto& permutation : permutations) {
+        const BoxGrid grid = make_box_grid(shape_of({50, 70, 90}, permutation, 2), 16, 30000, 4);
+        const Extents output = grid.output();
+        EXPECT_TRUE(grid.second % 16 == 0 || grid.second == output[1]) << grid.second;
+    }
+}
+
+TEST(PermutePlan, DealsBoxesThatAreNotDone) {
+    const TransposeJob job(shape_of({40, 30, 20}, {2, 1, 0}, 4));
+    PlanRequest request;
+    request.ranks = 3;
+    request.host_memory = GiB;
+    request.chunk_rows = 10;
+    request.done = {{0, 300}, {305, 306}};
+    const PermutePlan plan = make_permute_plan(job, request);
+    std::int64_t rows = 0;
+    std::vector<std::int64_t> dealt;
+    for (int rank = 0; rank < 3; ++rank) {
+        const std::vector<std::int64_t> boxes = plan.boxes(rank);
+        rows += plan.rows_to_do(boxes);
+        dealt.insert(dealt.end(), boxes.begin(), boxes.end());
+    }
+    EXPECT_EQ(rows, 600 - 301);
+    EXPECT_TRUE(std::is_sorted(dealt.begin(), dealt.end()));
+    EXPECT_EQ(std::adjacent_find(dealt.begin(), dealt.end()), dealt.end());
+    EXPECT_LT(std::ssize(dealt), plan.grid.boxes());
+}
+
+TEST(PermutePlan, RefusesWhatDoesNotFit) {
+    const TransposeJob job(shape_of({1, 1000000, 3}, {0, 2, 1}, 8)); // rows of 8 MB
+    PlanRequest request;
+    request.host_memory = 20 * MiB;
+    EXPECT_EQ(make_permute_plan(job, request).lanes, 1);
+    request.host_memory = 10 * MiB;
+    try {
+        make_permute_plan(job, request);
+        FAIL() << "two buffers of 8 MB fit in 10 MiB";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ExitCode::usage);
+        EXPECT_EQ(error.text().where, "run.host_memory");
+    }
+}
+
+} // namespace
+} // namespace runner

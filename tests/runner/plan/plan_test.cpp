@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runner/plan/plan.hpp"
+
+#include "base/error.hpp"
+#include "base/sizes.hpp"
+
+#include <random>
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace runner {
+namespace {
+
+/// A job that is only its shape.
+class ShapeOnly : public StreamJob {
+  public:
+    explicit ShapeOnly(StreamShape shape) : shape_(std::move(shape)) {}
+    std::string computation() const override { return "none"; }
+    StreamShape shape() const override { return shape_; }
+    std::int64_t scratch_bytes(Backend /*backend*/, const RowBlock& block) const override {
+        return block.in_rows * block.frames * 3;
+    }
+    void run(Queue& /*queue*/, const RowBlock& /*block*/, const std::byte* /*in*/,
+             std::byte* /*out*/, std::byte* /*scratch*/) const override {}
+
+  private:
+    StreamShape shape_;
+};
+
+ShapeOnly square(std::int64_t side, std::int64_t halo) {
+    return ShapeOnly({{ElementType::float64, {side, side}},
+                      1,
+                      side,
+                      side * 8,
+                      side * 8,
+                      halo,
+                      RowBorder::inside});
+}
+
+TEST(Plan, FitsALargeImageInLittleMemory) {
+    PlanRequest request;
+    request.backend = Backend::cuda;
+    request.ranks = 2;
+    request.host_memory = 512 * MiB;
+    request.device_memory = 256 * MiB;
+    const Plan plan = make_plan(square(65536, 8), request);
+    EXPECT_LE(plan.need.host(), request.host_memory);
+    EXPECT_LE(plan.need.device, request.device_memory);
+    EXPECT_GE(plan.lanes, 2);
+    EXPECT_GE(plan.decomposition.chunk_rows, 8);
+}
+
+TEST(Plan, TakesTheRowsAndLanesItIsGiven) {
+    PlanRequest request;
+    request.host_memory = 8 * GiB;
+    request.chunk_rows = 7;
+    request.lanes = 3;
+    const Plan plan = make_plan(square(1000, 2), request);
+    EXPECT_EQ(plan.decomposition.chunk_rows, 7);
+    EXPECT_EQ(plan.lanes, 3);
+    // 3 input slots of 7 + 4 rows, 3 outputs of 7 rows, 3 scratches of 3 bytes a row.
+    EXPECT_EQ(plan.need.staging, 3 * 11 * 8000 + 3 * 7 * 8000 + 3 * 3 * 11);
+}
+
+TEST(Plan, RefusesWithTheSmallestChangeThatHelps) {
+    PlanRequest request;
+    request.host_memory = 10 * MiB;
+    try {
+        make_plan(square(1 << 20, 2), request);
+        FAIL() << "a row of 8 MiB cannot fit in 10 MiB";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ExitCode::usage);
+        // One lane: 2 input slots of 5 rows and one output row, 8 MiB each, and a little scratch.
+        EXPECT_NE(std::string(error.what()).find("run.host_memory = \"89MiB\""), std::string::npos)
+            << error.what();
+    }
+    request.host_memory = 89 * MiB;
+    EXPECT_EQ(make_plan(square(1 << 20, 2), request).lanes, 1);
+}
+
+TEST(Plan, IsWithinItsLimitsForThousandsOfShapes) {
+    std::mt19937_64 random(3);
+    const auto pick = [&](std::int64_t low, std::int64_t high) {
+        return std::uniform_int_distribution<std::int64_t>(low, high)(random);
+    };
+    int made = 0;
+    int refused = 0;
+    for (int trial = 0; trial < 3000; ++trial) {
+        StreamShape shape;
+        shape.frames = pick(1, 3) == 1 ? pick(1, 2000) : 1;
+        shape.rows = pick(1, std::int64_t{1} << pick(1, 20));
+        const std::int64_t columns = pick(1, std::int64_t{1} << pick(1, 20));
+        shape.in_row_bytes = columns * (std::int64_t{1} << pick(0, 3));
+        shape.out_row_bytes = columns * (std::int64_t{1} << pick(0, 3));
+        shape.halo = pick(0, 128);
+        shape.border = pick(0, 1) == 1 ? RowBorder::periodic : RowBorder::inside;
+        PlanRequest request;
+        request.backend = pick(0, 1) == 1 ? Backend::cuda : Backend::cpu;
+        request.ranks = static_cast<int>(pick(1, 9));
+        request.cores = static_cast<int>(pick(1, 64));
+        request.host_memory = pick(1, 1 << 12) * MiB;
+        request.device_memory = pick(1, 1 << 12) * MiB;
+        request.alignment = pick(0, 1) == 1 ? pick(1, 64) : 1;
+        try {
+            const Plan plan = make_plan(ShapeOnly(shape), request);
+            ++made;
+            ASSERT_LE(plan.need.host(), request.host_memory) << trial;
+            if (plan.backend == Backend::cuda) {
+                ASSERT_LE(plan.need.device, request.device_memory) << trial;
+            }
+            ASSERT_GE(plan.decomposition.chunk_rows, 1) << trial;
+            ASSERT_EQ(plan.decomposition.chunk_rows % request.alignment, 0) << trial;
+            ASSERT_GE(plan.lanes, 1) << trial;
+        } catch (const Error& error) {
+            ++refused;
+            ASSERT_EQ(error.code(), ExitCode::usage) << error.what();
+        }
+    }
+    EXPECT_GT(made, 2000);
+    EXPECT_GT(refused, 10);
+}
+
+/// A volume of lines whose computing takes long: `a_line` operations for each of a chunk's and of
+/// its halo on both sides.
+class SlowJob : public ShapeOnly {
+  public:
+    SlowJob(std::int64_t lines, double a_line) : ShapeOnly(shape_of(lines)), a_line_(a_line) {}
+    double operations(const RowBlock& block) const override {
+        return a_line_ * static_cast<double>(block.in_rows * block.frames);
+    }
+
+  private:
+    static StreamShape shape_of(std::int64_t lines) {
+        StreamShape shape{{ElementType::uint8, {lines, 64}}, 1, lines, 64, 64, 10};
+        shape.wanted_rows = 400;
+        shape.enough_rows = 80;
+        shape.rows_between = 40;
+        return shape;
+    }
+
+    double a_line_;
+};
+
+Plan plan_of(const SlowJob& job, int cores, std::optional<std::int64_t> chunk_rows = {}) {
+    PlanRequest request;
+    request.cores = cores;
+    request.host_memory = 8 * GiB;
+    request.chunk_rows = chunk_rows;
+    return make_plan(job, request);
+}
+
+// A core does 1e10 operations a second: 1e9 are 0.1 s.
+TEST(Plan, CutsASlowJobIntoChunksOfSeconds) {
+    const Plan one = plan_of({100000, 1e9 / 4}, 1); // 160 lines and 20 of the halo take 4.5 s
+    EXPECT_EQ(one.decomposition.chunk_rows, 120);
+    EXPECT_DOUBLE_EQ(one.chunk_seconds, 140 * 0.025);
+    const Plan two = plan_of({100000, 1e9 / 4}, 2);
+    EXPECT_EQ(two.decomposition.chunk_rows, 280); // 300 of them, half as long each
+    EXPECT_EQ(plan_of({100000, 1e9 / 4}, 64).decomposition.chunk_rows, 400); // as many as it wants
+}
+
+TEST(Plan, DoesNotCutASlowJobBelowWhatItsHaloIsWorth) {
+    const Plan plan = plan_of({100000, 1e10}, 1);
+    EXPECT_EQ(plan.decomposition.chunk_rows, 80);
+    EXPECT_DOUBLE_EQ(plan.chunk_seconds, 100);
+}
+
+TEST(Plan, GivesEachLaneTwoChunksWhereOneTakesLongEnough) {
+    EXPECT_EQ(plan_of({960, 1e8}, 1).decomposition.chunk_rows, 120); // four lanes
+    EXPECT_EQ(plan_of({960, 1e5}, 1).decomposition.chunk_rows, 400); // 4 ms
+}
+
+TEST(Plan, TakesTheChunkRowsItIsGivenHoweverLongTheyTake) {
+    const Plan plan = plan_of({1000, 1e10}, 1, 500);
+    EXPECT_EQ(plan.decomposition.chunk_rows, 500);
+    EXPECT_DOUBLE_EQ(plan.chunk_seconds, 520);
+}
+
+} // namespace
+} // namespace runner

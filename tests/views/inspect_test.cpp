@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "views/inspect.hpp"
+
+#include "io/hdf5/write_attributes.hpp"
+#include "io/input/own_files.hpp"
+#include "io/inspect/inspect_dataset.hpp"
+#include "tests/io/dataset_file.hpp"
+#include "tests/io/scratch_folder.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace runner {
+namespace {
+
+OwnFiles& own_files() {
+    static OwnFiles files;
+    return files;
+}
+
+TEST(Inspect, TellsADatasetInTextAndJson) {
+    const ScratchFolder folder;
+    const std::string file = folder / "a.h5";
+    write_dataset<std::uint16_t>(file, "/in/x", {4, 6}, std::vector<std::uint16_t>(24),
+                                 {{2, 6}, Compression::deflate, 3, true});
+    write_attributes(file, {{"kind", "convolve"},
+                            {"long", std::string(1000, 'a') + "\n"},
+                            {"ranks", std::int64_t{4}},
+                            {"seconds", 1.5}});
+    const std::string text = inspect_text(own_files(), file, "");
+    for (const char* part :
+         {"1 dataset\n", "    @kind = \"convolve\"\n", "    @ranks = 4\n", "    @seconds = 1.5\n",
+          "aaa\" … (1001 bytes)\n", "/in/x  uint16 [4, 6]  48 B\n",
+          "    chunked in [2, 6], shuffle(2), deflate(3), "}) {
+        EXPECT_NE(text.find(part), std::string::npos) << part << " is not in\n" << text;
+    }
+    const auto json = nlohmann::json::parse(inspect_json(own_files(), file, ""));
+    EXPECT_EQ(json["file"], file);
+    EXPECT_EQ(json["bytes"], std::filesystem::file_size(file));
+    EXPECT_EQ(json["attributes"]["kind"], "convolve");
+    EXPECT_EQ(json["attributes"]["ranks"], 4);
+    EXPECT_EQ(json["attributes"]["seconds"], 1.5);
+    EXPECT_EQ(json["attributes"]["long"], std::string(1000, 'a') + "\n");
+    ASSERT_EQ(json["datasets"].size(), 1);
+    const auto& dataset = json["datasets"][0];
+    EXPECT_EQ(dataset["path"], "/in/x");
+    EXPECT_EQ(dataset["type"], "uint16");
+    EXPECT_EQ(dataset["shape"], (std::vector<int>{4, 6}));
+    EXPECT_EQ(dataset["chunk"], (std::vector<int>{2, 6}));
+    EXPECT_EQ(dataset["filters"], (std::vector<std::string>{"shuffle(2)", "deflate(3)"}));
+    EXPECT_EQ(nlohmann::json::parse(inspect_json(own_files(), file, "in/x")), dataset);
+}
+
+TEST(Inspect, TellsWherePlainElementsLie) {
+    const ScratchFolder folder;
+    const std::string file = folder / "a.h5";
+    write_dataset<double>(file, "x", {1000}, std::vector<double>(1000));
+    const auto offset = inspect_dataset(file, "x").offset.value();
+    EXPECT_NE(inspect_text(own_files(), file, "x")
+                  .find("contiguous, 7.81 KiB stored from byte " + std::to_string(offset) + "\n"),
+              std::string::npos)
+        << inspect_text(own_files(), file, "x");
+    EXPECT_EQ(nlohmann::json::parse(inspect_json(own_files(), file, "x"))["offset"], offset);
+}
+
+TEST(Inspect, SaysWhatIsMissing) {
+    const ScratchFolder folder;
+    const auto error = error_of([&] { (void)inspect_text(own_files(), folder / "none.h5", ""); });
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->code(), ExitCode::input);
+}
+
+} // namespace
+} // namespace runner

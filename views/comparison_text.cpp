@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "views/compare.hpp"
+
+#include "base/printable.hpp"
+#include <cmath>
+#include <sstream>
+
+#include <nlohmann/json.hpp>
+
+namespace runner {
+namespace {
+
+std::string number(double value) {
+    std::ostringstream text;
+    text.precision(9);
+    text << value;
+    return text.str();
+}
+
+std::string dataset_line(const char* name, const std::string& file, const std::string& dataset,
+                         const ArrayInfo& array) {
+    return std::string(name) + "  " + printable(file + ":" + dataset) + "  " + type_text(array) +
+           " " + shape_text(array.shape) + "\n";
+}
+
+std::string extreme_line(const char* name, const Extreme& extreme) {
+    return std::string(name) + number(extreme.value) + " at " + shape_text(extreme.position) +
+           ": " + number(extreme.a) + " and " + number(extreme.b) + "\n";
+}
+
+std::string optional_line(const char* name, std::optional<double> value, const char* unit) {
+    return name + (value ? number(*value) + unit : std::string("none")) + "\n";
+}
+
+std::string decades_text(const std::map<int, std::int64_t>& decades, std::int64_t infinite) {
+    std::string text;
+    for (const auto& [decade, count] : decades) {
+        text += "  1e" + std::to_string(decade) + " to 1e" + std::to_string(decade + 1) + "  " +
+                std::to_string(count) + "\n";
+    }
+    if (infinite > 0) {
+        text += "  infinite  " + std::to_string(infinite) + "\n";
+    }
+    return text;
+}
+
+std::string divided_text(const CompareRequest& request, const DividedDifferences& divided) {
+    return "differences divided by " + printable(request.file_by + ":" + request.dataset_by) +
+           "\n" + decades_text(divided.decades, divided.infinite) + "  mean  " +
+           number(divided.mean) + "\n";
+}
+
+/// JSON has no infinities.
+nlohmann::ordered_json finite(double value) {
+    return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json();
+}
+
+nlohmann::ordered_json optional_json(std::optional<double> value) {
+    return value ? finite(*value) : nlohmann::ordered_json();
+}
+
+nlohmann::ordered_json dataset_json(const std::string& file, const std::string& dataset,
+                                    const ArrayInfo& array) {
+    return {
+        {"file", file}, {"dataset", dataset}, {"type", type_text(array)}, {"shape", array.shape}};
+}
+
+nlohmann::ordered_json extreme_json(const Extreme& extreme) {
+    nlohmann::ordered_json json;
+    json["value"] = finite(extreme.value);
+    if (!extreme.position.empty()) {
+        json["position"] = extreme.position;
+        json["a"] = finite(extreme.a);
+        json["b"] = finite(extreme.b);
+    }
+    return json;
+}
+
+nlohmann::ordered_json decades_json(const std::map<int, std::int64_t>& decades) {
+    nlohmann::ordered_json json = nlohmann::ordered_json::array();
+    for (const auto& [decade, count] : decades) {
+        json.push_back({{"from", "1e" + std::to_string(decade)}, {"count", count}});
+    }
+    return json;
+}
+
+} // namespace
+
+std::string comparison_text(const Comparison& comparison) {
+    const CompareRequest& request = comparison.request;
+    std::string text = dataset_line("A", request.file_a, request.dataset_a, comparison.a) +
+                       dataset_line("B", request.file_b, request.dataset_b, comparison.b);
+    if (comparison.different == 0) {
+        return text + "equal: all " + std::to_string(comparison.elements) + " elements\n";
+    }
+    text += "different: " + std::to_string(comparison.different) + " of " +
+            std::to_string(comparison.elements) + " elements\n";
+    if (comparison.as_bytes) {
+        return text + "first difference at " + shape_text(comparison.first.position) +
+               ", byte by byte\n";
+    }
+    text += extreme_line("first difference  ", comparison.first);
+    text += extreme_line("largest absolute difference  ", comparison.absolute);
+    text += extreme_line("largest relative difference  ", comparison.relative);
+    text += "RMSE  " + number(comparison.rmse) + "\n";
+    text += optional_line("PSNR  ", comparison.psnr, " dB");
+    text += optional_line("SSIM  ", comparison.ssim, "");
+    text += "range taken for PSNR and SSIM  " + number(comparison.peak) + "\n";
+    text += "differences by size\n" + decades_text(comparison.decades, comparison.infinite);
+    if (comparison.divided) {
+        text += divided_text(request, *comparison.divided);
+    }
+    return text + (comparison.differs() ? "beyond" : "within") + " the tolerance " +
+           number(request.tolerance) + "\n";
+}
+
+std::string comparison_json(const Comparison& comparison) {
+    const CompareRequest& request = comparison.request;
+    nlohmann::ordered_json json;
+    json["a"] = dataset_json(request.file_a, request.dataset_a, comparison.a);
+    json["b"] = dataset_json(request.file_b, request.dataset_b, comparison.b);
+    json["tolerance"] = finite(request.tolerance);
+    json["differs"] = comparison.differs();
+    json["elements"] = comparison.elements;
+    json["different"] = comparison.different;
+    json["infinite"] = comparison.infinite;
+    json["first"] = extreme_json(comparison.first);
+    json["largest_absolute"] = extreme_json(comparison.absolute);
+    json["largest_relative"] = extreme_json(comparison.relative);
+    json["rmse"] = finite(comparison.rmse);
+    json["peak"] = finite(comparison.peak);
+    json["psnr"] = optional_json(comparison.psnr);
+    json["ssim"] = optional_json(comparison.ssim);
+    json["decades"] = decades_json(comparison.decades);
+    if (comparison.divided) {
+        json["divided"] = {{"by", {{"file", request.file_by}, {"dataset", request.dataset_by}}},
+                           {"mean", comparison.divided->mean},
+                           {"infinite", comparison.divided->infinite},
+                           {"decades", decades_json(comparison.divided->decades)}};
+    }
+    return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+} // namespace runner

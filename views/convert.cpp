@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "views/convert.hpp"
+
+#include "base/error.hpp"
+#include "io/formats/rows_format.hpp"
+#include "io/formats/sand_file.hpp"
+#include "io/input/file_access.hpp"
+#include "io/output/own_parts.hpp"
+#include "io/output/publish_output.hpp"
+#include "io/rows/raw_rows.hpp"
+#include "views/frame_source.hpp"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <sstream>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace runner {
+namespace {
+
+constexpr std::array<std::string_view, 2> hdf5_endings = {".h5", ".hdf5"};
+constexpr std::string_view picture_ending = ".png";
+
+/// Endings of formats that others read, so that a name of theirs is no HDF5 file of an odd name.
+constexpr std::array<std::string_view, 9> unread_endings = {".npz", ".jpg", ".jpeg", ".gif", ".bmp",
+                                                            ".mrc", ".img", ".hdr",  ".zarr"};
+
+/// Endings of files that do not say what they hold.
+constexpr std::array<std::string_view, 3> raw_endings = {".raw", ".bin", ".dat"};
+
+template <class Endings> bool ends_in(const std::string& name, const Endings& endings) {
+    return std::any_of(endings.begin(), endings.end(),
+                       [&](std::string_view ending) { return name.ends_with(ending); });
+}
+
+/// "a, b and c".
+std::string listed(const std::vector<std::string>& names) {
+    std::string text;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        text += i == 0 ? "" : (i + 1 < names.size() ? ", " : " and ");
+        text += names[i];
+    }
+    return text;
+}
+
+void add_endings(const RowsFormat& format, std::vector<std::string>& names) {
+    std::istringstream endings{std::string(format.endings)};
+    for (std::string ending; endings >> ending;) {
+        names.push_back(ending);
+    }
+}
+
+std::string input_endings() {
+    std::vector<std::string> names;
+    for (const RowsFormat& format : rows_formats()) {
+        add_endings(format, names);
+    }
+    names.emplace_back("HDF5 files");
+    return listed(names);
+}
+
+/// Whether convert_to_rows() makes such files.
+bool is_of_rows(const std::string& output) {
+    const RowsFormat* format = rows_format_of(output);
+    return is_hdf5_name(output) ||
+           (format != nullptr && (format->make != nullptr || is_sand_name(output)));
+}
+
+/// Of one axis each element is a row.
+ImageShape column_of(const ArrayInfo& array) { return {1, array.shape.front(), 1, 1}; }
+
+FrameSource open_source(FileAccess& files, const ConvertRequest& request) {
+    FrameSource source;
+    const bool alone = request.raw || rows_format_of(request.input) != nullptr;
+    source.where = alone ? request.input : request.input + ":" + request.dataset;
+    source.reader = request.raw
+                        ? open_raw_rows(request.input, *request.raw, request.threads)
+                        : open_rows_of(files, request.input, request.dataset, request.threads);
+    if (request.type) {
+        source.reader =
+            with_type(std::move(source.reader), *request.type, request.beyond, source.where);
+    }
+    const DatasetInfo& info = source.reader->info();
+    if (!is_number(info.array.type) && !request.output.ends_with(".h5") &&
+        !request.output.ends_with(".hdf5")) {
+        throw Error(ExitCode::input, {"cannot convert the elements", source.where,
+                                      "they are " + type_text(info.array) + ", not real numbers",
+                                      "HDF5 files hold them: name an output that ends in .h5"});
+    }
+    const bool cells = request.palette == Palette::sand || is_sand_name(request.output);
+    if (cells) {
+        source.content = Content::sand;
+    } else if (!request.raw) {
+        source.content = content_of(files, request.input, info);
+    }
+    const bool as_it_is = !request.frames && !cells && is_of_rows(request.output);
+    source.image = as_it_is && info.array.shape.size() == 1
+                       ? column_of(info.array)
+                       : image_shape(info, source.content, source.where);
+    const std::int64_t frames = source.image.frames;
+    source.frames = choose_frames(request.frames.value_or(FrameChoice{}), frames, source.where);
+    if (!request.raw || request.first_generation) {
+        source.numbers =
+            frame_numbers(files, request.input, request.dataset, frames, request.first_generation);
+    }
+    return source;
+}
+
+void check_apart(const std::string& input, const std::string& written) {
+    std::error_code ignored;
+    if (std::filesystem::equivalent(input, written, ignored)) {
+        throw Error(ExitCode::usage, {"cannot write over the input", input,
+                                      "the output has that name until it is complete",
+                                      "Give one of them another name"});
+    }
+}
+
+} // namespace
+
+std::string output_endings() {
+    std::vector<std::string> names(hdf5_endings.begin(), hdf5_endings.end());
+    for (const RowsFormat& format : rows_formats()) {
+        if (format.make != nullptr || format.endings == ".sand") {
+            add_endings(format, names);
+        }
+    }
+    names.emplace_back(picture_ending);
+    return listed(names);
+}
+
+bool is_hdf5_name(const std::string& output) { return ends_in(output, hdf5_endings); }
+
+void check_formats(const std::string& input, const std::string& output, InputNames names) {
+    const std::string known =
+        "Known are " + input_endings() + " to read, and " + output_endings() + " to make";
+    const bool said = names == InputNames::say_format;
+    if (said && ends_in(input, raw_endings)) {
+        throw Error(ExitCode::usage,
+                    {"cannot convert the input", input, "it does not say what it holds",
+                     "Say it: --shape Z,Y,X --dtype TYPE, --offset BYTES, --big-endian"});
+    }
+    if (said && ends_in(input, unread_endings)) {
+        throw Error(ExitCode::usage, {"cannot convert the input", input,
+                                      "files of that ending cannot be read", known});
+    }
+    if (!is_of_rows(output) && !output.ends_with(picture_ending)) {
+        throw Error(ExitCode::usage, {"cannot convert to the output", output,
+                                      "its ending names no format that can be made", known});
+    }
+}
+
+void check_absent(const std::string& output, Overwrite overwrite) {
+    std::error_code ignored;
+    if (overwrite == Overwrite::no && std::filesystem::exists(output, ignored)) {
+        throw Error(ExitCode::output, {"the output is already there", output, "it would be lost",
+                                       "Add --overwrite, or name another"});
+    }
+}
+
+void make_file(const std::string& output, Overwrite overwrite, RowWriter::Sync sync,
+               const std::function<void(const std::string& partial)>& write) {
+    check_absent(output, overwrite);
+    PartialOutput made(output);
+    write(made.partial());
+    made.publish(overwrite, sync);
+}
+
+std::string convert(FileAccess& files, const ConvertRequest& request) {
+    check_formats(request.input, request.output,
+                  request.raw ? InputNames::are_raw : InputNames::say_format);
+    check_apart(request.input, partial_name(request.output));
+    FrameSource source = open_source(files, request);
+    if (is_of_rows(request.output)) {
+        return convert_to_rows(source, request);
+    }
+    return convert_to_pictures(source, request);
+}
+
+} // namespace runner

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/formats/rows_format.hpp"
+#include "io/formats/sand_file.hpp"
+#include "io/hdf5/write_attributes.hpp"
+#include "io/input/generations.hpp"
+#include "io/output/default_plot.hpp"
+#include "io/output/open_output_rows.hpp"
+#include "io/output/output_size.hpp"
+#include "io/rows/row_geometry.hpp"
+#include "views/frame_source.hpp"
+#include "views/made_text.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace runner {
+namespace {
+
+/// What will be stored: the array as it is, or the chosen frames.
+OutputDataset output_of(const FrameSource& source, const ConvertRequest& request,
+                        const std::string& partial) {
+    const ArrayInfo& array = source.reader->info().array;
+    const bool is_sand = source.content == Content::sand;
+    OutputDataset output{partial, request.output_dataset, array, {}};
+    if (request.frames || is_sand) {
+        output.array.shape = {source.image.height, source.image.width};
+        if (is_sand || request.frames->count == FrameChoice::Count::several) {
+            output.array.shape.insert(output.array.shape.begin(), source.frames.count);
+        }
+        if (source.image.channels > 1) {
+            output.array.shape.push_back(source.image.channels);
+        }
+    }
+    if (is_sand_name(request.output)) {
+        output.layout.format = FileFormat::sand;
+    }
+    return output;
+}
+
+/// Copies rows from one frame's first, or from a run of frames that follow one another there as
+/// well as here.
+class RowCopy {
+  public:
+    RowCopy(FrameSource& source, const OutputDataset& output, int threads)
+        : source_(source), output_(output), writer_(make_rows(output, threads)),
+          alignment_(row_alignment(output.array, output.layout)),
+          step_(std::clamp(convert_buffer_bytes / row_bytes(output.array), alignment_,
+                           row_count(output.array))),
+          buffer_(static_cast<std::size_t>(step_ * row_bytes(output.array))) {}
+
+    void copy_all() {
+        const FrameRange& frames = source_.frames;
+        const bool whole = output_.array == source_.reader->info().array;
+        if (whole && alignment_ == 1 &&
+            source_.reader->info().order == DatasetInfo::Order::first_fastest) {
+            copy_boxes();
+        } else {
+            const std::int64_t height = source_.frame_rows();
+            const std::int64_t together = frames.step == 1 ? frames.count : 1;
+            for (std::int64_t frame = 0; frame < frames.count; frame += together) {
+                copy(frames[frame] * height, frame * height, together * height);
+            }
+        }
+        writer_->finish(RowWriter::Sync::no);
+    }
+
+  private:
+    void copy(std::int64_t from, std::int64_t to, std::int64_t rows) {
+        for (std::int64_t row = 0; row < rows;) {
+            const std::int64_t count =
+                rows_to_border(output_.array, alignment_, to + row, std::min(step_, rows - row));
+            source_.reader->read(from + row, count, buffer_.data());
+            if (output_.layout.format == FileFormat::sand) {
+                const std::int64_t width = source_.image.width;
+                check_cells(buffer_.data(), count * width,
+                            {width, source_.image.height, (from + row) * width}, source_.where);
+            }
+            writer_->write(to + row, count, buffer_.data());
+            row += count;
+        }
+    }
+
+    /// Of an array whose first axis runs fastest: rows of several numbers along that axis at once,
+    /// for long runs to read, and of each number several, for long runs to write.
+    void copy_boxes() {
+        constexpr std::int64_t read_bytes = 4096;
+        const std::int64_t numbers = output_.array.shape.front();
+        const std::int64_t inner = row_count(output_.array) / numbers;
+        const std::int64_t long_run =
+            std::min(step_, std::max(step_ / inner, read_bytes / size_of(output_.array.type)));
+        const std::int64_t most_numbers = std::clamp<std::int64_t>(long_run, 1, numbers);
+        const std::int64_t most_rows = std::clamp<std::int64_t>(step_ / most_numbers, 1, inner);
+        for (std::int64_t first = 0; first < numbers; first += most_numbers) {
+            const std::int64_t count = std::min(most_numbers, numbers - first);
+            for (std::int64_t row = 0; row < inner; row += most_rows) {
+                const std::int64_t rows = std::min(most_rows, inner - row);
+                source_.reader->read_runs(
+                    {first * inner + row, rows, count, inner, 0, row_elements(output_.array)},
+                    buffer_.data());
+                for (std::int64_t i = 0; i < count; ++i) {
+                    writer_->write((first + i) * inner + row, rows,
+                                   buffer_.data() + i * rows * row_bytes(output_.array));
+                }
+            }
+        }
+    }
+
+    FrameSource& source_;
+    const OutputDataset& output_;
+    std::unique_ptr<RowWriter> writer_;
+    std::int64_t alignment_;
+    std::int64_t step_;
+    std::vector<std::byte> buffer_;
+};
+
+void add_generations(const FrameSource& source, const OutputDataset& output) {
+    std::vector<std::uint64_t> generations;
+    generations.reserve(static_cast<std::size_t>(source.frames.count));
+    for (std::int64_t i = 0; i < source.frames.count; ++i) {
+        generations.push_back(source.numbers.of(source.frames[i]));
+    }
+    write_generations(output.file, output.dataset, generations);
+}
+
+} // namespace
+
+std::string convert_to_rows(FrameSource& source, const ConvertRequest& request) {
+    ArrayInfo made;
+    make_file(request.output, request.overwrite, RowWriter::Sync::yes,
+              [&](const std::string& partial) {
+                  const OutputDataset output = output_of(source, request, partial);
+                  made = output.array;
+                  RowCopy(source, output, request.threads).copy_all();
+                  if (rows_format_of(output.file) != nullptr) {
+                      return; // it has no place for what follows
+                  }
+                  if (source.numbers.generations) {
+                      add_generations(source, output);
+                  }
+                  if (source.content == Content::sand) {
+                      write_attributes(output.file, {{"kind", "sand"}});
+                  }
+                  write_default_plot(output.file, output.dataset, source.image.channels);
+              });
+    return made_text(request.output, request.output_dataset, made);
+}
+
+} // namespace runner

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "views/convert.hpp"
+#include "views/pictures/image_shape.hpp"
+
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace runner {
+
+/// What convert() reads, opened.
+struct FrameSource {
+    std::unique_ptr<RowReader> reader;
+    std::string where;
+    Content content = Content::any;
+    ImageShape image;  ///< of an array of one axis: a single column
+    FrameRange frames; ///< those to convert
+    FrameNumbers numbers;
+
+    /// Rows of the reader that a frame is.
+    std::int64_t frame_rows() const { return image.height * image.rows_per_line(); }
+};
+
+/// At most so many bytes of elements pass through memory at once, or what is least to write.
+inline constexpr std::int64_t convert_buffer_bytes = 64 << 20;
+
+/// @throws Error (output) for a file that exists and is not to be overwritten.
+void check_absent(const std::string& output, Overwrite overwrite);
+
+/// Has `write` make `output` under its partial name and gives it its own. @throws Error (output)
+/// as check_absent(); what `write` throws, with nothing left.
+void make_file(const std::string& output, Overwrite overwrite, RowWriter::Sync sync,
+               const std::function<void(const std::string& partial)>& write);
+
+/// To formats of rows, and to pictures; in a file each. Return what convert() does.
+std::string convert_to_rows(FrameSource& source, const ConvertRequest& request);
+std::string convert_to_pictures(FrameSource& source, const ConvertRequest& request);
+
+} // namespace runner

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "views/only_dataset.hpp"
+
+#include "base/counted.hpp"
+#include "base/error.hpp"
+#include "base/printable.hpp"
+#include "io/formats/sand_file.hpp"
+#include "io/input/generations.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace runner {
+namespace {
+
+std::vector<std::string> candidates(const FileContent& content) {
+    std::vector<std::string> names;
+    for (const DatasetContent& dataset : content.datasets) {
+        if (!dataset.path.starts_with("/runner/") &&
+            dataset.path != generations_name(dataset.path)) {
+            names.push_back(dataset.path);
+        }
+    }
+    if (names.empty()) {
+        for (const LinkContent& link : content.links) {
+            if (link.is_dataset) {
+                names.push_back(link.path);
+            }
+        }
+    }
+    return names;
+}
+
+std::string listed(const std::vector<std::string>& names) {
+    constexpr std::size_t most = 20;
+    std::string text;
+    for (std::size_t i = 0; i < std::min(names.size(), most); ++i) {
+        text += (i == 0 ? "" : ", ") + printable(names[i]);
+    }
+    return names.size() <= most ? text
+                                : text + ", and " + std::to_string(names.size() - most) + " more";
+}
+
+} // namespace
+
+std::string only_dataset(const FileContent& content) {
+    const std::vector<std::string> names = candidates(content);
+    if (names.size() == 1) {
+        return names.front();
+    }
+    if (std::find(names.begin(), names.end(), sand_dataset) != names.end()) {
+        return sand_dataset;
+    }
+    if (names.empty()) {
+        const std::string links = content.links.empty()
+                                      ? ""
+                                      : ", and none of its " +
+                                            counted(std::ssize(content.links), "link") +
+                                            " leads to one";
+        throw Error(ExitCode::input,
+                    {"the file has no dataset to open", content.file, "it holds none" + links,
+                     "See runner inspect " + content.file});
+    }
+    throw Error(ExitCode::input, {"the file has several datasets", content.file,
+                                  "it holds " + listed(names) + ", and none is named",
+                                  "Name one: " + content.file + ":" + names.front()});
+}
+
+} // namespace runner

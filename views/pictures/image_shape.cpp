@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "views/pictures/image_shape.hpp"
+
+#include "base/error.hpp"
+
+#include <algorithm>
+#include <variant>
+
+namespace runner {
+
+namespace {
+
+int channels_of(const DatasetInfo& info, Content content) {
+    const std::vector<std::int64_t>& shape = info.array.shape;
+    if (content == Content::sand || shape.size() < 3) {
+        return 1;
+    }
+    const bool like_colour = info.array.type == ElementType::uint8 && shape.back() == 3;
+    return info.channels.value_or(like_colour ? 3 : 1);
+}
+
+} // namespace
+
+ImageShape image_shape(const DatasetInfo& info, Content content, const std::string& where) {
+    std::vector<std::int64_t> shape = info.array.shape;
+    ImageShape image;
+    image.channels = channels_of(info, content);
+    if (image.channels > 1) {
+        shape.pop_back();
+    }
+    if (shape.size() < 2) {
+        throw Error(ExitCode::input, {"cannot make a picture of the dataset", where,
+                                      "its shape " + shape_text(shape) + " has one axis only",
+                                      "Name a dataset of two axes or more"});
+    }
+    image.width = shape.back();
+    shape.pop_back();
+    image.height = shape.back();
+    shape.pop_back();
+    image.frames = checked_product(shape);
+    return image;
+}
+
+Content content_of(FileAccess& files, const std::string& file, const DatasetInfo& info) {
+    if (info.array.type != ElementType::uint8) {
+        return Content::any;
+    }
+    if (info.storage == sand_storage) {
+        return Content::sand;
+    }
+    const AttributeList attributes = files.root_attributes(file);
+    const bool said = std::any_of(attributes.begin(), attributes.end(), [](const auto& attribute) {
+        const auto* value = std::get_if<std::string>(&attribute.second);
+        return attribute.first == "kind" && value != nullptr && *value == "sand";
+    });
+    return said ? Content::sand : Content::any;
+}
+
+} // namespace runner

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "base/array_info.hpp"
+#include "io/input/file_access.hpp"
+#include "io/rows/rows.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace runner {
+
+/// How a dataset is images.
+struct ImageShape {
+    std::int64_t frames = 1; ///< of the flattened leading axes
+    std::int64_t height = 1;
+    std::int64_t width = 1;
+    int channels = 1; ///< 1, or 3 or 4 for colour
+
+    /// The reader's rows that one line of the image is: a colour pixel is a row of its own there.
+    std::int64_t rows_per_line() const { return channels == 1 ? 1 : width; }
+    std::int64_t line_elements() const { return width * channels; }
+};
+
+/// The last two axes are rows × columns; in colour they are the two before. A dataset is in colour
+/// where its file says so (DatasetInfo::channels); where the file says nothing, if it has three
+/// axes or more of uint8 of which the last has the extent 3. Cells of sand never are. `where` names
+/// the dataset. @throws Error (input) for one axis only.
+enum class Content { any, sand };
+ImageShape image_shape(const DatasetInfo& info, Content content, const std::string& where);
+
+/// Whether a dataset holds cells of sand: bytes of a .sand file, or of a file whose root has the
+/// attribute kind = "sand". @throws Error (input).
+Content content_of(FileAccess& files, const std::string& file, const DatasetInfo& info);
+
+} // namespace runner
