@@ -54,7 +54,7 @@ std::string input_lines(const PreparedJob& prepared) {
     const File file(input.file, File::Mode::read);
     struct stat status {};
     if (::stat(input.file.c_str(), &status) != 0) {
-        throw Error(ExitCode::input, {"cannot look at the input", input.file, errno_text(errno),
+        throw Error(ExitCode::input, {"cannot inspect the input", input.file, errno_text(errno),
                                       errno_remedy(errno)});
     }
     std::error_code ignored;
