@@ -78,7 +78,7 @@ std::string manual_page() {
     return text +
            ".SH FILES\nWhile it is written an output is called \\fIOUT\\fR.partial; beside it "
            "\\fIOUT\\fR.journal tells what is finished, and \\fIOUT\\fR.lock keeps other runs "
-           "away.\nA file called STOP beside the output stops the job, to go on later.\n"
+           "away.\nA file called STOP beside the output stops the job, to be resumed later.\n"
            ".SH SEE ALSO\n\\fBmpirun\\fR(1), \\fBsrun\\fR(1), \\fBh5dump\\fR(1)\n";
 }
 

@@ -31,7 +31,7 @@ RankLimits planned_limits(const PlanCommand& command, const JobFile& file, Backe
     if (backend == Backend::cuda && !command.device_memory && !sized) {
         throw Error(ExitCode::usage,
                     {"cannot plan for a GPU of unknown size", file.path,
-                     "planning looks at no GPU and nothing says how much memory it has",
+                     "planning probes no GPU and nothing says how much memory it has",
                      "Add --device-memory, such as --device-memory 80GiB"});
     }
     RankLimits limits;

@@ -28,8 +28,9 @@ Command parse_run(const Verb& verb, std::span<const std::string> arguments) {
     parser.add_flag("--quiet", command.quiet, "no progress, only warnings and errors");
     parser.add_repeatable("--report", command.reports, "FILE",
                           "write what was done, to FILE.json or as a page, FILE.html; repeatable");
-    parser.add_option("--max-time", max_time, "DURATION",
-                      "stop in time to be done by then, to go on later: 90s, 30min, 2h, 1:30:00");
+    parser.add_option(
+        "--max-time", max_time, "DURATION",
+        "stop in time to be done by then, to be resumed later: 90s, 30min, 2h, 1:30:00");
     parser.add_option("--trace", trace, "FILE.json",
                       "write when each chunk was where, for ui.perfetto.dev");
     if (auto help = parser.parse(arguments)) {
@@ -58,10 +59,11 @@ Command parse_batch(const Verb& verb, std::span<const std::string> arguments) {
     std::string max_time;
     parser.add_job(command.run.job, command.run.settings);
     parser.add_backend();
-    parser.add_flag("--dry-run", command.dry_run, "only look at all datasets and print the plan");
+    parser.add_flag("--dry-run", command.dry_run, "only inspect all datasets and print the plan");
     parser.add_flag("--quiet", command.run.quiet, "no progress, only warnings and errors");
-    parser.add_option("--max-time", max_time, "DURATION",
-                      "stop in time to be done by then, to go on later: 90s, 30min, 2h, 1:30:00");
+    parser.add_option(
+        "--max-time", max_time, "DURATION",
+        "stop in time to be done by then, to be resumed later: 90s, 30min, 2h, 1:30:00");
     if (auto help = parser.parse(arguments)) {
         return *help;
     }
@@ -338,7 +340,7 @@ std::span<const ExitMeaning> exit_meanings() {
         ExitMeaning{ExitCode::gpu, "GPU"},
         ExitMeaning{ExitCode::launch, "launch, MPI, host memory, or a stall"},
         ExitMeaning{ExitCode::differs, "a comparison or a verification differs"},
-        ExitMeaning{ExitCode::stopped, "stopped: the same command goes on"},
+        ExitMeaning{ExitCode::stopped, "stopped: the same command resumes the job"},
     };
     return all;
 }

@@ -57,9 +57,12 @@ class KindParameters {
     /// @throws Error (usage or input) when parameters and input do not fit.
     virtual Job make(const JobInput& input, std::optional<ElementType> output_type) const = 0;
 
-    /// The parameters in full, every default filled in, as lines of TOML without the table's head:
-    /// for `explain` and the job's identity.
+    /// The parameters as lines of TOML without the table's head, with every default filled in: for
+    /// `explain`. A default that depends on the input is a comment.
     virtual std::string canonical() const = 0;
+
+    /// The same for this input, with all values in effect and no comments: for the job's identity.
+    virtual std::string canonical_for(const ArrayInfo& /*input*/) const { return canonical(); }
 };
 
 /// A kind of job: what the job file's `kind` may name, and how its table is read.

@@ -91,7 +91,7 @@ class StreamJob {
         return nullptr;
     }
 
-    /// Looks at rows of the input, counted through all frames (a periodic border's are extended),
+    /// Checks rows of the input, counted through all frames (a periodic border's are extended),
     /// on the host before they are used.
     /// @throws Error (input) for values that the job does not take.
     virtual void check_rows(std::int64_t /*first*/, std::int64_t /*rows*/,

@@ -66,7 +66,7 @@ class Diagnostics {
 
 /// Reads one table key by key: checks type and range, remembers which keys were asked for, and at
 /// the end reports the others. Every getter reports a wrong value to the diagnostics (with the
-/// key's dotted name and the place) and returns nothing, so a caller goes on and finds the next
+/// key's dotted name and the place) and returns nothing, so a caller continues and finds the next
 /// error.
 class TableReader {
   public:

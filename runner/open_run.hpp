@@ -22,7 +22,7 @@
 
 namespace runner {
 
-/// The middle of a run on one rank: what is open while the engine runs. `progress` may be looked at
+/// The middle of a run on one rank: what is open while the engine runs. `progress` may be read
 /// from another thread at any time, `commits` while progress.under_way.
 struct OpenRun {
     std::unique_ptr<RowReader> reader;

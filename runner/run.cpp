@@ -166,7 +166,7 @@ Beginning begin_output(const PreparedJob& prepared, const Ranks& ranks) {
 
 std::string stopped_line(const PreparedJob& prepared, const Stopped& stopped) {
     return "stopped by " + printable(stopped.reason) + ": " + stopped.done +
-           printable(prepared.file.output.file) + " are done; the same command goes on\n";
+           printable(prepared.file.output.file) + " are done; the same command resumes the job\n";
 }
 
 PreparedJob prepare(const RunCommand& command, const Ranks& ranks, Prober& prober) {

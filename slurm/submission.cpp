@@ -128,7 +128,7 @@ std::string requeue_text(const Submission& submission, const SiteFile& site) {
         unless_stopped += " &&\n  [ ! -e " + shell_word(file) + " ]";
     }
     return "\n"
-           "# 75: it stopped in time. The same job again goes on where it was.\n"
+           "# 75: it stopped in time, and resumes when it runs again.\n"
            "if [ \"$status\" -eq 75 ] && [ \"${SLURM_RESTART_COUNT:-0}\" -lt " +
            std::to_string(site.limits.requeues) + " ]" + unless_stopped +
            "; then\n"

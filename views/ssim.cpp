@@ -48,7 +48,7 @@ double similarity(const Sums& sums, double peak) {
            ((mean_a * mean_a + mean_b * mean_b + c1) * (variance_a + variance_b + c2));
 }
 
-/// All windows whose upper row begins at `a` and `b`. Sums are made anew for each window: a running
+/// All windows whose upper row begins at `a` and `b`. Sums are restarted for each window: a running
 /// sum would carry a NaN, and rounding errors, along the row.
 Total row_of_windows(const double* a, const double* b, std::int64_t columns, double peak) {
     std::vector<Sums> down(static_cast<std::size_t>(columns));

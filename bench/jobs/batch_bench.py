@@ -117,7 +117,7 @@ class Bench:
         line("batch, wall time a dataset", spread(walls, "ms", 1000 / count))
         over = [ranks * (a - b) / count for a, b in zip(walls, wholes)]
         line(f"overhead a dataset, time of a rank (bar: {BARS['small']})", spread(over, "ms", 1000))
-        line("of it looking at the inputs (--dry-run, one rank), wall",
+        line("of it inspecting the inputs (--dry-run, one rank), wall",
              spread(plans, "ms", 1000 / count))
         line("the same batch again, all done", spread(again, "s"))
 

@@ -1,7 +1,7 @@
 """What safety costs: resume_bench.py RUNNER BEFORE JOB FOLDER [--repeats N] [--set KEY=VALUE].
 
 RUNNER beside BEFORE, a build from before there were journal and checksums (commit 73942bf), in
-turns, syncing and not. Then a run stopped or killed on its way and gone on with: its time beside the
+turns, syncing and not. Then a run stopped or killed on its way and resumed: its time beside the
 whole run's and the share of the rows that were left. Prints medians, spread and ratios.
 """
 import argparse
@@ -53,7 +53,7 @@ def going_on(arguments, job, target):
     """Stops at half of the whole run's time, with USR1 and with KILL."""
     clear(target)
     whole, _ = wall([arguments.runner, *job])
-    print(f"a run stopped on its way and gone on with; the whole run took {whole:.3f} s")
+    print(f"a run stopped on its way and resumed; the whole run took {whole:.3f} s")
     for signal in ["USR1", "KILL"]:
         for _ in range(arguments.repeats):
             clear(target)

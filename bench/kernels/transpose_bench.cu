@@ -125,7 +125,7 @@ class Bench {
   private:
     static constexpr std::int64_t most_bytes = 1400000000;
 
-    /// In a sample; one where a profiler looks at each.
+    /// In a sample; one where a profiler records each.
     int calls() const { return options_.samples == 1 ? 1 : 3; }
 
     void run_group(const std::string& group) {

@@ -124,7 +124,7 @@ void File::fail(const std::string& what, const std::string& where, int number) c
 std::int64_t File::size() const {
     struct stat status {};
     if (::fstat(descriptor_, &status) != 0) {
-        fail("cannot look at the file", path_, errno);
+        fail("cannot inspect the file", path_, errno);
     }
     return status.st_size;
 }

@@ -110,9 +110,9 @@ void restore_sand(const OutputDataset& output) {
     File file(output.file, File::Mode::update);
     if (file.size() < shape.file_bytes()) {
         throw Error(ExitCode::output,
-                    {"cannot go on with the output's parts", output.file,
+                    {"cannot resume from the partial output", output.file,
                      "it has " + size_text(file.size()) + " of " + size_text(shape.file_bytes()),
-                     "Set run.resume = \"never\" to start the job anew"});
+                     "Set run.resume = \"never\" to restart the job"});
     }
     file.resize(shape.file_bytes());
     file.write(0, sand_header_bytes, sand_header(shape).data());

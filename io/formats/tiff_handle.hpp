@@ -38,7 +38,7 @@ class TiffHandle {
     }
 
     /// To be called after elements were unpacked. libtiff only warns where it drops or makes up
-    /// elements ("Discarding 3 bytes", "Corrupt JPEG data"), and goes on.
+    /// elements ("Discarding 3 bytes", "Corrupt JPEG data"), and continues.
     /// @throws Error (input) at `where` if it has warned since clear().
     void refuse_guesses(const std::string& where) const;
 

@@ -190,7 +190,7 @@ class TiffReader final : public RowReader {
         }
     }
 
-    /// Line by line: libtiff goes on in a strip where it was.
+    /// Line by line: libtiff continues in a strip where it was.
     void decode_strips(std::int64_t line, std::int64_t lines, std::byte* to) {
         for (std::int64_t i = 0; i < lines; ++i) {
             const std::string place = where_line(line + i);

@@ -8,7 +8,7 @@
 
 namespace runner {
 
-/// What `step` returns. The output is looked at and read by what reads inputs: where that fails the
+/// What `step` returns. The output is inspected and read by what reads inputs: where that fails the
 /// Error is one of output here.
 template <class Step> auto of_output(Step step) {
     try {

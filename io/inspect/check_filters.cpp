@@ -29,8 +29,8 @@ bool is_reckoned(const Filter& filter) {
 }
 
 /// The filters as HDF5 sets them up when it makes such a dataset, in a file in memory.
-std::vector<Filter> filters_anew(const DatasetHandle& dataset, const PropertyHandle& creation,
-                                 const std::string& where) {
+std::vector<Filter> recreated_filters(const DatasetHandle& dataset, const PropertyHandle& creation,
+                                      const std::string& where) {
     constexpr std::size_t step = 65536;
     const PropertyHandle access(hdf5_must(H5Pcreate(H5P_FILE_ACCESS), "H5Pcreate"));
     hdf5_must(H5Pset_fapl_core(access.get(), step, false), "H5Pset_fapl_core");
@@ -62,9 +62,9 @@ void check_filter_parameters(const DatasetHandle& dataset, const PropertyHandle&
         !std::all_of(filters.begin(), filters.end(), is_of_hdf5)) {
         return;
     }
-    const std::vector<Filter> anew = filters_anew(dataset, creation, where);
+    const std::vector<Filter> recreated = recreated_filters(dataset, creation, where);
     for (std::size_t i = 0; i < filters.size(); ++i) {
-        if (i >= anew.size() || filters[i].parameters != anew[i].parameters) {
+        if (i >= recreated.size() || filters[i].parameters != recreated[i].parameters) {
             refuse(filters[i], where);
         }
     }

@@ -88,7 +88,7 @@ class LinkWalk {
         return link.type == H5L_TYPE_SOFT ? value.substr(0, value.find('\0')) : value;
     }
 
-    /// Goes on in the file that an external link names, by HDF5's packed text of the two names.
+    /// Continues in the file that an external link names, by HDF5's packed text of the two names.
     void walk_outside(const std::string& packed, const std::string& file,
                       const std::deque<std::string>& rest) {
         unsigned flags = 0;

@@ -56,7 +56,7 @@ class ChunkSource {
                 ExitCode::output,
                 {"cannot put the compressed chunks together", "chunk " + std::to_string(chunk),
                  parts_.has(part) ? "its bytes have changed on the disk" : "no rank wrote it",
-                 "Set run.resume = \"never\" to start the job anew"});
+                 "Set run.resume = \"never\" to restart the job"});
         }
     }
 

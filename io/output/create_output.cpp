@@ -182,9 +182,9 @@ void copy_bytes(const File& from, const File& to, std::int64_t begin, std::int64
 void copy_structure(const File& fresh, const File& used, const std::vector<Extent>& elements) {
     if (used.size() < fresh.size()) {
         throw Error(ExitCode::output,
-                    {"cannot go on with the output's parts", used.path(),
+                    {"cannot resume from the partial output", used.path(),
                      "it has " + size_text(used.size()) + " of " + size_text(fresh.size()),
-                     "Set run.resume = \"never\" to start the job anew"});
+                     "Set run.resume = \"never\" to restart the job"});
     }
     std::int64_t at = 0;
     for (const Extent& extent : elements) {

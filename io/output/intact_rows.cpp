@@ -37,7 +37,7 @@ std::vector<RowHash> those_that(const Look& stand, const std::vector<RowHash>& r
     return intact;
 }
 
-/// Compressed: every part of a chunk must be in a shard; of those looked at the bytes are read.
+/// Compressed: every part of a chunk must be in a shard; of those checked the bytes are read.
 std::vector<RowHash> intact_packed(const OutputDataset& output, const std::vector<RowHash>& rows,
                                    RowCheck check) {
     const PackedParts parts(output);

@@ -8,7 +8,7 @@
 
 namespace runner {
 
-/// How many runs of rows are read again before a run goes on with them.
+/// How many runs of rows are read again before a run resumes from them.
 enum class RowCheck {
     few, ///< the first, the last and some between; all when one of these is wrong
     all,

@@ -55,8 +55,8 @@ std::uint32_t check_of(const void* bytes, std::int64_t generation) {
 }
 
 [[noreturn]] void damaged(const std::string& where, const std::string& why) {
-    throw Error(ExitCode::output, {"cannot go on from the journal", where, why,
-                                   "Set run.resume = \"never\" to start the job anew"});
+    throw Error(ExitCode::output, {"cannot resume from the journal", where, why,
+                                   "Set run.resume = \"never\" to restart the job"});
 }
 
 [[noreturn]] void fail(const std::string& what, const std::string& where,
@@ -164,7 +164,7 @@ std::optional<JournalIdentity> read_identity(const std::string& folder) {
     std::error_code failure;
     if (!fs::exists(path, failure)) {
         if (failure) {
-            fail("cannot look at the journal", path, failure);
+            fail("cannot inspect the journal", path, failure);
         }
         return std::nullopt;
     }

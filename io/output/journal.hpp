@@ -49,7 +49,7 @@ std::optional<JournalIdentity> read_identity(const std::string& folder);
 /// The identity from the bytes of its file; `name` is for messages. @throws like read_identity.
 JournalIdentity parse_identity(const std::string& bytes, const std::string& name);
 
-/// Makes the folder. One without an identity says that there is nothing to go on with.
+/// Makes the folder. One without an identity says that there is nothing to resume.
 /// @throws Error (output).
 void make_journal(const std::string& folder);
 

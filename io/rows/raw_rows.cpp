@@ -18,7 +18,7 @@ std::unique_ptr<RowReader> open_raw_rows(const std::string& file, DenseLayout la
             {"more follows the elements", file,
              std::to_string(rest - bytes) + " bytes after the " + std::to_string(bytes) + " of " +
                  std::string(name_of(layout.array.type)) + " " + shape_text(layout.array.shape),
-             "If that is not what you expect, look at --shape, --dtype and --offset"}));
+             "If that is not what you expect, check --shape, --dtype and --offset"}));
     }
     return open_dense_rows(std::move(source), file, what, std::move(layout), threads);
 }

@@ -131,7 +131,7 @@ std::vector<RowHash> read_row_hashes(FileAccess& files, const std::string& file,
                           static_cast<std::int64_t>(list[i + 1]), list[i + 2]};
         if (run.first != next || run.rows < 1 || run.rows > total_rows - next) {
             refuse(file, "line " + std::to_string(i / static_cast<std::size_t>(fields)) +
-                             " does not go on where the line "
+                             " does not begin where the line "
                              "before ends");
         }
         next += run.rows;

@@ -41,16 +41,17 @@ ElementType out_type_of(const Volume& volume, std::optional<ElementType> wanted)
 }
 
 /// Every voxel must be covered by a reference.
-void check_step(const MatchKeys& keys, const Match& match) {
+void check_step(std::int64_t step, const Match& match) {
     const auto grid = match_grid(match);
     for (std::size_t i = 0; i < 3; ++i) {
         if (match.step > match.patch.at(i) && grid.at(i) > 1) {
-            throw Error(ExitCode::usage,
-                        {"the step is larger than the patch", "denoise.step",
-                         "it is " + std::to_string(keys.step) + " and the patch " +
-                             toml_text(std::span<const std::int64_t>(keys.patch)) +
-                             ": voxels between would be covered by none",
-                         "Write step = " + std::to_string(match.patch.at(i)) + " or less"});
+            throw Error(
+                ExitCode::usage,
+                {"the step is larger than the patch", "denoise.step",
+                 "it is " + std::to_string(step) + " and the patch " +
+                     toml_text(std::vector<std::int64_t>(match.patch.begin(), match.patch.end())) +
+                     ": voxels between would be covered by none",
+                 "Write step = " + std::to_string(match.patch.at(i)) + " or less"});
         }
     }
 }
@@ -64,7 +65,7 @@ class DenoiseParameters : public KindParameters {
     Job make(const JobInput& input, std::optional<ElementType> output_type) const override {
         Volume volume = make_volume(input, "denoise");
         const Match match = make_match(keys_.match, volume, "denoise");
-        check_step(keys_.match, match);
+        check_step(keys_.match.step, match);
         const NoiseKeys noise{keys_.sigma, keys_.stabilise, out_type_of(volume, output_type)};
         if (keys_.method == Method::bm4d) {
             return std::make_unique<Bm4dJob>(std::move(volume), Bm4dKeys{match, noise},
@@ -74,17 +75,23 @@ class DenoiseParameters : public KindParameters {
                                         input.array.shape);
     }
 
-    std::string canonical() const override {
+    std::string canonical() const override { return text_with(keys_.match); }
+
+    std::string canonical_for(const ArrayInfo& input) const override {
+        return text_with(keys_in_effect(keys_.match, input));
+    }
+
+  private:
+    std::string text_with(const MatchKeys& match) const {
         const std::string strength =
             keys_.method == Method::nlm ? "\nstrength = " + toml_text(keys_.strength) : "";
         return "method = " + toml_text(method_names.at(static_cast<std::size_t>(keys_.method))) +
                "\nsigma = " + (keys_.sigma ? toml_text(*keys_.sigma) : "\"auto\"") + strength +
                "\nstabilise = " +
                toml_text(stabilise_names.at(static_cast<std::size_t>(keys_.stabilise))) + "\n" +
-               match_keys_text(keys_.match);
+               match_keys_text(match);
     }
 
-  private:
     DenoiseKeys keys_;
 };
 

@@ -33,7 +33,7 @@ class Noise {
 
     /// Whether sigma() and magnitude() are known, which may take a survey.
     bool known() const { return known_; }
-    /// What has to be looked at for them; null: nothing.
+    /// The survey that finds them; null: none is required.
     std::unique_ptr<Survey> survey() const;
     void learn(const Findings& findings);
 

@@ -38,6 +38,10 @@ class MatchParameters : public KindParameters {
 
     std::string canonical() const override { return match_keys_text(keys_); }
 
+    std::string canonical_for(const ArrayInfo& input) const override {
+        return match_keys_text(keys_in_effect(keys_, input));
+    }
+
   private:
     MatchKeys keys_;
 };

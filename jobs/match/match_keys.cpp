@@ -106,10 +106,46 @@ void check_fit(const MatchKeys& keys, const Volume& volume, const std::string& t
                         {"the patch is larger than the input", table + ".patch",
                          "it is " + list_text(keys.patch) + " and the input " +
                              toml_text(std::span<const std::int64_t>(volume.shape)),
-                         volume.shape[0] == 1 && keys.patch[0] > 1 ? "Of an image it has 1 along z"
-                                                                   : "Write a smaller one"});
+                         volume.shape[0] == 1 && keys.patch[0] > 1
+                             ? "Write 1 along z, where the input has one layer"
+                             : "Write a smaller one"});
         }
     }
+}
+
+/// An image has extent 1 along z, and so must a patch and a window in it.
+void check_image(const std::vector<std::int64_t>& extents, const std::string& key,
+                 const std::string& table) {
+    if (extents[0] != 1) {
+        std::vector<std::int64_t> flat = extents;
+        flat[0] = 1;
+        throw Error(ExitCode::usage,
+                    {"the " + key + " does not fit an image", table + "." + key,
+                     "it is " + list_text(extents) +
+                         " and the input has two axes: the extent along z must be 1",
+                     "Write " + key + " = " + list_text(flat)});
+    }
+}
+
+/// A key that the job file does not set is a comment, since its value depends on the input's axes.
+std::string extents_text(const std::string& key, std::vector<std::int64_t> extents, bool is_set) {
+    if (is_set) {
+        return key + " = " + list_text(extents) + "\n";
+    }
+    const std::string of_volume = list_text(extents);
+    extents[0] = 1;
+    return "# " + key + ": " + of_volume + "; for an image " + list_text(extents) + "\n";
+}
+
+void fill_in(MatchKeys& keys, bool is_image) {
+    if (is_image && !keys.has_patch) {
+        keys.patch[0] = 1;
+    }
+    if (is_image && !keys.has_window) {
+        keys.window[0] = 1;
+    }
+    keys.has_patch = true;
+    keys.has_window = true;
 }
 
 } // namespace
@@ -130,21 +166,26 @@ MatchKeys parse_match_keys(TableReader& table, MatchKeys keys) {
 }
 
 std::string match_keys_text(const MatchKeys& keys) {
-    return "patch = " + list_text(keys.patch) + "\nwindow = " + list_text(keys.window) +
-           "\ncount = " + std::to_string(keys.count) + "\nstep = " + std::to_string(keys.step) +
+    return extents_text("patch", keys.patch, keys.has_patch) +
+           extents_text("window", keys.window, keys.has_window) +
+           "count = " + std::to_string(keys.count) + "\nstep = " + std::to_string(keys.step) +
            "\nthreshold = " + toml_text(keys.threshold) +
            "\norder = " + toml_text(order_names.at(static_cast<std::size_t>(keys.order))) +
            "\nselection = " +
            toml_text(selection_names.at(static_cast<std::size_t>(keys.selection))) + "\n";
 }
 
+MatchKeys keys_in_effect(MatchKeys keys, const ArrayInfo& input) {
+    fill_in(keys, input.shape.size() == 2);
+    return keys;
+}
+
 Match make_match(const MatchKeys& given, const Volume& volume, const std::string& table) {
     MatchKeys keys = given;
-    if (volume.is_image && !keys.has_patch) {
-        keys.patch[0] = 1;
-    }
-    if (volume.is_image && !keys.has_window) {
-        keys.window[0] = 1;
+    fill_in(keys, volume.is_image);
+    if (volume.is_image) {
+        check_image(keys.patch, "patch", table);
+        check_image(keys.window, "window", table);
     }
     check_fit(keys, volume, table);
     Match match;

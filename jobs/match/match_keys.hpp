@@ -14,7 +14,7 @@ namespace runner {
 struct MatchKeys {
     std::vector<std::int64_t> patch = {3, 3, 3};
     std::vector<std::int64_t> window = {11, 11, 11};
-    /// Whether the file gives them. Of an image those that it does not give have 1 along z.
+    /// Whether the job file sets them. For an image the defaults have extent 1 along z.
     bool has_patch = false;
     bool has_window = false;
     std::int64_t count = 16;
@@ -27,8 +27,11 @@ struct MatchKeys {
 /// Reads them over what `keys` has; reports what is wrong, and then what it returns is of no use.
 MatchKeys parse_match_keys(TableReader& table, MatchKeys keys = {});
 
-/// As lines of TOML.
+/// As lines of TOML. A default that is not the same for an image and a volume is a comment.
 std::string match_keys_text(const MatchKeys& keys);
+
+/// The keys as they apply to this input, with patch and window set.
+MatchKeys keys_in_effect(MatchKeys keys, const ArrayInfo& input);
 
 /// `table`: the name of theirs, for messages. @throws Error (usage) where they do not fit the
 /// volume.

@@ -197,7 +197,7 @@ void parse_chances(TableReader& table, SandParameters& parameters) {
 std::unique_ptr<KindParameters> parse_sand(TableReader& table) {
     auto parameters = std::make_unique<SandParameters>();
     if (!table.has("generations")) {
-        table.missing("generations", "generations = 3000, how many to go on by");
+        table.missing("generations", "generations = 3000, how many to compute");
     }
     parameters->generations = table.integer("generations", 0, most_generations).value_or(0);
     parameters->snapshot_every = table.integer("snapshot_every", 0).value_or(0);

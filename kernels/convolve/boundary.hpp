@@ -5,7 +5,7 @@
 
 namespace runner {
 
-/// How an image goes on beyond its border; names and meaning as in scipy.ndimage.
+/// How an image continues beyond its border; names and meaning as in scipy.ndimage.
 enum class Boundary {
     constant, ///< k k k | a b c d | k k k
     nearest,  ///< a a a | a b c d | d d d

@@ -269,7 +269,7 @@ __device__ inline void put_row(const MatchWork& work, const WarpList& list,
 
 /// Any step: a part of the volume in shared memory serves all references of a block, a warp has a
 /// few of them. A lane has a column of candidates, whose sums share what they read; distances go to
-/// shared memory, of which the warp chooses. Windows that are too large for that are looked at part
+/// shared memory, of which the warp chooses. Windows that are too large for that are searched part
 /// by part.
 template <int along, int patch, int each>
 __global__ void __launch_bounds__(32 * SparsePlan::most_warps, 3)

@@ -15,13 +15,13 @@ struct SparseRoom {
 };
 
 /// How the sums of match_sparse.cuh are laid out: which references a block has, which part of their
-/// windows it looks at at once, and what it keeps of them in shared memory. Extents are z, y, x.
+/// windows it searches at once, and what it keeps of them in shared memory. Extents are z, y, x.
 ///
 /// A thread has candidates side by side along one axis, `along`: z, or y where patches and windows
 /// are flat along z. The axis of z and y that is left is the `other`.
 struct SparsePlan {
     static constexpr int most_warps = 8;
-    /// Distances are looked at in this many at once.
+    /// Distances are examined in this many at once.
     static constexpr int round = 128;
     /// Keys that a warp gathers.
     static constexpr int gathered = 64;
@@ -32,7 +32,7 @@ struct SparsePlan {
     int warps = 0;               ///< of a block
     int warp_references = 0;     ///< of a warp
     std::int64_t blocks[3] = {}; ///< of the call
-    int part[3] = {};        ///< candidates looked at at once; along `along` a multiple of `each`
+    int part[3] = {};        ///< candidates examined at once; along `along` a multiple of `each`
     int columns = 0;         ///< of candidates: those of a part along the other two axes
     int items = 0;           ///< a thread's work: columns, cut to `each`, of a warp's references
     bool whole = true;       ///< a part is all of the window

@@ -59,7 +59,7 @@ std::string error_text(cudaError_t status) {
 [[noreturn]] void throw_loss(cudaError_t status) {
     throw Error(ExitCode::gpu,
                 {"the GPU failed", "", error_text(status),
-                 std::string("The rows committed so far are kept: the same command goes on with "
+                 std::string("The rows committed so far are kept: the same command resumes with "
                              "the others. ") +
                      (is_of_hardware(status)
                           ? "First look for Xid in dmesg on that host, and drain it if it is broken"

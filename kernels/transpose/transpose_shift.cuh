@@ -37,7 +37,7 @@ __device__ void shift_words(const std::uint32_t (&from)[2 * words], unsigned shi
     }
 }
 
-/// 16 bytes that begin `shift` bytes into `low` and go on in `high`.
+/// 16 bytes that begin `shift` bytes into `low` and continue in `high`.
 template <int element>
 __device__ uint4 shifted(const uint4& low, const uint4& high, unsigned shift) {
     const std::uint32_t from[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};

@@ -137,7 +137,7 @@ __device__ void unpack(const Word<bytes>& value, std::uint32_t (&words)[bytes / 
 }
 
 /// `in` bytes that start anywhere. The aligned bytes around them are inside of `readable` where
-/// `inside` says so; others are not looked at.
+/// `inside` says so; others are not read.
 template <class F>
 __device__ void read_shifted(const TileCall& call, const std::byte* from, bool inside,
                              std::uint32_t (&words)[F::in / 4]) {
@@ -176,7 +176,7 @@ __device__ void read_row(const TileCall& call, const std::byte* from, bool insid
 }
 
 /// Whether all that the threads may read around a tile's rows is readable. Where rows are folded
-/// this looks at all that the tile's far steps hold.
+/// this reads all that the tile's far steps hold.
 template <class F>
 __device__ bool readable_around(const TileCall& call, const std::byte* in, const TilePlace& place,
                                 int b_count) {

@@ -57,7 +57,7 @@ class BatchRun {
                 own_stop_file_, // between the ranks of this batch
             },
             world_.size());
-        // On every rank before anything is put down: what is added from here on is news.
+        // On every rank before anything is recorded: what is added from here on is news.
         history_.emplace(world_.together([&] { return HistoryReader(state_); }));
         list(std::move(job));
         look();
@@ -104,7 +104,7 @@ class BatchRun {
         });
     }
 
-    /// Each rank looks at its part of the datasets and tells the others.
+    /// Each rank inspects its part of the datasets and sends the others what it found.
     void look() {
         const std::vector<std::size_t> places =
             unknown_datasets(plan_, {static_cast<std::size_t>(world_.rank()),
@@ -124,8 +124,9 @@ class BatchRun {
 
     void end_planning_if_asked() {
         if (is_to_stop()) {
-            throw Error(ExitCode::stopped, {"stopped while the datasets were looked at",
-                                            stop_->reason(), "", "The same command goes on"});
+            throw Error(ExitCode::stopped,
+                        {"stopped while the datasets were inspected", stop_->reason(), "",
+                         "The same command resumes the batch"});
         }
     }
 
@@ -259,7 +260,7 @@ class BatchRun {
                            : ", " + std::to_string(left) +
                                  (all.stopped ? " left" : " in the hands of another batch")) +
                 (all.stopped ? "; stopped by " + (reason.empty() ? "request" : printable(reason)) +
-                                   ": the same command goes on"
+                                   ": the same command resumes the batch"
                              : ", in " + duration_text(seconds_since(start_))) +
                 in_all);
         }

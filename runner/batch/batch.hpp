@@ -14,10 +14,11 @@ struct BatchCommand {
     bool dry_run = false; ///< only the plan
 };
 
-/// `runner batch JOB.toml`: the first rank looks at every dataset, then large ones are run on all
+/// `runner batch JOB.toml`: the first rank inspects every dataset, then large ones are run on all
 /// ranks together and the others side by side, one a rank, each by the rank that first locks its
-/// output. A dataset's failure is told and the rest goes on. Returns `ok` when all are done or in
-/// the hands of another batch, `stopped`, or the code of the first dataset in the list that failed.
+/// output. A dataset's failure is reported and the others continue. Returns `ok` when all are done
+/// or in the hands of another batch, `stopped`, or the code of the first dataset in the list that
+/// failed.
 ExitCode run_batch_on_all_ranks(const BatchCommand& command,
                                 std::chrono::steady_clock::time_point start);
 

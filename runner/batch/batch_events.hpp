@@ -55,7 +55,7 @@ struct BatchHistory {
 /// Nothing where there is no folder. @throws Error (output) where it cannot be read.
 BatchHistory read_history(const std::string& folder);
 
-/// The history of a batch that goes on meanwhile.
+/// The history of a batch that continues meanwhile.
 class HistoryReader {
   public:
     /// Reads all that is there. @throws as read_history().

@@ -95,7 +95,7 @@ std::vector<ManifestEntry> entries_of_manifest(const std::string& path) {
     return entries;
 }
 
-/// Tells one file by one name, as far as folders lead to it through links; each folder is looked at
+/// Tells one file by one name, as far as folders lead to it through links; each folder is inspected
 /// once.
 class RealNames {
   public:

@@ -57,7 +57,7 @@ class Keys {
                 for (const auto& input : job_for(dataset, job_, settings_).parameters->inputs()) {
                     text += mark_text(input.file);
                 }
-            } catch (const Error&) { // told when the dataset is looked at
+            } catch (const Error&) { // reported when the dataset is inspected
             }
         }
         return checksum_text(text);
@@ -96,7 +96,7 @@ void refuse(PlannedDataset& planned, const Error& error) {
     planned.reason = error.what();
 }
 
-/// Fills in what a look at input and output tells.
+/// Fills in what an inspection of input and output shows.
 void look_at(PlannedDataset& planned, const BatchPlan& plan, const BatchMeans& means,
              Prober& prober) {
     JobFile file = job_for(planned.dataset, plan.job, plan.settings);
@@ -177,7 +177,7 @@ std::vector<DiskShare> disk_shares(const BatchPlan& plan) {
         }
         DiskShare& disk = disks.at(device->second);
         disk.needed += planned.disk_bytes;
-        for (const char* ending : {"", ".partial"}) { // replaced or gone on with
+        for (const char* ending : {"", ".partial"}) { // replaced or resumed
             disk.needed -= std::max<std::int64_t>(
                 0, std::min(planned.disk_bytes, mark_of(planned.dataset.output + ending).bytes));
         }

@@ -18,7 +18,7 @@ namespace runner {
 
 /// What is to become of a dataset.
 enum class Fate {
-    unknown, ///< not looked at yet
+    unknown, ///< not inspected yet
     done,    ///< its output is there and is the one the job makes
     to_do,   ///< nothing is there, or what an interrupted run left
     redo,    ///< its output is stale
@@ -29,7 +29,7 @@ struct PlannedDataset {
     BatchDataset dataset;
     Fate fate = Fate::unknown;
     ListedDataset listed;
-    FileMark input;  ///< of the input's file when it was looked at
+    FileMark input;  ///< of the input's file when it was inspected
     FileMark output; ///< of what was under the output's name then
     std::int64_t disk_bytes = 0;
     bool needs_all_ranks = false; ///< it does not fit one
@@ -39,7 +39,7 @@ struct PlannedDataset {
     std::string reason;           ///< of a refused one, or why it is redone
 };
 
-/// A batch with each of its datasets looked at.
+/// A batch with each of its datasets inspected.
 struct BatchPlan {
     JobFile job;
     std::vector<std::string> settings; ///< of the command line

@@ -15,7 +15,7 @@ std::unordered_map<std::string, ListedDataset> listed_before(const std::string& 
             std::string output = dataset.output;
             all.emplace(std::move(output), std::move(dataset));
         }
-    } catch (const Error&) { // it is made anew
+    } catch (const Error&) { // it is made again
     }
     return all;
 }
@@ -32,7 +32,7 @@ void BatchRecord::plan(const BatchPlan& plan) {
         list.datasets.push_back(planned.listed);
         const auto known = before.find(planned.dataset.output);
         if (planned.fate == Fate::done && planned.identity.empty() && known != before.end()) {
-            // It was not looked at again.
+            // It was not inspected again.
             list.datasets.back().bytes = known->second.bytes;
             list.datasets.back().rows = known->second.rows;
         }

@@ -9,13 +9,13 @@
 
 namespace runner {
 
-/// What one process of a batch puts down in the state folder.
+/// What one process of a batch records in the state folder.
 class BatchRecord {
   public:
-    /// `folder`: of the state, made when something is put down; `host`: of this process.
+    /// `folder`: of the state, made when something is recorded; `host`: of this process.
     BatchRecord(std::string folder, const std::string& host);
 
-    /// Makes the list that of the plan, and puts down which datasets it found done and which cannot
+    /// Makes the list that of the plan, and records which datasets it found done and which cannot
     /// be run. The functions of this class throw Error (output).
     void plan(const BatchPlan& plan);
 

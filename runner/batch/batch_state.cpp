@@ -86,7 +86,7 @@ DatasetList read_list(const std::string& folder) {
         }
     } catch (const json::exception& failure) {
         throw Error(ExitCode::input, {"the batch's list is damaged", path, failure.what(),
-                                      "Run `runner batch` again: it makes the list anew"});
+                                      "Run `runner batch` again: it makes the list again"});
     }
     return list;
 }

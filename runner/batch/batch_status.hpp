@@ -15,7 +15,7 @@ struct DatasetStatus {
     enum class Is {
         done,
         running,
-        stopped, ///< begun and in nobody's hands: a next run goes on with it
+        stopped, ///< begun and in nobody's hands: a next run resumes it
         waiting,
         stale, ///< done, but the job or a file has changed since
         failed,

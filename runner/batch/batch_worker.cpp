@@ -58,8 +58,8 @@ Ending BatchWorker::work_on(const PlannedDataset& planned, const Ranks& ranks) {
         }
     });
     way = shared(way, ranks);
-    prepared.is_brief = way == Way::anew_and_brief;
-    if (way == Way::anew || prepared.is_brief) {
+    prepared.is_brief = way == Way::restart_and_brief;
+    if (way == Way::restart || prepared.is_brief) {
         prepared.file.run.resume = ResumeChoice::never;
     }
     if (way != Way::leave &&
@@ -136,7 +136,7 @@ BatchWorker::Way BatchWorker::choose_way(const PlannedDataset& planned, Prepared
         throw Error(ExitCode::output, {"the output is already there", output.file, found.why,
                                        "Set output.overwrite = true, or another batch.output"});
     }
-    if (found.standing == Standing::stale) { // the first rank's alone, which gives the name
+    if (found.standing == Standing::stale) { // the first rank's alone, which publishes
         output.overwrite = true;
     }
     if (found.standing != Standing::nothing) {
@@ -145,15 +145,15 @@ BatchWorker::Way BatchWorker::choose_way(const PlannedDataset& planned, Prepared
     prepared.replaces = mark_of(output.file);
     const Parts parts = parts_beside(prepared, identity);
     if (parts == Parts::fit) {
-        return Way::go_on;
+        return Way::proceed;
     }
     if (is_brief(planned, prepared)) {
-        return Way::anew_and_brief;
+        return Way::restart_and_brief;
     }
-    return parts == Parts::none ? Way::go_on : Way::anew;
+    return parts == Parts::none ? Way::proceed : Way::restart;
 }
 
-/// Whether it will be over before it could be gone on with, by the time that those before took. It
+/// Whether it will be over before it could be resumed, by the time that those before took. It
 /// is spared syncing its journal then, which is most of a small dataset's time on a disk.
 bool BatchWorker::is_brief(const PlannedDataset& planned, const PreparedJob& prepared) const {
     const JobFile::Run& run = prepared.file.run;

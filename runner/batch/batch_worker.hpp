@@ -20,7 +20,7 @@ namespace runner {
 enum class Ending {
     done,
     already,          ///< it was done when its turn came
-    stopped,          ///< it can be gone on with
+    stopped,          ///< it can be resumed
     taken,            ///< another process has it
     failed_elsewhere, ///< another process has tried it since the batch was planned
 };
@@ -52,7 +52,7 @@ class BatchWorker {
         FileMark input;
     };
     /// What is to become of the output, once it is locked.
-    enum class Way { leave, go_on, anew, anew_and_brief };
+    enum class Way { leave, proceed, restart, restart_and_brief };
 
     Hold take(const PlannedDataset& planned);
     std::unique_ptr<FileLock> take_lock(const std::string& output) const;

@@ -26,7 +26,7 @@ constexpr std::int64_t first_meeting = 16; // generations
 /// A checkpoint takes at most this share of the run.
 constexpr double checkpoint_share = 0.05;
 
-enum class Order { go_on, checkpoint, stop, drop };
+enum class Order { proceed, checkpoint, stop, drop };
 
 /// What a rank says when all meet, and what they agree on: the largest of each.
 struct Standing {
@@ -274,7 +274,7 @@ template <class Q> Order Evolver<Q>::meet() {
         const auto written = static_cast<double>(times_.checkpoints);
         pause = std::max(pause, times_.checkpoint_seconds / written / checkpoint_share);
     }
-    Order order = end - last_checkpoint_ >= pause ? Order::checkpoint : Order::go_on;
+    Order order = end - last_checkpoint_ >= pause ? Order::checkpoint : Order::proceed;
     switch (run_.stop.level()) {
     case StopLevel::none: break;
     case StopLevel::finish_chunks: order = Order::stop; break;
@@ -294,7 +294,7 @@ template <class Q> Order Evolver<Q>::meet() {
     return static_cast<Order>(all.order);
 }
 
-/// Snapshots before it first: what goes on from it takes them as there.
+/// Snapshots before it first: a run that resumes from it takes them as there.
 template <class Q> void Evolver<Q>::write_checkpoint() {
     const double begin = now();
     snapshots_.drain();

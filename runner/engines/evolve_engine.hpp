@@ -31,7 +31,7 @@ struct Evolution {
     const Stop& stop;
     HaloChoice halo;
     std::string journal; ///< folder, for checkpoints
-    /// Generation of the checkpoint to go on from; nothing: the input is where it begins.
+    /// Generation of the checkpoint to resume from; nothing: the input is where it begins.
     std::optional<std::uint64_t> checkpoint;
     double checkpoint_seconds; ///< between two checkpoints at least; 0: after each step
     RowWriter::Sync sync;
@@ -39,7 +39,7 @@ struct Evolution {
 
 /// Takes the state from where it begins to its last generation: it stays on the device, ranks trade
 /// halo rows, snapshots leave while the next generations are computed. Now and then all ranks agree
-/// on whether to go on, to write a checkpoint, or to stop, which writes one too.
+/// on whether to continue, to write a checkpoint, or to stop, which writes one too.
 /// Collective, from the main thread. Returns when the last snapshot is handed to the writer, or
 /// when all ranks stop: progress.rows_done counts the generations from the state's first one.
 /// A failure is thrown on the rank it happened on.

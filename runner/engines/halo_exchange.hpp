@@ -173,7 +173,7 @@ template <class Q> void HaloExchange<Q>::trade_staged(int which) {
         upload(queue_, row(which, plan_.receives[i].rows.first), receives[i].data,
                receives[i].bytes);
     }
-    queue_.synchronize(); // the next exchange fills the staging anew
+    queue_.synchronize(); // the next exchange fills the staging again
 }
 
 template <class Q> void HaloExchange<Q>::pull(int which) {

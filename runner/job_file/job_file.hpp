@@ -23,9 +23,9 @@ enum class BackendChoice { automatic, cpu, cuda };
 
 /// What to do with the parts of an output that an earlier run left.
 enum class ResumeChoice {
-    automatic, ///< go on where they fit this job, else start anew
-    never,     ///< start anew
-    require,   ///< go on, or fail
+    automatic, ///< resume where they fit this job, else restart
+    never,     ///< restart
+    require,   ///< resume, or fail
 };
 
 /// `run.halo_exchange`: how GPUs of one host exchange rows.
@@ -65,7 +65,7 @@ struct JobFile {
         std::optional<std::int64_t> halo_depth;  ///< nothing: auto; of a job that evolves
         HaloChoice halo_exchange = HaloChoice::automatic;
         ResumeChoice resume = ResumeChoice::automatic;
-        RowCheck resume_check = RowCheck::few; ///< of the rows to go on with
+        RowCheck resume_check = RowCheck::few; ///< of the rows that an earlier run finished
         double commit_seconds = 10;            ///< between two commits of finished rows
         double stall_seconds = 600;            ///< without a step forward end the job; 0: never
     } run;

@@ -76,7 +76,7 @@ std::string read_user_text(const std::string& path, const std::string& what,
                           size_text(most_bytes),
                       "Check that this is " + what);
     }
-    // One byte more than it has, to see a file that grew since it was looked at.
+    // One byte more than it has, to see a file that grew since it was inspected.
     std::string text(static_cast<std::size_t>(status.st_size) + 1, '\0');
     text.resize(std::fread(text.data(), 1, text.size(), file.get()));
     if (std::ferror(file.get()) != 0) {

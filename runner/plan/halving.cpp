@@ -35,7 +35,7 @@ Plan step_down(const StreamJob& job, const Plan& plan, const OutOfMemory& failur
 std::string halving_text(int rank, const std::vector<Halving>& halvings) {
     const Halving& last = halvings.back();
     return "rank " + std::to_string(rank) + ": " + halvings.front().reason +
-           "; goes on with chunks of " + counted(last.chunk_rows, "row") + " in " +
+           "; continues with chunks of " + counted(last.chunk_rows, "row") + " in " +
            counted(last.lanes, "lane") + "\n";
 }
 

@@ -29,7 +29,7 @@ std::optional<Plan> halved(const StreamJob& job, const Plan& plan);
 Plan step_down(const StreamJob& job, const Plan& plan, const OutOfMemory& failure,
                std::vector<Halving>& halvings);
 
-/// "rank 1: cannot take …; goes on with chunks of 64 rows in 4 lanes\n". There is at least one.
+/// "rank 1: cannot take …; continues with chunks of 64 rows in 4 lanes\n". There is at least one.
 std::string halving_text(int rank, const std::vector<Halving>& halvings);
 
 /// `take(plan)` for the first of plan, halved(plan), … whose memory can be taken. `take` gives all

@@ -174,7 +174,7 @@ DiskSpace disk_space(const PreparedJob& prepared) {
     }
     disk.free = static_cast<std::int64_t>(
         std::min<std::uintmax_t>(space.available, std::uintmax_t{1} << 62));
-    // What an earlier run left is gone on with or replaced.
+    // What an earlier run left is resumed or replaced.
     disk.free += allocated_bytes(partial_name(prepared.file.output.file));
     return disk;
 }

@@ -24,12 +24,13 @@ struct PreparedJob {
     DatasetLayout layout;          ///< of the input, by which its rows are read
     bool input_is_missing = false; ///< input.generate makes it first
     Job job;
-    /// So short that a run of it that died is begun again and not gone on with.
+    /// So short that a run of it that died is restarted and not resumed.
     bool is_brief = false;
     /// What was under the output's name when check_replaceable() accepted it.
     FileMark replaces;
 
-    /// Whether it is waited for that what a run could be gone on with is on the disk.
+    /// Whether finished parts are synced to the disk, so that a run can be resumed after a power
+    /// cut.
     RowWriter::Sync parts_sync() const {
         return file.output.sync && !is_brief ? RowWriter::Sync::yes : RowWriter::Sync::no;
     }

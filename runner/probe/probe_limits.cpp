@@ -31,7 +31,7 @@ void set_limit(decltype(RLIMIT_CORE) resource, std::int64_t value) {
             return;
         }
     }
-    throw Error(ExitCode::launch, {"cannot limit the process that looks at the input", "setrlimit",
+    throw Error(ExitCode::launch, {"cannot limit the process that probes the input", "setrlimit",
                                    errno_text(errno), "See 'ulimit -a'"});
 }
 

@@ -6,7 +6,7 @@
 
 namespace runner {
 
-/// What looking at an input may take.
+/// What a probe of an input may take.
 struct ProbeLimits {
     std::int64_t memory = 0; ///< bytes of address space
     std::int64_t cpu_seconds = 0;
@@ -14,7 +14,7 @@ struct ProbeLimits {
     std::int64_t files = 0;   ///< open at once
 };
 
-/// For this file: a larger one may have more chunks to look at.
+/// For this file: a larger one may have more chunks to inspect.
 ProbeLimits probe_limits(const std::string& file);
 
 /// Sets them for this process, and that it leaves no core file; it ends by a signal where it passes

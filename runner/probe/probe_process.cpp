@@ -25,7 +25,7 @@ namespace runner {
 namespace {
 
 [[noreturn]] void fail_start(const std::string& call, int number) {
-    throw Error(ExitCode::launch, {"cannot start a process to look at the input", call,
+    throw Error(ExitCode::launch, {"cannot start a process to probe the input", call,
                                    errno_text(number), "See 'ulimit -u' and 'ulimit -n'"});
 }
 
@@ -246,10 +246,10 @@ void throw_damaged(const std::string& where, const std::string& why) {
 }
 
 void explain_probe_end(const std::string& where, int status, const ProbeLimits& limits) {
-    const std::string it = "looking at it, in a process of its own, ";
+    const std::string it = "probing it, in a process of its own, ";
     if (WIFEXITED(status) && WEXITSTATUS(status) == static_cast<int>(ExitCode::launch)) {
-        throw Error(ExitCode::launch, {"the process that looks at the input could not answer",
-                                       where, "its pipe broke", "Start again"});
+        throw Error(ExitCode::launch, {"the process that probes the input could not answer", where,
+                                       "its pipe broke", "Start again"});
     }
     if (!WIFSIGNALED(status)) {
         throw_damaged(where, it + "ended with exit code " + std::to_string(WEXITSTATUS(status)));
@@ -270,13 +270,13 @@ void explain_probe_end(const std::string& where, int status, const ProbeLimits& 
     case SIGTRAP:
     case SIGSYS: throw_damaged(where, it + "crashed with " + name);
     default:
-        throw Error(ExitCode::launch, {"the process that looks at the input was ended", where,
+        throw Error(ExitCode::launch, {"the process that probes the input was ended", where,
                                        name + " came from outside it", "Start again"});
     }
 }
 
 void throw_too_slow(const std::string& where, const ProbeLimits& limits) {
-    throw_damaged(where, "looking at it, in a process of its own, took longer than " +
+    throw_damaged(where, "probing it, in a process of its own, took longer than " +
                              std::to_string(limits.seconds) + " s");
 }
 

@@ -13,7 +13,7 @@
 
 namespace runner {
 
-/// This program, started again to look at inputs: it knows nothing of ranks and devices, has none
+/// This program, started again to probe inputs: it knows nothing of ranks and devices, has none
 /// of our files and signals, and answers through a pipe. Ended, with what it started, when this is
 /// destroyed.
 class ProbeProcess {

@@ -34,7 +34,7 @@ using CpuList = std::vector<int>;
 /// "0-3,8".
 std::string cpu_list_text(const CpuList& cpus);
 
-/// The machine's cores and what is near to what, as hwloc sees it within this cgroup; looked at
+/// The machine's cores and what is near to what, as hwloc sees it within this cgroup; inspected
 /// only when asked, since that takes a tenth of a second on a large machine.
 class HostTopology {
   public:

@@ -58,7 +58,7 @@ class StartGuard {
         if (!over.stop_requested()) {
             (void)std::fputs(
                 "runner: error: MPI does not start (MPI_Init): a rank has not come for "
-                "two minutes. Look at the hosts of the job, then start it again\n",
+                "two minutes. Check the hosts of the job, then start it again\n",
                 stderr);
             ::_exit(static_cast<int>(ExitCode::launch));
         }

@@ -73,7 +73,7 @@ bool is_whole(const std::string& journal, std::uint64_t generation, const StateS
             next += rows.rows;
         }
         return next == size.rows;
-    } catch (const Error&) { // torn by whatever ended the run: an older one is gone on from
+    } catch (const Error&) { // torn by whatever ended the run: an older one is used
         return false;
     }
 }

@@ -15,7 +15,7 @@
 
 namespace runner {
 
-/// States that an evolving job can go on from. Each is a folder in the job's journal,
+/// States from which an evolving job can resume. Each is a folder in the job's journal,
 /// `checkpoint-GENERATION`: a file `state`, the rows as they are in device memory one after the
 /// other, and files of records as the journal's, by which it is known whether all rows are there
 /// and right.

@@ -40,8 +40,8 @@ bool is_there(const std::string& path) {
     const std::string& output = prepared.file.output.file;
     const std::string partial = partial_name(output);
     throw Error(input ? ExitCode::input : ExitCode::output,
-                {input ? "cannot go on, since the input has changed"
-                       : "cannot go on with the parts of another job",
+                {input ? "cannot resume, since the input has changed"
+                       : "cannot resume another job's partial output",
                  partial, identity_difference(was, is),
                  (input ? "Set run.resume" : "Finish that job, or set run.resume") +
                      std::string(" = \"never\" to lose its rows and start over, or move ") +
@@ -50,10 +50,9 @@ bool is_there(const std::string& path) {
 }
 
 [[noreturn]] void refuse_nothing_there(const PreparedJob& prepared) {
-    throw Error(ExitCode::output,
-                {"cannot go on where a run stopped", partial_name(prepared.file.output.file),
-                 "there is nothing to go on with",
-                 "Set run.resume = \"auto\" to start the job in that case"});
+    throw Error(ExitCode::output, {"cannot resume a run", partial_name(prepared.file.output.file),
+                                   "there is nothing to resume",
+                                   "Set run.resume = \"auto\" to start the job in that case"});
 }
 
 std::string layout_line(const OutputDataset& output) {
@@ -90,7 +89,7 @@ Beginning begin_journal(const PreparedJob& prepared, const OutputDataset& output
 }
 
 /// Makes the output and its journal in place of what an earlier run left.
-Beginning start_anew(const PreparedJob& prepared, const std::string& identity) {
+Beginning restart_output(const PreparedJob& prepared, const std::string& identity) {
     const OutputDataset output = output_dataset(prepared);
     const std::string& name = prepared.file.output.file;
     const std::string folder = journal_folder(name);
@@ -98,7 +97,7 @@ Beginning start_anew(const PreparedJob& prepared, const std::string& identity) {
     const bool was_there = is_there(folder) || is_there(name);
     remove_journal(folder);
     if (waits || (prepared.file.output.sync && was_there)) {
-        sync_folder_of(folder); // or a power cut brings it back beside an output made anew
+        sync_folder_of(folder); // or a power cut brings it back beside a restarted output
     }
     create_output(output);
     try {
@@ -118,7 +117,7 @@ std::string share_text(std::int64_t part, std::int64_t whole) {
     return text.data();
 }
 
-/// Of a state that evolves: what can be gone on from is the latest checkpoint before which all
+/// Of a state that evolves: it resumes from the latest checkpoint before which all
 /// snapshots are done; rows of later snapshots are made again.
 void keep_to_checkpoint(const EvolveShape& shape, const std::string& folder,
                         std::vector<RowHash>& intact, Beginning& beginning) {
@@ -135,13 +134,13 @@ void keep_to_checkpoint(const EvolveShape& shape, const std::string& folder,
     std::erase_if(intact, [&](const RowHash& run) { return run.first >= kept * shape.rows; });
     beginning.done = rows_of(intact);
     beginning.notes.push_back(beginning.checkpoint
-                                  ? "goes on where a run stopped: at generation " +
+                                  ? "resumes where a run stopped: at generation " +
                                         std::to_string(*beginning.checkpoint) + " of " +
                                         std::to_string(shape.snapshots.last())
-                                  : "begins again: the run before left no checkpoint");
+                                  : "restarts: the run before left no checkpoint");
 }
 
-Beginning go_on(const PreparedJob& prepared, const JournalIdentity& journal) {
+Beginning resume_output(const PreparedJob& prepared, const JournalIdentity& journal) {
     const OutputDataset output = output_dataset(prepared);
     const std::string folder = journal_folder(prepared.file.output.file);
     const std::int64_t total = row_count(output.array);
@@ -161,7 +160,7 @@ Beginning go_on(const PreparedJob& prepared, const JournalIdentity& journal) {
         keep_to_checkpoint(job->shape(), folder, intact, beginning);
     } else {
         const std::int64_t done = count_rows(beginning.done);
-        beginning.notes.push_back("goes on where a run stopped: " + std::to_string(done) + " of " +
+        beginning.notes.push_back("resumes where a run stopped: " + std::to_string(done) + " of " +
                                   std::to_string(total) + " rows (" + share_text(done, total) +
                                   ") are done");
     }
@@ -265,7 +264,7 @@ Beginning claim_output(const PreparedJob& prepared) {
         if (resume == ResumeChoice::require) {
             refuse_nothing_there(prepared);
         }
-        Beginning beginning = start_anew(prepared, identity);
+        Beginning beginning = restart_output(prepared, identity);
         beginning.notes = std::move(left.notes);
         return beginning;
     }
@@ -276,7 +275,7 @@ Beginning claim_output(const PreparedJob& prepared) {
     if (const std::string now = identity + layout_line(output); left.journal->text != now) {
         refuse_other_job(prepared, left.journal->text, now);
     }
-    return go_on(prepared, *left.journal);
+    return resume_output(prepared, *left.journal);
 }
 
 std::vector<RowHash> finished_rows(const PreparedJob& prepared, const Beginning& beginning) {

@@ -16,7 +16,7 @@ namespace runner {
 struct Beginning {
     std::int64_t generation = 1; ///< of the journal
     RowSet done;                 ///< finished rows
-    /// Of a state that evolves: the checkpoint to go on from; its snapshots up to there are done.
+    /// Of a state that evolves: the checkpoint to resume from; its snapshots up to there are done.
     std::optional<std::uint64_t> checkpoint;
     std::string identity;           ///< of the job, as the journal has it
     std::vector<std::string> notes; ///< lines for a person

@@ -27,7 +27,7 @@ void check_input_unchanged(const PreparedJob& prepared, const Beginning& beginni
         throw Error(ExitCode::input,
                     {"the input changed while it was read", prepared.file.input.file,
                      identity_difference(without_layout(beginning.identity), now),
-                     "Let nothing write to it, then start anew with run.resume = \"never\""});
+                     "Let nothing write to it, then restart with run.resume = \"never\""});
     }
 }
 

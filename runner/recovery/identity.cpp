@@ -54,7 +54,7 @@ std::string input_lines(const PreparedJob& prepared) {
     const File file(input.file, File::Mode::read);
     struct stat status {};
     if (::stat(input.file.c_str(), &status) != 0) {
-        throw Error(ExitCode::input, {"cannot look at the input", input.file, errno_text(errno),
+        throw Error(ExitCode::input, {"cannot inspect the input", input.file, errno_text(errno),
                                       errno_remedy(errno)});
     }
     std::error_code ignored;
@@ -178,7 +178,7 @@ std::string job_identity(const PreparedJob& prepared) {
     std::string text = line("kind", prepared.file.kind) +
                        line(computation_key, prepared.computation()) + input_lines(prepared) +
                        output_lines(prepared);
-    std::istringstream parameters(prepared.file.parameters->canonical());
+    std::istringstream parameters(prepared.file.parameters->canonical_for(prepared.input.array));
     for (std::string parameter; std::getline(parameters, parameter);) {
         text += prepared.file.kind + "." + parameter + "\n";
     }

@@ -31,8 +31,8 @@ OutputStanding output_standing(const PreparedJob& prepared, const std::string& i
 
 /// What an interrupted run has left beside the output.
 enum class Parts {
-    none, ///< nothing that could be gone on with
-    fit,  ///< of this job: it can be gone on with
+    none, ///< nothing that could be resumed
+    fit,  ///< of this job: it can be resumed
     other ///< of another job or input
 };
 

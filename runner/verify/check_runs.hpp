@@ -24,7 +24,7 @@ struct WrongRows {
 
 /// Reads the runs, which are in the order of their rows, in bounded memory on the reader's threads,
 /// and compares their checksums on all cores. Returns the wrong ones, each run by itself; one that
-/// cannot be read is wrong, and the others are looked at all the same.
+/// cannot be read is wrong, and the others are checked all the same.
 std::vector<WrongRows> check_runs(RowReader& stored, std::span<const RowHash> runs);
 
 } // namespace runner

@@ -159,7 +159,7 @@ PreparedJob prepare_again(const FinishedOutput& output, const std::optional<std:
                           Prober& prober) {
     JobFile job = output.job;
     job.input.file = input.value_or(job.input.file);
-    job.input.generate.reset(); // made anew it would be another file
+    job.input.generate.reset(); // made again it would be another file
     ProbedFiles files(prober, job.input.rules);
     PreparedJob prepared = prepare_job(std::move(job), files);
     const ArrayInfo made = prepared.output();

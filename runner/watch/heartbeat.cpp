@@ -16,7 +16,7 @@ std::string beat_path(const std::string& folder, int rank) {
     return folder + "/alive-" + std::to_string(rank);
 }
 
-/// The last sign in a file; nothing while there is none, as when its rank makes the file anew.
+/// The last sign in a file; nothing while there is none, as when its rank makes the file again.
 std::string read_beat(const std::string& path) {
     std::string text(beat_bytes, ' ');
     try {

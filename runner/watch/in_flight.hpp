@@ -16,7 +16,7 @@ namespace runner {
 struct ChunkInFlight {
     std::int64_t number = 0;
     std::int64_t rows = 0;
-    bool counts = false;    ///< its computing is counted while it goes on
+    bool counts = false;    ///< its computing is counted while it runs
     bool computing = false; ///< begun and not done
     double share = 0;       ///< of its computing that is done, 0 to 1; 0 until the end where it
                             ///< is not counted

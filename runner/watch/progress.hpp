@@ -42,7 +42,7 @@ enum class ProgressStyle {
 /// Redrawn where `to` is a terminal, lines where it is not.
 ProgressStyle progress_style(std::FILE* to);
 
-/// Shows how a run goes on. For one thread, which calls update a few times a second; failing to
+/// Shows a run's progress. For one thread, which calls update a few times a second; failing to
 /// write is no error of the run and is passed over.
 class Progress {
   public:

@@ -40,7 +40,7 @@ struct RunTimes {
     std::vector<Halving> halvings; ///< none where the plan's memory could be taken
 
     // Of a job that evolves:
-    std::int64_t generations = 0; ///< that this run went on by
+    std::int64_t generations = 0; ///< that this run computed
     std::string halo_way;         ///< how rows came from other ranks: docs/report.md
     std::int64_t checkpoints = 0;
     double checkpoint_seconds = 0; ///< in which nothing else was done
@@ -51,7 +51,7 @@ struct RunTimes {
     }
 };
 
-/// How far the engine is, for another thread to look at.
+/// How far the engine is, for another thread to read.
 struct RunProgress {
     std::atomic<std::int64_t> rows_done{0}; ///< or generations, where the state evolves
     std::atomic<std::int64_t> steps{0};     ///< goes up with everything any stage finishes

@@ -30,12 +30,12 @@ std::string signal_received(int least);
 class Stop {
   public:
     /// `files`: any of them asks to stop once it is there; the last is also made when anything else
-    /// does, so that the other ranks see it. The more `ranks` look at them, the less often each
+    /// does, so that the other ranks see it. The more `ranks` check them, the less often each
     /// does.
     explicit Stop(std::vector<std::string> files, int ranks = 1);
 
-    /// How long a rank of so many waits between two looks at the files: so that all look a hundred
-    /// times a second, but each once in two seconds, since a signal's grace may be short.
+    /// How long a rank of so many waits between two checks of the files: so that all check a
+    /// hundred times a second, but each once in two seconds, since a signal's grace may be short.
     static std::chrono::milliseconds interval(int ranks);
 
     /// From any thread.

@@ -30,7 +30,7 @@ std::optional<double> TimeLeft::update(double seconds, double share) {
     const double grown = share - from.share;
     const double since = std::exchange(last_, seconds);
     if (grown <= 0 || seconds - from.seconds < first_seconds) {
-        if (left_) { // nothing new: the clock goes on
+        if (left_) { // nothing new: the clock runs
             left_ = std::max(0.0, *left_ - (seconds - since));
         }
         return left_;

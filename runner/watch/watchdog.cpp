@@ -29,7 +29,7 @@ std::optional<Error> Watchdog::look() {
     if (heartbeat_.silence() > limit_) {
         return Error(ExitCode::launch, {"a rank gives no sign of life", heartbeat_.watched(),
                                         "for " + duration_text(heartbeat_.silence()),
-                                        "Look at its host; then run the same command: it goes on"});
+                                        "Check its host; then run the same command: it resumes"});
     }
     const std::int64_t steps = progress_.steps;
     const double operations = progress_.in_flight.operations();
@@ -41,8 +41,8 @@ std::optional<Error> Watchdog::look() {
         return Error(ExitCode::launch,
                      {"the job stands still", standing_text(progress_),
                       "nothing has moved for " + duration_text(still_),
-                      "Look at the disk and the GPU, or set run.stall_seconds higher; then run the "
-                      "same command: it goes on"});
+                      "Check the disk and the GPU, or set run.stall_seconds higher; then run the "
+                      "same command: it resumes"});
     }
     return std::nullopt;
 }

@@ -12,7 +12,7 @@
 namespace runner {
 
 /// Finds out that a run stands still: that for too long no stage of this rank's stream has
-/// finished anything and no computing went on, or that another rank gave no sign of life. For one
+/// finished anything and no computing moved, or that another rank gave no sign of life. For one
 /// thread.
 class Watchdog {
   public:

@@ -142,7 +142,7 @@ INPUTS = [
     ("selection of many axes", bad.selection_of_many_axes, 3, ["damaged or malicious", "SIGABRT"]),
 ]
 
-# The same where only reading the elements shows it: the run's unfinished output stays, to be gone on
+# The same where only reading the elements shows it: the run's unfinished output stays, to be resumed
 # with when the input is whole again.
 UNREADABLE = [
     ("fletcher32 says no", bad.damaged_bytes(fletcher32=True), 3,

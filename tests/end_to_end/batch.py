@@ -91,7 +91,7 @@ def check_kills(runner, mpirun, options, wanted, findings):
     stale, foreign = prepare_before(runner, sorted(wanted), findings)
     complete = kill_again_and_again(options.kills, runner, mpirun, rng, stale, foreign, findings)
     done = batch(runner, launch=[*mpirun, "-n", "2"])
-    findings.expect(done.returncode in (3, 4), f"goes on: exit {done.returncode}", done.stderr)
+    findings.expect(done.returncode in (3, 4), f"resumes: exit {done.returncode}", done.stderr)
     for name, mark in complete.items():
         findings.expect(marks("out").get(name) == mark, f"{name} was made twice at the end")
     findings.expect(foreign.read_bytes() == b"somebody's own", "a file that is not ours is lost")
@@ -135,7 +135,7 @@ def check_changes(runner, wanted, findings):
 
 
 def check_stop(runner, findings):
-    """A signal ends it with 75, and the same command goes on."""
+    """A signal ends it with 75, and the same command resumes."""
     write_job("stop")
     rule = f"rename:hold={os.path.abspath('held')}@4:_convolve.h5.partial"
     process = subprocess.Popen(with_fault(runs.command(runner), runner, rule),
@@ -144,10 +144,10 @@ def check_stop(runner, findings):
     send_and_wait(process.pid, signal.SIGUSR1)
     release()
     _, text = process.communicate(timeout=GUARD)
-    findings.expect(process.returncode == 75 and "goes on" in text,
+    findings.expect(process.returncode == 75 and "resumes" in text,
                     f"stopped with exit {process.returncode}", text)
     done = batch(runner)
-    findings.expect(done.returncode == 3, "goes on after a stop", done.stderr)
+    findings.expect(done.returncode == 3, "resumes after a stop", done.stderr)
 
 
 def check_refusals(runner, findings):

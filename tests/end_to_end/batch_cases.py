@@ -1,7 +1,7 @@
 """What may come upon a batch: batch_cases.py RUNNER MPIRUN FAULT_SHIM [WORD...] [--every N]
 
 Inputs that crash or never end, inputs that turn out to be unreadable, .sand outputs and a batch
-killed where they are put down, a large dataset beside small ones on several ranks, two batches at
+killed where they are recorded, a large dataset beside small ones on several ranks, two batches at
 once, what `runner status` says meanwhile, and a power cut at each N-th call that changes files. A
 word picks the cases that have it in their name.
 """
@@ -76,7 +76,7 @@ def probes():
 
 
 def unreadable():
-    """What only reading shows is told once, on however many ranks, and the rest goes on."""
+    """What only reading shows is reported once, on however many ranks, and the rest continues."""
     images(9)
     _, wanted = undisturbed()
     bad_files.damaged_bytes(fletcher32=True)("scans/good_004_b.h5")
@@ -244,7 +244,7 @@ def tells():
                              text=True)
     expect(watch.stdout.readline().startswith("job: 4 datasets, 1 stopped, 3 waiting"), "--watch")
     done = batch(RUNNER, *small)
-    expect(done.returncode == 0, "goes on", done.stderr)
+    expect(done.returncode == 0, "resumes", done.stderr)
     text, _ = watch.communicate(timeout=GUARD)
     expect(watch.returncode == 0 and text.splitlines()[-1] == "job: 4 datasets, 4 done",
            "--watch to the end", text)
@@ -258,7 +258,7 @@ def tells():
 
 def power():
     """A power cut at one of the calls by which the batch changes files: what has its name is right,
-    and the same command goes on. The first dataset is synced as any job, the others are so short
+    and the same command resumes. The first dataset is synced as any job, the others are so short
     that only their outputs are."""
     images(4)
     # Short is what takes less than half of the time between two commits.

@@ -12,7 +12,6 @@ import re
 import struct
 import subprocess
 import sys
-import tempfile
 
 import h5py
 import nibabel
@@ -21,6 +20,7 @@ import tifffile
 from PIL import Image
 
 from events import GUARD
+from test_functions import run_tests
 
 RUNNER = ""
 
@@ -500,20 +500,7 @@ def test_command_lines_that_are_wrong():
 def main():
     global RUNNER
     RUNNER = os.path.abspath(sys.argv[1])
-    failures = 0
-    for name, test in list(globals().items()):
-        if not name.startswith("test_") or not all(word in name for word in sys.argv[2:]):
-            continue
-        with tempfile.TemporaryDirectory() as folder:
-            os.chdir(folder)
-            try:
-                test()
-                print(f"{name}: good")
-            except Exception as error:  # told, and on to the next
-                failures += 1
-                print(f"{name}: {type(error).__name__}: {error}")
-            os.chdir("/")
-    return failures
+    return run_tests(dict(globals()), sys.argv[2:])
 
 
 if __name__ == "__main__":

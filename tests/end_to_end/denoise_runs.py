@@ -180,7 +180,7 @@ def all_alike(runs, random):
 
 
 def interrupted(runs, kind, keys, names, right):
-    """Killed, stopped, gone on with in other chunks by other ranks."""
+    """Killed, stopped, resumed in other chunks by other ranks."""
     write_job(kind, keys, "chunk_rows = 61\nlanes = 1\ncommit_seconds = 0")
     pathlib.Path("out.h5").unlink(missing_ok=True)
     killed = kill_midway(start_held(runs.command(2, ()), runs.arguments.runner, "pwrite",
@@ -191,8 +191,8 @@ def interrupted(runs, kind, keys, names, right):
     runs.check(done.returncode == 75, f"STOP: {done.returncode}, {done.stderr}")
     pathlib.Path("STOP").unlink()
     write_job(kind, keys, "chunk_rows = 122")
-    made = make(runs, f"{kind}, gone on with", names, 3, "--resume", "require")
-    runs.check(made is None or same(made, right), f"{kind}, gone on with: other bytes")
+    made = make(runs, f"{kind}, resumed", names, 3, "--resume", "require")
+    runs.check(made is None or same(made, right), f"{kind}, resumed: other bytes")
     left = [p.name for p in pathlib.Path().iterdir() if p.name.startswith("out.h5.")]
     runs.check(left in [[], ["out.h5.lock"]], f"left behind: {left}")
 

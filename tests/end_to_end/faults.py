@@ -1,7 +1,7 @@
 """Storage, memory, signals and other ranks that fail: faults.py RUNNER MPIRUN FAULT_SHIM MEMORY_SHIM.
 
 Every fault ends the run with its exit code and one message that says what happened, never
-with a wrong file under the output's name; the same command without the fault then goes on and gives
+with a wrong file under the output's name; the same command without the fault then resumes and gives
 the values of an undisturbed run.
 """
 import collections
@@ -87,7 +87,7 @@ class Matrix:
         if pathlib.Path(OUTPUT).exists() and not left_behind():
             return
         code, text = self.program.run(arguments, ranks)
-        if self.expect(code == 0, f"{name}: then goes on with exit {code}", text):
+        if self.expect(code == 0, f"{name}: then resumes with exit {code}", text):
             self.expect(np.array_equal(read(), self.wanted), f"{name}: other values")
             self.expect(not left_behind(), f"{name}: leaves {left_behind()}")
 
@@ -229,7 +229,7 @@ exit $code
         code, text = self.program.run(CHUNKS)
         self.expect_end("another input", 3, ["input has changed", "resume"], code, text)
         code, text = self.program.run([*CHUNKS, "--resume", "never"])
-        self.expect_end("another input, anew", 0, [], code, text)
+        self.expect_end("another input, restarted", 0, [], code, text)
 
         clear()
         self.expect(kill_midway(self.start_held(3, CHUNKS), OUTPUT), "killed for a flipped bit")
@@ -248,7 +248,7 @@ exit $code
         code, text = self.program.run(CHUNKS)
         self.expect_end("a damaged journal", 4, ["journal", "never"], code, text)
         code, text = self.program.run([*CHUNKS, "--resume", "never"])
-        self.expect_end("a damaged journal, anew", 0, [], code, text)
+        self.expect_end("a damaged journal, restarted", 0, [], code, text)
 
     def kill_after_two_commits(self):
         """A run that is held twice, each time until what was written before is committed."""

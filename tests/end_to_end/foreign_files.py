@@ -280,7 +280,7 @@ def mended(test):
 
 
 def resumed(test):
-    """A run that goes on opens no structure of an earlier run: it lays it out again first."""
+    """A run that resumes opens no structure of an earlier run: it lays it out again first."""
     folder = pathlib.Path("resumed").absolute()
     folder.mkdir()
     with h5py.File(folder / "in.h5", "w") as file:

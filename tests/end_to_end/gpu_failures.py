@@ -62,11 +62,11 @@ class Tests:
     def ends_with_one_message(self, done, fail):
         errors = [line for line in done.stderr.splitlines() if "error:" in line]
         self.check(done.returncode == 5 and len(errors) == 1 and "the GPU failed" in errors[0]
-                   and "the same command goes on" in errors[0], fail, done)
+                   and "the same command resumes" in errors[0], fail, done)
         self.check(not os.path.exists("out.h5"), f"{fail}: an output", done)
 
     def lost(self):
-        """The device is lost at a call; the same command goes on when it is there again."""
+        """The device is lost at a call; the same command resumes when it is there again."""
         reached = set()
         for index, function in enumerate(FUNCTIONS):
             for nth in [1, 2, 9]:
@@ -108,7 +108,7 @@ class Tests:
         told = done.stderr.splitlines()
         self.check(done.returncode == 0 and len(told) == 1
                    and told[0].startswith("rank 0: cannot take device memory")
-                   and told[0].endswith("goes on with chunks of 3 rows in 3 lanes"), "halved", done)
+                   and told[0].endswith("continues with chunks of 3 rows in 3 lanes"), "halved", done)
         rank = json.loads(pathlib.Path("r.json").read_text())["ranks"][0]
         self.check(rank["chunk_rows"] == 3 and rank["lanes"] == 3 and len(rank["halvings"]) == 1
                    and rank["halvings"][0]["chunk_rows"] == 3, f"halved: {rank}", done)

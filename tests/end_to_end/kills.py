@@ -88,7 +88,7 @@ def killed_run(program, rng, arguments, findings):
             send(stopped(ranks_of(process)), signal.SIGKILL)
     code, text = finish(process)
     findings.expect(code is not None, f"ranks {ranks} killed by {how}", text)
-    # That a killed rank's job ends as failed shows that the others did not go on without it.
+    # That a killed rank's job ends as failed shows that the others did not continue without it.
     calls = [call for call in picked() if call[1] == action]
     findings.expect(bool(calls) == (code != 0), f"{how} at {calls}, exit {code}", text)
     findings.expect(code in (0, -9, 137, 255) or "signal 9" in text,
@@ -115,7 +115,7 @@ def one_round(program, rng, wanted, findings, phases):
                         f"{layout}: the file of before is gone")
     if where != "not at all":
         code, text = program.run(arguments + settings(rng), rng.choice([0, 1, 2, 3, 4]))
-        if not findings.expect(code == 0, f"{layout}, killed {where}: goes on with exit {code}",
+        if not findings.expect(code == 0, f"{layout}, killed {where}: resumes with exit {code}",
                                text):
             return
     findings.expect(np.array_equal(read(), wanted), f"{layout}, killed {where}: other values")

@@ -95,10 +95,13 @@ def test_methods_of_denoise():
     assert changed != template
     pathlib.Path("job.toml").write_text(changed)
     explained = good("explain", "job.toml")
-    assert "patch = [4, 4, 4]" in explained and "step = 3" in explained, explained
+    assert "\n# patch: [4, 4, 4]; for an image [1, 4, 4]\n" in explained, explained
+    assert "\nstep = 3\n" in explained, explained
     pathlib.Path("job.toml").write_text(template)
     explained = good("explain", "job.toml")
-    assert "patch = [3, 3, 3]" in explained and "strength = 0.6" in explained, explained
+    assert "\n# patch: [3, 3, 3]; for an image [1, 3, 3]\n" in explained, explained
+    assert "\n# window: [11, 11, 11]; for an image [1, 11, 11]\n" in explained, explained
+    assert "\nstrength = 0.6\n" in explained, explained
 
 
 def test_images_of_two_axes():
@@ -121,10 +124,19 @@ def test_images_of_two_axes():
                 found = file[f"{dataset}/distance" if kind == "match" else dataset]
                 results[name] = found[...].reshape(-1)
         assert results["usual"].tobytes() == results["given"].tobytes(), (kind, lines)
-    pathlib.Path("job.toml").write_text(
-        'kind = "match"\n[input]\nfile = "in.h5"\ndataset = "/flat"\n[output]\nfile = "o.h5"\n'
-        "[match]\npatch = [3, 3, 3]\n")
-    bad(2, ["Of an image it has 1 along z"], "job.toml")
+    for kind in ["match", "denoise"]:
+        head = (f'kind = "{kind}"\n[input]\nfile = "in.h5"\ndataset = "/flat"\n[output]\n'
+                f'file = "o.h5"\n[{kind}]\n')
+        for key, deep, flat in [("patch", "[3, 3, 3]", "[1, 3, 3]"),
+                                ("window", "[5, 7, 9]", "[1, 7, 9]")]:
+            pathlib.Path("job.toml").write_text(head + f"{key} = {deep}\n")
+            for arguments in [["job.toml"], ["plan", "job.toml"]]:
+                bad(2, [f"({kind}.{key})", f"it is {deep}", "two axes",
+                        f"Write {key} = {flat}\n"], *arguments)
+        # What explain prints of a job on an image is a job on an image.
+        pathlib.Path("job.toml").write_text(head)
+        pathlib.Path("again.toml").write_text(good("explain", "job.toml"))
+        assert good("plan", "again.toml") == good("plan", "job.toml")
 
 
 def test_job_files():

@@ -4,8 +4,8 @@ A run is killed at each of its system calls that change files (or each N-th). Th
 down what every call changed, so that here its files are put into states that a power cut at that
 moment may leave: any sector as it was after any of the writes that no sync has covered, lengths
 likewise, and folders' entries as after any of the changes that no sync of the folder has covered.
-What a failed sync was to cover is lost, whatever came after. From each state the same command goes
-on to the values of an undisturbed run.
+What a failed sync was to cover is lost, whatever came after. From each state the same command
+resumes to the values of an undisturbed run.
 """
 import argparse
 import collections
@@ -137,13 +137,13 @@ class Cuts:
         self.wanted = wanted
         self.states = self.lost_entries = 0
 
-    def go_on(self, name, arguments):
+    def resume(self, name, arguments):
         """The same command completes the output, whatever was lost."""
         was_there = pathlib.Path(OUTPUT).exists()
         if was_there:
             self.findings.expect(np.array_equal(read(), self.wanted), f"{name}: a wrong file")
         code, text = self.program.run(arguments)
-        if self.findings.expect(code == 0, f"{name}: goes on with exit {code}", text):
+        if self.findings.expect(code == 0, f"{name}: resumes with exit {code}", text):
             self.findings.expect(np.array_equal(read(), self.wanted), f"{name}: other values")
 
     def at_call(self, k, arguments, before, fault):
@@ -162,7 +162,7 @@ class Cuts:
             rng = random.Random(1000 * k + trial)
             self.lost_entries += len(cut_power(UndoLog(pathlib.Path("undo")), rng))
             self.states += 1
-            self.go_on(f"power cut at call {k}, trial {trial} {arguments[6:]} {picked()[-1:]}",
+            self.resume(f"power cut at call {k}, trial {trial} {arguments[6:]} {picked()[-1:]}",
                        [part for part in arguments if part not in ("--resume", "never")])
         return True
 

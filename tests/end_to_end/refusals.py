@@ -50,7 +50,7 @@ REFUSALS = [
     (["job.toml", "--set", "run.host_memory=1000"], 2, ["run.host_memory"]),
     (["job.toml", "--set", "run.chunk_rows=90000", "--set", 'run.host_memory="64KiB"'], 2,
      ["run.host_memory", "chunk_rows"]),
-    (["job.toml", "--resume", "require"], 4, ["out.h5.partial", "nothing to go on with"]),
+    (["job.toml", "--resume", "require"], 4, ["out.h5.partial", "nothing to resume"]),
     (["job.toml", "--set", 'convolve.boundry="wrap"'], 2, ["boundary"]),
     (["jobb.toml"], 2, ["jobb.toml", "job.toml"]),
     (["plan", "job.toml", "--backend", "cuda"], 2, ["--device-memory"]),

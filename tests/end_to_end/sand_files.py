@@ -1,8 +1,7 @@
-"""Reads and makes .sand files with the whole program: sand_files.py RUNNER MPIRUN
-[WORD...]
+"""Reads and makes .sand files with the whole program: sand_files.py RUNNER MPIRUN [WORD...]
 
-The files are packed and unpacked here anew, by numpy and bit by bit; HDF5 is h5py's, pictures are
-Pillow's. A word picks the tests that have it in their name.
+numpy packs and unpacks the expected .sand files bit by bit; h5py reads HDF5 and Pillow reads
+pictures. A word picks the tests that have it in their name.
 """
 import os
 import pathlib
@@ -11,13 +10,13 @@ import resource
 import struct
 import subprocess
 import sys
-import tempfile
 
 import h5py
 import numpy as np
 from PIL import Image
 
 from events import GUARD
+from test_functions import run_tests
 
 RUNNER = MPIRUN = ""
 COLOURS = np.array([[22, 25, 34], [66, 133, 199], [226, 182, 92], [126, 122, 120]], np.uint8)
@@ -300,20 +299,7 @@ def test_command_lines_that_are_wrong():
 def main():
     global RUNNER, MPIRUN
     RUNNER, MPIRUN = os.path.abspath(sys.argv[1]), sys.argv[2]
-    failures = 0
-    for name, test in list(globals().items()):
-        if not name.startswith("test_") or not all(word in name for word in sys.argv[3:]):
-            continue
-        with tempfile.TemporaryDirectory() as folder:
-            os.chdir(folder)
-            try:
-                test()
-                print(f"{name}: good")
-            except Exception as error:  # told, and on to the next
-                failures += 1
-                print(f"{name}: {type(error).__name__}: {error}")
-            os.chdir("/")
-    return failures
+    return run_tests(dict(globals()), sys.argv[3:])
 
 
 if __name__ == "__main__":

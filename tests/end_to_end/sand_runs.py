@@ -144,10 +144,10 @@ def goes_on(runs, random):
     scene = Scene(random, (37, 53), 7, 60, "scene", 99, {"sand_fall": 0.5})
     with h5py.File("in.h5", "w") as file:
         file["frames"] = scene.start[None]
-    runs.expect(scene, 10, "goes on", write_job(scene, 10))
+    runs.expect(scene, 10, "continues", write_job(scene, 10))
     os.rename("out.h5", "in.h5")
     later = Scene(random, (2, 2), 40, 27)
-    later.name, later.seed, later.given_chances = "goes on", 99, {"sand_fall": 0.5}
+    later.name, later.seed, later.given_chances = "continues", 99, {"sand_fall": 0.5}
     later.start, later.states = scene.state(40), scene.states[33:]
     for keys in ["start_generation = 40", "input_frame = 3", "input_frame = -4"]:
         pathlib.Path("job.toml").write_text(
@@ -165,7 +165,7 @@ def goes_on(runs, random):
 
 
 def stopped_runs(runs, random):
-    """Stopped and killed again and again, and gone on with on other numbers of ranks: the bytes of
+    """Stopped and killed again and again, and resumed on other numbers of ranks: the bytes of
     the run that was left alone."""
     with h5py.File("in.h5", "w") as file:
         file["frames"] = random.choice(4, (1, 701, 811), p=MIXES["scene"]).astype(np.uint8)
@@ -187,9 +187,9 @@ def stopped_runs(runs, random):
         running = start_held(command, runs.arguments.runner, "mkdir", "3:out.h5.journal/checkpoint-")
         runs.check(kill_held(running), f"no third checkpoint of {ranks} ranks")
     done = runs.call(job, 2, "--resume", "require")
-    runs.check(done.returncode == 0, f"gone on with: {done.stderr}")
+    runs.check(done.returncode == 0, f"resumed: {done.stderr}")
     with h5py.File("out.h5") as file:
-        runs.check(file["frames"][...].tobytes() == right, "gone on with: the frames differ")
+        runs.check(file["frames"][...].tobytes() == right, "resumed: the frames differ")
     left = [p.name for p in pathlib.Path().iterdir() if p.name.startswith("out.h5.")]
     runs.check(not left, f"left behind: {left}")
 

@@ -134,7 +134,7 @@ def packbits(line):
 
 
 def test_what_libtiff_only_warns_of():
-    """PackBits whose run passes the end of its line: libtiff drops the rest and goes on."""
+    """PackBits whose run passes the end of its line: libtiff drops the rest and continues."""
     array = smooth((4, 60), "u1")
     tifffile.imwrite("good.tif", array, photometric="minisblack", metadata=None)
     [(first, count)] = places("good.tif")

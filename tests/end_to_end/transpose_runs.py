@@ -127,7 +127,7 @@ def little_memory(runs, random):
 
 
 def stopped_runs(runs, random):
-    """Stopped and killed on the way, gone on with in other boxes."""
+    """Stopped and killed on the way, resumed in other boxes."""
     array = values(random, (211, 613, 307), "float32")
     write_input(array)
     write_job((2, 1, 0), "chunk_rows = 2000\ncommit_seconds = 0")
@@ -206,7 +206,7 @@ def parts_called(runs, random, real, imaginary):
 
 
 def resumed_elements(runs, random):
-    """A STOP in an output of compound elements, gone on with."""
+    """A STOP in an output of compound elements, resumed."""
     array = values(random, (5, 200, 100), [("a", "<u8"), ("b", "S8")])
     write_input(array)
     write_job((2, 1, 0), "chunk_rows = 200\ncommit_seconds = 0")

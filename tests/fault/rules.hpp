@@ -16,7 +16,7 @@ enum class Action {
     eof,   ///< a read finds the file's end
     torn,  ///< a write moves half of its bytes, then the process is killed
     kill,  ///< the process is killed before the call
-    stop,  ///< the process is stopped before the call (SIGSTOP) and goes on when continued
+    stop,  ///< the process is stopped before the call (SIGSTOP) and runs on when continued
     delay, ///< the call comes some microseconds later
     hold,  ///< the call waits until a test lets it go; other threads run
     log,   ///< only FAULT_LOG tells

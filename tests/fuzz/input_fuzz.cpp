@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// HDF5 files with some bytes changed, looked at and read as a job's input is, in a child process as
+// HDF5 files with some bytes changed, probed and read as a job's input is, in a child process as
 // there. What is fuzzed is the changes, so that almost every file is still one: the first byte
 // picks a file of the folder in RUNNER_FUZZ_FILES, and each three bytes more are a place and what
 // is laid over it (a place from 0xff00 on cuts the file off).

@@ -1,4 +1,4 @@
-"""On a GPU host: runs that are killed and gone on with on another backend and number of ranks.
+"""On a GPU host: runs that are killed and resumed on another backend and number of ranks.
 kills_across_backends.py RUNNER MPIRUN [--rounds N] [--seed S]
 """
 import argparse
@@ -61,7 +61,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     options.runner = os.path.abspath(options.runner)
-    wrong = gone_on = 0
+    wrong = resumed = 0
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         with open("job.toml", "w", encoding="utf-8") as file:
@@ -80,7 +80,7 @@ def main():
                            "rows in the journal")
                 kill_all(run)
                 run.wait()
-                gone_on += os.path.exists("out.h5.journal/identity")
+                resumed += os.path.exists("out.h5.journal/identity")
             if not os.path.exists("out.h5"):
                 done = subprocess.run(command(options, rng, storage), capture_output=True, text=True)
                 wrong += done.returncode != 0
@@ -93,8 +93,8 @@ def main():
                 print(f"seed {options.seed + number}: {same.stdout}{same.stderr}")
             subprocess.run("rm -rf out.h5*", shell=True, check=True)
         os.chdir("/")
-    print(f"{options.rounds} rounds, {gone_on} times gone on with, {wrong} wrong")
-    return 1 if wrong or gone_on < options.rounds // 2 else 0
+    print(f"{options.rounds} rounds, {resumed} times resumed, {wrong} wrong")
+    return 1 if wrong or resumed < options.rounds // 2 else 0
 
 
 if __name__ == "__main__":

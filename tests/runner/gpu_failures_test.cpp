@@ -160,7 +160,7 @@ TEST(GpuFailures, AfterTheDeviceIsLostNoCallIsMade) {
             const int error = errors[static_cast<std::size_t>(runs++) % errors.size()];
             const std::string wrong = in_child([&, function = name] {
                 std::string found = complaint(one_frame, function, nth, error,
-                                              "the same command goes on with the others");
+                                              "the same command resumes with the others");
                 found += device_lost() ? "" : "the loss was not noticed; ";
                 const std::int64_t before = fake_cuda::calls("cudaSetDevice");
                 try {

@@ -89,14 +89,14 @@ def neighbours(suite):
 
 
 def limit(suite):
-    """The time limit ends it with 75; queued again by itself, it goes on on the GPUs."""
+    """The time limit ends it with 75; requeued by itself, it resumes on the GPUs."""
     case = Case(suite, "limit", cpus=4, node=node_with(2), stop_before="15s",
                 program=suite.slow(1.0, first_go()))
     number, = case.submitted("--time", "60s")
     job = ended(number)
     case.expect((job["JobState"], job["Restarts"]) == ("COMPLETED", "1"),
                 "completed at the second go", str(job) + case.logs())
-    case.expect("goes on where a run stopped" in case.logs(), "it goes on", case.logs())
+    case.expect("resumes where a run stopped" in case.logs(), "it resumes", case.logs())
     case.same_bytes()
 
 

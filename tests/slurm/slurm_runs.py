@@ -56,7 +56,7 @@ def failing(suite):
 
 
 def time_limit(suite, name, **launcher):
-    """Told before the limit it stops, is queued again by itself, and goes on."""
+    """Signalled before the limit it stops, is requeued by itself, and resumes."""
     # Slurm looks every 30 s, and tells what has less than these and 30 s left.
     case = Case(suite, name, stop_before="15s", program=f"""
         [ "${{SLURM_PROCID:-0}}" -ne 0 ] || date "+go %s.%N"
@@ -65,7 +65,7 @@ def time_limit(suite, name, **launcher):
     job = ended(number)
     case.expect((job["JobState"], job["Restarts"]) == ("COMPLETED", "1"),
                 "completed at the second go", str(job) + case.logs())
-    for words in ["stopped by signal USR1", "goes on where a run stopped"]:
+    for words in ["stopped by signal USR1", "resumes where a run stopped"]:
         case.expect(words in case.logs(), f"the log has both goes: {words}", case.logs())
     case.same_bytes()
     ends = re.findall(rf"^JobId={number} .*EndTime=(\S+)", suite.jobs_log(), re.M)
@@ -143,7 +143,7 @@ def wait_for_rows(case):
 
 
 def cancelled(suite):
-    """A job that is cancelled stays so, and what it did is gone on with."""
+    """A job that is cancelled stays so, and its work is resumed when it is submitted again."""
     case = Case(suite, "cancelled", program=suite.slow(1.0, "[ ! -e fast ]"))
     number, = case.submitted("--nodes", "2")
     wait_for_rows(case)
@@ -155,7 +155,7 @@ def cancelled(suite):
     case.write("fast", "")
     again, = case.submitted()
     case.expect(ended(again)["JobState"] == "COMPLETED", "submitted again it is done", case.logs())
-    case.expect("goes on where a run stopped" in case.logs(), "it goes on", case.logs())
+    case.expect("resumes where a run stopped" in case.logs(), "it resumes", case.logs())
     case.same_bytes()
 
 
@@ -279,7 +279,7 @@ def killed_daemon(suite, cluster):
 
 
 def killed_node(suite, cluster):
-    """A node that goes down: Slurm queues the job again, and it goes on when there are nodes."""
+    """A node that goes down: Slurm requeues the job, and it resumes when there are nodes."""
     case = Case(suite, "node", partition="spare", program=suite.slow(0.8, first_go()))
     number, = case.submitted("--nodes", "2")
     wait_for_rows(case)
@@ -291,12 +291,12 @@ def killed_node(suite, cluster):
     suite.said.append(f"node: done {time.monotonic() - start:.0f} s after it went down")
     case.expect((job["JobState"], job["Restarts"]) == ("COMPLETED", "1"),
                 "completed at the second go", str(job) + case.logs())
-    case.expect("goes on where a run stopped" in case.logs(), "it goes on", case.logs())
+    case.expect("resumes where a run stopped" in case.logs(), "it resumes", case.logs())
     case.same_bytes()
 
 
 def preempted(suite):
-    """A job whose nodes a more urgent one takes: told so it stops in the grace, and goes on after."""
+    """A job whose nodes a more urgent one takes: signalled, it stops in the grace period, and resumes."""
     case = Case(suite, "preempted", partition="spare", program=suite.slow(1.0, first_go()))
     number, = case.submitted("--nodes", "2")
     wait_for_rows(case)
@@ -306,7 +306,7 @@ def preempted(suite):
     job = ended(number)
     case.expect((job["JobState"], job["Restarts"]) == ("COMPLETED", "1"),
                 "completed at the second go", str(job) + case.logs())
-    for words in ["stopped by signal TERM", "goes on where a run stopped"]:
+    for words in ["stopped by signal TERM", "resumes where a run stopped"]:
         case.expect(words in case.logs(), f"the log has both goes: {words}", case.logs())
     case.same_bytes()
 

@@ -94,7 +94,7 @@ srun --mpi=pmix --kill-on-bad-exit=1 --cpus-per-task=16 \
   /opt/runner run /home/me/job.toml --set 'input.file="a b.h5"'
 status=$?
 
-# 75: it stopped in time. The same job again goes on where it was.
+# 75: it stopped in time, and resumes when it runs again.
 if [ "$status" -eq 75 ] && [ "${SLURM_RESTART_COUNT:-0}" -lt 20 ] &&
   [ ! -e out/STOP ]; then
   scontrol requeue "${SLURM_ARRAY_JOB_ID:-$SLURM_JOB_ID}${SLURM_ARRAY_TASK_ID:+_$SLURM_ARRAY_TASK_ID}"

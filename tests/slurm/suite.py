@@ -131,7 +131,7 @@ class Suite:
             print(f"WRONG: {what}\n{text}".rstrip(), flush=True)
 
     def attempt(self, case):
-        """A case that ends by an exception is wrong, and the others go on."""
+        """A case that ends by an exception is wrong, and the others continue."""
         try:
             case()
         except Exception:  # pylint: disable=broad-except

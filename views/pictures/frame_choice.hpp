@@ -48,7 +48,7 @@ FrameRange choose_frames(const FrameChoice& choice, std::int64_t frames, const s
 /// The number that each frame of a dataset has for people: its generation, where that is known.
 struct FrameNumbers {
     std::optional<std::vector<std::uint64_t>> listed; ///< one a frame
-    std::uint64_t first = 0;  ///< without a list: that of frame 0, of which the others go on
+    std::uint64_t first = 0;  ///< without a list: that of frame 0, from which the others count
     bool generations = false; ///< they are; else they only count the frames
 
     std::uint64_t of(std::int64_t frame) const {

@@ -19,7 +19,7 @@ std::byte byte_at(std::int64_t index) {
     return static_cast<std::byte>(static_cast<std::uint64_t>(index) * 0x9E3779B97F4A7C15U >> 56U);
 }
 
-/// More bytes than 31 bits count, made, moved and looked at a part at a time.
+/// More bytes than 31 bits count, made, moved and checked a part at a time.
 class LargeArray {
   public:
     LargeArray(CudaQueue& queue, std::int64_t bytes)

@@ -81,6 +81,23 @@ TEST(ExplainJob, ParsesBackToTheSameJob) {
     }
 }
 
+TEST(ExplainJob, LeavesDefaultsThatTheInputDecidesToTheInput) {
+    for (const std::string kind : {"match", "denoise"}) {
+        const std::string text = "kind = \"" + kind +
+                                 "\"\nname = \"n\"\n[input]\nfile = \"a.h5\"\ndataset = \"/x\"\n" +
+                                 "[output]\nfile = \"o.h5\"\n[" + kind + "]\n";
+        const std::string usual = explain_job(load(text));
+        EXPECT_NE(usual.find("\n# patch: [3, 3, 3]; for an image [1, 3, 3]\n"
+                             "# window: [11, 11, 11]; for an image [1, 11, 11]\n"),
+                  std::string::npos)
+            << usual;
+        EXPECT_EQ(explain_job(load(usual)), usual);
+        const std::string set = explain_job(load(text + "patch = [1, 3, 3]\nwindow = [3, 5, 7]\n"));
+        EXPECT_NE(set.find("\npatch = [1, 3, 3]\nwindow = [3, 5, 7]\n"), std::string::npos) << set;
+        EXPECT_EQ(explain_job(load(set)), set);
+    }
+}
+
 TEST(ExplainJob, FillsInTheDefaults) {
     const std::string text =
         explain_job(load("kind = \"convolve\"\nname = \"n\"\n"

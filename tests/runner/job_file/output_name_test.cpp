@@ -13,7 +13,7 @@ TEST(OutputName, PutsThePartsIn) {
     EXPECT_EQ(output_name("{dir}/../{stem}", parts), "scans/x.y");
     EXPECT_EQ(output_name("out/{dir}/{stem}", {"a.h5", "", ""}), "out/a");
     EXPECT_EQ(output_name("out/{dir}/{stem}", {"/data/a.h5", "", ""}), "out/data/a");
-    // What a name holds is not looked at again.
+    // What a name holds is not expanded again.
     EXPECT_EQ(output_name("{stem}.h5", {"{dir}.h5", "", ""}), "{dir}.h5");
 }
 

@@ -102,7 +102,7 @@ TEST(Decomposition, CoversEveryRowOnceWithItsHalo) {
     }
 }
 
-/// A run goes on with what an earlier one left, whatever ranks and chunks that one had: each
+/// A run resumes from what an earlier one left, whatever ranks and chunks that one had: each
 /// unfinished row is in one chunk, no finished one is, and the ranks have as much to do.
 TEST(Decomposition, LeavesFinishedRowsOut) {
     std::mt19937_64 random(7);

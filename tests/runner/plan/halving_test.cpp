@@ -56,8 +56,9 @@ TEST(Halving, TakesTheFirstPlanThatFitsAndTellsWhatDidNot) {
     EXPECT_EQ(halvings[0].reason, "no memory (device 3): all is taken");
     EXPECT_EQ(halvings[0].chunk_rows, 50);
     EXPECT_EQ(halvings[1].chunk_rows, 25);
-    EXPECT_EQ(halving_text(7, halvings), "rank 7: no memory (device 3): all is taken; goes on with "
-                                         "chunks of 25 rows in 2 lanes\n");
+    EXPECT_EQ(halving_text(7, halvings),
+              "rank 7: no memory (device 3): all is taken; continues with "
+              "chunks of 25 rows in 2 lanes\n");
 }
 
 TEST(Halving, OtherErrorsAreThrownAtOnce) {

@@ -95,6 +95,28 @@ TEST_F(JobIdentity, SeesEveryKeyThatChangesTheOutput) {
     }
 }
 
+TEST_F(JobIdentity, HasTheDefaultsThatTheInputDecides) {
+    write_dataset(folder / "deep.h5", "/x", {3, 10, 10}, std::vector<std::uint8_t>(300, 1));
+    const auto identity = [&](const std::string& input, const std::string& keys) {
+        const std::string job = folder / "match.toml";
+        std::ofstream(job) << "kind = \"match\"\n[input]\nfile = \"" << (folder / input)
+                           << "\"\ndataset = \"/x\"\n[output]\nfile = \"" << (folder / "out.h5")
+                           << "\"\n[match]\n"
+                           << keys;
+        OwnFiles files;
+        return job_identity(prepare_job(load_job_file(job, {}), files));
+    };
+    const std::string image = identity("in.h5", "");
+    EXPECT_NE(image.find("\nmatch.patch = [1, 3, 3]\nmatch.window = [1, 11, 11]\n"),
+              std::string::npos)
+        << image;
+    EXPECT_EQ(identity("in.h5", "patch = [1, 3, 3]\nwindow = [1, 11, 11]\n"), image);
+    const std::string volume = identity("deep.h5", "");
+    EXPECT_NE(volume.find("\nmatch.patch = [3, 3, 3]\nmatch.window = [11, 11, 11]\n"),
+              std::string::npos)
+        << volume;
+}
+
 TEST_F(JobIdentity, SeesAChangedInput) {
     const std::string identity = job_identity(prepared(folder));
     const std::filesystem::path input = folder / "in.h5";

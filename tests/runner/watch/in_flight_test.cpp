@@ -90,7 +90,7 @@ TEST(BusyTime, CountsWhatIsInProgress) {
     busy.set(4, begin + seconds(5)); // the first is done, from 1 to 5
     busy.end();
     EXPECT_EQ(busy.seconds(begin + seconds(5)), 4);
-    EXPECT_EQ(busy.seconds(begin + seconds(7)), 6); // the second goes on
+    EXPECT_EQ(busy.seconds(begin + seconds(7)), 6); // the second still runs
     busy.set(7, begin + seconds(8));
     busy.end();
     EXPECT_EQ(busy.seconds(begin + seconds(20)), 7);
