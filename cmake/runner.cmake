@@ -42,3 +42,13 @@ function(runner_room)
     target_compile_options(room_${name} PRIVATE $<$<AND:$<CONFIG:Debug>,$<COMPILE_LANGUAGE:CXX>>:-O1>)
   endif()
 endfunction()
+
+# runner_kind(SOURCES ... USES rooms...): the folder's part of room_jobs.
+function(runner_kind)
+  cmake_parse_arguments(PARSE_ARGV 0 KIND "" "" "SOURCES;USES")
+  list(TRANSFORM KIND_SOURCES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+  target_sources(room_jobs PRIVATE ${KIND_SOURCES})
+  list(TRANSFORM KIND_USES REPLACE "/" "_")
+  list(TRANSFORM KIND_USES PREPEND room_)
+  target_link_libraries(room_jobs PUBLIC ${KIND_USES})
+endfunction()

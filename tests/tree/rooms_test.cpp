@@ -9,6 +9,7 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -28,7 +29,7 @@ const std::map<std::string, std::string> home = {
     {"mpi", "runner"},   {"toml", "runner"},  {"hwloc", "runner"}, {"CLI/", "cli"}};
 
 /// A room is a folder whose CMakeLists.txt calls runner_room(); its USES are the rooms it may
-/// include from.
+/// include from. runner_kind() adds to those of the folder above.
 using Rooms = std::map<std::string, std::set<std::string>>;
 
 std::string read_file(const fs::path& path) {
@@ -36,7 +37,7 @@ std::string read_file(const fs::path& path) {
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// The words behind USES in a call of runner_room(), up to the next keyword.
+/// The words behind USES in a call, up to the next keyword.
 std::set<std::string> used_rooms(const std::string& call) {
     std::istringstream words(call);
     std::set<std::string> used;
@@ -65,11 +66,13 @@ const Rooms& rooms() {
                     continue;
                 }
                 const std::string text = read_file(entry.path());
-                const std::size_t begin = text.find("runner_room(");
-                if (begin != std::string::npos) {
-                    const std::string call = text.substr(begin, text.find(')', begin) - begin);
-                    found[entry.path().parent_path().lexically_relative(root).string()] =
-                        used_rooms(call);
+                const fs::path folder = entry.path().parent_path().lexically_relative(root);
+                for (const auto& [function, room] :
+                     {std::pair("runner_room(", folder), {"runner_kind(", folder.parent_path()}}) {
+                    if (const std::size_t begin = text.find(function); begin != std::string::npos) {
+                        found[room.string()].merge(
+                            used_rooms(text.substr(begin, text.find(')', begin) - begin)));
+                    }
                 }
             }
         }
