@@ -153,7 +153,8 @@ TEST(Pages, LinkToPagesAndPicturesThatAreThere) {
 
 TEST(Troubleshooting, QuotesErrorsThatTheProgramHas) {
     std::string sources;
-    for (const char* folder : {"runner", "io", "jobs", "kernels", "base"}) {
+    for (const char* folder :
+         {"base", "cli", "io", "jobs", "kernels", "runner", "slurm", "views"}) {
         for (const auto& entry :
              fs::recursive_directory_iterator(fs::path(RUNNER_SOURCE_FOLDER) / folder)) {
             if (entry.path().extension() == ".cpp") {

@@ -14,7 +14,7 @@ SOURCE = pathlib.Path(__file__).resolve().parents[2]
 
 
 def job_files(folder):
-    for path in [*SOURCE.glob("tests/runner/bad_job_files/*.toml"), *SOURCE.glob("jobs/*.toml")]:
+    for path in [*SOURCE.glob("tests/runner/job_file/bad_job_files/*.toml"), *SOURCE.glob("jobs/*.toml")]:
         text = path.read_bytes()
         if len(text) < 4096:
             (folder / path.stem).write_bytes(text)

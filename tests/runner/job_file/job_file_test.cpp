@@ -359,7 +359,7 @@ TEST_F(JobFileTest, SettingsPickOneDatasetOfABatch) {
 }
 
 TEST(BadJobFiles, EachHasItsWholeMessage) {
-    const fs::path folder = source_folder / "tests/runner/bad_job_files";
+    const fs::path folder = source_folder / "tests/runner/job_file/bad_job_files";
     const fs::path before = fs::current_path();
     fs::current_path(folder); // for short names in the messages
     int files = 0;

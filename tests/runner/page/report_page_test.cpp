@@ -107,7 +107,7 @@ TEST(ReportPage, HoldsItsStyleSheetAndScripts) {
     const std::string text = page();
     for (const char* const name : {"page.css", "text.js", "dom.js", "timeline.js", "zoom.js",
                                    "sections.js", "runs.js", "page.js"}) {
-        std::ifstream file(std::string(SOURCE_DIR) + "/runner/report_" + name);
+        std::ifstream file(std::string(SOURCE_DIR) + "/runner/page/report_" + name);
         const std::string asset{std::istreambuf_iterator<char>(file), {}};
         EXPECT_GT(asset.size(), 500U) << name;
         EXPECT_TRUE(has(text, asset)) << name;
