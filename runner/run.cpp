@@ -304,8 +304,9 @@ ExitCode run_claimed(const RunCommand& command, PreparedJob& prepared, const Ran
             ranks.abort(stall->code());
         }
     });
-    const bool surveyed =
-        survey_input(prepared, ranks, binding.limits.cores, io_threads_of(plan), stop);
+    const bool surveyed = survey_input(
+        prepared, ranks, binding.limits.cores, io_threads_of(plan), stop, open.progress,
+        ranks.first() && !command.quiet ? progress_style(stderr) : ProgressStyle::silent);
     std::visit([&](const auto& some) { open_run(prepared, some, beginning, ranks, open); }, plan);
     const double start_seconds = seconds_since(start);
     const bool reports = !command.reports.empty();

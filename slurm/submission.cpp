@@ -95,21 +95,27 @@ std::string words(const std::vector<std::string>& all) {
     return text;
 }
 
-std::string command(const Submission& submission) {
-    return shell_word(submission.program) + words(submission.arguments);
+/// The program is started with a limit of its own: at Slurm's signal it finishes the chunks in
+/// flight, and when half of the time from there to Slurm's limit has passed, it drops those that
+/// cannot end. The other half is for the launcher's start, which the program's clock does not see,
+/// and for the last commit.
+std::string command(const Submission& submission, const SiteFile& site) {
+    const double seconds = submission.allocation.seconds - site.limits.stop_seconds / 2;
+    return shell_word(submission.program) + words(submission.arguments) + " --max-time " +
+           std::to_string(std::max(1L, std::lround(std::floor(seconds)))) + "s";
 }
 
 std::string srun_text(const Submission& submission, const SiteFile& site) {
     return "srun --mpi=" + shell_word(site.launcher.mpi) +
            " --kill-on-bad-exit=1 --cpus-per-task=" + std::to_string(submission.allocation.cpus) +
-           words(site.launcher.options) + " \\\n  " + command(submission) + "\nstatus=$?\n";
+           words(site.launcher.options) + " \\\n  " + command(submission, site) + "\nstatus=$?\n";
 }
 
 std::string mpirun_text(const Submission& submission, const SiteFile& site) {
     const Allocation& allocation = submission.allocation;
     return "mpirun -n " + std::to_string(allocation.all_ranks()) +
            " --map-by ppr:" + std::to_string(allocation.ranks) + ":node --bind-to none" +
-           words(site.launcher.options) + " \\\n  " + command(submission) +
+           words(site.launcher.options) + " \\\n  " + command(submission, site) +
            " &\n"
            "launcher=$!\n"
            "told=\n"

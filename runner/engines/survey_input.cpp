@@ -5,10 +5,14 @@
 #include "io/rows/row_geometry.hpp"
 #include "runner/plan/row_set.hpp"
 #include "runner/probe/served_rows.hpp"
+#include "runner/watch/ticker.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <cstdio>
 #include <functional>
 #include <memory>
+#include <optional>
 
 namespace runner {
 namespace {
@@ -25,9 +29,10 @@ RowRange part_of(const Survey& survey, std::int64_t rows, int rank, int ranks) {
     return {border(rank), border(rank + 1)};
 }
 
-/// Whether it came to the end before `stopped` said that it must not.
+/// Whether it came to the end before `seen` returned false, which is called before and after each
+/// read with the rows that have been counted.
 bool take(Survey& survey, const PreparedJob& prepared, RowRange part, int threads, int io_threads,
-          const std::function<bool()>& stopped) {
+          const std::function<bool(std::int64_t)>& seen) {
     const std::unique_ptr<RowReader> reader =
         open_probed_rows(prepared.layout, prepared.file.input.rules, io_threads);
     const std::int64_t row = row_bytes(reader->info().array);
@@ -37,20 +42,68 @@ bool take(Survey& survey, const PreparedJob& prepared, RowRange part, int thread
     const Buffer rows =
         allocate_staging(queue, std::min(step, std::max<std::int64_t>(1, part.count())) * row);
     for (std::int64_t first = part.first; first < part.last; first += step) {
-        if (stopped()) {
+        const std::int64_t count = std::min(step, part.last - first);
+        if (!seen(first - part.first)) {
             return false;
         }
-        const std::int64_t count = std::min(step, part.last - first);
         reader->read(first, count, rows.data());
+        if (!seen(first - part.first)) {
+            return false;
+        }
         survey.add(queue, first, count, rows.data());
     }
     return true;
 }
 
+/// While it exists, a watchdog expects progress of the survey, which a line shows.
+class Shown {
+  public:
+    /// `part`: this rank's rows; the first rank's stand for all, as the others have as many.
+    Shown(RunProgress& progress, ProgressStyle style, const PreparedJob& prepared, RowRange part,
+          int ranks)
+        : progress_(progress), view_(stderr, style, prepared.file.name + ", survey of the input"),
+          part_(part), bytes_(row_bytes(prepared.input.array) * ranks) {
+        progress_.surveyed_rows = 0;
+        progress_.surveying = true;
+        ticker_.emplace([this] { view_.update(snapshot()); });
+    }
+    Shown(const Shown&) = delete;
+    Shown& operator=(const Shown&) = delete;
+    ~Shown() {
+        ticker_.reset();
+        progress_.surveying = false;
+        view_.clear();
+    }
+
+    void seen(std::int64_t rows) {
+        progress_.surveyed_rows = rows;
+        ++progress_.steps;
+    }
+
+  private:
+    ProgressSnapshot snapshot() const {
+        ProgressSnapshot now;
+        now.rows_done = static_cast<double>(progress_.surveyed_rows);
+        now.rows_total = part_.count();
+        now.amount_done = now.rows_done * static_cast<double>(bytes_);
+        now.seconds = std::chrono::duration<double>(Clock::now() - begin_).count();
+        return now;
+    }
+
+    using Clock = std::chrono::steady_clock;
+
+    RunProgress& progress_;
+    Progress view_;
+    RowRange part_;
+    std::int64_t bytes_;
+    Clock::time_point begin_ = Clock::now();
+    std::optional<Ticker> ticker_;
+};
+
 } // namespace
 
 bool survey_input(PreparedJob& prepared, const Ranks& ranks, int threads, int io_threads,
-                  const Stop& stop) {
+                  const Stop& stop, RunProgress& progress, ProgressStyle style) {
     const StreamJob* const job = prepared.stream();
     const std::unique_ptr<Survey> survey = job == nullptr ? nullptr : job->survey();
     if (!survey) {
@@ -60,8 +113,11 @@ bool survey_input(PreparedJob& prepared, const Ranks& ranks, int threads, int io
         part_of(*survey, row_count(prepared.input.array), ranks.rank(), ranks.size());
     do {
         const bool whole = ranks.together([&] {
-            return take(*survey, prepared, part, threads, io_threads,
-                        [&] { return stop.level() >= StopLevel::finish_chunks; });
+            Shown shown(progress, style, prepared, part, ranks.size());
+            return take(*survey, prepared, part, threads, io_threads, [&](std::int64_t rows) {
+                shown.seen(rows);
+                return stop.level() < StopLevel::finish_chunks;
+            });
         });
         if (ranks.least(whole ? 1 : 0) == 0) {
             return false;
@@ -79,7 +135,7 @@ void survey_input(PreparedJob& prepared, int threads) {
     if (const std::unique_ptr<Survey> survey = job == nullptr ? nullptr : job->survey()) {
         do {
             take(*survey, prepared, {0, row_count(prepared.input.array)}, threads, threads,
-                 [] { return false; });
+                 [](std::int64_t /*rows*/) { return true; });
         } while (survey->needs_another_pass());
         prepared.job = job->surveyed(survey->findings());
     }

@@ -6,6 +6,9 @@
 namespace runner {
 
 std::string standing_text(const RunProgress& progress) {
+    if (progress.surveying) {
+        return "the survey of the input, after " + std::to_string(progress.surveyed_rows) + " rows";
+    }
     std::string text;
     for (const Stage stage : {Stage::read, Stage::compute, Stage::hash, Stage::write}) {
         const auto index = static_cast<std::size_t>(stage);

@@ -56,8 +56,10 @@ struct RunProgress {
     std::atomic<std::int64_t> rows_done{0}; ///< or generations, where the state evolves
     std::atomic<std::int64_t> steps{0};     ///< goes up with everything any stage finishes
     std::atomic<bool> under_way{false};
-    const char* unit = "chunk";           ///< of `begun`; set before it is under way
-    std::atomic<double> slowest_chunk{0}; ///< seconds from its first read to its last write
+    std::atomic<bool> surveying{false};         ///< the input, before it is under way
+    std::atomic<std::int64_t> surveyed_rows{0}; ///< of this rank in the survey's current pass
+    const char* unit = "chunk";                 ///< of `begun`; set before it is under way
+    std::atomic<double> slowest_chunk{0};       ///< seconds from its first read to its last write
     std::array<BusyTime, stage_count> busy{};
     /// Chunks that each stage has begun; upload, compute and download are begun together.
     std::array<std::atomic<std::int64_t>, stage_count> begun{};
@@ -70,7 +72,8 @@ struct RunProgress {
     double rows_in_work(InFlight::Clock::time_point now) const;
 };
 
-/// "read at chunk 7, compute at chunk 6, write at chunk 4": where an engine stands, for messages.
+/// "read at chunk 7, compute at chunk 6, write at chunk 4": where an engine stands, or the
+/// survey before it, for messages.
 std::string standing_text(const RunProgress& progress);
 
 } // namespace runner

@@ -34,7 +34,8 @@ std::optional<Error> Watchdog::look() {
     const std::int64_t steps = progress_.steps;
     const double operations = progress_.in_flight.operations();
     const bool moved = steps != steps_ || operations != operations_;
-    still_ = progress_.under_way && !moved ? still_ + since : 0;
+    const bool works = progress_.under_way || progress_.surveying;
+    still_ = works && !moved ? still_ + since : 0;
     steps_ = steps;
     operations_ = operations;
     if (still_ > limit_) {

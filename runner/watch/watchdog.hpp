@@ -11,9 +11,9 @@
 
 namespace runner {
 
-/// Finds out that a run stands still: that for too long no stage of this rank's stream has
-/// finished anything and no computing moved, or that another rank gave no sign of life. For one
-/// thread.
+/// Finds out that a run stands still: that for too long no stage of this rank's stream, or of the
+/// survey before it, has finished anything and no computing moved, or that another rank gave no
+/// sign of life. For one thread.
 class Watchdog {
   public:
     /// `seconds`: how long is too long; 0 finds nothing. The references outlive the object.

@@ -1,6 +1,7 @@
 """Jobs whose chunks take long: slow_chunks.py RUNNER MPIRUN FAULT_SHIM MEMORY_SHIM.
 
-A chunk that takes longer than the watchdog's limit is no stall, a read that hangs is one. A
+A chunk that takes longer than the watchdog's limit is no stall, a read that hangs is one, also in
+the survey of the input before the first chunk. A
 deadline and a second signal drop what is in flight, and the same command then makes the bytes of an
 undisturbed run. Nothing here waits for a number of seconds: where a machine is too fast for a chunk
 to take long, the chunk gets more work.
@@ -8,15 +9,18 @@ to take long, the chunk gets more work.
 import json
 import os
 import pathlib
+import pty
 import signal
+import subprocess
 import sys
 import tempfile
 
 import h5py
 import numpy as np
 
-from events import release, wait_until
-from faulty_runs import Findings, Program, clear, finish, picked, prepare_environment, report
+from events import release, wait_for_held, wait_until
+from faulty_runs import (Findings, Program, clear, finish, picked, prepare_environment, report,
+                         with_fault)
 
 SHAPE = (24, 96, 96)
 ONE_CHUNK = ["--set", f"run.chunk_rows={SHAPE[0] * SHAPE[1]}", "--set", "run.commit_seconds=0"]
@@ -79,7 +83,41 @@ class SlowChunks:
         self.findings.expect(code == 6 and "the job stands still" in text and picked(),
                              f"a read that hangs: exit {code}", text)
 
-    def goes_on(self, what, wanted):
+    def hanging_survey_is_one(self):
+        """A read that hangs where the noise is estimated, before the first chunk."""
+        clear()
+        code, text = self.run(["--set", "run.stall_seconds=2", "--set", 'denoise.sigma="auto"'],
+                              fault="pread:hold=held@1:in.h5>=200000")
+        release()
+        self.findings.expect(
+            code == 6 and "the job stands still (the survey of the input, after 0 rows" in text
+            and picked(), f"a survey that hangs: exit {code}", text)
+
+    def survey_is_shown(self):
+        """On a terminal, while it reads."""
+        clear()
+        terminal, end = pty.openpty()
+        command = [self.program.runner, "job.toml", "--set", 'denoise.sigma="auto"']
+        with subprocess.Popen(
+                with_fault(command, self.program.runner, "pread:hold=held@1:in.h5>=200000"),
+                stdout=subprocess.DEVNULL, stderr=end) as running:
+            os.close(end)
+            shown = b""
+            held_back = wait_for_held(running)
+            while held_back and b"survey of the input  0.0 %" not in shown:
+                shown += os.read(terminal, 4096)
+            release()
+            try:
+                while more := os.read(terminal, 4096):
+                    shown += more
+            except OSError:  # EIO: the run has closed its end
+                pass
+            code = running.wait()
+        os.close(terminal)
+        self.findings.expect(code == 0 and held_back, f"a survey on a terminal: exit {code}",
+                             shown.decode())
+
+    def resumes(self, what, wanted):
         code, text = self.run([])
         if self.findings.expect(code == 0, f"after {what}: exit {code}", text):
             self.findings.expect(np.array_equal(result(), wanted), f"after {what}: other bytes")
@@ -92,7 +130,7 @@ class SlowChunks:
             if code == 75 and "dropped chunk 0 with " in text:
                 share = int(text.split("dropped chunk 0 with ")[1].split(" ")[0])
                 self.findings.expect(share < 100, f"dropped at {share} %", text)
-                self.goes_on("a drop", wanted)
+                self.resumes("a drop", wanted)
                 return
             self.findings.expect(code == 75, f"--max-time {seconds}s: exit {code}", text)
         self.findings.expect(False, "no deadline came while a chunk was computed")
@@ -114,7 +152,7 @@ class SlowChunks:
                 continue  # the first came before the chunk's computing began
             self.findings.expect("a second signal drops it" in line and "dropped chunk 0" in rest,
                                  "the second signal drops the chunk", line + rest)
-            self.goes_on("signals", wanted)
+            self.resumes("signals", wanted)
             return
         self.findings.expect(False, "no signal came while a chunk was computed")
 
@@ -127,9 +165,14 @@ def main():
         with h5py.File("in.h5", "w") as file:
             file["image"] = rng.integers(0, 256, SHAPE, dtype=np.uint8)
         matrix = SlowChunks(program)
-        write_job(matrix.slow_is_no_stall())
+        window = matrix.slow_is_no_stall()
+        write_job(window)
         wanted = result()
         matrix.hanging_read_is_one()
+        matrix.hanging_survey_is_one()
+        write_job(WINDOWS[0])
+        matrix.survey_is_shown()
+        write_job(window)
         matrix.dropped_by_deadline(wanted)
         matrix.signals(wanted)
         os.chdir("/")

@@ -74,6 +74,30 @@ def time_limit(suite, name, **launcher):
     suite.said.append(f"{name}: running again {goes[-1] - gone:.0f} s after exit code 75")
 
 
+def long_chunk(suite):
+    """A chunk of hours is dropped before the limit: the job ends with 75 and not as TIMEOUT."""
+    case = Case(suite, "long chunk", stop_before="15s", requeues=0)
+    case.write("job.toml", """kind = "denoise"
+[input]
+file = "volume.h5"
+dataset = "/image"
+generate = { pattern = "noise", shape = [96, 256, 256], dtype = "uint8", seed = 1 }
+[output]
+file = "out.h5"
+sync = false
+[run]
+chunk_rows = 24576
+[denoise]
+sigma = 20.0
+window = [95, 127, 127]
+""")
+    number, = case.submitted("--time", "60s")
+    job = ended(number)
+    case.expect((job["JobState"], job["ExitCode"], job["Restarts"]) == ("FAILED", "75:0", "0"),
+                "stops before the limit", str(job) + case.logs())
+    case.expect("dropped chunk 0 with " in case.logs(), "drops its chunk", case.logs())
+
+
 def array(suite):
     """Tasks share a batch; one that stopped is queued again alone; the summary comes last."""
     stop_last = ('[ "$1" != batch ] || [ "$SLURM_ARRAY_TASK_ID" -ne 3 ] || '
@@ -323,6 +347,7 @@ def run_all(suite, cluster):
     mpirun = {"launcher": 'name = "mpirun"'}
     side_by_side = [lambda: time_limit(suite, "limit"),
                     lambda: time_limit(suite, "limit-mpirun", **mpirun),
+                    lambda: long_chunk(suite),
                     lambda: fragile_nodes(suite, cluster),
                     lambda: array(suite), lambda: cancelled(suite), lambda: failing(suite),
                     lambda: plain(suite), lambda: gpus(suite), lambda: broken_batch(suite),

@@ -91,7 +91,7 @@ module load openmpi/4.1.4 || exit 6
 export A='it'\''s'
 
 srun --mpi=pmix --kill-on-bad-exit=1 --cpus-per-task=16 \
-  /opt/runner run /home/me/job.toml --set 'input.file="a b.h5"'
+  /opt/runner run /home/me/job.toml --set 'input.file="a b.h5"' --max-time 10711s
 status=$?
 
 # 75: it stopped in time, and resumes when it runs again.
@@ -101,6 +101,24 @@ if [ "$status" -eq 75 ] && [ "${SLURM_RESTART_COUNT:-0}" -lt 20 ] &&
 fi
 exit "$status"
 )");
+}
+
+/// Behind Slurm's signal and before Slurm's limit, which --time gives in whole minutes.
+TEST(BatchScript, EndsTheProgramHalfwayFromTheSignalToTheLimit) {
+    SiteFile site = parse_site_text(usual_site, "s.toml");
+    Submission submission = usual_submission();
+    for (const auto& [limit, stop_before, max_time] :
+         {std::array{7200.0, 600.0, 6900.0}, {120.0, 119.0, 60.0}, {61.0, 2.0, 60.0}}) {
+        submission.allocation.seconds = limit;
+        site.limits.stop_seconds = stop_before;
+        const std::string script = batch_script(submission, site);
+        std::smatch found;
+        ASSERT_TRUE(std::regex_search(script, found, std::regex("runner .* --max-time (\\d+)s\n")))
+            << script;
+        EXPECT_EQ(std::stod(found[1]), max_time);
+        EXPECT_GT(max_time, limit - stop_before);
+        EXPECT_LT(max_time, limit);
+    }
 }
 
 TEST(BatchScript, OfAnArrayUnderMpirunIsToldBySlurmItself) {

@@ -67,6 +67,22 @@ TEST(Watchdog, IsContentWhileAChunkIsComputed) {
     EXPECT_TRUE(look(watchdog, 100)); // it stands
 }
 
+TEST(Watchdog, WatchesTheSurveyBeforeTheStream) {
+    const ScratchFolder folder;
+    Heartbeat heartbeat(folder / "", 0, 1, "node1");
+    RunProgress progress;
+    progress.surveying = true;
+    Watchdog watchdog(progress, heartbeat, 0.5);
+    for (int i = 0; i < 30; ++i) {
+        ++progress.steps;
+        EXPECT_FALSE(look(watchdog, 1));
+    }
+    progress.surveyed_rows = 77;
+    const std::optional<Error> error = look(watchdog, 100);
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->text().where, "the survey of the input, after 77 rows");
+}
+
 TEST(Watchdog, FindsNothingWhenToldSo) {
     const ScratchFolder folder;
     Heartbeat heartbeat(folder / "", 0, 1, "node1");
