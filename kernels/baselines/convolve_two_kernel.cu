@@ -11,6 +11,8 @@
 namespace runner {
 namespace {
 
+using namespace convolve_cuda;
+
 constexpr int most_taps = 257;
 __constant__ float float_taps[most_taps];
 __constant__ double double_taps[most_taps];

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace runner {
+namespace runner::convolve_cuda {
 
 // The only arithmetic of a convolution: rounded as written, whatever the compiler's flags.
 __device__ inline float multiply(float a, float b) { return __fmul_rn(a, b); }
@@ -83,4 +83,4 @@ __device__ inline std::int64_t held_column(std::int64_t c, std::int64_t columns,
     return c >= columns + radius ? columns - 1 : map_index(c, columns, boundary);
 }
 
-} // namespace runner
+} // namespace runner::convolve_cuda

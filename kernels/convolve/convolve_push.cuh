@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace runner {
+namespace runner::convolve_cuda {
 
 /// A column beyond the image's border: its place among a strip's and its halo's columns, and the
 /// column of the image that it stands for, −1 for the fill value.
@@ -412,4 +412,4 @@ void convolve_push(CudaQueue& queue, ConvolveView<T> view, std::int64_t frames, 
                  Shape::width, R, frames, arguments);
 }
 
-} // namespace runner
+} // namespace runner::convolve_cuda

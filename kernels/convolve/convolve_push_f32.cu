@@ -4,7 +4,7 @@
 namespace runner {
 
 template <> PushLaunch<float> push_launch<float>(std::int64_t radius) {
-    return push_launch_of<float>(radius);
+    return convolve_cuda::push_launch_of<float>(radius);
 }
 
 } // namespace runner

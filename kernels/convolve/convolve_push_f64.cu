@@ -4,7 +4,7 @@
 namespace runner {
 
 template <> PushLaunch<double> push_launch<double>(std::int64_t radius) {
-    return push_launch_of<double>(radius);
+    return convolve_cuda::push_launch_of<double>(radius);
 }
 
 } // namespace runner

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace runner {
+namespace runner::convolve_cuda {
 
 /// The instance for `radius` among all that are compiled.
 template <class T> PushLaunch<T> push_launch_of(std::int64_t radius) {
@@ -36,4 +36,4 @@ template <class T> PushLaunch<T> push_launch_of(std::int64_t radius) {
     }
 }
 
-} // namespace runner
+} // namespace runner::convolve_cuda

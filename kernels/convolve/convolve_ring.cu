@@ -10,6 +10,8 @@
 namespace runner {
 namespace {
 
+using namespace convolve_cuda;
+
 template <class T>
 __global__ void __launch_bounds__(256)
     convolve_ring_kernel(const __grid_constant__ RingArguments<T> arguments) {

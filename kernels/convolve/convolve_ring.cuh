@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-namespace runner {
+namespace runner::convolve_cuda {
 
 template <class T> struct RingArguments {
     static constexpr int most_taps = 2 * Convolution::max_radius + 1;
@@ -244,4 +244,4 @@ template <class T> class Ring {
     std::int64_t last_row_;
 };
 
-} // namespace runner
+} // namespace runner::convolve_cuda

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace runner {
+namespace runner::convolve_cuda {
 
 /// Blocks of threads that the queue's whole device holds at once.
 template <class... Parameters>
@@ -79,4 +79,4 @@ void launch_tiles(CudaQueue& queue, void (*kernel)(Arguments), int threads, int 
     }
 }
 
-} // namespace runner
+} // namespace runner::convolve_cuda

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace runner {
+namespace runner::transpose_cuda {
 
 struct BoxCall {
     const std::byte* in;
@@ -160,4 +160,4 @@ inline CountedBoxes count_boxes(const BoxPlan& plan, int group, const std::byte*
     return {call, static_cast<unsigned>(counts[0] * counts[1] * counts[2])};
 }
 
-} // namespace runner
+} // namespace runner::transpose_cuda

@@ -10,6 +10,8 @@
 namespace runner {
 namespace {
 
+using namespace transpose_cuda;
+
 constexpr int at_once = 8; ///< elements that a thread has in flight
 
 template <class T>

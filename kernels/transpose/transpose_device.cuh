@@ -8,7 +8,7 @@
 
 #include <cuda_runtime.h>
 
-namespace runner {
+namespace runner::transpose_cuda {
 
 /// A type of so many bytes that is moved by one instruction.
 template <int bytes> struct WordOf;
@@ -64,4 +64,4 @@ __device__ inline std::uint32_t load_unaligned(const std::byte* from, const Read
     return value;
 }
 
-} // namespace runner
+} // namespace runner::transpose_cuda

@@ -5,7 +5,7 @@
 
 #include <cuda_runtime.h>
 
-namespace runner {
+namespace runner::transpose_cuda {
 
 /// A piece of a tile in a thread's registers: `rows` rows of `columns` elements, as 32-bit words.
 template <int element, int rows, int columns> struct Micro {
@@ -61,4 +61,4 @@ __device__ Micro<element, columns, rows> exchanged(const Micro<element, rows, co
     return to;
 }
 
-} // namespace runner
+} // namespace runner::transpose_cuda

@@ -11,6 +11,8 @@
 namespace runner {
 namespace {
 
+using namespace transpose_cuda;
+
 constexpr int threads = 256;
 constexpr int at_once = 4; ///< words a thread moves
 

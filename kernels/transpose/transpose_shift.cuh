@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace runner {
+namespace runner::transpose_cuda {
 
 /// `words` words that begin `shift` bytes into `from`, shift being a multiple of `element` and less
 /// than 4 · words. `words` is 2 or 4.
@@ -70,4 +70,4 @@ __device__ void store_elements(std::byte* to, const uint4& value, int first, int
     }
 }
 
-} // namespace runner
+} // namespace runner::transpose_cuda

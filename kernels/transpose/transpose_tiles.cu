@@ -12,6 +12,8 @@
 namespace runner {
 namespace {
 
+using namespace transpose_cuda;
+
 using TileKernel = void (*)(TileCall);
 
 template <class... Forms> struct TileForms {

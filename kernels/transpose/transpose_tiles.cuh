@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace runner {
+namespace runner::transpose_cuda {
 
 /// Where rows of one side lie: row i at (i / minor) · far + (i mod minor) · near bytes; without a
 /// fold at i · far.
@@ -331,4 +331,4 @@ template <class F> __global__ void __launch_bounds__(F::threads) tile_kernel(Til
     }
 }
 
-} // namespace runner
+} // namespace runner::transpose_cuda
