@@ -74,13 +74,33 @@ HWY_NOINLINE void pass_along(const T* in, const T* weights, std::int64_t count, 
     }
 }
 
+/// The `n` vectors from `from` on.
+template <int n, class D, class T = hn::TFromD<D>>
+HWY_INLINE void load_vectors(D d, const T* HWY_RESTRICT from, hn::Vec<D> (&x)[n]) {
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+#pragma GCC unroll 16
+    for (int v = 0; v < n; ++v) {
+        x[v] = hn::Load(d, from + v * lanes);
+    }
+}
+
+/// Stores `m` rows of `n` vectors, rows `pitch` elements apart.
+template <int m, int n, class D, class T = hn::TFromD<D>>
+HWY_INLINE void store_rows(D d, const hn::Vec<D> (&sum)[m][n], T* HWY_RESTRICT to,
+                           std::int64_t pitch) {
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+#pragma GCC unroll 16
+    for (int i = 0; i < m * n; ++i) {
+        hn::Store(sum[i / n][i % n], d, to + i / n * pitch + i % n * lanes);
+    }
+}
+
 /// `m` rows of `n` vectors of the pass across, at element `at` of the rows: row r = Σ weights[j] ·
 /// rows[r + j], in the order of j. Each vector that is read serves all m rows. count ≥ m − 1.
 template <int m, int n, class D, class T = hn::TFromD<D>>
 HWY_INLINE void across_vectors(D d, const T* const* HWY_RESTRICT rows,
                                const T* HWY_RESTRICT weights, std::int64_t count, std::int64_t at,
                                T* HWY_RESTRICT to, std::int64_t pitch) {
-    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
     hn::Vec<D> sum[m][n];
     hn::Vec<D> x[n];
     // Row k of the input meets output row r with weight k − r: all of them in the middle, the upper
@@ -91,12 +111,6 @@ HWY_INLINE void across_vectors(D d, const T* const* HWY_RESTRICT rows,
     for (int i = 0; i < m * n; ++i) {
         sum[i / n][i % n] = no_sum(d);
     }
-    const auto read_row = [&](std::int64_t k) HWY_ATTR {
-#pragma GCC unroll 16
-        for (int v = 0; v < n; ++v) {
-            x[v] = hn::Load(d, rows[k] + at + v * lanes);
-        }
-    };
     const auto add_row = [&](int r, hn::Vec<D> with) HWY_ATTR {
 #pragma GCC unroll 16
         for (int v = 0; v < n; ++v) {
@@ -105,7 +119,7 @@ HWY_INLINE void across_vectors(D d, const T* const* HWY_RESTRICT rows,
     };
 #pragma GCC unroll 16
     for (int k = 0; k < m - 1; ++k) {
-        read_row(k);
+        load_vectors(d, rows[k] + at, x);
         weight[k] = hn::Set(d, weights[k]);
 #pragma GCC unroll 16
         for (int r = 0; r <= k; ++r) {
@@ -116,7 +130,7 @@ HWY_INLINE void across_vectors(D d, const T* const* HWY_RESTRICT rows,
     for (; k + m <= count; k += m) {
 #pragma GCC unroll 16
         for (int s = 0; s < m; ++s) {
-            read_row(k + s);
+            load_vectors(d, rows[k + s] + at, x);
             weight[(m - 1 + s) % m] = hn::Set(d, weights[k + s]);
 #pragma GCC unroll 16
             for (int r = 0; r < m; ++r) {
@@ -125,7 +139,7 @@ HWY_INLINE void across_vectors(D d, const T* const* HWY_RESTRICT rows,
         }
     }
     for (; k < count; ++k) {
-        read_row(k);
+        load_vectors(d, rows[k] + at, x);
 #pragma GCC unroll 16
         for (int r = 0; r < m; ++r) {
             add_row(r, hn::Set(d, weights[k - r]));
@@ -133,19 +147,13 @@ HWY_INLINE void across_vectors(D d, const T* const* HWY_RESTRICT rows,
     }
 #pragma GCC unroll 16
     for (int past = 0; past < m - 1; ++past) {
-        read_row(count + past);
+        load_vectors(d, rows[count + past] + at, x);
 #pragma GCC unroll 16
         for (int r = past + 1; r < m; ++r) {
             add_row(r, hn::Set(d, weights[count + past - r]));
         }
     }
-#pragma GCC unroll 16
-    for (int r = 0; r < m; ++r) {
-#pragma GCC unroll 16
-        for (int v = 0; v < n; ++v) {
-            hn::Store(sum[r][v], d, to + r * pitch + v * lanes);
-        }
-    }
+    store_rows(d, sum, to, pitch);
 }
 
 /// across_vectors for the elements [begin, end) of m rows, and on to the end of the last vector.

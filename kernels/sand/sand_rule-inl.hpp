@@ -134,12 +134,9 @@ template <class Word> RUNNER_SAND_INLINE void exchange(Word& a, Word& b, const W
     b = b ^ change;
 }
 
-/// One generation of the blocks where `valid`. `floor` is where both floor cells are water or
-/// heavier. `chance(salt, need)` gives where the chance of that salt (an integral constant) holds;
-/// only where `need` matters.
+/// Sand of the blocks where `valid`: a grain above two light cells slides, falls or rolls off.
 template <class Word, class Chance>
-RUNNER_SAND_INLINE void sand_step(SandBlocks<Word>& b, const Word& floor, const Word& valid,
-                                  Chance&& chance) {
+RUNNER_SAND_INLINE void move_sand(SandBlocks<Word>& b, const Word& valid, Chance&& chance) {
     // Codes: empty 00, water 01, sand 10, wall 11. Lighter than sand: high is 0.
     const Word lower_light = ~(b.bl_high | b.br_high) & valid;
     const Word left_sand = b.tl_high & ~b.tl_low;
@@ -167,7 +164,18 @@ RUNNER_SAND_INLINE void sand_step(SandBlocks<Word>& b, const Word& floor, const 
     exchange(b.tr_low, b.br_low, right_falls);
     exchange(b.tr_high, b.bl_high, right_rolls);
     exchange(b.tr_low, b.bl_low, right_rolls);
+}
 
+/// Where the water of a block's upper cells may spread sideways.
+template <class Word> struct UpperWater {
+    Word free; ///< one of the two cells is water, the other empty
+    Word went; ///< it has left for a lower cell
+};
+
+/// Water of the upper cells drops, or crosses to the other lower cell.
+template <class Word, class Chance>
+RUNNER_SAND_INLINE UpperWater<Word> drop_water(SandBlocks<Word>& b, const Word& valid,
+                                               Chance&& chance) {
     // Water changes places with empty cells only: the low bits of both change.
     const Word left_water = ~b.tl_high & b.tl_low & valid;
     const Word right_water = ~b.tr_high & b.tr_low & valid;
@@ -189,9 +197,15 @@ RUNNER_SAND_INLINE void sand_step(SandBlocks<Word>& b, const Word& floor, const 
     b.tr_low = b.tr_low ^ (right_drops | right_crosses);
     b.bl_low = b.bl_low ^ (left_drops | right_crosses);
     b.br_low = b.br_low ^ (right_drops | left_crosses);
+    return {(left_water & right_empty) | (right_water & left_empty),
+            left_drops | right_drops | left_crosses | right_crosses};
+}
 
-    const Word dropped = left_drops | right_drops | left_crosses | right_crosses;
-    const Word upper = ((left_water & right_empty) | (right_water & left_empty)) & ~dropped;
+/// Water spreads to the empty cell beside it where what is below holds it.
+template <class Word, class Chance>
+RUNNER_SAND_INLINE void spread_water(SandBlocks<Word>& b, const UpperWater<Word>& water,
+                                     const Word& floor, const Word& valid, Chance&& chance) {
+    const Word upper = water.free & ~water.went;
     const Word lower_left = b.bl_high | b.bl_low;
     const Word lower_right = b.br_high | b.br_low;
     const Word held = lower_left & lower_right;
@@ -204,6 +218,17 @@ RUNNER_SAND_INLINE void sand_step(SandBlocks<Word>& b, const Word& floor, const 
     const Word lower_spreads = lower & (floor | chance(SandSalt<5>{}, lower & ~floor));
     b.bl_low = b.bl_low ^ lower_spreads;
     b.br_low = b.br_low ^ lower_spreads;
+}
+
+/// One generation of the blocks where `valid`. `floor` is where both floor cells are water or
+/// heavier. `chance(salt, need)` gives where the chance of that salt (an integral constant) holds;
+/// only where `need` matters.
+template <class Word, class Chance>
+RUNNER_SAND_INLINE void sand_step(SandBlocks<Word>& b, const Word& floor, const Word& valid,
+                                  Chance&& chance) {
+    move_sand(b, valid, chance);
+    const UpperWater<Word> water = drop_water(b, valid, chance);
+    spread_water(b, water, floor, valid, chance);
 }
 
 } // namespace RUNNER_SAND_LANES
