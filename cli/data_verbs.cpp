@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <utility>
 
 namespace runner {
 
@@ -73,31 +74,28 @@ Percentiles parse_percentiles(const VerbParser& parser, const std::string& given
     return shares;
 }
 
-} // namespace
-
-Command parse_render(const Verb& verb, std::span<const std::string> arguments) {
-    VerbParser parser(verb, "runner render data/image.h5:/image image.png --size 800\n  "
-                            "runner render data/image.h5:/image out/image.h5:/image both.png\n  "
-                            "runner render out/sand.h5:/frames out/sand.png --frames all\n  "
-                            "runner render data/head.h5:/volume side.png --axis 2 --project max");
+/// Options of render as they are given.
+struct RenderTexts {
     std::vector<std::string> names;
     std::string size = "1024";
     std::string axis;
     std::string projection;
     std::string percentiles;
-    RenderCommand command;
-    parser.add_arguments("FILE:/x... OUT.png", names,
+};
+
+void add_render_options(VerbParser& parser, RenderTexts& texts, RenderCommand& command) {
+    parser.add_arguments("FILE:/x... OUT.png", texts.names,
                          "datasets, and the picture to make of them, side by side");
     parser.add_frames();
     parser.add_palette();
-    parser.add_option("--size", size, "PIXELS",
+    parser.add_option("--size", texts.size, "PIXELS",
                       "pixels of the longer side of each, at most (default 1024)");
-    parser.add_option("--axis", axis, "A",
+    parser.add_option("--axis", texts.axis, "A",
                       "cut a volume across axis A, from 0, one of the last three; frames are "
                       "counted along it (default: the middle one)");
-    parser.add_option("--project", projection, "NAME",
+    parser.add_option("--project", texts.projection, "NAME",
                       "max, min or mean of all along --axis (default: the third last)");
-    parser.add_option("--percentiles", percentiles, "LOW,HIGH",
+    parser.add_option("--percentiles", texts.percentiles, "LOW,HIGH",
                       "of the values, shown as black and white (default 0.5,99.5; of bytes 0 and "
                       "255 themselves)");
     parser.add_flag("--same-contrast", command.same_contrast,
@@ -108,24 +106,10 @@ Command parse_render(const Verb& verb, std::span<const std::string> arguments) {
                     "read all of what is shown; without it a frame above 1 GiB, or across the last "
                     "axis, is sampled");
     parser.add_trust();
-    if (auto help = parser.parse(arguments)) {
-        return *help;
-    }
-    command.rules = parser.rules();
-    constexpr std::int64_t most_pixels = 32768;
-    command.frames = parser.frames();
-    constexpr std::int64_t most_axes = 32; // of an HDF5 dataset
-    if (!axis.empty()) {
-        command.axis = parser.integer("--axis", axis, 0, most_axes - 1);
-    }
-    command.projection =
-        parser.choice("--project", projection, {"max", "min", "mean"},
-                      std::array{Projection::maximum, Projection::minimum, Projection::mean});
-    if (!percentiles.empty()) {
-        command.percentiles = parse_percentiles(parser, percentiles);
-    }
-    command.palette = parser.palette();
-    command.size = parser.integer("--size", size, 1, most_pixels);
+}
+
+/// What render shows, and the picture that it makes of that.
+void take_names(const VerbParser& parser, std::vector<std::string> names, RenderCommand& command) {
     command.picture = names.back();
     names.pop_back();
     if (!command.picture.ends_with(".png")) {
@@ -141,6 +125,37 @@ Command parse_render(const Verb& verb, std::span<const std::string> arguments) {
     if (command.difference && names.size() != 2) {
         parser.refuse("--difference is of two datasets, not of " + std::to_string(names.size()));
     }
+}
+
+} // namespace
+
+Command parse_render(const Verb& verb, std::span<const std::string> arguments) {
+    VerbParser parser(verb, "runner render data/image.h5:/image image.png --size 800\n  "
+                            "runner render data/image.h5:/image out/image.h5:/image both.png\n  "
+                            "runner render out/sand.h5:/frames out/sand.png --frames all\n  "
+                            "runner render data/head.h5:/volume side.png --axis 2 --project max");
+    RenderTexts texts;
+    RenderCommand command;
+    add_render_options(parser, texts, command);
+    if (auto help = parser.parse(arguments)) {
+        return *help;
+    }
+    command.rules = parser.rules();
+    constexpr std::int64_t most_pixels = 32768;
+    command.frames = parser.frames();
+    constexpr std::int64_t most_axes = 32; // of an HDF5 dataset
+    if (!texts.axis.empty()) {
+        command.axis = parser.integer("--axis", texts.axis, 0, most_axes - 1);
+    }
+    command.projection =
+        parser.choice("--project", texts.projection, {"max", "min", "mean"},
+                      std::array{Projection::maximum, Projection::minimum, Projection::mean});
+    if (!texts.percentiles.empty()) {
+        command.percentiles = parse_percentiles(parser, texts.percentiles);
+    }
+    command.palette = parser.palette();
+    command.size = parser.integer("--size", texts.size, 1, most_pixels);
+    take_names(parser, std::move(texts.names), command);
     return command;
 }
 
