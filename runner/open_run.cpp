@@ -206,7 +206,8 @@ RunTimes run_engine(const RunCommand& command, const PreparedJob& prepared, cons
                               journal_folder(file.output.file),
                               beginning.checkpoint,
                               file.run.commit_seconds,
-                              prepared.parts_sync()};
+                              prepared.parts_sync(),
+                              say};
     const std::uint64_t first = plan.shape.snapshots.first;
     const auto before = static_cast<std::int64_t>(beginning.checkpoint.value_or(first) - first);
     return with_progress(
@@ -219,9 +220,9 @@ RunTimes run_engine(const RunCommand& command, const PreparedJob& prepared, cons
                     const RankBinding& binding, const Ranks& ranks, const Beginning& /*beginning*/,
                     OpenRun& open, const Stop& stop, Trace* trace) {
     const std::int64_t rows = plan.rows_to_do(plan.boxes(ranks.rank()));
-    const Permutation permutation{plan,         *prepared.permute(), ranks.rank(),
-                                  *open.reader, *open.writer,        open.progress,
-                                  trace,        *open.commits,       stop};
+    const Permutation permutation{
+        plan,  *prepared.permute(), ranks.rank(), *open.reader, *open.writer, open.progress,
+        trace, *open.commits,       &stop,        say};
     return with_progress(
         command, prepared, binding, ranks, open,
         [&](double seconds) { return snapshot(plan, rows, open.progress, seconds); },

@@ -3,15 +3,18 @@
 
 #include "base/error.hpp"
 #include "base/sizes.hpp"
+#include "runner/engines/evolve_meeting.hpp"
 #include "runner/engines/halo_exchange.hpp"
 #include "runner/engines/snapshot_writer.hpp"
+#include "runner/engines/state_transfer.hpp"
+#include "runner/engines/take_memory.hpp"
 #include "runner/recovery/checkpoints.hpp"
 
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <cmath>
-#include <sstream>
+#include <memory>
 #include <variant>
 
 namespace runner {
@@ -26,35 +29,6 @@ constexpr std::int64_t first_meeting = 16; // generations
 /// A checkpoint takes at most this share of the run.
 constexpr double checkpoint_share = 0.05;
 
-enum class Order { proceed, checkpoint, stop, drop };
-
-/// What a rank says when all meet, and what they agree on: the largest of each.
-struct Standing {
-    double seconds = 0;    ///< since the meeting before
-    double checkpoint = 0; ///< seconds that the last checkpoint took
-    int order = 0;
-};
-
-std::string to_text(const Standing& standing) {
-    std::ostringstream text;
-    text.precision(17);
-    text << standing.seconds << ' ' << standing.checkpoint << ' ' << standing.order;
-    return text.str();
-}
-
-Standing agree(const Ranks& ranks, const Standing& mine) {
-    Standing all;
-    for (const std::string& text : ranks.gather(to_text(mine))) {
-        std::istringstream numbers(text);
-        Standing each;
-        numbers >> each.seconds >> each.checkpoint >> each.order;
-        all.seconds = std::max(all.seconds, each.seconds);
-        all.checkpoint = std::max(all.checkpoint, each.checkpoint);
-        all.order = std::max(all.order, each.order);
-    }
-    return all;
-}
-
 /// One run on queues of one type.
 template <class Q> class Evolver {
   public:
@@ -64,11 +38,7 @@ template <class Q> class Evolver {
     RunTimes run();
 
   private:
-    using Lane = typename SnapshotWriter<Q>::Lane;
-
-    void load_input();
-    void load_checkpoint();
-    void check_cells(std::size_t lane, const RowRange& rows);
+    void load();
     void advance(std::uint64_t until);
     void exchange();
     Order meet();
@@ -81,21 +51,24 @@ template <class Q> class Evolver {
     std::int64_t rows_done() const {
         return static_cast<std::int64_t>(generation_ - plan_.shape.snapshots.first);
     }
-    double now() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
+    double now() const { return recorder_.now(); }
+    std::unique_ptr<SnapshotWriter<Q>> make_snapshots(const QueueMaker& make_queue);
     void spend(Stage stage, double begin, double end, std::int64_t bytes);
-    template <class Body> void for_each_chunk(Body body);
+    StateTransfer<Q> transfer() {
+        return {plan_, slab_, snapshots_->idle_lanes(), row(slab_.first)};
+    }
 
     const Evolution& run_;
-    const EvolvePlan& plan_;
+    EvolvePlan plan_; ///< the run's, or one with smaller chunks
     RunTimes times_;
-    Clock::time_point begin_ = Clock::now();
+    StageRecorder recorder_;
     Queue queue_;
     Q& own_;
     RowRange slab_;
     RowRange held_;
     std::array<Buffer, 2> states_;
     Buffer tables_;
-    SnapshotWriter<Q> snapshots_;
+    std::unique_ptr<SnapshotWriter<Q>> snapshots_;
     HaloExchange<Q> halo_;
     int current_ = 0;      ///< of states_
     bool is_fresh_ = true; ///< the halo's rows are those of generation_
@@ -109,124 +82,48 @@ template <class Q> class Evolver {
 
 template <class Q>
 Evolver<Q>::Evolver(const Evolution& evolution, const QueueMaker& make_queue)
-    : run_(evolution), plan_(evolution.plan), queue_(make_queue()), own_(std::get<Q>(queue_)),
-      slab_(plan_.decomposition.slab(run_.ranks.rank())),
+    : run_(evolution), plan_(evolution.plan),
+      recorder_(times_, evolution.progress, evolution.trace), queue_(make_queue()),
+      own_(std::get<Q>(queue_)), slab_(plan_.decomposition.slab(run_.ranks.rank())),
       held_(make_halo_plan(plan_.decomposition, run_.ranks.rank()).held),
       states_{allocate_device(own_, held_.count() * plan_.shape.state_row_bytes),
               allocate_device(own_, held_.count() * plan_.shape.state_row_bytes)},
-      tables_(allocate_device(own_, plan_.table_bytes)),
-      snapshots_({plan_, run_.job, slab_, run_.writer, run_.commits, times_, run_.progress,
-                  run_.trace, begin_},
-                 make_queue),
+      tables_(allocate_device(own_, plan_.table_bytes)), snapshots_(make_snapshots(make_queue)),
       halo_(plan_.decomposition, plan_.shape.state_row_bytes, run_.ranks, own_, states_,
             run_.halo) {
     run_.job.make_tables(queue_, tables_.data());
-    times_.device_bytes = 2 * states_[0].size() + tables_.size() + snapshots_.device_bytes();
-    times_.chunk_rows = plan_.decomposition.chunk_rows;
+    times_.device_bytes = 2 * states_[0].size() + tables_.size() + snapshots_->device_bytes();
+    times_.chunk_rows = plan_.chunk_rows();
     times_.lanes = plan_.lanes;
     times_.halo_way = name_of(halo_.way());
     own_.synchronize();
     times_.setup_seconds = now();
 }
 
+/// With chunks as small as memory asks for. The states, which cannot be smaller, are taken before.
+template <class Q>
+std::unique_ptr<SnapshotWriter<Q>> Evolver<Q>::make_snapshots(const QueueMaker& make_queue) {
+    const auto smaller = [](const EvolvePlan& plan) { return halved(plan); };
+    auto snapshots = take_fitting(run_.plan, times_.halvings, smaller, [&](const EvolvePlan& plan) {
+        plan_ = plan;
+        const SnapshotTarget target{plan_,        run_.job, slab_,    run_.writer,
+                                    run_.commits, times_,   recorder_};
+        return std::make_unique<SnapshotWriter<Q>>(target, make_queue);
+    });
+    report_halvings(run_.ranks.rank(), times_.halvings, run_.say);
+    return snapshots;
+}
+
 template <class Q>
 void Evolver<Q>::spend(Stage stage, double begin, double end, std::int64_t bytes) {
-    StageTimes& times = times_[stage];
-    times.busy_seconds += end - begin;
-    times.bytes += bytes;
-    run_.progress[stage].set(times.busy_seconds, Clock::now());
-    ++run_.progress.steps;
-    if (run_.trace != nullptr) {
-        run_.trace->add({"generation " + std::to_string(generation_), 0, stage, begin, end, bytes});
-    }
+    recorder_.add(stage, generation_, 0, begin, end, bytes);
 }
 
-/// Calls body(lane, rows) for the slab's rows, chunk by chunk over the lanes by turns.
-template <class Q> template <class Body> void Evolver<Q>::for_each_chunk(Body body) {
-    const std::int64_t step = plan_.decomposition.chunk_rows;
-    const auto lanes = snapshots_.idle_lanes().size();
-    std::size_t lane = 0;
-    for (std::int64_t first = slab_.first; first < slab_.last; first += step) {
-        body(lane, RowRange{first, std::min(first + step, slab_.last)});
-        lane = (lane + 1) % lanes;
-    }
-}
-
-template <class Q> void Evolver<Q>::load_input() {
-    std::deque<Lane>& lanes = snapshots_.idle_lanes();
-    const std::int64_t row_bytes = plan_.shape.in_row_bytes;
-    struct Check {
-        Buffer device;
-        Buffer host;
-        RowRange rows;
-    };
-    std::vector<Check> checks;
-    checks.reserve(lanes.size());
-    for (Lane& lane : lanes) {
-        checks.push_back({allocate_device(lane.own(), sizeof(std::int64_t)),
-                          allocate_staging(lane.own(), sizeof(std::int64_t)),
-                          {}});
-    }
-    const auto finish = [&](std::size_t index) {
-        Check& check = checks[index];
-        if (check.rows.empty()) {
-            return;
-        }
-        lanes[index].done.wait();
-        const Buffer& wrong = Q::shares_host_memory ? check.device : check.host;
-        const std::int64_t place = *reinterpret_cast<const std::int64_t*>(wrong.data());
-        if (place < check.rows.count() * row_bytes) {
-            throw Error(ExitCode::input,
-                        run_.job.wrong_byte(check.rows.first + place / row_bytes, place % row_bytes,
-                                            lanes[index].staging.data()[place]));
-        }
-        check.rows = {};
-    };
-    for_each_chunk([&](std::size_t index, const RowRange& rows) {
-        finish(index);
-        Lane& lane = lanes[index];
-        Check& check = checks[index];
-        const double begin = now();
-        run_.reader.read(plan_.shape.input_frame * plan_.shape.rows + rows.first, rows.count(),
-                         lane.staging.data());
-        const std::int64_t bytes = rows.count() * row_bytes;
-        spend(Stage::read, begin, now(), bytes);
-        if constexpr (!Q::shares_host_memory) {
-            upload(lane.own(), lane.device.data(), lane.staging.data(), bytes);
-            times_[Stage::upload].bytes += bytes;
-        }
-        auto* const wrong = reinterpret_cast<std::int64_t*>(check.device.data());
-        run_.job.pack(lane.queue, rows.count(), lane.data(), row(rows.first), wrong);
-        if constexpr (!Q::shares_host_memory) {
-            download(lane.own(), check.host.data(), check.device.data(), sizeof(std::int64_t));
-        }
-        lane.done.record(lane.own());
-        check.rows = rows;
-    });
-    for (std::size_t i = 0; i < lanes.size(); ++i) {
-        finish(i);
-    }
-}
-
-template <class Q> void Evolver<Q>::load_checkpoint() {
-    const File file = open_checkpoint(run_.journal, *run_.checkpoint);
-    std::deque<Lane>& lanes = snapshots_.idle_lanes();
-    for_each_chunk([&](std::size_t index, const RowRange& rows) {
-        Lane& lane = lanes[index];
-        const double begin = now();
-        const std::int64_t bytes = rows.count() * plan_.shape.state_row_bytes;
-        if constexpr (Q::shares_host_memory) {
-            file.read(rows.first * plan_.shape.state_row_bytes, bytes, row(rows.first));
-        } else {
-            lane.done.wait();
-            file.read(rows.first * plan_.shape.state_row_bytes, bytes, lane.staging.data());
-            upload(lane.own(), row(rows.first), lane.staging.data(), bytes);
-            lane.done.record(lane.own());
-        }
-        spend(Stage::read, begin, now(), bytes);
-    });
-    for (Lane& lane : lanes) {
-        lane.own().synchronize();
+template <class Q> void Evolver<Q>::load() {
+    if (run_.checkpoint) {
+        transfer().load(open_checkpoint(run_.journal, *run_.checkpoint), recorder_, generation_);
+    } else {
+        transfer().load_input(run_.job, run_.reader, recorder_, times_, generation_);
     }
 }
 
@@ -268,7 +165,6 @@ template <class Q> Order Evolver<Q>::meet() {
     own_.synchronize();
     const double end = now();
     spend(Stage::compute, last_meeting_, end - exchanged_, 0);
-    Standing mine{end - last_meeting_, times_.checkpoint_seconds, 0};
     double pause = run_.checkpoint_seconds;
     if (pause > 0 && times_.checkpoints > 0) {
         const auto written = static_cast<double>(times_.checkpoints);
@@ -280,41 +176,28 @@ template <class Q> Order Evolver<Q>::meet() {
     case StopLevel::finish_chunks: order = Order::stop; break;
     case StopLevel::drop_chunks: order = Order::drop; break;
     }
-    mine.order = static_cast<int>(order);
-    const Standing all = agree(run_.ranks, mine);
+    const Standing all = agree(run_.ranks, {end - last_meeting_, times_.checkpoint_seconds, order});
     const double factor =
         std::clamp(wanted_meeting_seconds / std::max(all.seconds, 1e-6), 0.25, 4.0);
     meeting_ = std::max<std::int64_t>(
         1, std::llround(static_cast<double>(std::min(meeting_, std::int64_t{1} << 50)) * factor));
     run_.progress.rows_done = rows_done();
-    run_.progress.slowest_chunk = all.seconds + all.checkpoint;
+    run_.progress.slowest_chunk = all.seconds + all.checkpoint_seconds;
     run_.progress.begun[static_cast<std::size_t>(Stage::compute)] = rows_done() + 1;
     last_meeting_ = now();
     exchanged_ = 0;
-    return static_cast<Order>(all.order);
+    return all.order;
 }
 
 /// Snapshots before it first: a run that resumes from it takes them as there.
 template <class Q> void Evolver<Q>::write_checkpoint() {
     const double begin = now();
-    snapshots_.drain();
+    snapshots_->drain();
     run_.commits.flush();
     run_.ranks.first_alone([&] { begin_checkpoint(run_.journal, generation_); });
     CheckpointWriter writer(run_.journal, generation_, run_.ranks.rank(),
                             plan_.shape.state_row_bytes, run_.sync);
-    std::deque<Lane>& lanes = snapshots_.idle_lanes();
-    for_each_chunk([&](std::size_t index, const RowRange& rows) {
-        Lane& lane = lanes[index];
-        const std::byte* from = row(rows.first);
-        if constexpr (!Q::shares_host_memory) {
-            download(lane.own(), lane.staging.data(), from,
-                     rows.count() * plan_.shape.state_row_bytes);
-            lane.own().synchronize();
-            from = lane.staging.data();
-        }
-        writer.write(rows.first, rows.count(), from);
-        ++run_.progress.steps;
-    });
+    transfer().save(writer, run_.progress);
     writer.finish();
     run_.ranks.barrier(); // whole now: the one before may go
     run_.ranks.first_alone([&] { remove_other_checkpoints(run_.journal, generation_); });
@@ -330,7 +213,7 @@ template <class Q> RunTimes Evolver<Q>::run() {
     run_.progress.under_way = true;
     generation_ = run_.checkpoint.value_or(snapshots.first);
     checkpoint_generation_ = generation_;
-    run_.checkpoint ? load_checkpoint() : load_input();
+    load();
     is_fresh_ = plan_.decomposition.ranks == 1;
     last_meeting_ = last_checkpoint_ = now();
     run_.progress[Stage::compute].begin(Clock::now());
@@ -342,7 +225,7 @@ template <class Q> RunTimes Evolver<Q>::run() {
         const std::uint64_t until = snapshots.generation(next);
         advance(std::min(until, std::max(meeting, generation_)));
         if (generation_ == until) {
-            snapshots_.take(own_, row(slab_.first), next);
+            snapshots_->take(own_, row(slab_.first), next);
             ++next;
         }
         if (generation_ < meeting || next == count) {
@@ -362,7 +245,7 @@ template <class Q> RunTimes Evolver<Q>::run() {
     own_.synchronize();
     spend(Stage::compute, last_meeting_, std::max(last_meeting_, now() - exchanged_), 0);
     run_.progress[Stage::compute].end();
-    snapshots_.drain();
+    snapshots_->drain();
     halo_.leave();
     run_.progress.rows_done = rows_done();
     run_.progress.under_way = false;

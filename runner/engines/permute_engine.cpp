@@ -1,28 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/engines/permute_engine.hpp"
 
-#include "base/error.hpp"
 #include "io/writers/row_hashes.hpp"
-#include "kernels/queue/profile_range.hpp"
-#include "runner/engines/channel.hpp"
+#include "runner/engines/pipeline.hpp"
+#include "runner/engines/take_memory.hpp"
 
-#include <algorithm>
-#include <array>
-#include <chrono>
+#include <cstdint>
 #include <deque>
-#include <exception>
-#include <mutex>
-#include <new>
+#include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 #include <variant>
 #include <vector>
 
 namespace runner {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 /// The queue and all the memory of one box in flight.
 template <class Q> struct Lane {
@@ -46,71 +38,61 @@ struct RowPiece {
     std::uint64_t hash = 0;
 };
 
-/// A box on its way.
-struct Task {
-    std::int64_t index = 0; ///< of the grid
+/// A box on its way, or a piece of one.
+struct BoxPiece : PipelinePiece {
     PermuteBox box;
-    std::size_t lane = 0;
-    double read_begin = 0; ///< seconds since the boxes began
-    double compute_begin = 0;
-    double compute_end = 0;
-    std::vector<RowPiece> pieces;
+    std::vector<RowPiece> rows;
 };
 
-/// One run on queues of one type.
-template <class Q> class Pipeline {
+/// The work of a permutation on queues of one type: what Pipeline asks of an engine.
+template <class Queue_> class PermuteEngine {
   public:
+    using Q = Queue_;
+    using Piece = BoxPiece;
+    using Place = PermuteBox;
+
     /// Takes all memory. @throws OutOfMemory
-    Pipeline(const Permutation& permutation, const QueueMaker& make_queue);
+    PermuteEngine(const Permutation& permutation, const PermutePlan& plan,
+                  const QueueMaker& make_queue);
 
     RunTimes run();
 
+    Q& queue(std::size_t lane) { return lanes_[lane].own(); }
+    std::optional<Piece> next();
+    std::int64_t read(const Piece& piece);
+    double operations(const Piece& /*piece*/) const { return 0; }
+    void compute(const Piece& piece);
+    void wait(const Piece& piece) { lanes_[piece.lane].done.wait(); }
+    void record_device(const Piece& piece);
+    std::int64_t hash(Piece& piece);
+    Written write(const Piece& piece);
+    /// Which of a box's rows an earlier run has written is known when it is hashed.
+    std::int64_t rows(const Piece& /*piece*/) const { return 0; }
+    Place place(const Piece& piece) const { return piece.box; }
+    std::string text(const Place& box) const;
+
   private:
-    void read_stage();
-    void compute_stage();
-    void hash_stage();
-    void write_stage();
-    template <class Body> std::thread stage_thread(Stage stage, Body body);
-    void fail(std::exception_ptr error);
-    void cut();
-    void drain();
-    std::exception_ptr with_place(Stage stage, const Error& error) const;
-    void submit(Task& task);
-    void time_device(const Task& task);
-    std::vector<RowPiece> pieces_of(const PermuteBox& box) const;
-    void begin_box(Stage stage, const Task& task);
-    void spend(Stage stage, const Task& task, double begin, double end, std::int64_t bytes);
-    bool asked_to(StopLevel level) const { return run_.stop.level() >= level; }
-    double now() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
-    Clock::time_point at(double seconds) const {
-        return begin_ +
-               std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
-    }
+    std::vector<RowPiece> rows_to_write(const PermuteBox& box) const;
     std::int64_t row_bytes() const { return plan_.grid.output()[2] * plan_.shape.element_bytes; }
-    std::int64_t box_bytes(const PermuteBox& box) const {
+    std::int64_t bytes_of(const PermuteBox& box) const {
         return box.first.count() * box.second.count() * row_bytes();
     }
 
     const Permutation& run_;
-    const PermutePlan& plan_;
-    std::deque<Lane<Q>> lanes_;
-    Channel<std::size_t> free_lanes_;
-    Channel<Task> read_tasks_;
-    Channel<Task> computed_tasks_;
-    Channel<Task> hashed_tasks_;
+    const PermutePlan plan_; ///< the run's, or one with smaller pieces
     RunTimes times_;
-    std::array<PermuteBox, stage_count> current_{}; ///< of each stage, for its own thread
-    std::array<double, stage_count> busy_until_{};
-    Clock::time_point begin_;
-    std::mutex failure_mutex_;
-    std::exception_ptr failure_;
+    StageRecorder recorder_;
+    std::deque<Lane<Q>> lanes_;
+    std::vector<std::int64_t> boxes_;
+    std::int64_t next_ = 0; ///< piece, counted through all boxes
 };
 
 template <class Q>
-Pipeline<Q>::Pipeline(const Permutation& permutation, const QueueMaker& make_queue)
-    : run_(permutation), plan_(permutation.plan) {
-    const auto start = Clock::now();
-    const std::int64_t bytes = plan_.grid.most_bytes();
+PermuteEngine<Q>::PermuteEngine(const Permutation& permutation, const PermutePlan& plan,
+                                const QueueMaker& make_queue)
+    : run_(permutation), plan_(plan), recorder_(times_, run_.progress, run_.trace),
+      boxes_(plan_.boxes(run_.rank)) {
+    const std::int64_t bytes = plan_.piece_bytes();
     for (int i = 0; i < plan_.lanes; ++i) {
         Queue queue = make_queue();
         Q& own = std::get<Q>(queue);
@@ -130,172 +112,57 @@ Pipeline<Q>::Pipeline(const Permutation& permutation, const QueueMaker& make_que
         lanes_.push_back({std::move(queue), std::move(in), std::move(out), std::move(device_in),
                           std::move(device_out), std::move(begun), std::move(loaded),
                           std::move(computed), std::move(done)});
-        free_lanes_.push(static_cast<std::size_t>(i));
     }
+    check_launch_room(lanes_.front().own());
     times_.lanes = plan_.lanes;
-    times_.chunk_rows = plan_.grid.first * plan_.grid.second;
-    times_.setup_seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    times_.chunk_rows = plan_.chunk_rows();
+    times_.setup_seconds = recorder_.now();
 }
 
-template <class Q> void Pipeline<Q>::fail(std::exception_ptr error) {
-    {
-        const std::lock_guard lock(failure_mutex_);
-        if (!failure_) {
-            failure_ = std::move(error);
-        }
-    }
-    cut();
-}
-
-/// Ends all stages, whatever they wait for.
-template <class Q> void Pipeline<Q>::cut() {
-    free_lanes_.cut();
-    read_tasks_.cut();
-    computed_tasks_.cut();
-    hashed_tasks_.cut();
-}
-
-template <class Q>
-template <class Body>
-std::thread Pipeline<Q>::stage_thread(Stage stage, Body body) {
-    return std::thread([this, stage, body] {
-        try {
-            (this->*body)();
-        } catch (const Error& error) {
-            fail(with_place(stage, error));
-        } catch (const std::bad_alloc&) {
-            fail(with_place(stage, out_of_host_memory()));
-        } catch (...) {
-            fail(std::current_exception());
-        }
-    });
-}
-
-template <class Q>
-std::exception_ptr Pipeline<Q>::with_place(Stage stage, const Error& error) const {
-    const PermuteBox& box = current_[static_cast<std::size_t>(stage)];
-    ErrorText text = error.text();
-    const auto range = [](const RowRange& indices) {
-        return std::to_string(indices.first) + " to " + std::to_string(indices.last - 1);
-    };
-    text.where += std::string(text.where.empty() ? "" : "; ") +
-                  std::string(stage_names[static_cast<std::size_t>(stage)]) +
-                  " of the output's indices " + range(box.first) + " of axis 0 and " +
-                  range(box.second) + " of axis 1";
-    return std::make_exception_ptr(Error(error.code(), std::move(text)));
-}
-
-template <class Q> void Pipeline<Q>::begin_box(Stage stage, const Task& task) {
-    const auto index = static_cast<std::size_t>(stage);
-    current_[index] = task.box;
-    run_.progress.begun[index] = task.index + 1;
-}
-
-/// What overlaps the box before counts once.
-template <class Q>
-void Pipeline<Q>::spend(Stage stage, const Task& task, double begin, double end,
-                        std::int64_t bytes) {
-    const auto index = static_cast<std::size_t>(stage);
-    StageTimes& times = times_.stages[index];
-    times.busy_seconds += std::max(0.0, end - std::max(begin, busy_until_[index]));
-    times.bytes += bytes;
-    busy_until_[index] = std::max(busy_until_[index], end);
-    run_.progress.busy[index].set(times.busy_seconds, at(busy_until_[index]));
-    ++run_.progress.steps;
-    if (run_.trace != nullptr) {
-        run_.trace->add({"box " + std::to_string(task.index), static_cast<int>(task.lane), stage,
-                         begin, end, bytes});
-    }
-}
-
-template <class Q> RunTimes Pipeline<Q>::run() {
-    begin_ = Clock::now();
+template <class Q> RunTimes PermuteEngine<Q>::run() {
+    recorder_.restart();
     run_.progress.unit = "box";
-    run_.progress.under_way = true;
-    std::array threads = {stage_thread(Stage::read, &Pipeline::read_stage),
-                          stage_thread(Stage::compute, &Pipeline::compute_stage),
-                          stage_thread(Stage::hash, &Pipeline::hash_stage),
-                          stage_thread(Stage::write, &Pipeline::write_stage)};
-    for (std::thread& thread : threads) {
-        thread.join();
-    }
-    run_.progress.under_way = false;
-    times_.wall_seconds = now();
-    if (failure_) {
-        drain();
-        std::rethrow_exception(failure_);
-    }
-    if (asked_to(StopLevel::drop_chunks)) {
-        drain();
-    }
+    Pipeline<PermuteEngine>(*this, lanes_.size(),
+                            {run_.rank, times_, run_.progress, recorder_, run_.stop, run_.say})
+        .run();
     return times_;
 }
 
-/// Lets the lanes' work end before their memory goes; what else fails now is not the reason.
-template <class Q> void Pipeline<Q>::drain() {
-    for (Lane<Q>& lane : lanes_) {
-        try {
-            lane.own().synchronize();
-        } catch (const Error&) {
-            return;
-        }
-    }
+template <class Q> std::string PermuteEngine<Q>::text(const Place& box) const {
+    const auto range = [](const RowRange& indices) {
+        return std::to_string(indices.first) + " to " + std::to_string(indices.last - 1);
+    };
+    return "the output's indices " + range(box.first) + " of axis 0 and " + range(box.second) +
+           " of axis 1";
 }
 
-template <class Q> void Pipeline<Q>::read_stage() {
-    for (const std::int64_t index : plan_.boxes(run_.rank)) {
-        const double asked = now();
-        const std::optional<std::size_t> lane = free_lanes_.pop();
-        if (!lane) {
-            return;
+template <class Q> std::optional<BoxPiece> PermuteEngine<Q>::next() {
+    const std::int64_t pieces = plan_.pieces();
+    while (next_ < std::ssize(boxes_) * pieces) {
+        const std::int64_t box = boxes_[static_cast<std::size_t>(next_ / pieces)];
+        const std::int64_t index = next_++ % pieces;
+        Piece piece;
+        piece.number = box * pieces + index;
+        piece.box = plan_.piece(box, index);
+        if (!piece.box.first.empty() && !piece.box.second.empty()) {
+            return piece;
         }
-        if (asked_to(StopLevel::finish_chunks)) {
-            break;
-        }
-        Task task;
-        task.index = index;
-        task.box = plan_.grid.box(index);
-        task.lane = *lane;
-        task.read_begin = now();
-        times_[Stage::read].wait_seconds += task.read_begin - asked;
-        run_.progress.in_flight.begin(index, 0);
-        begin_box(Stage::read, task);
-        run_.progress[Stage::read].begin(Clock::now());
-        {
-            const ProfileRange range("read");
-            run_.reader.read_runs(input_runs(plan_.grid, task.box), lanes_[*lane].in.data());
-        }
-        spend(Stage::read, task, task.read_begin, now(), box_bytes(task.box));
-        run_.progress[Stage::read].end();
-        read_tasks_.push(std::move(task));
     }
-    read_tasks_.close();
+    return std::nullopt;
 }
 
-template <class Q> void Pipeline<Q>::compute_stage() {
-    for (;;) {
-        const double asked = now();
-        std::optional<Task> task = read_tasks_.pop();
-        if (!task) {
-            computed_tasks_.close();
-            return;
-        }
-        times_[Stage::compute].wait_seconds += now() - asked;
-        begin_box(Stage::compute, *task);
-        submit(*task);
-        computed_tasks_.push(std::move(*task));
-    }
+template <class Q> std::int64_t PermuteEngine<Q>::read(const Piece& piece) {
+    run_.reader.read_runs(input_runs(plan_.grid, piece.box), lanes_[piece.lane].in.data());
+    return bytes_of(piece.box);
 }
 
-template <class Q> void Pipeline<Q>::submit(Task& task) {
-    const ProfileRange range("compute");
-    Lane<Q>& lane = lanes_[task.lane];
-    const Extents extents = plan_.grid.in_extents(task.box);
-    const std::int64_t bytes = box_bytes(task.box);
-    task.compute_begin = now();
+template <class Q> void PermuteEngine<Q>::compute(const Piece& piece) {
+    Lane<Q>& lane = lanes_[piece.lane];
+    const Extents extents = plan_.grid.in_extents(piece.box);
     if constexpr (Q::shares_host_memory) {
         run_.job.run(lane.queue, extents, lane.in.data(), lane.out.data());
     } else {
+        const std::int64_t bytes = bytes_of(piece.box);
         lane.begun.record(lane.own());
         upload(lane.own(), lane.device_in.data(), lane.in.data(), bytes);
         lane.loaded.record(lane.own());
@@ -304,27 +171,31 @@ template <class Q> void Pipeline<Q>::submit(Task& task) {
         download(lane.own(), lane.out.data(), lane.device_out.data(), bytes);
     }
     lane.done.record(lane.own());
-    task.compute_end = now();
 }
 
-/// The device's times, placed by the box's way back: its clock and the host's are not compared.
-template <class Q> void Pipeline<Q>::time_device(const Task& task) {
-    Lane<Q>& lane = lanes_[task.lane];
-    const std::int64_t bytes = box_bytes(task.box);
+/// Places the device's times by the moment the box came back: the clocks of device and host are
+/// not compared.
+template <class Q> void PermuteEngine<Q>::record_device(const Piece& piece) {
+    const std::int64_t bytes = bytes_of(piece.box);
+    const auto add = [&](Stage stage, double begin, double end) {
+        recorder_.add(stage, piece.trace_number(), piece.lane, begin, end, bytes);
+    };
     if constexpr (Q::shares_host_memory) {
-        spend(Stage::compute, task, task.compute_begin, task.compute_end, bytes);
+        add(Stage::compute, piece.compute_begin, piece.compute_end);
     } else {
-        const double back = now();
+        const Lane<Q>& lane = lanes_[piece.lane];
+        const double back = recorder_.now();
         const double loaded = back - lane.done.seconds_since(lane.loaded);
         const double computed = back - lane.done.seconds_since(lane.computed);
-        spend(Stage::upload, task, back - lane.done.seconds_since(lane.begun), loaded, bytes);
-        spend(Stage::compute, task, loaded, computed, bytes);
-        spend(Stage::download, task, computed, back, bytes);
+        add(Stage::upload, back - lane.done.seconds_since(lane.begun), loaded);
+        add(Stage::compute, loaded, computed);
+        add(Stage::download, computed, back);
     }
 }
 
 /// The rows of the box that no earlier run has written.
-template <class Q> std::vector<RowPiece> Pipeline<Q>::pieces_of(const PermuteBox& box) const {
+template <class Q>
+std::vector<RowPiece> PermuteEngine<Q>::rows_to_write(const PermuteBox& box) const {
     std::vector<RowPiece> pieces;
     std::int64_t offset = 0;
     for (const RowRange& run : plan_.grid.rows(box)) {
@@ -336,64 +207,24 @@ template <class Q> std::vector<RowPiece> Pipeline<Q>::pieces_of(const PermuteBox
     return pieces;
 }
 
-template <class Q> void Pipeline<Q>::hash_stage() {
-    for (;;) {
-        const double asked = now();
-        std::optional<Task> task = computed_tasks_.pop();
-        if (!task) {
-            hashed_tasks_.close();
-            return;
-        }
-        begin_box(Stage::hash, *task);
-        Lane<Q>& lane = lanes_[task->lane];
-        lane.done.wait();
-        const double begin = now();
-        run_.progress[Stage::hash].begin(Clock::now());
-        times_[Stage::hash].wait_seconds += begin - asked;
-        time_device(*task);
-        task->pieces = pieces_of(task->box);
-        for (RowPiece& piece : task->pieces) {
-            piece.hash = hash_bytes(lane.out.data() + piece.offset * row_bytes(),
-                                    piece.rows.count() * row_bytes());
-        }
-        spend(Stage::hash, *task, begin, now(), box_bytes(task->box));
-        run_.progress[Stage::hash].end();
-        hashed_tasks_.push(std::move(*task));
+template <class Q> std::int64_t PermuteEngine<Q>::hash(Piece& piece) {
+    const std::byte* const bytes = lanes_[piece.lane].out.data();
+    piece.rows = rows_to_write(piece.box);
+    for (RowPiece& part : piece.rows) {
+        part.hash = hash_bytes(bytes + part.offset * row_bytes(), part.rows.count() * row_bytes());
     }
+    return bytes_of(piece.box);
 }
 
-template <class Q> void Pipeline<Q>::write_stage() {
-    for (;;) {
-        const double asked = now();
-        const std::optional<Task> task = hashed_tasks_.pop();
-        if (!task) {
-            return;
-        }
-        if (asked_to(StopLevel::drop_chunks)) {
-            return cut();
-        }
-        begin_box(Stage::write, *task);
-        run_.progress[Stage::write].begin(Clock::now());
-        const double begin = now();
-        times_[Stage::write].wait_seconds += begin - asked;
-        const std::byte* const rows = lanes_[task->lane].out.data();
-        std::int64_t written = 0;
-        for (const RowPiece& piece : task->pieces) {
-            const ProfileRange range("write");
-            run_.writer.write(piece.rows.first, piece.rows.count(),
-                              rows + piece.offset * row_bytes());
-            run_.commits.add({piece.rows.first, piece.rows.count(), piece.hash});
-            written += piece.rows.count();
-        }
-        ++times_.chunks;
-        run_.progress.rows_done += written;
-        run_.progress.slowest_chunk =
-            std::max<double>(run_.progress.slowest_chunk, now() - task->read_begin);
-        spend(Stage::write, *task, begin, now(), written * row_bytes());
-        run_.progress[Stage::write].end();
-        run_.progress.in_flight.end(task->index);
-        free_lanes_.push(task->lane);
+template <class Q> Written PermuteEngine<Q>::write(const Piece& piece) {
+    const std::byte* const bytes = lanes_[piece.lane].out.data();
+    std::int64_t written = 0;
+    for (const RowPiece& part : piece.rows) {
+        run_.writer.write(part.rows.first, part.rows.count(), bytes + part.offset * row_bytes());
+        run_.commits.add({part.rows.first, part.rows.count(), part.hash});
+        written += part.rows.count();
     }
+    return {written, written * row_bytes()};
 }
 
 } // namespace
@@ -411,9 +242,8 @@ RowRuns input_runs(const BoxGrid& grid, const PermuteBox& box) {
 }
 
 RunTimes run_permutation(const Permutation& permutation, const QueueMaker& make_queue) {
-    const Queue probe = make_queue();
-    return std::visit([&]<class Q>(const Q&) { return Pipeline<Q>(permutation, make_queue).run(); },
-                      probe);
+    const auto smaller = [](const PermutePlan& plan) { return halved(plan); };
+    return run_fitting<PermuteEngine>(permutation, smaller, make_queue);
 }
 
 } // namespace runner

@@ -3,14 +3,15 @@
 
 #include "io/rows/rows.hpp"
 #include "jobs/permute_job.hpp"
-#include "runner/engines/stream_engine.hpp"
+#include "runner/engines/queue_maker.hpp"
 #include "runner/plan/permute_plan.hpp"
 #include "runner/recovery/commits.hpp"
 #include "runner/watch/stages.hpp"
 #include "runner/watch/stop.hpp"
 #include "runner/watch/trace.hpp"
 
-#include <cstdint>
+#include <functional>
+#include <string>
 
 namespace runner {
 
@@ -24,12 +25,14 @@ struct Permutation {
     RunProgress& progress;
     Trace* trace; ///< null: none is wanted
     Commits& commits;
-    const Stop& stop;
+    const Stop* stop; ///< null: nothing stops it early
+    /// Gets a line if boxes were halved, and one for each that is dropped; may be empty.
+    std::function<void(const std::string& line)> say = {};
 };
 
 /// Passes the rank's boxes through its device: reading, copying, permuting, copying back, hashing
-/// and writing of different boxes overlap, at most plan.lanes boxes at a time. Returns and fails as
-/// run_stream().
+/// and writing of different boxes overlap, at most plan.lanes boxes at a time. Where memory cannot
+/// be taken, boxes pass in pieces. Returns and fails as run_stream().
 RunTimes run_permutation(const Permutation& permutation, const QueueMaker& make_queue);
 
 /// The runs of rows and columns of the input that a box is made from.

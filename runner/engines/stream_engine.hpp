@@ -3,8 +3,8 @@
 
 #include "io/rows/rows.hpp"
 #include "jobs/stream_job.hpp"
-#include "kernels/queue/queue.hpp"
 #include "runner/engines/border_rows.hpp"
+#include "runner/engines/queue_maker.hpp"
 #include "runner/plan/plan.hpp"
 #include "runner/recovery/commits.hpp"
 #include "runner/watch/stages.hpp"
@@ -28,12 +28,9 @@ struct Stream {
     Trace* trace;               ///< null: none is wanted
     Commits* commits = nullptr; ///< is told of every chunk that the writer has; null: nobody is
     const Stop* stop = nullptr; ///< null: nothing stops it early
-    /// Told a line before the first row is read, if chunks were halved; may be empty.
+    /// Gets a line if chunks were halved, and one for each that is dropped; may be empty.
     std::function<void(const std::string& line)> say = {};
 };
-
-/// Makes one lane's queue.
-using QueueMaker = std::function<Queue()>;
 
 /// Streams the rank's slab: reading, copying to the device, computing, copying back and writing of
 /// different chunks overlap, at most plan.lanes chunks at a time. All memory is taken first;

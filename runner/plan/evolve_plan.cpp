@@ -118,4 +118,22 @@ EvolvePlan make_evolve_plan(const EvolveJob& job, const PlanRequest& request) {
     return plan;
 }
 
+std::optional<EvolvePlan> halved(const EvolvePlan& plan) {
+    EvolvePlan smaller = plan;
+    std::int64_t& rows = smaller.decomposition.chunk_rows;
+    const std::int64_t alignment = plan.decomposition.alignment;
+    if (rows > alignment) {
+        rows = std::max(alignment, rows / 2 / alignment * alignment);
+    } else if (plan.lanes > 1) {
+        --smaller.lanes;
+    } else {
+        return std::nullopt;
+    }
+    const std::int64_t saved =
+        plan.lanes * plan.chunk_bytes() - smaller.lanes * smaller.chunk_bytes();
+    smaller.need.staging -= saved;
+    smaller.need.device -= plan.backend == Backend::cuda ? saved : 0;
+    return smaller;
+}
+
 } // namespace runner

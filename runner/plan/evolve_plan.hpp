@@ -6,6 +6,7 @@
 #include "runner/plan/plan.hpp"
 
 #include <cstdint>
+#include <optional>
 
 namespace runner {
 
@@ -24,9 +25,15 @@ struct EvolvePlan {
     std::int64_t device_memory = 0;
 
     std::int64_t chunk_bytes() const;
+    /// Rows that pass through the device at once.
+    std::int64_t chunk_rows() const { return decomposition.chunk_rows; }
 };
 
 /// Makes the plan; pure. @throws Error (usage) when it does not fit.
 EvolvePlan make_evolve_plan(const EvolveJob& job, const PlanRequest& request);
+
+/// As halved() of a stream's plan: smaller chunks between the state and storage, or fewer at once.
+/// The state stays as it is.
+std::optional<EvolvePlan> halved(const EvolvePlan& plan);
 
 } // namespace runner

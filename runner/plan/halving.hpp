@@ -2,9 +2,9 @@
 #pragma once
 
 #include "base/error.hpp"
-#include "runner/plan/plan.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <new>
 #include <optional>
 #include <string>
@@ -19,23 +19,22 @@ struct Halving {
     int lanes = 0;
 };
 
-/// The next smaller plan: half the chunk rows, rounded down to the output's alignment; at one
-/// alignment step a lane less; nothing below that. Slabs and border rows stay as they are, so one
-/// rank may do it alone.
-std::optional<Plan> halved(const StreamJob& job, const Plan& plan);
-
-/// Takes a step down to `halved(plan)` and notes it. @throws OutOfMemory, `failure`, where there is
-/// none.
-Plan step_down(const StreamJob& job, const Plan& plan, const OutOfMemory& failure,
-               std::vector<Halving>& halvings);
+/// Records the step from a plan whose memory could not be taken to one with these chunks.
+void add_halving(const OutOfMemory& failure, std::int64_t chunk_rows, int lanes,
+                 std::vector<Halving>& halvings);
 
 /// "rank 1: cannot take …; continues with chunks of 64 rows in 4 lanes\n". There is at least one.
 std::string halving_text(int rank, const std::vector<Halving>& halvings);
 
-/// `take(plan)` for the first of plan, halved(plan), … whose memory can be taken. `take` gives all
-/// back when it throws. @throws OutOfMemory of the smallest plan.
-template <class Take>
-auto take_fitting(const StreamJob& job, Plan plan, std::vector<Halving>& halvings,
+/// Gives `say` that text, unless it is empty or there was no halving.
+void report_halvings(int rank, const std::vector<Halving>& halvings,
+                     const std::function<void(const std::string& line)>& say);
+
+/// `take(plan)` for the first of plan, smaller(plan), … whose memory can be taken. `take` releases
+/// all when it throws; `smaller` returns nothing below the smallest plan.
+/// @throws OutOfMemory of the smallest plan.
+template <class SomePlan, class Smaller, class Take>
+auto take_fitting(SomePlan plan, std::vector<Halving>& halvings, const Smaller& smaller,
                   const Take& take) {
     for (;;) {
         std::optional<OutOfMemory> failure;
@@ -46,7 +45,12 @@ auto take_fitting(const StreamJob& job, Plan plan, std::vector<Halving>& halving
         } catch (const std::bad_alloc&) {
             failure = out_of_host_memory();
         }
-        plan = step_down(job, plan, *failure, halvings);
+        std::optional<SomePlan> next = smaller(plan);
+        if (!next) {
+            throw *failure;
+        }
+        add_halving(*failure, next->chunk_rows(), next->lanes, halvings);
+        plan = std::move(*next);
     }
 }
 

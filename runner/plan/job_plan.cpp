@@ -25,20 +25,14 @@ struct RowsOf {
     }
 };
 
-struct ChunkRowsOf {
-    std::int64_t operator()(const Plan& plan) const { return plan.decomposition.chunk_rows; }
-    std::int64_t operator()(const EvolvePlan& plan) const { return plan.decomposition.chunk_rows; }
-    std::int64_t operator()(const PermutePlan& plan) const {
-        return plan.grid.first * plan.grid.second;
-    }
-};
-
 } // namespace
 
 int ranks_of(const JobPlan& plan) { return std::visit(RanksOf{}, plan); }
 
 RowRange rows_of(const JobPlan& plan, int rank) { return std::visit(RowsOf{rank}, plan); }
 
-std::int64_t chunk_rows_of(const JobPlan& plan) { return std::visit(ChunkRowsOf{}, plan); }
+std::int64_t chunk_rows_of(const JobPlan& plan) {
+    return std::visit([](const auto& some) { return some.chunk_rows(); }, plan);
+}
 
 } // namespace runner

@@ -25,11 +25,19 @@ std::int64_t box_room(const PlanRequest& request, std::int64_t storage, std::int
     return std::min(room, largest_box);
 }
 
+std::int64_t parts_of(std::int64_t whole, std::int64_t part) { return (whole + part - 1) / part; }
+
 bool has_rows_to_do(const PermutePlan& plan, std::int64_t index) {
     const std::vector<RowRange> rows = plan.grid.rows(plan.grid.box(index));
     return plan.done.empty() || std::any_of(rows.begin(), rows.end(), [&](const RowRange& run) {
                return count_rows(subtract({run}, plan.done)) > 0;
            });
+}
+
+/// A lane has a piece as it comes in and one as it goes out.
+void take_memory(PermutePlan& plan) {
+    plan.need.staging = plan.piece_bytes() * 2 * plan.lanes;
+    plan.need.device = plan.backend == Backend::cuda ? plan.need.staging : 0;
 }
 
 [[noreturn]] void refuse(const PermutePlan& plan) {
@@ -74,12 +82,32 @@ std::int64_t PermutePlan::rows_to_do(const std::vector<std::int64_t>& boxes) con
     return rows;
 }
 
+std::int64_t PermutePlan::pieces() const {
+    return parts_of(grid.first, piece_first) * parts_of(grid.second, piece_second);
+}
+
+PermuteBox PermutePlan::piece(std::int64_t box, std::int64_t index) const {
+    const PermuteBox whole = grid.box(box);
+    const std::int64_t columns = parts_of(grid.second, piece_second);
+    const auto part = [](const RowRange& all, std::int64_t extent, std::int64_t nth) {
+        return RowRange{std::min(all.first + nth * extent, all.last),
+                        std::min(all.first + (nth + 1) * extent, all.last)};
+    };
+    return {part(whole.first, piece_first, index / columns),
+            part(whole.second, piece_second, index % columns)};
+}
+
+std::int64_t PermutePlan::piece_bytes() const {
+    return piece_first * piece_second * grid.output()[2] * shape.element_bytes;
+}
+
 PermutePlan make_permute_plan(const PermuteJob& job, const PlanRequest& request) {
     PermutePlan plan;
     plan.backend = request.backend;
     plan.shape = job.shape();
     plan.ranks = request.ranks;
     plan.done = request.done;
+    plan.alignment = request.alignment;
     plan.host_memory = request.host_memory;
     plan.device_memory = request.device_memory;
     plan.io_threads = static_cast<int>(
@@ -94,9 +122,9 @@ PermutePlan make_permute_plan(const PermuteJob& job, const PlanRequest& request)
         }
         plan.grid =
             make_box_grid(plan.shape, request.alignment, room, boxes_a_rank * request.ranks);
-        const std::int64_t box = plan.grid.most_bytes();
-        plan.need.staging = box * 2 * plan.lanes;
-        plan.need.device = request.backend == Backend::cuda ? plan.need.staging : 0;
+        plan.piece_first = plan.grid.first;
+        plan.piece_second = plan.grid.second;
+        take_memory(plan);
         const bool fits = plan.need.host() <= plan.host_memory &&
                           (plan.backend == Backend::cpu || plan.need.device <= plan.device_memory);
         if (fits) {
@@ -106,6 +134,24 @@ PermutePlan make_permute_plan(const PermuteJob& job, const PlanRequest& request)
             refuse(plan);
         }
     }
+}
+
+std::optional<PermutePlan> halved(const PermutePlan& plan) {
+    PermutePlan smaller = plan;
+    const bool can_halve_second = plan.piece_second > plan.alignment;
+    if (plan.piece_first > 1 &&
+        (!can_halve_second || plan.piece_first >= plan.piece_second / plan.alignment)) {
+        smaller.piece_first = plan.piece_first / 2;
+    } else if (can_halve_second) {
+        smaller.piece_second =
+            std::max(plan.alignment, plan.piece_second / 2 / plan.alignment * plan.alignment);
+    } else if (plan.lanes > 1) {
+        --smaller.lanes;
+    } else {
+        return std::nullopt;
+    }
+    take_memory(smaller);
+    return smaller;
 }
 
 } // namespace runner

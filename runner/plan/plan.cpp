@@ -219,4 +219,17 @@ Plan make_plan(const StreamJob& job, const PlanRequest& request) {
     refuse(with_chunks(job, frame, least, last_lanes));
 }
 
+std::optional<Plan> halved(const StreamJob& job, const Plan& plan) {
+    const Decomposition& d = plan.decomposition;
+    if (d.chunk_rows > d.alignment) {
+        return with_chunks(job, plan,
+                           std::max(d.alignment, d.chunk_rows / 2 / d.alignment * d.alignment),
+                           plan.lanes);
+    }
+    if (plan.lanes > 1) {
+        return with_chunks(job, plan, d.chunk_rows, plan.lanes - 1);
+    }
+    return std::nullopt;
+}
+
 } // namespace runner

@@ -57,6 +57,8 @@ struct Plan {
     /// Input buffers: one a lane, and two at least, since a chunk takes the halo rows it shares
     /// with the chunk before from that one's buffer.
     int input_slots() const { return lanes < 2 ? 2 : lanes; }
+    /// Rows that pass through the device at once.
+    std::int64_t chunk_rows() const { return decomposition.chunk_rows; }
     /// Read and written for a row of the input, on average.
     double bytes_a_row() const;
     /// Bytes of all input and output rows that are to do.
@@ -74,5 +76,10 @@ Plan make_plan(const StreamJob& job, const PlanRequest& request);
 /// All else stays, the memory of border and storage too.
 Plan with_chunks(const StreamJob& job, const Plan& plan, std::int64_t chunk_rows,
                  std::int64_t lanes);
+
+/// The next smaller plan: half the chunk rows, rounded down to the output's alignment; at one
+/// alignment step a lane less; nothing below that. Slabs and border rows stay as they are, so one
+/// rank may do it alone.
+std::optional<Plan> halved(const StreamJob& job, const Plan& plan);
 
 } // namespace runner

@@ -119,6 +119,17 @@ class MemoryReader : public RowReader {
         std::memcpy(to, bytes_.data() + first * row_bytes_,
                     static_cast<std::size_t>(rows * row_bytes_));
     }
+    /// A column is a byte.
+    void read_runs(const RowRuns& runs, std::byte* to) override {
+        for (std::int64_t run = 0; run < runs.runs; ++run) {
+            for (std::int64_t row = 0; row < runs.rows; ++row) {
+                const std::int64_t from = runs.first + run * runs.stride + row;
+                std::memcpy(to, bytes_.data() + from * row_bytes_ + runs.first_column,
+                            static_cast<std::size_t>(runs.columns));
+                to += runs.columns;
+            }
+        }
+    }
     std::int64_t rows_read() const { return rows_read_; }
 
   private:

@@ -2,9 +2,11 @@
 // Smaller plans, and the stream engine on the CPU where the host has no such memory.
 #include "runner/plan/halving.hpp"
 
+#include "tests/support/copy_jobs.hpp"
 #include "tests/support/copy_stream.hpp"
 
 #include <new>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -19,6 +21,10 @@ Plan plan_of(const StreamJob& job, std::int64_t chunk_rows, int lanes, std::int6
     request.lanes = lanes;
     request.alignment = alignment;
     return make_plan(job, request);
+}
+
+auto smaller_of(const StreamJob& job) {
+    return [&job](const Plan& plan) { return halved(job, plan); };
 }
 
 TEST(Halving, HalvesRowsToTheAlignmentThenLowersLanes) {
@@ -38,11 +44,79 @@ TEST(Halving, HalvesRowsToTheAlignmentThenLowersLanes) {
     EXPECT_EQ(steps, expected);
 }
 
+/// Rows of the output that the pieces of a plan's boxes make, each with how often.
+std::vector<int> rows_made(const PermutePlan& plan) {
+    std::vector<int> times(static_cast<std::size_t>(plan.total_rows()));
+    for (std::int64_t box = 0; box < plan.grid.boxes(); ++box) {
+        for (std::int64_t index = 0; index < plan.pieces(); ++index) {
+            const PermuteBox piece = plan.piece(box, index);
+            if (piece.first.empty() || piece.second.empty()) {
+                continue;
+            }
+            EXPECT_LE(piece.first.count() * piece.second.count(), plan.chunk_rows());
+            EXPECT_EQ(piece.second.first % plan.alignment, 0);
+            for (const RowRange& rows : plan.grid.rows(piece)) {
+                for (std::int64_t row = rows.first; row < rows.last; ++row) {
+                    ++times[static_cast<std::size_t>(row)];
+                }
+            }
+        }
+    }
+    return times;
+}
+
+TEST(Halving, OfABoxMakesPiecesThatMakeEachRowOnce) {
+    const CopyPermutation job({23, 11, 5});
+    for (const std::int64_t alignment : {1, 4}) {
+        PlanRequest request;
+        request.host_memory = std::int64_t{1} << 40;
+        request.chunk_rows = 60;
+        request.lanes = 2;
+        request.alignment = alignment;
+        PermutePlan plan = make_permute_plan(job, request);
+        const std::int64_t boxes = plan.grid.boxes();
+        EXPECT_EQ(plan.pieces(), 1);
+        int steps = 0;
+        while (const std::optional<PermutePlan> next = halved(plan)) {
+            EXPECT_LT(next->need.staging, plan.need.staging);
+            EXPECT_EQ(next->grid.boxes(), boxes);
+            plan = *next;
+            EXPECT_EQ(rows_made(plan),
+                      std::vector<int>(static_cast<std::size_t>(plan.total_rows()), 1));
+            ++steps;
+        }
+        EXPECT_GE(steps, 4);
+        EXPECT_EQ(plan.chunk_rows(), alignment);
+        EXPECT_EQ(plan.lanes, 1);
+    }
+}
+
+TEST(Halving, OfAStateLeavesTheStateAsItIs) {
+    const CopyEvolution job(100, 64, {0, 10, 5});
+    PlanRequest request;
+    request.backend = Backend::cuda;
+    request.host_memory = request.device_memory = std::int64_t{1} << 40;
+    request.chunk_rows = 12;
+    request.lanes = 2;
+    EvolvePlan plan = make_evolve_plan(job, request);
+    std::vector<std::pair<std::int64_t, int>> steps;
+    while (const std::optional<EvolvePlan> next = halved(plan)) {
+        const std::int64_t fewer =
+            plan.lanes * plan.chunk_rows() - next->lanes * next->chunk_rows();
+        EXPECT_EQ(plan.need.device - next->need.device, fewer * 64);
+        EXPECT_EQ(plan.need.staging - next->need.staging, fewer * 64);
+        plan = *next;
+        steps.emplace_back(plan.chunk_rows(), plan.lanes);
+    }
+    const std::vector<std::pair<std::int64_t, int>> expected = {{6, 2}, {3, 2}, {1, 2}, {1, 1}};
+    EXPECT_EQ(steps, expected);
+}
+
 TEST(Halving, TakesTheFirstPlanThatFitsAndTellsWhatDidNot) {
     const CopyJob job(1, 1000, 17, 2);
     std::vector<Halving> halvings;
     const std::int64_t taken =
-        take_fitting(job, plan_of(job, 100, 2, 1), halvings, [](const Plan& plan) {
+        take_fitting(plan_of(job, 100, 2, 1), halvings, smaller_of(job), [](const Plan& plan) {
             if (plan.decomposition.chunk_rows == 100) {
                 throw OutOfMemory(ExitCode::gpu, {"no memory", "device 3", "all is taken", "Wait"});
             }
@@ -64,7 +138,7 @@ TEST(Halving, TakesTheFirstPlanThatFitsAndTellsWhatDidNot) {
 TEST(Halving, OtherErrorsAreThrownAtOnce) {
     const CopyJob job(1, 1000, 17, 2);
     std::vector<Halving> halvings;
-    EXPECT_THROW(take_fitting(job, plan_of(job, 100, 2, 1), halvings,
+    EXPECT_THROW(take_fitting(plan_of(job, 100, 2, 1), halvings, smaller_of(job),
                               [](const Plan& /*plan*/) -> int {
                                   throw Error(ExitCode::gpu, {"another failure", "", "", ""});
                               }),

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "runner/ranks/mpi.hpp"
+
+namespace runner {
+
+/// What all ranks do after a meeting; of several wishes the last in this order counts.
+enum class Order { proceed, checkpoint, stop, drop };
+
+/// What a rank says when all meet.
+struct Standing {
+    double seconds = 0;            ///< since the meeting before
+    double checkpoint_seconds = 0; ///< that its checkpoints took
+    Order order = Order::proceed;  ///< that it wishes
+};
+
+/// The largest of each of what all ranks say. Collective.
+Standing agree(const Ranks& ranks, const Standing& mine);
+
+} // namespace runner

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "base/error.hpp"
+#include "kernels/queue/profile_range.hpp"
+#include "kernels/queue/queue.hpp"
+#include "kernels/queue/work_meter.hpp"
+#include "runner/engines/channel.hpp"
+#include "runner/engines/stage_recorder.hpp"
+#include "runner/engines/stage_threads.hpp"
+#include "runner/watch/stop.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace runner {
+
+/// A piece of work on its way: a chunk, a box. An engine adds what it must know of it.
+struct PipelinePiece {
+    std::int64_t number = 0; ///< no other piece of the run has it
+    std::size_t lane = 0;
+    double read_begin = 0;    ///< seconds of the recorder
+    double compute_begin = 0; ///< host time, of a queue that computes at once
+    double compute_end = 0;
+
+    std::uint64_t trace_number() const { return static_cast<std::uint64_t>(number); }
+};
+
+/// What write() has handed to the output.
+struct Written {
+    std::int64_t rows = 0; ///< of progress
+    std::int64_t bytes = 0;
+};
+
+/// What a pipeline reports to and obeys; everything outlives it.
+struct PipelineRun {
+    int rank;
+    RunTimes& times;
+    RunProgress& progress; ///< its `unit` names a piece
+    StageRecorder& recorder;
+    const Stop* stop; ///< null: nothing stops it early
+    const std::function<void(const std::string& line)>& say;
+};
+
+/// Passes pieces of work through four threads, over a fixed number of lanes:
+///
+///     free lane ─▶ read ─▶ compute ─▶ hash ─▶ write ─▶ free lane
+///
+/// Engine does the work. It has the types Q, a queue, Piece, derived from PipelinePiece, and Place,
+/// a small value that says which rows a piece is, and
+///
+///     Q& queue(std::size_t lane);
+///     std::optional<Piece> next();         // `lane` is set by the pipeline
+///     std::int64_t read(const Piece&);     // bytes read
+///     double operations(const Piece&);     // that its queue counts while it computes; 0: none
+///     void compute(const Piece&);          // queues the work; done at once where Q does so
+///     void wait(const Piece&);             // until its results are in host memory
+///     void record_device(const Piece&);    // what the device did, in the recorder
+///     std::int64_t hash(Piece&);           // bytes hashed
+///     Written write(const Piece&);         // hands the rows to the output and its journal
+///     std::int64_t rows(const Piece&);     // that count as done with it; 0: not before it is
+///     written Place place(const Piece&); std::string text(const Place&);      // "chunk 7, rows 0
+///     to 63"
+///
+/// Each of them is called by one thread at a time.
+template <class Engine> class Pipeline {
+  public:
+    using Q = typename Engine::Q;
+    using Piece = typename Engine::Piece;
+
+    Pipeline(Engine& engine, std::size_t lanes, const PipelineRun& run)
+        : engine_(engine), lanes_(lanes), run_(run),
+          threads_([this] { cut(); }, [this](Stage stage) { return place_text(stage); }) {
+        for (std::size_t lane = 0; lane < lanes; ++lane) {
+            free_lanes_.push(lane);
+        }
+    }
+
+    /// Returns when all pieces are written, or when the run was asked to stop and the lanes' work
+    /// has ended. The first failure of a stage ends all stages and is thrown.
+    void run();
+
+  private:
+    static std::size_t index_of(Stage stage) { return static_cast<std::size_t>(stage); }
+    bool asked_to(StopLevel level) const {
+        return run_.stop != nullptr && run_.stop->level() >= level;
+    }
+    double now() const { return run_.recorder.now(); }
+
+    void read_stage();
+    void compute_stage();
+    void hash_stage();
+    void write_stage();
+
+    void take(Stage stage, const Piece& piece);
+    void end_compute(const Piece& piece);
+    void wrote(const Piece& piece, const Written& written, double begin);
+    void cut();
+    void drain();
+    void report_dropped() const;
+    std::string place_text(Stage stage) const;
+
+    Engine& engine_;
+    std::size_t lanes_;
+    PipelineRun run_;
+    Channel<std::size_t> free_lanes_;
+    Channel<Piece> read_;
+    Channel<Piece> computed_;
+    Channel<Piece> hashed_;
+    std::array<typename Engine::Place, stage_count> places_{}; ///< each for its stage's thread
+    StageThreads threads_;
+};
+
+template <class Engine> void Pipeline<Engine>::run() {
+    for (std::size_t lane = 0; lane < lanes_; ++lane) {
+        run_.progress.in_flight.watch(engine_.queue(lane).meter());
+    }
+    run_.progress.under_way = true;
+    threads_.start(Stage::read, [this] { read_stage(); });
+    threads_.start(Stage::compute, [this] { compute_stage(); });
+    threads_.start(Stage::hash, [this] { hash_stage(); });
+    threads_.start(Stage::write, [this] { write_stage(); });
+    threads_.join();
+    run_.progress.under_way = false;
+    run_.times.wall_seconds = now();
+    if (threads_.failed()) {
+        drain();
+        threads_.rethrow_failure();
+    }
+    if (asked_to(StopLevel::drop_chunks)) {
+        report_dropped();
+        drain();
+    }
+}
+
+/// Ends all stages, whatever they wait for.
+template <class Engine> void Pipeline<Engine>::cut() {
+    free_lanes_.cut();
+    read_.cut();
+    computed_.cut();
+    hashed_.cut();
+}
+
+/// Lets the lanes' work end before their memory goes. What fails now is not why the run ends.
+template <class Engine> void Pipeline<Engine>::drain() {
+    for (std::size_t lane = 0; lane < lanes_; ++lane) {
+        try {
+            engine_.queue(lane).synchronize();
+        } catch (const Error&) {
+            return;
+        }
+    }
+}
+
+template <class Engine> void Pipeline<Engine>::report_dropped() const {
+    for (const ChunkInFlight& piece : run_.progress.in_flight.chunks(StageRecorder::Clock::now())) {
+        if (run_.say && (piece.computing || piece.share == 1)) {
+            run_.say("rank " + std::to_string(run_.rank) + ": dropped " + run_.progress.unit + " " +
+                     std::to_string(piece.number) + " with " +
+                     std::to_string(static_cast<int>(piece.share * 100)) + " % of its work done\n");
+        }
+    }
+}
+
+template <class Engine> std::string Pipeline<Engine>::place_text(Stage stage) const {
+    return std::string(stage_names[index_of(stage)]) + " of " +
+           engine_.text(places_[index_of(stage)]);
+}
+
+template <class Engine> void Pipeline<Engine>::take(Stage stage, const Piece& piece) {
+    places_[index_of(stage)] = engine_.place(piece);
+    run_.recorder.take(stage, piece.number);
+}
+
+template <class Engine> void Pipeline<Engine>::read_stage() {
+    while (std::optional<Piece> piece = engine_.next()) {
+        const double asked = now();
+        const std::optional<std::size_t> lane = free_lanes_.pop();
+        if (!lane) {
+            return;
+        }
+        if (asked_to(StopLevel::finish_chunks)) {
+            break;
+        }
+        piece->lane = *lane;
+        piece->read_begin = now();
+        run_.recorder.add_wait(Stage::read, piece->read_begin - asked);
+        run_.progress.in_flight.begin(piece->number, engine_.rows(*piece));
+        take(Stage::read, *piece);
+        run_.recorder.begin(Stage::read);
+        const ProfileRange range("read");
+        const std::int64_t bytes = engine_.read(*piece);
+        run_.recorder.add(Stage::read, piece->trace_number(), *lane, piece->read_begin, now(),
+                          bytes);
+        run_.recorder.end(Stage::read);
+        read_.push(std::move(*piece));
+    }
+    read_.close();
+}
+
+template <class Engine> void Pipeline<Engine>::compute_stage() {
+    for (;;) {
+        const double asked = now();
+        std::optional<Piece> piece = read_.pop();
+        if (!piece) {
+            return computed_.close();
+        }
+        run_.recorder.add_wait(Stage::compute, now() - asked);
+        if (asked_to(StopLevel::finish_chunks)) {
+            // The piece is only read: what takes long has not begun.
+            free_lanes_.cut();
+            return computed_.close();
+        }
+        take(Stage::compute, *piece);
+        const ProfileRange range("compute");
+        piece->compute_begin = now();
+        run_.recorder.begin(Stage::compute);
+        run_.progress.in_flight.compute(piece->number, engine_.operations(*piece),
+                                        engine_.queue(piece->lane).meter(),
+                                        StageRecorder::Clock::now());
+        try {
+            engine_.compute(*piece);
+        } catch (const WorkDropped&) {
+            return cut();
+        }
+        piece->compute_end = now();
+        if constexpr (Q::shares_host_memory) {
+            end_compute(*piece);
+        }
+        computed_.push(std::move(*piece));
+    }
+}
+
+template <class Engine> void Pipeline<Engine>::end_compute(const Piece& piece) {
+    engine_.record_device(piece);
+    run_.recorder.end(Stage::compute);
+}
+
+/// Beside the writing, which one thread does: a checksum takes a fifth of the time of a write.
+template <class Engine> void Pipeline<Engine>::hash_stage() {
+    for (;;) {
+        const double asked = now();
+        std::optional<Piece> piece = computed_.pop();
+        if (!piece) {
+            return hashed_.close();
+        }
+        take(Stage::hash, *piece);
+        engine_.wait(*piece);
+        engine_.queue(piece->lane).settle();
+        run_.progress.in_flight.computed(piece->number);
+        run_.recorder.begin(Stage::hash);
+        const double begin = now();
+        run_.recorder.add_wait(Stage::hash, begin - asked);
+        if constexpr (!Q::shares_host_memory) {
+            end_compute(*piece);
+        }
+        const std::int64_t bytes = engine_.hash(*piece);
+        run_.recorder.add(Stage::hash, piece->trace_number(), piece->lane, begin, now(), bytes);
+        run_.recorder.end(Stage::hash);
+        hashed_.push(std::move(*piece));
+    }
+}
+
+template <class Engine> void Pipeline<Engine>::write_stage() {
+    for (;;) {
+        const double asked = now();
+        const std::optional<Piece> piece = hashed_.pop();
+        if (!piece) {
+            return;
+        }
+        if (asked_to(StopLevel::drop_chunks)) {
+            return cut();
+        }
+        take(Stage::write, *piece);
+        run_.recorder.begin(Stage::write);
+        const double begin = now();
+        run_.recorder.add_wait(Stage::write, begin - asked);
+        const ProfileRange range("write");
+        wrote(*piece, engine_.write(*piece), begin);
+        run_.recorder.end(Stage::write);
+        free_lanes_.push(piece->lane);
+    }
+}
+
+/// The output has the piece.
+template <class Engine>
+void Pipeline<Engine>::wrote(const Piece& piece, const Written& written, double begin) {
+    RunProgress& progress = run_.progress;
+    ++run_.times.chunks;
+    progress.in_flight.end(piece.number);
+    progress.rows_done += written.rows;
+    const double end = now();
+    progress.slowest_chunk = std::max<double>(progress.slowest_chunk, end - piece.read_begin);
+    run_.recorder.add(Stage::write, piece.trace_number(), piece.lane, begin, end, written.bytes);
+}
+
+} // namespace runner

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Permuting and evolving on a stand-in for the CUDA runtime that runs out of memory; the stream's
+// part is in gpu_failures_test.cpp.
+#include "base/sizes.hpp"
+#include "tests/fake_cuda/fake_cuda.hpp"
+#include "tests/support/copy_jobs.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace runner {
+namespace {
+
+constexpr std::int64_t launch_room = 64 * MiB;
+
+PlanRequest request(std::int64_t chunk_rows, int lanes) {
+    PlanRequest request;
+    request.backend = Backend::cuda;
+    request.cores = 2;
+    request.host_memory = request.device_memory = std::int64_t{1} << 40;
+    request.chunk_rows = chunk_rows;
+    request.lanes = lanes;
+    return request;
+}
+
+/// Boxes of 6 × 6 rows of 13 bytes.
+struct Permuting {
+    using Plan = PermutePlan;
+    CopyPermutation job{{17, 15, 13}};
+    Plan plan = make_permute_plan(job, request(36, 3));
+    CopyRun run{17 * 15, 17 * 15, 13};
+
+    RunTimes operator()() {
+        return run.run(job, plan, [] { return make_queue(Backend::cuda, 0, 1); });
+    }
+};
+
+/// Chunks of 8 rows of a state of 30.
+struct Evolving {
+    using Plan = EvolvePlan;
+    CopyEvolution job{30, 11, {7, 9, 2}};
+    Plan plan = make_evolve_plan(job, request(8, 3));
+    CopyRun run{30, 30 * job.shape().snapshots.count(), 11};
+
+    RunTimes operator()() {
+        return run.run(job, plan, [] { return make_queue(Backend::cuda, 0, 1); });
+    }
+};
+
+template <class Engine> class GpuMemory : public testing::Test {
+  protected:
+    void SetUp() override { fake_cuda::reset(); }
+
+    void expect_right(const Engine& engine, const std::string& what) {
+        EXPECT_TRUE(engine.run.writer().complete()) << what;
+        EXPECT_TRUE(engine.run.writer().right(engine.job.expected(engine.run.in()))) << what;
+    }
+};
+
+using Engines = testing::Types<Permuting, Evolving>;
+TYPED_TEST_SUITE(GpuMemory, Engines);
+
+TYPED_TEST(GpuMemory, EnoughGivesTheJobsBytes) {
+    TypeParam engine;
+    const RunTimes times = engine();
+    this->expect_right(engine, "");
+    EXPECT_TRUE(times.halvings.empty());
+    EXPECT_EQ(times.chunk_rows, engine.plan.chunk_rows());
+    EXPECT_EQ(engine.run.said(), "");
+    EXPECT_EQ(fake_cuda::violations(), std::vector<std::string>{});
+}
+
+TYPED_TEST(GpuMemory, PiecesAreHalvedUntilTheyFitTheDevice) {
+    typename TypeParam::Plan plan = TypeParam{}.plan;
+    std::size_t steps = 0;
+    for (;; ++steps) {
+        SCOPED_TRACE("step " + std::to_string(steps));
+        fake_cuda::reset();
+        fake_cuda::set_device_memory(plan.need.device + launch_room);
+        TypeParam engine;
+        const RunTimes times = engine();
+        this->expect_right(engine, "");
+        ASSERT_EQ(times.halvings.size(), steps);
+        EXPECT_EQ(times.chunk_rows, plan.chunk_rows());
+        EXPECT_EQ(times.lanes, plan.lanes);
+        EXPECT_EQ(times.device_bytes, plan.need.device);
+        if (steps > 0) {
+            EXPECT_TRUE(engine.run.said().starts_with("rank 0: cannot take device memory"));
+            EXPECT_NE(engine.run.said().find("chunks of " + std::to_string(plan.chunk_rows())),
+                      std::string::npos)
+                << engine.run.said();
+        }
+        EXPECT_EQ(fake_cuda::live(), 0);
+        const auto next = halved(plan);
+        if (!next) {
+            break;
+        }
+        plan = *next;
+    }
+    EXPECT_GE(steps, 4);
+    fake_cuda::reset();
+    fake_cuda::set_device_memory(plan.need.device + launch_room - 1);
+    TypeParam engine;
+    EXPECT_THROW((void)engine(), OutOfMemory);
+    EXPECT_EQ(engine.run.reader().rows_read(), 0);
+    EXPECT_EQ(fake_cuda::live(), 0);
+}
+
+TYPED_TEST(GpuMemory, AnAllocationThatFailsOnceHalvesThePieces) {
+    for (const char* name : {"cudaMalloc", "cudaHostAlloc"}) {
+        fake_cuda::reset();
+        TypeParam whole;
+        (void)whole();
+        const std::int64_t count = fake_cuda::calls(name);
+        ASSERT_GT(count, 3);
+        std::int64_t halved_runs = 0;
+        for (std::int64_t nth = 1; nth <= count; ++nth) {
+            const std::string what = std::string(name) + " call " + std::to_string(nth);
+            fake_cuda::reset();
+            fake_cuda::fail(name, nth, 2);
+            TypeParam engine;
+            try {
+                const RunTimes times = engine();
+                this->expect_right(engine, what);
+                halved_runs += std::ssize(times.halvings);
+            } catch (const OutOfMemory&) { // of what cannot be smaller
+                EXPECT_EQ(engine.run.said(), "") << what;
+            }
+            EXPECT_EQ(fake_cuda::live(), 0) << what;
+        }
+        EXPECT_GE(halved_runs, TypeParam{}.plan.lanes) << name;
+    }
+    EXPECT_EQ(fake_cuda::violations(), std::vector<std::string>{});
+}
+
+} // namespace
+} // namespace runner
