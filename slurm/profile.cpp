@@ -23,10 +23,8 @@ constexpr double least_seconds = 60;
 
 struct WorkOf {
     Work operator()(const Plan& plan) const {
-        const Decomposition& d = plan.decomposition;
-        const std::int64_t rows = d.rows_to_do({0, d.total_rows()});
-        return {static_cast<double>(rows) *
-                    static_cast<double>(plan.shape.in_row_bytes + plan.shape.out_row_bytes),
+        return {static_cast<double>(plan.bytes_to_read()) +
+                    static_cast<double>(plan.bytes_to_write()),
                 0};
     }
 
