@@ -7,7 +7,7 @@
 #include "io/output/open_output_rows.hpp"
 #include "runner/engines/evolve_engine.hpp"
 #include "runner/engines/permute_engine.hpp"
-#include "runner/probe/served_rows.hpp"
+#include "runner/probe/input_rows.hpp"
 #include "runner/watch/progress.hpp"
 #include "runner/watch/ticker.hpp"
 
@@ -83,7 +83,7 @@ void open_files(const PreparedJob& prepared, int io_threads, std::int64_t genera
                 OpenRun& open) {
     const JobFile& file = prepared.file;
     const auto sync = prepared.parts_sync();
-    open.reader = open_probed_rows(prepared.layout, file.input.rules, io_threads);
+    open.reader = open_input_rows(prepared, io_threads);
     open.writer = open_output_rows(output_dataset(prepared), rank, io_threads, generation);
     open.commits =
         std::make_unique<Commits>(*open.writer,

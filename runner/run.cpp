@@ -105,7 +105,7 @@ void check_side_files(const RunCommand& command) {
 
 void generate_input(const PreparedJob& prepared, int threads) {
     const JobFile::Input& input = prepared.file.input;
-    say("making " + printable(input.file) + " (" + size_text(byte_count(prepared.input.array)) +
+    say("making " + printable(input.file) + " (" + size_text(byte_count(prepared.layout.info.array)) +
         ")\n");
     generate(*input.generate, input.file, input.dataset, threads);
 }

@@ -4,7 +4,7 @@
 #include "base/sizes.hpp"
 #include "io/rows/row_geometry.hpp"
 #include "runner/plan/row_set.hpp"
-#include "runner/probe/served_rows.hpp"
+#include "runner/probe/input_rows.hpp"
 #include "runner/watch/ticker.hpp"
 
 #include <algorithm>
@@ -33,8 +33,7 @@ RowRange part_of(const Survey& survey, std::int64_t rows, int rank, int ranks) {
 /// read with the rows that have been counted.
 bool take(Survey& survey, const PreparedJob& prepared, RowRange part, int threads, int io_threads,
           const std::function<bool(std::int64_t)>& seen) {
-    const std::unique_ptr<RowReader> reader =
-        open_probed_rows(prepared.layout, prepared.file.input.rules, io_threads);
+    const std::unique_ptr<RowReader> reader = open_input_rows(prepared, io_threads);
     const std::int64_t row = row_bytes(reader->info().array);
     const std::int64_t step =
         std::max<std::int64_t>(1, piece_bytes / row / survey.step()) * survey.step();

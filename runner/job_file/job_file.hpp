@@ -8,6 +8,7 @@
 #include "io/rows/output_layout.hpp"
 #include "jobs/generate.hpp"
 #include "jobs/kind.hpp"
+#include "runner/job_file/input_part.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -43,6 +44,7 @@ struct JobFile {
         std::string file;
         std::string dataset;
         std::optional<GenerateRequest> generate;
+        InputPart part;   ///< of the dataset, which is the job's input
         InputRules rules; ///< for the kind's own datasets too
     } input;
 

@@ -77,6 +77,7 @@ std::string input_lines(const JobFile::Input& input) {
                 (request.pattern == "xray" ? ", counts = " + toml_text(request.counts) : "") +
                 " }");
     }
+    text += toml_lines(input.part);
     const InputRules& rules = input.rules;
     text += line("allow_external", truth(rules.outside == InputRules::Outside::anywhere));
     text += rules.max_logical_bytes
@@ -141,6 +142,8 @@ file = "data/image.h5"          # relative to the working directory
 dataset = "/image"
 # Makes the file first when it is not there; docs/job-file.md lists the patterns.
 # generate = { pattern = "noise", shape = [4096, 4096], dtype = "float32", seed = 1 }
+# region = { rows = "200:1800", columns = "100:-100" }   # a part of each frame
+# frames = "0:3000:2"           # some of the frames
 # allow_external = true         # its links may lead to files in other folders
 # max_logical_bytes = "100TiB"  # of a dataset whose elements need not all be stored
 

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/sizes.hpp"
+#include "io/rows/dataset_part.hpp"
 #include "views/pictures/contrast.hpp"
 #include "views/pictures/thumbnail.hpp"
 
@@ -22,6 +23,13 @@ struct Sketch {
     std::optional<Thumbnail> thumbnail;
 };
 
+/// A dataset, or a part of it, that a picture is of.
+struct Pictured {
+    std::string file;
+    std::string dataset;
+    std::optional<DatasetPart> part;
+};
+
 /// Which frame of how many.
 using ChooseFrame = std::int64_t (*)(const PreparedJob& prepared, std::int64_t frames);
 
@@ -37,10 +45,11 @@ std::string failure_text(const std::string& what, const std::string& why) {
 }
 
 Sketch sketch(FileAccess& files, const PreparedJob& prepared, const std::string& what,
-              const std::string& file, const std::string& dataset, std::optional<Palette> palette,
-              ChooseFrame choose, int threads) {
+              const Pictured& from, std::optional<Palette> palette, ChooseFrame choose,
+              int threads) {
     try {
-        const ImageSource source = open_image(files, file, dataset, palette, threads);
+        const ImageSource source =
+            open_image(files, from.file, from.dataset, palette, threads, std::nullopt, from.part);
         const std::int64_t frame = choose(prepared, source.image.frames);
         std::string caption = what;
         if (source.image.frames > 1) {
@@ -73,11 +82,12 @@ std::vector<PagePicture> report_pictures(FileAccess& files, const PreparedJob& p
     const JobFile& job = prepared.file;
     const bool evolves = prepared.evolve() != nullptr;
     const std::optional<Palette> palette = evolves ? std::optional(Palette::sand) : std::nullopt;
-    const Sketch before =
-        sketch(files, prepared, "before: " + job.input.file, job.input.file, job.input.dataset,
-               palette, evolves ? first_state : middle, threads);
-    const Sketch after = sketch(files, prepared, "after: " + job.output.file, job.output.file,
-                                job.output.dataset, palette, evolves ? last : middle, threads);
+    const Sketch before = sketch(files, prepared, "before: " + job.input.file,
+                                 {job.input.file, job.input.dataset, prepared.part}, palette,
+                                 evolves ? first_state : middle, threads);
+    const Sketch after = sketch(files, prepared, "after: " + job.output.file,
+                                {job.output.file, job.output.dataset, {}}, palette,
+                                evolves ? last : middle, threads);
     const auto own_range = [](const Sketch& one) {
         return one.thumbnail ? range_of(std::span(&*one.thumbnail, 1)) : GreyRange{};
     };

@@ -8,6 +8,7 @@
 #include "io/output/output_size.hpp"
 #include "io/rows/row_geometry.hpp"
 #include "jobs/convert_hint.hpp"
+#include "runner/plan/part_of_input.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -101,10 +102,15 @@ PreparedJob prepare_job(JobFile file, FileAccess& files) {
         prepared.input_is_missing = true;
         prepared.input.array = {file.input.generate->type, file.input.generate->shape};
         prepared.input.storage = "contiguous";
+        prepared.layout.info = prepared.input;
     } else {
         prepared.layout = files.layout(file.input.file, file.input.dataset);
         prepared.input = prepared.layout.info;
         check_elements(file, prepared.input.array);
+    }
+    prepared.part = part_of_input(file.input, prepared.input, files);
+    if (prepared.part) {
+        prepared.input = info_of_part(prepared.input, *prepared.part);
     }
     const InputDataset source = prepared.input_is_missing
                                     ? InputDataset{}
@@ -138,7 +144,7 @@ JobPlan plan_job(const PreparedJob& prepared, Backend backend, int ranks, const 
     request.done = done;
     const bool has_fields = !prepared.fields().empty();
     request.storage_bytes = [&](int threads) {
-        return reader_bytes(prepared.input, threads) +
+        return reader_bytes(prepared.layout.info, threads) +
                (has_fields ? threads * std::max(fields_block_bytes, row_bytes(output))
                            : writer_bytes(output, prepared.file.output.layout, threads));
     };
@@ -170,7 +176,7 @@ DiskSpace disk_space(const PreparedJob& prepared) {
     DiskSpace disk;
     disk.needed = output_bytes(prepared.output(), prepared.file.output.layout);
     if (prepared.input_is_missing && on_one_device(folder_of(prepared.file.input.file), folder)) {
-        disk.needed += byte_count(prepared.input.array);
+        disk.needed += byte_count(prepared.layout.info.array);
     }
     disk.free = static_cast<std::int64_t>(
         std::min<std::uintmax_t>(space.available, std::uintmax_t{1} << 62));

@@ -20,9 +20,10 @@ namespace runner {
 /// A job whose input is known: what `plan` and a run have in common.
 struct PreparedJob {
     JobFile file;
-    DatasetInfo input;             ///< of the file; or as `input.generate` will make it
-    DatasetLayout layout;          ///< of the input, by which its rows are read
-    bool input_is_missing = false; ///< input.generate makes it first
+    DatasetInfo input;               ///< of the file's part; or as `input.generate` will make it
+    DatasetLayout layout;            ///< of the whole dataset, by which its rows are read
+    std::optional<DatasetPart> part; ///< of it, that is the input
+    bool input_is_missing = false;   ///< input.generate makes it first
     Job job;
     /// So short that a run of it that died is restarted and not resumed.
     bool is_brief = false;

@@ -65,6 +65,7 @@ std::string input_lines(const PreparedJob& prepared) {
            line(modified_key, std::to_string(status.st_mtim.tv_sec) + " s " +
                                   std::to_string(status.st_mtim.tv_nsec) + " ns") +
            line("input.samples", std::to_string(sample_hash(file))) +
+           (prepared.part ? line("input.part", part_text(*prepared.part)) : "") +
            line("input.shape", shape_text(prepared.input.array.shape)) +
            line("input.dtype", type_text(prepared.input.array));
 }

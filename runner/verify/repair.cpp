@@ -10,8 +10,8 @@
 #include "io/output/reopen_output_rows.hpp"
 #include "io/rows/row_geometry.hpp"
 #include "runner/engines/survey_input.hpp"
+#include "runner/probe/input_rows.hpp"
 #include "runner/probe/probed_files.hpp"
-#include "runner/probe/served_rows.hpp"
 #include "runner/report/version.hpp"
 #include "runner/verify/finished_output.hpp"
 #include "runner/verify/row_computation.hpp"
@@ -73,8 +73,7 @@ void mend(const RepairRequest& request, ProbedFiles& files, Prober& prober, Fini
                      "a snapshot comes from all generations before it",
                      "Run the job again with output.overwrite = true"});
     }
-    const JobFile::Input& from = prepared.file.input;
-    const auto input = open_probed_rows(prepared.layout, from.rules, request.threads);
+    const auto input = open_input_rows(prepared, request.threads);
     const OutputDataset dataset = output.dataset();
     const ComputeRows compute = row_computation(
         prepared, *input, row_alignment(dataset.array, dataset.layout), request.threads);

@@ -4,8 +4,8 @@
 #include "base/error.hpp"
 #include "io/rows/row_geometry.hpp"
 #include "runner/engines/survey_input.hpp"
+#include "runner/probe/input_rows.hpp"
 #include "runner/probe/probed_files.hpp"
-#include "runner/probe/served_rows.hpp"
 #include "runner/verify/finished_output.hpp"
 #include "runner/verify/row_computation.hpp"
 
@@ -93,8 +93,7 @@ void compare_rows(RowReader& stored, RowRange rows, const std::byte* computed,
 
 void recompute(const VerifyRequest& request, const FinishedOutput& output,
                const PreparedJob& prepared, RowReader& stored, Verification& result) {
-    const JobFile::Input& from = prepared.file.input;
-    const auto input = open_probed_rows(prepared.layout, from.rules, request.threads);
+    const auto input = open_input_rows(prepared, request.threads);
     const ComputeRows compute = row_computation(prepared, *input, 1, request.threads);
     const std::int64_t count = request.recompute.value_or(usual_places);
     const RowSet places =

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runner/probe/input_rows.hpp"
+
+#include "runner/probe/served_rows.hpp"
+
+#include <utility>
+
+namespace runner {
+
+std::unique_ptr<RowReader> open_input_rows(const PreparedJob& prepared, int threads) {
+    std::unique_ptr<RowReader> rows =
+        open_probed_rows(prepared.layout, prepared.file.input.rules, threads);
+    return prepared.part ? open_part(std::move(rows), *prepared.part) : std::move(rows);
+}
+
+} // namespace runner

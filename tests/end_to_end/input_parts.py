@@ -1,0 +1,155 @@
+"""input.region and input.frames: input_parts.py RUNNER MPIRUN.
+
+A job on a part of a dataset must make what the same job makes of a file that holds only the part,
+as h5py cuts it, to the byte.
+"""
+import json
+import pathlib
+import subprocess
+import sys
+
+import h5py
+import numpy as np
+
+from test_functions import run_tests
+
+KINDS = {
+    "convolve": ('row_taps = [0.25, 0.5, 0.25]\ncolumn_taps = { gaussian = { sigma = 2.0, radius = 5 } }\n'
+                 'boundary = "mirror"\n'),
+    "transpose": "permutation = [2, 0, 1]\n",
+    "match": "window = [3, 5, 5]\npatch = [3, 3, 3]\ncount = 3\n",
+    "denoise": 'method = "nlm"\nwindow = [3, 5, 5]\npatch = [3, 3, 3]\ncount = 4\n',
+}
+SHAPE = (13, 23, 31)
+KEY = [1, 1, 0, 0, 2, 0, 0, 0, 1, 2, 0, 0, 1]
+# What a job file says, and what h5py takes.
+PARTS = [
+    ('region = { rows = "3:20" }', np.s_[:, 3:20, :]),
+    ('region = { rows = "2:-2", columns = "5:18", depth = "4:" }', np.s_[4:, 2:-2, 5:18]),
+    ('frames = "1:12:2"', np.s_[1:12:2]),
+    ('frames = "2:9"\nregion = { columns = ":-3" }', np.s_[2:9, :, :-3]),
+    ('frames = { where = "/entry/image_key", equals = 0 }', np.s_[np.array(KEY) == 0]),
+]
+
+
+def call(*arguments, launch=(), code=0):
+    done = subprocess.run([*launch, RUNNER, *map(str, arguments)], capture_output=True, text=True,
+                          timeout=300)
+    assert done.returncode == code, f"{arguments}: {done.returncode}\n{done.stdout}{done.stderr}"
+    return done
+
+
+def write_job(kind, name, source, part="", output="", generate=""):
+    pathlib.Path(name).write_text(
+        f'kind = "{kind}"\n[input]\nfile = "{source}"\ndataset = "/entry/data"\n{part}\n{generate}\n'
+        f'[output]\nfile = "{pathlib.Path(name).stem}.h5"\noverwrite = true\nsync = false\n{output}\n'
+        f'[run]\nbackend = "cpu"\n[{kind}]\n{KINDS[kind]}')
+
+
+def volume(dtype="float32"):
+    return np.random.default_rng(7).integers(0, 200, SHAPE).astype(dtype)
+
+
+def write(name, data, **how):
+    with h5py.File(name, "w") as file:
+        file["entry/data"] = np.zeros(0)
+        del file["entry/data"]
+        file.create_dataset("entry/data", data=data, **how)
+        file["entry/image_key"] = np.array(KEY, "int32")
+
+
+def contents(name):
+    found = {}
+    with h5py.File(name, "r") as file:
+        file.visititems(lambda path, item: found.__setitem__(path, item[()])
+                        if isinstance(item, h5py.Dataset) and not path.startswith("runner") else None)
+    return found
+
+
+def same(name, other):
+    a, b = contents(name), contents(other)
+    assert a.keys() == b.keys() and a, (name, a.keys(), b.keys())
+    for path in a:
+        assert a[path].dtype == b[path].dtype and a[path].shape == b[path].shape, path
+        assert a[path].tobytes() == b[path].tobytes(), f"{name}: {path} differs from {other}"
+
+
+def test_kinds_and_parts():
+    stored = [{}, {"chunks": (2, 7, 31), "compression": "gzip"}, {"chunks": (1, 23, 9)}]
+    for number, (part, cut) in enumerate(PARTS):
+        write("whole.h5", volume(), **stored[number % 3])
+        write("cut.h5", volume()[cut])
+        for kind in KINDS:
+            write_job(kind, "expected.toml", "cut.h5")
+            call("expected.toml")
+            write_job(kind, "found.toml", "whole.h5", part)
+            for ranks, setting in ((1, ()), (2, ("--set", "run.chunk_rows=3")), (3, ())):
+                call("found.toml", *setting, launch=(MPIRUN, "--oversubscribe", "-n", str(ranks)) if ranks > 1 else ())
+                same("found.h5", "expected.h5")
+        call("verify", "found.h5", "--recompute", "4")
+
+
+def test_images_and_one_axis():
+    image = volume()[0]
+    write("whole.h5", image)
+    write("cut.h5", image[4:, 7:9])
+    write_job("convolve", "expected.toml", "cut.h5")
+    call("expected.toml")
+    write_job("convolve", "found.toml", "whole.h5", 'region = { rows = "4:", columns = "7:9" }')
+    call("found.toml")
+    same("found.h5", "expected.h5")
+
+
+def test_plan_counts_the_part():
+    write("whole.h5", volume())
+    write_job("convolve", "found.toml", "whole.h5", 'frames = "0:4"')
+    text = call("plan", "found.toml").stdout
+    assert ", the part [0:4, 0:23, 0:31]\n" in text, text
+    shape = json.loads(call("plan", "found.toml", "--json").stdout)["input"]["shape"]
+    assert shape == [4, 23, 31], shape
+
+
+def test_generated_inputs():
+    pathlib.Path("made.h5").unlink(missing_ok=True)
+    made = 'generate = { pattern = "noise", shape = [40, 50], dtype = "float32", seed = 3 }'
+    write_job("convolve", "found.toml", "made.h5", 'region = { rows = "10:30" }', generate=made)
+    assert "[10:30, 0:50]" in call("plan", "found.toml").stdout
+    call("found.toml")
+    with h5py.File("made.h5") as file:
+        assert file["entry/data"].shape == (40, 50)
+        write("cut.h5", file["entry/data"][10:30])
+    write_job("convolve", "expected.toml", "cut.h5")
+    call("expected.toml")
+    same("found.h5", "expected.h5")
+
+
+def test_another_part_is_another_job():
+    write("whole.h5", volume())
+    once = ("--set", "output.overwrite=false")
+    write_job("convolve", "found.toml", "whole.h5", 'frames = "0:4"')
+    call("found.toml", *once)
+    done = call("found.toml", *once)
+    assert "complete already" in done.stdout + done.stderr, done
+    write_job("convolve", "found.toml", "whole.h5", 'frames = "1:5"')
+    done = call("found.toml", *once, code=4)
+    assert "input.part" in done.stderr, done.stderr
+
+
+def test_errors():
+    write("whole.h5", volume())
+    for part, code, words in (
+            ('region = { rows = "0:24" }', 2, ("input.region.rows", "beyond the 23", "whole.h5:/entry/data")),
+            ('frames = "5:2"', 2, ("input.frames", "empty")),
+            ('frames = "x"', 2, ("input.frames", "expected a range")),
+            ('frames = { where = "/entry/none", equals = 0 }', 3, ("/entry/none",)),
+            ('frames = { where = "/entry/data", equals = 0 }', 3, ("/entry/data", "13 frames")),
+            ('frames = { where = "/entry/image_key", equals = 9 }', 2, ("is 9 for no frame",))):
+        write_job("convolve", "found.toml", "whole.h5", part)
+        done = call("found.toml", code=code)
+        assert all(word in done.stderr for word in words), done.stderr
+        assert done.stderr.count("error:") == 1, done.stderr
+
+
+RUNNER, MPIRUN = sys.argv[1], sys.argv[2]
+RUNNER = str(pathlib.Path(RUNNER).resolve())
+sys.exit(run_tests(globals(), sys.argv[3:]))
