@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "base/json.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <unordered_map>
+
+#include <nlohmann/json.hpp>
+
+namespace runner {
+namespace {
+
+using Library = nlohmann::ordered_json;
+
+/// What a Json holds as the library's value; of an array or object only that it is one.
+template <class Variant> Library library_value(const Variant& value) {
+    return std::visit(
+        []<class T>(const T& held) -> Library {
+            if constexpr (std::is_same_v<T, std::monostate>) {
+                return nullptr;
+            } else if constexpr (std::is_arithmetic_v<T>) {
+                return held;
+            } else if constexpr (std::is_same_v<T, std::unique_ptr<std::string>>) {
+                return *held;
+            } else {
+                return held->is_object ? Library::object() : Library::array();
+            }
+        },
+        value);
+}
+
+/// Calls the library, whose exceptions become ours with the same text.
+template <class Call> auto checked(const Call& call) {
+    try {
+        return call();
+    } catch (const Library::exception& error) {
+        throw JsonError(error.what());
+    }
+}
+
+/// Whether the integer type T holds the number once its fraction is dropped.
+template <class T> bool is_in_range(const Library& number) {
+    if (number.is_number_unsigned()) {
+        return std::in_range<T>(number.get<std::uint64_t>());
+    }
+    if (number.is_number_integer()) {
+        return std::in_range<T>(number.get<std::int64_t>());
+    }
+    constexpr auto least = static_cast<double>(std::numeric_limits<T>::min());
+    return number.get<double>() >= least && number.get<double>() < -least;
+}
+
+std::string library_text(const Library& value) {
+    return value.dump(-1, ' ', false, Library::error_handler_t::replace);
+}
+
+void append_string(const std::string& value, std::string& text) {
+    // Most strings need no escape, and the library takes ten times as long for each.
+    const bool is_plain = std::all_of(value.begin(), value.end(), [](char c) {
+        return c >= ' ' && c <= '~' && c != '"' && c != '\\';
+    });
+    if (is_plain) {
+        text.append(1, '"').append(value).append(1, '"');
+    } else {
+        text += library_text(value);
+    }
+}
+
+std::size_t index_of(const std::vector<std::string>& names, std::string_view name) {
+    return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
+}
+
+} // namespace
+
+/// Takes the events of the library's parser.
+class Json::Builder {
+  public:
+    bool null() { return add({}); }
+    bool boolean(bool value) { return add(value); }
+    bool number_integer(std::int64_t value) { return add(value); }
+    bool number_unsigned(std::uint64_t value) { return add(value); }
+    bool number_float(double value, const std::string& /*text*/) { return add(value); }
+    bool string(std::string& value) { return add(value); }
+    bool binary(Library::binary_t& /*value*/) { return false; }
+    bool start_object(std::size_t /*size*/) { return open(object()); }
+    bool start_array(std::size_t /*size*/) { return open(array()); }
+    bool end_object() { return close(); }
+    bool end_array() { return close(); }
+
+    bool key(std::string& name) {
+        Level& level = open_.back();
+        Nested& object = *level.value.nested();
+        const auto [place, is_new] = level.places.try_emplace(name, object.values.size());
+        if (is_new) {
+            object.names.push_back(std::move(name));
+            object.values.emplace_back();
+        }
+        level.place = place->second;
+        return true;
+    }
+
+    bool parse_error(std::size_t /*byte*/, const std::string& /*token*/,
+                     const Library::exception& error) {
+        throw JsonError(error.what());
+    }
+
+    Json take() { return std::move(root_); }
+
+  private:
+    /// An array or object whose end is still to come.
+    struct Level {
+        Json value;
+        std::unordered_map<std::string, std::size_t> places; ///< of the members, by name
+        std::size_t place = 0;                               ///< of the next value in an object
+    };
+
+    bool add(Json value) {
+        if (open_.empty()) {
+            root_ = std::move(value);
+        } else if (Level& level = open_.back(); level.value.is_array()) {
+            level.value.push_back(std::move(value));
+        } else {
+            level.value.nested()->values[level.place] = std::move(value);
+        }
+        return true;
+    }
+
+    bool open(Json value) {
+        open_.push_back({std::move(value), {}, 0});
+        return true;
+    }
+
+    bool close() {
+        Json value = std::move(open_.back().value);
+        open_.pop_back();
+        return add(std::move(value));
+    }
+
+    Json root_;
+    std::vector<Level> open_;
+};
+
+/// How a value is broken into lines.
+struct Json::Layout {
+    std::size_t indent = 0;
+    std::size_t width = 0;
+
+    void break_line(std::size_t level, std::string& text) const {
+        text.append(1, '\n').append(indent * level, ' ');
+    }
+};
+
+Json::Json(std::initializer_list<Member> members) : Json(object()) {
+    for (const Member& member : members) {
+        nested()->names.emplace_back(member.name);
+        nested()->values.push_back(std::move(member.value));
+    }
+}
+
+Json::~Json() {
+    std::vector<Json> inner;
+    const auto take_from = [&inner](const Json& outer) {
+        if (outer.nested() != nullptr) {
+            for (Json& value : outer.nested()->values) {
+                if (value.nested() != nullptr) {
+                    inner.push_back(std::move(value));
+                }
+            }
+        }
+    };
+    take_from(*this);
+    while (!inner.empty()) {
+        const Json last = std::move(inner.back());
+        inner.pop_back();
+        take_from(last);
+    }
+}
+
+Json Json::object() {
+    Json value;
+    value.value_ = std::make_unique<Nested>(Nested{true, {}, {}});
+    return value;
+}
+
+Json Json::array() {
+    Json value;
+    value.value_ = std::make_unique<Nested>();
+    return value;
+}
+
+Json Json::parse(std::string_view text) {
+    Builder builder;
+    (void)Library::sax_parse(text, &builder);
+    return builder.take();
+}
+
+std::string Json::text() const {
+    std::string text;
+    append(nullptr, 0, text);
+    return text;
+}
+
+std::string Json::lines(std::size_t indent, std::size_t width) const {
+    const Layout layout{indent, width};
+    std::string text;
+    append(&layout, 0, text);
+    return text + '\n';
+}
+
+void Json::append(const Layout* layout, std::size_t level, std::string& text) const {
+    const Nested* const all = nested();
+    if (all == nullptr) {
+        is_string() ? append_string(*std::get<std::unique_ptr<std::string>>(value_), text)
+                    : void(text += library_text(library_value(value_)));
+        return;
+    }
+    if (all->values.empty() ||
+        (layout != nullptr && layout->width > 0 && this->text().size() <= layout->width)) {
+        layout = nullptr;
+    }
+    text += all->is_object ? '{' : '[';
+    for (std::size_t i = 0; i < all->values.size(); ++i) {
+        text += i == 0 ? "" : ",";
+        if (layout != nullptr) {
+            layout->break_line(level + 1, text);
+        }
+        if (all->is_object) {
+            append_string(all->names[i], text);
+            text += layout == nullptr ? ":" : ": ";
+        }
+        all->values[i].append(layout, level + 1, text);
+    }
+    if (layout != nullptr) {
+        layout->break_line(level, text);
+    }
+    text += all->is_object ? '}' : ']';
+}
+
+void Json::push_back(Json element) { nested()->values.push_back(std::move(element)); }
+
+Json& Json::operator[](std::string_view name) {
+    if (std::holds_alternative<std::monostate>(value_)) {
+        *this = object();
+    }
+    Nested& all = *nested();
+    const std::size_t index = index_of(all.names, name);
+    if (index == all.names.size()) {
+        all.names.emplace_back(name);
+        all.values.emplace_back();
+    }
+    return all.values[index];
+}
+
+bool Json::is_number() const { return library_value(value_).is_number(); }
+
+const std::vector<Json>& Json::values() const {
+    static const std::vector<Json> none;
+    return nested() == nullptr ? none : nested()->values;
+}
+
+const Json* Json::find(std::string_view name) const {
+    if (!is_object()) {
+        return nullptr;
+    }
+    const std::size_t index = index_of(nested()->names, name);
+    return index == values().size() ? nullptr : &values()[index];
+}
+
+const Json& Json::at(std::string_view name) const {
+    const Json* const found = find(name);
+    if (found == nullptr) {
+        (void)checked([&] { return library_value(value_).at(std::string(name)); });
+    }
+    return *found;
+}
+
+const Json& Json::at(std::size_t index) const {
+    if (!is_array() || index >= values().size()) {
+        (void)checked([&] { return library_value(value_).at(index); });
+    }
+    return values()[index];
+}
+
+template <class T> T Json::get() const {
+    const Library value = library_value(value_);
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+        if (value.is_number() && !is_in_range<T>(value)) {
+            throw JsonError("the number " + text() + " is out of range");
+        }
+    }
+    return checked([&value] { return value.get<T>(); });
+}
+
+template bool Json::get() const;
+template int Json::get() const;
+template std::int64_t Json::get() const;
+template double Json::get() const;
+template std::string Json::get() const;
+
+} // namespace runner

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "base/json.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace runner {
+namespace {
+
+std::string error_of(const std::string& text) {
+    try {
+        (void)Json::parse(text);
+    } catch (const JsonError& error) {
+        return error.what();
+    }
+    return "none";
+}
+
+TEST(Json, WritesMembersInTheirOrder) {
+    Json json = {{"z", 1}, {"a", "x\n\"\x1b"}, {"list", std::vector<std::int64_t>{1, -2}}};
+    json["more"]["deep"] = true;
+    json["z"] = 2;
+    EXPECT_EQ(json.text(), R"({"z":2,"a":"x\n\"\u001b","list":[1,-2],"more":{"deep":true}})");
+    EXPECT_EQ(json.lines(2), "{\n  \"z\": 2,\n  \"a\": \"x\\n\\\"\\u001b\",\n  \"list\": [\n"
+                             "    1,\n    -2\n  ],\n  \"more\": {\n    \"deep\": true\n  }\n}\n");
+}
+
+TEST(Json, WritesEmptyValues) {
+    EXPECT_EQ(Json().lines(2), "null\n");
+    EXPECT_EQ(Json::array().lines(2), "[]\n");
+    EXPECT_EQ(Json::object().lines(2), "{}\n");
+    EXPECT_EQ((Json{{"a", Json::array()}}).text(), R"({"a":[]})");
+}
+
+TEST(Json, KeepsWhatFitsOnOneLine) {
+    const Json json = {{"a", Json::array(1, 2)}, {"b", Json::array(1, 2, 3)}};
+    EXPECT_EQ(json.lines(1, 5), "{\n \"a\": [1,2],\n \"b\": [\n  1,\n  2,\n  3\n ]\n}\n");
+    EXPECT_EQ(json.lines(1, json.text().size()), json.text() + "\n");
+    EXPECT_EQ(json.lines(1, json.text().size() - 1), "{\n \"a\": [1,2],\n \"b\": [1,2,3]\n}\n");
+}
+
+TEST(Json, WritesAsTheLibraryDoes) {
+    const std::string text = R"({"a": [[], {}, [1, [2.5e-7, 1e300, -0.0, -3]], null, true, false],
+        "ä\u0001\u007f\ud83d\ude00\\/": {"": "", "x": {"y": [18446744073709551615]}},
+        "number": -9223372036854775808})";
+    const auto library = nlohmann::ordered_json::parse(text);
+    const Json json = Json::parse(text);
+    EXPECT_EQ(json.text(), library.dump());
+    EXPECT_EQ(json.lines(3), library.dump(3) + "\n");
+}
+
+TEST(Json, WritesNumbersThatReadBackTheSame) {
+    for (const double number : {0.1, 1e-300, 123456789.125, -2.0}) {
+        EXPECT_EQ(Json::parse(Json(number).text()).get<double>(), number);
+    }
+    EXPECT_EQ(Json(1.0).text(), "1.0");
+    EXPECT_EQ(Json(std::numeric_limits<std::uint64_t>::max()).text(), "18446744073709551615");
+    EXPECT_EQ(Json(std::numeric_limits<std::int64_t>::min()).text(), "-9223372036854775808");
+    EXPECT_EQ(Json(std::nan("")).text(), "null");
+    EXPECT_EQ(Json(std::numeric_limits<double>::infinity()).text(), "null");
+}
+
+TEST(Json, ReplacesBytesThatAreNoText) {
+    EXPECT_EQ((Json{{"\xc3", "a\xff"}}).text(), "{\"\xef\xbf\xbd\":\"a\xef\xbf\xbd\"}");
+}
+
+TEST(Json, KeepsTheLastOfEqualNames) {
+    const Json json = Json::parse(R"({"a":[1],"b":2,"a":3})");
+    EXPECT_EQ(json.text(), R"({"a":3,"b":2})");
+    EXPECT_EQ(json.values().size(), 2U);
+}
+
+TEST(Json, SaysWhereTextIsNotJson) {
+    for (const char* text : {"", "{", "[1,]", "nul", "{\"a\":1}x", "{\"a\"}", "\x01", "\"\xff\"",
+                             "1e999", "[1}", "{1:2}", "\xef\xbb"}) {
+        EXPECT_NE(error_of(text), "none") << text;
+    }
+    EXPECT_NE(error_of("[1,\n x]").find("line 2, column 2"), std::string::npos)
+        << error_of("[1,\n x]");
+}
+
+TEST(Json, TakesAnyDepth) {
+    constexpr std::size_t depth = 250'000; // 8 MiB of stack are 32 bytes a level
+    EXPECT_NE(error_of(std::string(depth, '[')), "none");
+    EXPECT_TRUE(
+        Json::parse(std::string(depth, '[') + std::string(depth, ']')).at(0).at(0).is_array());
+    std::string open;
+    std::string close;
+    for (std::size_t i = 0; i < depth / 2; ++i) {
+        open += R"([{"a":)";
+        close += "}]";
+    }
+    EXPECT_NE(error_of(open), "none");
+    EXPECT_TRUE(Json::parse(open + "1" + close).at(0).at("a").is_array());
+}
+
+TEST(Json, TakesObjectsOfManyMembers) {
+    constexpr int members = 200'000; // 20 thousand million comparisons, if each looked for its name
+    std::string text = "{";
+    for (int i = 0; i < members; ++i) {
+        text += "\"" + std::to_string(i) + "\":[],";
+    }
+    const Json json = Json::parse(text + R"("0":1})");
+    EXPECT_EQ(json.values().size(), std::size_t{members});
+    EXPECT_EQ(json.at("0").get<int>(), 1);
+}
+
+TEST(Json, MovesAPartOverTheWhole) {
+    Json json = {{"a", Json{{"b", 5}}}, {"c", 6}};
+    json = std::move(json["a"]);
+    EXPECT_EQ(json.text(), R"({"b":5})");
+}
+
+TEST(Json, ConvertsNumbersOnlyWhereTheyFit) {
+    EXPECT_EQ(Json(7).get<double>(), 7.0);
+    EXPECT_EQ(Json(3.5).get<int>(), 3);
+    EXPECT_EQ(Json(-2147483648.0).get<int>(), std::numeric_limits<int>::min());
+    EXPECT_EQ(Json(-9223372036854775808.0).get<std::int64_t>(),
+              std::numeric_limits<std::int64_t>::min());
+    EXPECT_THROW((void)Json(2147483648).get<int>(), JsonError);
+    EXPECT_THROW((void)Json(2147483648.0).get<int>(), JsonError);
+    EXPECT_THROW((void)Json(-1e300).get<std::int64_t>(), JsonError);
+    EXPECT_THROW((void)Json(9223372036854775808.0).get<std::int64_t>(), JsonError);
+    EXPECT_THROW((void)Json(9223372036854775808U).get<std::int64_t>(), JsonError);
+}
+
+TEST(Json, RefusesOtherTypes) {
+    EXPECT_THROW((void)Json("7").get<int>(), JsonError);
+    EXPECT_THROW((void)Json("7").get<double>(), JsonError);
+    EXPECT_THROW((void)Json(1).get<bool>(), JsonError);
+    EXPECT_THROW((void)Json(1).get<std::string>(), JsonError);
+    EXPECT_THROW((void)Json::array().get<std::string>(), JsonError);
+    EXPECT_THROW((void)Json().get<std::int64_t>(), JsonError);
+    EXPECT_THROW((void)Json(1).at("a"), JsonError);
+    EXPECT_THROW((void)Json(1).at(0), JsonError);
+    EXPECT_THROW((void)Json::array(1).at(1), JsonError);
+    EXPECT_THROW((void)Json({{"a", 1}}).at(0), JsonError);
+}
+
+TEST(Json, FindsMembers) {
+    const Json json = {{"a", 1}, {"b", Json()}};
+    EXPECT_EQ(json.at("a").get<int>(), 1);
+    EXPECT_EQ(json.values().at(0).get<int>(), 1);
+    EXPECT_THROW((void)json.at("c"), JsonError);
+    EXPECT_THROW((void)json.at("b").get<int>(), JsonError);
+    EXPECT_EQ(json.find("c"), nullptr);
+    EXPECT_EQ(json.value("c", 5), 5);
+    EXPECT_EQ(json.value("a", 5), 1);
+    EXPECT_EQ(json.values().size(), 2U);
+    EXPECT_EQ(Json(1).values().size(), 0U);
+    EXPECT_EQ(Json(1).find("a"), nullptr);
+}
+
+} // namespace
+} // namespace runner
