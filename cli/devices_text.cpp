@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/devices_text.hpp"
 
+#include "base/json.hpp"
 #include "base/sizes.hpp"
 #include "kernels/queue/devices.hpp"
 #include "runner/ranks/binding.hpp"
-
-#include <nlohmann/json.hpp>
 
 namespace runner {
 namespace {
@@ -51,14 +50,14 @@ std::string devices_text() {
 }
 
 std::string devices_json() {
-    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    Json list = Json::array();
     HostTopology topology;
     const std::vector<DeviceInfo> devices = visible_devices();
     for (const DeviceInfo& device : devices) {
         list.push_back({{"index", device.index},
                         {"name", device.name},
                         {"uuid", device.uuid},
-                        {"compute_capability", {device.major, device.minor}},
+                        {"compute_capability", Json::array(device.major, device.minor)},
                         {"multiprocessors", device.multiprocessors},
                         {"memory_bytes", device.memory_total},
                         {"memory_free_bytes", free_device_memory(device.index)},
@@ -71,7 +70,7 @@ std::string devices_json() {
                         {"first_local_rank", device.index},
                         {"local_rank_step", devices.size()}});
     }
-    return list.dump(2) + "\n";
+    return list.lines(2);
 }
 
 } // namespace runner

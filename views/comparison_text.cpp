@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "views/compare.hpp"
 
+#include "base/json.hpp"
 #include "base/printable.hpp"
-#include <cmath>
-#include <sstream>
 
-#include <nlohmann/json.hpp>
+#include <sstream>
 
 namespace runner {
 namespace {
@@ -50,34 +49,26 @@ std::string divided_text(const CompareRequest& request, const DividedDifferences
            number(divided.mean) + "\n";
 }
 
-/// JSON has no infinities.
-nlohmann::ordered_json finite(double value) {
-    return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json();
-}
+Json optional_json(std::optional<double> value) { return value ? Json(*value) : Json(); }
 
-nlohmann::ordered_json optional_json(std::optional<double> value) {
-    return value ? finite(*value) : nlohmann::ordered_json();
-}
-
-nlohmann::ordered_json dataset_json(const std::string& file, const std::string& dataset,
-                                    const ArrayInfo& array) {
+Json dataset_json(const std::string& file, const std::string& dataset, const ArrayInfo& array) {
     return {
         {"file", file}, {"dataset", dataset}, {"type", type_text(array)}, {"shape", array.shape}};
 }
 
-nlohmann::ordered_json extreme_json(const Extreme& extreme) {
-    nlohmann::ordered_json json;
-    json["value"] = finite(extreme.value);
+Json extreme_json(const Extreme& extreme) {
+    Json json;
+    json["value"] = extreme.value;
     if (!extreme.position.empty()) {
         json["position"] = extreme.position;
-        json["a"] = finite(extreme.a);
-        json["b"] = finite(extreme.b);
+        json["a"] = extreme.a;
+        json["b"] = extreme.b;
     }
     return json;
 }
 
-nlohmann::ordered_json decades_json(const std::map<int, std::int64_t>& decades) {
-    nlohmann::ordered_json json = nlohmann::ordered_json::array();
+Json decades_json(const std::map<int, std::int64_t>& decades) {
+    Json json = Json::array();
     for (const auto& [decade, count] : decades) {
         json.push_back({{"from", "1e" + std::to_string(decade)}, {"count", count}});
     }
@@ -116,10 +107,10 @@ std::string comparison_text(const Comparison& comparison) {
 
 std::string comparison_json(const Comparison& comparison) {
     const CompareRequest& request = comparison.request;
-    nlohmann::ordered_json json;
+    Json json;
     json["a"] = dataset_json(request.file_a, request.dataset_a, comparison.a);
     json["b"] = dataset_json(request.file_b, request.dataset_b, comparison.b);
-    json["tolerance"] = finite(request.tolerance);
+    json["tolerance"] = request.tolerance;
     json["differs"] = comparison.differs();
     json["elements"] = comparison.elements;
     json["different"] = comparison.different;
@@ -127,8 +118,8 @@ std::string comparison_json(const Comparison& comparison) {
     json["first"] = extreme_json(comparison.first);
     json["largest_absolute"] = extreme_json(comparison.absolute);
     json["largest_relative"] = extreme_json(comparison.relative);
-    json["rmse"] = finite(comparison.rmse);
-    json["peak"] = finite(comparison.peak);
+    json["rmse"] = comparison.rmse;
+    json["peak"] = comparison.peak;
     json["psnr"] = optional_json(comparison.psnr);
     json["ssim"] = optional_json(comparison.ssim);
     json["decades"] = decades_json(comparison.decades);
@@ -138,7 +129,7 @@ std::string comparison_json(const Comparison& comparison) {
                            {"infinite", comparison.divided->infinite},
                            {"decades", decades_json(comparison.divided->decades)}};
     }
-    return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+    return json.lines(2);
 }
 
 } // namespace runner

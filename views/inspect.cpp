@@ -3,13 +3,12 @@
 
 #include "base/array_info.hpp"
 #include "base/counted.hpp"
+#include "base/json.hpp"
 #include "base/printable.hpp"
 #include "base/sizes.hpp"
 #include "io/input/file_access.hpp"
 
 #include <sstream>
-
-#include <nlohmann/json.hpp>
 
 namespace runner {
 namespace {
@@ -74,16 +73,16 @@ std::string link_text(const LinkContent& link) {
            printable(link.leads_to) + "\n";
 }
 
-nlohmann::ordered_json attributes_json(const AttributeList& attributes) {
-    nlohmann::ordered_json json = nlohmann::ordered_json::object();
+Json attributes_json(const AttributeList& attributes) {
+    Json json = Json::object();
     for (const auto& [name, value] : attributes) {
         std::visit([&json, &key = name](const auto& v) { json[key] = v; }, value);
     }
     return json;
 }
 
-nlohmann::ordered_json dataset_json(const DatasetContent& dataset) {
-    nlohmann::ordered_json json;
+Json dataset_json(const DatasetContent& dataset) {
+    Json json;
     json["path"] = dataset.path;
     json["type"] = dataset.type;
     json["shape"] = dataset.shape;
@@ -99,11 +98,6 @@ nlohmann::ordered_json dataset_json(const DatasetContent& dataset) {
     }
     json["attributes"] = attributes_json(dataset.attributes);
     return json;
-}
-
-/// Names and texts in a file need not be UTF-8; JSON must be.
-std::string dump(const nlohmann::ordered_json& json) {
-    return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
 } // namespace
@@ -129,26 +123,26 @@ std::string inspect_text(FileAccess& files, const std::string& file, const std::
 
 std::string inspect_json(FileAccess& files, const std::string& file, const std::string& dataset) {
     if (!dataset.empty()) {
-        return dump(dataset_json(files.content(file, dataset).datasets.front()));
+        return dataset_json(files.content(file, dataset).datasets.front()).lines(2);
     }
     const FileContent content = files.content(file, "");
-    nlohmann::ordered_json json;
+    Json json;
     json["file"] = content.file;
     json["format"] = content.format;
     json["bytes"] = content.bytes;
     json["attributes"] = attributes_json(content.attributes);
-    json["datasets"] = nlohmann::ordered_json::array();
+    json["datasets"] = Json::array();
     for (const DatasetContent& each : content.datasets) {
         json["datasets"].push_back(dataset_json(each));
     }
-    json["links"] = nlohmann::ordered_json::array();
+    json["links"] = Json::array();
     for (const LinkContent& each : content.links) {
         json["links"].push_back({{"path", each.path},
                                  {"kind", each.kind},
                                  {"target", each.target},
                                  {"leads_to", each.leads_to}});
     }
-    return dump(json);
+    return json.lines(2);
 }
 
 } // namespace runner

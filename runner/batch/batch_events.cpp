@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/batch/batch_events.hpp"
 
+#include "base/json.hpp"
 #include "io/files/file.hpp"
 #include "io/files/own_file.hpp"
 
@@ -17,14 +18,12 @@
 #include <utility>
 
 #include <fcntl.h>
-#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 namespace runner {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 
 constexpr std::array<const char*, 4> event_names = {"started", "done", "failed", "stopped"};
 
@@ -33,30 +32,37 @@ double now_seconds() {
         .count();
 }
 
-json mark_json(const FileMark& mark) { return {mark.bytes, mark.modified}; }
+Json mark_json(const FileMark& mark) { return Json::array(mark.bytes, mark.modified); }
 
-FileMark mark_from(const json& value) {
+FileMark mark_from(const Json& value) {
     return {value.at(0).get<std::int64_t>(), value.at(1).get<std::int64_t>()};
 }
 
 std::string line_of(const std::string& output, const DatasetEvent& event) {
-    json line = {{"event", event_names.at(static_cast<std::size_t>(event.what))},
-                 {"output", output},
-                 {"time", event.time}};
-    if (event.what == DatasetEvent::What::done) {
-        line["seconds"] = event.seconds;
-        line["key"] = event.key;
+    const bool is_done = event.what == DatasetEvent::What::done;
+    const bool is_failed = event.what == DatasetEvent::What::failed;
+    Json line;
+    if (is_failed) {
+        line["code"] = static_cast<int>(event.code);
+    }
+    line["event"] = event_names.at(static_cast<std::size_t>(event.what));
+    if (is_done) {
         line["identity"] = event.identity;
         line["input_mark"] = mark_json(event.input);
+        line["key"] = event.key;
+    }
+    line["output"] = output;
+    if (is_done) {
         line["output_mark"] = mark_json(event.output);
-    } else if (event.what == DatasetEvent::What::failed) {
-        line["code"] = static_cast<int>(event.code);
+        line["seconds"] = event.seconds;
+    } else if (is_failed) {
         line["reason"] = event.reason;
     }
-    return line.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+    line["time"] = event.time;
+    return line.text() + "\n";
 }
 
-DatasetEvent event_from(const json& line, DatasetEvent::What what) {
+DatasetEvent event_from(const Json& line, DatasetEvent::What what) {
     DatasetEvent event;
     event.what = what;
     event.time = line.at("time").get<double>();
@@ -95,11 +101,8 @@ void keep_later(DatasetEvents& events, const std::string& output, const DatasetE
 /// Takes one line of a log; what is no event of this version is left out. The output it is of.
 std::optional<std::string> take_line(std::string_view text, const std::string& log,
                                      BatchHistory& history) {
-    const json line = json::parse(text.begin(), text.end(), nullptr, false);
-    if (line.is_discarded() || !line.is_object()) {
-        return std::nullopt;
-    }
     try {
+        const Json line = Json::parse(text);
         const auto name = line.at("event").get<std::string>();
         const double time = line.at("time").get<double>();
         if (const auto [begun, is_new] = history.begun.emplace(log, time); !is_new) {
@@ -118,7 +121,7 @@ std::optional<std::string> take_line(std::string_view text, const std::string& l
         }
         keep_later(history.last, output, event);
         return output;
-    } catch (const json::exception&) { // another version's
+    } catch (const JsonError&) { // damaged, or another version's
         return std::nullopt;
     }
 }

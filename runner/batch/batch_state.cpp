@@ -2,6 +2,7 @@
 #include "runner/batch/batch_state.hpp"
 
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "io/files/text_file.hpp"
 #include "io/writers/row_hashes.hpp"
 
@@ -14,21 +15,15 @@
 #include <fstream>
 #include <system_error>
 
-#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 namespace runner {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 
 constexpr int format_version = 1;
 constexpr const char* list_name = "datasets.jsonl";
-
-std::string line_of(const json& value) {
-    return value.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
-}
 
 void make_folder(const std::string& folder) {
     std::error_code failure;
@@ -48,16 +43,20 @@ std::string own_name() {
 
 void write_list(const std::string& folder, const DatasetList& list) {
     make_folder(folder);
-    std::string text = line_of({{"format", format_version},
-                                {"name", list.name},
-                                {"kind", list.kind},
-                                {"datasets", list.datasets.size()}});
+    std::string text = Json{{"datasets", list.datasets.size()},
+                            {"format", format_version},
+                            {"kind", list.kind},
+                            {"name", list.name}}
+                           .text() +
+                       "\n";
     for (const ListedDataset& dataset : list.datasets) {
-        text += line_of({{"input", dataset.input},
-                         {"output", dataset.output},
-                         {"key", dataset.key},
-                         {"bytes", dataset.bytes},
-                         {"rows", dataset.rows}});
+        text += Json{{"bytes", dataset.bytes},
+                     {"input", dataset.input},
+                     {"key", dataset.key},
+                     {"output", dataset.output},
+                     {"rows", dataset.rows}}
+                    .text() +
+                "\n";
     }
     write_text_file((fs::path(folder) / list_name).string(), text);
 }
@@ -74,17 +73,17 @@ DatasetList read_list(const std::string& folder) {
     }
     DatasetList list;
     try {
-        const json head = json::parse(text);
+        const Json head = Json::parse(text);
         list.name = head.at("name").get<std::string>();
         list.kind = head.at("kind").get<std::string>();
         while (std::getline(file, text)) {
-            const json line = json::parse(text);
+            const Json line = Json::parse(text);
             list.datasets.push_back(
                 {line.at("input").get<std::string>(), line.at("output").get<std::string>(),
                  line.at("key").get<std::string>(), line.at("bytes").get<std::int64_t>(),
                  line.at("rows").get<std::int64_t>()});
         }
-    } catch (const json::exception& failure) {
+    } catch (const JsonError& failure) {
         throw Error(ExitCode::input, {"the batch's list is damaged", path, failure.what(),
                                       "Run `runner batch` again: it makes the list again"});
     }

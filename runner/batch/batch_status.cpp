@@ -3,6 +3,7 @@
 
 #include "base/durations.hpp"
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "base/printable.hpp"
 #include "io/files/file_lock.hpp"
 #include "io/output/journal.hpp"
@@ -15,8 +16,6 @@
 #include <filesystem>
 #include <set>
 #include <system_error>
-
-#include <nlohmann/json.hpp>
 
 namespace runner {
 namespace {
@@ -224,33 +223,31 @@ std::string status_text(const BatchStatus& status, Listing listing) {
 }
 
 std::string status_json(const BatchStatus& status) {
-    using nlohmann::json;
-    json datasets = json::array();
+    Json datasets = Json::array();
     for (const DatasetStatus& each : status.datasets) {
-        json one = {{"input", each.dataset.input},
-                    {"output", each.dataset.output},
-                    {"status", word_of(each.is)},
-                    {"bytes", each.dataset.bytes}};
-        if (!each.why.empty()) {
-            one["why"] = each.why;
-        }
+        Json one = {{"bytes", each.dataset.bytes}};
         if (each.fraction) {
             one["fraction"] = *each.fraction;
         }
+        one["input"] = each.dataset.input;
+        one["output"] = each.dataset.output;
+        one["status"] = word_of(each.is);
+        if (!each.why.empty()) {
+            one["why"] = each.why;
+        }
         datasets.push_back(std::move(one));
     }
-    json counts;
-    for (std::size_t i = 0; i < words.size(); ++i) {
-        counts[words.at(i)] = status.count(static_cast<Is>(i));
+    Json counts = Json::object();
+    for (const Is is : {Is::done, Is::failed, Is::running, Is::stale, Is::stopped, Is::waiting}) {
+        counts[word_of(is)] = status.count(is);
     }
-    json all = {{"name", status.name},
-                {"state", status.folder},
-                {"counts", counts},
-                {"datasets", std::move(datasets)}};
+    Json all = {
+        {"counts", std::move(counts)}, {"datasets", std::move(datasets)}, {"name", status.name}};
     if (status.seconds_left) {
         all["seconds_left"] = *status.seconds_left;
     }
-    return all.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
+    all["state"] = status.folder;
+    return all.lines(1);
 }
 
 } // namespace runner

@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/page/report_check.hpp"
 
+#include "base/json.hpp"
 #include "runner/watch/stages.hpp"
 
 #include <array>
 #include <charconv>
 #include <string_view>
 
-#include <nlohmann/json.hpp>
-
 namespace runner {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 enum class Type { text, number, list, object };
 
@@ -114,13 +111,13 @@ std::string_view name_of(Type type) {
 /// Of an object by key, of an array by index; null: there is none.
 const Json* child(const Json& value, std::string_view key) {
     if (value.is_object()) {
-        const auto found = value.find(std::string(key));
-        return found == value.end() ? nullptr : &*found;
+        return value.find(key);
     }
     std::size_t index = 0;
     const bool is_index =
         std::from_chars(key.data(), key.data() + key.size(), index).ec == std::errc();
-    return value.is_array() && is_index && index < value.size() ? &value[index] : nullptr;
+    return value.is_array() && is_index && index < value.values().size() ? &value.at(index)
+                                                                         : nullptr;
 }
 
 /// Finds what is wrong with the field `path` of `value`, which itself is at `place`; "": nothing.
@@ -135,7 +132,7 @@ std::string fault(const Json& value, std::string_view path, Type type, const std
     const std::string start = place.empty() ? "" : place + "/";
     if (key == "*") {
         std::size_t index = 0;
-        for (const Json& element : value) {
+        for (const Json& element : value.values()) {
             std::string found = fault(element, rest, type, start + std::to_string(index));
             if (!found.empty()) {
                 return found;
@@ -151,6 +148,15 @@ std::string fault(const Json& value, std::string_view path, Type type, const std
         return is_optional ? "" : start + std::string(key) + " is missing";
     }
     return fault(*found, rest, type, start + std::string(key));
+}
+
+bool is_json(const std::string& text) {
+    try {
+        (void)Json::parse(text);
+        return true;
+    } catch (const JsonError&) {
+        return false;
+    }
 }
 
 void require(const std::string& name, const Json& report, std::string_view path, Type type) {
@@ -172,15 +178,15 @@ Error no_report_in(const std::string& name, const std::string& text) {
     if (text.starts_with("\x89HDF")) {
         return no_report(name, "it is an HDF5 file");
     }
-    return no_report(name, Json::accept(text) ? "it is JSON without what a report holds"
-                                              : "it is not JSON");
+    return no_report(name,
+                     is_json(text) ? "it is JSON without what a report holds" : "it is not JSON");
 }
 
 void check_report(const std::string& name, const std::string& report_json) {
     Json report;
     try {
         report = Json::parse(report_json);
-    } catch (const Json::exception&) {
+    } catch (const JsonError&) {
         throw no_report_in(name, report_json);
     }
     for (const auto& [path, type] : fields) {

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/page/report_page.hpp"
 
+#include "base/json.hpp"
 #include "runner/page/page_shell.hpp"
 #include "runner/page/report_check.hpp"
 
 #include <array>
 
-#include <nlohmann/json.hpp>
-
 namespace runner {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 std::string pictures_json(const std::vector<PagePicture>& pictures) {
     Json list = Json::array();
@@ -22,7 +19,7 @@ std::string pictures_json(const std::vector<PagePicture>& pictures) {
         }
         list.push_back(std::move(one));
     }
-    return list.dump(-1, ' ', false, Json::error_handler_t::replace);
+    return list.text();
 }
 
 } // namespace

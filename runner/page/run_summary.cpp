@@ -1,29 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/page/run_summary.hpp"
 
+#include "base/json.hpp"
 #include "runner/page/page_shell.hpp"
 #include "runner/page/report_check.hpp"
 
 #include <algorithm>
 #include <array>
 
-#include <nlohmann/json.hpp>
-
 namespace runner {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-template <class T> T at_or(const Json& value, const char* key, T otherwise) {
-    const auto found = value.find(key);
-    return found == value.end() ? otherwise : found->get<T>();
-}
 
 /// What stands under `key` in each of the ranks, once each.
 std::string names_text(const Json& ranks, const char* key) {
     constexpr std::size_t most_listed = 3;
     std::vector<std::string> names;
-    for (const Json& rank : ranks) {
+    for (const Json& rank : ranks.values()) {
         const auto name = rank.at(key).get<std::string>();
         if (std::find(names.begin(), names.end(), name) == names.end()) {
             names.push_back(name);
@@ -42,8 +34,8 @@ std::string names_text(const Json& ranks, const char* key) {
 void add_rank(const Json& rank, RunSummary& run) {
     run.stream_seconds = std::max(run.stream_seconds, rank.at("stream_seconds").get<double>());
     for (std::size_t i = 0; i < stage_count; ++i) {
-        const auto stage = rank.at("stages").find(std::string(stage_names[i]));
-        if (stage == rank.at("stages").end()) {
+        const Json* const stage = rank.at("stages").find(stage_names[i]);
+        if (stage == nullptr) {
             continue;
         }
         run.busy_seconds[i] =
@@ -54,14 +46,27 @@ void add_rank(const Json& rank, RunSummary& run) {
         }
     }
     const Json& memory = rank.at("memory");
-    run.device_bytes = std::max(run.device_bytes, at_or(memory, "device_bytes", std::int64_t{0}));
+    run.device_bytes = std::max(run.device_bytes, memory.value("device_bytes", std::int64_t{0}));
     run.host_bytes =
-        std::max(run.host_bytes, at_or(memory, "resident_peak_bytes", std::int64_t{0}) -
-                                     at_or(memory, "resident_before_bytes", std::int64_t{0}));
-    if (const auto evolution = rank.find("evolution"); evolution != rank.end()) {
+        std::max(run.host_bytes, memory.value("resident_peak_bytes", std::int64_t{0}) -
+                                     memory.value("resident_before_bytes", std::int64_t{0}));
+    if (const Json* const evolution = rank.find("evolution")) {
         run.generations =
-            std::max(run.generations, at_or(*evolution, "generations", std::int64_t{0}));
+            std::max(run.generations, evolution->value("generations", std::int64_t{0}));
     }
+}
+
+std::vector<std::string> settings_of(const Json& job) {
+    std::vector<std::string> settings;
+    if (const Json* const list = job.find("settings")) {
+        if (!list->is_array()) {
+            throw JsonError("the settings are not an array");
+        }
+        for (const Json& setting : list->values()) {
+            settings.push_back(setting.get<std::string>());
+        }
+    }
+    return settings;
 }
 
 RunSummary read_summary(const Json& report) {
@@ -69,24 +74,24 @@ RunSummary read_summary(const Json& report) {
     const Json& job = report.at("job");
     const Json& ranks = report.at("ranks");
     const Json& plan = report.at("plan");
-    run.name = job.at("name");
-    run.kind = job.at("kind");
-    run.settings = at_or(job, "settings", std::vector<std::string>());
-    run.version = at_or(report.at("runner"), "version", std::string());
-    run.backend = at_or(plan, "backend", std::string());
-    run.started = at_or(report, "started", std::string());
+    run.name = job.at("name").get<std::string>();
+    run.kind = job.at("kind").get<std::string>();
+    run.settings = settings_of(job);
+    run.version = report.at("runner").value("version", std::string());
+    run.backend = plan.value("backend", std::string());
+    run.started = report.value("started", std::string());
     run.hosts = names_text(ranks, "host");
     run.devices = names_text(ranks, "device");
-    run.ranks = static_cast<int>(ranks.size());
-    run.chunk_rows = at_or(ranks.at(0), "chunk_rows", std::int64_t{0});
-    run.lanes = at_or(ranks.at(0), "lanes", 0);
-    run.io_threads = at_or(plan, "io_threads", 0);
-    run.wall_seconds = report.at("wall_seconds");
-    run.start_seconds = at_or(report, "start_seconds", 0.0);
-    run.finish_seconds = at_or(report, "finish_seconds", 0.0);
-    run.bottleneck = at_or(report, "bottleneck", std::string());
-    run.overlap_efficiency = at_or(report, "overlap_efficiency", 0.0);
-    for (const Json& rank : ranks) {
+    run.ranks = static_cast<int>(ranks.values().size());
+    run.chunk_rows = ranks.at(0).value("chunk_rows", std::int64_t{0});
+    run.lanes = ranks.at(0).value("lanes", 0);
+    run.io_threads = plan.value("io_threads", 0);
+    run.wall_seconds = report.at("wall_seconds").get<double>();
+    run.start_seconds = report.value("start_seconds", 0.0);
+    run.finish_seconds = report.value("finish_seconds", 0.0);
+    run.bottleneck = report.value("bottleneck", std::string());
+    run.overlap_efficiency = report.value("overlap_efficiency", 0.0);
+    for (const Json& rank : ranks.values()) {
         add_rank(rank, run);
     }
     return run;
@@ -130,7 +135,7 @@ RunSummary summarise_report(const std::string& file, const std::string& text) {
         RunSummary run = read_summary(Json::parse(text));
         run.file = file;
         return run;
-    } catch (const Json::exception&) {
+    } catch (const JsonError&) {
         throw no_report_in(file, text);
     }
 }
@@ -140,7 +145,7 @@ std::string runs_json(std::span<const RunSummary> runs) {
     for (const RunSummary& run : runs) {
         all.push_back(value_of(run));
     }
-    return all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    return all.lines(2);
 }
 
 std::string runs_page(std::span<const RunSummary> runs) {

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "base/counted.hpp"
 #include "runner/verify/verify.hpp"
 
+#include "base/counted.hpp"
+#include "base/json.hpp"
 #include "base/printable.hpp"
 #include "base/sizes.hpp"
 #include "io/rows/row_geometry.hpp"
 
 #include <algorithm>
-
-#include <nlohmann/json.hpp>
 
 namespace runner {
 namespace {
@@ -28,10 +27,10 @@ std::string wrong_text(const std::vector<WrongRows>& wrong, const ArrayInfo& arr
     return text;
 }
 
-nlohmann::ordered_json wrong_json(const std::vector<WrongRows>& wrong) {
-    nlohmann::ordered_json json = nlohmann::ordered_json::array();
+Json wrong_json(const std::vector<WrongRows>& wrong) {
+    Json json = Json::array();
     for (const WrongRows& each : merged(wrong)) {
-        json.push_back({{"rows", {each.rows.first, each.rows.last}}, {"why", each.why}});
+        json.push_back({{"rows", Json::array(each.rows.first, each.rows.last)}, {"why", each.why}});
     }
     return json;
 }
@@ -93,7 +92,7 @@ std::string verification_text(const Verification& v) {
 }
 
 std::string verification_json(const Verification& v) {
-    nlohmann::ordered_json json;
+    Json json;
     json["file"] = v.file;
     json["dataset"] = v.dataset;
     json["type"] = type_text(v.array);
@@ -106,9 +105,8 @@ std::string verification_json(const Verification& v) {
     json["wrong"] = wrong_json(v.wrong_runs);
     json["recomputed_rows"] = v.recomputed_rows;
     json["wrong_recomputed"] = wrong_json(v.wrong_recomputed);
-    json["not_recomputed"] = v.not_recomputed.empty() ? nlohmann::ordered_json()
-                                                      : nlohmann::ordered_json(v.not_recomputed);
-    return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+    json["not_recomputed"] = v.not_recomputed.empty() ? Json() : Json(v.not_recomputed);
+    return json.lines(2);
 }
 
 } // namespace runner

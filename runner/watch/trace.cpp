@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/watch/trace.hpp"
 
+#include "base/json.hpp"
 #include "io/files/own_file.hpp"
 
 #include <algorithm>
 #include <map>
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
 namespace runner {
 namespace {
-
-using nlohmann::json;
 
 /// One row of the picture: a stage of a lane, by lane and then by the stage's place in the chain.
 using Row = std::pair<int, Stage>;
@@ -21,13 +18,9 @@ std::string name_of(Stage stage) {
     return std::string(stage_names[static_cast<std::size_t>(stage)]);
 }
 
-std::string text_of(const json& element) {
-    // Names may hold any bytes of a path; a trace is no place to fail over them.
-    return element.dump(-1, ' ', false, json::error_handler_t::replace);
-}
-
-json metadata(const char* what, int rank, int row, json arguments) {
-    return {{"ph", "M"}, {"name", what}, {"pid", rank}, {"tid", row}, {"args", arguments}};
+Json metadata(const char* what, int rank, int row, Json arguments) {
+    return {
+        {"args", std::move(arguments)}, {"name", what}, {"ph", "M"}, {"pid", rank}, {"tid", row}};
 }
 
 } // namespace
@@ -65,8 +58,8 @@ std::string Trace::chrome_events(int rank, const std::string& process) const {
         rows[{event.lane, event.stage}] = 0;
     }
     std::string text;
-    const auto append = [&](const json& element) {
-        text += (text.empty() ? "" : ",\n") + text_of(element);
+    const auto append = [&](const Json& element) {
+        text += (text.empty() ? "" : ",\n") + element.text();
     };
     if (!events.empty()) {
         append(metadata("process_name", rank, 0, {{"name", process}}));
@@ -82,13 +75,13 @@ std::string Trace::chrome_events(int rank, const std::string& process) const {
     }
     for (const TraceEvent& event : events) {
         constexpr double microseconds = 1e6;
-        append({{"ph", "X"},
+        append({{"cat", name_of(event.stage)},
+                {"dur", std::max(0.0, event.end - event.start) * microseconds},
                 {"name", event.name},
-                {"cat", name_of(event.stage)},
+                {"ph", "X"},
                 {"pid", rank},
                 {"tid", rows[{event.lane, event.stage}]},
-                {"ts", event.start * microseconds},
-                {"dur", std::max(0.0, event.end - event.start) * microseconds}});
+                {"ts", event.start * microseconds}});
     }
     return text;
 }
