@@ -2,6 +2,7 @@
 #include "slurm/profile.hpp"
 
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "base/sizes.hpp"
 #include "runner/batch/batch_events.hpp"
 #include "runner/batch/batch_state.hpp"
@@ -11,12 +12,8 @@
 #include <filesystem>
 #include <variant>
 
-#include <nlohmann/json.hpp>
-
 namespace runner {
 namespace {
-
-using Json = nlohmann::json;
 
 constexpr double margin = 2;
 constexpr double least_seconds = 60;
@@ -60,14 +57,14 @@ Profile profile_of_report(const std::string& path) {
     try {
         const Json json = Json::parse(text);
         const Json& plan = json.at("plan");
-        profile.kind = json.at("job").at("kind");
+        profile.kind = json.at("job").at("kind").get<std::string>();
         profile.work.bytes =
             plan.at("bytes_read").get<double>() + plan.at("bytes_written").get<double>();
         profile.work.updates = plan.value("cells", 0.0) * plan.value("generations", 0.0);
-        profile.ranks = static_cast<int>(json.at("ranks").size());
-        profile.start_seconds = json.at("start_seconds");
-        profile.seconds = json.at("wall_seconds");
-    } catch (const Json::exception& failure) {
+        profile.ranks = static_cast<int>(json.at("ranks").values().size());
+        profile.start_seconds = json.at("start_seconds").get<double>();
+        profile.seconds = json.at("wall_seconds").get<double>();
+    } catch (const JsonError& failure) {
         refuse(path, std::string("it is no report of a run: ") + failure.what());
     }
     if (!(profile.work.bytes > 0) || profile.ranks < 1 || !(profile.seconds > 0)) {

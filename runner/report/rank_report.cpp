@@ -8,8 +8,6 @@
 namespace runner {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 Json stages_value(const RunTimes& times) {
     Json stages = Json::object();
     for (std::size_t i = 0; i < stage_count; ++i) {
@@ -49,37 +47,55 @@ Json timeline_value(const RankReport& report) {
     return {{"merged_below_seconds", report.merged_below_seconds}, {"bars", std::move(bars)}};
 }
 
+/// Sets `value` to the member of this name.
+template <class T> void take(const Json& json, std::string_view name, T& value) {
+    value = json.at(name).get<T>();
+}
+
 std::vector<Bar> bars_of(const Json& timeline) {
     std::vector<Bar> bars;
-    for (const Json& bar : timeline.at("bars")) {
-        const auto stage = std::find(stage_names.begin(), stage_names.end(),
-                                     bar.at("stage").get<std::string_view>());
-        bars.push_back({bar.at("lane"), static_cast<Stage>(stage - stage_names.begin()),
-                        bar.at("start"), bar.at("end"), bar.at("busy"), bar.at("events"),
-                        bar.at("bytes"), bar.at("first")});
+    for (const Json& json : timeline.at("bars").values()) {
+        Bar bar;
+        take(json, "lane", bar.lane);
+        bar.stage = static_cast<Stage>(
+            std::find(stage_names.begin(), stage_names.end(), json.at("stage").get<std::string>()) -
+            stage_names.begin());
+        take(json, "start", bar.start);
+        take(json, "end", bar.end);
+        take(json, "busy", bar.busy);
+        take(json, "events", bar.events);
+        take(json, "bytes", bar.bytes);
+        take(json, "first", bar.first);
+        bars.push_back(std::move(bar));
     }
     return bars;
 }
 
-void append_text(const Json& value, std::size_t indent, std::string& text) {
-    constexpr std::size_t line = 160;
-    std::string flat = value.dump(-1, ' ', false, Json::error_handler_t::replace);
-    if (!value.is_structured() || value.empty() || flat.size() <= line) {
-        text += flat;
-        return;
+RunTimes times_of(const Json& json) {
+    RunTimes times;
+    take(json, "chunks", times.chunks);
+    take(json, "chunk_rows", times.chunk_rows);
+    take(json, "lanes", times.lanes);
+    for (const Json& halving : json.at("halvings").values()) {
+        times.halvings.push_back({halving.at("reason").get<std::string>(),
+                                  halving.at("chunk_rows").get<std::int64_t>(),
+                                  halving.at("lanes").get<int>()});
     }
-    const std::string margin(indent + 2, ' ');
-    text += value.is_object() ? '{' : '[';
-    bool first = true;
-    for (const auto& [key, element] : value.items()) {
-        text += (first ? "\n" : ",\n") + margin;
-        if (value.is_object()) {
-            text += Json(key).dump(-1, ' ', false, Json::error_handler_t::replace) + ": ";
-        }
-        append_text(element, indent + 2, text);
-        first = false;
+    take(json, "setup_seconds", times.setup_seconds);
+    take(json, "stream_seconds", times.wall_seconds);
+    for (std::size_t i = 0; i < stage_count; ++i) {
+        const Json& stage = json.at("stages").at(stage_names[i]);
+        take(stage, "busy_seconds", times.stages[i].busy_seconds);
+        take(stage, "wait_seconds", times.stages[i].wait_seconds);
+        take(stage, "bytes", times.stages[i].bytes);
     }
-    text += "\n" + std::string(indent, ' ') + (value.is_object() ? '}' : ']');
+    const Json& evolution = json.at("evolution");
+    take(evolution, "generations", times.generations);
+    take(evolution, "halo_way", times.halo_way);
+    take(evolution, "checkpoints", times.checkpoints);
+    take(evolution, "checkpoint_seconds", times.checkpoint_seconds);
+    take(json.at("memory"), "device_bytes", times.device_bytes);
+    return times;
 }
 
 } // namespace
@@ -100,7 +116,7 @@ Json rank_value(const RankReport& report) {
         {"uuid", report.uuid},
         {"ranks_on_device", report.sharers},
         {"cores", report.cores},
-        {"rows", {report.first_row, report.last_row}},
+        {"rows", Json::array(report.first_row, report.last_row)},
         {"chunks", report.times.chunks},
         {"chunk_rows", report.times.chunk_rows},
         {"lanes", report.times.lanes},
@@ -126,50 +142,31 @@ Json rank_value(const RankReport& report) {
 }
 
 std::string json_text(const Json& value) {
-    std::string text;
-    append_text(value, 0, text);
-    return text + "\n";
+    constexpr std::size_t line = 160;
+    return value.lines(2, line);
 }
 
-std::string to_text(const RankReport& report) { return rank_value(report).dump(); }
+std::string to_text(const RankReport& report) { return rank_value(report).text(); }
 
 RankReport rank_report_from_text(const std::string& text) {
     const Json json = Json::parse(text);
     RankReport report;
-    report.rank = json["rank"];
-    report.host = json["host"];
-    report.device = json["device"];
-    report.uuid = json["uuid"];
-    report.sharers = json["ranks_on_device"];
-    report.cores = json["cores"];
-    report.first_row = json["rows"][0];
-    report.last_row = json["rows"][1];
-    report.times.chunks = json["chunks"];
-    report.times.chunk_rows = json["chunk_rows"];
-    report.times.lanes = json["lanes"];
-    for (const Json& halving : json["halvings"]) {
-        report.times.halvings.push_back(
-            {halving["reason"], halving["chunk_rows"], halving["lanes"]});
-    }
-    report.times.setup_seconds = json["setup_seconds"];
-    report.times.wall_seconds = json["stream_seconds"];
-    for (std::size_t i = 0; i < stage_count; ++i) {
-        const Json& stage = json["stages"][std::string(stage_names[i])];
-        report.times.stages[i] = {stage["busy_seconds"], stage["wait_seconds"], stage["bytes"]};
-    }
-    const Json& evolution = json["evolution"];
-    report.times.generations = evolution["generations"];
-    report.times.halo_way = evolution["halo_way"];
-    report.times.checkpoints = evolution["checkpoints"];
-    report.times.checkpoint_seconds = evolution["checkpoint_seconds"];
-    report.border_rows_held = json["border"]["rows_held"];
-    report.border_bytes_sent = json["border"]["bytes_sent"];
-    report.times.device_bytes = json["memory"]["device_bytes"];
-    report.resident_before = json["memory"]["resident_before_bytes"];
-    report.resident_peak = json["memory"]["resident_peak_bytes"];
-    if (const auto timeline = json.find("timeline"); timeline != json.end()) {
+    take(json, "rank", report.rank);
+    take(json, "host", report.host);
+    take(json, "device", report.device);
+    take(json, "uuid", report.uuid);
+    take(json, "ranks_on_device", report.sharers);
+    take(json, "cores", report.cores);
+    report.first_row = json.at("rows").at(0).get<std::int64_t>();
+    report.last_row = json.at("rows").at(1).get<std::int64_t>();
+    report.times = times_of(json);
+    take(json.at("border"), "rows_held", report.border_rows_held);
+    take(json.at("border"), "bytes_sent", report.border_bytes_sent);
+    take(json.at("memory"), "resident_before_bytes", report.resident_before);
+    take(json.at("memory"), "resident_peak_bytes", report.resident_peak);
+    if (const Json* const timeline = json.find("timeline")) {
         report.bars = bars_of(*timeline);
-        report.merged_below_seconds = timeline->at("merged_below_seconds");
+        take(*timeline, "merged_below_seconds", report.merged_below_seconds);
     }
     return report;
 }

@@ -12,8 +12,6 @@
 namespace runner {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 template <class SomePlan> Json memory_json(const SomePlan& plan) {
     return {{"staging_bytes", plan.need.staging},      {"border_bytes", plan.need.border},
             {"storage_bytes", plan.need.storage},      {"host_bytes", plan.need.host()},
@@ -27,8 +25,9 @@ Json slabs_json(const Decomposition& d) {
     Json ranks = Json::array();
     for (int rank = 0; rank < d.ranks; ++rank) {
         const RowRange slab = d.slab(rank);
-        ranks.push_back(
-            {{"rank", rank}, {"rows", {slab.first, slab.last}}, {"chunks", count_chunks(d, slab)}});
+        ranks.push_back({{"rank", rank},
+                         {"rows", Json::array(slab.first, slab.last)},
+                         {"chunks", count_chunks(d, slab)}});
     }
     return ranks;
 }
@@ -72,7 +71,7 @@ Json plan_value(const PermutePlan& plan) {
     for (int rank = 0; rank < plan.ranks; ++rank) {
         const RowRange rows = rows_of(plan, rank);
         ranks.push_back({{"rank", rank},
-                         {"rows", {rows.first, rows.last}},
+                         {"rows", Json::array(rows.first, rows.last)},
                          {"boxes", plan.boxes(rank).size()}});
     }
     const BoxGrid& grid = plan.grid;
@@ -81,7 +80,7 @@ Json plan_value(const PermutePlan& plan) {
         bytes - count_rows(plan.done) * grid.output()[2] * plan.shape.element_bytes;
     return {{"backend", backend_name(plan.backend)},
             {"boxes", grid.boxes()},
-            {"box", {grid.first, grid.second, grid.output()[2]}},
+            {"box", Json::array(grid.first, grid.second, grid.output()[2])},
             {"lanes", plan.lanes},
             {"io_threads", plan.io_threads},
             {"reads", bytes / grid.in_run_bytes()},

@@ -26,7 +26,8 @@ const std::map<std::string, std::string> home = {
     {"cuda", "kernels"}, {"cub/", "kernels"}, {"nvtx", "kernels"}, {"hwy/", "kernels"},
     {"hdf5", "io"},      {"H5", "io"},        {"png", "io"},       {"tiff", "io"},
     {"isa-l", "io"},     {"zstd", "io"},      {"xxhash", "io"},    {"zlib", "io"},
-    {"mpi", "runner"},   {"toml", "runner"},  {"hwloc", "runner"}, {"CLI/", "cli"}};
+    {"mpi", "runner"},   {"toml", "runner"},  {"hwloc", "runner"}, {"CLI/", "cli"},
+    {"nlohmann", "base"}};
 
 /// A room is a folder whose CMakeLists.txt calls runner_room(); its USES are the rooms it may
 /// include from. runner_kind() adds to those of the folder above.
