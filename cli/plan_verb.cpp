@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/printable.hpp"
 #include "base/sizes.hpp"
+#include "runner/engines/engine.hpp"
 #include "runner/job_file/file_names.hpp"
 #include "runner/plan/prepare.hpp"
 #include "runner/probe/probed_files.hpp"
@@ -99,10 +100,10 @@ PlanReport plan_report(const PlanCommand& command) {
     Prober prober;
     ProbedFiles files(prober, file.input.rules);
     const PreparedJob prepared = prepare_job(std::move(file), files);
-    const JobPlan plan = plan_job(prepared, backend, command.ranks, limits);
+    const PlanPtr plan = plan_job(prepared, backend, command.ranks, limits);
     const DiskSpace disk = sufficient_disk_space(prepared);
-    return {command.json ? plan_json(plan, disk, ends_of(prepared))
-                         : ends_text(prepared) + plan_text(plan) + disk_text(disk),
+    return {command.json ? plan_json(*plan, disk, ends_of(prepared))
+                         : ends_text(prepared) + plan->text() + disk_text(disk),
             prepared.input.notes};
 }
 

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "base/array_info.hpp"
 #include "base/error.hpp"
-#include "io/hdf5/write_attributes.hpp"
-#include "jobs/snapshots.hpp"
+#include "jobs/job.hpp"
 #include "kernels/queue/queue.hpp"
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
-#include <vector>
+#include <optional>
 
 namespace runner {
 
@@ -20,33 +17,15 @@ struct StateBand {
     std::int64_t rows = 0;
 };
 
-/// What the planner and the evolve engine know of a job: rows of a state that goes from generation
-/// to generation, and rows of bytes that it begins with and that its snapshots are.
-struct EvolveShape {
-    ArrayInfo output;      ///< of the dataset to write: snapshots × rows × what is in a row
-    std::int64_t rows = 0; ///< of the state, and of a frame of the input
-    std::int64_t in_row_bytes = 0;
-    std::int64_t out_row_bytes = 0;
-    std::int64_t state_row_bytes = 0;
-    std::int64_t cells = 0;       ///< in all rows
-    std::int64_t input_frame = 0; ///< that the state begins as
-    Snapshots snapshots;          ///< and first and last generation
-};
-
 /// A job whose state goes from one generation to the next, a row depending on itself and the rows
 /// next to it. Pure: no files, no MPI, no memory between calls. All pointers are to the queue's
 /// device memory, aligned to 64 bytes; the CUDA forms return before the work is done.
-class EvolveJob {
+class EvolveJob : public Job {
   public:
-    virtual ~EvolveJob() = default;
-
     virtual EvolveShape shape() const = 0;
 
-    /// As StreamJob::computation().
-    virtual std::string computation() const = 0;
-
-    /// What the finished output says of the job beside its text, as attributes of its root.
-    virtual std::vector<Attribute> attributes() const = 0;
+    ArrayInfo output() const override { return shape().output; }
+    std::optional<EvolveShape> state() const override { return shape(); }
 
     /// Bytes of what advance() reads beside the state; make_tables() fills it, once a job.
     virtual std::int64_t table_bytes(Backend backend) const = 0;

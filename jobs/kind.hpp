@@ -2,9 +2,7 @@
 #pragma once
 
 #include "base/array_info.hpp"
-#include "jobs/evolve_job.hpp"
-#include "jobs/permute_job.hpp"
-#include "jobs/stream_job.hpp"
+#include "jobs/job.hpp"
 #include "jobs/table.hpp"
 
 #include <memory>
@@ -12,16 +10,11 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 namespace runner {
 
 class FileAccess;
-
-/// A job ready to plan; its type says which engine runs it.
-using Job = std::variant<std::unique_ptr<StreamJob>, std::unique_ptr<EvolveJob>,
-                         std::unique_ptr<PermuteJob>>;
 
 /// A dataset that a job reads.
 struct InputDataset {
@@ -55,7 +48,8 @@ class KindParameters {
     /// The job for this input, whose elements are as elements() says. `output_type`: output.dtype,
     /// or nothing for the kind's default.
     /// @throws Error (usage or input) when parameters and input do not fit.
-    virtual Job make(const JobInput& input, std::optional<ElementType> output_type) const = 0;
+    virtual std::unique_ptr<Job> make(const JobInput& input,
+                                      std::optional<ElementType> output_type) const = 0;
 
     /// The parameters as lines of TOML without the table's head, with every default filled in: for
     /// `explain`. A default that depends on the input is a comment.

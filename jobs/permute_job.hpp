@@ -2,12 +2,12 @@
 #pragma once
 
 #include "base/array_info.hpp"
+#include "jobs/job.hpp"
 #include "kernels/queue/queue.hpp"
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 
 namespace runner {
 
@@ -31,14 +31,11 @@ struct PermuteShape {
 };
 
 /// A job that puts elements at other places. Pure, as StreamJob.
-class PermuteJob {
+class PermuteJob : public Job {
   public:
-    virtual ~PermuteJob() = default;
-
     virtual PermuteShape shape() const = 0;
 
-    /// As StreamJob::computation().
-    virtual std::string computation() const = 0;
+    ArrayInfo output() const override { return shape().output; }
 
     /// Puts a dense box of the input, of these extents, in the output's order into `out`, dense.
     /// Both are the queue's device memory; the CUDA form returns before the work is done.

@@ -2,9 +2,8 @@
 #pragma once
 
 #include "base/array_info.hpp"
-#include "io/hdf5/write_attributes.hpp"
 #include "io/rows/rows.hpp"
-#include "jobs/survey.hpp"
+#include "jobs/job.hpp"
 #include "kernels/queue/queue.hpp"
 #include "kernels/queue/row_block.hpp"
 
@@ -69,38 +68,18 @@ struct StreamShape {
 
 /// A job whose output chunk is a function of the same rows of the input and a halo.
 /// Pure: same bytes in, same bytes out; no files, no MPI, no memory between calls.
-class StreamJob {
+class StreamJob : public Job {
   public:
-    virtual ~StreamJob() = default;
-
     virtual StreamShape shape() const = 0;
 
-    /// What the finished output says of the job beside its text, as attributes of its root.
-    virtual std::vector<Attribute> attributes() const { return {}; }
-
-    /// For people, what is odd about the input and no hindrance, as DatasetInfo::notes.
-    virtual std::vector<std::string> notes() const { return {}; }
-
-    /// Channels of the images it makes, as the output's marks say them; 1 for grey.
-    virtual int channels() const { return 1; }
-
-    /// What must be known of the whole input before the first chunk; null: nothing.
-    virtual std::unique_ptr<Survey> survey() const { return nullptr; }
-    /// The job that knows what the survey found.
-    virtual std::unique_ptr<StreamJob> surveyed(const Findings& /*findings*/) const {
-        return nullptr;
-    }
+    ArrayInfo output() const override { return shape().output; }
+    std::vector<OutputField> fields() const override { return shape().fields; }
 
     /// Checks rows of the input, counted through all frames (a periodic border's are extended),
     /// on the host before they are used.
     /// @throws Error (input) for values that the job does not take.
     virtual void check_rows(std::int64_t /*first*/, std::int64_t /*rows*/,
                             const std::byte* /*in*/) const {}
-
-    /// What the output depends on beside the input and KindParameters::canonical(), for the job's
-    /// identity: the version of the computation, which changes whenever its bytes may, and a
-    /// checksum of what was read from other files or made by functions of the system's library.
-    virtual std::string computation() const = 0;
 
     /// Device memory that `run` needs beside input and output, for this block or a smaller one.
     virtual std::int64_t scratch_bytes(Backend backend, const RowBlock& block) const = 0;

@@ -9,6 +9,7 @@
 #include "io/output/journal.hpp"
 #include "io/output/own_parts.hpp"
 #include "jobs/generate.hpp"
+#include "runner/engines/rank_plan.hpp"
 #include "runner/engines/survey_input.hpp"
 #include "runner/job_file/file_names.hpp"
 #include "runner/open_run.hpp"
@@ -19,7 +20,6 @@
 #include "runner/ranks/bind_rank.hpp"
 #include "runner/ranks/host_memory.hpp"
 #include "runner/ranks/prepare_on_all.hpp"
-#include "runner/ranks/rank_plan.hpp"
 #include "runner/recovery/claim.hpp"
 #include "runner/recovery/complete_output.hpp"
 #include "runner/recovery/settle_output.hpp"
@@ -44,7 +44,6 @@
 #include <optional>
 #include <thread>
 #include <utility>
-#include <variant>
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -118,11 +117,11 @@ RankReport rank_report(const RankBinding& binding, const JobPlan& plan, const Ra
     report.uuid = binding.device.uuid;
     report.sharers = binding.sharers;
     report.cores = cpu_list_text(binding.cores);
-    const RowRange slab = rows_of(plan, ranks.rank());
+    const RowRange slab = plan.rows_of_rank(ranks.rank());
     report.first_row = slab.first;
     report.last_row = slab.last;
-    report.times.chunk_rows = chunk_rows_of(plan);
-    report.times.lanes = std::visit([](const auto& some) { return some.lanes; }, plan);
+    report.times.chunk_rows = plan.chunk_rows();
+    report.times.lanes = plan.lanes;
     report.resident_before = peak_resident_memory();
     return report;
 }
@@ -280,11 +279,11 @@ ExitCode run_claimed(const RunCommand& command, PreparedJob& prepared, const Ran
                      const Ranks& ranks, Clock::time_point start) {
     const std::string started = utc_text(std::time(nullptr));
     const Beginning beginning = begin_output(prepared, ranks);
-    const JobPlan plan = plan_rank(prepared, binding, ranks, beginning.done);
-    RankReport mine = rank_report(binding, plan, ranks);
+    const PlanPtr plan = plan_rank(prepared, binding, ranks, beginning.done);
+    RankReport mine = rank_report(binding, *plan, ranks);
     const std::string table = binding_table(gather_reports(mine, ranks));
     if (ranks.first() && !command.quiet) {
-        say(table + plan_text(plan));
+        say(table + plan->text());
         for (const std::string& note : beginning.notes) {
             say("  " + printable(note) + "\n");
         }
@@ -305,19 +304,18 @@ ExitCode run_claimed(const RunCommand& command, PreparedJob& prepared, const Ran
         }
     });
     const bool surveyed = survey_input(
-        prepared, ranks, binding.limits.cores, io_threads_of(plan), stop, open.progress,
+        prepared, ranks, binding.limits.cores, plan->io_threads, stop, open.progress,
         ranks.first() && !command.quiet ? progress_style(stderr) : ProgressStyle::silent);
-    std::visit([&](const auto& some) { open_run(prepared, some, beginning, ranks, open); }, plan);
+    const RunContext context{prepared, ranks, beginning, open, stop};
+    const std::unique_ptr<EngineRun> engine = open_run(*plan, context);
     const double start_seconds = seconds_since(start);
     const bool reports = !command.reports.empty();
     Trace trace(command.trace ? Trace::default_capacity : 0,
                 reports ? timeline_bars(ranks.rank(), ranks.size()) : 0);
-    const auto run = [&](const auto& some) {
-        return run_engine(command, prepared, some, binding, ranks, beginning, open, stop,
-                          command.trace || reports ? &trace : nullptr);
-    };
     if (surveyed) {
-        mine.times = std::visit(run, plan);
+        mine.times = run_engine(*engine, context, binding,
+                                command.quiet ? ShowProgress::no : ShowProgress::yes,
+                                command.trace || reports ? &trace : nullptr);
         if (binding.backend == Backend::cpu) {
             mine.times.device_bytes = 0; // its device is the host
         }
@@ -327,8 +325,7 @@ ExitCode run_claimed(const RunCommand& command, PreparedJob& prepared, const Ran
         open.commits->finish();
         open.writer->finish(RowWriter::Sync::no);
     });
-    std::optional<Stopped> stopped =
-        std::visit([&](const auto& some) { return agree_on_stop(some, open, stop, ranks); }, plan);
+    std::optional<Stopped> stopped = engine->agree_on_stop();
     if (!stopped && !surveyed) {
         stopped = Stopped{stop.reason(), "all rows of "};
     }
@@ -338,11 +335,6 @@ ExitCode run_claimed(const RunCommand& command, PreparedJob& prepared, const Ran
         }
         return ExitCode::stopped;
     }
-    if (open.border) {
-        mine.times[Stage::read].bytes = open.border->bytes_read(); // of storage: no row twice
-        mine.border_bytes_sent = open.border->bytes_sent();
-        mine.border_rows_held = open.border->rows_held();
-    }
     mine.resident_peak = peak_resident_memory();
     mine.bars = trace.timeline().bars();
     mine.merged_below_seconds = trace.timeline().resolution();
@@ -351,7 +343,7 @@ ExitCode run_claimed(const RunCommand& command, PreparedJob& prepared, const Ran
     const std::vector<std::string> settings = settings_of(command);
     RunReport report{prepared.file,
                      settings,
-                     plan,
+                     *plan,
                      prepared.input,
                      input.bytes,
                      input.modified,

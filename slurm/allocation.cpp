@@ -17,13 +17,12 @@ constexpr std::int64_t own_memory = GiB;
 
 /// So much that the rank, which takes its share of what Slurm granted, comes to the same plan.
 std::int64_t memory_of_rank(const JobFile::Run& run, const JobPlan& plan) {
-    const std::int64_t need = std::visit([](const auto& some) { return some.need.host(); }, plan);
     const MemorySize wanted = run.host_memory.value_or(MemorySize{0, usual_share});
     const double share = wanted.fraction > 0 ? wanted.fraction : 1;
-    return static_cast<std::int64_t>(static_cast<double>(need) / share) + own_memory;
+    return static_cast<std::int64_t>(static_cast<double>(plan.need.host()) / share) + own_memory;
 }
 
-JobPlan plan_for_fewest(const SiteFile& site, int ranks, std::optional<int> wanted,
+PlanPtr plan_for_fewest(const SiteFile& site, int ranks, std::optional<int> wanted,
                         const PlanFor& plan_for, int& nodes) {
     const int most = wanted.value_or(site.limits.nodes);
     for (nodes = wanted.value_or(1);; ++nodes) {
@@ -80,10 +79,10 @@ Allocation allocate(const SiteFile& site, Backend backend, const JobFile::Run& r
     }
     Allocation allocation;
     allocation.ranks = ranks_a_node(site, backend);
-    const JobPlan plan = plan_for_fewest(site, allocation.ranks, nodes, plan_for, allocation.nodes);
+    const PlanPtr plan = plan_for_fewest(site, allocation.ranks, nodes, plan_for, allocation.nodes);
     allocation.gpus = backend == Backend::cuda ? site.node.gpus : 0;
     allocation.cpus = site.node.cpus / allocation.ranks;
-    const std::int64_t wanted = memory_of_rank(run, plan) * allocation.ranks;
+    const std::int64_t wanted = memory_of_rank(run, *plan) * allocation.ranks;
     // A plan that fits its share of the node's memory is not sent away for what comes beside it.
     allocation.memory = std::min((wanted + MiB - 1) / MiB * MiB, site.node.memory);
     return allocation;

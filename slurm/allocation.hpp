@@ -35,7 +35,7 @@ RankLimits site_limits(const SiteFile& site, Backend backend);
 Backend site_backend(const SiteFile& site, BackendChoice choice);
 
 /// Makes a job's plan for so many ranks. @throws Error (usage) where it does not fit.
-using PlanFor = std::function<JobPlan(int ranks)>;
+using PlanFor = std::function<PlanPtr(int ranks)>;
 
 /// The fewest nodes on which the job's plan fits, or `nodes`, with the ranks, GPUs and cores the
 /// site gives a node and the memory that the plan needs; `seconds` is left to the caller. Pure.

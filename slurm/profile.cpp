@@ -10,37 +10,12 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <variant>
 
 namespace runner {
 namespace {
 
 constexpr double margin = 2;
 constexpr double least_seconds = 60;
-
-struct WorkOf {
-    Work operator()(const Plan& plan) const {
-        return {static_cast<double>(plan.bytes_to_read()) +
-                    static_cast<double>(plan.bytes_to_write()),
-                0};
-    }
-
-    Work operator()(const EvolvePlan& plan) const {
-        const auto rows = static_cast<double>(plan.decomposition.rows);
-        const Snapshots& snapshots = plan.shape.snapshots;
-        return {rows * (static_cast<double>(plan.shape.in_row_bytes) +
-                        static_cast<double>(snapshots.count()) *
-                            static_cast<double>(plan.shape.out_row_bytes)),
-                static_cast<double>(plan.shape.cells) * static_cast<double>(snapshots.generations)};
-    }
-
-    Work operator()(const PermutePlan& plan) const {
-        const std::int64_t rows = plan.total_rows() - count_rows(plan.done);
-        return {2 * static_cast<double>(rows) * static_cast<double>(plan.grid.output()[2]) *
-                    static_cast<double>(plan.shape.element_bytes),
-                0};
-    }
-};
 
 [[noreturn]] void refuse(const std::string& path, const std::string& why) {
     throw Error(ExitCode::input,
@@ -105,7 +80,10 @@ double Work::over(const Work& other) const {
     return most;
 }
 
-Work work_of(const JobPlan& plan) { return std::visit(WorkOf{}, plan); }
+Work work_of(const JobPlan& plan) {
+    return {static_cast<double>(plan.bytes_to_read()) + static_cast<double>(plan.bytes_to_write()),
+            plan.updates()};
+}
 
 Profile read_profile(const std::string& path) {
     std::error_code ignored;

@@ -7,6 +7,7 @@
 #include "base/sizes.hpp"
 #include "io/files/text_file.hpp"
 #include "runner/batch/batch_plan.hpp"
+#include "runner/engines/engine.hpp"
 #include "runner/job_file/file_names.hpp"
 #include "runner/job_file/output_name.hpp"
 #include "runner/probe/probed_files.hpp"
@@ -59,7 +60,7 @@ Sized size_job(const SubmitCommand& command, const SiteFile& site, JobFile job) 
     const PlanFor plan_for = [&](int ranks) { return plan_job(prepared, backend, ranks, limits); };
     Sized sized;
     sized.allocation = allocate(site, backend, prepared.file.run, command.nodes, plan_for);
-    sized.work = work_of(plan_for(sized.allocation.all_ranks()));
+    sized.work = work_of(*plan_for(sized.allocation.all_ranks()));
     sized.notes = prepared.input.notes;
     return sized;
 }

@@ -112,7 +112,8 @@ class ConvolveParameters : public KindParameters {
         return files;
     }
 
-    Job make(const JobInput& given, std::optional<ElementType> output_type) const override {
+    std::unique_ptr<Job> make(const JobInput& given,
+                              std::optional<ElementType> output_type) const override {
         const ArrayInfo& input = given.array;
         check_input(given);
         const ElementType out_type = output_type.value_or(input.type);

@@ -80,7 +80,7 @@ Bm4dJob::Bm4dJob(Volume volume, const Bm4dKeys& keys, std::vector<std::int64_t> 
 
 std::vector<Attribute> Bm4dJob::attributes() const { return {{"sigma", noise_.sigma()}}; }
 
-std::unique_ptr<StreamJob> Bm4dJob::surveyed(const Findings& findings) const {
+std::unique_ptr<Job> Bm4dJob::surveyed(const Findings& findings) const {
     auto job = std::make_unique<Bm4dJob>(*this);
     job->noise_.learn(findings);
     return job;

@@ -35,7 +35,7 @@ class Bm4dJob : public StreamJob {
     std::vector<Attribute> attributes() const override;
     /// Needed for the noise level, and for how large a voxel may be.
     std::unique_ptr<Survey> survey() const override { return noise_.survey(); }
-    std::unique_ptr<StreamJob> surveyed(const Findings& findings) const override;
+    std::unique_ptr<Job> surveyed(const Findings& findings) const override;
     void check_rows(std::int64_t first, std::int64_t rows, const std::byte* in) const override;
     std::int64_t scratch_bytes(Backend backend, const RowBlock& block) const override;
     double operations(const RowBlock& block) const override;

@@ -62,7 +62,8 @@ class DenoiseParameters : public KindParameters {
 
     std::vector<InputDataset> inputs() const override { return {}; }
 
-    Job make(const JobInput& input, std::optional<ElementType> output_type) const override {
+    std::unique_ptr<Job> make(const JobInput& input,
+                              std::optional<ElementType> output_type) const override {
         Volume volume = make_volume(input, "denoise");
         const Match match = make_match(keys_.match, volume, "denoise");
         check_step(keys_.match.step, match);

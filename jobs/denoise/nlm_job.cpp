@@ -63,7 +63,7 @@ NlmJob::NlmJob(Volume volume, const NlmKeys& keys, std::vector<std::int64_t> sha
 
 std::vector<Attribute> NlmJob::attributes() const { return {{"sigma", noise_.sigma()}}; }
 
-std::unique_ptr<StreamJob> NlmJob::surveyed(const Findings& findings) const {
+std::unique_ptr<Job> NlmJob::surveyed(const Findings& findings) const {
     auto job = std::make_unique<NlmJob>(*this);
     job->noise_.learn(findings);
     return job;

@@ -25,7 +25,8 @@ class MatchParameters : public KindParameters {
 
     std::vector<InputDataset> inputs() const override { return {}; }
 
-    Job make(const JobInput& input, std::optional<ElementType> output_type) const override {
+    std::unique_ptr<Job> make(const JobInput& input,
+                              std::optional<ElementType> output_type) const override {
         Volume volume = make_volume(input, "match");
         if (output_type) {
             throw Error(ExitCode::usage,

@@ -73,7 +73,8 @@ class SandParameters : public KindParameters {
 
     std::vector<InputDataset> inputs() const override { return {}; }
 
-    Job make(const JobInput& input, std::optional<ElementType> output_type) const override {
+    std::unique_ptr<Job> make(const JobInput& input,
+                              std::optional<ElementType> output_type) const override {
         check_input(input.array);
         if (output_type.value_or(ElementType::uint8) != ElementType::uint8) {
             throw Error(ExitCode::usage,

@@ -34,7 +34,8 @@ class TransposeParameters : public KindParameters {
     std::vector<InputDataset> inputs() const override { return {}; }
     Elements elements() const override { return Elements::any; }
 
-    Job make(const JobInput& given, std::optional<ElementType> output_type) const override {
+    std::unique_ptr<Job> make(const JobInput& given,
+                              std::optional<ElementType> output_type) const override {
         const ArrayInfo& input = given.array;
         check_input(input);
         if (output_type.value_or(input.type) != input.type) {

@@ -7,6 +7,7 @@
 #include "io/output/journal.hpp"
 #include "io/output/output_size.hpp"
 #include "io/rows/row_geometry.hpp"
+#include "runner/engines/engine.hpp"
 #include "runner/probe/probed_files.hpp"
 #include "runner/recovery/identity.hpp"
 #include "runner/recovery/replacing.hpp"

@@ -103,8 +103,7 @@ class Shown {
 
 bool survey_input(PreparedJob& prepared, const Ranks& ranks, int threads, int io_threads,
                   const Stop& stop, RunProgress& progress, ProgressStyle style) {
-    const StreamJob* const job = prepared.stream();
-    const std::unique_ptr<Survey> survey = job == nullptr ? nullptr : job->survey();
+    const std::unique_ptr<Survey> survey = prepared.job->survey();
     if (!survey) {
         return true;
     }
@@ -125,18 +124,17 @@ bool survey_input(PreparedJob& prepared, const Ranks& ranks, int threads, int io
         ranks.add_up(findings.counts);
         findings.most = -ranks.least(-findings.most);
     } while (survey->needs_another_pass());
-    prepared.job = job->surveyed(survey->findings());
+    prepared.job = prepared.job->surveyed(survey->findings());
     return true;
 }
 
 void survey_input(PreparedJob& prepared, int threads) {
-    const StreamJob* const job = prepared.stream();
-    if (const std::unique_ptr<Survey> survey = job == nullptr ? nullptr : job->survey()) {
+    if (const std::unique_ptr<Survey> survey = prepared.job->survey()) {
         do {
             take(*survey, prepared, {0, row_count(prepared.input.array)}, threads, threads,
                  [](std::int64_t /*rows*/) { return true; });
         } while (survey->needs_another_pass());
-        prepared.job = job->surveyed(survey->findings());
+        prepared.job = prepared.job->surveyed(survey->findings());
     }
 }
 

@@ -36,7 +36,7 @@ using ChooseFrame = std::int64_t (*)(const PreparedJob& prepared, std::int64_t f
 std::int64_t middle(const PreparedJob& /*prepared*/, std::int64_t frames) { return frames / 2; }
 std::int64_t last(const PreparedJob& /*prepared*/, std::int64_t frames) { return frames - 1; }
 std::int64_t first_state(const PreparedJob& prepared, std::int64_t frames) {
-    const std::int64_t frame = prepared.evolve()->shape().input_frame;
+    const std::int64_t frame = prepared.job->state()->input_frame;
     return frame < frames ? frame : frames - 1;
 }
 
@@ -80,7 +80,7 @@ PagePicture page_picture(const Sketch& sketch, const GreyRange& range) {
 std::vector<PagePicture> report_pictures(FileAccess& files, const PreparedJob& prepared,
                                          int threads) {
     const JobFile& job = prepared.file;
-    const bool evolves = prepared.evolve() != nullptr;
+    const bool evolves = prepared.job->state().has_value();
     const std::optional<Palette> palette = evolves ? std::optional(Palette::sand) : std::nullopt;
     const Sketch before = sketch(files, prepared, "before: " + job.input.file,
                                  {job.input.file, job.input.dataset, prepared.part}, palette,

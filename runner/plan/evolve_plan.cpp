@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/plan/evolve_plan.hpp"
 
+#include "base/counted.hpp"
 #include "base/error.hpp"
 #include "base/sizes.hpp"
 #include "runner/plan/halo_plan.hpp"
+#include "runner/plan/plan_text.hpp"
 
 #include <algorithm>
 #include <string>
@@ -12,8 +14,6 @@ namespace runner {
 namespace {
 
 constexpr std::int64_t wanted_chunk_bytes = 8 * MiB;
-constexpr int wanted_lanes = 4;
-constexpr int most_io_threads = 8;
 constexpr int most_asked = 256;
 
 /// Each generation more between exchanges is a row more at each side of a slab to compute in vain:
@@ -31,7 +31,8 @@ std::int64_t most_slab_rows(const Decomposition& d) {
     return most;
 }
 
-MemoryNeed need_of(const EvolvePlan& plan, std::int64_t storage) {
+/// Of the plan as it stands.
+void take_memory(EvolvePlan& plan) {
     MemoryNeed need;
     std::int64_t state = 0;
     const std::int64_t row = plan.shape.state_row_bytes;
@@ -43,7 +44,7 @@ MemoryNeed need_of(const EvolvePlan& plan, std::int64_t storage) {
         need.border = std::max(need.border, (halo.sent_rows() + halo.received_rows()) * row);
     }
     const std::int64_t chunks = plan.lanes * plan.chunk_bytes();
-    need.storage = storage;
+    need.storage = plan.need.storage;
     need.staging = chunks;
     if (plan.backend == Backend::cuda) {
         need.device = state + plan.table_bytes + chunks;
@@ -51,26 +52,19 @@ MemoryNeed need_of(const EvolvePlan& plan, std::int64_t storage) {
         need.staging += state + plan.table_bytes;
         need.border = 0; // rows go from state to state
     }
-    return need;
-}
-
-bool fits(const EvolvePlan& plan) {
-    return plan.need.host() <= plan.host_memory &&
-           (plan.backend == Backend::cpu || plan.need.device <= plan.device_memory);
+    plan.need = need;
 }
 
 [[noreturn]] void refuse(const EvolvePlan& plan) {
-    const bool host = plan.need.host() > plan.host_memory;
-    const std::int64_t need = host ? plan.need.host() : plan.need.device;
-    const std::int64_t have = host ? plan.host_memory : plan.device_memory;
-    const std::string key = host ? "run.host_memory" : "run.device_memory";
-    throw Error(ExitCode::usage,
-                {"the job does not fit", key,
-                 "a rank's part of the state and " + std::to_string(plan.lanes) +
-                     (plan.lanes == 1 ? " chunk of " : " chunks of ") +
-                     std::to_string(plan.decomposition.chunk_rows) + " rows take " +
-                     size_text(need) + " and " + size_text(have) + " are allowed",
-                 "Use more ranks, or set " + key + " = \"" + enough_text(need) + "\" or more"});
+    const JobPlan::Shortage shortage = plan.shortage();
+    throw Error(ExitCode::usage, {"the job does not fit", shortage.key,
+                                  "a rank's part of the state and " + std::to_string(plan.lanes) +
+                                      (plan.lanes == 1 ? " chunk of " : " chunks of ") +
+                                      std::to_string(plan.decomposition.chunk_rows) +
+                                      " rows take " + size_text(shortage.need) + " and " +
+                                      size_text(shortage.limit) + " are allowed",
+                                  "Use more ranks, or set " + shortage.key + " = \"" +
+                                      enough_text(shortage.need) + "\" or more"});
 }
 
 } // namespace
@@ -80,12 +74,48 @@ std::int64_t EvolvePlan::chunk_bytes() const {
            std::max({shape.in_row_bytes, shape.out_row_bytes, shape.state_row_bytes});
 }
 
+std::int64_t EvolvePlan::pieces_of_rank(int rank) const {
+    return count_chunks(decomposition, rows_of_rank(rank));
+}
+
+std::int64_t EvolvePlan::bytes_to_read() const { return decomposition.rows * shape.in_row_bytes; }
+
+std::int64_t EvolvePlan::bytes_to_write() const {
+    return shape.snapshots.count() * decomposition.rows * shape.out_row_bytes;
+}
+
+double EvolvePlan::updates() const {
+    return static_cast<double>(shape.cells) * static_cast<double>(shape.snapshots.generations);
+}
+
+std::string EvolvePlan::text() const {
+    const Decomposition& d = decomposition;
+    const Snapshots& snapshots = shape.snapshots;
+    return "generations " + std::to_string(snapshots.first) + " to " +
+           std::to_string(snapshots.last()) + " of " + counted(d.rows, "row") + ", " +
+           counted(snapshots.count(), "snapshot", "snapshots") +
+           (d.ranks == 1
+                ? ""
+                : ", " + counted(d.halo, "generation", "generations") + " between halo exchanges") +
+           "; " + means_text(*this, ChunkText::yes) + slabs_text(d) + memory_text(*this) +
+           bytes_text(*this);
+}
+
+std::vector<PlanFact> EvolvePlan::facts() const {
+    const Snapshots& snapshots = shape.snapshots;
+    return {{"rows", decomposition.rows},
+            {"cells", shape.cells},
+            {"first_generation", snapshots.first},
+            {"generations", snapshots.generations},
+            {"snapshots", snapshots.count()},
+            {"halo_depth", decomposition.halo},
+            {"chunk_rows", decomposition.chunk_rows}};
+}
+
 EvolvePlan make_evolve_plan(const EvolveJob& job, const PlanRequest& request) {
     EvolvePlan plan;
-    plan.backend = request.backend;
+    plan.start_from(request);
     plan.shape = job.shape();
-    plan.host_memory = request.host_memory;
-    plan.device_memory = request.device_memory;
     plan.table_bytes = job.table_bytes(request.backend);
     Decomposition& d = plan.decomposition;
     d.rows = plan.shape.rows;
@@ -93,19 +123,16 @@ EvolvePlan make_evolve_plan(const EvolveJob& job, const PlanRequest& request) {
     d.ranks = request.ranks;
     const std::int64_t slab = std::max<std::int64_t>(1, most_slab_rows(d));
     d.halo = request.ranks == 1 ? 0 : request.halo_depth.value_or(usual_depth(slab));
-    plan.io_threads = static_cast<int>(
-        request.io_threads.value_or(std::clamp(request.cores / 2, 1, most_io_threads)));
-    const std::int64_t storage = request.storage_bytes ? request.storage_bytes(plan.io_threads) : 0;
     const auto whole_steps = [&](std::int64_t rows) {
         return std::max<std::int64_t>(1, rows / d.alignment) * d.alignment;
     };
     const std::int64_t row_bytes = std::max<std::int64_t>(1, plan.shape.out_row_bytes);
     const std::int64_t wanted = request.chunk_rows.value_or(
         std::clamp<std::int64_t>(wanted_chunk_bytes / row_bytes, 1, slab));
-    plan.lanes = static_cast<int>(request.lanes.value_or(wanted_lanes));
+    plan.lanes = static_cast<int>(request.lanes.value_or(JobPlan::wanted_lanes));
     d.chunk_rows = whole_steps(wanted);
-    plan.need = need_of(plan, storage);
-    while (!fits(plan)) {
+    take_memory(plan);
+    while (!plan.fits()) {
         if (!request.chunk_rows && d.chunk_rows > d.alignment) {
             d.chunk_rows = whole_steps(d.chunk_rows / 2);
         } else if (!request.lanes && plan.lanes > 1) {
@@ -113,7 +140,7 @@ EvolvePlan make_evolve_plan(const EvolveJob& job, const PlanRequest& request) {
         } else {
             refuse(plan);
         }
-        plan.need = need_of(plan, storage);
+        take_memory(plan);
     }
     return plan;
 }

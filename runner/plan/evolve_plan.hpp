@@ -3,30 +3,36 @@
 
 #include "jobs/evolve_job.hpp"
 #include "runner/plan/decomposition.hpp"
-#include "runner/plan/plan.hpp"
+#include "runner/plan/job_plan.hpp"
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace runner {
 
-/// Every decision of a job whose state evolves: a value, the same on every rank.
-struct EvolvePlan {
-    Backend backend = Backend::cpu;
+/// The plan of a job whose state evolves.
+struct EvolvePlan : JobPlan {
     EvolveShape shape;
     /// Of the state's rows, one frame. Its halo: generations between two exchanges, 0 for one rank.
     /// Its chunks: rows that pass between the state and storage at once.
     Decomposition decomposition;
-    int lanes = 1; ///< such chunks in flight
-    int io_threads = 1;
     std::int64_t table_bytes = 0;
-    MemoryNeed need;              ///< of the rank that needs most
-    std::int64_t host_memory = 0; ///< the limits it was made for
-    std::int64_t device_memory = 0;
 
     std::int64_t chunk_bytes() const;
-    /// Rows that pass through the device at once.
-    std::int64_t chunk_rows() const { return decomposition.chunk_rows; }
+
+    int rank_count() const override { return decomposition.ranks; }
+    RowRange rows_of_rank(int rank) const override { return decomposition.slab(rank); }
+    std::int64_t pieces_of_rank(int rank) const override;
+    std::int64_t chunk_rows() const override { return decomposition.chunk_rows; }
+    const ArrayInfo& output() const override { return shape.output; }
+    std::int64_t bytes_to_read() const override;
+    std::int64_t bytes_to_write() const override;
+    std::int64_t cells() const override { return shape.cells; }
+    double updates() const override;
+    std::string text() const override;
+    std::vector<PlanFact> facts() const override;
 };
 
 /// Makes the plan; pure. @throws Error (usage) when it does not fit.

@@ -1,38 +1,31 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/plan/job_plan.hpp"
 
+#include <algorithm>
+
 namespace runner {
-namespace {
 
-struct RanksOf {
-    int operator()(const Plan& plan) const { return plan.decomposition.ranks; }
-    int operator()(const EvolvePlan& plan) const { return plan.decomposition.ranks; }
-    int operator()(const PermutePlan& plan) const { return plan.ranks; }
-};
-
-struct RowsOf {
-    int rank;
-
-    RowRange operator()(const Plan& plan) const { return plan.decomposition.slab(rank); }
-    RowRange operator()(const EvolvePlan& plan) const { return plan.decomposition.slab(rank); }
-    RowRange operator()(const PermutePlan& plan) const {
-        const std::vector<std::int64_t> boxes = plan.boxes(rank);
-        if (boxes.empty()) {
-            return {};
-        }
-        return {plan.grid.rows(plan.grid.box(boxes.front())).front().first,
-                plan.grid.rows(plan.grid.box(boxes.back())).back().last};
-    }
-};
-
-} // namespace
-
-int ranks_of(const JobPlan& plan) { return std::visit(RanksOf{}, plan); }
-
-RowRange rows_of(const JobPlan& plan, int rank) { return std::visit(RowsOf{rank}, plan); }
-
-std::int64_t chunk_rows_of(const JobPlan& plan) {
-    return std::visit([](const auto& some) { return some.chunk_rows(); }, plan);
+void JobPlan::start_from(const PlanRequest& request) {
+    constexpr int most_io_threads = 8;
+    backend = request.backend;
+    host_memory = request.host_memory;
+    device_memory = request.device_memory;
+    io_threads = static_cast<int>(
+        request.io_threads.value_or(std::clamp(request.cores / 2, 1, most_io_threads)));
+    need.storage = request.storage_bytes ? request.storage_bytes(io_threads) : 0;
 }
+
+bool JobPlan::fits() const {
+    return need.host() <= host_memory && (backend == Backend::cpu || need.device <= device_memory);
+}
+
+JobPlan::Shortage JobPlan::shortage() const {
+    if (need.host() > host_memory) {
+        return {"run.host_memory", need.host(), host_memory};
+    }
+    return {"run.device_memory", need.device, device_memory};
+}
+
+const char* name_of(Backend backend) { return backend == Backend::cuda ? "cuda" : "cpu"; }
 
 } // namespace runner

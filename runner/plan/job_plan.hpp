@@ -1,33 +1,111 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "runner/plan/evolve_plan.hpp"
-#include "runner/plan/permute_plan.hpp"
-#include "runner/plan/plan.hpp"
+#include "base/array_info.hpp"
+#include "io/rows/rows.hpp"
+#include "kernels/queue/queue.hpp"
+#include "runner/plan/row_set.hpp"
 
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <variant>
+#include <vector>
 
 namespace runner {
 
-/// The plan of a job; its type says which engine runs it. All have backend, lanes, io_threads, need
-/// and the limits.
-using JobPlan = std::variant<Plan, EvolvePlan, PermutePlan>;
+/// Bytes a rank takes, each kind once and before the first chunk.
+struct MemoryNeed {
+    std::int64_t staging = 0; ///< host buffers the device copies from and to; page-locked for CUDA
+    std::int64_t border = 0;  ///< host buffer of border rows
+    std::int64_t storage = 0; ///< host buffers of reader and writer (chunks, compression)
+    std::int64_t device = 0;  ///< input, output and scratch of every lane
 
-int ranks_of(const JobPlan& plan);
+    std::int64_t host() const { return staging + border + storage; }
+};
 
-/// The rows of a rank: of the output's, of the state, or those from the rank's first box to its
-/// last.
-RowRange rows_of(const JobPlan& plan, int rank);
+/// What a plan is made from; the same on every rank.
+struct PlanRequest {
+    Backend backend = Backend::cpu;
+    int ranks = 1;
+    int cores = 1;                  ///< of one rank
+    std::int64_t host_memory = 0;   ///< bytes a rank may take
+    std::int64_t device_memory = 0; ///< bytes a rank may take on its GPU; not read for the CPU
+    std::int64_t alignment = 1;     ///< rows, of the output's storage
+    /// Host memory that reader and writer take with so many I/O threads; may be empty: none.
+    std::function<std::int64_t(int threads)> storage_bytes;
+    std::optional<std::int64_t> chunk_rows;
+    std::optional<std::int64_t> lanes;
+    std::optional<std::int64_t> io_threads;
+    std::optional<std::int64_t> halo_depth; ///< of a job that evolves
+    RowSet done = {};                       ///< rows of the output that are there
+};
 
-/// Rows that pass through the device at once.
-std::int64_t chunk_rows_of(const JobPlan& plan);
+/// Something that a plan says of itself in JSON.
+struct PlanFact {
+    std::string_view name;
+    std::variant<std::int64_t, std::uint64_t, std::vector<std::int64_t>> value;
+};
 
-inline int io_threads_of(const JobPlan& plan) {
-    return std::visit([](const auto& some) { return some.io_threads; }, plan);
-}
+/// Every decision before the first byte moves: a value, the same on every rank and in `runner
+/// plan`. Each engine's plan derives from it and adds its own.
+struct JobPlan {
+    static constexpr int wanted_lanes = 4; ///< where the job file does not say
 
-inline Backend backend_of(const JobPlan& plan) {
-    return std::visit([](const auto& some) { return some.backend; }, plan);
-}
+    virtual ~JobPlan() = default;
+
+    Backend backend = Backend::cpu;
+    int lanes = 1;                ///< pieces in flight
+    int io_threads = 1;           ///< that read at once; as many write
+    MemoryNeed need;              ///< of the rank that needs most
+    std::int64_t host_memory = 0; ///< the limits it was made for
+    std::int64_t device_memory = 0;
+
+    virtual int rank_count() const = 0;
+    /// The rows of a rank: of the output's, of the state, or those from the rank's first piece to
+    /// its last.
+    virtual RowRange rows_of_rank(int rank) const = 0;
+    /// What a rank's rows are cut into, and what these are called: "chunks".
+    virtual std::int64_t pieces_of_rank(int rank) const = 0;
+    virtual std::string_view piece_name() const { return "chunks"; }
+    /// Rows that pass through the device at once.
+    virtual std::int64_t chunk_rows() const = 0;
+
+    /// Type and extents of the output.
+    virtual const ArrayInfo& output() const = 0;
+    /// Bytes of all input and output rows that are to do.
+    virtual std::int64_t bytes_to_read() const = 0;
+    virtual std::int64_t bytes_to_write() const = 0;
+    /// Cells of a state that evolves, and how often one is computed in all; 0 where there is none.
+    virtual std::int64_t cells() const { return 0; }
+    virtual double updates() const { return 0; }
+
+    /// For a person, lines, as `runner plan` shows it.
+    virtual std::string text() const = 0;
+    /// What its JSON has beside what every plan has: before `lanes`, and after `io_threads`.
+    virtual std::vector<PlanFact> facts() const = 0;
+    virtual std::vector<PlanFact> io_facts() const { return {}; }
+
+    /// Takes over backend, limits, I/O threads and the memory of storage.
+    void start_from(const PlanRequest& request);
+    /// Whether its memory is within the limits.
+    bool fits() const;
+    /// The first limit that it exceeds, where it does not fit.
+    struct Shortage {
+        std::string key; ///< of the job file, that sets the limit
+        std::int64_t need = 0;
+        std::int64_t limit = 0;
+    };
+    Shortage shortage() const;
+};
+
+/// A plan whose engine need not be known.
+using PlanPtr = std::shared_ptr<const JobPlan>;
+
+/// "cpu" or "cuda".
+const char* name_of(Backend backend);
 
 } // namespace runner

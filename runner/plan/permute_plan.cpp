@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/plan/permute_plan.hpp"
 
+#include "base/counted.hpp"
 #include "base/error.hpp"
 #include "base/sizes.hpp"
+#include "runner/plan/plan_text.hpp"
 
 #include <algorithm>
 #include <string>
@@ -10,8 +12,6 @@
 namespace runner {
 namespace {
 
-constexpr int wanted_lanes = 4;
-constexpr int most_io_threads = 8;
 /// More would not make runs longer where they are long enough, and takes memory from others.
 constexpr std::int64_t largest_box = 256 * MiB;
 constexpr std::int64_t boxes_a_rank = 16;
@@ -41,16 +41,14 @@ void take_memory(PermutePlan& plan) {
 }
 
 [[noreturn]] void refuse(const PermutePlan& plan) {
-    const bool host = plan.need.host() > plan.host_memory;
-    const std::int64_t need = host ? plan.need.host() : plan.need.device;
-    const std::string key = host ? "run.host_memory" : "run.device_memory";
+    const JobPlan::Shortage shortage = plan.shortage();
     throw Error(ExitCode::usage,
-                {"the job does not fit", key,
+                {"the job does not fit", shortage.key,
                  "rows of the output are made whole: a box of " +
-                     size_text(plan.grid.most_bytes()) + " in and out takes " + size_text(need) +
-                     " and " + size_text(host ? plan.host_memory : plan.device_memory) +
+                     size_text(plan.grid.most_bytes()) + " in and out takes " +
+                     size_text(shortage.need) + " and " + size_text(shortage.limit) +
                      " are allowed",
-                 "Set " + key + " = \"" + enough_text(need) + "\" or more"});
+                 "Set " + shortage.key + " = \"" + enough_text(shortage.need) + "\" or more"});
 }
 
 } // namespace
@@ -97,23 +95,64 @@ PermuteBox PermutePlan::piece(std::int64_t box, std::int64_t index) const {
             part(whole.second, piece_second, index % columns)};
 }
 
-std::int64_t PermutePlan::piece_bytes() const {
-    return piece_first * piece_second * grid.output()[2] * shape.element_bytes;
+std::int64_t PermutePlan::piece_bytes() const { return piece_first * piece_second * row_bytes(); }
+
+RowRange PermutePlan::rows_of_rank(int rank) const {
+    const std::vector<std::int64_t> own = boxes(rank);
+    if (own.empty()) {
+        return {};
+    }
+    return {grid.rows(grid.box(own.front())).front().first,
+            grid.rows(grid.box(own.back())).back().last};
+}
+
+std::int64_t PermutePlan::bytes_to_write() const {
+    return (total_rows() - count_rows(done)) * row_bytes();
+}
+
+std::string PermutePlan::text() const {
+    constexpr std::int64_t short_run = 64 * KiB;
+    const std::int64_t all = total_rows() * row_bytes();
+    std::string text = counted(grid.boxes(), "box", "boxes") + " of " + std::to_string(grid.first) +
+                       " x " + std::to_string(grid.second) + " x " +
+                       std::to_string(grid.output()[2]) + "; " + means_text(*this, ChunkText::no);
+    for (int rank = 0; rank < std::min(ranks, most_listed_ranks); ++rank) {
+        text += "  rank " + std::to_string(rank) + ": " +
+                counted(pieces_of_rank(rank), "box\n", "boxes\n");
+    }
+    text += memory_text(*this) + bytes_text(*this);
+    text += "  " + counted(all / grid.in_run_bytes(), "read of ", "reads of ") +
+            size_text(grid.in_run_bytes()) + ", " +
+            counted(all / grid.out_run_bytes(), "write of ", "writes of ") +
+            size_text(grid.out_run_bytes()) + "\n";
+    if (std::min(grid.in_run_bytes(), grid.out_run_bytes()) < short_run && grid.boxes() > 1) {
+        text += "  these are short, and a disk is slow with them: raise run.host_memory" +
+                std::string(backend == Backend::cuda ? " and run.device_memory\n" : "\n");
+    }
+    return text;
+}
+
+std::vector<PlanFact> PermutePlan::facts() const {
+    return {{"boxes", grid.boxes()},
+            {"box", std::vector<std::int64_t>{grid.first, grid.second, grid.output()[2]}}};
+}
+
+std::vector<PlanFact> PermutePlan::io_facts() const {
+    const std::int64_t all = total_rows() * row_bytes();
+    return {{"reads", all / grid.in_run_bytes()},
+            {"read_bytes", grid.in_run_bytes()},
+            {"writes", all / grid.out_run_bytes()},
+            {"write_bytes", grid.out_run_bytes()}};
 }
 
 PermutePlan make_permute_plan(const PermuteJob& job, const PlanRequest& request) {
     PermutePlan plan;
-    plan.backend = request.backend;
+    plan.start_from(request);
     plan.shape = job.shape();
     plan.ranks = request.ranks;
     plan.done = request.done;
     plan.alignment = request.alignment;
-    plan.host_memory = request.host_memory;
-    plan.device_memory = request.device_memory;
-    plan.io_threads = static_cast<int>(
-        request.io_threads.value_or(std::clamp(request.cores / 2, 1, most_io_threads)));
-    plan.need.storage = request.storage_bytes ? request.storage_bytes(plan.io_threads) : 0;
-    plan.lanes = static_cast<int>(request.lanes.value_or(wanted_lanes));
+    plan.lanes = static_cast<int>(request.lanes.value_or(JobPlan::wanted_lanes));
     for (;; --plan.lanes) {
         std::int64_t room = box_room(request, plan.need.storage, plan.lanes);
         const Extents output = plan.shape.permuted(plan.shape.input);
@@ -125,9 +164,7 @@ PermutePlan make_permute_plan(const PermuteJob& job, const PlanRequest& request)
         plan.piece_first = plan.grid.first;
         plan.piece_second = plan.grid.second;
         take_memory(plan);
-        const bool fits = plan.need.host() <= plan.host_memory &&
-                          (plan.backend == Backend::cpu || plan.need.device <= plan.device_memory);
-        if (fits) {
+        if (plan.fits()) {
             return plan;
         }
         if (request.lanes || plan.lanes == 1) {

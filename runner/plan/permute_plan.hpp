@@ -2,22 +2,22 @@
 #pragma once
 
 #include "runner/plan/box_grid.hpp"
-#include "runner/plan/plan.hpp"
+#include "runner/plan/job_plan.hpp"
 
 #include <cstdint>
+#include <iterator>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace runner {
 
-/// Every decision of a job that puts elements at other places: a value, the same on every rank.
-struct PermutePlan {
-    Backend backend = Backend::cpu;
+/// The plan of a job that puts elements at other places.
+struct PermutePlan : JobPlan {
     PermuteShape shape;
     BoxGrid grid;
     int ranks = 1;
-    int lanes = 1; ///< boxes in flight
-    int io_threads = 1;
     RowSet done; ///< rows of the output that need not be made
     /// A box passes through the device in pieces of at most so many indices of the output's first
     /// and second axis: whole, unless the rank's memory is too small for it. All ranks have the
@@ -25,9 +25,6 @@ struct PermutePlan {
     std::int64_t piece_first = 0;
     std::int64_t piece_second = 0;
     std::int64_t alignment = 1; ///< indices of the second axis that a piece begins on a multiple of
-    MemoryNeed need;
-    std::int64_t host_memory = 0; ///< the limits it was made for
-    std::int64_t device_memory = 0;
 
     std::int64_t total_rows() const;
     /// The boxes of a rank that have rows to make, by index: as many as another's.
@@ -39,8 +36,21 @@ struct PermutePlan {
     std::int64_t pieces() const;
     PermuteBox piece(std::int64_t box, std::int64_t index) const;
     std::int64_t piece_bytes() const; ///< at most
-    /// Rows that pass through the device at once.
-    std::int64_t chunk_rows() const { return piece_first * piece_second; }
+    std::int64_t row_bytes() const {
+        return grid.output()[2] * shape.element_bytes;
+    } ///< of the output
+
+    int rank_count() const override { return ranks; }
+    RowRange rows_of_rank(int rank) const override;
+    std::int64_t pieces_of_rank(int rank) const override { return std::ssize(boxes(rank)); }
+    std::string_view piece_name() const override { return "boxes"; }
+    std::int64_t chunk_rows() const override { return piece_first * piece_second; }
+    const ArrayInfo& output() const override { return shape.output; }
+    std::int64_t bytes_to_read() const override { return bytes_to_write(); }
+    std::int64_t bytes_to_write() const override;
+    std::string text() const override;
+    std::vector<PlanFact> facts() const override;
+    std::vector<PlanFact> io_facts() const override;
 };
 
 /// Makes the plan; pure. `chunk_rows` of the request: rows of the output a box. @throws Error

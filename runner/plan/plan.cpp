@@ -2,9 +2,11 @@
 #include "runner/plan/plan.hpp"
 
 #include "base/counted.hpp"
+#include "base/durations.hpp"
 #include "base/error.hpp"
 #include "base/sizes.hpp"
 #include "runner/plan/border_plan.hpp"
+#include "runner/plan/plan_text.hpp"
 
 #include <algorithm>
 #include <string>
@@ -19,8 +21,6 @@ namespace {
 /// (bench/results).
 constexpr std::int64_t wanted_chunk_bytes = 4 * MiB;
 constexpr std::int64_t wanted_chunks_a_rank = 32;
-constexpr int wanted_lanes = 4;
-constexpr int most_io_threads = 8;
 /// What is lost of a chunk when a run stops is little beside a start, and lanes overlap.
 constexpr double most_chunk_seconds = 4;
 /// Chunks that take less are not made smaller for the lanes' sake.
@@ -44,11 +44,6 @@ std::int64_t most_border_rows(const Decomposition& d) {
         }
     }
     return most + (d.border == RowBorder::periodic ? 2 * d.halo : 0);
-}
-
-bool fits(const Plan& plan) {
-    return plan.need.host() <= plan.host_memory &&
-           (plan.backend == Backend::cpu || plan.need.device <= plan.device_memory);
 }
 
 /// A chunk in the middle of a frame, with the halo on both sides.
@@ -111,19 +106,24 @@ RowSet rows_done(const Decomposition& d, const RowSet& out) {
 }
 
 [[noreturn]] void refuse(const Plan& plan) {
-    const bool host = plan.need.host() > plan.host_memory;
-    const std::int64_t need = host ? plan.need.host() : plan.need.device;
-    const std::int64_t have = host ? plan.host_memory : plan.device_memory;
-    const std::string key = host ? "run.host_memory" : "run.device_memory";
+    const JobPlan::Shortage shortage = plan.shortage();
     throw Error(ExitCode::usage,
-                {"the job does not fit", key,
+                {"the job does not fit", shortage.key,
                  "chunks of " + counted(plan.decomposition.chunk_rows, "row") + " in " +
-                     counted(plan.lanes, "lane") + " take " + size_text(need) + " a rank and " +
-                     size_text(have) + " are allowed",
-                 "Set " + key + " = \"" + enough_text(need) + "\" or more" +
+                     counted(plan.lanes, "lane") + " take " + size_text(shortage.need) +
+                     " a rank and " + size_text(shortage.limit) + " are allowed",
+                 "Set " + shortage.key + " = \"" + enough_text(shortage.need) + "\" or more" +
                      (plan.decomposition.chunk_rows > plan.decomposition.alignment
                           ? ", or run.chunk_rows lower"
                           : "")});
+}
+
+/// Of what takes long enough to be felt.
+std::string time_text(const Plan& plan) {
+    constexpr double felt = 0.1;
+    return plan.chunk_seconds < felt
+               ? ""
+               : "  computing a chunk takes about " + duration_text(plan.chunk_seconds) + "\n";
 }
 
 /// The largest chunk rows that fit with this many lanes; 0 when none does.
@@ -134,7 +134,7 @@ std::int64_t largest_fitting(const StreamJob& job, const Plan& frame, std::int64
     std::int64_t high = wanted / step + 1;
     while (high - low > 1) {
         const std::int64_t middle = low + (high - low) / 2;
-        (fits(with_chunks(job, frame, middle * step, lanes)) ? low : high) = middle;
+        (with_chunks(job, frame, middle * step, lanes).fits() ? low : high) = middle;
     }
     return low * step;
 }
@@ -160,6 +160,25 @@ std::int64_t Plan::bytes_to_write() const {
     return rows * shape.out_row_bytes;
 }
 
+std::int64_t Plan::pieces_of_rank(int rank) const {
+    return count_chunks(decomposition, rows_of_rank(rank));
+}
+
+std::string Plan::text() const {
+    const Decomposition& d = decomposition;
+    return counted(d.frames, "frame of ", "frames of ") + counted(d.rows, "row") + ", halo " +
+           std::to_string(d.halo) + "; " + means_text(*this, ChunkText::yes) + slabs_text(d) +
+           time_text(*this) + memory_text(*this) + bytes_text(*this);
+}
+
+std::vector<PlanFact> Plan::facts() const {
+    const Decomposition& d = decomposition;
+    return {{"frames", d.frames},
+            {"rows_per_frame", d.rows},
+            {"halo_rows", d.halo},
+            {"chunk_rows", d.chunk_rows}};
+}
+
 Plan with_chunks(const StreamJob& job, const Plan& frame, std::int64_t chunk_rows,
                  std::int64_t lanes) {
     Plan plan = frame;
@@ -182,11 +201,9 @@ Plan with_chunks(const StreamJob& job, const Plan& frame, std::int64_t chunk_row
 
 Plan make_plan(const StreamJob& job, const PlanRequest& request) {
     Plan frame;
-    frame.backend = request.backend;
+    frame.start_from(request);
     frame.cores = std::max(1, request.cores);
     frame.shape = job.shape();
-    frame.host_memory = request.host_memory;
-    frame.device_memory = request.device_memory;
     // A layer ends where the storage's frames of rows do.
     const std::int64_t alignment =
         frame.shape.made.layer > 1 ? frame.shape.made.layer : request.alignment;
@@ -196,12 +213,9 @@ Plan make_plan(const StreamJob& job, const PlanRequest& request) {
                            request.ranks,      {},
                            frame.shape.made};
     frame.decomposition.done = rows_done(frame.decomposition, request.done);
-    frame.io_threads = static_cast<int>(
-        request.io_threads.value_or(std::clamp(request.cores / 2, 1, most_io_threads)));
     frame.need.border = most_border_rows(frame.decomposition) * frame.shape.in_row_bytes;
-    frame.need.storage = request.storage_bytes ? request.storage_bytes(frame.io_threads) : 0;
 
-    const std::int64_t first_lanes = request.lanes.value_or(wanted_lanes);
+    const std::int64_t first_lanes = request.lanes.value_or(JobPlan::wanted_lanes);
     const std::int64_t wanted = request.chunk_rows ? round_up(*request.chunk_rows, alignment)
                                                    : wanted_chunk_rows(job, frame, first_lanes);
     const std::int64_t last_lanes = request.lanes.value_or(1);

@@ -3,53 +3,21 @@
 
 #include "jobs/stream_job.hpp"
 #include "runner/plan/decomposition.hpp"
+#include "runner/plan/job_plan.hpp"
 
 #include <cstdint>
-#include <functional>
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace runner {
 
-/// Bytes a rank takes, each kind once and before the first chunk.
-struct MemoryNeed {
-    std::int64_t staging = 0; ///< host buffers the device copies from and to; page-locked for CUDA
-    std::int64_t border = 0;  ///< host buffer of border rows
-    std::int64_t storage = 0; ///< host buffers of reader and writer (chunks, compression)
-    std::int64_t device = 0;  ///< input, output and scratch of every lane
-
-    std::int64_t host() const { return staging + border + storage; }
-};
-
-/// What a plan is made from; the same on every rank.
-struct PlanRequest {
-    Backend backend = Backend::cpu;
-    int ranks = 1;
-    int cores = 1;                  ///< of one rank
-    std::int64_t host_memory = 0;   ///< bytes a rank may take
-    std::int64_t device_memory = 0; ///< bytes a rank may take on its GPU; not read for the CPU
-    std::int64_t alignment = 1;     ///< rows, of the output's storage
-    /// Host memory that reader and writer take with so many I/O threads; may be empty: none.
-    std::function<std::int64_t(int threads)> storage_bytes;
-    std::optional<std::int64_t> chunk_rows;
-    std::optional<std::int64_t> lanes;
-    std::optional<std::int64_t> io_threads;
-    std::optional<std::int64_t> halo_depth; ///< of a job that evolves
-    RowSet done = {};                       ///< rows of the output that are there
-};
-
-/// Every decision before the first byte moves: a value, the same on every rank and in `runner
-/// plan`.
-struct Plan {
-    Backend backend = Backend::cpu;
+/// The plan of a job whose output rows are made from the same rows of the input.
+struct Plan : JobPlan {
     StreamShape shape;
     Decomposition decomposition;
-    int cores = 1; ///< of one rank
-    int lanes = 1;
-    int io_threads = 1;             ///< that read at once; as many write
+    int cores = 1;                  ///< of one rank
     std::int64_t scratch_bytes = 0; ///< of one lane
-    MemoryNeed need;                ///< of the rank that needs most
-    std::int64_t host_memory = 0;   ///< the limits it was made for
-    std::int64_t device_memory = 0;
     /// About what computing a chunk takes, on a usual core or a large GPU; 0 where the job counts
     /// no operations.
     double chunk_seconds = 0;
@@ -57,15 +25,20 @@ struct Plan {
     /// Input buffers: one a lane, and two at least, since a chunk takes the halo rows it shares
     /// with the chunk before from that one's buffer.
     int input_slots() const { return lanes < 2 ? 2 : lanes; }
-    /// Rows that pass through the device at once.
-    std::int64_t chunk_rows() const { return decomposition.chunk_rows; }
     /// Read and written for a row of the input, on average.
     double bytes_a_row() const;
-    /// Bytes of all input and output rows that are to do.
-    std::int64_t bytes_to_read() const;
-    std::int64_t bytes_to_write() const;
     std::int64_t in_bytes() const { return decomposition.most_in_rows() * shape.in_row_bytes; }
     std::int64_t out_bytes() const { return decomposition.most_out_rows() * shape.out_row_bytes; }
+
+    int rank_count() const override { return decomposition.ranks; }
+    RowRange rows_of_rank(int rank) const override { return decomposition.slab(rank); }
+    std::int64_t pieces_of_rank(int rank) const override;
+    std::int64_t chunk_rows() const override { return decomposition.chunk_rows; }
+    const ArrayInfo& output() const override { return shape.output; }
+    std::int64_t bytes_to_read() const override;
+    std::int64_t bytes_to_write() const override;
+    std::string text() const override;
+    std::vector<PlanFact> facts() const override;
 };
 
 /// Makes the plan; pure. Chunk rows and lanes that the request leaves open are chosen to fit.

@@ -77,22 +77,11 @@ std::string field_name(const std::string& group, const std::string& field) {
 }
 
 std::vector<OutputField> PreparedJob::fields() const {
-    if (stream() == nullptr) {
-        return {};
-    }
-    std::vector<OutputField> fields = stream()->shape().fields;
+    std::vector<OutputField> fields = job->fields();
     for (OutputField& field : fields) {
         field.dataset = field_name(file.output.dataset, field.dataset);
     }
     return fields;
-}
-
-ArrayInfo PreparedJob::output() const {
-    return std::visit([](const auto& some) { return some->shape().output; }, job);
-}
-
-std::string PreparedJob::computation() const {
-    return std::visit([](const auto& some) { return some->computation(); }, job);
 }
 
 PreparedJob prepare_job(JobFile file, FileAccess& files) {
@@ -117,18 +106,16 @@ PreparedJob prepare_job(JobFile file, FileAccess& files) {
                                     : InputDataset{file.input.file, file.input.dataset};
     prepared.job = file.parameters->make(
         {prepared.input.array, source, prepared.input.channels, &files}, file.output.type);
-    if (const StreamJob* const stream = prepared.stream()) {
-        for (std::string& note : stream->notes()) {
-            prepared.input.notes.push_back(std::move(note));
-        }
+    for (std::string& note : prepared.job->notes()) {
+        prepared.input.notes.push_back(std::move(note));
     }
     prepared.file = std::move(file);
     check_layout(prepared);
     return prepared;
 }
 
-JobPlan plan_job(const PreparedJob& prepared, Backend backend, int ranks, const RankLimits& limits,
-                 const RowSet& done) {
+PlanRequest plan_request(const PreparedJob& prepared, Backend backend, int ranks,
+                         const RankLimits& limits, const RowSet& done) {
     const JobFile::Run& run = prepared.file.run;
     const ArrayInfo output = prepared.output();
     PlanRequest request;
@@ -143,19 +130,13 @@ JobPlan plan_job(const PreparedJob& prepared, Backend backend, int ranks, const 
     request.io_threads = run.io_threads;
     request.done = done;
     const bool has_fields = !prepared.fields().empty();
-    request.storage_bytes = [&](int threads) {
+    request.storage_bytes = [&prepared, output, has_fields](int threads) {
         return reader_bytes(prepared.layout.info, threads) +
                (has_fields ? threads * std::max(fields_block_bytes, row_bytes(output))
                            : writer_bytes(output, prepared.file.output.layout, threads));
     };
     request.halo_depth = run.halo_depth;
-    if (const EvolveJob* const job = prepared.evolve()) {
-        return make_evolve_plan(*job, request);
-    }
-    if (const PermuteJob* const job = prepared.permute()) {
-        return make_permute_plan(*job, request);
-    }
-    return make_plan(*prepared.stream(), request);
+    return request;
 }
 
 OutputDataset output_dataset(const PreparedJob& prepared) {

@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <variant>
 #include <vector>
 
 namespace runner {
@@ -24,7 +23,7 @@ struct PreparedJob {
     DatasetLayout layout;            ///< of the whole dataset, by which its rows are read
     std::optional<DatasetPart> part; ///< of it, that is the input
     bool input_is_missing = false;   ///< input.generate makes it first
-    Job job;
+    std::unique_ptr<Job> job;
     /// So short that a run of it that died is restarted and not resumed.
     bool is_brief = false;
     /// What was under the output's name when check_replaceable() accepted it.
@@ -36,23 +35,10 @@ struct PreparedJob {
         return file.output.sync && !is_brief ? RowWriter::Sync::yes : RowWriter::Sync::no;
     }
 
-    /// Nothing where the job is of another engine.
-    const StreamJob* stream() const { return job_of<StreamJob>(); }
-    const EvolveJob* evolve() const { return job_of<EvolveJob>(); }
-    const PermuteJob* permute() const { return job_of<PermuteJob>(); }
-
     /// What the job makes.
-    ArrayInfo output() const;
+    ArrayInfo output() const { return job->output(); }
     /// Its datasets in the output's file, where they are several.
     std::vector<OutputField> fields() const;
-    /// As StreamJob::computation().
-    std::string computation() const;
-
-  private:
-    template <class J> const J* job_of() const {
-        const auto* const found = std::get_if<std::unique_ptr<J>>(&job);
-        return found == nullptr ? nullptr : found->get();
-    }
 };
 
 /// Where one of several datasets is: output.dataset is their group then.
@@ -68,10 +54,10 @@ struct RankLimits {
     std::int64_t device_memory = 0; ///< free for the rank on its GPU
 };
 
-/// The plan of a prepared job: limits as the job file sets them within what is available.
-/// `done`: rows that an earlier run has finished.
-JobPlan plan_job(const PreparedJob& prepared, Backend backend, int ranks, const RankLimits& limits,
-                 const RowSet& done = {});
+/// What a prepared job is planned from: limits as the job file sets them within what is available.
+/// `done`: rows that an earlier run has finished. `prepared` outlives the request.
+PlanRequest plan_request(const PreparedJob& prepared, Backend backend, int ranks,
+                         const RankLimits& limits, const RowSet& done = {});
 
 /// The dataset the job writes, under the name it has while it is being written.
 OutputDataset output_dataset(const PreparedJob& prepared);

@@ -156,8 +156,8 @@ Beginning resume_output(const PreparedJob& prepared, const JournalIdentity& jour
         beginning.notes.push_back("computed again, since not as it was written: " +
                                   counted(std::ssize(rows.rows) - std::ssize(intact), "chunk"));
     }
-    if (const EvolveJob* const job = prepared.evolve()) {
-        keep_to_checkpoint(job->shape(), folder, intact, beginning);
+    if (const std::optional<EvolveShape> state = prepared.job->state()) {
+        keep_to_checkpoint(*state, folder, intact, beginning);
     } else {
         const std::int64_t done = count_rows(beginning.done);
         beginning.notes.push_back("resumes where a run stopped: " + std::to_string(done) + " of " +

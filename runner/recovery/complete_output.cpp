@@ -14,6 +14,7 @@
 #include "runner/recovery/identity.hpp"
 #include "runner/recovery/replacing.hpp"
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,21 +44,15 @@ std::vector<std::uint64_t> all_generations(const Snapshots& snapshots) {
 void write_record(const PreparedJob& prepared, const Beginning& beginning,
                   const OutputDataset& dataset, std::vector<Attribute> attributes) {
     attributes.emplace_back(identity_attribute, beginning.identity);
-    if (const StreamJob* const job = prepared.stream()) {
-        for (Attribute& attribute : job->attributes()) {
-            attributes.push_back(std::move(attribute));
-        }
+    for (Attribute& attribute : prepared.job->attributes()) {
+        attributes.push_back(std::move(attribute));
     }
-    if (const EvolveJob* const job = prepared.evolve()) {
-        for (Attribute& attribute : job->attributes()) {
-            attributes.push_back(std::move(attribute));
-        }
-        write_generations(dataset.file, dataset.dataset, all_generations(job->shape().snapshots));
+    if (const std::optional<EvolveShape> state = prepared.job->state()) {
+        write_generations(dataset.file, dataset.dataset, all_generations(state->snapshots));
     }
     write_attributes(dataset.file, attributes);
     if (dataset.fields.empty()) { // lists of matches are no picture
-        const StreamJob* const job = prepared.stream();
-        write_default_plot(dataset.file, dataset.dataset, job == nullptr ? 1 : job->channels());
+        write_default_plot(dataset.file, dataset.dataset, prepared.job->channels());
     }
     record_object_names(dataset.file);
 }

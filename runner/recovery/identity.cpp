@@ -177,7 +177,7 @@ std::string value_text(const std::string& key, const std::string& value) {
 
 std::string job_identity(const PreparedJob& prepared) {
     std::string text = line("kind", prepared.file.kind) +
-                       line(computation_key, prepared.computation()) + input_lines(prepared) +
+                       line(computation_key, prepared.job->computation()) + input_lines(prepared) +
                        output_lines(prepared);
     std::istringstream parameters(prepared.file.parameters->canonical_for(prepared.input.array));
     for (std::string parameter; std::getline(parameters, parameter);) {

@@ -125,7 +125,7 @@ Json rank_value(const RankReport& report) {
         {"stream_seconds", report.times.wall_seconds},
         {"stages", stages_value(report.times)},
         {"border",
-         {{"rows_held", report.border_rows_held}, {"bytes_sent", report.border_bytes_sent}}},
+         {{"rows_held", report.times.border_rows_held}, {"bytes_sent", report.times.border_bytes_sent}}},
         {"evolution",
          {{"generations", report.times.generations},
           {"halo_way", report.times.halo_way},
@@ -160,8 +160,8 @@ RankReport rank_report_from_text(const std::string& text) {
     report.first_row = json.at("rows").at(0).get<std::int64_t>();
     report.last_row = json.at("rows").at(1).get<std::int64_t>();
     report.times = times_of(json);
-    take(json.at("border"), "rows_held", report.border_rows_held);
-    take(json.at("border"), "bytes_sent", report.border_bytes_sent);
+    take(json.at("border"), "rows_held", report.times.border_rows_held);
+    take(json.at("border"), "bytes_sent", report.times.border_bytes_sent);
     take(json.at("memory"), "resident_before_bytes", report.resident_before);
     take(json.at("memory"), "resident_peak_bytes", report.resident_peak);
     if (const Json* const timeline = json.find("timeline")) {

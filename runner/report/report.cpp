@@ -12,94 +12,45 @@
 namespace runner {
 namespace {
 
-template <class SomePlan> Json memory_json(const SomePlan& plan) {
+Json memory_json(const JobPlan& plan) {
     return {{"staging_bytes", plan.need.staging},      {"border_bytes", plan.need.border},
             {"storage_bytes", plan.need.storage},      {"host_bytes", plan.need.host()},
             {"host_limit_bytes", plan.host_memory},    {"device_bytes", plan.need.device},
             {"device_limit_bytes", plan.device_memory}};
 }
 
-const char* backend_name(Backend backend) { return backend == Backend::cuda ? "cuda" : "cpu"; }
-
-Json slabs_json(const Decomposition& d) {
-    Json ranks = Json::array();
-    for (int rank = 0; rank < d.ranks; ++rank) {
-        const RowRange slab = d.slab(rank);
-        ranks.push_back({{"rank", rank},
-                         {"rows", Json::array(slab.first, slab.last)},
-                         {"chunks", count_chunks(d, slab)}});
-    }
-    return ranks;
-}
-
-Json plan_value(const Plan& plan) {
-    const Decomposition& d = plan.decomposition;
-    return {{"backend", backend_name(plan.backend)},
-            {"frames", d.frames},
-            {"rows_per_frame", d.rows},
-            {"halo_rows", d.halo},
-            {"chunk_rows", d.chunk_rows},
-            {"lanes", plan.lanes},
-            {"io_threads", plan.io_threads},
-            {"ranks", slabs_json(d)},
-            {"memory_per_rank", memory_json(plan)},
-            {"bytes_read", plan.bytes_to_read()},
-            {"bytes_written", plan.bytes_to_write()}};
-}
-
-Json plan_value(const EvolvePlan& plan) {
-    const Decomposition& d = plan.decomposition;
-    const Snapshots& snapshots = plan.shape.snapshots;
-    return {{"backend", backend_name(plan.backend)},
-            {"rows", d.rows},
-            {"cells", plan.shape.cells},
-            {"first_generation", snapshots.first},
-            {"generations", snapshots.generations},
-            {"snapshots", snapshots.count()},
-            {"halo_depth", d.halo},
-            {"chunk_rows", d.chunk_rows},
-            {"lanes", plan.lanes},
-            {"io_threads", plan.io_threads},
-            {"ranks", slabs_json(d)},
-            {"memory_per_rank", memory_json(plan)},
-            {"bytes_read", d.rows * plan.shape.in_row_bytes},
-            {"bytes_written", snapshots.count() * d.rows * plan.shape.out_row_bytes}};
-}
-
-Json plan_value(const PermutePlan& plan) {
-    Json ranks = Json::array();
-    for (int rank = 0; rank < plan.ranks; ++rank) {
-        const RowRange rows = rows_of(plan, rank);
-        ranks.push_back({{"rank", rank},
-                         {"rows", Json::array(rows.first, rows.last)},
-                         {"boxes", plan.boxes(rank).size()}});
-    }
-    const BoxGrid& grid = plan.grid;
-    const std::int64_t bytes = plan.total_rows() * grid.output()[2] * plan.shape.element_bytes;
-    const std::int64_t to_do =
-        bytes - count_rows(plan.done) * grid.output()[2] * plan.shape.element_bytes;
-    return {{"backend", backend_name(plan.backend)},
-            {"boxes", grid.boxes()},
-            {"box", Json::array(grid.first, grid.second, grid.output()[2])},
-            {"lanes", plan.lanes},
-            {"io_threads", plan.io_threads},
-            {"reads", bytes / grid.in_run_bytes()},
-            {"read_bytes", grid.in_run_bytes()},
-            {"writes", bytes / grid.out_run_bytes()},
-            {"write_bytes", grid.out_run_bytes()},
-            {"ranks", std::move(ranks)},
-            {"memory_per_rank", memory_json(plan)},
-            {"bytes_read", to_do},
-            {"bytes_written", to_do}};
+Json fact_value(const PlanFact& fact) {
+    return std::visit([](const auto& value) { return Json(value); }, fact.value);
 }
 
 Json value_of(const JobPlan& plan) {
-    return std::visit([](const auto& some) { return plan_value(some); }, plan);
+    Json ranks = Json::array();
+    for (int rank = 0; rank < plan.rank_count(); ++rank) {
+        const RowRange rows = plan.rows_of_rank(rank);
+        ranks.push_back({{"rank", rank},
+                         {"rows", Json::array(rows.first, rows.last)},
+                         {plan.piece_name(), plan.pieces_of_rank(rank)}});
+    }
+    Json json = Json::object();
+    json["backend"] = name_of(plan.backend);
+    for (const PlanFact& fact : plan.facts()) {
+        json[fact.name] = fact_value(fact);
+    }
+    json["lanes"] = plan.lanes;
+    json["io_threads"] = plan.io_threads;
+    for (const PlanFact& fact : plan.io_facts()) {
+        json[fact.name] = fact_value(fact);
+    }
+    json["ranks"] = std::move(ranks);
+    json["memory_per_rank"] = memory_json(plan);
+    json["bytes_read"] = plan.bytes_to_read();
+    json["bytes_written"] = plan.bytes_to_write();
+    return json;
 }
 
 /// Of the rank that had to halve its chunks most; the plan's where none had to.
 std::int64_t least_chunk_rows(const RunReport& report) {
-    std::int64_t least = chunk_rows_of(report.plan);
+    std::int64_t least = report.plan.chunk_rows();
     for (const RankReport& rank : report.ranks) {
         least = std::min(least, rank.times.chunk_rows);
     }
@@ -132,8 +83,7 @@ std::string report_json(const RunReport& report) {
         ranks.push_back(rank_value(rank));
     }
     const JobFile& job = report.job;
-    const ArrayInfo output =
-        std::visit([](const auto& plan) { return plan.shape.output; }, report.plan);
+    const ArrayInfo& output = report.plan.output();
     const Json json = {{"job",
                         {{"file", job.path},
                          {"name", job.name},
@@ -207,9 +157,9 @@ std::vector<Attribute> provenance(const RunReport& report) {
                                          {"input_bytes", report.input_bytes},
                                          {"input_modified", report.input_modified},
                                          {"wall_seconds", report.wall_seconds},
-                                         {"backend", backend_name(backend_of(report.plan))},
+                                         {"backend", name_of(report.plan.backend)},
                                          {"devices", devices},
-                                         {"ranks", std::int64_t{ranks_of(report.plan)}},
+                                         {"ranks", std::int64_t{report.plan.rank_count()}},
                                          {"runs", report.runs},
                                          {"chunk_rows", least_chunk_rows(report)}};
     for (std::size_t i = 0; i < stage_count; ++i) {

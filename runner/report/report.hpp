@@ -26,8 +26,6 @@ struct RankReport {
     std::int64_t first_row = 0;
     std::int64_t last_row = 0;
     RunTimes times;
-    std::int64_t border_bytes_sent = 0;
-    std::int64_t border_rows_held = 0;
     std::int64_t resident_before = 0; ///< bytes, before the plan's memory was taken
     std::int64_t resident_peak = 0;
     std::vector<Bar> bars;           ///< where a timeline is wanted of this rank
@@ -98,8 +96,7 @@ struct PlannedEnds {
     std::vector<PlannedEnd> to;
 };
 
-/// The plan as JSON text and for a person, as `runner plan` and the report show it.
+/// The plan as JSON text, as `runner plan` shows it.
 std::string plan_json(const JobPlan& plan, const DiskSpace& disk, const PlannedEnds& ends);
-std::string plan_text(const JobPlan& plan);
 
 } // namespace runner

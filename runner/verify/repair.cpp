@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/verify/repair.hpp"
+#include "runner/engines/engine.hpp"
 
 #include "base/counted.hpp"
 #include "base/error.hpp"
@@ -14,7 +15,6 @@
 #include "runner/probe/probed_files.hpp"
 #include "runner/report/version.hpp"
 #include "runner/verify/finished_output.hpp"
-#include "runner/verify/row_computation.hpp"
 #include "runner/verify/verify.hpp"
 
 #include <algorithm>
@@ -66,7 +66,7 @@ void mend(const RepairRequest& request, ProbedFiles& files, Prober& prober, Fini
           const std::vector<WrongRows>& wrong, Repair& result) {
     PreparedJob prepared = prepare_again(output, request.input, prober);
     survey_input(prepared, request.threads);
-    if (prepared.evolve() != nullptr) {
+    if (prepared.job->state()) {
         throw Error(ExitCode::differs,
                     {"cannot repair, and changed nothing",
                      output.file + ", " + rows_text(wrong.front().rows, output.stored.array),
@@ -75,8 +75,10 @@ void mend(const RepairRequest& request, ProbedFiles& files, Prober& prober, Fini
     }
     const auto input = open_input_rows(prepared, request.threads);
     const OutputDataset dataset = output.dataset();
-    const ComputeRows compute = row_computation(
-        prepared, *input, row_alignment(dataset.array, dataset.layout), request.threads);
+    const ComputeRows compute =
+        engine_of(*prepared.job)
+            .row_computation(*prepared.job, *input, row_alignment(dataset.array, dataset.layout),
+                             request.threads);
     for (const WrongRows& run : wrong) {
         const std::uint64_t hash = computed_hash(compute, run.rows, row_bytes(dataset.array));
         if (hash == listed(output, run.rows).hash) {

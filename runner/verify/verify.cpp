@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/verify/verify.hpp"
+#include "runner/engines/engine.hpp"
 
 #include "base/error.hpp"
 #include "io/rows/row_geometry.hpp"
@@ -7,7 +8,6 @@
 #include "runner/probe/input_rows.hpp"
 #include "runner/probe/probed_files.hpp"
 #include "runner/verify/finished_output.hpp"
-#include "runner/verify/row_computation.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -55,7 +55,7 @@ std::optional<PreparedJob> prepare_places(const VerifyRequest& request,
                          output.job.input.file, change, "Name that one with --input"});
         }
         PreparedJob prepared = prepare_again(output, request.input, prober);
-        if (prepared.evolve() != nullptr) {
+        if (prepared.job->state()) {
             throw Error(ExitCode::input,
                         {"rows cannot be computed again in places", output.file,
                          "a snapshot comes from all generations before it",
@@ -94,7 +94,8 @@ void compare_rows(RowReader& stored, RowRange rows, const std::byte* computed,
 void recompute(const VerifyRequest& request, const FinishedOutput& output,
                const PreparedJob& prepared, RowReader& stored, Verification& result) {
     const auto input = open_input_rows(prepared, request.threads);
-    const ComputeRows compute = row_computation(prepared, *input, 1, request.threads);
+    const ComputeRows compute =
+        engine_of(*prepared.job).row_computation(*prepared.job, *input, 1, request.threads);
     const std::int64_t count = request.recompute.value_or(usual_places);
     const RowSet places =
         subtract(places_to_recompute(output.runs, count), rows_of(result.wrong_runs));

@@ -39,6 +39,10 @@ struct RunTimes {
     int lanes = 0;
     std::vector<Halving> halvings; ///< none where the plan's memory could be taken
 
+    // Of a stream, border rows (BorderRows):
+    std::int64_t border_bytes_sent = 0;
+    std::int64_t border_rows_held = 0;
+
     // Of a job that evolves:
     std::int64_t generations = 0; ///< that this run computed
     std::string halo_way;         ///< how rows came from other ranks: docs/report.md

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/sizes.hpp"
+#include "runner/plan/plan.hpp"
 #include "slurm/profile.hpp"
 
 #include <gtest/gtest.h>
@@ -267,9 +268,9 @@ TEST(SiteFile, TellsEveryErrorAtItsPlace) {
 }
 
 /// A plan that needs so much of each of its ranks.
-JobPlan plan_of(std::int64_t bytes) {
-    Plan plan;
-    plan.need.staging = bytes;
+PlanPtr plan_of(std::int64_t bytes) {
+    auto plan = std::make_shared<Plan>();
+    plan->need.staging = bytes;
     return plan;
 }
 

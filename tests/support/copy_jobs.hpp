@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "runner/engines/evolve_engine.hpp"
-#include "runner/engines/permute_engine.hpp"
+#include "runner/engines/evolve/evolve_engine.hpp"
+#include "runner/engines/permute/permute_engine.hpp"
 #include "tests/io/scratch_folder.hpp"
 #include "tests/support/copy_stream.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "runner/engines/stream_engine.hpp"
+#include "runner/engines/stream/stream_engine.hpp"
 
 #include <algorithm>
 #include <array>

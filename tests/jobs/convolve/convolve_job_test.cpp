@@ -40,7 +40,9 @@ std::unique_ptr<KindParameters> parse(const TableEntries& entries) {
     return parameters;
 }
 
-StreamShape shape_of(const Job& job) { return std::get<std::unique_ptr<StreamJob>>(job)->shape(); }
+StreamShape shape_of(const std::unique_ptr<Job>& job) {
+    return dynamic_cast<const StreamJob&>(*job).shape();
+}
 
 /// The exit code and the text of the error that `make` throws; 0 without one.
 std::pair<int, std::string> failure(const KindParameters& parameters, const ArrayInfo& input,
@@ -212,9 +214,9 @@ TEST(ConvolveJob, TapsOfAMissingFileAreAnInputError) {
 
 TEST(ConvolveJob, RunsTheKernel) {
     // Rows 1 2 3 / 4 5 6 with row taps 1 0 0 (a shift to the left, reversed) and column taps 2.
-    const Job job = parse({{"row_taps", list({1, 0, 0})}, {"column_taps", list({2})}})
-                        ->make({{ElementType::float32, {2, 3}}, {}}, {});
-    const StreamJob& stream = *std::get<std::unique_ptr<StreamJob>>(job);
+    const auto job = parse({{"row_taps", list({1, 0, 0})}, {"column_taps", list({2})}})
+                         ->make({{ElementType::float32, {2, 3}}, {}}, {});
+    const StreamJob& stream = dynamic_cast<const StreamJob&>(*job);
     const RowBlock block{1, 0, 2, 0, 2};
     const std::vector<float> in = {1, 2, 3, 4, 5, 6};
     std::vector<float> out(6);

@@ -33,8 +33,8 @@ std::unique_ptr<KindParameters> parse(const TableEntries& entries) {
     return parameters;
 }
 
-const SandJob& sand_of(const Job& job) {
-    return dynamic_cast<const SandJob&>(*std::get<std::unique_ptr<EvolveJob>>(job));
+const SandJob& sand_of(const std::unique_ptr<Job>& job) {
+    return dynamic_cast<const SandJob&>(*job);
 }
 
 /// The exit code and where the error lies that making the job throws.
@@ -51,7 +51,7 @@ std::pair<int, std::string> failure(const TableEntries& entries, const ArrayInfo
 const ArrayInfo frames{ElementType::uint8, {3, 41, 67}};
 
 TEST(SandJob, HasTheUsualChancesAndSeed) {
-    const Job job = parse({number("generations", 10)})->make({frames, {}}, std::nullopt);
+    const auto job = parse({number("generations", 10)})->make({frames, {}}, std::nullopt);
     const Sand& sand = sand_of(job).sand();
     EXPECT_EQ(sand.rows, 41);
     EXPECT_EQ(sand.columns, 67);
@@ -73,7 +73,7 @@ TEST(SandJob, TakesWhatTheTableSays) {
         number("start_generation", 5000000001),
         {"chances",
          of(TableEntries{{"sand_slide", of(0.5)}, {"water_fall", of(std::int64_t{0})}})}};
-    const Job job = parse(entries)->make({frames, {}}, ElementType::uint8);
+    const auto job = parse(entries)->make({frames, {}}, ElementType::uint8);
     EXPECT_EQ(sand_of(job).sand().seed, 4294967295U);
     EXPECT_EQ(sand_of(job).sand().thresholds.sand_slide, 0x8000U);
     EXPECT_EQ(sand_of(job).sand().thresholds.water_fall, 0U);

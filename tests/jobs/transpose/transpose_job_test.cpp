@@ -34,8 +34,8 @@ std::unique_ptr<KindParameters> parse(const TableEntries& entries) {
 }
 
 PermuteShape shape_of(const TableEntries& entries, const ArrayInfo& input) {
-    return std::get<std::unique_ptr<PermuteJob>>(parse(entries)->make({input, {}}, std::nullopt))
-        ->shape();
+    const std::unique_ptr<Job> job = parse(entries)->make({input, {}}, std::nullopt);
+    return dynamic_cast<const PermuteJob&>(*job).shape();
 }
 
 TEST(TransposeJob, PermutesExtents) {

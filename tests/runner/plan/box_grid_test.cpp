@@ -2,7 +2,7 @@
 #include "runner/plan/box_grid.hpp"
 
 #include "base/sizes.hpp"
-#include "runner/engines/permute_engine.hpp"
+#include "runner/engines/permute/permute_engine.hpp"
 #include "runner/plan/permute_plan.hpp"
 
 #include "base/error.hpp"

@@ -4,9 +4,10 @@
 
 #include "io/input/open_rows.hpp"
 #include "io/input/own_files.hpp"
+#include "jobs/stream_job.hpp"
+#include "runner/engines/stream/compute_rows.hpp"
 #include "runner/job_file/job_file.hpp"
 #include "runner/plan/prepare.hpp"
-#include "runner/verify/compute_rows.hpp"
 #include "tests/io/dataset_file.hpp"
 #include "tests/io/scratch_folder.hpp"
 
@@ -17,6 +18,10 @@
 
 namespace runner {
 namespace {
+
+const StreamJob& stream_of(const PreparedJob& prepared) {
+    return dynamic_cast<const StreamJob&>(*prepared.job);
+}
 
 using Positions = std::vector<std::int64_t>;
 
@@ -121,18 +126,18 @@ TEST_P(Computed, RowsAreThoseOfTheWholeOutput) {
                 boundary + "\"",
             "a job", {}),
         files);
-    const StreamShape stream = prepared.stream()->shape();
+    const StreamShape stream = stream_of(prepared).shape();
     std::vector<std::byte> whole(static_cast<std::size_t>(byte_count(stream.output)));
     Queue queue = CpuQueue(2);
-    prepared.stream()->run(queue, {stream.frames, 0, stream.rows, 0, stream.rows},
-                           reinterpret_cast<const std::byte*>(values.data()), whole.data(),
-                           nullptr);
+    stream_of(prepared).run(queue, {stream.frames, 0, stream.rows, 0, stream.rows},
+                            reinterpret_cast<const std::byte*>(values.data()), whole.data(),
+                            nullptr);
 
     const auto input = open_rows(folder / "in.h5", "/x", 1);
     const std::int64_t rows = stream.frames * stream.rows;
     for (const auto& [alignment, piece_bytes] :
          {std::pair{1, 1}, {3, 1}, {1, 1000}, {2, 1 << 20}}) {
-        RowComputer computer(*prepared.stream(), *input, alignment, 2, piece_bytes);
+        RowComputer computer(stream_of(prepared), *input, alignment, 2, piece_bytes);
         for (std::int64_t first = 0; first < rows; first += 5) {
             for (const std::int64_t last : {first + 1, std::min(first + 9, rows), rows}) {
                 std::int64_t next = first;

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "runner/ranks/rank_plan.hpp"
+#include "runner/engines/rank_plan.hpp"
 
 #include "base/error.hpp"
+#include "runner/engines/engine.hpp"
 
 #include <string>
 #include <utility>
 
 namespace runner {
 
-JobPlan plan_rank(const PreparedJob& prepared, const RankBinding& binding, const Ranks& ranks,
+PlanPtr plan_rank(const PreparedJob& prepared, const RankBinding& binding, const Ranks& ranks,
                   const RowSet& done) {
-    const bool alone = prepared.stream() != nullptr || ranks.size() == 1;
+    const bool alone = engine_of(*prepared.job).plans_by_own_memory() || ranks.size() == 1;
     return ranks.together([&] {
         try {
             return plan_job(prepared, binding.backend, ranks.size(),

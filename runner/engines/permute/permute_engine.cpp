@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "runner/engines/permute_engine.hpp"
+#include "runner/engines/permute/permute_engine.hpp"
 
 #include "io/writers/row_hashes.hpp"
 #include "runner/engines/pipeline.hpp"

@@ -5,10 +5,10 @@
 #include "io/rows/rows.hpp"
 #include "jobs/stream_job.hpp"
 #include "kernels/queue/queue.hpp"
+#include "runner/engines/engine.hpp"
 #include "runner/plan/decomposition.hpp"
 
 #include <cstdint>
-#include <functional>
 
 namespace runner {
 
@@ -16,10 +16,6 @@ namespace runner {
 /// that made the output, in bounded memory.
 class RowComputer {
   public:
-    /// Rows [rows.first, rows.last) of the output, counted through all frames, as elements; valid
-    /// during the call.
-    using Take = std::function<void(RowRange rows, const std::byte* elements)>;
-
     /// `alignment`: of the output's storage (row_alignment()). `piece_bytes`: input and output of a
     /// piece, without the halo; more where so many rows take more. Job and reader outlive it.
     RowComputer(const StreamJob& job, RowReader& input, std::int64_t alignment, int threads,
@@ -28,7 +24,7 @@ class RowComputer {
     /// Computes the range piece by piece in order, whole layers where rows come in layers. Pieces
     /// begin and end on the alignment's borders within a frame, as far as the range does.
     /// @throws Error (input).
-    void compute(RowRange range, const Take& take);
+    void compute(RowRange range, const TakeRows& take);
 
   private:
     void read(const Chunk& chunk);

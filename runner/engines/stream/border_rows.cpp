@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "runner/engines/border_rows.hpp"
+#include "runner/engines/stream/border_rows.hpp"
 
 #include <algorithm>
 #include <cstring>

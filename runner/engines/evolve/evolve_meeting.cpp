@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "runner/engines/evolve_meeting.hpp"
+#include "runner/engines/evolve/evolve_meeting.hpp"
 
 #include <algorithm>
 #include <sstream>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "runner/engines/halo_way.hpp"
+#include "runner/engines/evolve/halo_way.hpp"
 
 #include "base/error.hpp"
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "runner/engines/evolve_engine.hpp"
+#include "runner/engines/evolve/evolve_engine.hpp"
 
 #include "base/error.hpp"
 #include "base/sizes.hpp"
-#include "runner/engines/evolve_meeting.hpp"
-#include "runner/engines/halo_exchange.hpp"
-#include "runner/engines/snapshot_writer.hpp"
-#include "runner/engines/state_transfer.hpp"
+#include "runner/engines/evolve/evolve_meeting.hpp"
+#include "runner/engines/evolve/halo_exchange.hpp"
+#include "runner/engines/evolve/snapshot_writer.hpp"
+#include "runner/engines/evolve/state_transfer.hpp"
 #include "runner/engines/take_memory.hpp"
 #include "runner/recovery/checkpoints.hpp"
 

@@ -3,7 +3,7 @@
 
 #include "kernels/queue/peer_memory.hpp"
 #include "kernels/queue/queue.hpp"
-#include "runner/engines/halo_way.hpp"
+#include "runner/engines/evolve/halo_way.hpp"
 #include "runner/job_file/job_file.hpp"
 #include "runner/plan/halo_plan.hpp"
 #include "runner/ranks/mpi.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "runner/verify/compute_rows.hpp"
+#include "runner/engines/stream/compute_rows.hpp"
 
 #include <algorithm>
 
@@ -34,7 +34,7 @@ RowComputer::RowComputer(const StreamJob& job, RowReader& input, std::int64_t al
         allocate_device(queue, job.scratch_bytes(Backend::cpu, decomposition_.largest_block()));
 }
 
-void RowComputer::compute(RowRange range, const Take& take) {
+void RowComputer::compute(RowRange range, const TakeRows& take) {
     ChunkCursor cursor(decomposition_, decomposition_.rows_around(range));
     while (const std::optional<Chunk> chunk = cursor.next()) {
         read(*chunk);

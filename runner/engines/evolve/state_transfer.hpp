@@ -6,7 +6,7 @@
 #include "io/rows/rows.hpp"
 #include "jobs/evolve_job.hpp"
 #include "kernels/queue/queue.hpp"
-#include "runner/engines/snapshot_writer.hpp"
+#include "runner/engines/evolve/snapshot_writer.hpp"
 #include "runner/engines/stage_recorder.hpp"
 #include "runner/plan/evolve_plan.hpp"
 #include "runner/recovery/checkpoints.hpp"

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "base/array_info.hpp"
+#include "io/hdf5/write_attributes.hpp"
+#include "io/rows/rows.hpp"
+#include "jobs/snapshots.hpp"
+#include "jobs/survey.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace runner {
+
+/// What the planner and the evolve engine know of a job: rows of a state that goes from generation
+/// to generation, and rows of bytes that it begins with and that its snapshots are.
+struct EvolveShape {
+    ArrayInfo output;      ///< of the dataset to write: snapshots × rows × what is in a row
+    std::int64_t rows = 0; ///< of the state, and of a frame of the input
+    std::int64_t in_row_bytes = 0;
+    std::int64_t out_row_bytes = 0;
+    std::int64_t state_row_bytes = 0;
+    std::int64_t cells = 0;       ///< in all rows
+    std::int64_t input_frame = 0; ///< that the state begins as
+    Snapshots snapshots;          ///< and first and last generation
+};
+
+/// A job ready to plan. Each engine has a class derived from it, and runs the jobs that derive from
+/// that (runner/engines/engine.hpp).
+class Job {
+  public:
+    virtual ~Job() = default;
+
+    /// Type and extents of the dataset to write.
+    virtual ArrayInfo output() const = 0;
+
+    /// The datasets of the output where they are several: output() is then their joined_array()
+    /// (io/writers/output_fields.hpp).
+    virtual std::vector<OutputField> fields() const { return {}; }
+
+    /// What the output depends on beside the input and KindParameters::canonical(), for the job's
+    /// identity: the version of the computation, which changes whenever its bytes may, and a
+    /// checksum of what was read from other files or made by functions of the system's library.
+    virtual std::string computation() const = 0;
+
+    /// What the finished output says of the job beside its text, as attributes of its root.
+    virtual std::vector<Attribute> attributes() const { return {}; }
+
+    /// For people, what is odd about the input and no hindrance, as DatasetInfo::notes.
+    virtual std::vector<std::string> notes() const { return {}; }
+
+    /// Channels of the images it makes, as the output's marks say them; 1 for grey.
+    virtual int channels() const { return 1; }
+
+    /// What must be known of the whole input before the first chunk; null: nothing.
+    virtual std::unique_ptr<Survey> survey() const { return nullptr; }
+    /// The job that knows what the survey found.
+    virtual std::unique_ptr<Job> surveyed(const Findings& /*findings*/) const { return nullptr; }
+
+    /// Of a job whose output is snapshots of a state, each made from the one before; nothing where
+    /// rows of the output are made from the input alone.
+    virtual std::optional<EvolveShape> state() const { return std::nullopt; }
+};
+
+} // namespace runner

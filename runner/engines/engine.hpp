@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "io/rows/rows.hpp"
+#include "jobs/job.hpp"
+#include "runner/engines/queue_maker.hpp"
+#include "runner/plan/job_plan.hpp"
+#include "runner/plan/prepare.hpp"
+#include "runner/plan/row_set.hpp"
+#include "runner/ranks/mpi.hpp"
+#include "runner/recovery/claim.hpp"
+#include "runner/recovery/commits.hpp"
+#include "runner/watch/progress.hpp"
+#include "runner/watch/stages.hpp"
+#include "runner/watch/stop.hpp"
+#include "runner/watch/trace.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+namespace runner {
+
+/// The middle of a run on one rank: what is open while the engine runs. `progress` may be read
+/// from another thread at any time, `commits` while progress.under_way.
+struct OpenRun {
+    std::unique_ptr<RowReader> reader;
+    std::unique_ptr<RowWriter> writer;
+    std::unique_ptr<Commits> commits;
+    RunProgress progress;
+};
+
+/// What a rank's part of a run works with; everything outlives it.
+struct RunContext {
+    const PreparedJob& prepared;
+    const Ranks& ranks;
+    const Beginning& beginning;
+    OpenRun& open;
+    const Stop& stop;
+};
+
+/// By which the engine makes its queues, and what it reports to.
+struct RunOutlets {
+    QueueMaker make_queue;
+    Trace* trace; ///< null: none is wanted
+    std::function<void(const std::string& line)> say;
+};
+
+/// How a run was stopped, as every rank knows it.
+struct Stopped {
+    std::string reason;
+    std::string done; ///< "3 of 7 rows of "
+};
+
+/// A rank's part of one run, in the order of its calls.
+class EngineRun {
+  public:
+    virtual ~EngineRun() = default;
+
+    /// Exchanges what ranks need of one another before the first piece. Collective.
+    virtual void exchange() {}
+    /// Does the rank's part: all that is to do, or as much as a stop leaves.
+    virtual RunTimes run(const RunOutlets& outlets) = 0;
+    /// How far run() is, without its stages and seconds. From any thread.
+    virtual ProgressSnapshot snapshot() const = 0;
+    /// After run(): nothing when every rank has finished its part. Collective.
+    virtual std::optional<Stopped> agree_on_stop() const = 0;
+};
+
+/// Gets rows [rows.first, rows.last) of an output, counted through all frames, as elements; valid
+/// during the call.
+using TakeRows = std::function<void(RowRange rows, const std::byte* elements)>;
+/// Computes rows of an output and passes them on in order, in pieces.
+using ComputeRows = std::function<void(RowRange rows, const TakeRows& take)>;
+
+/// A way to plan and run jobs, for all jobs of a class that derives from Job. engines() lists them.
+class Engine {
+  public:
+    virtual ~Engine() = default;
+
+    virtual bool runs(const Job& job) const = 0;
+
+    /// Pure. @throws Error (usage) when the job does not fit, with the smallest change that would.
+    virtual PlanPtr plan(const Job& job, const PlanRequest& request) const = 0;
+
+    /// Whether each rank plans by its own memory. Else ranks depend on one another's plans, and all
+    /// plan by the least memory.
+    virtual bool plans_by_own_memory() const { return false; }
+
+    /// The rank's part of a run, once input and output are open; reads what the ranks exchange.
+    /// `plan` is this engine's, and the context's job one that it runs. Both outlive the run.
+    virtual std::unique_ptr<EngineRun> start(const JobPlan& plan,
+                                             const RunContext& context) const = 0;
+
+    /// Computes rows of the output apart from the engine, from the input alone; empty where rows
+    /// come from a state. `alignment`: of the output's storage. Job and reader outlive it.
+    virtual ComputeRows row_computation(const Job& /*job*/, RowReader& /*input*/,
+                                        std::int64_t /*alignment*/, int /*threads*/) const {
+        return {};
+    }
+};
+
+/// An engine for jobs of class J whose plans are of class P.
+template <class J, class P> class EngineOf : public Engine {
+  public:
+    bool runs(const Job& job) const final { return dynamic_cast<const J*>(&job) != nullptr; }
+    PlanPtr plan(const Job& job, const PlanRequest& request) const final {
+        return std::make_shared<const P>(plan_job(job_of(job), request));
+    }
+    std::unique_ptr<EngineRun> start(const JobPlan& plan, const RunContext& context) const final {
+        return start_job(job_of(*context.prepared.job), dynamic_cast<const P&>(plan), context);
+    }
+
+  protected:
+    static const J& job_of(const Job& job) { return dynamic_cast<const J&>(job); }
+
+    virtual P plan_job(const J& job, const PlanRequest& request) const = 0;
+    virtual std::unique_ptr<EngineRun> start_job(const J& job, const P& plan,
+                                                 const RunContext& context) const = 0;
+};
+
+/// Every engine of this build: the table in engines.cpp.
+std::span<const Engine* const> engines();
+
+/// The one that runs the job.
+const Engine& engine_of(const Job& job);
+
+/// The plan of a prepared job. `done`: rows that an earlier run has finished.
+/// @throws Error (usage) as Engine::plan().
+PlanPtr plan_job(const PreparedJob& prepared, Backend backend, int ranks, const RankLimits& limits,
+                 const RowSet& done = {});
+
+/// agree_on_stop() where a rank's part is rows of the output, of which it has `to_do`, `before`
+/// were done by earlier runs and the output has `total`. Collective.
+std::optional<Stopped> agree_on_rows(std::int64_t to_do, std::int64_t before, std::int64_t total,
+                                     const RunContext& context);
+
+} // namespace runner

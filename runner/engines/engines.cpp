@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runner/engines/engine.hpp"
+
+#include "base/error.hpp"
+#include "runner/engines/evolve/evolve_run.hpp"
+#include "runner/engines/permute/permute_run.hpp"
+#include "runner/engines/stream/stream_run.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace runner {
+
+std::span<const Engine* const> engines() {
+    static const std::array table = {
+        &stream_engine(),
+        &evolve_engine(),
+        &permute_engine(),
+    };
+    return table;
+}
+
+const Engine& engine_of(const Job& job) {
+    const auto all = engines();
+    const auto found = std::find_if(all.begin(), all.end(),
+                                    [&](const Engine* engine) { return engine->runs(job); });
+    if (found == all.end()) {
+        throw Error(ExitCode::defect, {"no engine runs this job", "", "engines() lists none", ""});
+    }
+    return **found;
+}
+
+PlanPtr plan_job(const PreparedJob& prepared, Backend backend, int ranks, const RankLimits& limits,
+                 const RowSet& done) {
+    return engine_of(*prepared.job)
+        .plan(*prepared.job, plan_request(prepared, backend, ranks, limits, done));
+}
+
+std::optional<Stopped> agree_on_rows(std::int64_t to_do, std::int64_t before, std::int64_t total,
+                                     const RunContext& context) {
+    const std::int64_t done = context.open.progress.rows_done;
+    bool unfinished = false;
+    std::string reason;
+    std::int64_t rows = before;
+    for (const std::string& text : context.ranks.gather(
+             std::to_string(done) + (done == to_do ? " " : "-") + context.stop.reason())) {
+        const std::size_t mark = text.find_first_of(" -");
+        rows += std::stoll(text.substr(0, mark));
+        unfinished = unfinished || text[mark] == '-';
+        if (reason.empty() || reason == Stop::other_rank) {
+            reason = text.substr(mark + 1);
+        }
+    }
+    if (!unfinished) {
+        return std::nullopt;
+    }
+    return Stopped{reason, std::to_string(rows) + " of " + std::to_string(total) + " rows of "};
+}
+
+} // namespace runner

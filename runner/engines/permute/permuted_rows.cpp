@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runner/engines/permute/permuted_rows.hpp"
+
+#include "runner/engines/permute/permute_engine.hpp"
+
+#include <algorithm>
+#include <variant>
+
+namespace runner {
+
+PermutedRows::PermutedRows(const PermuteJob& job, RowReader& input, std::int64_t alignment,
+                           int threads)
+    : job_(job), input_(input), grid_{job.shape(), 1, 1}, queue_(CpuQueue(threads)) {
+    const std::int64_t row = row_bytes();
+    const std::int64_t rows = std::max<std::int64_t>(1, piece_bytes / row);
+    most_rows_ = std::max(alignment, rows / alignment * alignment);
+    auto& own = std::get<CpuQueue>(queue_);
+    in_ = allocate_staging(own, most_rows_ * row);
+    out_ = allocate_staging(own, most_rows_ * row);
+}
+
+void PermutedRows::compute(RowRange range, const TakeRows& take) {
+    const std::int64_t second = grid_.output()[1];
+    while (!range.empty()) {
+        const std::int64_t a = range.first / second;
+        const std::int64_t b = range.first % second;
+        const std::int64_t count = std::min({most_rows_, second - b, range.count()});
+        const PermuteBox box{{a, a + 1}, {b, b + count}};
+        input_.read_runs(input_runs(grid_, box), in_.data());
+        job_.run(queue_, grid_.in_extents(box), in_.data(), out_.data());
+        take({range.first, range.first + count}, out_.data());
+        range.first += count;
+    }
+}
+
+} // namespace runner

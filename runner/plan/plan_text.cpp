@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runner/plan/plan_text.hpp"
+
+#include "base/counted.hpp"
+#include "base/sizes.hpp"
+
+#include <algorithm>
+
+namespace runner {
+
+std::string means_text(const JobPlan& plan, ChunkText chunks) {
+    return std::string(name_of(plan.backend)) + ", " +
+           (chunks == ChunkText::yes ? "chunks of " + counted(plan.chunk_rows(), "row") + ", "
+                                     : "") +
+           counted(plan.lanes, "lane", "lanes") + ", " +
+           counted(plan.io_threads, "I/O thread\n", "I/O threads\n");
+}
+
+std::string slabs_text(const Decomposition& d) {
+    std::string text;
+    for (int rank = 0; rank < std::min(d.ranks, most_listed_ranks); ++rank) {
+        const RowRange slab = d.slab(rank);
+        text += "  rank " + std::to_string(rank) + ": rows " + std::to_string(slab.first) + " to " +
+                std::to_string(slab.last) + ", " + counted(count_chunks(d, slab), "chunk") + "\n";
+    }
+    if (d.ranks > most_listed_ranks) {
+        text += "  … and " + counted(d.ranks - most_listed_ranks, "rank") + " more\n";
+    }
+    return text;
+}
+
+std::string memory_text(const JobPlan& plan) {
+    const auto of = [](std::int64_t need, std::int64_t limit) {
+        return size_text(need) + " of " + size_text(limit);
+    };
+    std::string text = "  a rank takes: host " + of(plan.need.host(), plan.host_memory) +
+                       " (staging " + size_text(plan.need.staging) + ", border rows " +
+                       size_text(plan.need.border) + ", storage " + size_text(plan.need.storage) +
+                       ")";
+    if (plan.backend == Backend::cuda) {
+        text += ", device " + of(plan.need.device, plan.device_memory);
+    }
+    return text + "\n";
+}
+
+std::string bytes_text(const JobPlan& plan) {
+    return "  in all: reads " + size_text(plan.bytes_to_read()) + ", writes " +
+           size_text(plan.bytes_to_write()) + "\n";
+}
+
+} // namespace runner
