@@ -5,7 +5,9 @@
 #include "base/sizes.hpp"
 #include "io/hdf5/float16.hpp"
 #include "io/input/open_rows.hpp"
+#include "io/output/journal.hpp"
 #include "io/output/output_size.hpp"
+#include "io/rows/output_parts.hpp"
 #include "io/rows/row_geometry.hpp"
 #include "jobs/convert_hint.hpp"
 #include "runner/plan/part_of_input.hpp"
@@ -38,6 +40,17 @@ std::int64_t allocated_bytes(const std::string& file) {
     return ::stat(file.c_str(), &status) == 0 ? status.st_blocks * block : 0;
 }
 
+/// The disk space that the parts of an interrupted run take.
+std::int64_t bytes_of_parts_left(const std::string& output) {
+    std::int64_t bytes = 0;
+    if (const std::optional<PartLayout> parts = parts_in_journal(output)) {
+        for (std::int64_t part = 0; part < parts->parts; ++part) {
+            bytes += allocated_bytes(parts_folder(output) + "/" + part_name(part, parts->set));
+        }
+    }
+    return bytes;
+}
+
 bool on_one_device(const std::filesystem::path& a, const std::filesystem::path& b) {
     struct stat of_a {};
     struct stat of_b {};
@@ -53,6 +66,13 @@ void check_layout(const PreparedJob& prepared) {
                      "a job of kind " + prepared.file.kind +
                          " makes several datasets side by side, which are contiguous",
                      "Leave chunk and compression out"});
+    }
+    if (!prepared.fields().empty() && prepared.file.output.parts > 1) {
+        throw Error(ExitCode::usage,
+                    {"the output cannot be in parts", "output.parts",
+                     "a job of kind " + prepared.file.kind +
+                         " makes several datasets side by side, which are in one file",
+                     "Leave parts out"});
     }
 }
 
@@ -143,10 +163,13 @@ JobPlan plan_job(const PreparedJob& prepared, Backend backend, int ranks, const 
     request.io_threads = run.io_threads;
     request.done = done;
     const bool has_fields = !prepared.fields().empty();
+    const PartLayout parts = planned_parts(prepared, ranks);
     request.storage_bytes = [&](int threads) {
-        return reader_bytes(prepared.layout.info, threads) +
-               (has_fields ? threads * std::max(fields_block_bytes, row_bytes(output))
-                           : writer_bytes(output, prepared.file.output.layout, threads));
+        return layout_reader_bytes(prepared.layout, threads) +
+               (has_fields
+                    ? threads * std::max(fields_block_bytes, row_bytes(output))
+                    : writer_bytes(output, prepared.file.output.layout,
+                                   parts.several() ? part_threads(parts, threads) : threads));
     };
     request.halo_depth = run.halo_depth;
     if (const EvolveJob* const job = prepared.evolve()) {
@@ -158,10 +181,20 @@ JobPlan plan_job(const PreparedJob& prepared, Backend backend, int ranks, const 
     return make_plan(*prepared.stream(), request);
 }
 
+PartLayout planned_parts(const PreparedJob& prepared, int ranks) {
+    const JobFile::Output& output = prepared.file.output;
+    if (prepared.parts.several()) {
+        return prepared.parts;
+    }
+    PartLayout parts = choose_part_layout(prepared.output(), output.layout, output.parts, ranks);
+    parts.folder = parts_folder(output.file);
+    return parts;
+}
+
 OutputDataset output_dataset(const PreparedJob& prepared) {
     const JobFile::Output& output = prepared.file.output;
     return {partial_name(output.file), output.dataset, prepared.output(), output.layout,
-            prepared.fields()};
+            prepared.fields(),         prepared.parts};
 }
 
 DiskSpace disk_space(const PreparedJob& prepared) {
@@ -182,6 +215,7 @@ DiskSpace disk_space(const PreparedJob& prepared) {
         std::min<std::uintmax_t>(space.available, std::uintmax_t{1} << 62));
     // What an earlier run left is resumed or replaced.
     disk.free += allocated_bytes(partial_name(prepared.file.output.file));
+    disk.free += bytes_of_parts_left(prepared.file.output.file);
     return disk;
 }
 

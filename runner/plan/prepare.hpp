@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -29,6 +30,18 @@ struct PreparedJob {
     bool is_brief = false;
     /// What was under the output's name when check_replaceable() accepted it.
     FileMark replaces;
+
+    /// The files that the output is kept in; several once claim_output() has settled them. Of one
+    /// file before, whatever output.parts asks for.
+    PartLayout parts;
+    /// Which names the parts of the file have that is under the output's name, where it is an
+    /// output in parts: the new one's have the others.
+    std::optional<int> parts_set;
+
+    /// That of the output which the run makes.
+    std::optional<int> own_parts_set() const {
+        return parts.several() ? std::optional(parts.set) : std::nullopt;
+    }
 
     /// Whether finished parts are synced to the disk, so that a run can be resumed after a power
     /// cut.
@@ -72,6 +85,9 @@ struct RankLimits {
 /// `done`: rows that an earlier run has finished.
 JobPlan plan_job(const PreparedJob& prepared, Backend backend, int ranks, const RankLimits& limits,
                  const RowSet& done = {});
+
+/// The parts of the output: those that are settled, or as a run on so many ranks would choose them.
+PartLayout planned_parts(const PreparedJob& prepared, int ranks);
 
 /// The dataset the job writes, under the name it has while it is being written.
 OutputDataset output_dataset(const PreparedJob& prepared);
