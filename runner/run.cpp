@@ -156,12 +156,12 @@ TimeKeeper time_keeper(const RunCommand& command, const Ranks& ranks, Clock::tim
 }
 
 /// Rank 0 makes the output and its journal, or finds them, and tells the others.
-Beginning begin_output(PreparedJob& prepared, const Ranks& ranks) {
+Beginning begin_output(PreparedJob& prepared, int cores, const Ranks& ranks) {
     Beginning own;
-    ranks.first_alone([&] { own = claim_output(prepared, ranks.size()); });
+    ranks.first_alone([&] { own = claim_output(prepared, ranks.size(), cores); });
     Beginning beginning = beginning_from_text(ranks.broadcast(to_text(own)));
     prepared.parts = beginning.parts;
-    prepared.parts.folder = parts_folder(prepared.file.output.file);
+    prepared.parts->folder = parts_folder(prepared.file.output.file);
     beginning.identity = own.identity;
     beginning.notes = own.notes;
     return beginning;
@@ -286,7 +286,7 @@ ExitCode run_job(const RunCommand& command, const Ranks& ranks, Clock::time_poin
 ExitCode run_claimed(const RunCommand& command, PreparedJob& prepared, const RankBinding& binding,
                      const Ranks& ranks, Clock::time_point start) {
     const std::string started = utc_text(std::time(nullptr));
-    const Beginning beginning = begin_output(prepared, ranks);
+    const Beginning beginning = begin_output(prepared, binding.limits.cores, ranks);
     const JobPlan plan = plan_rank(prepared, binding, ranks, beginning.done);
     RankReport mine = rank_report(binding, plan, ranks);
     const std::string table = binding_table(gather_reports(mine, ranks));

@@ -34,7 +34,7 @@ std::string part_name(std::int64_t part, int set);
 std::optional<int> set_of_part_name(const std::string& name);
 
 /// The layout for an uncompressed output of one dataset: `wanted` parts, fewer where there are not
-/// so many blocks, for so many ranks. Blocks have some 4 MiB, end where chunks end, and are larger
+/// so many blocks, for so many ranks. Blocks have some 1 MiB, end where chunks end, and are larger
 /// where there would be more than some thousands. Set, folder and owner are left as they are by
 /// default. A pure function.
 PartLayout choose_part_layout(const ArrayInfo& array, const OutputLayout& layout,
@@ -52,6 +52,10 @@ OutputDataset part_dataset(const OutputDataset& output, const std::vector<RowPie
 
 /// All parts of an output.
 std::vector<OutputDataset> part_datasets(const OutputDataset& output);
+
+/// Rows that lie in all parts of a rank, so that writing these at once keeps all of them busy; 1
+/// for an output of one file.
+std::int64_t rows_for_all_parts(const ArrayInfo& array, const PartLayout& parts);
 
 /// How many threads a rank writes with that has `threads` for input and output: at least one for
 /// each of the parts that its rows are dealt to.

@@ -378,8 +378,10 @@ JobFile::Output parse_output(TableReader& top, const JobFile::Input& input, Sand
     output.overwrite = table->boolean("overwrite").value_or(output.overwrite);
     output.sync = table->boolean("sync").value_or(output.sync);
     parse_layout(*table, output.layout);
-    output.parts = table->integer("parts", 1, most_parts).value_or(output.parts);
-    if (output.parts > 1 && output.layout.compression != Compression::none) {
+    if (table->has("parts")) {
+        output.parts = parse_count(*table, "parts", most_parts);
+    }
+    if (output.parts.value_or(1) > 1 && output.layout.compression != Compression::none) {
         table->complain("parts", "compressed output is in one file; leave out output.parts or "
                                  "output.compression");
     }

@@ -23,6 +23,11 @@ namespace {
 
 constexpr double default_share = 0.8;
 
+/// More files than these were no faster on the host of docs/adr/0017.
+constexpr int most_parts_a_rank = 8;
+/// Written in some 10 ms; below, making the files takes as long.
+constexpr std::int64_t least_part_bytes = 64 * MiB;
+
 /// What the job file allows of what is there; a size above what is there is the user's word.
 std::int64_t limit(const std::optional<MemorySize>& wanted, std::int64_t available) {
     return wanted.value_or(MemorySize{0, default_share}).of(available);
@@ -67,7 +72,7 @@ void check_layout(const PreparedJob& prepared) {
                          " makes several datasets side by side, which are contiguous",
                      "Leave chunk and compression out"});
     }
-    if (!prepared.fields().empty() && prepared.file.output.parts > 1) {
+    if (!prepared.fields().empty() && prepared.file.output.parts.value_or(1) > 1) {
         throw Error(ExitCode::usage,
                     {"the output cannot be in parts", "output.parts",
                      "a job of kind " + prepared.file.kind +
@@ -163,7 +168,8 @@ JobPlan plan_job(const PreparedJob& prepared, Backend backend, int ranks, const 
     request.io_threads = run.io_threads;
     request.done = done;
     const bool has_fields = !prepared.fields().empty();
-    const PartLayout parts = planned_parts(prepared, ranks);
+    const PartLayout parts = planned_parts(prepared, ranks, limits.cores);
+    request.write_rows = rows_for_all_parts(output, parts);
     request.storage_bytes = [&](int threads) {
         return layout_reader_bytes(prepared.layout, threads) +
                (has_fields
@@ -181,20 +187,31 @@ JobPlan plan_job(const PreparedJob& prepared, Backend backend, int ranks, const 
     return make_plan(*prepared.stream(), request);
 }
 
-PartLayout planned_parts(const PreparedJob& prepared, int ranks) {
+std::int64_t automatic_parts(std::int64_t bytes, int ranks, int cores) {
+    const std::int64_t writers = std::clamp(cores / 2, 1, most_parts_a_rank) * std::int64_t{ranks};
+    return std::clamp<std::int64_t>(bytes / least_part_bytes, 1, std::min(writers, most_parts));
+}
+
+PartLayout planned_parts(const PreparedJob& prepared, int ranks, int cores) {
     const JobFile::Output& output = prepared.file.output;
-    if (prepared.parts.several()) {
-        return prepared.parts;
+    if (prepared.parts) {
+        return *prepared.parts;
     }
-    PartLayout parts = choose_part_layout(prepared.output(), output.layout, output.parts, ranks);
+    const ArrayInfo array = prepared.output();
+    const bool can_have = output.layout.compression == Compression::none &&
+                          output.layout.format == FileFormat::hdf5 && prepared.fields().empty();
+    const std::int64_t wanted =
+        !can_have ? 1 : output.parts.value_or(automatic_parts(byte_count(array), ranks, cores));
+    PartLayout parts = choose_part_layout(array, output.layout, wanted, ranks);
     parts.folder = parts_folder(output.file);
     return parts;
 }
 
 OutputDataset output_dataset(const PreparedJob& prepared) {
     const JobFile::Output& output = prepared.file.output;
-    return {partial_name(output.file), output.dataset, prepared.output(), output.layout,
-            prepared.fields(),         prepared.parts};
+    return {partial_name(output.file), output.dataset,
+            prepared.output(),         output.layout,
+            prepared.fields(),         prepared.parts.value_or(PartLayout{})};
 }
 
 DiskSpace disk_space(const PreparedJob& prepared) {

@@ -31,16 +31,15 @@ struct PreparedJob {
     /// What was under the output's name when check_replaceable() accepted it.
     FileMark replaces;
 
-    /// The files that the output is kept in; several once claim_output() has settled them. Of one
-    /// file before, whatever output.parts asks for.
-    PartLayout parts;
+    /// The files that the output is kept in, once claim_output() has settled them.
+    std::optional<PartLayout> parts;
     /// Which names the parts of the file have that is under the output's name, where it is an
     /// output in parts: the new one's have the others.
     std::optional<int> parts_set;
 
     /// That of the output which the run makes.
     std::optional<int> own_parts_set() const {
-        return parts.several() ? std::optional(parts.set) : std::nullopt;
+        return parts && parts->several() ? std::optional(parts->set) : std::nullopt;
     }
 
     /// Whether finished parts are synced to the disk, so that a run can be resumed after a power
@@ -86,8 +85,13 @@ struct RankLimits {
 JobPlan plan_job(const PreparedJob& prepared, Backend backend, int ranks, const RankLimits& limits,
                  const RowSet& done = {});
 
-/// The parts of the output: those that are settled, or as a run on so many ranks would choose them.
-PartLayout planned_parts(const PreparedJob& prepared, int ranks);
+/// The parts of the output: those that are settled, or as a run on so many ranks, each with so many
+/// cores, would choose them.
+PartLayout planned_parts(const PreparedJob& prepared, int ranks, int cores);
+
+/// The parts that output.parts = "auto" makes of so many bytes, unless rows or chunks allow fewer:
+/// as many as the ranks' cores can write at once, and none for what is written in no time.
+std::int64_t automatic_parts(std::int64_t bytes, int ranks, int cores);
 
 /// The dataset the job writes, under the name it has while it is being written.
 OutputDataset output_dataset(const PreparedJob& prepared);

@@ -63,8 +63,9 @@ std::string layout_line(const OutputDataset& output) {
 }
 
 /// The parts of an output that is begun: they say that they are of this job and this layout.
-PartLayout new_parts(const PreparedJob& prepared, const std::string& identity, int ranks) {
-    PartLayout parts = planned_parts(prepared, ranks);
+PartLayout new_parts(const PreparedJob& prepared, const std::string& identity, int ranks,
+                     int cores) {
+    PartLayout parts = planned_parts(prepared, ranks, cores);
     if (parts.several()) {
         parts.set = prepared.parts_set ? 1 - *prepared.parts_set : 0;
         const std::string text = identity + to_text(parts);
@@ -83,10 +84,12 @@ PartLayout new_parts(const PreparedJob& prepared, const std::string& identity, i
 PartLayout parts_left(const PreparedJob& prepared, const JournalIdentity& journal) {
     const std::string& output = prepared.file.output.file;
     const std::optional<PartLayout> recorded = parts_of_identity(journal.text);
-    const bool wanted = choose_part_layout(prepared.output(), prepared.file.output.layout,
-                                           prepared.file.output.parts, 1)
-                            .several();
-    if (wanted != recorded.has_value() || (recorded && !fits(prepared.output(), *recorded))) {
+    const std::optional<std::int64_t> asked = prepared.file.output.parts;
+    const bool wanted =
+        asked &&
+        choose_part_layout(prepared.output(), prepared.file.output.layout, *asked, 1).several();
+    if ((asked && wanted != recorded.has_value()) ||
+        (recorded && !fits(prepared.output(), *recorded))) {
         throw Error(ExitCode::output, {"the journal is damaged", journal_folder(output),
                                        "it does not say how the rows are in the output's parts",
                                        "Set run.resume = \"never\" to restart the job"});
@@ -139,9 +142,10 @@ Beginning begin_journal(const PreparedJob& prepared, const OutputDataset& output
 }
 
 /// Makes the output and its journal in place of what an earlier run left.
-Beginning restart_output(const PreparedJob& prepared, const std::string& identity, int ranks) {
+Beginning restart_output(const PreparedJob& prepared, const std::string& identity, int ranks,
+                         int cores) {
     OutputDataset output = output_dataset(prepared);
-    output.parts = new_parts(prepared, identity, ranks);
+    output.parts = new_parts(prepared, identity, ranks, cores);
     const std::string& name = prepared.file.output.file;
     const std::string folder = journal_folder(name);
     const bool waits = prepared.parts_sync() == RowWriter::Sync::yes;
@@ -315,7 +319,7 @@ void check_output(const PreparedJob& prepared) {
     }
 }
 
-Beginning claim_output(const PreparedJob& prepared, int ranks) {
+Beginning claim_output(const PreparedJob& prepared, int ranks, int cores) {
     const std::string identity = job_identity(prepared);
     const ResumeChoice resume = prepared.file.run.resume;
     Leftovers left;
@@ -326,7 +330,7 @@ Beginning claim_output(const PreparedJob& prepared, int ranks) {
         if (resume == ResumeChoice::require) {
             refuse_nothing_there(prepared);
         }
-        Beginning beginning = restart_output(prepared, identity, ranks);
+        Beginning beginning = restart_output(prepared, identity, ranks, cores);
         beginning.notes = std::move(left.notes);
         return beginning;
     }

@@ -41,8 +41,9 @@ inline constexpr const char* identity_attribute = "identity";
 /// run.resume says. Where the run before had committed nothing, whatever its job was, nothing would
 /// be lost and the run starts over. @throws Error (output, or input when only the input has
 /// changed) with the difference when another job had committed rows.
-/// `ranks`: of this run, for which an output in parts is laid out where it is begun.
-Beginning claim_output(const PreparedJob& prepared, int ranks);
+/// `ranks`, each with so many `cores`: of this run, for which an output in parts is laid out where
+/// it is begun.
+Beginning claim_output(const PreparedJob& prepared, int ranks, int cores);
 
 /// The checksums of all rows, from the journal. @throws Error (output) unless each row is there.
 std::vector<RowHash> finished_rows(const PreparedJob& prepared, const Beginning& beginning);

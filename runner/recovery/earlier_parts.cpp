@@ -61,7 +61,7 @@ void refuse_input(const PreparedJob& prepared, const std::string& part) {
 } // namespace
 
 bool concerns_parts(const PreparedJob& prepared) {
-    return prepared.file.output.parts > 1 || prepared.parts_set.has_value() ||
+    return prepared.file.output.parts.value_or(2) > 1 || prepared.parts_set.has_value() ||
            parts_in_journal(prepared.file.output.file).has_value();
 }
 

@@ -98,8 +98,8 @@ std::string output_lines(const PreparedJob& prepared) {
         text += line("output.field " + field.dataset,
                      std::string(name_of(field.array.type)) + " " + shape_text(field.array.shape));
     }
-    if (prepared.file.output.parts > 1) {
-        text += line("output.parts", std::to_string(prepared.file.output.parts));
+    if (const std::optional<std::int64_t> parts = prepared.file.output.parts; parts != 1) {
+        text += line("output.parts", parts ? std::to_string(*parts) : "auto");
     }
     if (layout.format == FileFormat::sand) {
         text += line("output.format", "sand");

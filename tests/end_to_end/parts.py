@@ -211,11 +211,15 @@ def damaged(test):
             text = test.verb_is(3, name, *verb)
             test.expect(words in text and "out/out.parts/0" in text,
                         f"{name}: {verb[0]} does not say \"{words}\" and which part", text)
+        text = test.runs(f"{name}: the same command", code=4)
+        test.expect(words in text, f"{name}: the same command does not say \"{words}\"", text)
         convolve(output="out/second.h5", source="out/out.h5")
         text = test.runs(f"{name}: a job", code=3)
         test.expect(words in text, f"{name}: a job does not say \"{words}\"", text)
         test.expect(not os.path.exists("out/second.h5"), f"{name}: a job made an output")
         convolve(lines="parts = 4")
+    test.runs("all parts are missing", OVERWRITE)
+    test.verb_is(0, "made again", "verify", "out/out.h5")
 
 
 def repaired(test):
@@ -326,6 +330,25 @@ def resumed(test):
         test.expect(files() == ["out.h5", *names], f"begun anew: {files()}")
 
 
+def planned(test):
+    """plan says what a run makes."""
+    clear()
+    convolve(lines="parts = 3")
+    text = test.verb_is(0, "plan", "plan", "job.toml", "-n", "2")
+    test.expect("in 3 parts in out/out.parts" in text, "plan does not say the parts", text)
+    test.expect(not files(), f"plan made {files()}")
+    test.expect("parts = 3" in test.verb_is(0, "explain", "explain", "job.toml"), "explain")
+    convolve(lines='parts = "auto"')
+    text = test.verb_is(0, "plan", "plan", "job.toml", "-n", "2")
+    test.expect("parts" not in text, "auto makes parts of a small output", text)
+    test.runs("auto for a small output")
+    test.expect(files() == ["out.h5"], f"auto for a small output: {files()}")
+    test.runs("auto again")
+    convolve(lines='parts = "auto"\nchunk = [1, 8, 12]\ncompression = "deflate"')
+    test.runs("auto with compression", OVERWRITE)
+    test.expect(files() == ["out.h5"], f"auto with compression: {files()}")
+
+
 def refusals(test):
     """What cannot be in parts is refused with the key's name."""
     clear()
@@ -399,8 +422,8 @@ def virtual_of_others(test):
         test.expect(np.array_equal(np.load("out/read.npy"), wanted), f"{make.__name__}: others")
 
 
-CASES = [same_elements, moved, as_input, damaged, repaired, overwritten, others, resumed, refusals,
-         virtual_of_others]
+CASES = [same_elements, moved, as_input, damaged, repaired, overwritten, others, resumed, planned,
+         refusals, virtual_of_others]
 
 
 def main():

@@ -87,17 +87,18 @@ TEST(DealRows, GivesEachRowOnePlace) {
     }
 }
 
-TEST(ChoosePartLayout, KeepsBlocksNearFourMebibytes) {
+TEST(ChoosePartLayout, KeepsBlocksNearOneMebibyte) {
     const ArrayInfo image{ElementType::float64, {32768, 32768}};
     const PartLayout parts = choose_part_layout(image, {}, 8, 2);
     EXPECT_EQ(parts.parts, 8);
     EXPECT_EQ(parts.ranks, 2);
     EXPECT_EQ(parts.axis, 0U);
-    EXPECT_EQ(parts.block, 16);
+    EXPECT_EQ(parts.block, 4);
+    EXPECT_EQ(rows_for_all_parts(image, parts), 16);
     const PartLayout chunked = choose_part_layout(image, {{24, 1024}}, 8, 1);
     EXPECT_EQ(chunked.block, 24);
-    const ArrayInfo huge{ElementType::float64, {131072, 131072}}; // 128 GiB: 32 MiB a block
-    EXPECT_EQ(choose_part_layout(huge, {}, 8, 1).block, 32);
+    const ArrayInfo huge{ElementType::float64, {131072, 131072}}; // 128 GiB: 16 MiB a block
+    EXPECT_EQ(choose_part_layout(huge, {}, 8, 1).block, 16);
     const ArrayInfo rows{ElementType::uint8, {5, 3}};
     EXPECT_EQ(choose_part_layout(rows, {}, 8, 1).parts, 5);
     EXPECT_EQ(choose_part_layout({ElementType::uint8, {1, 3}}, {}, 8, 1), PartLayout{});
