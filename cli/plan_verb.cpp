@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/plan_verb.hpp"
 
+#include "base/counted.hpp"
 #include "base/error.hpp"
 #include "base/printable.hpp"
 #include "base/sizes.hpp"
+#include "io/rows/output_parts.hpp"
+#include "io/rows/row_geometry.hpp"
 #include "runner/engines/engine.hpp"
 #include "runner/job_file/file_names.hpp"
 #include "runner/plan/prepare.hpp"
@@ -88,6 +91,26 @@ std::string ends_text(const PreparedJob& prepared) {
     return text;
 }
 
+/// How many files hold the elements, or that one alone does.
+std::string parts_text(const PreparedJob& prepared, int ranks, int cores) {
+    const JobFile::Output& output = prepared.file.output;
+    const PartLayout parts = planned_parts(prepared, ranks, cores);
+    if (parts.several()) {
+        const std::int64_t rows = rows_for_all_parts(prepared.output(), parts);
+        return "  in " + std::to_string(parts.parts) + " parts in " + printable(parts.folder) +
+               ", blocks of rows in turn; " + counted(rows, "row") + " (" +
+               size_text(rows * row_bytes(prepared.output())) + ") reach all of a rank\n";
+    }
+    const bool can_have = output.layout.compression == Compression::none &&
+                          output.layout.format == FileFormat::hdf5 && prepared.fields().empty();
+    const std::int64_t automatic = automatic_parts(byte_count(prepared.output()), ranks, cores);
+    return can_have && output.parts && automatic > 1
+               ? "  in one file, which Linux lets one thread write at a time; output.parts = "
+                 "\"auto\" would write " +
+                     std::to_string(automatic) + " at once\n"
+               : "";
+}
+
 } // namespace
 
 PlanReport plan_report(const PlanCommand& command) {
@@ -103,7 +126,8 @@ PlanReport plan_report(const PlanCommand& command) {
     const PlanPtr plan = plan_job(prepared, backend, command.ranks, limits);
     const DiskSpace disk = sufficient_disk_space(prepared);
     return {command.json ? plan_json(*plan, disk, ends_of(prepared))
-                         : ends_text(prepared) + plan->text() + disk_text(disk),
+                         : ends_text(prepared) + parts_text(prepared, command.ranks, limits.cores) +
+                               plan->text() + disk_text(disk),
             prepared.input.notes};
 }
 

@@ -22,6 +22,7 @@
 #include "runner/ranks/prepare_on_all.hpp"
 #include "runner/recovery/claim.hpp"
 #include "runner/recovery/complete_output.hpp"
+#include "runner/recovery/earlier_parts.hpp"
 #include "runner/recovery/settle_output.hpp"
 #include "runner/report/report.hpp"
 #include "runner/watch/progress.hpp"
@@ -104,8 +105,8 @@ void check_side_files(const RunCommand& command) {
 
 void generate_input(const PreparedJob& prepared, int threads) {
     const JobFile::Input& input = prepared.file.input;
-    say("making " + printable(input.file) + " (" + size_text(byte_count(prepared.layout.info.array)) +
-        ")\n");
+    say("making " + printable(input.file) + " (" +
+        size_text(byte_count(prepared.layout.info.array)) + ")\n");
     generate(*input.generate, input.file, input.dataset, threads);
 }
 
@@ -154,10 +155,12 @@ TimeKeeper time_keeper(const RunCommand& command, const Ranks& ranks, Clock::tim
 }
 
 /// Rank 0 makes the output and its journal, or finds them, and tells the others.
-Beginning begin_output(const PreparedJob& prepared, const Ranks& ranks) {
+Beginning begin_output(PreparedJob& prepared, int cores, const Ranks& ranks) {
     Beginning own;
-    ranks.first_alone([&] { own = claim_output(prepared); });
+    ranks.first_alone([&] { own = claim_output(prepared, ranks.size(), cores); });
     Beginning beginning = beginning_from_text(ranks.broadcast(to_text(own)));
+    prepared.parts = beginning.parts;
+    prepared.parts->folder = parts_folder(prepared.file.output.file);
     beginning.identity = own.identity;
     beginning.notes = own.notes;
     return beginning;
@@ -245,12 +248,15 @@ ExitCode run_job(const RunCommand& command, const Ranks& ranks, Clock::time_poin
     std::unique_ptr<FileLock> lock;
     ToDo to_do = ToDo::nothing;
     FileMark replaces;
+    std::optional<int> parts_set;
     ranks.first_alone([&] {
         check_side_files(command);
         (void)disk_space(prepared); // the output's folder is there
         lock = std::make_unique<FileLock>(lock_path(prepared.file.output.file),
                                           owner_text(binding.host));
         check_own_parts(prepared.file.output.file, *lock);
+        settle_parts(prepared, *lock, prober);
+        parts_set = prepared.parts_set;
         to_do = settle_output(prepared, prober);
         if (to_do == ToDo::make) {
             check_output(prepared);
@@ -268,9 +274,10 @@ ExitCode run_job(const RunCommand& command, const Ranks& ranks, Clock::time_poin
         prepared = prepare(command, ranks, prober);
     }
     prepared.replaces = replaces;
+    prepared.parts_set = parts_set;
     const ExitCode code = run_claimed(command, prepared, binding, ranks, start);
     if (code == ExitCode::ok) {
-        ranks.first_alone([&] { release_output(prepared); });
+        ranks.first_alone([&] { release_output(prepared, prepared.own_parts_set()); });
     }
     return code;
 }
@@ -278,7 +285,7 @@ ExitCode run_job(const RunCommand& command, const Ranks& ranks, Clock::time_poin
 ExitCode run_claimed(const RunCommand& command, PreparedJob& prepared, const RankBinding& binding,
                      const Ranks& ranks, Clock::time_point start) {
     const std::string started = utc_text(std::time(nullptr));
-    const Beginning beginning = begin_output(prepared, ranks);
+    const Beginning beginning = begin_output(prepared, binding.limits.cores, ranks);
     const PlanPtr plan = plan_rank(prepared, binding, ranks, beginning.done);
     RankReport mine = rank_report(binding, *plan, ranks);
     const std::string table = binding_table(gather_reports(mine, ranks));

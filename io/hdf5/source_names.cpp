@@ -21,14 +21,31 @@ std::string name_by(NameCall call, const PropertyHandle& creation, std::size_t i
 
 } // namespace
 
+std::optional<std::string> plain_source_name(const std::string& name) {
+    std::string plain;
+    for (std::size_t at = 0; at < name.size(); ++at) {
+        if (name[at] == '%' && name.substr(at, 2) != "%%") {
+            return std::nullopt;
+        }
+        at += name[at] == '%' ? 1 : 0;
+        plain += name[at];
+    }
+    return plain;
+}
+
+std::pair<std::string, std::string> virtual_source(const PropertyHandle& creation,
+                                                   std::size_t index) {
+    return {name_by(H5Pget_virtual_filename, creation, index),
+            name_by(H5Pget_virtual_dsetname, creation, index)};
+}
+
 std::vector<std::pair<std::string, std::string>> virtual_sources(const PropertyHandle& creation) {
     std::set<std::pair<std::string, std::string>> sources;
     if (H5Pget_layout(creation.get()) == H5D_VIRTUAL) {
         std::size_t count = 0;
         hdf5_must(H5Pget_virtual_count(creation.get(), &count), "H5Pget_virtual_count");
         for (std::size_t i = 0; i < count; ++i) {
-            sources.emplace(name_by(H5Pget_virtual_filename, creation, i),
-                            name_by(H5Pget_virtual_dsetname, creation, i));
+            sources.insert(virtual_source(creation, i));
         }
     }
     return {sources.begin(), sources.end()};

@@ -16,6 +16,13 @@ namespace runner {
 /// other storage.
 std::vector<std::pair<std::string, std::string>> virtual_sources(const PropertyHandle& creation);
 
+/// The one of mapping `index`.
+std::pair<std::string, std::string> virtual_source(const PropertyHandle& creation,
+                                                   std::size_t index);
+
+/// The file that the name of a virtual dataset's source stands for; nothing where it is a series.
+std::optional<std::string> plain_source_name(const std::string& name);
+
 /// A file that holds elements of a dataset with external storage.
 struct ExternalSource {
     std::string file;

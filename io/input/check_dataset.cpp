@@ -7,12 +7,18 @@
 #include "io/hdf5/source_names.hpp"
 #include "io/input/check_storage.hpp"
 #include "io/input/layout_of.hpp"
+#include "io/input/source_rows.hpp"
 #include "io/inspect/check_filters.hpp"
 #include "io/inspect/check_links.hpp"
+#include "io/inspect/check_parts.hpp"
 #include "io/inspect/inspect_dataset.hpp"
+#include "io/rows/dataset_name.hpp"
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
+#include <map>
+#include <optional>
 #include <set>
 
 namespace runner {
@@ -102,8 +108,8 @@ class DatasetCheck {
                                               std::to_string(deepest) + " others, or in a circle",
                                           "Copy the dataset whole (h5repack)"});
         }
-        if (!seen_.insert(where).second) {
-            return {}; // of a source that was checked before
+        if (const auto known = known_.find(where); known != known_.end()) {
+            return known->second; // a source that was checked before
         }
         active_.insert(where);
         const FileHandle handle = open_hdf5(file);
@@ -111,6 +117,7 @@ class DatasetCheck {
         const DatasetHandle opened = open_dataset(handle, file, dataset);
         const PropertyHandle creation = creation_of(opened);
         // The other files first: inspect_dataset() asks whether they are there.
+        check_parts(handle, file_of(opened), creation, where);
         check_sources(creation, file_of(opened), where, depth);
         const DatasetInfo info = inspect_dataset(file, dataset);
         check_filter_parameters(opened, creation, where);
@@ -121,14 +128,34 @@ class DatasetCheck {
         DatasetLayout layout = layout_of(opened, info, std::move(storage.chunks));
         layout.file = file;
         layout.dataset = dataset;
+        if (info.storage == "virtual") {
+            add_sources(layout, creation, [&](const std::string& name, const std::string& source) {
+                return known_source(file_of(opened), name, source);
+            });
+        }
         if (layout.way == DatasetLayout::Way::hdf5) {
             try_first_element(opened, info);
         }
         active_.erase(where);
-        return layout;
+        return known_.emplace(where, std::move(layout)).first->second;
     }
 
   private:
+    /// The layout of a source that check_sources() has checked.
+    std::optional<DatasetLayout> known_source(const std::string& file, const std::string& name,
+                                              const std::string& dataset) const {
+        const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
+        const std::optional<std::string> plain = plain_source_name(name);
+        if (!plain || *plain == ".") {
+            return std::nullopt;
+        }
+        const auto places = outside_.allowed(*plain, folder, file);
+        const auto known = places.empty()
+                               ? known_.end()
+                               : known_.find(file_and_dataset(places.front().string(), dataset));
+        return known == known_.end() ? std::nullopt : std::optional(known->second);
+    }
+
     void check_sources(const PropertyHandle& creation, const std::string& file,
                        const std::string& where, int depth) {
         const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
@@ -149,7 +176,7 @@ class DatasetCheck {
 
     OutsideFiles outside_;
     InputRules rules_;
-    std::set<std::string> seen_;
+    std::map<std::string, DatasetLayout> known_; ///< by file and dataset
     std::set<std::string> active_; ///< being checked now, each by way of the one before
 };
 

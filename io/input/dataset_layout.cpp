@@ -7,7 +7,9 @@
 #include "io/filters/unpacker.hpp"
 #include "io/formats/rows_format.hpp"
 #include "io/input/chunk_cache.hpp"
+#include "io/input/open_rows.hpp"
 #include "io/rows/dataset_name.hpp"
+#include "io/rows/row_geometry.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -87,7 +89,66 @@ void check_chunks(const DatasetLayout& layout, std::int64_t holder_bytes) {
     }
 }
 
+/// The pieces are rows of the sources and, one after the other, all rows of the dataset.
+void check_pieces(const DatasetLayout& layout) {
+    const ArrayInfo& array = layout.info.array;
+    std::int64_t next = 0;
+    for (const RowPiece& piece : layout.pieces) {
+        const bool is_there = piece.source >= 0 && piece.source < std::ssize(layout.sources);
+        const std::int64_t rows =
+            is_there ? row_count(layout.sources[static_cast<std::size_t>(piece.source)].info.array)
+                     : 0;
+        if (piece.first != next || piece.rows < 1 || piece.source_first < 0 || piece.rows > rows ||
+            piece.source_first > rows - piece.rows || piece.rows > row_count(array) - next) {
+            refuse(layout, std::to_string(piece.rows) + " rows from row " +
+                               std::to_string(piece.first) + " in source " +
+                               std::to_string(piece.source));
+        }
+        next += piece.rows;
+    }
+    if (next != row_count(array)) {
+        refuse(layout, "sources of " + std::to_string(next) + " rows");
+    }
+}
+
+void check_sources(const DatasetLayout& layout) {
+    const ArrayInfo& array = layout.info.array;
+    for (const DatasetLayout& source : layout.sources) {
+        check_numbers(source);
+        const bool is_read_here =
+            source.way == DatasetLayout::Way::positions || source.way == DatasetLayout::Way::chunks;
+        if (!is_read_here || source.info.array.type != array.type ||
+            row_elements(source.info.array) != row_elements(array)) {
+            refuse(layout, "a source " + source.holder + " of other rows");
+        }
+    }
+    check_pieces(layout);
+}
+
+/// @throws Error where the rules of the input do not allow to read the file that holds the bytes.
+void check_holder(const DatasetLayout& layout, const std::string& holder, const InputRules& rules) {
+    std::error_code failure;
+    if (holder == layout.file || std::filesystem::equivalent(holder, layout.file, failure)) {
+        return;
+    }
+    const auto allowed = OutsideFiles(layout.file, rules)
+                             .allowed(std::filesystem::absolute(holder).string(),
+                                      std::filesystem::absolute(layout.file).parent_path(),
+                                      file_and_dataset(layout.file, layout.dataset));
+    if (allowed.empty()) {
+        refuse(layout, "a link into " + holder + ", which is not there");
+    }
+}
+
 } // namespace
+
+std::int64_t layout_reader_bytes(const DatasetLayout& layout, int threads) {
+    std::int64_t bytes = layout.sources.empty() ? reader_bytes(layout.info, threads) : 0;
+    for (const DatasetLayout& source : layout.sources) {
+        bytes += reader_bytes(source.info, 1);
+    }
+    return bytes;
+}
 
 std::int64_t most_packed_bytes(std::int64_t chunk_bytes) {
     constexpr std::int64_t overhead = 4096;
@@ -118,6 +179,7 @@ void check_layout_values(const DatasetLayout& layout, std::int64_t holder_bytes)
         }
         return;
     case DatasetLayout::Way::hdf5: return;
+    case DatasetLayout::Way::sources: check_sources(layout); return;
     }
 }
 
@@ -126,17 +188,10 @@ void check_layout(const DatasetLayout& layout, const InputRules& rules) {
         check_layout_values(layout, 0);
         return;
     }
-    std::error_code failure;
-    if (layout.holder != layout.file &&
-        !std::filesystem::equivalent(layout.holder, layout.file, failure)) {
-        const std::string where = file_and_dataset(layout.file, layout.dataset);
-        const auto allowed =
-            OutsideFiles(layout.file, rules)
-                .allowed(std::filesystem::absolute(layout.holder).string(),
-                         std::filesystem::absolute(layout.file).parent_path(), where);
-        if (allowed.empty()) {
-            refuse(layout, "a link into " + layout.holder + ", which is not there");
-        }
+    check_holder(layout, layout.holder, rules);
+    for (const DatasetLayout& source : layout.sources) {
+        check_holder(layout, source.holder, rules);
+        check_layout_values(source, File(source.holder, File::Mode::read).size());
     }
     check_layout_values(layout, File(layout.holder, File::Mode::read).size());
 }

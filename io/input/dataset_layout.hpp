@@ -3,6 +3,7 @@
 
 #include "io/files/input_rules.hpp"
 #include "io/rows/filter.hpp"
+#include "io/rows/row_pieces.hpp"
 #include "io/rows/rows.hpp"
 
 #include <cstddef>
@@ -35,7 +36,8 @@ struct DatasetLayout {
         positions, ///< dense and native from info.offset on
         chunks,    ///< stored chunks, whose filters Unpacker knows
         format,    ///< of a format beside HDF5 (io/formats/rows_format.hpp)
-        hdf5       ///< HDF5 alone can read it
+        hdf5,      ///< HDF5 alone can read it
+        sources    ///< rows of other datasets, each by positions or chunks
     } way = Way::hdf5;
 
     /// Of chunks only: their filters, an element of those that are not stored, and the stored ones
@@ -43,11 +45,18 @@ struct DatasetLayout {
     std::vector<Filter> filters = {};
     std::vector<std::byte> fill = {};
     std::vector<ChunkPlace> chunks = {};
+    /// Of sources only: the datasets, and which of their rows are this one's, in order and without
+    /// a gap.
+    std::vector<DatasetLayout> sources = {};
+    std::vector<RowPiece> pieces = {};
 };
 
 /// The layout of a dataset in a file that this process made itself, or may be lost over: HDF5 reads
 /// it here. @throws Error (input).
 DatasetLayout inspect_layout(const std::string& file, const std::string& dataset);
+
+/// What reading it takes of memory beside the caller's (reader_bytes() of its datasets).
+std::int64_t layout_reader_bytes(const DatasetLayout& layout, int threads);
 
 /// The most bytes that a stored chunk may take: no filter that we know makes one so much larger.
 std::int64_t most_packed_bytes(std::int64_t chunk_bytes);
@@ -57,7 +66,8 @@ std::vector<std::int64_t> chunk_counts(const DatasetInfo& info);
 
 /// Checks a layout that another process reports: it may have been led astray by a damaged file. No
 /// number of it leads beyond `holder_bytes`, the size of the file that holds the bytes, nor to a
-/// buffer larger than the stored bytes or a chunk's elements account for.
+/// buffer larger than the stored bytes or a chunk's elements account for. Of sources, the pieces
+/// are checked, and not the sources themselves.
 /// @throws Error (input) that says what cannot be.
 void check_layout_values(const DatasetLayout& layout, std::int64_t holder_bytes);
 

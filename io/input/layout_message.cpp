@@ -116,6 +116,61 @@ std::vector<ChunkPlace> take_chunks(MessageReader& from) {
     return chunks;
 }
 
+void put_layout(MessageWriter& to, const DatasetLayout& layout) {
+    to.text(layout.holder);
+    put(to, layout.info);
+    to.number(static_cast<std::int64_t>(layout.way));
+    put(to, layout.filters);
+    to.text({reinterpret_cast<const char*>(layout.fill.data()), layout.fill.size()});
+    put(to, layout.chunks);
+}
+
+DatasetLayout take_layout(MessageReader& from) {
+    DatasetLayout layout;
+    layout.holder = from.text();
+    layout.info = take_info(from);
+    layout.way = static_cast<DatasetLayout::Way>(
+        from.number_up_to(static_cast<std::int64_t>(DatasetLayout::Way::sources)));
+    layout.filters = take_filters(from);
+    const std::string fill = from.text();
+    std::transform(fill.begin(), fill.end(), std::back_inserter(layout.fill),
+                   [](char byte) { return static_cast<std::byte>(byte); });
+    layout.chunks = take_chunks(from);
+    return layout;
+}
+
+void put_sources(MessageWriter& to, const DatasetLayout& layout) {
+    to.number(std::ssize(layout.sources));
+    for (const DatasetLayout& source : layout.sources) {
+        to.text(source.dataset);
+        put_layout(to, source);
+    }
+    to.number(std::ssize(layout.pieces));
+    for (const RowPiece& piece : layout.pieces) {
+        to.number(piece.first);
+        to.number(piece.rows);
+        to.number(piece.source);
+        to.number(piece.source_first);
+    }
+}
+
+void take_sources(MessageReader& from, DatasetLayout& layout) {
+    for (std::size_t left = from.count(8 * word); left > 0; --left) {
+        const std::string dataset = printable(from.text());
+        DatasetLayout source = take_layout(from);
+        source.file = source.holder;
+        source.dataset = dataset;
+        layout.sources.push_back(std::move(source));
+    }
+    layout.pieces.resize(from.count(4 * word));
+    for (RowPiece& piece : layout.pieces) {
+        piece.first = from.number_up_to(highest);
+        piece.rows = from.number_up_to(highest);
+        piece.source = from.number_up_to(highest);
+        piece.source_first = from.number_up_to(highest);
+    }
+}
+
 void put_value(MessageWriter& to, const std::string& value) { to.text(value); }
 void put_value(MessageWriter& to, std::int64_t value) { to.number(value); }
 void put_value(MessageWriter& to, double value) { to.real(value); }
@@ -221,27 +276,15 @@ DatasetContent take_dataset(MessageReader& from) {
 
 std::string encode_layout(const DatasetLayout& layout) {
     MessageWriter to;
-    to.text(layout.holder);
-    put(to, layout.info);
-    to.number(static_cast<std::int64_t>(layout.way));
-    put(to, layout.filters);
-    to.text({reinterpret_cast<const char*>(layout.fill.data()), layout.fill.size()});
-    put(to, layout.chunks);
+    put_layout(to, layout);
+    put_sources(to, layout);
     return to.take();
 }
 
 DatasetLayout decode_layout(std::string_view bytes) {
     MessageReader from(bytes);
-    DatasetLayout layout;
-    layout.holder = from.text();
-    layout.info = take_info(from);
-    layout.way = static_cast<DatasetLayout::Way>(
-        from.number_up_to(static_cast<std::int64_t>(DatasetLayout::Way::hdf5)));
-    layout.filters = take_filters(from);
-    const std::string fill = from.text();
-    std::transform(fill.begin(), fill.end(), std::back_inserter(layout.fill),
-                   [](char byte) { return static_cast<std::byte>(byte); });
-    layout.chunks = take_chunks(from);
+    DatasetLayout layout = take_layout(from);
+    take_sources(from, layout);
     from.end();
     return layout;
 }

@@ -5,11 +5,16 @@
 #include "io/formats/rows_format.hpp"
 #include "io/hdf5/hdf5_file.hpp"
 #include "io/hdf5/hdf5_type.hpp"
+#include "io/hdf5/source_names.hpp"
 #include "io/input/check_storage.hpp"
 #include "io/input/chunk_cache.hpp"
+#include "io/input/source_rows.hpp"
 #include "io/inspect/inspect_dataset.hpp"
 #include "io/inspect/plain_offset.hpp"
 
+#include <filesystem>
+#include <optional>
+#include <string>
 #include <utility>
 
 namespace runner {
@@ -75,6 +80,17 @@ DatasetLayout inspect_layout(const std::string& file, const std::string& dataset
     DatasetLayout layout = layout_of(opened, info, std::move(storage.chunks));
     layout.file = file;
     layout.dataset = dataset;
+    if (info.storage == "virtual") {
+        const std::filesystem::path folder = std::filesystem::path(layout.holder).parent_path();
+        const auto find = [&](const std::string& name,
+                              const std::string& source) -> std::optional<DatasetLayout> {
+            const std::optional<std::string> plain = plain_source_name(name);
+            return plain && *plain != "."
+                       ? std::optional(inspect_layout((folder / *plain).string(), source))
+                       : std::nullopt;
+        };
+        add_sources(layout, creation_of(opened), find);
+    }
     return layout;
 }
 

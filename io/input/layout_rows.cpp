@@ -4,6 +4,7 @@
 #include "io/formats/rows_format.hpp"
 #include "io/input/chunk_reader.hpp"
 #include "io/input/positional_reader.hpp"
+#include "io/input/source_rows.hpp"
 
 namespace runner {
 
@@ -14,6 +15,7 @@ std::unique_ptr<RowReader> open_layout_rows(const DatasetLayout& layout, int thr
     case DatasetLayout::Way::chunks: return open_chunk_reader(layout, threads);
     case DatasetLayout::Way::format: return rows_format_of(layout.file)->open(layout.file, threads);
     case DatasetLayout::Way::hdf5: return nullptr;
+    case DatasetLayout::Way::sources: return open_source_reader(layout, threads);
     }
     return nullptr;
 }

@@ -8,7 +8,9 @@
 #include "io/hdf5/hdf5_file.hpp"
 #include "io/hdf5/hdf5_type.hpp"
 #include "io/inspect/attribute_list.hpp"
+#include "io/inspect/check_parts.hpp"
 #include "io/inspect/file_links.hpp"
+#include "io/rows/dataset_name.hpp"
 
 #include <limits>
 
@@ -37,6 +39,7 @@ DatasetContent content_of(const FileHandle& handle, const std::string& file,
                           const std::string& path) {
     const DatasetHandle dataset = open_dataset(handle, file, path);
     const PropertyHandle creation = creation_of(dataset);
+    check_parts(handle, file, creation, file_and_dataset(file, path));
     const TypeHandle type(hdf5_must(H5Dget_type(dataset.get()), "H5Dget_type"));
     const SpaceHandle space(hdf5_must(H5Dget_space(dataset.get()), "H5Dget_space"));
     DatasetContent content;

@@ -8,11 +8,16 @@
 #include "io/hdf5/hdf5_dataset.hpp"
 #include "io/hdf5/hdf5_file.hpp"
 #include "io/hdf5/hdf5_type.hpp"
+#include "io/hdf5/object_names.hpp"
 #include "io/hdf5/of_output.hpp"
+#include "io/hdf5/text_attribute.hpp"
 #include "io/hdf5/zstd_filter.hpp"
 #include "io/inspect/inspect_dataset.hpp"
+#include "io/output/map_parts.hpp"
 #include "io/output/output_size.hpp"
+#include "io/output/part_files.hpp"
 #include "io/rows/chunk_grid.hpp"
+#include "io/rows/output_parts.hpp"
 #include "io/writers/chunk_addresses.hpp"
 #include "io/writers/row_hashes.hpp"
 #include "io/writers/shards.hpp"
@@ -62,6 +67,10 @@ PropertyHandle dataset_creation(const OutputDataset& output) {
     PropertyHandle creation(hdf5_must(H5Pcreate(H5P_DATASET_CREATE), "H5Pcreate"));
     // No times: the same job makes the same bytes.
     hdf5_must(H5Pset_obj_track_times(creation.get(), false), "H5Pset_obj_track_times");
+    if (output.parts.several()) {
+        map_parts(creation, output);
+        return creation;
+    }
     hdf5_must(H5Pset_fill_time(creation.get(), H5D_FILL_TIME_NEVER), "H5Pset_fill_time");
     if (!output.layout.chunk.empty()) {
         const ChunkGrid grid(output.array, output.layout);
@@ -165,7 +174,13 @@ void lay_out(const OutputDataset& output) {
                    "Is another program using it?");
     }
     create_datasets(file, output);
+    if (!output.mark.empty()) {
+        write_text(file.get(), output.file, part_attribute, output.mark);
+    }
     close_hdf5(std::move(file), output.file);
+    if (!output.mark.empty()) {
+        record_object_names(output.file);
+    }
 }
 
 void copy_bytes(const File& from, const File& to, std::int64_t begin, std::int64_t end) {
@@ -175,6 +190,20 @@ void copy_bytes(const File& from, const File& to, std::int64_t begin, std::int64
         const std::int64_t count = std::min(std::ssize(bytes), end - at);
         from.read(at, count, bytes.data());
         to.write(at, count, bytes.data());
+    }
+}
+
+/// All parts and the virtual dataset over them; none of them where one cannot be made.
+void create_parts(const OutputDataset& output) {
+    make_parts_folder(output.parts.folder);
+    try {
+        for (const OutputDataset& part : part_datasets(output)) {
+            create_output(part);
+        }
+        lay_out(output);
+    } catch (...) {
+        remove_parts(output.parts.folder, output.parts.set);
+        throw;
     }
 }
 
@@ -225,6 +254,11 @@ void create_output(const OutputDataset& output) {
         file.keep();
         return;
     }
+    if (output.parts.several()) {
+        create_parts(output);
+        file.keep();
+        return;
+    }
     lay_out(output);
     if (output.layout.compression == Compression::none) {
         File laid_out(output.file, File::Mode::update);
@@ -244,6 +278,13 @@ void restore_output(const OutputDataset& output) {
         lay_out(output);
         return;
     }
+    if (output.parts.several()) {
+        for (const OutputDataset& part : part_datasets(output)) {
+            restore_output(part);
+        }
+        lay_out(output); // it holds no elements
+        return;
+    }
     OutputDataset fresh = output;
     fresh.file += ".layout";
     const Fleeting file(fresh.file);
@@ -254,6 +295,14 @@ void restore_output(const OutputDataset& output) {
 }
 
 std::uint64_t layout_hash(const OutputDataset& output) {
+    if (output.parts.several()) {
+        std::vector<std::uint64_t> hashes;
+        for (const OutputDataset& part : part_datasets(output)) {
+            hashes.push_back(layout_hash(part));
+        }
+        return hash_bytes(reinterpret_cast<const std::byte*>(hashes.data()),
+                          std::ssize(hashes) * std::int64_t{sizeof(std::uint64_t)});
+    }
     const std::vector<Extent> extents = data_extents(output);
     return extents.empty() ? 0
                            : hash_bytes(reinterpret_cast<const std::byte*>(extents.data()),

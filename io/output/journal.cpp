@@ -194,6 +194,15 @@ JournalIdentity parse_identity(const std::string& bytes, const std::string& name
     return identity;
 }
 
+std::optional<PartLayout> parts_in_journal(const std::string& file) {
+    try {
+        const std::optional<JournalIdentity> identity = read_identity(journal_folder(file));
+        return identity ? parts_of_identity(identity->text) : std::nullopt;
+    } catch (const Error&) { // whoever resumes from the journal tells it
+        return std::nullopt;
+    }
+}
+
 void make_journal(const std::string& folder) {
     std::error_code failure;
     if (fs::is_symlink(fs::symlink_status(folder, failure))) {

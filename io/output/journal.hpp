@@ -2,6 +2,7 @@
 #pragma once
 
 #include "io/files/file.hpp"
+#include "io/rows/output_parts.hpp"
 #include "io/rows/rows.hpp"
 #include "io/writers/row_hashes.hpp"
 
@@ -48,6 +49,10 @@ std::optional<JournalIdentity> read_identity(const std::string& folder);
 
 /// The identity from the bytes of its file; `name` is for messages. @throws like read_identity.
 JournalIdentity parse_identity(const std::string& bytes, const std::string& name);
+
+/// The parts of the output under way, as the journal beside OUT says. Nothing without a journal,
+/// for a damaged one and for an output of one file.
+std::optional<PartLayout> parts_in_journal(const std::string& file);
 
 /// Makes the folder. One without an identity says that there is nothing to resume.
 /// @throws Error (output).

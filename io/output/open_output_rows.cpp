@@ -17,6 +17,9 @@ std::unique_ptr<RowWriter> open_output_rows(const OutputDataset& output, int ran
     if (output.layout.format == FileFormat::sand) {
         return open_sand_writer(output, threads);
     }
+    if (output.parts.several()) {
+        return open_parts_writer(output, threads);
+    }
     if (!output.fields.empty()) {
         return open_fields_writer(output, threads);
     }

@@ -58,6 +58,26 @@ std::vector<std::int64_t> addresses_of(const DatasetLayout& layout) {
     return addresses;
 }
 
+/// A writer for one file of an output in parts.
+std::unique_ptr<RowWriter> reopen_part(FileAccess& files, const DatasetLayout& part) {
+    OutputDataset output{part.holder, part.dataset, part.info.array, {part.info.chunk}};
+    return part.way == DatasetLayout::Way::positions
+               ? open_plain_writer(output, *part.info.offset, 1)
+               : open_chunk_writer(output, addresses_of(stored_places(files, output)), 1);
+}
+
+std::unique_ptr<RowWriter> reopen_parts(FileAccess& files, const OutputDataset& output,
+                                        const DatasetLayout& layout, int threads) {
+    if (layout.info.array != output.array) {
+        refuse_layout(output, output.dataset);
+    }
+    std::vector<std::unique_ptr<RowWriter>> writers;
+    for (const DatasetLayout& part : layout.sources) {
+        writers.push_back(reopen_part(files, part));
+    }
+    return open_pieces_writer(output.array, layout.pieces, std::move(writers), threads);
+}
+
 } // namespace
 
 DatasetLayout stored_places(FileAccess& files, const OutputDataset& output) {
@@ -103,6 +123,10 @@ std::unique_ptr<RowWriter> reopen_output_rows(FileAccess& files, const OutputDat
     }
     if (!output.fields.empty()) {
         return open_fields_writer(output, offsets_of_fields(files, output), threads);
+    }
+    const DatasetLayout layout = files.layout(output.file, output.dataset);
+    if (layout.way == DatasetLayout::Way::sources) {
+        return reopen_parts(files, output, layout, threads);
     }
     if (output.layout.chunk.empty()) {
         return open_plain_writer(output, offset_of(files, output, output.dataset, output.array),

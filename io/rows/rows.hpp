@@ -3,6 +3,7 @@
 
 #include "base/array_info.hpp"
 #include "io/rows/output_layout.hpp"
+#include "io/rows/part_layout.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -91,6 +92,11 @@ struct OutputDataset {
     /// then (output_fields.hpp): its row is a row of each, one after the other, and all that is
     /// said of rows is of these.
     std::vector<OutputField> fields = {};
+    /// Where it has several: the elements lie in these, and the dataset of `file` is a virtual one
+    /// over them (output_parts.hpp).
+    PartLayout parts = {};
+    /// Of a part: what it is a part of, in the attribute `part` of its root.
+    std::string mark = {};
 };
 
 /// Writes rows of one output on behalf of one rank.

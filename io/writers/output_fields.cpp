@@ -140,11 +140,12 @@ ArrayInfo joined_array(std::span<const OutputField> fields) {
 
 std::vector<OutputField> fields_of(std::span<const DatasetLayout> layouts) {
     std::vector<OutputField> fields;
-    for (const auto& [file, dataset, holder, info, way, filters, fill, chunks] : layouts) {
-        fields.push_back({dataset, info.array});
+    for (const DatasetLayout& layout : layouts) {
+        fields.push_back({layout.dataset, layout.info.array});
         if (row_count(fields.back().array) != row_count(fields.front().array)) {
             throw Error(ExitCode::input,
-                        {"cannot read the output's datasets", file_and_dataset(file, dataset),
+                        {"cannot read the output's datasets",
+                         file_and_dataset(layout.file, layout.dataset),
                          "it has " + std::to_string(row_count(fields.back().array)) +
                              " rows, and " + fields.front().dataset + " has " +
                              std::to_string(row_count(fields.front().array)),

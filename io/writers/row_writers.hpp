@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "io/rows/row_pieces.hpp"
 #include "io/rows/rows.hpp"
 
 #include <cstdint>
@@ -23,6 +24,12 @@ std::unique_ptr<RowWriter> open_fields_writer(const OutputDataset& output,
 std::unique_ptr<RowWriter> open_chunk_writer(const OutputDataset& output, int threads);
 std::unique_ptr<RowWriter> open_chunk_writer(const OutputDataset& output,
                                              std::vector<std::int64_t> addresses, int threads);
+/// Of an output in parts: each part is written by one thread at a time.
+std::unique_ptr<RowWriter> open_parts_writer(const OutputDataset& output, int threads);
+/// Rows that go to other writers, which stand in the order of the pieces' sources.
+std::unique_ptr<RowWriter> open_pieces_writer(const ArrayInfo& array, std::vector<RowPiece> pieces,
+                                              std::vector<std::unique_ptr<RowWriter>> writers,
+                                              int threads);
 /// Compressed chunks: appended to the rank's shard.
 std::unique_ptr<RowWriter> open_packed_writer(const OutputDataset& output, int threads,
                                               const std::string& shard);

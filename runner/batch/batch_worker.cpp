@@ -5,6 +5,7 @@
 #include "io/output/own_parts.hpp"
 #include "runner/ranks/prepare_on_all.hpp"
 #include "runner/recovery/claim.hpp"
+#include "runner/recovery/earlier_parts.hpp"
 #include "runner/recovery/identity.hpp"
 #include "runner/recovery/replacing.hpp"
 #include "runner/run.hpp"
@@ -51,6 +52,7 @@ Ending BatchWorker::work_on(const PlannedDataset& planned, const Ranks& ranks) {
     Way way = Way::leave;
     ranks.first_alone([&] {
         identity = job_identity(prepared);
+        settle_parts(prepared, *hold.lock, prober_);
         way = choose_way(planned, prepared, identity);
         if (way != Way::leave) {
             check_output(prepared);
@@ -68,7 +70,7 @@ Ending BatchWorker::work_on(const PlannedDataset& planned, const Ranks& ranks) {
     }
     note_speed(planned, way, seconds_since(begin));
     ranks.first_alone([&] {
-        release_output(prepared);
+        release_output(prepared, way == Way::leave ? prepared.parts_set : prepared.own_parts_set());
         record_.done(planned, checksum_text(identity), hold.input, seconds_since(begin));
     });
     return way == Way::leave ? Ending::already : Ending::done;
@@ -141,6 +143,7 @@ BatchWorker::Way BatchWorker::choose_way(const PlannedDataset& planned, Prepared
     }
     if (found.standing != Standing::nothing) {
         check_replaceable(output.file, prober_);
+        check_replaceable_parts(prepared, prober_);
     }
     prepared.replaces = mark_of(output.file);
     const Parts parts = parts_beside(prepared, identity);

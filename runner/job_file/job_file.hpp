@@ -53,7 +53,8 @@ struct JobFile {
         std::string dataset;
         std::optional<ElementType> type;
         bool overwrite = false;
-        bool sync = true; ///< wait for the disk before the name changes
+        bool sync = true;                      ///< wait for the disk before the name changes
+        std::optional<std::int64_t> parts = 1; ///< files that hold the elements; nothing: auto
         OutputLayout layout;
     } output;
 

@@ -93,6 +93,7 @@ std::string output_lines(const JobFile::Output& output) {
         (output.type ? line("dtype", toml_text(name_of(*output.type)))
                      : comment("dtype", "the kind's default for the input's")) +
         line("overwrite", truth(output.overwrite)) + line("sync", truth(output.sync));
+    text += line("parts", count_text(output.parts));
     const OutputLayout& layout = output.layout;
     text += layout.chunk.empty() ? comment("chunk", "none, the dataset is contiguous")
                                  : line("chunk", extents(layout.chunk));
@@ -152,6 +153,7 @@ file = "out/image.h5"
 # dataset = "/image"            # default: as the input's
 # dtype = "float32"             # default: the input's
 overwrite = false
+# parts = "auto"                # the elements in several files in out/image.parts, written at once
 # chunk = [256, 4096]           # HDF5 chunks; without them the dataset is contiguous
 # compression = "deflate"       # none, deflate or zstd; needs chunk
 # level = 1                     # deflate 0 to 9, zstd 1 to 22

@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "io/formats/rows_format.hpp"
 #include "io/formats/sand_file.hpp"
+#include "io/rows/output_parts.hpp"
 #include "jobs/toml_text.hpp"
 #include "kernels/patterns/patterns.hpp"
 #include "runner/job_file/same_file.hpp"
@@ -209,7 +210,7 @@ void check_sand_output(TableReader& table, SandFiles sand_files) {
     if (sand_files == SandFiles::none) {
         table.complain("file", "a .sand file holds cells of sand alone; name a .h5 file");
     }
-    for (const char* key : {"chunk", "compression"}) {
+    for (const char* key : {"chunk", "compression", "parts"}) {
         if (table.has(key)) {
             table.complain(key, "a .sand file has none; name a .h5 file to have it");
         }
@@ -377,6 +378,13 @@ JobFile::Output parse_output(TableReader& top, const JobFile::Input& input, Sand
     output.overwrite = table->boolean("overwrite").value_or(output.overwrite);
     output.sync = table->boolean("sync").value_or(output.sync);
     parse_layout(*table, output.layout);
+    if (table->has("parts")) {
+        output.parts = parse_count(*table, "parts", most_parts);
+    }
+    if (output.parts.value_or(1) > 1 && output.layout.compression != Compression::none) {
+        table->complain("parts", "compressed output is in one file; leave out output.parts or "
+                                 "output.compression");
+    }
     table->finish();
     return output;
 }

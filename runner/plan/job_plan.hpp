@@ -42,6 +42,8 @@ struct PlanRequest {
     std::optional<std::int64_t> io_threads;
     std::optional<std::int64_t> halo_depth; ///< of a job that evolves
     RowSet done = {};                       ///< rows of the output that are there
+    /// Rows of the output that reach all files which a rank writes at once.
+    std::int64_t write_rows = 1;
 };
 
 /// Something that a plan says of itself in JSON.

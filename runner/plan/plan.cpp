@@ -21,6 +21,8 @@ namespace {
 /// (bench/results).
 constexpr std::int64_t wanted_chunk_bytes = 4 * MiB;
 constexpr std::int64_t wanted_chunks_a_rank = 32;
+/// Where larger chunks reach more files that are written at once.
+constexpr std::int64_t least_chunks_a_rank = 8;
 /// What is lost of a chunk when a run stops is little beside a start, and lanes overlap.
 constexpr double most_chunk_seconds = 4;
 /// Chunks that take less are not made smaller for the lanes' sake.
@@ -73,7 +75,8 @@ std::int64_t quick_rows(const StreamJob& job, const Plan& frame, std::int64_t wa
     return rows;
 }
 
-std::int64_t wanted_chunk_rows(const StreamJob& job, const Plan& frame, std::int64_t lanes) {
+std::int64_t wanted_chunk_rows(const StreamJob& job, const Plan& frame, std::int64_t lanes,
+                               std::int64_t write_rows) {
     const StreamShape& shape = frame.shape;
     const Decomposition& d = frame.decomposition;
     const std::int64_t row_bytes =
@@ -85,6 +88,7 @@ std::int64_t wanted_chunk_rows(const StreamJob& job, const Plan& frame, std::int
     }
     std::int64_t rows = std::max<std::int64_t>(1, wanted_chunk_bytes / row_bytes);
     rows = std::min(rows, std::max(slab / wanted_chunks_a_rank, 1 * MiB / row_bytes));
+    rows = std::max(rows, std::min(write_rows, slab / least_chunks_a_rank));
     // Halo rows are computed again for every chunk, which a GPU hardly notices beside its copies.
     rows = std::max(rows, (frame.backend == Backend::cuda ? 2 : 4) * shape.halo);
     rows = std::clamp<std::int64_t>(rows, 1, slab);
@@ -216,8 +220,9 @@ Plan make_plan(const StreamJob& job, const PlanRequest& request) {
     frame.need.border = most_border_rows(frame.decomposition) * frame.shape.in_row_bytes;
 
     const std::int64_t first_lanes = request.lanes.value_or(JobPlan::wanted_lanes);
-    const std::int64_t wanted = request.chunk_rows ? round_up(*request.chunk_rows, alignment)
-                                                   : wanted_chunk_rows(job, frame, first_lanes);
+    const std::int64_t wanted =
+        request.chunk_rows ? round_up(*request.chunk_rows, alignment)
+                           : wanted_chunk_rows(job, frame, first_lanes, request.write_rows);
     const std::int64_t last_lanes = request.lanes.value_or(1);
     const std::int64_t least = request.chunk_rows ? wanted : alignment;
     for (std::int64_t lanes = first_lanes; lanes >= last_lanes; --lanes) {

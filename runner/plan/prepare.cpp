@@ -5,7 +5,9 @@
 #include "base/sizes.hpp"
 #include "io/hdf5/float16.hpp"
 #include "io/input/open_rows.hpp"
+#include "io/output/journal.hpp"
 #include "io/output/output_size.hpp"
+#include "io/rows/output_parts.hpp"
 #include "io/rows/row_geometry.hpp"
 #include "jobs/convert_hint.hpp"
 #include "runner/plan/part_of_input.hpp"
@@ -20,6 +22,11 @@ namespace runner {
 namespace {
 
 constexpr double default_share = 0.8;
+
+/// More files than these were no faster on the host of docs/adr/0017.
+constexpr int most_parts_a_rank = 8;
+/// Written in some 10 ms; below, making the files takes as long.
+constexpr std::int64_t least_part_bytes = 64 * MiB;
 
 /// What the job file allows of what is there; a size above what is there is the user's word.
 std::int64_t limit(const std::optional<MemorySize>& wanted, std::int64_t available) {
@@ -38,6 +45,17 @@ std::int64_t allocated_bytes(const std::string& file) {
     return ::stat(file.c_str(), &status) == 0 ? status.st_blocks * block : 0;
 }
 
+/// The disk space that the parts of an interrupted run take.
+std::int64_t bytes_of_parts_left(const std::string& output) {
+    std::int64_t bytes = 0;
+    if (const std::optional<PartLayout> parts = parts_in_journal(output)) {
+        for (std::int64_t part = 0; part < parts->parts; ++part) {
+            bytes += allocated_bytes(parts_folder(output) + "/" + part_name(part, parts->set));
+        }
+    }
+    return bytes;
+}
+
 bool on_one_device(const std::filesystem::path& a, const std::filesystem::path& b) {
     struct stat of_a {};
     struct stat of_b {};
@@ -53,6 +71,13 @@ void check_layout(const PreparedJob& prepared) {
                      "a job of kind " + prepared.file.kind +
                          " makes several datasets side by side, which are contiguous",
                      "Leave chunk and compression out"});
+    }
+    if (!prepared.fields().empty() && prepared.file.output.parts.value_or(1) > 1) {
+        throw Error(ExitCode::usage,
+                    {"the output cannot be in parts", "output.parts",
+                     "a job of kind " + prepared.file.kind +
+                         " makes several datasets side by side, which are in one file",
+                     "Leave parts out"});
     }
 }
 
@@ -130,19 +155,44 @@ PlanRequest plan_request(const PreparedJob& prepared, Backend backend, int ranks
     request.io_threads = run.io_threads;
     request.done = done;
     const bool has_fields = !prepared.fields().empty();
-    request.storage_bytes = [&prepared, output, has_fields](int threads) {
-        return reader_bytes(prepared.layout.info, threads) +
-               (has_fields ? threads * std::max(fields_block_bytes, row_bytes(output))
-                           : writer_bytes(output, prepared.file.output.layout, threads));
+    const PartLayout parts = planned_parts(prepared, ranks, limits.cores);
+    request.write_rows = rows_for_all_parts(output, parts);
+    request.storage_bytes = [&prepared, output, has_fields, parts](int threads) {
+        return layout_reader_bytes(prepared.layout, threads) +
+               (has_fields
+                    ? threads * std::max(fields_block_bytes, row_bytes(output))
+                    : writer_bytes(output, prepared.file.output.layout,
+                                   parts.several() ? part_threads(parts, threads) : threads));
     };
     request.halo_depth = run.halo_depth;
     return request;
 }
 
+std::int64_t automatic_parts(std::int64_t bytes, int ranks, int cores) {
+    const std::int64_t writers = std::clamp(cores / 2, 1, most_parts_a_rank) * std::int64_t{ranks};
+    return std::clamp<std::int64_t>(bytes / least_part_bytes, 1, std::min(writers, most_parts));
+}
+
+PartLayout planned_parts(const PreparedJob& prepared, int ranks, int cores) {
+    const JobFile::Output& output = prepared.file.output;
+    if (prepared.parts) {
+        return *prepared.parts;
+    }
+    const ArrayInfo array = prepared.output();
+    const bool can_have = output.layout.compression == Compression::none &&
+                          output.layout.format == FileFormat::hdf5 && prepared.fields().empty();
+    const std::int64_t wanted =
+        !can_have ? 1 : output.parts.value_or(automatic_parts(byte_count(array), ranks, cores));
+    PartLayout parts = choose_part_layout(array, output.layout, wanted, ranks);
+    parts.folder = parts_folder(output.file);
+    return parts;
+}
+
 OutputDataset output_dataset(const PreparedJob& prepared) {
     const JobFile::Output& output = prepared.file.output;
-    return {partial_name(output.file), output.dataset, prepared.output(), output.layout,
-            prepared.fields()};
+    return {partial_name(output.file), output.dataset,
+            prepared.output(),         output.layout,
+            prepared.fields(),         prepared.parts.value_or(PartLayout{})};
 }
 
 DiskSpace disk_space(const PreparedJob& prepared) {
@@ -163,6 +213,7 @@ DiskSpace disk_space(const PreparedJob& prepared) {
         std::min<std::uintmax_t>(space.available, std::uintmax_t{1} << 62));
     // What an earlier run left is resumed or replaced.
     disk.free += allocated_bytes(partial_name(prepared.file.output.file));
+    disk.free += bytes_of_parts_left(prepared.file.output.file);
     return disk;
 }
 

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,17 @@ struct PreparedJob {
     bool is_brief = false;
     /// What was under the output's name when check_replaceable() accepted it.
     FileMark replaces;
+
+    /// The files that the output is kept in, once claim_output() has settled them.
+    std::optional<PartLayout> parts;
+    /// Which names the parts of the file have that is under the output's name, where it is an
+    /// output in parts: the new one's have the others.
+    std::optional<int> parts_set;
+
+    /// That of the output which the run makes.
+    std::optional<int> own_parts_set() const {
+        return parts && parts->several() ? std::optional(parts->set) : std::nullopt;
+    }
 
     /// Whether finished parts are synced to the disk, so that a run can be resumed after a power
     /// cut.
@@ -58,6 +70,14 @@ struct RankLimits {
 /// `done`: rows that an earlier run has finished. `prepared` outlives the request.
 PlanRequest plan_request(const PreparedJob& prepared, Backend backend, int ranks,
                          const RankLimits& limits, const RowSet& done = {});
+
+/// The parts of the output: those that are settled, or as a run on so many ranks, each with so many
+/// cores, would choose them.
+PartLayout planned_parts(const PreparedJob& prepared, int ranks, int cores);
+
+/// The parts that output.parts = "auto" makes of so many bytes, unless rows or chunks allow fewer:
+/// as many as the ranks' cores can write at once, and none for what is written in no time.
+std::int64_t automatic_parts(std::int64_t bytes, int ranks, int cores);
 
 /// The dataset the job writes, under the name it has while it is being written.
 OutputDataset output_dataset(const PreparedJob& prepared);

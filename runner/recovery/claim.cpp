@@ -9,9 +9,11 @@
 #include "io/output/create_output.hpp"
 #include "io/output/intact_rows.hpp"
 #include "io/output/journal.hpp"
+#include "io/output/part_files.hpp"
 #include "io/rows/row_geometry.hpp"
 #include "io/writers/shards.hpp"
 #include "runner/recovery/checkpoints.hpp"
+#include "runner/recovery/earlier_parts.hpp"
 #include "runner/recovery/identity.hpp"
 #include "runner/recovery/output_places.hpp"
 #include "runner/recovery/sand_record.hpp"
@@ -56,7 +58,56 @@ bool is_there(const std::string& path) {
 }
 
 std::string layout_line(const OutputDataset& output) {
-    return "layout = " + std::to_string(layout_hash(output)) + "\n";
+    return "layout = " + std::to_string(layout_hash(output)) + "\n" +
+           (output.parts.several() ? parts_line(output.parts) : "");
+}
+
+/// The parts of an output that is begun: they say that they are of this job and this layout.
+PartLayout new_parts(const PreparedJob& prepared, const std::string& identity, int ranks,
+                     int cores) {
+    PartLayout parts = planned_parts(prepared, ranks, cores);
+    if (parts.several()) {
+        parts.set = prepared.parts_set ? 1 - *prepared.parts_set : 0;
+        const std::string text = identity + to_text(parts);
+        std::array<char, 20> owner{};
+        (void)std::snprintf(
+            owner.data(), owner.size(), "%016llx",
+            static_cast<unsigned long long>(
+                hash_bytes(reinterpret_cast<const std::byte*>(text.data()), std::ssize(text))));
+        parts.owner = owner.data();
+    }
+    return parts;
+}
+
+/// The parts of the output that the journal is of. @throws Error where it does not say what they
+/// are, or where they have the names of those of the finished output.
+PartLayout parts_left(const PreparedJob& prepared, const JournalIdentity& journal) {
+    const std::string& output = prepared.file.output.file;
+    const std::optional<PartLayout> recorded = parts_of_identity(journal.text);
+    const std::optional<std::int64_t> asked = prepared.file.output.parts;
+    const bool wanted =
+        asked &&
+        choose_part_layout(prepared.output(), prepared.file.output.layout, *asked, 1).several();
+    if ((asked && wanted != recorded.has_value()) ||
+        (recorded && !fits(prepared.output(), *recorded))) {
+        throw Error(ExitCode::output, {"the journal is damaged", journal_folder(output),
+                                       "it does not say how the rows are in the output's parts",
+                                       "Set run.resume = \"never\" to restart the job"});
+    }
+    if (!recorded) {
+        return {};
+    }
+    if (recorded->set == prepared.parts_set) {
+        throw Error(ExitCode::output,
+                    {"cannot resume from the partial output", partial_name(output),
+                     "the file that has come under the output's name since has parts of the same "
+                     "names",
+                     "Move " + output + " and " + parts_folder(output) +
+                         " away, or set run.resume = \"never\""});
+    }
+    PartLayout parts = *recorded;
+    parts.folder = parts_folder(output);
+    return parts;
 }
 
 RowSet rows_of(const std::vector<RowHash>& hashes) {
@@ -74,11 +125,13 @@ Beginning begin_journal(const PreparedJob& prepared, const OutputDataset& output
                         const std::string& identity) {
     if (prepared.parts_sync() == RowWriter::Sync::yes) {
         // Its length must last before a journal says that it can be resumed.
+        sync_parts(output);
         File(output.file, File::Mode::update).sync();
         sync_folder_of(output.file);
     }
     const std::string folder = journal_folder(prepared.file.output.file);
     Beginning beginning;
+    beginning.parts = output.parts;
     beginning.identity = identity + layout_line(output);
     if (prepared.is_brief) {
         make_journal(folder);
@@ -89,15 +142,21 @@ Beginning begin_journal(const PreparedJob& prepared, const OutputDataset& output
 }
 
 /// Makes the output and its journal in place of what an earlier run left.
-Beginning restart_output(const PreparedJob& prepared, const std::string& identity) {
-    const OutputDataset output = output_dataset(prepared);
+Beginning restart_output(const PreparedJob& prepared, const std::string& identity, int ranks,
+                         int cores) {
+    OutputDataset output = output_dataset(prepared);
+    output.parts = new_parts(prepared, identity, ranks, cores);
     const std::string& name = prepared.file.output.file;
     const std::string folder = journal_folder(name);
     const bool waits = prepared.parts_sync() == RowWriter::Sync::yes;
     const bool was_there = is_there(folder) || is_there(name);
+    const bool removes_parts = concerns_parts(prepared);
     remove_journal(folder);
     if (waits || (prepared.file.output.sync && was_there)) {
         sync_folder_of(folder); // or a power cut brings it back beside a restarted output
+    }
+    if (removes_parts) {
+        remove_other_parts(prepared, prepared.parts_set);
     }
     create_output(output);
     try {
@@ -106,6 +165,9 @@ Beginning restart_output(const PreparedJob& prepared, const std::string& identit
         // Without a journal nothing says that the file is ours.
         std::error_code ignored;
         std::filesystem::remove(output.file, ignored);
+        if (output.parts.several()) {
+            remove_parts(output.parts.folder, output.parts.set);
+        }
         throw;
     }
 }
@@ -140,8 +202,8 @@ void keep_to_checkpoint(const EvolveShape& shape, const std::string& folder,
                                   : "restarts: the run before left no checkpoint");
 }
 
-Beginning resume_output(const PreparedJob& prepared, const JournalIdentity& journal) {
-    const OutputDataset output = output_dataset(prepared);
+Beginning resume_output(const PreparedJob& prepared, const OutputDataset& output,
+                        const JournalIdentity& journal) {
     const std::string folder = journal_folder(prepared.file.output.file);
     const std::int64_t total = row_count(output.array);
     JournalRows rows = read_journal(folder, journal.generation, total);
@@ -149,6 +211,7 @@ Beginning resume_output(const PreparedJob& prepared, const JournalIdentity& jour
 
     Beginning beginning;
     beginning.generation = journal.generation + 1;
+    beginning.parts = output.parts;
     beginning.identity = journal.text;
     beginning.done = rows_of(intact);
     beginning.notes = std::move(rows.notes);
@@ -213,7 +276,8 @@ Leftovers leftovers(const PreparedJob& prepared, const std::string& identity) {
 } // namespace
 
 std::string to_text(const Beginning& beginning) {
-    std::string text = std::to_string(beginning.generation) +
+    std::string text = (beginning.parts.several() ? to_text(beginning.parts) : "") + "\n" +
+                       std::to_string(beginning.generation) +
                        (beginning.checkpoint ? " 1 " : " 0 ") +
                        std::to_string(beginning.checkpoint.value_or(0));
     for (const RowRange& range : beginning.done) {
@@ -223,8 +287,11 @@ std::string to_text(const Beginning& beginning) {
 }
 
 Beginning beginning_from_text(const std::string& text) {
-    std::istringstream numbers(text);
     Beginning beginning;
+    std::istringstream numbers(text);
+    std::string parts;
+    std::getline(numbers, parts);
+    beginning.parts = part_layout_from_text(parts).value_or(PartLayout{});
     bool has_checkpoint = false;
     std::uint64_t checkpoint = 0;
     numbers >> beginning.generation >> has_checkpoint >> checkpoint;
@@ -252,8 +319,7 @@ void check_output(const PreparedJob& prepared) {
     }
 }
 
-Beginning claim_output(const PreparedJob& prepared) {
-    const OutputDataset output = output_dataset(prepared);
+Beginning claim_output(const PreparedJob& prepared, int ranks, int cores) {
     const std::string identity = job_identity(prepared);
     const ResumeChoice resume = prepared.file.run.resume;
     Leftovers left;
@@ -264,18 +330,20 @@ Beginning claim_output(const PreparedJob& prepared) {
         if (resume == ResumeChoice::require) {
             refuse_nothing_there(prepared);
         }
-        Beginning beginning = restart_output(prepared, identity);
+        Beginning beginning = restart_output(prepared, identity, ranks, cores);
         beginning.notes = std::move(left.notes);
         return beginning;
     }
     if (const std::string was = without_layout(left.journal->text); was != identity) {
         refuse_other_job(prepared, was, identity);
     }
+    OutputDataset output = output_dataset(prepared);
+    output.parts = parts_left(prepared, *left.journal);
     restore_output(output);
     if (const std::string now = identity + layout_line(output); left.journal->text != now) {
         refuse_other_job(prepared, left.journal->text, now);
     }
-    return resume_output(prepared, *left.journal);
+    return resume_output(prepared, output, *left.journal);
 }
 
 std::vector<RowHash> finished_rows(const PreparedJob& prepared, const Beginning& beginning) {
@@ -293,7 +361,7 @@ std::vector<RowHash> finished_rows(const PreparedJob& prepared, const Beginning&
     return rows;
 }
 
-void release_output(const PreparedJob& prepared) {
+void release_output(const PreparedJob& prepared, std::optional<int> parts_set) {
     const std::string& output = prepared.file.output.file;
     const std::string folder = journal_folder(output);
     if (is_sand_name(output) && !recorded_sand_identity(output)) {
@@ -302,6 +370,9 @@ void release_output(const PreparedJob& prepared) {
         }
     }
     remove_shards(output_dataset(prepared));
+    if (concerns_parts(prepared)) {
+        remove_other_parts(prepared, parts_set);
+    }
     remove_journal(folder);
 }
 

@@ -18,6 +18,7 @@ struct Beginning {
     RowSet done;                 ///< finished rows
     /// Of a state that evolves: the checkpoint to resume from; its snapshots up to there are done.
     std::optional<std::uint64_t> checkpoint;
+    PartLayout parts;               ///< of the output
     std::string identity;           ///< of the job, as the journal has it
     std::vector<std::string> notes; ///< lines for a person
 };
@@ -40,13 +41,16 @@ inline constexpr const char* identity_attribute = "identity";
 /// run.resume says. Where the run before had committed nothing, whatever its job was, nothing would
 /// be lost and the run starts over. @throws Error (output, or input when only the input has
 /// changed) with the difference when another job had committed rows.
-Beginning claim_output(const PreparedJob& prepared);
+/// `ranks`, each with so many `cores`: of this run, for which an output in parts is laid out where
+/// it is begun.
+Beginning claim_output(const PreparedJob& prepared, int ranks, int cores);
 
 /// The checksums of all rows, from the journal. @throws Error (output) unless each row is there.
 std::vector<RowHash> finished_rows(const PreparedJob& prepared, const Beginning& beginning);
 
-/// Removes what stood beside the published output while it was being written. Before that, it
-/// records beside a .sand output what that is (sand_record.hpp).
-void release_output(const PreparedJob& prepared);
+/// Removes what stood beside the published output while it was being written, and the parts of the
+/// output that it replaced. Before that, it records beside a .sand output what that is
+/// (sand_record.hpp). `parts_set`: of the published output's own parts, if it has any.
+void release_output(const PreparedJob& prepared, std::optional<int> parts_set);
 
 } // namespace runner

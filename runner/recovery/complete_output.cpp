@@ -7,10 +7,12 @@
 #include "io/input/generations.hpp"
 #include "io/output/assemble_output.hpp"
 #include "io/output/default_plot.hpp"
+#include "io/output/part_files.hpp"
 #include "io/output/publish_output.hpp"
 #include "io/rows/rows.hpp"
 #include "io/writers/row_hashes.hpp"
 #include "runner/probe/prober.hpp"
+#include "runner/recovery/earlier_parts.hpp"
 #include "runner/recovery/identity.hpp"
 #include "runner/recovery/replacing.hpp"
 
@@ -44,6 +46,9 @@ std::vector<std::uint64_t> all_generations(const Snapshots& snapshots) {
 void write_record(const PreparedJob& prepared, const Beginning& beginning,
                   const OutputDataset& dataset, std::vector<Attribute> attributes) {
     attributes.emplace_back(identity_attribute, beginning.identity);
+    if (dataset.parts.several()) {
+        attributes.emplace_back(parts_attribute, to_text(record_of_parts(dataset)));
+    }
     for (Attribute& attribute : prepared.job->attributes()) {
         attributes.push_back(std::move(attribute));
     }
@@ -61,10 +66,11 @@ void write_record(const PreparedJob& prepared, const Beginning& beginning,
 /// there since.
 void check_still_replaceable(const PreparedJob& prepared) {
     const JobFile::Output& output = prepared.file.output;
+    Prober prober;
     if (output.overwrite && mark_of(output.file) != prepared.replaces) {
-        Prober prober;
         check_replaceable(output.file, prober);
     }
+    check_replaceable_parts(prepared, prober);
 }
 
 } // namespace
@@ -81,6 +87,9 @@ void complete_output(const PreparedJob& prepared, const Beginning& beginning,
         write_record(prepared, beginning, dataset, std::move(facts));
     }
     check_still_replaceable(prepared);
+    if (output.sync) {
+        sync_parts(dataset); // before a name says that they are complete
+    }
     publish_output(dataset.file, output.file, output.overwrite ? Overwrite::yes : Overwrite::no,
                    output.sync ? RowWriter::Sync::yes : RowWriter::Sync::no);
 }

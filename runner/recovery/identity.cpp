@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/sizes.hpp"
 #include "io/files/file.hpp"
+#include "io/files/file_mark.hpp"
 #include "io/files/text_file.hpp"
 #include "io/writers/row_hashes.hpp"
 #include "jobs/toml_text.hpp"
@@ -49,6 +50,20 @@ std::uint64_t sample_hash(const File& file) {
     return hash_bytes(bytes.data(), taken);
 }
 
+/// Of the files that hold the rows of a virtual dataset.
+std::string source_lines(const DatasetLayout& layout) {
+    std::string text;
+    for (const DatasetLayout& source : layout.sources) {
+        const FileMark mark = mark_of(source.holder);
+        const std::string key = "input.source " + toml_text(source.holder) + ".";
+        text += line(key + "bytes", std::to_string(mark.bytes)) +
+                line(key + "modified", std::to_string(mark.modified) + " ns") +
+                line(key + "samples",
+                     std::to_string(sample_hash(File(source.holder, File::Mode::read))));
+    }
+    return text;
+}
+
 std::string input_lines(const PreparedJob& prepared) {
     const JobFile::Input& input = prepared.file.input;
     const File file(input.file, File::Mode::read);
@@ -66,6 +81,7 @@ std::string input_lines(const PreparedJob& prepared) {
                                   std::to_string(status.st_mtim.tv_nsec) + " ns") +
            line("input.samples", std::to_string(sample_hash(file))) +
            (prepared.part ? line("input.part", part_text(*prepared.part)) : "") +
+           source_lines(prepared.layout) +
            line("input.shape", shape_text(prepared.input.array.shape)) +
            line("input.dtype", type_text(prepared.input.array));
 }
@@ -81,6 +97,9 @@ std::string output_lines(const PreparedJob& prepared) {
     for (const OutputField& field : output.fields) {
         text += line("output.field " + field.dataset,
                      std::string(name_of(field.array.type)) + " " + shape_text(field.array.shape));
+    }
+    if (const std::optional<std::int64_t> parts = prepared.file.output.parts; parts != 1) {
+        text += line("output.parts", parts ? std::to_string(*parts) : "auto");
     }
     if (layout.format == FileFormat::sand) {
         text += line("output.format", "sand");

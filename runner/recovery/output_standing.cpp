@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "io/formats/sand_file.hpp"
 #include "io/output/journal.hpp"
+#include "io/rows/output_parts.hpp"
 #include "runner/probe/probed_files.hpp"
 #include "runner/recovery/claim.hpp"
 #include "runner/recovery/identity.hpp"
@@ -61,7 +62,11 @@ OutputStanding output_standing(const PreparedJob& prepared, const std::string& i
     }
     try {
         if (const std::optional<std::string> was = stored_identity(file, files)) {
-            return compared(without_layout(*was), identity);
+            const OutputStanding found = compared(without_layout(*was), identity);
+            if (found.standing == Standing::done && parts_of_identity(*was)) {
+                (void)files.layout(file, prepared.file.output.dataset); // its parts are there
+            }
+            return found;
         }
         return {Standing::foreign, "it is no finished output of this program"};
     } catch (const Error& error) {

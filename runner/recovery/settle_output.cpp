@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "io/output/journal.hpp"
 #include "runner/recovery/claim.hpp"
+#include "runner/recovery/earlier_parts.hpp"
 #include "runner/recovery/identity.hpp"
 #include "runner/recovery/output_places.hpp"
 #include "runner/recovery/output_standing.hpp"
@@ -70,7 +71,7 @@ ToDo settle_output(const PreparedJob& prepared, Prober& prober) {
     if (found.standing == Standing::done && (ended_late || !output.overwrite) &&
         prepared.file.run.resume != ResumeChoice::never) {
         if (ended_late) {
-            release_output(prepared);
+            release_output(prepared, prepared.parts_set);
         }
         return ToDo::nothing;
     }
@@ -78,6 +79,7 @@ ToDo settle_output(const PreparedJob& prepared, Prober& prober) {
         refuse_standing(prepared, found);
     }
     check_replaceable(output.file, prober);
+    check_replaceable_parts(prepared, prober);
     return ToDo::make;
 }
 

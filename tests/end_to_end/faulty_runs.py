@@ -166,9 +166,22 @@ def read(file=OUTPUT):
         return opened["image"][...]
 
 
+def parts_of_output():
+    """The files that the output's elements are in beside its own, and their folder."""
+    if not h5py.is_hdf5(OUTPUT):
+        return set()
+    with h5py.File(OUTPUT) as file:
+        image = file["image"]
+        names = {source.file_name for source in image.virtual_sources()} if image.is_virtual \
+            else set()
+    return names | {os.path.dirname(name) for name in names}
+
+
 def left_behind():
-    """What stands beside the output."""
-    return sorted(set(os.listdir("out")) - {"out.h5"})
+    """What stands beside the output and is no part of it."""
+    there = {str(path.relative_to("out")) for path in pathlib.Path("out").rglob("*")
+             if path.parent.name in ("out", "out.parts")}
+    return sorted(there - {"out.h5"} - parts_of_output())
 
 
 def clear():

@@ -26,6 +26,7 @@ CHUNKS = ["--set", "run.chunk_rows=40", "--set", "run.commit_seconds=0", "--set"
 CALLS = "pwrite,fsync,fdatasync,rename,unlink,mkdir,ftruncate,fallocate"
 LAYOUTS = {
     "contiguous": [],
+    "parts": ["--set", "output.parts=2"],
     "deflate": ["--set", "output.chunk=[40,90]", "--set", 'output.compression="deflate"'],
 }
 NEVER = float("inf")
@@ -153,7 +154,7 @@ class Cuts:
             shutil.rmtree("undo", ignore_errors=True)
             os.mkdir("undo")
             if before:  # an earlier run that was killed when some of its rows were done
-                self.program.run(before, fault="fdatasync:kill@6:out.h5")
+                self.program.run(before, fault="fdatasync:kill@6:out/out")
             self.program.run(arguments, fault=f"{fault}{CALLS}:kill@{k}:out",
                              FAULT_UNDO=os.path.abspath("undo"),
                              FAULT_UNDO_OF=os.path.abspath("out"))
@@ -183,6 +184,8 @@ def main():
         never = ["--resume", "never"]
         for arguments, before, fault in [
                 (CHUNKS, None, ""), (CHUNKS + LAYOUTS["deflate"], None, ""),
+                (CHUNKS + LAYOUTS["parts"], None, ""),
+                (CHUNKS + LAYOUTS["parts"], CHUNKS + LAYOUTS["parts"], ""),
                 (CHUNKS, CHUNKS, ""), (CHUNKS + never, CHUNKS, ""),
                 (CHUNKS, None, "fdatasync:EIO@3:out.h5;")]:
             k = 1

@@ -28,9 +28,9 @@ const std::set<std::string> openers_of_own_files = {
     "assemble_output.cpp", "chunk_addresses.cpp", "create_output.cpp", "default_plot.cpp",
     "generations.cpp",     "object_names.cpp",    "row_hashes.cpp",    "write_attributes.cpp"};
 const std::set<std::string> openers_in_other_processes = {
-    "check_dataset.cpp",   "check_links.cpp", "file_content.cpp",
-    "inspect_dataset.cpp", "layout_of.cpp",   "object_names.cpp",
-    "open_rows.cpp",       "own_files.cpp",   "packed_chunk.cpp"};
+    "check_dataset.cpp",   "check_links.cpp", "check_parts.cpp",  "file_content.cpp",
+    "inspect_dataset.cpp", "layout_of.cpp",   "object_names.cpp", "open_rows.cpp",
+    "own_files.cpp",       "packed_chunk.cpp"};
 
 TEST(FileAccess, Hdf5OpensFilesInKnownPlacesOnly) {
     std::set<std::string> met;

@@ -81,6 +81,7 @@ TEST_F(JobFileTest, LeastFileHasEveryDefault) {
     EXPECT_FALSE(job.output.type.has_value());
     EXPECT_FALSE(job.output.overwrite);
     EXPECT_TRUE(job.output.sync);
+    EXPECT_EQ(job.output.parts, 1);
     EXPECT_EQ(job.output.layout, OutputLayout{});
     EXPECT_EQ(job.run.backend, BackendChoice::automatic);
     EXPECT_FALSE(job.run.host_memory || job.run.device_memory || job.run.chunk_rows ||
@@ -105,6 +106,7 @@ dataset = "/other"
 dtype = "float64"
 overwrite = true
 sync = false
+parts = "auto"
 chunk = [1, 5, 7]
 compression = "zstd"
 level = 22
@@ -134,6 +136,7 @@ fill = -1
     EXPECT_EQ(job.output.type, ElementType::float64);
     EXPECT_TRUE(job.output.overwrite);
     EXPECT_FALSE(job.output.sync);
+    EXPECT_EQ(job.output.parts, std::nullopt);
     EXPECT_EQ(job.output.layout, (OutputLayout{{1, 5, 7}, Compression::zstd, 22, true}));
     EXPECT_EQ(job.run.backend, BackendChoice::cpu);
     EXPECT_EQ(job.run.host_memory, (MemorySize{3 * GiB / 2, 0}));

@@ -40,6 +40,7 @@ void expect_same(const JobFile& a, const JobFile& b) {
     EXPECT_EQ(a.output.type, b.output.type);
     EXPECT_EQ(a.output.overwrite, b.output.overwrite);
     EXPECT_EQ(a.output.sync, b.output.sync);
+    EXPECT_EQ(a.output.parts, b.output.parts);
     EXPECT_EQ(a.output.layout, b.output.layout);
     EXPECT_EQ(a.run.backend, b.run.backend);
     EXPECT_EQ(a.run.host_memory, b.run.host_memory);
@@ -66,7 +67,8 @@ TEST(ExplainJob, ParsesBackToTheSameJob) {
         "generate = { pattern = \"index\", shape = [5, 7], dtype = \"int8\", seed = 3 }\n"
         "allow_external = true\nmax_logical_bytes = \"3GiB\"\n"
         "[output]\nfile = \"o.h5\"\ndataset = \"/y\"\ndtype = \"uint16\"\noverwrite = true\n"
-        "sync = false\nchunk = [2, 7]\ncompression = \"deflate\"\nlevel = 0\nshuffle = true\n"
+        "sync = false\nparts = \"auto\"\nchunk = [2, 7]\ncompression = \"deflate\"\nlevel = "
+        "0\nshuffle = true\n"
         "[run]\nbackend = \"cuda\"\nhost_memory = \"1537kB\"\ndevice_memory = \"33.3%\"\n"
         "chunk_rows = 3\nlanes = 4\nio_threads = 5\nresume = \"never\"\n"
         "resume_check = \"all\"\ncommit_seconds = 0.5\nstall_seconds = 0\n"
@@ -108,7 +110,7 @@ TEST(ExplainJob, FillsInTheDefaults) {
                     "[input]\nfile = \"a.h5\"\ndataset = \"/x\"\nallow_external = false\n"
                     "# max_logical_bytes: any that are stored\n\n"
                     "[output]\nfile = \"o.h5\"\ndataset = \"/x\"\n"
-                    "# dtype: the kind's default for the input's\noverwrite = false\nsync = true\n"
+                    "# dtype: the kind's default for the input's\noverwrite = false\nsync = true\nparts = 1\n"
                     "# chunk: none, the dataset is contiguous\ncompression = \"none\"\n\n"
                     "[run]\nbackend = \"auto\"\nhost_memory = \"2GiB\"\n"
                     "# device_memory: 80% of what is free on the rank's GPU\n"

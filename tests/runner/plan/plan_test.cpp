@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/sizes.hpp"
+#include "runner/plan/prepare.hpp"
 
 #include <random>
 #include <string>
@@ -61,6 +62,28 @@ TEST(Plan, TakesTheRowsAndLanesItIsGiven) {
     EXPECT_EQ(plan.lanes, 3);
     // 3 input slots of 7 + 4 rows, 3 outputs of 7 rows, 3 scratches of 3 bytes a row.
     EXPECT_EQ(plan.need.staging, 3 * 11 * 8000 + 3 * 7 * 8000 + 3 * 3 * 11);
+}
+
+TEST(Plan, MakesChunksThatReachAllFilesOfARank) {
+    PlanRequest request;
+    request.host_memory = 64 * GiB;
+    const ShapeOnly job = square(32768, 1);
+    EXPECT_EQ(make_plan(job, request).decomposition.chunk_rows, 16);
+    request.write_rows = 40;
+    EXPECT_EQ(make_plan(job, request).decomposition.chunk_rows, 40);
+    request.write_rows = 32768; // and leaves some chunks to overlap
+    EXPECT_EQ(make_plan(job, request).decomposition.chunk_rows, 4096);
+}
+
+TEST(AutomaticParts, AreAsManyAsCanBeWrittenAtOnce) {
+    EXPECT_EQ(automatic_parts(8 * GiB, 1, 16), 8);
+    EXPECT_EQ(automatic_parts(8 * GiB, 1, 64), 8);
+    EXPECT_EQ(automatic_parts(8 * GiB, 2, 8), 8);
+    EXPECT_EQ(automatic_parts(8 * GiB, 1, 2), 1);
+    EXPECT_EQ(automatic_parts(8 * GiB, 1, 1), 1);
+    EXPECT_EQ(automatic_parts(200 * MiB, 1, 16), 3);
+    EXPECT_EQ(automatic_parts(1000, 4, 16), 1);
+    EXPECT_EQ(automatic_parts(8192 * GiB, 64, 16), 256);
 }
 
 TEST(Plan, RefusesWithTheSmallestChangeThatHelps) {

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "io/hdf5/hdf5_handle.hpp"
+#include "io/input/dataset_layout.hpp"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace runner {
+
+/// Finds the layout of a source, by the names that the virtual dataset gives it; nothing where it
+/// is not to be read in place.
+using FindSource = std::function<std::optional<DatasetLayout>(const std::string& file,
+                                                              const std::string& dataset)>;
+
+/// Makes the layout of a virtual dataset one of sources, so that its rows can be read in place and
+/// by several threads: where all its rows are whole rows of sources of the same type that need no
+/// HDF5. Others stay as they are, and HDF5 reads them.
+void add_sources(DatasetLayout& layout, const PropertyHandle& creation, const FindSource& find);
+
+/// Reads the rows of a layout of sources.
+std::unique_ptr<RowReader> open_source_reader(const DatasetLayout& layout, int threads);
+
+} // namespace runner

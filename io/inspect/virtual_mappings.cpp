@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/inspect/virtual_mappings.hpp"
+
+#include "base/array_info.hpp"
+#include "io/hdf5/source_names.hpp"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+namespace runner {
+namespace {
+
+/// More runs than these are left to HDF5.
+constexpr std::int64_t most_runs = 1 << 20;
+
+bool lies_within(std::span<const std::int64_t> low, std::span<const std::int64_t> high,
+                 const std::vector<std::int64_t>& shape) {
+    for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+        if (low[axis] < 0 || low[axis] > high[axis] || high[axis] >= shape[axis]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/// Adds the runs of the box between two corners, which belong to it; false where they are too many.
+bool add_box(std::span<const std::int64_t> low, std::span<const std::int64_t> high,
+             const std::vector<std::int64_t>& shape, std::vector<ElementRun>& runs) {
+    std::size_t axis = shape.size(); // from which on a run is whole
+    std::int64_t length = 1;
+    while (axis-- > 0) {
+        const std::int64_t extent = high[axis] - low[axis] + 1;
+        length *= extent;
+        if (axis == 0 || extent != shape[axis]) {
+            break;
+        }
+    }
+    std::vector<std::int64_t> at(low.begin(), low.end());
+    for (;;) {
+        std::int64_t first = 0;
+        for (std::size_t i = 0; i < shape.size(); ++i) {
+            first = first * shape[i] + at[i];
+        }
+        runs.push_back({first, length});
+        if (std::ssize(runs) > most_runs) {
+            return false;
+        }
+        std::size_t next = axis;
+        while (next > 0 && at[next - 1] == high[next - 1]) {
+            --next;
+            at[next] = low[next];
+        }
+        if (next == 0) {
+            return true;
+        }
+        ++at[next - 1];
+    }
+}
+
+/// In their order, those that touch joined; nothing where they cannot be listed.
+std::optional<std::vector<ElementRun>> joined(std::vector<ElementRun> runs) {
+    std::sort(runs.begin(), runs.end(),
+              [](const ElementRun& a, const ElementRun& b) { return a.first < b.first; });
+    std::vector<ElementRun> all;
+    for (const ElementRun& run : runs) {
+        if (!all.empty() && all.back().first + all.back().count > run.first) {
+            return std::nullopt;
+        }
+        if (!all.empty() && all.back().first + all.back().count == run.first) {
+            all.back().count += run.count;
+        } else {
+            all.push_back(run);
+        }
+    }
+    return all;
+}
+
+/// Nothing where it is not a fixed number of boxes.
+std::optional<Selection> selection_of(const SpaceHandle& space) {
+    Selection selection;
+    const H5S_sel_type type = H5Sget_select_type(space.get());
+    selection.is_all = type == H5S_SEL_ALL;
+    if (selection.is_all) {
+        return selection;
+    }
+    const int axes = H5Sget_simple_extent_ndims(space.get());
+    const bool is_fixed = H5Sget_select_npoints(space.get()) > 0; // H5S_UNLIMITED is below zero
+    const hssize_t boxes = type == H5S_SEL_HYPERSLABS && is_fixed && axes > 0
+                               ? H5Sget_select_hyper_nblocks(space.get())
+                               : -1;
+    if (boxes < 1 || boxes > most_runs) {
+        return std::nullopt;
+    }
+    selection.axes = static_cast<std::size_t>(axes);
+    selection.corners.resize(static_cast<std::size_t>(boxes) * 2 * selection.axes);
+    std::vector<hsize_t> corners(selection.corners.size());
+    hdf5_must(
+        H5Sget_select_hyper_blocklist(space.get(), 0, static_cast<hsize_t>(boxes), corners.data()),
+        "H5Sget_select_hyper_blocklist");
+    std::transform(corners.begin(), corners.end(), selection.corners.begin(),
+                   [](hsize_t corner) { return static_cast<std::int64_t>(corner); });
+    return selection;
+}
+
+} // namespace
+
+std::optional<std::vector<ElementRun>> runs_of(const Selection& selection,
+                                               const std::vector<std::int64_t>& shape) {
+    if (selection.is_all) {
+        return std::vector<ElementRun>{{0, checked_product(shape)}};
+    }
+    const std::size_t axes = selection.axes;
+    if (axes != shape.size()) {
+        return std::nullopt;
+    }
+    std::vector<ElementRun> runs;
+    for (std::size_t at = 0; at < selection.corners.size(); at += 2 * axes) {
+        const std::span<const std::int64_t> box(selection.corners.data() + at, 2 * axes);
+        if (!lies_within(box.first(axes), box.last(axes), shape) ||
+            !add_box(box.first(axes), box.last(axes), shape, runs)) {
+            return std::nullopt;
+        }
+    }
+    return joined(std::move(runs));
+}
+
+std::optional<std::vector<VirtualMapping>> virtual_mappings(const PropertyHandle& creation) {
+    std::vector<VirtualMapping> mappings;
+    std::size_t count = 0;
+    hdf5_must(H5Pget_virtual_count(creation.get(), &count), "H5Pget_virtual_count");
+    std::size_t corners = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        const SpaceHandle here(
+            hdf5_must(H5Pget_virtual_vspace(creation.get(), i), "H5Pget_virtual_vspace"));
+        const SpaceHandle there(
+            hdf5_must(H5Pget_virtual_srcspace(creation.get(), i), "H5Pget_virtual_srcspace"));
+        std::optional<Selection> elements = selection_of(here);
+        std::optional<Selection> source_elements = selection_of(there);
+        if (!elements || !source_elements) {
+            return std::nullopt;
+        }
+        corners += elements->corners.size() + source_elements->corners.size();
+        if (corners > static_cast<std::size_t>(most_runs)) {
+            return std::nullopt;
+        }
+        const auto [file, dataset] = virtual_source(creation, i);
+        mappings.push_back({file, dataset, *std::move(elements), *std::move(source_elements)});
+    }
+    return mappings;
+}
+
+} // namespace runner

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "io/hdf5/hdf5_handle.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace runner {
+
+/// Elements of a dataset: all, or those in boxes.
+struct Selection {
+    bool is_all = false;
+    std::size_t axes = 0;
+    std::vector<std::int64_t> corners; ///< of each box the first and the last, both within it
+};
+
+/// A selection's elements that lie together, as numbers in the dataset.
+struct ElementRun {
+    std::int64_t first = 0;
+    std::int64_t count = 0;
+};
+
+/// The selection in a dataset of this shape, in order. Nothing where it leads beyond the shape, has
+/// an element twice, or is of very many runs.
+std::optional<std::vector<ElementRun>> runs_of(const Selection& selection,
+                                               const std::vector<std::int64_t>& shape);
+
+/// Elements of a virtual dataset that are elements of a source, both in order. The file does not
+/// keep the source's shape.
+struct VirtualMapping {
+    std::string file; ///< as virtual_sources() gives it
+    std::string dataset;
+    Selection elements;
+    Selection source_elements;
+};
+
+/// All mappings of a virtual dataset. Nothing where one is not a fixed number of boxes, or where
+/// there are very many of them.
+std::optional<std::vector<VirtualMapping>> virtual_mappings(const PropertyHandle& creation);
+
+} // namespace runner

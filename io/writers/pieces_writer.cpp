@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "base/error.hpp"
+#include "io/files/io_threads.hpp"
+#include "io/rows/output_parts.hpp"
+#include "io/rows/row_geometry.hpp"
+#include "io/writers/row_writers.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace runner {
+namespace {
+
+/// Each part has one thread at a time, so that threads do not wait for one file.
+class PiecesWriter final : public RowWriter {
+  public:
+    PiecesWriter(ArrayInfo array, std::vector<RowPiece> pieces,
+                 std::vector<std::unique_ptr<RowWriter>> writers, int threads)
+        : array_(std::move(array)), pieces_(std::move(pieces)), writers_(std::move(writers)),
+          threads_(threads) {}
+
+    void write(std::int64_t first, std::int64_t rows, const std::byte* from) override {
+        check_rows(array_, first, rows);
+        const std::int64_t row = row_bytes(array_);
+        std::vector<std::vector<RowPiece>> work(writers_.size());
+        for (const RowPiece& piece : pieces_within(pieces_, first, rows)) {
+            work[static_cast<std::size_t>(piece.source)].push_back(piece);
+        }
+        std::erase_if(work, [](const std::vector<RowPiece>& pieces) { return pieces.empty(); });
+        threads_.run(std::ssize(work), [&](std::int64_t index, int /*thread*/) {
+            for (const RowPiece& piece : work[static_cast<std::size_t>(index)]) {
+                writers_[static_cast<std::size_t>(piece.source)]->write(
+                    piece.source_first, piece.rows, from + (piece.first - first) * row);
+            }
+        });
+    }
+
+    void sync() override {
+        for (const auto& writer : writers_) {
+            writer->sync();
+        }
+    }
+
+    void finish(Sync sync) override {
+        for (const auto& writer : writers_) {
+            writer->finish(sync);
+        }
+    }
+
+  private:
+    ArrayInfo array_;
+    std::vector<RowPiece> pieces_;
+    std::vector<std::unique_ptr<RowWriter>> writers_;
+    IoThreads threads_;
+};
+
+} // namespace
+
+std::unique_ptr<RowWriter> open_pieces_writer(const ArrayInfo& array, std::vector<RowPiece> pieces,
+                                              std::vector<std::unique_ptr<RowWriter>> writers,
+                                              int threads) {
+    return std::make_unique<PiecesWriter>(array, std::move(pieces), std::move(writers), threads);
+}
+
+std::unique_ptr<RowWriter> open_parts_writer(const OutputDataset& output, int threads) {
+    std::vector<std::unique_ptr<RowWriter>> writers;
+    for (const OutputDataset& part : part_datasets(output)) {
+        writers.push_back(part.layout.chunk.empty() ? open_contiguous_writer(part, 1)
+                                                    : open_chunk_writer(part, 1));
+    }
+    return open_pieces_writer(output.array, deal_rows(output.array, output.parts),
+                              std::move(writers), part_threads(output.parts, threads));
+}
+
+} // namespace runner

@@ -1,0 +1,443 @@
+"""Outputs in parts (output.parts): parts.py RUNNER MPIRUN FAULT_SHIM MEMORY_SHIM [CASES …].
+
+Whatever the number of parts, ranks and chunks, h5py reads the same elements as out of one file, and
+every verb does; a part that is missing, cut, swapped or of another output is an error, never fill
+values. Nothing that others made in the folder of the parts is written to or removed.
+"""
+import itertools
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import h5py
+import numpy as np
+
+from events import GUARD
+from faulty_runs import Findings, Program, prepare_environment, report
+
+CONVOLVE = '''kind = "convolve"
+[input]
+file = "{input}"
+dataset = "/image"
+[output]
+file = "{output}"
+{lines}
+[run]
+chunk_rows = {rows}
+commit_seconds = 0
+[convolve]
+row_taps = [0.25, 0.5, 0.25]
+column_taps = [0.1, 0.2, 0.4, 0.2, 0.1]
+'''
+OVERWRITE = ["--set", "output.overwrite=true"]
+
+
+def convolve(output="out/out.h5", lines="", rows=40, source="in.h5"):
+    pathlib.Path("job.toml").write_text(
+        CONVOLVE.format(input=source, output=output, lines=lines, rows=rows))
+
+
+def clear():
+    subprocess.run(["rm", "-rf", "out"], check=True)
+    os.mkdir("out")
+
+
+def dataset(path, name="/image"):
+    with h5py.File(path) as file:
+        return file[name][...]
+
+
+def files(folder="out"):
+    return sorted(str(path.relative_to(folder)) for path in pathlib.Path(folder).rglob("*")
+                  if path.is_file())
+
+
+def snapshot(folder):
+    return {name: (os.stat(os.path.join(folder, name)).st_ino,
+                   (pathlib.Path(folder) / name).read_bytes()) for name in files(folder)}
+
+
+class Parts:
+    def __init__(self, program):
+        self.program = program
+        self.findings = Findings()
+        self.checks = 0
+
+    def expect(self, condition, what, text=""):
+        self.checks += 1
+        return self.findings.expect(condition, what, text)
+
+    def runs(self, what, arguments=(), ranks=0, code=0):
+        got, text = self.program.run(list(arguments), ranks)
+        self.expect(got == code, f"{what}: exit {got} instead of {code}", text)
+        return text
+
+    def verb(self, *words):
+        done = subprocess.run([self.program.runner, *words], capture_output=True, text=True,
+                              timeout=GUARD)
+        return done.returncode, done.stdout + done.stderr
+
+    def verb_is(self, code, what, *words):
+        got, text = self.verb(*words)
+        self.expect(got == code, f"{what}: {' '.join(words)} ends with {got} instead of {code}",
+                    text)
+        return text
+
+
+def make_inputs(rng):
+    shapes = {"in.h5": (2, 61, 33), "line.h5": (1, 257, 19), "flat.h5": (130, 47),
+              "wide.h5": (3, 40, 16384)}
+    for name, shape in shapes.items():
+        with h5py.File(name, "w") as file:
+            file["image"] = rng.random(shape)
+
+
+def same_elements(test):
+    """Odd sizes × parts × ranks × chunks: the elements of one file, read by h5py and by the
+    program, and nothing else left beside them."""
+    for source, lines, most in [
+            ("in.h5", "", 8), ("in.h5", "chunk = [1, 16, 12]", 2), # 61 rows are not 16 times n
+            ("in.h5", "chunk = [2, 7, 33]", 1), ("in.h5", "chunk = [1, 61, 50]", 2),
+            ("line.h5", "", 8), ("line.h5", "chunk = [1, 10, 7]", 8), ("flat.h5", "", 8),
+            ("flat.h5", "chunk = [9, 20]", 8), ("wide.h5", "chunk = [1, 5, 16384]", 8),
+            ("wide.h5", "", 8)]:
+        clear()
+        convolve(lines=lines, source=source)
+        test.runs("one file")
+        os.rename("out/out.h5", "one.h5")
+        wanted = dataset("one.h5")
+        for number, (parts, ranks) in enumerate(itertools.product([1, 2, 3, 8], [0, 2, 3])):
+            what = f"{source} {lines} in {parts} parts by {ranks} ranks"
+            clear()
+            convolve(lines=f"{lines}\nparts = {parts}", rows=[8, 40, 61][number % 3],
+                     source=source)
+            test.runs(what, ranks=ranks)
+            test.expect(np.array_equal(dataset("out/out.h5"), wanted), f"{what}: other elements")
+            there = min(parts, most)
+            test.expect(len(files()) == (1 if there == 1 else there + 1), f"{what}: {files()}")
+            if parts > 1:
+                test.verb_is(0, what, "compare", "out/out.h5:/image", "one.h5:/image")
+                test.verb_is(0, what, "verify", "out/out.h5")
+
+
+def moved(test):
+    """The folder and the output stay whole wherever both go; the output may have another name."""
+    clear()
+    convolve(lines="parts = 4")
+    test.runs("four parts")
+    wanted = dataset("out/out.h5")
+    os.makedirs("out/else/where")
+    shutil.move("out/out.parts", "out/else/where/out.parts")
+    shutil.move("out/out.h5", "out/else/where/renamed.h5")
+    test.expect(np.array_equal(dataset("out/else/where/renamed.h5"), wanted), "moved: h5py")
+    test.verb_is(0, "moved", "verify", "out/else/where/renamed.h5")
+    test.verb_is(0, "joined", "convert", "out/else/where/renamed.h5", "out/joined.h5")
+    shutil.rmtree("out/else")
+    test.expect(np.array_equal(dataset("out/joined.h5"), wanted), "joined: other elements")
+
+
+def as_input(test):
+    """A job reads it in place, with the bytes of a job that reads one file; a part that has changed
+    is a changed input."""
+    for lines in ["", "chunk = [1, 8, 12]"]:
+        clear()
+        convolve(lines=lines)
+        test.runs("one file")
+        convolve(output="out/second.h5", source="out/out.h5")
+        test.runs("of one file")
+        wanted = dataset("out/second.h5")
+        clear()
+        convolve(lines=lines + "\nparts = 3")
+        test.runs("parts", ranks=2)
+        convolve(output="out/second.h5", lines="parts = 2", source="out/out.h5")
+        test.runs("of parts", ranks=2)
+        test.expect(np.array_equal(dataset("out/second.h5"), wanted), "of parts: other elements")
+        test.runs("the same again")
+        with open("out/out.parts/0001.h5", "r+b") as part:
+            part.seek(-3, os.SEEK_END)
+            part.write(b"xyz")
+        text = test.runs("a part has changed", code=4)
+        test.expect("the input has changed" in text, "does not tell the change", text)
+
+
+def swap():
+    """Two parts of the same size."""
+    parts = [f"out/out.parts/{part:04}.h5" for part in range(4)]
+    one, other = next((a, b) for a, b in itertools.combinations(parts, 2)
+                      if os.path.getsize(a) == os.path.getsize(b))
+    os.rename(one, "swapped")
+    os.rename(other, one)
+    os.rename("swapped", other)
+
+
+DAMAGES = {
+    "missing": ("is missing", lambda: os.remove("out/out.parts/0002.h5")),
+    "cut": ("bytes", lambda: os.truncate("out/out.parts/0002.h5", 3000)),
+    "swapped": ("is not of this output", swap),
+    "foreign": ("is not of this output",
+                lambda: shutil.copy("other/out.parts/0002.h5", "out/out.parts/0002.h5")),
+    "no HDF5": ("not an HDF5 file", lambda: pathlib.Path("out/out.parts/0002.h5").write_bytes(
+        b"x" * os.path.getsize("out/out.parts/0002.h5"))),
+    "all": ("is missing", lambda: shutil.rmtree("out/out.parts")),
+}
+
+
+def damaged(test):
+    """Every verb that reads refuses an output whose parts are not its own."""
+    clear()
+    convolve(lines="parts = 4")
+    pathlib.Path("job.toml").write_text(
+        pathlib.Path("job.toml").read_text().replace("0.5, 0.25]", "0.5, 0.26]"))
+    test.runs("the other output")
+    shutil.rmtree("other", ignore_errors=True)
+    os.rename("out", "other")
+    clear()
+    convolve(lines="parts = 4")
+    test.runs("four parts")
+    shutil.rmtree("whole", ignore_errors=True)
+    shutil.copytree("out", "whole")
+    for name, (words, damage) in DAMAGES.items():
+        shutil.rmtree("out")
+        shutil.copytree("whole", "out")
+        damage()
+        for verb in (["verify", "out/out.h5"], ["repair", "out/out.h5"], ["inspect", "out/out.h5"],
+                     ["inspect", "out/out.h5:/image"],
+                     ["compare", "out/out.h5:/image", "whole/out.h5:/image"],
+                     ["render", "out/out.h5:/image", "out/picture.png"],
+                     ["convert", "out/out.h5", "out/joined.h5"]):
+            text = test.verb_is(3, name, *verb)
+            test.expect(words in text and "out/out.parts/0" in text,
+                        f"{name}: {verb[0]} does not say \"{words}\" and which part", text)
+        text = test.runs(f"{name}: the same command", code=4)
+        test.expect(words in text, f"{name}: the same command does not say \"{words}\"", text)
+        convolve(output="out/second.h5", source="out/out.h5")
+        text = test.runs(f"{name}: a job", code=3)
+        test.expect(words in text, f"{name}: a job does not say \"{words}\"", text)
+        test.expect(not os.path.exists("out/second.h5"), f"{name}: a job made an output")
+        convolve(lines="parts = 4")
+    test.runs("all parts are missing", OVERWRITE)
+    test.verb_is(0, "made again", "verify", "out/out.h5")
+
+
+def repaired(test):
+    """Rows that have changed in a part are found and mended there."""
+    for lines in ["parts = 3", "chunk = [1, 8, 12]\nparts = 3"]:
+        clear()
+        convolve(lines=lines)
+        test.runs("three parts")
+        before = snapshot("out")
+        with h5py.File("out/out.parts/0001.h5") as part:
+            rows = part["rows"]
+            at = rows.id.get_offset() if rows.chunks is None else \
+                rows.id.get_chunk_info(1).byte_offset
+        with open("out/out.parts/0001.h5", "r+b") as part:
+            part.seek(at + 16)
+            part.write(b"\x7f" * 9)
+        test.verb_is(7, "a changed row", "verify", "out/out.h5")
+        test.verb_is(0, "a changed row", "repair", "out/out.h5")
+        test.verb_is(0, "the repaired output", "verify", "out/out.h5")
+        test.expect(snapshot("out") == before, "repaired: other bytes")
+
+
+def overwritten(test):
+    """The output that is replaced stays whole until the new one has its name; with it go its
+    parts, and nothing else."""
+    clear()
+    convolve(lines="parts = 4")
+    test.runs("four parts")
+    first = snapshot("out")
+    test.runs("the same again")
+    test.expect(snapshot("out") == first, "the same again: something was touched")
+    test.runs("two parts without overwrite", ["--set", "output.parts=2"], code=4)
+    test.expect(snapshot("out") == first, "refused: something was touched")
+    wanted = dataset("out/out.h5")
+    for parts, names in [(2, ["0000b.h5", "0001b.h5"]), (3, ["0000.h5", "0001.h5", "0002.h5"]),
+                         (1, []), (2, ["0000.h5", "0001.h5"])]:
+        test.runs(f"{parts} parts with overwrite", [*OVERWRITE, "--set", f"output.parts={parts}"])
+        test.expect(files() == ["out.h5", *[f"out.parts/{name}" for name in names]],
+                    f"{parts} parts with overwrite: {files()}")
+        test.expect(np.array_equal(dataset("out/out.h5"), wanted), f"{parts}: other elements")
+    test.expect(os.path.isdir("out/out.parts"), "the folder is gone")
+
+
+def others(test):
+    """What others put where parts go is left as it is, and the run is refused."""
+    def refused(what, words, arguments=()):
+        before = snapshot("out")
+        text = test.runs(what, arguments, code=4)
+        test.expect(words in text, f"{what}: does not say \"{words}\"", text)
+        test.expect(snapshot("out") == before, f"{what}: something was touched")
+
+    convolve(lines="parts = 2")
+    for what, words, make in [
+            ("another file in the folder", "which no part of an output is called",
+             lambda: pathlib.Path("out/out.parts/notes.txt").write_text("mine")),
+            ("a part of nothing", "it is a part of no output that is here",
+             lambda: pathlib.Path("out/out.parts/0000.h5").write_text("mine")),
+            ("a link for a part", "it is a symbolic link",
+             lambda: os.symlink("../../in.h5", "out/out.parts/0000.h5")),
+            ("a part with two names", "hard links",
+             lambda: os.link("in.h5", "out/out.parts/0001.h5")),
+            ("a folder for a part", "it is no regular file",
+             lambda: os.mkdir("out/out.parts/0001.h5"))]:
+        clear()
+        os.mkdir("out/out.parts")
+        make()
+        refused(what, words)
+    clear()
+    os.mkdir("elsewhere")
+    os.symlink("../elsewhere", "out/out.parts")
+    refused("a link for the folder", "not a folder but a file or a link")
+    test.expect(not os.listdir("elsewhere"), "a link for the folder was followed")
+    clear()
+    test.runs("two parts")
+    with h5py.File("out/out.parts/0001.h5", "r+") as part:
+        part["mine"] = np.arange(3)
+    refused("a dataset in a part", "/mine", [*OVERWRITE, "--set", "output.parts=3"])
+    clear()
+    convolve(lines="parts = 2")
+    test.runs("two parts")
+    convolve(lines="parts = 3", source="out/out.parts/0000.h5")
+    pathlib.Path("job.toml").write_text(
+        pathlib.Path("job.toml").read_text().replace("/image", "/rows"))
+    text = test.runs("a part for input", OVERWRITE, code=2)
+    test.expect("the input is a part of the output" in text, "a part for input", text)
+    test.expect(len(files()) == 3, f"a part for input: {files()}")
+
+
+def resumed(test):
+    """Another number of parts on resume is refused once rows are committed, and else begun anew;
+    other ranks resume the layout that is there."""
+    for ranks in [0, 3]:
+        clear()
+        convolve(lines="parts = 4", rows=5)
+        test.program.run([], 2, fault="pwrite:kill@4:.rows")
+        text = test.runs("fewer parts", ["--set", "output.parts=3"], code=4)
+        test.expect("output.parts was 4, is 3" in text, "does not tell the numbers", text)
+        test.runs("the same parts", ranks=ranks)
+        test.verb_is(0, "resumed", "verify", "out/out.h5")
+        test.expect(len(files()) == 5, f"resumed: {files()}")
+    clear()
+    convolve(lines="parts = 4", rows=5)
+    for parts, names in [(1, []), (2, ["out.parts/0000.h5", "out.parts/0001.h5"])]:
+        clear()
+        test.program.run([], 0, fault="pwrite:kill@2:.rows")
+        test.expect(os.path.exists("out/out.parts/0003.h5"), "no parts were left")
+        test.runs("other parts, nothing was committed", ["--set", f"output.parts={parts}"])
+        test.expect(files() == ["out.h5", *names], f"begun anew: {files()}")
+
+
+def planned(test):
+    """plan says what a run makes."""
+    clear()
+    convolve(lines="parts = 3")
+    text = test.verb_is(0, "plan", "plan", "job.toml", "-n", "2")
+    test.expect("in 3 parts in out/out.parts" in text, "plan does not say the parts", text)
+    test.expect(not files(), f"plan made {files()}")
+    test.expect("parts = 3" in test.verb_is(0, "explain", "explain", "job.toml"), "explain")
+    convolve(lines='parts = "auto"')
+    text = test.verb_is(0, "plan", "plan", "job.toml", "-n", "2")
+    test.expect("parts" not in text, "auto makes parts of a small output", text)
+    test.runs("auto for a small output")
+    test.expect(files() == ["out.h5"], f"auto for a small output: {files()}")
+    test.runs("auto again")
+    convolve(lines='parts = "auto"\nchunk = [1, 8, 12]\ncompression = "deflate"')
+    test.runs("auto with compression", OVERWRITE)
+    test.expect(files() == ["out.h5"], f"auto with compression: {files()}")
+
+
+def refusals(test):
+    """What cannot be in parts is refused with the key's name."""
+    clear()
+    for lines, words in [("parts = 0", "parts"), ("parts = 2.5", "parts"),
+                         ("parts = 1000", "parts"),
+                         ('parts = 2\nchunk = [1, 8, 8]\ncompression = "deflate"',
+                          "output.compression")]:
+        convolve(lines=lines)
+        text = test.runs(lines, code=2)
+        test.expect(words in text, f"{lines}: does not say {words}", text)
+    convolve(output="out/50%b.h5", lines="parts = 3")
+    test.runs("a name with a percent sign")
+    test.verb_is(0, "a name with a percent sign", "verify", "out/50%b.h5")
+    wanted = dataset("out/50%b.h5")
+    convolve()
+    test.runs("one file")
+    test.expect(np.array_equal(dataset("out/out.h5"), wanted), "a percent sign: other elements")
+
+
+def virtual_of_others(test):
+    """Virtual datasets that others made, of whole rows or not, are read as HDF5 reads them."""
+    rng = np.random.default_rng(4)
+    clear()
+    stack = rng.random((6, 10, 8)).astype("f4")
+    for number, frame in enumerate(stack):
+        with h5py.File(f"out/frame{number}.h5", "w") as file:
+            file.create_dataset("f", data=frame, chunks=(3, 8) if number % 2 else None,
+                                compression="gzip" if number == 3 else None)
+    with h5py.File("out/swapped.h5", "w") as file:
+        file.create_dataset("f", data=stack[0].astype(">f4"))
+    with h5py.File("out/all.h5", "w") as file:
+        file["s"] = stack
+
+    def source(number):
+        return h5py.VirtualSource(f"frame{number}.h5", "f", shape=(10, 8))
+
+    def frames(layout):
+        for number in range(6):
+            layout[number] = source(number)
+
+    def every_second_row(layout):
+        for number in range(6):
+            layout[number, 0::2] = source(number)[:5]
+            layout[number, 1::2] = source(5 - number)[5:]
+
+    def rows_of_one(layout):
+        layout[0:6:2] = h5py.VirtualSource("all.h5", "s", shape=stack.shape)[3:6]
+        layout[1:6:2] = h5py.VirtualSource("all.h5", "s", shape=stack.shape)[0:3]
+
+    def with_a_gap(layout):
+        layout[0:4] = h5py.VirtualSource("all.h5", "s", shape=stack.shape)[0:4]
+
+    def half_rows(layout):
+        for number in range(6):
+            layout[number, :, :4] = source(number)[:, 4:]
+            layout[number, :, 4:] = source(number)[:, :4]
+
+    def other_order_of_bytes(layout):
+        for number in range(6):
+            layout[number] = h5py.VirtualSource("swapped.h5", "f", shape=(10, 8))
+
+    for make in (frames, every_second_row, rows_of_one, with_a_gap, half_rows,
+                 other_order_of_bytes):
+        layout = h5py.VirtualLayout((6, 10, 8), "f4")
+        make(layout)
+        with h5py.File("out/virtual.h5", "w", libver="latest") as file:
+            file.create_virtual_dataset("v", layout, fillvalue=7)
+        wanted = dataset("out/virtual.h5", "v")
+        test.verb_is(0, make.__name__, "convert", "out/virtual.h5:/v", "out/read.npy",
+                     "--overwrite")
+        test.expect(np.array_equal(np.load("out/read.npy"), wanted), f"{make.__name__}: others")
+
+
+CASES = [same_elements, moved, as_input, damaged, repaired, overwritten, others, resumed, planned,
+         refusals, virtual_of_others]
+
+
+def main():
+    test = Parts(Program(*sys.argv[1:5]))
+    names = sys.argv[5:]
+    with tempfile.TemporaryDirectory() as folder:
+        prepare_environment(folder)
+        make_inputs(np.random.default_rng(3))
+        for case in CASES:
+            if not names or case.__name__ in names:
+                case(test)
+        os.chdir("/")
+    report("parts", test.findings, f"{test.checks} checks")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// An output in parts as a dataset of sources: that what one process hands over to another comes
+// whole, and that pieces which cannot be are refused.
+#include "io/input/dataset_layout.hpp"
+#include "io/input/layout_message.hpp"
+#include "io/output/create_output.hpp"
+#include "io/output/open_output_rows.hpp"
+#include "io/output/part_files.hpp"
+#include "tests/io/dataset_file.hpp"
+#include "tests/io/scratch_folder.hpp"
+
+#include <filesystem>
+#include <functional>
+#include <numeric>
+
+#include <gtest/gtest.h>
+
+namespace runner {
+namespace {
+
+/// 12 rows of 10 numbers in three parts, and the layout that is read of them.
+struct Made {
+    explicit Made(const OutputLayout& layout) : values(120) {
+        std::iota(values.begin(), values.end(), std::uint16_t{1000});
+        output = {folder / "a.h5", "/x", {ElementType::uint16, {12, 10}}, layout};
+        output.parts = choose_part_layout(output.array, layout, 3, 1);
+        output.parts.folder = parts_folder(output.file);
+        output.parts.owner = "owner";
+        create_output(output);
+        const auto writer = open_output_rows(output, 0, 2);
+        writer->write(0, 8, reinterpret_cast<const std::byte*>(values.data()));
+        writer->write(8, 4, reinterpret_cast<const std::byte*>(values.data() + 80));
+        writer->finish(RowWriter::Sync::yes);
+        known = inspect_layout(output.file, "/x");
+    }
+
+    ScratchFolder folder;
+    std::vector<std::uint16_t> values;
+    OutputDataset output;
+    DatasetLayout known;
+};
+
+TEST(Parts, AreReadInPlace) {
+    for (const OutputLayout& layout : {OutputLayout{}, OutputLayout{{2, 4}}}) {
+        const Made made(layout);
+        DatasetLayout back = decode_layout(encode_layout(made.known));
+        back.file = made.known.file;
+        back.dataset = made.known.dataset;
+        ASSERT_EQ(back.way, DatasetLayout::Way::sources);
+        EXPECT_EQ(back.pieces, deal_rows(made.output.array, made.output.parts));
+        EXPECT_EQ(back.sources.size(), 3U);
+        check_layout(back, {});
+        for (const int threads : {1, 3}) {
+            const auto reader = open_layout_rows(back, threads);
+            for (const std::int64_t step : {1, 5, 12}) {
+                std::vector<std::uint16_t> read(120);
+                for (std::int64_t row = 0; row < 12; row += step) {
+                    reader->read(row, std::min<std::int64_t>(step, 12 - row),
+                                 reinterpret_cast<std::byte*>(read.data() + row * 10));
+                }
+                EXPECT_EQ(read, made.values) << threads << " threads, " << step << " rows";
+            }
+        }
+    }
+}
+
+TEST(Parts, StayWhenTheStructureIsRestored) {
+    const Made made({});
+    const std::uint64_t before = layout_hash(made.output);
+    restore_output(made.output);
+    EXPECT_EQ(layout_hash(made.output), before);
+    std::vector<std::uint16_t> read(120);
+    open_layout_rows(inspect_layout(made.output.file, "/x"), 1)
+        ->read(0, 12, reinterpret_cast<std::byte*>(read.data()));
+    EXPECT_EQ(read, made.values);
+}
+
+TEST(Parts, WithPiecesThatCannotBeAreRefused) {
+    using Change = std::function<void(DatasetLayout&)>;
+    const std::vector<std::pair<std::string, Change>> changes = {
+        {"rows from row", [](DatasetLayout& some) { some.pieces[1].source = 3; }},
+        {"rows from row", [](DatasetLayout& some) { some.pieces[1].source = -1; }},
+        {"rows from row", [](DatasetLayout& some) { some.pieces[1].first = 0; }},
+        {"rows from row", [](DatasetLayout& some) { some.pieces[1].rows = 0; }},
+        {"rows from row", [](DatasetLayout& some) { some.pieces[1].source_first = 4; }},
+        {"rows from row", [](DatasetLayout& some) { some.pieces[1].source_first = INT64_MAX; }},
+        {"rows from row", [](DatasetLayout& some) { some.pieces[1].rows = INT64_MAX; }},
+        {"sources of", [](DatasetLayout& some) { some.pieces.pop_back(); }},
+        {"of other rows", [](DatasetLayout& some) { some.sources[0].info.array.shape[1] = 9; }},
+        {"of other rows",
+         [](DatasetLayout& some) { some.sources[0].way = DatasetLayout::Way::hdf5; }},
+        {"of other rows",
+         [](DatasetLayout& some) { some.sources[0].info.array.type = ElementType::uint8; }},
+        {"bytes from byte", [](DatasetLayout& some) { some.sources[2].info.offset = 1 << 20; }}};
+    const Made made({});
+    for (const auto& [why, change] : changes) {
+        DatasetLayout some = made.known;
+        change(some);
+        const auto error = error_of([&] { check_layout(some, {}); });
+        ASSERT_TRUE(error) << why;
+        EXPECT_EQ(error->code(), ExitCode::input);
+        EXPECT_NE(error->text().why.find(why), std::string::npos) << error->what();
+    }
+    const ScratchFolder elsewhere;
+    std::filesystem::copy(made.known.sources[0].holder, elsewhere / "b.h5");
+    DatasetLayout some = made.known;
+    some.sources[0].holder = elsewhere / "b.h5";
+    EXPECT_TRUE(error_of([&] { check_layout(some, {}); }));
+    const std::string whole = encode_layout(made.known);
+    for (std::size_t length = 0; length < whole.size(); ++length) {
+        EXPECT_THROW((void)decode_layout(std::string_view(whole).substr(0, length)), BadMessage);
+    }
+}
+
+TEST(Parts, AreRemovedBySet) {
+    const Made made({});
+    OutputDataset other = made.output;
+    other.file = made.folder / "b.h5";
+    other.parts.set = 1;
+    create_output(other);
+    EXPECT_EQ(part_files(made.output.parts.folder).size(), 6U);
+    remove_parts(made.output.parts.folder, 1);
+    EXPECT_EQ(part_files(made.output.parts.folder),
+              (std::vector<std::string>{made.output.parts.folder + "/0000.h5",
+                                        made.output.parts.folder + "/0001.h5",
+                                        made.output.parts.folder + "/0002.h5"}));
+    remove_parts(made.output.parts.folder);
+    EXPECT_FALSE(std::filesystem::exists(made.output.parts.folder));
+}
+
+} // namespace
+} // namespace runner
