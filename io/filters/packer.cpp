@@ -2,6 +2,7 @@
 #include "io/filters/packer.hpp"
 
 #include "base/error.hpp"
+#include "io/filters/shuffle.hpp"
 
 #include <algorithm>
 #include <array>
@@ -27,41 +28,7 @@ std::int64_t workspace_bytes(int level) {
 /// Room for data that does not get smaller: deflate stores it in blocks of 65,535 bytes and five.
 std::int64_t deflate_bound(std::int64_t bytes) { return bytes + 5 * (bytes / 65535 + 1) + 1024; }
 
-template <std::int64_t Size>
-void shuffle_sized(std::span<const std::byte> from, std::int64_t count, std::byte* to) {
-    for (std::int64_t b = 0; b < Size; ++b) {
-        const std::byte* source = from.data() + b;
-        std::byte* target = to + b * count;
-        for (std::int64_t i = 0; i < count; ++i) {
-            target[i] = source[i * Size];
-        }
-    }
-}
-
 } // namespace
-
-void shuffle_bytes(std::span<const std::byte> from, std::int64_t size, std::byte* to) {
-    // In pieces that stay in the nearest cache while their bytes are picked out one weight at a
-    // time.
-    constexpr std::int64_t piece = 1024;
-    const std::int64_t count = static_cast<std::int64_t>(from.size()) / size;
-    std::array<std::byte, 16 * piece> sorted{};
-    for (std::int64_t begin = 0; begin < count; begin += piece) {
-        const std::int64_t n = std::min(piece, count - begin);
-        const auto part = from.subspan(static_cast<std::size_t>(begin * size),
-                                       static_cast<std::size_t>(n * size));
-        switch (size) {
-        case 2: shuffle_sized<2>(part, n, sorted.data()); break;
-        case 4: shuffle_sized<4>(part, n, sorted.data()); break;
-        case 8: shuffle_sized<8>(part, n, sorted.data()); break;
-        case 16: shuffle_sized<16>(part, n, sorted.data()); break;
-        default: shuffle_sized<1>(part, n, sorted.data()); break;
-        }
-        for (std::int64_t b = 0; b < size; ++b) {
-            std::copy_n(sorted.data() + b * n, n, to + b * count + begin);
-        }
-    }
-}
 
 Packer::Packer(const OutputLayout& layout, std::int64_t chunk_bytes, std::int64_t element_bytes)
     : layout_(layout), element_bytes_(element_bytes), zstd_(nullptr, ZSTD_freeCCtx) {
@@ -93,7 +60,7 @@ std::int64_t Packer::memory(const OutputLayout& layout, std::int64_t chunk_bytes
 
 std::span<const std::byte> Packer::pack(std::span<const std::byte> chunk) {
     if (layout_.shuffle && element_bytes_ > 1) {
-        shuffle_bytes(chunk, element_bytes_, shuffled_.data());
+        shuffle(chunk, static_cast<std::size_t>(element_bytes_), shuffled_.data());
         chunk = std::span(shuffled_).first(chunk.size());
     }
     return layout_.compression == Compression::zstd ? zstd(chunk) : deflate(chunk);

@@ -13,10 +13,6 @@ struct ZSTD_CCtx_s;
 
 namespace runner {
 
-/// Puts byte b of each of the elements of `size` bytes side by side, as HDF5's shuffle filter:
-/// to[b · n + i] = from[i · size + b] for n elements. `from` and `to` do not overlap.
-void shuffle_bytes(std::span<const std::byte> from, std::int64_t size, std::byte* to);
-
 /// Packs chunks as the filters of an output layout store them. One for each thread.
 class Packer {
   public:

@@ -120,7 +120,8 @@ class ChunkReader final : public RowReader {
             }
             const std::int64_t size = size_of(info_.array.type);
             swap_bytes(packed.data(), chunk_bytes_ / size, size);
-            return packed;
+            // Behind the elements a checksum may follow.
+            return std::span(packed).first(static_cast<std::size_t>(chunk_bytes_));
         }
         return elements;
     }

@@ -89,11 +89,6 @@ void check_chunks(const DatasetLayout& layout, std::int64_t holder_bytes) {
 
 } // namespace
 
-std::int64_t most_packed_bytes(std::int64_t chunk_bytes) {
-    constexpr std::int64_t overhead = 4096;
-    return 2 * chunk_bytes + overhead;
-}
-
 std::vector<std::int64_t> chunk_counts(const DatasetInfo& info) {
     std::vector<std::int64_t> counts;
     for (std::size_t axis = 0; axis < info.chunk.size(); ++axis) {

@@ -49,9 +49,6 @@ struct DatasetLayout {
 /// it here. @throws Error (input).
 DatasetLayout inspect_layout(const std::string& file, const std::string& dataset);
 
-/// The most bytes that a stored chunk may take: no filter that we know makes one so much larger.
-std::int64_t most_packed_bytes(std::int64_t chunk_bytes);
-
 /// How many chunks there are along each axis.
 std::vector<std::int64_t> chunk_counts(const DatasetInfo& info);
 

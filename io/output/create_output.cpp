@@ -3,13 +3,13 @@
 
 #include "base/sizes.hpp"
 #include "io/files/file.hpp"
+#include "io/filters/filter_ids.hpp"
 #include "io/formats/sand_file.hpp"
 #include "io/formats/sand_writer.hpp"
 #include "io/hdf5/hdf5_dataset.hpp"
 #include "io/hdf5/hdf5_file.hpp"
 #include "io/hdf5/hdf5_type.hpp"
 #include "io/hdf5/of_output.hpp"
-#include "io/hdf5/zstd_filter.hpp"
 #include "io/inspect/inspect_dataset.hpp"
 #include "io/output/output_size.hpp"
 #include "io/rows/chunk_grid.hpp"
@@ -53,7 +53,7 @@ void set_filters(const PropertyHandle& creation, const OutputLayout& layout) {
     if (layout.compression == Compression::deflate) {
         hdf5_must(H5Pset_deflate(creation.get(), level), "H5Pset_deflate");
     } else if (layout.compression == Compression::zstd) {
-        hdf5_must(H5Pset_filter(creation.get(), zstd_filter_id, H5Z_FLAG_MANDATORY, 1, &level),
+        hdf5_must(H5Pset_filter(creation.get(), filter_id::zstd, H5Z_FLAG_MANDATORY, 1, &level),
                   "H5Pset_filter");
     }
 }
