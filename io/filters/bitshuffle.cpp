@@ -166,12 +166,13 @@ std::vector<unsigned> bitshuffle_parameters(BitshufflePacking packing, std::size
     return parameters;
 }
 
-std::size_t bitshuffle_bound(std::size_t bytes, std::size_t element_bytes) {
-    const std::size_t block_bytes = bitshuffle_block(element_bytes) * element_bytes;
-    const std::size_t blocks = bytes / block_bytes + 1;
+std::size_t bitshuffle_bound(std::size_t bytes, std::size_t most_element_bytes) {
+    // Where a block is of less than 8 KiB, by 8 elements at most, there are more of them.
+    const std::size_t block_bytes = usual_block_bytes - together * most_element_bytes;
+    const std::size_t blocks = bytes / block_bytes + 2;
     return sizeof(std::uint64_t) + sizeof(std::uint32_t) +
-           blocks * (sizeof(std::uint32_t) + block_bound(std::min(bytes, block_bytes))) +
-           together * element_bytes;
+           blocks * (sizeof(std::uint32_t) + block_bound(usual_block_bytes)) +
+           together * most_element_bytes;
 }
 
 std::size_t bitshuffle_block(std::size_t element_bytes) {

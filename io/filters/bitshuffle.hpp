@@ -25,8 +25,9 @@ enum class BitshufflePacking { lz4 = 2, zstd = 3 };
 std::vector<unsigned> bitshuffle_parameters(BitshufflePacking packing, std::size_t element_bytes,
                                             int level);
 
-/// The most bytes that pack_bitshuffle() makes of so many.
-std::size_t bitshuffle_bound(std::size_t bytes, std::size_t element_bytes);
+/// The most bytes that pack_bitshuffle() makes of so many, of elements of at most so many, which
+/// are at most 64.
+std::size_t bitshuffle_bound(std::size_t bytes, std::size_t most_element_bytes);
 
 /// Elements of a block where a file gives none.
 std::size_t bitshuffle_block(std::size_t element_bytes);

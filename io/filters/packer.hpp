@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "io/filters/codec.hpp"
 #include "io/rows/output_layout.hpp"
 
 #include <cstddef>
@@ -16,8 +17,8 @@ namespace runner {
 /// Packs chunks as the filters of an output layout store them. One for each thread.
 class Packer {
   public:
-    /// `chunk_bytes`: the most that pack() will be given, below 4 GiB. `element_bytes`: for the
-    /// shuffle. @throws Error (launch) without memory.
+    /// `chunk_bytes`: the most that pack() will be given, below 4 GiB. `element_bytes`: at most
+    /// 16. @throws Error (launch) without memory.
     Packer(const OutputLayout& layout, std::int64_t chunk_bytes, std::int64_t element_bytes);
 
     /// Memory that one takes.
@@ -35,6 +36,7 @@ class Packer {
     std::vector<std::byte> shuffled_;
     std::vector<std::byte> packed_;
     std::vector<std::byte> workspace_; ///< of ISA-L
+    CodecMemory memory_;               ///< for bitshuffle
     std::unique_ptr<ZSTD_CCtx_s, std::size_t (*)(ZSTD_CCtx_s*)> zstd_;
 };
 

@@ -2,6 +2,7 @@
 #include "io/filters/unpacker.hpp"
 
 #include "base/error.hpp"
+#include "io/filters/bitshuffle.hpp"
 #include "io/filters/filter_ids.hpp"
 
 #include <algorithm>
@@ -67,12 +68,26 @@ std::uint32_t fletcher32(std::span<const std::byte> bytes) {
 }
 
 std::vector<Filter> layout_filters(const OutputLayout& layout, std::int64_t element_bytes) {
+    const auto element = static_cast<std::size_t>(element_bytes);
+    const auto level = static_cast<unsigned>(layout.level);
     std::vector<Filter> filters;
     if (layout.shuffle) {
         filters.push_back({filter_id::shuffle, "", {static_cast<unsigned>(element_bytes)}});
     }
-    filters.push_back(
-        {layout.compression == Compression::zstd ? filter_id::zstd : filter_id::deflate, "", {}});
+    switch (layout.compression) {
+    case Compression::none: break;
+    case Compression::deflate: filters.push_back({filter_id::deflate, "", {level}}); break;
+    case Compression::zstd: filters.push_back({filter_id::zstd, "", {level}}); break;
+    case Compression::lz4: filters.push_back({filter_id::lz4, "", {0}}); break;
+    case Compression::bitshuffle_lz4:
+        filters.push_back({filter_id::bitshuffle, "",
+                           bitshuffle_parameters(BitshufflePacking::lz4, element, layout.level)});
+        break;
+    case Compression::bitshuffle_zstd:
+        filters.push_back({filter_id::bitshuffle, "",
+                           bitshuffle_parameters(BitshufflePacking::zstd, element, layout.level)});
+        break;
+    }
     return filters;
 }
 

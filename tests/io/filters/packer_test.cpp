@@ -9,6 +9,7 @@
 #include "tests/io/scratch_folder.hpp"
 
 #include <algorithm>
+#include <random>
 
 #include <gtest/gtest.h>
 
@@ -78,6 +79,30 @@ TEST(Unpacker, RefusesDamagedChunks) {
         std::vector<std::byte> changed(packed.begin(), packed.end());
         changed[0] ^= std::byte{0x0f};
         EXPECT_TRUE(refuses(changed, unpacker));
+    }
+}
+
+TEST(Packer, PacksWhatTheUnpackerUndoes) {
+    std::mt19937 random(3);
+    for (const auto compression :
+         {Compression::lz4, Compression::bitshuffle_lz4, Compression::bitshuffle_zstd}) {
+        for (const std::int64_t element : {1, 2, 4, 8, 16}) {
+            for (const std::int64_t count : {1, 7, 8, 9, 4095, 4096, 5001}) {
+                for (const unsigned values : {1U, 5U, 256U}) { // 256: nothing to save
+                    const OutputLayout layout{{}, compression, 2, false};
+                    const std::int64_t bytes = element * count;
+                    std::vector<std::byte> chunk(static_cast<std::size_t>(bytes));
+                    std::generate(chunk.begin(), chunk.end(),
+                                  [&] { return static_cast<std::byte>(random() % values); });
+                    Packer packer(layout, bytes, element);
+                    Unpacker unpacker(layout_filters(layout, element), bytes);
+                    const auto packed = packer.pack(chunk);
+                    EXPECT_LE(std::ssize(packed), Packer::memory(layout, bytes));
+                    const auto back = unpacker.unpack(packed, 0, "here");
+                    EXPECT_TRUE(std::equal(back.begin(), back.end(), chunk.begin(), chunk.end()));
+                }
+            }
+        }
     }
 }
 
