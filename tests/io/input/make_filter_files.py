@@ -141,6 +141,12 @@ def write_all(folder):
     with h5py.File(os.path.join(folder, "noise.h5"), "w", libver=OLD) as file:
         for step in ("lzf", "lz4", "bitshuffle_lz4", "bitshuffle_zstd", "blosc_lz4_1", "bzip2"):
             put(file, step, [filters[step]], (40,), (13,), "<u8", random, noise=True)
+    # Chunks of whole rows: some, all of a frame, frames, and across the array's edge.
+    with h5py.File(os.path.join(folder, "rows.h5"), "w", libver=OLD) as file:
+        for number, chunk in enumerate(((1, 2, 9), (1, 6, 9), (2, 6, 9), (2, 3, 9), (1, 4, 9), (3, 6, 9))):
+            for dtype in ("<u2", ">f4"):
+                put(file, f"{number} {dtype[1:]}", [filters["bitshuffle_lz4"]], (5, 6, 9), chunk, dtype,
+                    random, {1: 1}, (2,))
 
 
 def in_child(work):
