@@ -2,6 +2,9 @@
 #include "io/filters/packer.hpp"
 
 #include "base/error.hpp"
+#include "io/filters/bitshuffle.hpp"
+#include "io/filters/lz4.hpp"
+#include "io/filters/shuffle.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,6 +14,8 @@
 
 namespace runner {
 namespace {
+
+constexpr std::size_t most_element_bytes = 16;
 
 /// ISA-L has four levels; zlib's ten are laid over them.
 std::uint32_t isal_level(int level) {
@@ -27,76 +32,76 @@ std::int64_t workspace_bytes(int level) {
 /// Room for data that does not get smaller: deflate stores it in blocks of 65,535 bytes and five.
 std::int64_t deflate_bound(std::int64_t bytes) { return bytes + 5 * (bytes / 65535 + 1) + 1024; }
 
-template <std::int64_t Size>
-void shuffle_sized(std::span<const std::byte> from, std::int64_t count, std::byte* to) {
-    for (std::int64_t b = 0; b < Size; ++b) {
-        const std::byte* source = from.data() + b;
-        std::byte* target = to + b * count;
-        for (std::int64_t i = 0; i < count; ++i) {
-            target[i] = source[i * Size];
-        }
+BitshufflePacking packing_of(Compression compression) {
+    return compression == Compression::bitshuffle_zstd ? BitshufflePacking::zstd
+                                                       : BitshufflePacking::lz4;
+}
+
+/// Room for what a chunk is packed to, whatever its elements.
+std::size_t packed_bound(Compression compression, std::int64_t chunk_bytes) {
+    const auto bytes = static_cast<std::size_t>(chunk_bytes);
+    switch (compression) {
+    case Compression::none: return 0;
+    case Compression::deflate: return static_cast<std::size_t>(deflate_bound(chunk_bytes));
+    case Compression::zstd: return ZSTD_compressBound(bytes);
+    case Compression::lz4: return lz4_bound(bytes);
+    case Compression::bitshuffle_lz4:
+    case Compression::bitshuffle_zstd: return bitshuffle_bound(bytes, most_element_bytes);
     }
+    return 0;
 }
 
 } // namespace
 
-void shuffle_bytes(std::span<const std::byte> from, std::int64_t size, std::byte* to) {
-    // In pieces that stay in the nearest cache while their bytes are picked out one weight at a
-    // time.
-    constexpr std::int64_t piece = 1024;
-    const std::int64_t count = static_cast<std::int64_t>(from.size()) / size;
-    std::array<std::byte, 16 * piece> sorted{};
-    for (std::int64_t begin = 0; begin < count; begin += piece) {
-        const std::int64_t n = std::min(piece, count - begin);
-        const auto part = from.subspan(static_cast<std::size_t>(begin * size),
-                                       static_cast<std::size_t>(n * size));
-        switch (size) {
-        case 2: shuffle_sized<2>(part, n, sorted.data()); break;
-        case 4: shuffle_sized<4>(part, n, sorted.data()); break;
-        case 8: shuffle_sized<8>(part, n, sorted.data()); break;
-        case 16: shuffle_sized<16>(part, n, sorted.data()); break;
-        default: shuffle_sized<1>(part, n, sorted.data()); break;
-        }
-        for (std::int64_t b = 0; b < size; ++b) {
-            std::copy_n(sorted.data() + b * n, n, to + b * count + begin);
-        }
-    }
-}
-
 Packer::Packer(const OutputLayout& layout, std::int64_t chunk_bytes, std::int64_t element_bytes)
     : layout_(layout), element_bytes_(element_bytes), zstd_(nullptr, ZSTD_freeCCtx) {
-    const auto bytes = static_cast<std::size_t>(chunk_bytes);
     if (layout.shuffle && element_bytes > 1) {
-        shuffled_.resize(bytes);
+        shuffled_.resize(static_cast<std::size_t>(chunk_bytes));
     }
-    if (layout.compression == Compression::zstd) {
-        packed_.resize(ZSTD_compressBound(bytes));
+    packed_.resize(packed_bound(layout.compression, chunk_bytes));
+    if (layout.compression == Compression::deflate) {
+        workspace_.resize(static_cast<std::size_t>(workspace_bytes(layout.level)));
+    }
+    if (layout.compression == Compression::zstd ||
+        layout.compression == Compression::bitshuffle_zstd) {
         zstd_.reset(ZSTD_createCCtx());
         if (!zstd_) {
             throw Error(ExitCode::launch, {"cannot take host memory", "zstd", "none is left", ""});
         }
-    } else {
-        packed_.resize(static_cast<std::size_t>(deflate_bound(chunk_bytes)));
-        workspace_.resize(static_cast<std::size_t>(workspace_bytes(layout.level)));
     }
 }
 
 std::int64_t Packer::memory(const OutputLayout& layout, std::int64_t chunk_bytes) {
-    const std::int64_t shuffled = layout.shuffle ? chunk_bytes : 0;
-    if (layout.compression == Compression::zstd) {
-        const auto bytes = static_cast<std::size_t>(chunk_bytes);
-        return shuffled + static_cast<std::int64_t>(ZSTD_compressBound(bytes) +
-                                                    ZSTD_estimateCCtxSize(layout.level));
+    std::int64_t bytes = (layout.shuffle ? chunk_bytes : 0) +
+                         static_cast<std::int64_t>(packed_bound(layout.compression, chunk_bytes));
+    if (layout.compression == Compression::deflate) {
+        bytes += workspace_bytes(layout.level);
     }
-    return shuffled + deflate_bound(chunk_bytes) + workspace_bytes(layout.level);
+    if (layout.compression == Compression::zstd ||
+        layout.compression == Compression::bitshuffle_zstd) {
+        bytes += static_cast<std::int64_t>(ZSTD_estimateCCtxSize(layout.level));
+    }
+    return bytes;
 }
 
 std::span<const std::byte> Packer::pack(std::span<const std::byte> chunk) {
+    const auto element = static_cast<std::size_t>(element_bytes_);
     if (layout_.shuffle && element_bytes_ > 1) {
-        shuffle_bytes(chunk, element_bytes_, shuffled_.data());
+        shuffle(chunk, element, shuffled_.data());
         chunk = std::span(shuffled_).first(chunk.size());
     }
-    return layout_.compression == Compression::zstd ? zstd(chunk) : deflate(chunk);
+    switch (layout_.compression) {
+    case Compression::deflate: return deflate(chunk);
+    case Compression::zstd: return zstd(chunk);
+    case Compression::lz4: return std::span(packed_).first(pack_lz4(chunk, packed_.data()));
+    case Compression::bitshuffle_lz4:
+    case Compression::bitshuffle_zstd:
+        return std::span(packed_).first(pack_bitshuffle(
+            chunk, element, {packing_of(layout_.compression), zstd_.get(), layout_.level},
+            packed_.data(), memory_));
+    case Compression::none: break;
+    }
+    throw Error(ExitCode::defect, {"cannot compress a chunk", "", "it has no compression", ""});
 }
 
 std::span<const std::byte> Packer::deflate(std::span<const std::byte> chunk) {

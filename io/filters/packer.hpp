@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "io/filters/codec.hpp"
 #include "io/rows/output_layout.hpp"
 
 #include <cstddef>
@@ -13,15 +14,11 @@ struct ZSTD_CCtx_s;
 
 namespace runner {
 
-/// Puts byte b of each of the elements of `size` bytes side by side, as HDF5's shuffle filter:
-/// to[b · n + i] = from[i · size + b] for n elements. `from` and `to` do not overlap.
-void shuffle_bytes(std::span<const std::byte> from, std::int64_t size, std::byte* to);
-
 /// Packs chunks as the filters of an output layout store them. One for each thread.
 class Packer {
   public:
-    /// `chunk_bytes`: the most that pack() will be given, below 4 GiB. `element_bytes`: for the
-    /// shuffle. @throws Error (launch) without memory.
+    /// `chunk_bytes`: the most that pack() will be given, below 4 GiB. `element_bytes`: at most
+    /// 16. @throws Error (launch) without memory.
     Packer(const OutputLayout& layout, std::int64_t chunk_bytes, std::int64_t element_bytes);
 
     /// Memory that one takes.
@@ -39,6 +36,7 @@ class Packer {
     std::vector<std::byte> shuffled_;
     std::vector<std::byte> packed_;
     std::vector<std::byte> workspace_; ///< of ISA-L
+    CodecMemory memory_;               ///< for bitshuffle
     std::unique_ptr<ZSTD_CCtx_s, std::size_t (*)(ZSTD_CCtx_s*)> zstd_;
 };
 

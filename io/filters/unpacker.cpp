@@ -2,17 +2,18 @@
 #include "io/filters/unpacker.hpp"
 
 #include "base/error.hpp"
-#include "io/hdf5/zstd_filter.hpp"
+#include "io/filters/bitshuffle.hpp"
+#include "io/filters/filter_ids.hpp"
 
 #include <algorithm>
 #include <optional>
-
-#include <hdf5.h>
-#include <isa-l.h>
-#include <zstd.h>
+#include <utility>
 
 namespace runner {
 namespace {
+
+constexpr std::size_t checksum_bytes = 4;
+constexpr std::size_t most_filters = 32; ///< HDF5 allows no more: a chunk's mask has so many bits
 
 [[noreturn]] void refuse(const std::string& where, const std::string& why) {
     throw Error(ExitCode::input,
@@ -20,59 +21,30 @@ namespace {
                  "Copy the file again; h5ls and h5dump tell what else is damaged"});
 }
 
-bool compresses(const Filter& filter) {
-    return filter.id == H5Z_FILTER_DEFLATE || filter.id == zstd_filter_id;
+bool is_applied(std::size_t filter, std::uint32_t skipped) { return (skipped >> filter & 1U) == 0; }
+
+/// Whether the filter's result has as many bytes as what it is given.
+bool keeps_size(const Filter& filter) {
+    constexpr std::size_t packing_at = 4;
+    return filter.id == filter_id::shuffle ||
+           (filter.id == filter_id::bitshuffle &&
+            (filter.parameters.size() <= packing_at || filter.parameters[packing_at] == 0));
 }
 
 /// The bytes without their checksum at the end; nothing where it is another one than theirs.
 std::optional<std::span<const std::byte>> without_checksum(std::span<const std::byte> packed) {
-    constexpr std::size_t size = 4;
-    if (packed.size() < size) {
+    if (packed.size() < checksum_bytes) {
         return std::nullopt;
     }
-    const std::span<const std::byte> bytes = packed.first(packed.size() - size);
+    const std::span<const std::byte> bytes = packed.first(packed.size() - checksum_bytes);
     std::uint32_t stored = 0;
-    for (std::size_t i = size; i-- > 0;) {
+    for (std::size_t i = checksum_bytes; i-- > 0;) {
         stored = stored << 8U | std::to_integer<std::uint32_t>(packed[bytes.size() + i]);
     }
     return fletcher32(bytes) == stored ? std::optional(bytes) : std::nullopt;
 }
 
-/// Whether exactly `to` came out.
-bool inflate(std::span<const std::byte> packed, std::span<std::byte> to) {
-    inflate_state state{};
-    isal_inflate_init(&state);
-    state.crc_flag = ISAL_ZLIB;
-    // ISA-L does not write through this pointer; its type is an old one.
-    state.next_in = const_cast<std::uint8_t*>(reinterpret_cast<const std::uint8_t*>(packed.data()));
-    state.avail_in = static_cast<std::uint32_t>(packed.size());
-    state.next_out = reinterpret_cast<std::uint8_t*>(to.data());
-    state.avail_out = static_cast<std::uint32_t>(to.size());
-    return isal_inflate(&state) == ISAL_DECOMP_OK && state.block_state == ISAL_BLOCK_FINISH &&
-           state.total_out == to.size();
-}
-
-template <std::int64_t Size>
-void unshuffle_sized(const std::byte* from, std::int64_t count, std::byte* to) {
-    for (std::int64_t i = 0; i < count; ++i) {
-        for (std::int64_t b = 0; b < Size; ++b) {
-            to[i * Size + b] = from[b * count + i];
-        }
-    }
-}
-
 } // namespace
-
-void unshuffle_bytes(std::span<const std::byte> from, std::int64_t size, std::byte* to) {
-    const std::int64_t count = static_cast<std::int64_t>(from.size()) / size;
-    switch (size) {
-    case 2: return unshuffle_sized<2>(from.data(), count, to);
-    case 4: return unshuffle_sized<4>(from.data(), count, to);
-    case 8: return unshuffle_sized<8>(from.data(), count, to);
-    case 16: return unshuffle_sized<16>(from.data(), count, to);
-    default: std::copy(from.begin(), from.end(), to);
-    }
-}
 
 std::uint32_t fletcher32(std::span<const std::byte> bytes) {
     constexpr std::size_t words_at_once = 360; // as many as cannot overflow the sums
@@ -96,74 +68,127 @@ std::uint32_t fletcher32(std::span<const std::byte> bytes) {
 }
 
 std::vector<Filter> layout_filters(const OutputLayout& layout, std::int64_t element_bytes) {
+    const auto element = static_cast<std::size_t>(element_bytes);
+    const auto level = static_cast<unsigned>(layout.level);
     std::vector<Filter> filters;
     if (layout.shuffle) {
-        filters.push_back({H5Z_FILTER_SHUFFLE, "", {static_cast<unsigned>(element_bytes)}});
+        filters.push_back({filter_id::shuffle, "", {static_cast<unsigned>(element_bytes)}});
     }
-    filters.push_back(
-        {layout.compression == Compression::zstd ? zstd_filter_id : H5Z_FILTER_DEFLATE, "", {}});
+    switch (layout.compression) {
+    case Compression::none: break;
+    case Compression::deflate: filters.push_back({filter_id::deflate, "", {level}}); break;
+    case Compression::zstd: filters.push_back({filter_id::zstd, "", {level}}); break;
+    case Compression::lz4: filters.push_back({filter_id::lz4, "", {0}}); break;
+    case Compression::bitshuffle_lz4:
+        filters.push_back({filter_id::bitshuffle, "",
+                           bitshuffle_parameters(BitshufflePacking::lz4, element, layout.level)});
+        break;
+    case Compression::bitshuffle_zstd:
+        filters.push_back({filter_id::bitshuffle, "",
+                           bitshuffle_parameters(BitshufflePacking::zstd, element, layout.level)});
+        break;
+    }
     return filters;
 }
 
+std::int64_t most_packed_bytes(std::int64_t chunk_bytes) {
+    constexpr std::int64_t overhead = 4096;
+    return 2 * chunk_bytes + overhead;
+}
+
+bool is_known(const Filter& filter) {
+    if (filter.id == filter_id::fletcher32) {
+        return true;
+    }
+    const Codec* codec = codec_of(filter.id);
+    return codec != nullptr && codec->accepts(filter.parameters);
+}
+
 bool Unpacker::knows(const std::vector<Filter>& filters) {
-    std::size_t at = 0;
-    if (at < filters.size() && filters[at].id == H5Z_FILTER_SHUFFLE) {
-        if (filters[at].parameters.size() != 1) {
-            return false;
-        }
-        const unsigned size = filters[at].parameters.front();
-        if (size != 1 && size != 2 && size != 4 && size != 8 && size != 16) {
-            return false;
-        }
-        ++at;
-    }
-    if (at < filters.size() && compresses(filters[at])) {
-        ++at;
-    }
-    if (at < filters.size() && filters[at].id == H5Z_FILTER_FLETCHER32) {
-        ++at;
-    }
-    return at == filters.size();
+    return filters.size() <= most_filters && std::all_of(filters.begin(), filters.end(), is_known);
 }
 
 Unpacker::Unpacker(std::vector<Filter> filters, std::int64_t chunk_bytes)
     : filters_(std::move(filters)), chunk_bytes_(static_cast<std::size_t>(chunk_bytes)) {}
 
-std::span<const std::byte> Unpacker::unpack(std::span<const std::byte> packed,
-                                            std::uint32_t skipped, const std::string& where) {
-    bool good = true;
-    for (std::size_t i = filters_.size(); i-- > 0 && good;) {
-        if ((skipped >> i & 1U) != 0) {
+Unpacker::Size Unpacker::size_before(std::size_t filter, std::uint32_t skipped) const {
+    std::size_t bytes = chunk_bytes_;
+    for (std::size_t i = 0; i < filter; ++i) {
+        if (!is_applied(i, skipped) || keeps_size(filters_[i])) {
             continue;
         }
-        if (filters_[i].id == H5Z_FILTER_FLETCHER32) {
-            const auto bytes = without_checksum(packed);
-            if (!bytes) {
-                refuse(where, "its bytes do not fit their checksum (fletcher32)");
-            }
-            packed = *bytes;
-            continue;
+        if (filters_[i].id != filter_id::fletcher32) {
+            return {static_cast<std::size_t>(
+                        most_packed_bytes(static_cast<std::int64_t>(chunk_bytes_))),
+                    false};
         }
-        std::vector<std::byte>& out = compresses(filters_[i]) ? inflated_ : sorted_;
-        out.resize(chunk_bytes_);
-        if (filters_[i].id == H5Z_FILTER_DEFLATE) {
-            good = inflate(packed, out);
-        } else if (filters_[i].id == zstd_filter_id) {
-            good = ZSTD_decompress(out.data(), out.size(), packed.data(), packed.size()) ==
-                   chunk_bytes_;
-        } else {
-            good = packed.size() == chunk_bytes_;
-            if (good) {
-                unshuffle_bytes(packed, filters_[i].parameters.front(), out.data());
-            }
-        }
-        packed = out;
+        bytes += checksum_bytes;
     }
-    if (!good || packed.size() != chunk_bytes_) {
-        refuse(where, "its bytes are damaged: they do not unpack to the " +
-                          std::to_string(chunk_bytes_) + " of a chunk");
+    return {bytes, true};
+}
+
+std::span<const std::byte> Unpacker::undo(std::size_t number, std::span<const std::byte> packed,
+                                          std::uint32_t skipped, const std::string& where,
+                                          std::span<std::byte> to) {
+    const Filter& filter = filters_[number];
+    if (filter.id == filter_id::fletcher32) {
+        const auto bytes = without_checksum(packed);
+        if (!bytes) {
+            refuse(where, "its bytes do not fit their checksum (fletcher32)");
+        }
+        return *bytes;
+    }
+    const Codec& codec = *codec_of(filter.id);
+    const Size size = size_before(number, skipped);
+    std::size_t room = size.bytes;
+    if (!size.exact) {
+        room = std::min(room, codec.claimed(filter.parameters, packed).value_or(room));
+    }
+    if (!size.exact || to.size() != room) {
+        std::vector<std::byte>& buffer = buffers_[std::exchange(turn_, 1 - turn_)];
+        if (buffer.size() < room) {
+            buffer.resize(room);
+        }
+        to = std::span(buffer).first(room);
+    }
+    const std::optional<std::size_t> got = codec.unpack(filter.parameters, packed, to, memory_);
+    if (!got || (size.exact && *got != room)) {
+        refuse(where, std::string("its bytes are damaged: they do not unpack (") + codec.name +
+                          ") to the " + std::to_string(chunk_bytes_) + " of a chunk");
+    }
+    return to.first(*got);
+}
+
+std::span<const std::byte> Unpacker::undo_all(std::span<const std::byte> packed,
+                                              std::uint32_t skipped, const std::string& where,
+                                              std::span<std::byte> to) {
+    std::size_t first = 0; // of those that were applied
+    while (first < filters_.size() && !is_applied(first, skipped)) {
+        ++first;
+    }
+    for (std::size_t i = filters_.size(); i-- > first;) {
+        if (is_applied(i, skipped)) {
+            packed = undo(i, packed, skipped, where, i == first ? to : std::span<std::byte>());
+        }
+    }
+    if (packed.size() != chunk_bytes_) {
+        refuse(where, "its bytes are damaged: they are " + std::to_string(packed.size()) +
+                          " where a chunk has " + std::to_string(chunk_bytes_));
     }
     return packed;
+}
+
+std::span<const std::byte> Unpacker::unpack(std::span<const std::byte> packed,
+                                            std::uint32_t skipped, const std::string& where) {
+    return undo_all(packed, skipped, where, {});
+}
+
+void Unpacker::unpack_to(std::span<const std::byte> packed, std::uint32_t skipped,
+                         const std::string& where, std::span<std::byte> to) {
+    const auto elements = undo_all(packed, skipped, where, to);
+    if (elements.data() != to.data()) {
+        std::copy(elements.begin(), elements.end(), to.begin());
+    }
 }
 
 } // namespace runner

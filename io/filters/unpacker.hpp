@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "io/filters/codec.hpp"
 #include "io/rows/filter.hpp"
 #include "io/rows/output_layout.hpp"
 
@@ -12,36 +13,58 @@
 
 namespace runner {
 
-/// Undoes shuffle_bytes(). `from` and `to` do not overlap.
-void unshuffle_bytes(std::span<const std::byte> from, std::int64_t size, std::byte* to);
-
 /// HDF5's form of Fletcher's checksum: of 16-bit words, the high byte first, a missing last byte 0.
 std::uint32_t fletcher32(std::span<const std::byte> bytes);
 
-/// The filters of an output's compressed chunks, in their order. `element_bytes`: for the shuffle.
+/// The filters of an output's compressed chunks, in their order. `element_bytes`: for those that
+/// sort bytes or bits.
 std::vector<Filter> layout_filters(const OutputLayout& layout, std::int64_t element_bytes);
+
+/// The most bytes that a stored chunk may take: no filter that we know makes one so much larger.
+std::int64_t most_packed_bytes(std::int64_t chunk_bytes);
+
+/// Whether a filter of this id is undone without HDF5, and can have these parameters.
+bool is_known(const Filter& filter);
 
 /// Unpacks stored chunks without HDF5, and so on many threads at once. One for each thread.
 class Unpacker {
   public:
-    /// Whether it can undo these filters: at most shuffle, then one of deflate and zstd, then
-    /// fletcher32.
+    /// Whether it can undo these filters: all are known, in whatever order.
     static bool knows(const std::vector<Filter>& filters);
 
     /// `filters`: known ones; `chunk_bytes`: of an unpacked chunk.
     Unpacker(std::vector<Filter> filters, std::int64_t chunk_bytes);
 
     /// The chunk's elements; valid until the next call or until `packed` goes. Bit i of `skipped`:
-    /// filter i was not applied. @throws Error (input) with `where` for damaged
-    /// bytes.
+    /// filter i was not applied. @throws Error (input) with `where` for damaged bytes.
     std::span<const std::byte> unpack(std::span<const std::byte> packed, std::uint32_t skipped,
                                       const std::string& where);
 
+    /// The same straight into `to`, of a chunk's bytes.
+    void unpack_to(std::span<const std::byte> packed, std::uint32_t skipped,
+                   const std::string& where, std::span<std::byte> to);
+
   private:
+    /// What filter i was given when the chunk was packed: its size, or the most that it may be.
+    struct Size {
+        std::size_t bytes;
+        bool exact;
+    };
+    Size size_before(std::size_t filter, std::uint32_t skipped) const;
+
+    /// Undoes filter `number`, into `to` where that has just the size of the result.
+    std::span<const std::byte> undo(std::size_t number, std::span<const std::byte> packed,
+                                    std::uint32_t skipped, const std::string& where,
+                                    std::span<std::byte> to);
+
+    std::span<const std::byte> undo_all(std::span<const std::byte> packed, std::uint32_t skipped,
+                                        const std::string& where, std::span<std::byte> to);
+
     std::vector<Filter> filters_;
     std::size_t chunk_bytes_;
-    std::vector<std::byte> inflated_;
-    std::vector<std::byte> sorted_;
+    std::vector<std::byte> buffers_[2]; ///< one filter's result, and the next one's
+    std::size_t turn_ = 0;              ///< the buffer that the next result goes to
+    CodecMemory memory_;
 };
 
 } // namespace runner

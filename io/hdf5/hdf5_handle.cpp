@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/hdf5/hdf5_handle.hpp"
 
-#include "io/hdf5/zstd_filter.hpp"
+#include "io/hdf5/registered_filters.hpp"
 
 namespace runner {
 namespace {
@@ -17,7 +17,7 @@ bool start_library() {
     // A program that used HDF5 before has its own handler by now; that is no fault of ours.
     (void)H5dont_atexit();
     (void)H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
-    register_zstd_filter();
+    register_filters();
     return true;
 }
 

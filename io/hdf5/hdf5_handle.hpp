@@ -12,7 +12,8 @@ namespace runner {
 
 /// Makes HDF5 ready for the calling thread; to be called before its first HDF5 call. HDF5 prints no
 /// errors (the setting is per thread), registers no handler at exit (which crashes after a failed
-/// close) and knows the zstd filter.
+/// close) and knows the filters that are
+/// undone here.
 void start_hdf5();
 
 /// What the calling thread's last failing HDF5 call says of itself, the innermost cause alone.

@@ -48,7 +48,13 @@ std::int64_t reader_bytes(const DatasetInfo& info, int threads) {
         return 0;
     }
     // The chunks kept, and in each thread one as it is stored, without compression and in order.
-    return cache_bytes(info) + std::int64_t{3} * threads * unpacked_bytes(info);
+    // Between two filters that change its size it may take twice as much.
+    const auto packing =
+        std::count_if(info.filters.begin(), info.filters.end(), [](const std::string& name) {
+            return name != "shuffle" && name != "fletcher32";
+        });
+    const std::int64_t chunks = packing > 1 ? 6 : 3;
+    return cache_bytes(info) + chunks * threads * unpacked_bytes(info);
 }
 
 DatasetHandle open_dataset_cached(const FileHandle& handle, const std::string& dataset,

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <set>
 
 namespace runner {
@@ -86,6 +87,10 @@ class ChunkReader final : public RowReader {
         if (kept != nullptr) {
             return copy_rows(chunk, *kept, first, end, to);
         }
+        if (const std::optional<std::int64_t> row = whole_rows(chunk, first, end)) {
+            const auto bytes = static_cast<std::size_t>(chunk_bytes_);
+            return load_to(chunk, thread, {to + (*row - first) * row_bytes(info_.array), bytes});
+        }
         const auto elements = load(chunk, thread);
         copy_rows(chunk, elements, first, end, to);
         if (last_row(chunk) >= end) {
@@ -94,6 +99,44 @@ class ChunkReader final : public RowReader {
             const std::lock_guard lock(mutex_);
             kept_.emplace(chunk, std::move(copy));
         }
+    }
+
+    /// The first row of a chunk that is nothing but whole rows, one after the other, all of them in
+    /// [first, end).
+    std::optional<std::int64_t> whole_rows(const Chunk& chunk, std::int64_t first,
+                                           std::int64_t end) const {
+        const std::size_t axes = chunk.size();
+        if (axes < 2 || info_.chunk[axes - 1] != info_.array.shape[axes - 1]) {
+            return std::nullopt;
+        }
+        const std::int64_t lines = chunk_bytes_ / row_bytes(info_.array);
+        const std::int64_t row = row_of_line(chunk, 0);
+        const bool dense =
+            row >= first && row + lines <= end && row_of_line(chunk, lines - 1) == row + lines - 1;
+        return dense ? std::optional(row) : std::nullopt;
+    }
+
+    void load_to(const Chunk& chunk, std::size_t thread, std::span<std::byte> to) {
+        std::vector<std::byte>& packed = packed_[thread];
+        const std::uint32_t skipped = fetch(chunk, packed);
+        if (packed.empty()) { // never written
+            return fill(to);
+        }
+        unpackers_[thread].unpack_to(packed, skipped, name_of(chunk), to);
+        if (info_.big_endian) {
+            const std::int64_t size = size_of(info_.array.type);
+            swap_bytes(to.data(), chunk_bytes_ / size, size);
+        }
+    }
+
+    void fill(std::span<std::byte> to) const {
+        for (std::size_t at = 0; at < to.size(); at += fill_.size()) {
+            std::copy(fill_.begin(), fill_.end(), to.data() + at);
+        }
+    }
+
+    std::string name_of(const Chunk& chunk) const {
+        return where_ + ", chunk from " + shape_text(chunk);
     }
 
     const std::vector<std::byte>* find_kept(const Chunk& chunk) {
@@ -106,21 +149,19 @@ class ChunkReader final : public RowReader {
         std::vector<std::byte>& packed = packed_[thread];
         const std::uint32_t skipped = fetch(chunk, packed);
         if (packed.empty()) { // never written
-            packed.reserve(static_cast<std::size_t>(chunk_bytes_));
-            while (std::ssize(packed) < chunk_bytes_) {
-                packed.insert(packed.end(), fill_.begin(), fill_.end());
-            }
+            packed.resize(static_cast<std::size_t>(chunk_bytes_));
+            fill(packed);
             return packed;
         }
-        const auto elements = unpackers_[thread].unpack(
-            packed, skipped, where_ + ", chunk from " + shape_text(chunk));
+        const auto elements = unpackers_[thread].unpack(packed, skipped, name_of(chunk));
         if (info_.big_endian) {
             if (elements.data() != packed.data()) {
                 packed.assign(elements.begin(), elements.end());
             }
             const std::int64_t size = size_of(info_.array.type);
             swap_bytes(packed.data(), chunk_bytes_ / size, size);
-            return packed;
+            // Behind the elements a checksum may follow.
+            return std::span(packed).first(static_cast<std::size_t>(chunk_bytes_));
         }
         return elements;
     }
@@ -141,7 +182,7 @@ class ChunkReader final : public RowReader {
         }
         if (place->bytes == 0) {
             throw Error(ExitCode::input,
-                        {"cannot read a chunk", where_ + ", chunk from " + shape_text(chunk),
+                        {"cannot read a chunk", name_of(chunk),
                          "the file's index of its chunks gives it a place or a size that cannot be "
                          "right",
                          "The file is damaged: copy it again, or make it again"});

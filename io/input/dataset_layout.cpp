@@ -150,11 +150,6 @@ std::int64_t layout_reader_bytes(const DatasetLayout& layout, int threads) {
     return bytes;
 }
 
-std::int64_t most_packed_bytes(std::int64_t chunk_bytes) {
-    constexpr std::int64_t overhead = 4096;
-    return 2 * chunk_bytes + overhead;
-}
-
 std::vector<std::int64_t> chunk_counts(const DatasetInfo& info) {
     std::vector<std::int64_t> counts;
     for (std::size_t axis = 0; axis < info.chunk.size(); ++axis) {

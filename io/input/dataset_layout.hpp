@@ -58,9 +58,6 @@ DatasetLayout inspect_layout(const std::string& file, const std::string& dataset
 /// What reading it takes of memory beside the caller's (reader_bytes() of its datasets).
 std::int64_t layout_reader_bytes(const DatasetLayout& layout, int threads);
 
-/// The most bytes that a stored chunk may take: no filter that we know makes one so much larger.
-std::int64_t most_packed_bytes(std::int64_t chunk_bytes);
-
 /// How many chunks there are along each axis.
 std::vector<std::int64_t> chunk_counts(const DatasetInfo& info);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/inspect/check_filters.hpp"
 
+#include "io/filters/unpacker.hpp"
+
 #include <algorithm>
 
 namespace runner {
@@ -55,6 +57,9 @@ void check_filter_parameters(const DatasetHandle& dataset, const PropertyHandle&
     for (const Filter& filter : filters) {
         if (filter.id == H5Z_FILTER_DEFLATE &&
             (filter.parameters.size() != 1 || filter.parameters[0] > highest_deflate_level)) {
+            refuse(filter, where);
+        }
+        if (codec_of(filter.id) != nullptr && !is_known(filter)) {
             refuse(filter, where);
         }
     }

@@ -8,8 +8,8 @@
 namespace runner {
 
 /// Checks that HDF5's own filters have the parameters that HDF5 gives them for this type and chunk:
-/// they reckon with them while they unpack. Others' filters pass. @throws Error (input) naming the
-/// filter.
+/// they reckon with them while they unpack; and that those of io/filters/ have possible ones. Other
+/// filters pass. @throws Error (input) naming the filter.
 void check_filter_parameters(const DatasetHandle& dataset, const PropertyHandle& creation,
                              const std::string& where);
 

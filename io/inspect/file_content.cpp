@@ -2,6 +2,7 @@
 #include "io/inspect/file_content.hpp"
 
 #include "io/files/file.hpp"
+#include "io/filters/filter_names.hpp"
 #include "io/formats/rows_format.hpp"
 #include "io/formats/sand_file.hpp"
 #include "io/hdf5/hdf5_dataset.hpp"
@@ -18,21 +19,7 @@ namespace runner {
 namespace {
 
 std::string describe_filter(const Filter& filter) {
-    std::string text;
-    switch (filter.id) {
-    case H5Z_FILTER_DEFLATE: text = "deflate"; break;
-    case H5Z_FILTER_SHUFFLE: text = "shuffle"; break;
-    case H5Z_FILTER_FLETCHER32: text = "fletcher32"; break;
-    case H5Z_FILTER_SZIP: text = "szip"; break;
-    case H5Z_FILTER_NBIT: text = "nbit"; break;
-    case H5Z_FILTER_SCALEOFFSET: text = "scaleoffset"; break;
-    default:
-        text = std::to_string(filter.id) + (filter.name.empty() ? "" : " (" + filter.name + ")");
-    }
-    if (filter.parameters.size() == 1) {
-        text += "(" + std::to_string(filter.parameters.front()) + ")";
-    }
-    return text + (H5Zfilter_avail(filter.id) > 0 ? "" : ", not installed");
+    return filter_text(filter) + (H5Zfilter_avail(filter.id) > 0 ? "" : ", not installed");
 }
 
 DatasetContent content_of(const FileHandle& handle, const std::string& file,

@@ -24,8 +24,7 @@ struct DatasetContent {
     std::int64_t stored_bytes = 0; ///< in the file
     std::string storage;           ///< as DatasetInfo's
     std::vector<std::int64_t> chunk;
-    std::vector<std::string>
-        filters; ///< "shuffle(4)", "deflate(6)", "32001 (blosc), not installed"
+    std::vector<std::string> filters; ///< "shuffle(4)", "deflate(6)", "32013 (zfp), not installed"
     std::optional<std::int64_t> offset; ///< of the elements in the file, when contiguous
     AttributeList attributes;
 };

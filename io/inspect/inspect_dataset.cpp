@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/inspect/inspect_dataset.hpp"
 
+#include "io/filters/filter_names.hpp"
 #include "io/formats/rows_format.hpp"
 #include "io/hdf5/hdf5_dataset.hpp"
 #include "io/hdf5/hdf5_file.hpp"
@@ -48,11 +49,11 @@ void check_filters(const std::vector<Filter>& filters, const std::string& where)
         if (H5Zfilter_avail(filter.id) <= 0) {
             throw Error(ExitCode::input,
                         {what, where,
-                         "its chunks need the HDF5 filter " + std::to_string(filter.id) +
-                             (filter.name.empty() ? "" : " (" + filter.name + ")") +
+                         "its chunks need the HDF5 filter " + filter_text(filter) +
                              ", which is not installed",
                          "Set HDF5_PLUGIN_PATH to a folder with that plugin, or store the dataset "
-                         "again with gzip (h5repack -f GZIP=1)"});
+                         "again where it is installed, with a filter that needs none "
+                         "(h5repack -f GZIP=1, or h5py with hdf5plugin)"});
         }
     }
 }
@@ -101,7 +102,10 @@ DatasetInfo inspect_dataset(const std::string& file, const std::string& dataset)
     info.stored_bytes = static_cast<std::int64_t>(H5Dget_storage_size(opened.get()));
     const std::vector<Filter> filters = filters_of(creation);
     for (const Filter& filter : filters) {
-        info.filters.push_back(filter.name.empty() ? std::to_string(filter.id) : filter.name);
+        const std::string name = registered_name(filter.id);
+        info.filters.push_back(!name.empty()          ? name
+                               : !filter.name.empty() ? filter.name
+                                                      : std::to_string(filter.id));
     }
     check_filters(filters, where);
     const std::string holder = file_of(opened);

@@ -3,6 +3,8 @@
 
 #include "base/sizes.hpp"
 #include "io/files/file.hpp"
+#include "io/filters/filter_ids.hpp"
+#include "io/filters/unpacker.hpp"
 #include "io/formats/sand_file.hpp"
 #include "io/formats/sand_writer.hpp"
 #include "io/hdf5/hdf5_dataset.hpp"
@@ -11,7 +13,6 @@
 #include "io/hdf5/object_names.hpp"
 #include "io/hdf5/of_output.hpp"
 #include "io/hdf5/text_attribute.hpp"
-#include "io/hdf5/zstd_filter.hpp"
 #include "io/inspect/inspect_dataset.hpp"
 #include "io/output/map_parts.hpp"
 #include "io/output/output_size.hpp"
@@ -50,16 +51,20 @@ PropertyHandle file_access(const OutputDataset& output) {
     return access;
 }
 
-void set_filters(const PropertyHandle& creation, const OutputLayout& layout) {
-    if (layout.compression != Compression::none && layout.shuffle) {
-        hdf5_must(H5Pset_shuffle(creation.get()), "H5Pset_shuffle");
+void set_filters(const PropertyHandle& creation, const OutputDataset& output) {
+    if (output.layout.compression == Compression::none) {
+        return;
     }
-    const auto level = static_cast<unsigned>(layout.level);
-    if (layout.compression == Compression::deflate) {
-        hdf5_must(H5Pset_deflate(creation.get(), level), "H5Pset_deflate");
-    } else if (layout.compression == Compression::zstd) {
-        hdf5_must(H5Pset_filter(creation.get(), zstd_filter_id, H5Z_FLAG_MANDATORY, 1, &level),
-                  "H5Pset_filter");
+    for (const Filter& filter : layout_filters(output.layout, size_of(output.array.type))) {
+        if (filter.id == filter_id::shuffle) {
+            hdf5_must(H5Pset_shuffle(creation.get()), "H5Pset_shuffle");
+        } else if (filter.id == filter_id::deflate) {
+            hdf5_must(H5Pset_deflate(creation.get(), filter.parameters.front()), "H5Pset_deflate");
+        } else {
+            hdf5_must(H5Pset_filter(creation.get(), filter.id, H5Z_FLAG_MANDATORY,
+                                    filter.parameters.size(), filter.parameters.data()),
+                      "H5Pset_filter");
+        }
     }
 }
 
@@ -77,7 +82,7 @@ PropertyHandle dataset_creation(const OutputDataset& output) {
         const std::vector<hsize_t> chunk(grid.chunk().begin(), grid.chunk().end());
         hdf5_must(H5Pset_chunk(creation.get(), static_cast<int>(chunk.size()), chunk.data()),
                   "H5Pset_chunk");
-        set_filters(creation, output.layout);
+        set_filters(creation, output);
     }
     if (output.layout.compression == Compression::none) {
         hdf5_must(H5Pset_alloc_time(creation.get(), H5D_ALLOC_TIME_EARLY), "H5Pset_alloc_time");

@@ -2,6 +2,8 @@
 #include "io/output/reopen_output_rows.hpp"
 
 #include "base/error.hpp"
+#include "io/filters/filter_ids.hpp"
+#include "io/filters/unpacker.hpp"
 #include "io/input/file_access.hpp"
 #include "io/input/stored_places.hpp"
 #include "io/output/open_output_rows.hpp"
@@ -87,9 +89,11 @@ DatasetLayout stored_places(FileAccess& files, const OutputDataset& output) {
     if (output.layout.compression != Compression::none) {
         made = layout_filters(output.layout, size_of(output.array.type));
     }
-    const bool same_filters =
-        std::equal(layout.filters.begin(), layout.filters.end(), made.begin(), made.end(),
-                   [](const Filter& a, const Filter& b) { return a.id == b.id; });
+    const bool same_filters = std::equal(
+        layout.filters.begin(), layout.filters.end(), made.begin(), made.end(),
+        [](const Filter& a, const Filter& b) {
+            return a.id == b.id && (a.id != filter_id::bitshuffle || a.parameters == b.parameters);
+        });
     if (layout.way != DatasetLayout::Way::chunks || layout.holder != output.file ||
         layout.info.array != output.array || layout.info.chunk != grid.chunk() || !same_filters) {
         refuse_layout(output, output.dataset);

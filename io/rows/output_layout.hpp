@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -9,14 +11,45 @@ namespace runner {
 /// What a file is; its name's ending says it.
 enum class FileFormat { hdf5, sand };
 
-enum class Compression { none, deflate, zstd };
+enum class Compression { none, deflate, zstd, lz4, bitshuffle_lz4, bitshuffle_zstd };
+
+/// Their names in job files, in the order of the enumeration.
+inline constexpr std::array<const char*, 6> compression_names = {
+    "none", "deflate", "zstd", "lz4", "bitshuffle-lz4", "bitshuffle-zstd"};
+
+inline const char* name_of(Compression compression) {
+    return compression_names.at(static_cast<std::size_t>(compression));
+}
+
+/// The levels that a compression has; it has none where both are 0.
+struct Levels {
+    int lowest = 0;
+    int highest = 0;
+};
+constexpr Levels levels_of(Compression compression) {
+    switch (compression) {
+    case Compression::deflate: return {0, 9};
+    case Compression::zstd:
+    case Compression::bitshuffle_zstd: return {1, 22};
+    case Compression::none:
+    case Compression::lz4:
+    case Compression::bitshuffle_lz4: break;
+    }
+    return {};
+}
+
+/// Whether it sorts bits itself, so that a shuffle of bytes before it spoils its result.
+constexpr bool sorts_bits(Compression compression) {
+    return compression == Compression::bitshuffle_lz4 ||
+           compression == Compression::bitshuffle_zstd;
+}
 
 /// How an output dataset is stored. A .sand file has none of what HDF5 has: no chunks, no
 /// compression.
 struct OutputLayout {
     std::vector<std::int64_t> chunk; ///< extents of a chunk, one per axis; empty: contiguous
     Compression compression = Compression::none; ///< only with chunks
-    int level = 1;                               ///< deflate 0–9 (ISA-L has 0–3), zstd 1–22
+    int level = 1;                               ///< as levels_of(); of deflate ISA-L has 0–3
     bool shuffle = false; ///< bytes of equal weight side by side before compressing
     FileFormat format = FileFormat::hdf5;
 

@@ -97,11 +97,12 @@ std::string output_lines(const JobFile::Output& output) {
     const OutputLayout& layout = output.layout;
     text += layout.chunk.empty() ? comment("chunk", "none, the dataset is contiguous")
                                  : line("chunk", extents(layout.chunk));
-    static constexpr std::array names = {"none", "deflate", "zstd"};
-    text += line("compression", toml_text(names.at(static_cast<std::size_t>(layout.compression))));
-    if (layout.compression != Compression::none) {
-        text +=
-            line("level", std::to_string(layout.level)) + line("shuffle", truth(layout.shuffle));
+    text += line("compression", toml_text(name_of(layout.compression)));
+    if (levels_of(layout.compression).highest > 0) {
+        text += line("level", std::to_string(layout.level));
+    }
+    if (layout.compression != Compression::none && !sorts_bits(layout.compression)) {
+        text += line("shuffle", truth(layout.shuffle));
     }
     return text;
 }

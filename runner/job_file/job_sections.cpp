@@ -124,10 +124,10 @@ std::optional<std::size_t> parse_compression(TableReader& table) {
     if (text != nullptr && (*text == "gzip" || *text == "zlib")) {
         table.complain(key, "unknown value " + quoted_text(*text) +
                                 "; did you mean \"deflate\"? HDF5 calls it so. Possible: "
-                                "none, deflate, zstd");
+                                "none, deflate, zstd, lz4, bitshuffle-lz4, bitshuffle-zstd");
         return std::nullopt;
     }
-    return table.choice(key, {"none", "deflate", "zstd"});
+    return table.choice(key, {compression_names.begin(), compression_names.end()});
 }
 
 void parse_layout(TableReader& table, OutputLayout& layout) {
@@ -140,28 +140,33 @@ void parse_layout(TableReader& table, OutputLayout& layout) {
                                         " passes the 4 GiB that HDF5 allows");
         }
     }
-    static constexpr std::array compressions = {Compression::none, Compression::deflate,
-                                                Compression::zstd};
     const bool chosen = table.has("compression");
     const std::optional<std::size_t> compression = parse_compression(table);
-    layout.compression = compressions.at(compression.value_or(0));
+    layout.compression = static_cast<Compression>(compression.value_or(0));
     const bool compressed = layout.compression != Compression::none;
     if (compressed && !table.has("chunk")) {
         table.complain("compression", "needs output.chunk as well: only chunks are compressed");
     }
-    const bool zstd = layout.compression == Compression::zstd;
+    const Levels own = levels_of(layout.compression);
+    const bool has_levels = own.highest > 0;
     const std::optional<std::int64_t> level =
-        table.integer("level", zstd ? 1 : 0, zstd ? 22 : (compressed ? 9 : 22));
+        table.integer("level", has_levels ? own.lowest : 0, has_levels ? own.highest : 22);
     layout.level = static_cast<int>(level.value_or(layout.level));
     layout.shuffle = table.boolean("shuffle").value_or(layout.shuffle);
     if (chosen && !compression) {
         return; // what level and shuffle go with is not known
     }
     if (level && !compressed) {
-        table.complain("level", "needs output.compression = \"deflate\" or \"zstd\" as well");
+        table.complain("level", "needs output.compression as well, as \"deflate\"");
+    } else if (level && !has_levels) {
+        table.complain("level", std::string("\"") + name_of(layout.compression) +
+                                    "\" has no levels; leave it out");
     }
     if (layout.shuffle && !compressed) {
-        table.complain("shuffle", "needs output.compression = \"deflate\" or \"zstd\" as well");
+        table.complain("shuffle", "needs output.compression as well, as \"deflate\"");
+    } else if (layout.shuffle && sorts_bits(layout.compression)) {
+        table.complain("shuffle", std::string("\"") + name_of(layout.compression) +
+                                      "\" sorts the bits itself; leave it out");
     }
 }
 

@@ -88,7 +88,6 @@ std::string input_lines(const PreparedJob& prepared) {
 
 std::string output_lines(const PreparedJob& prepared) {
     const OutputDataset output = output_dataset(prepared);
-    static constexpr std::array compressions = {"none", "deflate", "zstd"};
     const OutputLayout& layout = output.layout;
     std::string text = line("output.dataset", toml_text(output.dataset)) +
                        line("output.dtype", type_text(output.array)) +
@@ -105,8 +104,7 @@ std::string output_lines(const PreparedJob& prepared) {
         text += line("output.format", "sand");
     }
     if (layout.compression != Compression::none) {
-        text += line("output.compression",
-                     compressions.at(static_cast<std::size_t>(layout.compression))) +
+        text += line("output.compression", name_of(layout.compression)) +
                 line("output.level", std::to_string(layout.level)) +
                 line("output.shuffle", layout.shuffle ? "true" : "false");
     }

@@ -142,10 +142,42 @@ def input_changes(folder):
         (folder / str(number)).write_bytes(bytes([number, 0, 0, 0x89]))
 
 
+# As in codecs(), with fletcher32 behind them (codec_fuzz.cpp).
+CODECS = {1: "deflate", 2: "shuffle", 4: "szip", 307: "bzip2", 32000: "lzf", 32001: "blosc", 32004: "lz4",
+          32008: "bitshuffle", 32015: "zstd", 3: "fletcher32"}
+
+
+def chunks(folder):
+    """The second chunk of every dataset in tests/data/filters, for the target of its only filter and
+    for that of chains. `folder` is that of chains; the others are beside it."""
+    for path in sorted(SOURCE.glob("tests/data/filters/*.h5")):
+        with h5py.File(path) as file:
+            for number, group in enumerate(file.values()):
+                dataset = group["packed"]
+                creation = dataset.id.get_create_plist()
+                filters = [creation.get_filter(i) for i in range(creation.get_nfilters())]
+                mask, packed = dataset.id.read_direct_chunk(dataset.id.get_chunk_info(1).chunk_offset)
+                head = [np.prod(dataset.chunks) * dataset.dtype.itemsize - 1, mask]
+                chain = [*head, len(filters)]
+                for code, _, values, _ in filters:
+                    chain += [list(CODECS).index(code), len(values), *values]
+                (folder / f"{path.stem}-{number}").write_bytes(shorts(chain) + packed)
+                if len(filters) == 1:
+                    own = folder.parent / CODECS[filters[0][0]]
+                    own.mkdir(exist_ok=True)
+                    values = filters[0][2]
+                    (own / f"{path.stem}-{number}").write_bytes(
+                        shorts([*head, len(values), *values]) + packed)
+
+
+def shorts(values):
+    return b"".join(struct.pack("<H", value & 0xffff) for value in values)
+
+
 def main():
     for target, make in [("job_file", job_files), ("journal", journals), ("sand", sand),
                          ("headers", headers), ("files", inputs), ("input", input_changes),
-                         ("layout", layouts)]:
+                         ("layout", layouts), ("chain", chunks)]:
         folder = pathlib.Path(sys.argv[1]) / target
         folder.mkdir(parents=True, exist_ok=True)
         make(folder)

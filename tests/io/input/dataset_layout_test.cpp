@@ -79,7 +79,11 @@ TEST(DatasetLayout, ThatCannotBeIsRefused) {
          }},
         {"filters",
          [](DatasetLayout& some) {
-             some.filters.push_back({32001, "blosc", {}});
+             some.filters.push_back({32013, "zfp", {}});
+         }},
+        {"filters",
+         [](DatasetLayout& some) {
+             some.filters.push_back({32008, "bitshuffle", {0, 3, 0}});
          }},
         {"fill value", [](DatasetLayout& some) { some.fill.pop_back(); }},
         {"a chunk 6 of 6", [](DatasetLayout& some) { some.chunks.back().index = 6; }},

@@ -361,8 +361,18 @@ class Refused(Folder):
 
     def test_missing_filter(self):
         with h5py.File(self.path, "w") as file:
-            file.create_dataset("x", data=np.zeros((4, 4)), chunks=(2, 2), compression="lzf")
-        self.assertIn("need the HDF5 filter 32000 (lzf), which is not installed", self.failure())
+            creation = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+            creation.set_chunk((2, 2))
+            creation.set_filter(32013, h5py.h5z.FLAG_OPTIONAL, (1, 2))
+            h5py.h5d.create(file.id, b"x", h5py.h5t.IEEE_F64LE, h5py.h5s.create_simple((4, 4)),
+                            creation)
+        self.assertIn("need the HDF5 filter 32013 (zfp), which is not installed", self.failure())
+
+    def test_lzf(self):
+        values = np.arange(2000).reshape(40, 50) % 11
+        with h5py.File(self.path, "w") as file:
+            file.create_dataset("x", data=values, chunks=(7, 20), compression="lzf", shuffle=True)
+        self.assertEqual(self.read("x"), values.tobytes())
 
     def test_damaged_chunk(self):
         with h5py.File(self.path, "w") as file:
@@ -376,11 +386,11 @@ class Refused(Folder):
         with h5py.File(self.path, "w") as file:
             creation = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
             creation.set_chunk((4, 8))
-            creation.set_fletcher32()
-            creation.set_deflate(1)  # of the checksum too: not our order
-            data = h5py.h5d.create(file.id, b"x", h5py.h5t.IEEE_F64LE,
+            creation.set_scaleoffset(h5py.h5z.SO_INT, 0)  # which HDF5 alone undoes
+            creation.set_deflate(1)
+            data = h5py.h5d.create(file.id, b"x", h5py.h5t.STD_I64LE,
                                    h5py.h5s.create_simple((8, 8)), creation)
-            data.write(h5py.h5s.ALL, h5py.h5s.ALL, np.arange(64.0).reshape(8, 8))
+            data.write(h5py.h5s.ALL, h5py.h5s.ALL, np.arange(64).reshape(8, 8))
             file.flush()
             info = data.get_chunk_info(1)
         self.overwrite(info)

@@ -130,7 +130,13 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{{61, 67}, {{16, 32}, Compression::zstd, 1, false}},
                     Case{{3, 5, 7}, {{1, 5, 7}, Compression::zstd, 19, true}},
                     Case{{5, 5, 7}, {{2, 2, 3}, Compression::deflate, 1, true}},
-                    Case{{3, 5, 4, 5}, {{2, 3, 3, 5}, Compression::zstd, 1, false}}));
+                    Case{{3, 5, 4, 5}, {{2, 3, 3, 5}, Compression::zstd, 1, false}},
+                    Case{{61, 67}, {{16, 32}, Compression::lz4, 1, true}},
+                    Case{{5, 5, 7}, {{2, 2, 3}, Compression::lz4, 1, false}},
+                    Case{{61, 67}, {{16, 33}, Compression::bitshuffle_lz4, 1, false}},
+                    Case{{5, 5, 7}, {{2, 2, 3}, Compression::bitshuffle_lz4, 1, false}},
+                    Case{{61, 67}, {{61, 67}, Compression::bitshuffle_zstd, 5, false}},
+                    Case{{3, 5, 4, 5}, {{2, 3, 3, 5}, Compression::bitshuffle_zstd, 1, false}}));
 
 TEST(PlainRows, AreAlignedAndReadWithoutHdf5) {
     const ScratchFolder folder;
@@ -319,11 +325,14 @@ TEST(AssembleOutput, SaysThatAShardIsMissing) {
 TEST(ReopenOutputRows, KeepsOtherFramesOfAChunk) {
     const ScratchFolder folder;
     for (const Compression compression :
-         {Compression::none, Compression::deflate, Compression::zstd}) {
+         {Compression::none, Compression::deflate, Compression::zstd, Compression::lz4,
+          Compression::bitshuffle_lz4, Compression::bitshuffle_zstd}) {
+        const bool shuffled =
+            compression == Compression::deflate || compression == Compression::zstd;
         const OutputDataset output{folder / "a.h5",
                                    "x",
                                    {ElementType::uint16, {5, 5, 7}},
-                                   {{2, 2, 3}, compression, 1, compression != Compression::none}};
+                                   {{2, 2, 3}, compression, 1, shuffled}};
         auto bytes = random_bytes(byte_count(output.array));
         write_output(output, 2, 1, bytes);
         constexpr std::int64_t first = 12; // of frame 2, in the middle of a chunk's first layer

@@ -33,8 +33,11 @@ std::vector<std::int64_t> numbers(const std::string& text) {
 }
 
 Compression compression_of(const std::string& name) {
-    return name == "deflate" ? Compression::deflate
-                             : (name == "zstd" ? Compression::zstd : Compression::none);
+    const auto found = std::find(compression_names.begin(), compression_names.end(), name);
+    if (found == compression_names.end()) {
+        throw Error(ExitCode::usage, {"unknown compression", name, "", ""});
+    }
+    return static_cast<Compression>(found - compression_names.begin());
 }
 
 /// Ranks take turns at the pieces of two borders' rows, so that every slab is interleaved.

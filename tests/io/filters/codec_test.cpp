@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Packed bytes worked out by hand; those that other programs packed are in io/input/filter_files.
+#include "io/filters/codec.hpp"
+
+#include "io/filters/bitshuffle.hpp"
+#include "io/filters/filter_ids.hpp"
+#include "io/filters/filter_names.hpp"
+#include "io/filters/lz4.hpp"
+#include "io/filters/unpacker.hpp"
+#include "tests/io/scratch_folder.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace runner {
+namespace {
+
+using Vector = std::vector<std::byte>;
+using Numbers = std::vector<unsigned>;
+
+Vector bytes_of(std::initializer_list<int> values) {
+    Vector bytes;
+    for (const int value : values) {
+        bytes.push_back(static_cast<std::byte>(value));
+    }
+    return bytes;
+}
+
+/// What a codec makes of the bytes with so much room; nothing where it refuses.
+std::optional<Vector> unpack(int id, const Numbers& parameters, const Vector& packed,
+                             std::size_t room) {
+    CodecMemory memory;
+    Vector to(room);
+    const auto bytes = codec_of(id)->unpack(parameters, packed, to, memory);
+    if (!bytes) {
+        return std::nullopt;
+    }
+    to.resize(*bytes);
+    return to;
+}
+
+TEST(Lzf, HandWorked) {
+    // Three literals, then nine bytes from three back, then three from twelve back.
+    const Vector packed = bytes_of({2, 'a', 'b', 'c', 7 << 5, 0, 2, 1 << 5, 11});
+    const Vector plain =
+        bytes_of({'a', 'b', 'c', 'a', 'b', 'c', 'a', 'b', 'c', 'a', 'b', 'c', 'a', 'b', 'c'});
+    EXPECT_EQ(unpack(filter_id::lzf, {}, packed, plain.size()), plain);
+    EXPECT_EQ(unpack(filter_id::lzf, {}, packed, 100), plain);
+    EXPECT_FALSE(unpack(filter_id::lzf, {}, packed, plain.size() - 1));
+}
+
+TEST(Lzf, RefusesWhatLeadsOutOfTheChunk) {
+    EXPECT_FALSE(unpack(filter_id::lzf, {}, bytes_of({2, 'a', 'b'}), 9));          // literals end
+    EXPECT_FALSE(unpack(filter_id::lzf, {}, bytes_of({0, 'a', 1 << 5}), 9));       // no distance
+    EXPECT_FALSE(unpack(filter_id::lzf, {}, bytes_of({0, 'a', 1 << 5, 1}), 9));    // before byte 0
+    EXPECT_FALSE(unpack(filter_id::lzf, {}, bytes_of({0, 'a', 7 << 5}), 9));       // no length
+    EXPECT_FALSE(unpack(filter_id::lzf, {}, bytes_of({0, 'a', 7 << 5, 9, 0}), 9)); // too long
+    EXPECT_EQ(unpack(filter_id::lzf, {}, {}, 9), Vector());
+}
+
+TEST(Lz4, HandWorked) {
+    // Seven bytes in blocks of four: the first stored, the second an LZ4 block of three literals.
+    const Vector packed = bytes_of({0, 0, 0, 0, 0,    0, 0, 7, 0, 0, 0, 4, //
+                                    0, 0, 0, 4, 1,    2, 3, 4,             //
+                                    0, 0, 0, 4, 0x30, 5, 6, 7});
+    EXPECT_EQ(unpack(filter_id::lz4, {}, packed, 7), bytes_of({1, 2, 3, 4, 5, 6, 7}));
+    EXPECT_FALSE(unpack(filter_id::lz4, {}, packed, 6));
+    for (std::size_t bytes = 0; bytes < packed.size(); ++bytes) {
+        const Vector cut(packed.begin(), packed.begin() + static_cast<std::ptrdiff_t>(bytes));
+        EXPECT_FALSE(unpack(filter_id::lz4, {}, cut, 7)) << bytes;
+    }
+    Vector no_block = packed;
+    no_block[11] = std::byte{0};
+    EXPECT_FALSE(unpack(filter_id::lz4, {}, no_block, 7));
+}
+
+TEST(Bitshuffle, HandWorked) {
+    // Ten elements of one byte: the planes of eight of them, and the last two as they are. Element
+    // i of the first eight is 1 << i: it has bit i alone.
+    const Vector planes = bytes_of({1, 2, 4, 8, 16, 32, 64, 128, 9, 10});
+    EXPECT_EQ(unpack(filter_id::bitshuffle, {0, 3, 1}, planes, 10), planes);
+    // Elements 1, 1, 0, … have bit 0 in the first two.
+    EXPECT_EQ(unpack(filter_id::bitshuffle, {0, 3, 1}, bytes_of({3, 0, 0, 0, 0, 0, 0, 0}), 8),
+              bytes_of({1, 1, 0, 0, 0, 0, 0, 0}));
+    // The same in an LZ4 block of eight literals, and an element behind it.
+    const Vector packed = bytes_of(
+        {0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 8, 0, 0, 0, 9, 0x80, 3, 0, 0, 0, 0, 0, 0, 0, 77});
+    const Numbers lz4 = {0, 3, 1, 0, 2};
+    EXPECT_EQ(unpack(filter_id::bitshuffle, lz4, packed, 9),
+              bytes_of({1, 1, 0, 0, 0, 0, 0, 0, 77}));
+    EXPECT_FALSE(unpack(filter_id::bitshuffle, lz4, packed, 8));
+    for (std::size_t bytes = 0; bytes < packed.size(); ++bytes) {
+        const Vector cut(packed.begin(), packed.begin() + static_cast<std::ptrdiff_t>(bytes));
+        EXPECT_FALSE(unpack(filter_id::bitshuffle, lz4, cut, 9)) << bytes;
+    }
+}
+
+TEST(Bitshuffle, RefusesSizesThatAreNotOfWholeElements) {
+    EXPECT_FALSE(unpack(filter_id::bitshuffle, {0, 3, 4}, Vector(10), 10));
+    const Vector header = bytes_of({0, 0, 0, 0, 0, 0, 0, 10, 0, 0, 0, 32});
+    EXPECT_FALSE(unpack(filter_id::bitshuffle, {0, 3, 4, 0, 2}, header, 10));
+    // Blocks of nine elements.
+    const Vector odd = bytes_of({0, 0, 0, 0, 0, 0, 0, 16, 0, 0, 0, 9, 0, 0, 0, 1, 0});
+    EXPECT_FALSE(unpack(filter_id::bitshuffle, {0, 3, 1, 0, 2}, odd, 16));
+}
+
+TEST(Szip, RefusesAPartOfAPixel) {
+    // libaec decodes these bytes to 21 pixels of 8 bytes and leaves two more as they were.
+    const Numbers parameters = {169, 16, 64, 17};
+    Vector packed = bytes_of({170, 0, 0, 0});
+    packed.resize(150);
+    EXPECT_FALSE(unpack(filter_id::szip, parameters, packed, 170));
+}
+
+TEST(Codecs, AcceptOnlyParametersThatFilesHave) {
+    const auto accepts = [](int id, const Numbers& parameters) {
+        return is_known({id, "", parameters});
+    };
+    EXPECT_FALSE(accepts(filter_id::shuffle, {}));
+    EXPECT_FALSE(accepts(filter_id::shuffle, {0}));
+    EXPECT_TRUE(accepts(filter_id::shuffle, {3}));
+    EXPECT_FALSE(accepts(filter_id::bitshuffle, {0, 3}));
+    EXPECT_FALSE(accepts(filter_id::bitshuffle, {0, 3, 0}));
+    EXPECT_FALSE(accepts(filter_id::bitshuffle, {0, 3, 2, 12}));
+    EXPECT_FALSE(accepts(filter_id::bitshuffle, {0, 3, 2, 0, 1}));
+    EXPECT_TRUE(accepts(filter_id::bitshuffle, {0, 4, 2, 0, 3, 9}));
+    EXPECT_TRUE(accepts(filter_id::szip, {141, 32, 16, 1024}));
+    EXPECT_FALSE(accepts(filter_id::szip, {141, 32, 16}));
+    EXPECT_FALSE(accepts(filter_id::szip, {141, 31, 16, 1024}));
+    EXPECT_FALSE(accepts(filter_id::szip, {141, 32, 48, 1024}));
+    EXPECT_FALSE(accepts(filter_id::szip, {141, 32, 16, 1 << 20}));
+    EXPECT_FALSE(accepts(6, {})); // HDF5's scale-offset
+    EXPECT_FALSE(Unpacker::knows(std::vector<Filter>(33, {filter_id::lz4, "", {}})));
+}
+
+TEST(FilterText, SaysWhatPeopleKnow) {
+    EXPECT_EQ(filter_text({1, "deflate", {4}}), "deflate(4)");
+    EXPECT_EQ(filter_text({3, "fletcher32", {}}), "fletcher32");
+    EXPECT_EQ(filter_text({4, "szip", {141, 32, 16, 1024}}), "szip");
+    EXPECT_EQ(filter_text({32008, "", {0, 3, 2, 0, 2}}), "bitshuffle with LZ4, blocks of 8.00 KiB");
+    EXPECT_EQ(filter_text({32008, "", {0, 3, 4, 64}}), "bitshuffle, blocks of 256 B");
+    EXPECT_EQ(filter_text({32001, "blosc", {2, 2, 4, 592, 5, 2, 5}}),
+              "blosc with zstd after bitshuffle");
+    EXPECT_EQ(filter_text({32004, "", {65536}}), "lz4, blocks of 64.0 KiB");
+    EXPECT_EQ(filter_text({32004, "", {0}}), "lz4");
+    EXPECT_EQ(filter_text({32013, "", {1, 2}}), "32013 (zfp)");
+    EXPECT_EQ(filter_text({40000, "own", {}}), "40000 (own)");
+    EXPECT_EQ(filter_text({40000, "", {}}), "40000");
+}
+
+TEST(Unpacker, UndoesFiltersInAnyOrderBySizesThatItKnows) {
+    Vector chunk(1000);
+    for (std::size_t i = 0; i < chunk.size(); ++i) {
+        chunk[i] = static_cast<std::byte>(i % 7);
+    }
+    Vector once(lz4_bound(chunk.size()));
+    once.resize(pack_lz4(chunk, once.data()));
+    Vector twice(lz4_bound(once.size()));
+    twice.resize(pack_lz4(once, twice.data()));
+    const Filter lz4{filter_id::lz4, "", {}};
+    Unpacker unpacker({lz4, lz4}, 1000);
+    const auto got = unpacker.unpack(twice, 0, "here");
+    EXPECT_TRUE(std::equal(got.begin(), got.end(), chunk.begin(), chunk.end()));
+    const auto first_alone = unpacker.unpack(once, 2, "here");
+    EXPECT_TRUE(std::equal(first_alone.begin(), first_alone.end(), chunk.begin(), chunk.end()));
+    Vector to(1000);
+    unpacker.unpack_to(twice, 0, "here", to);
+    EXPECT_EQ(to, chunk);
+    unpacker.unpack_to(chunk, 3, "here", to);
+    EXPECT_EQ(to, chunk);
+    const auto error = error_of([&] { (void)unpacker.unpack(once, 0, "here"); });
+    ASSERT_TRUE(error);
+    EXPECT_NE(error->text().why.find("lz4"), std::string::npos);
+}
+
+} // namespace
+} // namespace runner
