@@ -86,8 +86,12 @@ def killed_run(program, rng, arguments, findings):
                    f"{count} calls of rank {rank}")
         if how == "all":
             kill_all(process)
-        else:
+        while process.poll() is None:
+            # The process that probes counts its own calls: when it has been killed, the run that
+            # asked it may come to be stopped as well.
             send(stopped(ranks_of(process)), signal.SIGKILL)
+            wait_until(lambda: stopped(ranks_of(process)) or process.poll() is not None,
+                       f"the end of the run of which rank {rank} was killed")
     code, text = finish(process)
     findings.expect(code is not None, f"ranks {ranks} killed by {how}", text)
     # That a killed rank's job ends as failed shows that the others did not continue without it.
