@@ -186,7 +186,8 @@ def stopped_runs(runs, random):
         command = runs.command(job, ranks, ["--resume", "require"])
         running = start_held(command, runs.arguments.runner, "mkdir", "3:out.h5.journal/checkpoint-")
         runs.check(kill_held(running), f"no third checkpoint of {ranks} ranks")
-    done = runs.call(job, 2, "--resume", "require")
+    # Without a checkpoint ten times a second, each of which waits for the disk.
+    done = runs.call(job, 2, "--resume", "require", "--set", "run.commit_seconds=10")
     runs.check(done.returncode == 0, f"resumed: {done.stderr}")
     with h5py.File("out.h5") as file:
         runs.check(file["frames"][...].tobytes() == right, "resumed: the frames differ")
