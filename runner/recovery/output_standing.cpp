@@ -62,7 +62,7 @@ OutputStanding output_standing(const PreparedJob& prepared, const std::string& i
     }
     try {
         if (const std::optional<std::string> was = stored_identity(file, files)) {
-            const OutputStanding found = compared(without_layout(*was), identity);
+            OutputStanding found = compared(without_layout(*was), identity);
             if (found.standing == Standing::done && parts_of_identity(*was)) {
                 (void)files.layout(file, prepared.file.output.dataset); // its parts are there
             }
