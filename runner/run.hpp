@@ -55,7 +55,7 @@ ExitCode on_all_ranks(BackendChoice backend, const std::function<ExitCode(const 
 ExitCode run_on_all_ranks(const RunCommand& command, std::chrono::steady_clock::time_point start);
 
 /// Whether this is the first of the processes a launcher started, known before MPI is: what every
-/// process finds wrong alike is told by this one alone.
+/// process finds wrong alike is reported by this one alone.
 bool is_first_process();
 
 /// One message on standard error: "runner: error: TEXT".

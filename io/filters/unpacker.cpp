@@ -18,7 +18,7 @@ constexpr std::size_t most_filters = 32; ///< HDF5 allows no more: a chunk's mas
 [[noreturn]] void refuse(const std::string& where, const std::string& why) {
     throw Error(ExitCode::input,
                 {"cannot unpack a chunk", where, why,
-                 "Copy the file again; h5ls and h5dump tell what else is damaged"});
+                 "Copy the file again; h5ls and h5dump report what else is damaged"});
 }
 
 bool is_applied(std::size_t filter, std::uint32_t skipped) { return (skipped >> filter & 1U) == 0; }

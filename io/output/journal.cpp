@@ -198,7 +198,7 @@ std::optional<PartLayout> parts_in_journal(const std::string& file) {
     try {
         const std::optional<JournalIdentity> identity = read_identity(journal_folder(file));
         return identity ? parts_of_identity(identity->text) : std::nullopt;
-    } catch (const Error&) { // whoever resumes from the journal tells it
+    } catch (const Error&) { // whoever resumes from the journal reports it
         return std::nullopt;
     }
 }

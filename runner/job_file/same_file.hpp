@@ -5,7 +5,7 @@
 
 namespace runner {
 
-/// Whether two names lead to one file, through any links; a file that is not there yet is told by
+/// Whether two names lead to one file, through any links; a file that is not there yet is identified by
 /// its path.
 bool is_same_file(const std::string& a, const std::string& b);
 

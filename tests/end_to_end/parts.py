@@ -160,7 +160,7 @@ def as_input(test):
             part.seek(-3, os.SEEK_END)
             part.write(b"xyz")
         text = test.runs("a part has changed", code=4)
-        test.expect("the input has changed" in text, "does not tell the change", text)
+        test.expect("the input has changed" in text, "does not report the change", text)
 
 
 def swap():
@@ -309,14 +309,14 @@ def others(test):
 
 
 def resumed(test):
-    """Another number of parts on resume is refused once rows are committed, and else begun anew;
+    """Another number of parts on resume is refused once rows are committed, and otherwise restarted;
     other ranks resume the layout that is there."""
     for ranks in [0, 3]:
         clear()
         convolve(lines="parts = 4", rows=5)
         test.program.run([], 2, fault="pwrite:kill@4:.rows")
         text = test.runs("fewer parts", ["--set", "output.parts=3"], code=4)
-        test.expect("output.parts was 4, is 3" in text, "does not tell the numbers", text)
+        test.expect("output.parts was 4, is 3" in text, "does not report the numbers", text)
         test.runs("the same parts", ranks=ranks)
         test.verb_is(0, "resumed", "verify", "out/out.h5")
         test.expect(len(files()) == 5, f"resumed: {files()}")
@@ -327,7 +327,7 @@ def resumed(test):
         test.program.run([], 0, fault="pwrite:kill@2:.rows")
         test.expect(os.path.exists("out/out.parts/0003.h5"), "no parts were left")
         test.runs("other parts, nothing was committed", ["--set", f"output.parts={parts}"])
-        test.expect(files() == ["out.h5", *names], f"begun anew: {files()}")
+        test.expect(files() == ["out.h5", *names], f"restarted: {files()}")
 
 
 def planned(test):

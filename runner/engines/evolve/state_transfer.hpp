@@ -43,7 +43,7 @@ template <class Q> class StateTransfer {
     void save(CheckpointWriter& checkpoint, RunProgress& progress);
 
   private:
-    /// Where a lane's packing tells of the first wrong byte.
+    /// Where a lane's packing records the first wrong byte.
     struct Check {
         Buffer device;
         Buffer host;

@@ -17,7 +17,7 @@
 
 #include <unistd.h>
 
-// This program starts itself to probe inputs, as the runner does; what it does then is told by
+// This program starts itself to probe inputs, as the runner does; what it does then is chosen by
 // the name of the file. Whole batches of such files are in tests/end_to_end/batch_cases.py.
 
 namespace runner {
