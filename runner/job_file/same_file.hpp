@@ -5,8 +5,8 @@
 
 namespace runner {
 
-/// Whether two names lead to one file, through any links; a file that is not there yet is identified by
-/// its path.
+/// Whether two names lead to one file, through any links; a file that is not there yet is
+/// identified by its path.
 bool is_same_file(const std::string& a, const std::string& b);
 
 } // namespace runner
