@@ -17,6 +17,7 @@
 #include "runner/batch/batch_events.hpp"
 #include "runner/batch/batch_status.hpp"
 #include "runner/job_file/job_sample.hpp"
+#include "runner/messages.hpp"
 #include "runner/page/report_page.hpp"
 #include "runner/page/run_summary.hpp"
 #include "runner/probe/probed_files.hpp"

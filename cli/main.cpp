@@ -4,6 +4,8 @@
 #include "cli/dispatch.hpp"
 #include "kernels/queue/devices.hpp"
 #include "runner/batch/batch.hpp"
+#include "runner/launch.hpp"
+#include "runner/messages.hpp"
 #include "runner/probe/probe_child.hpp"
 #include "runner/probe/served_rows.hpp"
 #include "runner/report/version.hpp"

@@ -7,7 +7,6 @@
 #include "runner/ranks/mpi.hpp"
 
 #include <chrono>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -46,22 +45,7 @@ std::vector<std::string> settings_of(const RunCommand& command);
 /// Who holds a lock, for those who want it: "process 7 on node3, Slurm job 12".
 std::string owner_text(const std::string& host);
 
-/// A part of the program that runs on all ranks: joins the launcher's job, does it there, tells a
-/// failure once, ends all ranks and returns the exit code.
-ExitCode on_all_ranks(BackendChoice backend, const std::function<ExitCode(const Ranks&)>& part);
-
-/// Joins the launcher's job, runs it there, tells a failure once, ends all ranks and returns the
-/// exit code.
+/// run_job() on all ranks that the launcher started; returns the exit code.
 ExitCode run_on_all_ranks(const RunCommand& command, std::chrono::steady_clock::time_point start);
-
-/// Whether this is the first of the processes a launcher started, known before MPI is: what every
-/// process finds wrong alike is reported by this one alone.
-bool is_first_process();
-
-/// One message on standard error: "runner: error: TEXT".
-void tell_error(const std::string& text);
-
-/// The same for a warning: `runner: warning: …`.
-void tell_warning(const std::string& text);
 
 } // namespace runner

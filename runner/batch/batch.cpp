@@ -12,6 +12,8 @@
 #include "runner/batch/batch_words.hpp"
 #include "runner/batch/batch_worker.hpp"
 #include "runner/job_file/output_name.hpp"
+#include "runner/launch.hpp"
+#include "runner/messages.hpp"
 #include "runner/ranks/bind_rank.hpp"
 #include "runner/run.hpp"
 #include "runner/watch/stop.hpp"

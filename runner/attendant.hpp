@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "runner/engines/engine.hpp"
+#include "runner/ranks/bind_rank.hpp"
+#include "runner/ranks/mpi.hpp"
+#include "runner/run.hpp"
+#include "runner/watch/heartbeat.hpp"
+#include "runner/watch/ticker.hpp"
+#include "runner/watch/time_keeper.hpp"
+#include "runner/watch/watchdog.hpp"
+
+#include <chrono>
+
+namespace runner {
+
+/// What looks after a rank's part of a run, from a thread of its own: the deadline and signals, a
+/// stall, and the signs of life for the other ranks. A stall ends all ranks. All arguments outlive
+/// it; the journal's folder is there while it exists.
+class Attendant {
+  public:
+    /// `start`: when the program started, from which the command's limit counts.
+    Attendant(const RunCommand& command, const PreparedJob& prepared, const RankBinding& binding,
+              const Ranks& ranks, std::chrono::steady_clock::time_point start, OpenRun& open,
+              Stop& stop);
+
+  private:
+    Heartbeat heartbeat_;
+    Watchdog watchdog_;
+    TimeKeeper keeper_;
+    Ticker ticker_; ///< last, so that it ends first
+};
+
+} // namespace runner

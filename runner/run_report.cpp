@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runner/run_report.hpp"
+
+#include "io/files/own_file.hpp"
+#include "io/files/text_file.hpp"
+#include "io/output/journal.hpp"
+#include "runner/page/report_page.hpp"
+#include "runner/page/report_pictures.hpp"
+#include "runner/probe/probed_files.hpp"
+#include "runner/ranks/host_memory.hpp"
+
+#include <cerrno>
+#include <filesystem>
+#include <optional>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace runner {
+
+FileFacts file_facts(const std::string& path) {
+    struct stat status {};
+    if (::stat(path.c_str(), &status) != 0) {
+        return {};
+    }
+    return {status.st_size, utc_text(status.st_mtim.tv_sec)};
+}
+
+void check_side_files(const RunCommand& command) {
+    std::vector<std::string> files = command.reports;
+    if (command.trace) {
+        files.push_back(*command.trace);
+    }
+    for (const std::string& file : files) {
+        if (is_written_into(file)) {
+            continue;
+        }
+        const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+        std::error_code ignored;
+        if (!folder.empty() && !std::filesystem::is_directory(folder, ignored)) {
+            throw Error(ExitCode::output,
+                        {"cannot write", file, "there is no folder " + folder.string(),
+                         "Make it: mkdir -p " + folder.string()});
+        }
+        if (std::filesystem::is_directory(file, ignored)) {
+            throw Error(ExitCode::output,
+                        {"cannot write", file, "it is a folder", "Name a file in it"});
+        }
+        // A new file of another name is made in the folder and takes this one's place.
+        if (::access(folder.empty() ? "." : folder.c_str(), W_OK) != 0) {
+            throw Error(ExitCode::output, {"cannot write", file, errno_text(errno),
+                                           "Name a file in a folder that you can write to"});
+        }
+    }
+}
+
+RankReport rank_report(const RankBinding& binding, const JobPlan& plan, const Ranks& ranks) {
+    RankReport report;
+    report.rank = ranks.rank();
+    report.host = binding.host;
+    report.device = binding.backend == Backend::cuda ? binding.device.name : "CPU";
+    report.uuid = binding.device.uuid;
+    report.sharers = binding.sharers;
+    report.cores = cpu_list_text(binding.cores);
+    const RowRange slab = plan.rows_of_rank(ranks.rank());
+    report.first_row = slab.first;
+    report.last_row = slab.last;
+    report.times.chunk_rows = plan.chunk_rows();
+    report.times.lanes = plan.lanes;
+    report.resident_before = peak_resident_memory();
+    return report;
+}
+
+std::vector<RankReport> gather_reports(const RankReport& report, const Ranks& ranks) {
+    std::vector<RankReport> reports;
+    for (const std::string& text : ranks.gather(to_text(report))) {
+        reports.push_back(rank_report_from_text(text));
+    }
+    return reports;
+}
+
+void write_reports(const std::vector<std::string>& files, const RunReport& report,
+                   const PreparedJob& prepared, int threads) {
+    if (files.empty()) {
+        return;
+    }
+    const std::string json = report_json(report);
+    Prober prober;
+    ProbedFiles pictured(prober, prepared.file.input.rules);
+    for (const std::string& file : files) {
+        write_text_file(file,
+                        file.ends_with(".html")
+                            ? report_page(file, json, report_pictures(pictured, prepared, threads))
+                            : json);
+    }
+}
+
+} // namespace runner

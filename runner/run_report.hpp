@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "runner/ranks/bind_rank.hpp"
+#include "runner/ranks/mpi.hpp"
+#include "runner/report/report.hpp"
+#include "runner/run.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace runner {
+
+/// Size and time of a file, for the record; nothing where it is not there.
+struct FileFacts {
+    std::int64_t bytes = 0;
+    std::string modified; ///< ISO 8601, UTC
+};
+FileFacts file_facts(const std::string& path);
+
+/// Refuses a report or trace that could not be written, before the run. @throws Error (output).
+void check_side_files(const RunCommand& command);
+
+/// What is known of a rank before it runs its part of the plan.
+RankReport rank_report(const RankBinding& binding, const JobPlan& plan, const Ranks& ranks);
+
+/// Every rank's, in their order. Collective.
+std::vector<RankReport> gather_reports(const RankReport& report, const Ranks& ranks);
+
+/// Writes each file, as JSON or as a page by its ending. @throws Error (output).
+void write_reports(const std::vector<std::string>& files, const RunReport& report,
+                   const PreparedJob& prepared, int threads);
+
+} // namespace runner
