@@ -42,7 +42,7 @@ ExitCode faulting_run(Fault fault, std::int64_t chunk) {
     request.device_memory = 1 << 30;
     request.chunk_rows = chunk_rows;
     request.lanes = 3;
-    const Plan plan = make_plan(job, request);
+    const StreamPlan plan = make_plan(job, request);
     CopyStream stream(job, plan);
     ExitCode code = ExitCode::ok;
     try {

@@ -82,7 +82,7 @@ TEST_F(GpuFaults, TheEngineHalvesItsChunksBesideAMemoryHog) {
     request.device_memory = 4 * GiB;
     request.chunk_rows = 512;
     request.lanes = 3;
-    const Plan plan = make_plan(job, request);
+    const StreamPlan plan = make_plan(job, request);
     CopyStream stream(job, plan);
     CudaQueue queue(0);
     const Buffer hog = allocate_device(queue, free_device_memory(0) - 100 * MiB);

@@ -45,7 +45,7 @@ class GpuRun {
     }
 
     const CopyJob& job() const { return job_; }
-    const Plan& plan() const { return plan_; }
+    const StreamPlan& plan() const { return plan_; }
     const CopyStream& stream() const { return stream_; }
     bool right() const { return stream_.writer().right(job_.expected(stream_.in())); }
     /// Every row of the output is there, and every row of the input was read once.
@@ -56,7 +56,7 @@ class GpuRun {
     }
 
   private:
-    static Plan plan(const CopyJob& job, const Shape& shape) {
+    static StreamPlan plan(const CopyJob& job, const Shape& shape) {
         PlanRequest request;
         request.backend = Backend::cuda;
         request.cores = 2;
@@ -69,7 +69,7 @@ class GpuRun {
     }
 
     CopyJob job_;
-    Plan plan_;
+    StreamPlan plan_;
     CopyStream stream_;
 };
 
@@ -192,9 +192,9 @@ TEST(GpuFailures, OtherErrorsEndTheRunAndGiveAllBack) {
 }
 
 /// The plans that a run may come down to, the first one first.
-std::vector<Plan> steps_of(const GpuRun& run) {
-    std::vector<Plan> plans = {run.plan()};
-    while (const std::optional<Plan> next = halved(run.job(), plans.back())) {
+std::vector<StreamPlan> steps_of(const GpuRun& run) {
+    std::vector<StreamPlan> plans = {run.plan()};
+    while (const std::optional<StreamPlan> next = halved(run.job(), plans.back())) {
         plans.push_back(*next);
     }
     return plans;
@@ -232,7 +232,7 @@ TEST(GpuFailures, AnAllocationThatFailsOnceHalvesTheChunks) {
 TEST(GpuFailures, ChunksAreHalvedUntilTheyFitTheDevice) {
     constexpr std::int64_t room = std::int64_t{64} << 20; // what the engine leaves to launches
     for (const Shape& shape : shapes) {
-        const std::vector<Plan> steps = steps_of(GpuRun(shape));
+        const std::vector<StreamPlan> steps = steps_of(GpuRun(shape));
         ASSERT_GE(steps.size(), 3);
         for (std::size_t step = 0; step < steps.size(); ++step) {
             fake_cuda::reset();

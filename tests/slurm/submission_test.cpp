@@ -3,7 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/sizes.hpp"
-#include "runner/plan/plan.hpp"
+#include "runner/plan/stream_plan.hpp"
 #include "slurm/profile.hpp"
 
 #include <gtest/gtest.h>
@@ -269,7 +269,7 @@ TEST(SiteFile, TellsEveryErrorAtItsPlace) {
 
 /// A plan that needs so much of each of its ranks.
 PlanPtr plan_of(std::int64_t bytes) {
-    auto plan = std::make_shared<Plan>();
+    auto plan = std::make_shared<StreamPlan>();
     plan->need.staging = bytes;
     return plan;
 }

@@ -182,7 +182,7 @@ class MemoryWriter : public RowWriter {
 /// One run of a job on one rank, from memory to memory.
 class CopyStream {
   public:
-    CopyStream(const StreamJob& job, const Plan& plan)
+    CopyStream(const StreamJob& job, const StreamPlan& plan)
         : job_(job), plan_(plan), shape_(job.shape()),
           in_(counted_bytes(shape_.frames * shape_.rows * shape_.in_row_bytes)),
           reader_(in_, shape_.in_row_bytes),
@@ -212,7 +212,7 @@ class CopyStream {
 
   private:
     const StreamJob& job_;
-    const Plan& plan_;
+    const StreamPlan& plan_;
     StreamShape shape_;
     std::vector<std::byte> in_;
     MemoryReader reader_;

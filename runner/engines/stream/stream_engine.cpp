@@ -62,7 +62,7 @@ template <class Queue_> class StreamEngine {
     using Place = StreamPlace;
 
     /// Takes all memory. @throws OutOfMemory
-    StreamEngine(const Stream& stream, const Plan& plan, const QueueMaker& make_queue);
+    StreamEngine(const Stream& stream, const StreamPlan& plan, const QueueMaker& make_queue);
 
     RunTimes run();
 
@@ -102,7 +102,7 @@ template <class Queue_> class StreamEngine {
     }
 
     const Stream stream_;
-    const Plan plan_; ///< the stream's, or a smaller one
+    const StreamPlan plan_; ///< the stream's, or a smaller one
     RunTimes times_;
     StageRecorder recorder_;
     std::deque<Lane<Q>> lanes_;
@@ -113,7 +113,8 @@ template <class Queue_> class StreamEngine {
 };
 
 template <class Q>
-StreamEngine<Q>::StreamEngine(const Stream& stream, const Plan& plan, const QueueMaker& make_queue)
+StreamEngine<Q>::StreamEngine(const Stream& stream, const StreamPlan& plan,
+                              const QueueMaker& make_queue)
     : stream_(stream), plan_(plan), recorder_(times_, stream.progress, stream.trace),
       cursor_(plan_.decomposition, plan_.decomposition.slab(stream.rank)) {
     for (int i = 0; i < plan_.lanes; ++i) {
@@ -282,7 +283,7 @@ template <class Q> Written StreamEngine<Q>::write(const Piece& piece) {
 } // namespace
 
 RunTimes run_stream(const Stream& stream, const QueueMaker& make_queue) {
-    const auto smaller = [&](const Plan& plan) { return halved(stream.job, plan); };
+    const auto smaller = [&](const StreamPlan& plan) { return halved(stream.job, plan); };
     return run_fitting<StreamEngine>(stream, smaller, make_queue);
 }
 

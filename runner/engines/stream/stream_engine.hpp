@@ -5,7 +5,7 @@
 #include "jobs/stream_job.hpp"
 #include "runner/engines/queue_maker.hpp"
 #include "runner/engines/stream/border_rows.hpp"
-#include "runner/plan/plan.hpp"
+#include "runner/plan/stream_plan.hpp"
 #include "runner/recovery/commits.hpp"
 #include "runner/watch/stages.hpp"
 #include "runner/watch/stop.hpp"
@@ -18,7 +18,7 @@ namespace runner {
 
 /// All that a rank's stream works with; everything outlives the call.
 struct Stream {
-    const Plan& plan;
+    const StreamPlan& plan;
     const StreamJob& job;
     int rank;
     RowReader& reader;

@@ -5,7 +5,7 @@
 #include "runner/engines/stream/border_rows.hpp"
 #include "runner/engines/stream/compute_rows.hpp"
 #include "runner/engines/stream/stream_engine.hpp"
-#include "runner/plan/plan.hpp"
+#include "runner/plan/stream_plan.hpp"
 
 #include <chrono>
 #include <memory>
@@ -15,7 +15,7 @@ namespace {
 
 class StreamRun final : public EngineRun {
   public:
-    StreamRun(const StreamJob& job, const Plan& plan, const RunContext& context)
+    StreamRun(const StreamJob& job, const StreamPlan& plan, const RunContext& context)
         : job_(job), plan_(plan), context_(context),
           to_do_(plan.decomposition.rows_to_do(plan.decomposition.slab(context.ranks.rank()))),
           border_(plan.decomposition, context.ranks.rank(), plan.shape.in_row_bytes) {
@@ -53,13 +53,13 @@ class StreamRun final : public EngineRun {
 
   private:
     const StreamJob& job_;
-    const Plan& plan_;
+    const StreamPlan& plan_;
     RunContext context_;
     std::int64_t to_do_; ///< rows of the rank
     BorderRows border_;
 };
 
-class StreamJobs final : public EngineOf<StreamJob, Plan> {
+class StreamJobs final : public EngineOf<StreamJob, StreamPlan> {
   public:
     /// Each rank cuts its own slab: one with less memory takes smaller chunks.
     bool plans_by_own_memory() const override { return true; }
@@ -71,10 +71,10 @@ class StreamJobs final : public EngineOf<StreamJob, Plan> {
     }
 
   protected:
-    Plan plan_job(const StreamJob& job, const PlanRequest& request) const override {
+    StreamPlan plan_job(const StreamJob& job, const PlanRequest& request) const override {
         return make_plan(job, request);
     }
-    std::unique_ptr<EngineRun> start_job(const StreamJob& job, const Plan& plan,
+    std::unique_ptr<EngineRun> start_job(const StreamJob& job, const StreamPlan& plan,
                                          const RunContext& context) const override {
         return std::make_unique<StreamRun>(job, plan, context);
     }

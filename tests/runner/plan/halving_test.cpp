@@ -14,7 +14,8 @@
 namespace runner {
 namespace {
 
-Plan plan_of(const StreamJob& job, std::int64_t chunk_rows, int lanes, std::int64_t alignment) {
+StreamPlan plan_of(const StreamJob& job, std::int64_t chunk_rows, int lanes,
+                   std::int64_t alignment) {
     PlanRequest request;
     request.host_memory = std::int64_t{1} << 61;
     request.chunk_rows = chunk_rows;
@@ -24,15 +25,15 @@ Plan plan_of(const StreamJob& job, std::int64_t chunk_rows, int lanes, std::int6
 }
 
 auto smaller_of(const StreamJob& job) {
-    return [&job](const Plan& plan) { return halved(job, plan); };
+    return [&job](const StreamPlan& plan) { return halved(job, plan); };
 }
 
 TEST(Halving, HalvesRowsToTheAlignmentThenLowersLanes) {
     const CopyJob job(1, 1000, 17, 2);
     std::vector<std::pair<std::int64_t, int>> steps;
-    Plan plan = plan_of(job, 52, 3, 4);
+    StreamPlan plan = plan_of(job, 52, 3, 4);
     const std::int64_t border = plan.need.border;
-    while (const std::optional<Plan> next = halved(job, plan)) {
+    while (const std::optional<StreamPlan> next = halved(job, plan)) {
         EXPECT_LE(next->need.host(), plan.need.host());
         EXPECT_EQ(next->need.border, border);
         EXPECT_EQ(next->decomposition.slab(0), plan.decomposition.slab(0));
@@ -115,8 +116,8 @@ TEST(Halving, OfAStateLeavesTheStateAsItIs) {
 TEST(Halving, TakesTheFirstPlanThatFitsAndTellsWhatDidNot) {
     const CopyJob job(1, 1000, 17, 2);
     std::vector<Halving> halvings;
-    const std::int64_t taken =
-        take_fitting(plan_of(job, 100, 2, 1), halvings, smaller_of(job), [](const Plan& plan) {
+    const std::int64_t taken = take_fitting(
+        plan_of(job, 100, 2, 1), halvings, smaller_of(job), [](const StreamPlan& plan) {
             if (plan.decomposition.chunk_rows == 100) {
                 throw OutOfMemory(ExitCode::gpu, {"no memory", "device 3", "all is taken", "Wait"});
             }
@@ -139,7 +140,7 @@ TEST(Halving, OtherErrorsAreThrownAtOnce) {
     const CopyJob job(1, 1000, 17, 2);
     std::vector<Halving> halvings;
     EXPECT_THROW(take_fitting(plan_of(job, 100, 2, 1), halvings, smaller_of(job),
-                              [](const Plan& /*plan*/) -> int {
+                              [](const StreamPlan& /*plan*/) -> int {
                                   throw Error(ExitCode::gpu, {"another failure", "", "", ""});
                               }),
                  Error);
@@ -149,7 +150,7 @@ TEST(Halving, OtherErrorsAreThrownAtOnce) {
 TEST(Halving, OfTheHostsMemory) {
     // More than a process can map, of which a run touches what it needs.
     const CopyJob job(1, 100, 17, 2);
-    const Plan plan = plan_of(job, std::int64_t{1} << 50, 2, 1);
+    const StreamPlan plan = plan_of(job, std::int64_t{1} << 50, 2, 1);
     CopyStream stream(job, plan);
     const RunTimes times = stream.run([] { return CpuQueue(2); });
     EXPECT_GE(times.halvings.size(), 4);

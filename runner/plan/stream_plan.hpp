@@ -13,7 +13,7 @@
 namespace runner {
 
 /// The plan of a job whose output rows are made from the same rows of the input.
-struct Plan : JobPlan {
+struct StreamPlan : JobPlan {
     StreamShape shape;
     Decomposition decomposition;
     int cores = 1;                  ///< of one rank
@@ -43,16 +43,16 @@ struct Plan : JobPlan {
 
 /// Makes the plan; pure. Chunk rows and lanes that the request leaves open are chosen to fit.
 /// @throws Error (usage) when nothing fits, with the smallest change that would.
-Plan make_plan(const StreamJob& job, const PlanRequest& request);
+StreamPlan make_plan(const StreamJob& job, const PlanRequest& request);
 
 /// `plan` with other chunk rows (a multiple of the alignment) and lanes, whether it fits or not.
 /// All else stays, the memory of border and storage too.
-Plan with_chunks(const StreamJob& job, const Plan& plan, std::int64_t chunk_rows,
-                 std::int64_t lanes);
+StreamPlan with_chunks(const StreamJob& job, const StreamPlan& plan, std::int64_t chunk_rows,
+                       std::int64_t lanes);
 
 /// The next smaller plan: half the chunk rows, rounded down to the output's alignment; at one
 /// alignment step a lane less; nothing below that. Slabs and border rows stay as they are, so one
 /// rank may do it alone.
-std::optional<Plan> halved(const StreamJob& job, const Plan& plan);
+std::optional<StreamPlan> halved(const StreamJob& job, const StreamPlan& plan);
 
 } // namespace runner

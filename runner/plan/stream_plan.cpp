@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "runner/plan/plan.hpp"
+#include "runner/plan/stream_plan.hpp"
 
 #include "base/counted.hpp"
 #include "base/durations.hpp"
@@ -58,7 +58,7 @@ RowBlock usual_block(const Decomposition& d) {
 }
 
 /// Fewer than `wanted` rows where these take too long, or leave lanes without a chunk.
-std::int64_t quick_rows(const StreamJob& job, const Plan& frame, std::int64_t wanted,
+std::int64_t quick_rows(const StreamJob& job, const StreamPlan& frame, std::int64_t wanted,
                         std::int64_t lanes) {
     const Decomposition& d = frame.decomposition;
     const std::int64_t slab = d.total_rows() / d.ranks;
@@ -75,7 +75,7 @@ std::int64_t quick_rows(const StreamJob& job, const Plan& frame, std::int64_t wa
     return rows;
 }
 
-std::int64_t wanted_chunk_rows(const StreamJob& job, const Plan& frame, std::int64_t lanes,
+std::int64_t wanted_chunk_rows(const StreamJob& job, const StreamPlan& frame, std::int64_t lanes,
                                std::int64_t write_rows) {
     const StreamShape& shape = frame.shape;
     const Decomposition& d = frame.decomposition;
@@ -109,7 +109,7 @@ RowSet rows_done(const Decomposition& d, const RowSet& out) {
     return make_row_set(std::move(done));
 }
 
-[[noreturn]] void refuse(const Plan& plan) {
+[[noreturn]] void refuse(const StreamPlan& plan) {
     const JobPlan::Shortage shortage = plan.shortage();
     throw Error(ExitCode::usage,
                 {"the job does not fit", shortage.key,
@@ -123,7 +123,7 @@ RowSet rows_done(const Decomposition& d, const RowSet& out) {
 }
 
 /// Of what takes long enough to be felt.
-std::string time_text(const Plan& plan) {
+std::string time_text(const StreamPlan& plan) {
     constexpr double felt = 0.1;
     return plan.chunk_seconds < felt
                ? ""
@@ -131,7 +131,7 @@ std::string time_text(const Plan& plan) {
 }
 
 /// The largest chunk rows that fit with this many lanes; 0 when none does.
-std::int64_t largest_fitting(const StreamJob& job, const Plan& frame, std::int64_t wanted,
+std::int64_t largest_fitting(const StreamJob& job, const StreamPlan& frame, std::int64_t wanted,
                              std::int64_t lanes) {
     const std::int64_t step = frame.decomposition.alignment;
     std::int64_t low = 0; // fits, in steps; 0 stands for nothing
@@ -145,18 +145,18 @@ std::int64_t largest_fitting(const StreamJob& job, const Plan& frame, std::int64
 
 } // namespace
 
-double Plan::bytes_a_row() const {
+double StreamPlan::bytes_a_row() const {
     const OutputRows& made = shape.made;
     return static_cast<double>(shape.in_row_bytes) +
            static_cast<double>(shape.out_row_bytes * made.each) /
                (static_cast<double>(made.layer) * static_cast<double>(made.step));
 }
 
-std::int64_t Plan::bytes_to_read() const {
+std::int64_t StreamPlan::bytes_to_read() const {
     return decomposition.rows_to_do({0, decomposition.total_rows()}) * shape.in_row_bytes;
 }
 
-std::int64_t Plan::bytes_to_write() const {
+std::int64_t StreamPlan::bytes_to_write() const {
     std::int64_t rows = decomposition.out_rows({0, decomposition.total_rows()}).count();
     for (const RowRange& done : decomposition.done) {
         rows -= decomposition.out_rows(done).count();
@@ -164,18 +164,18 @@ std::int64_t Plan::bytes_to_write() const {
     return rows * shape.out_row_bytes;
 }
 
-std::int64_t Plan::pieces_of_rank(int rank) const {
+std::int64_t StreamPlan::pieces_of_rank(int rank) const {
     return count_chunks(decomposition, rows_of_rank(rank));
 }
 
-std::string Plan::text() const {
+std::string StreamPlan::text() const {
     const Decomposition& d = decomposition;
     return counted(d.frames, "frame of ", "frames of ") + counted(d.rows, "row") + ", halo " +
            std::to_string(d.halo) + "; " + means_text(*this, ChunkText::yes) + slabs_text(d) +
            time_text(*this) + memory_text(*this) + bytes_text(*this);
 }
 
-std::vector<PlanFact> Plan::facts() const {
+std::vector<PlanFact> StreamPlan::facts() const {
     const Decomposition& d = decomposition;
     return {{"frames", d.frames},
             {"rows_per_frame", d.rows},
@@ -183,9 +183,9 @@ std::vector<PlanFact> Plan::facts() const {
             {"chunk_rows", d.chunk_rows}};
 }
 
-Plan with_chunks(const StreamJob& job, const Plan& frame, std::int64_t chunk_rows,
-                 std::int64_t lanes) {
-    Plan plan = frame;
+StreamPlan with_chunks(const StreamJob& job, const StreamPlan& frame, std::int64_t chunk_rows,
+                       std::int64_t lanes) {
+    StreamPlan plan = frame;
     plan.decomposition.chunk_rows = chunk_rows;
     plan.lanes = static_cast<int>(lanes);
     plan.scratch_bytes = job.scratch_bytes(plan.backend, plan.decomposition.largest_block());
@@ -203,8 +203,8 @@ Plan with_chunks(const StreamJob& job, const Plan& frame, std::int64_t chunk_row
     return plan;
 }
 
-Plan make_plan(const StreamJob& job, const PlanRequest& request) {
-    Plan frame;
+StreamPlan make_plan(const StreamJob& job, const PlanRequest& request) {
+    StreamPlan frame;
     frame.start_from(request);
     frame.cores = std::max(1, request.cores);
     frame.shape = job.shape();
@@ -238,7 +238,7 @@ Plan make_plan(const StreamJob& job, const PlanRequest& request) {
     refuse(with_chunks(job, frame, least, last_lanes));
 }
 
-std::optional<Plan> halved(const StreamJob& job, const Plan& plan) {
+std::optional<StreamPlan> halved(const StreamJob& job, const StreamPlan& plan) {
     const Decomposition& d = plan.decomposition;
     if (d.chunk_rows > d.alignment) {
         return with_chunks(job, plan,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "runner/plan/plan.hpp"
+#include "runner/plan/stream_plan.hpp"
 
 #include "base/error.hpp"
 #include "base/sizes.hpp"
@@ -39,32 +39,32 @@ ShapeOnly square(std::int64_t side, std::int64_t halo) {
                       RowBorder::inside});
 }
 
-TEST(Plan, FitsALargeImageInLittleMemory) {
+TEST(StreamPlan, FitsALargeImageInLittleMemory) {
     PlanRequest request;
     request.backend = Backend::cuda;
     request.ranks = 2;
     request.host_memory = 512 * MiB;
     request.device_memory = 256 * MiB;
-    const Plan plan = make_plan(square(65536, 8), request);
+    const StreamPlan plan = make_plan(square(65536, 8), request);
     EXPECT_LE(plan.need.host(), request.host_memory);
     EXPECT_LE(plan.need.device, request.device_memory);
     EXPECT_GE(plan.lanes, 2);
     EXPECT_GE(plan.decomposition.chunk_rows, 8);
 }
 
-TEST(Plan, TakesTheRowsAndLanesItIsGiven) {
+TEST(StreamPlan, TakesTheRowsAndLanesItIsGiven) {
     PlanRequest request;
     request.host_memory = 8 * GiB;
     request.chunk_rows = 7;
     request.lanes = 3;
-    const Plan plan = make_plan(square(1000, 2), request);
+    const StreamPlan plan = make_plan(square(1000, 2), request);
     EXPECT_EQ(plan.decomposition.chunk_rows, 7);
     EXPECT_EQ(plan.lanes, 3);
     // 3 input slots of 7 + 4 rows, 3 outputs of 7 rows, 3 scratches of 3 bytes a row.
     EXPECT_EQ(plan.need.staging, 3 * 11 * 8000 + 3 * 7 * 8000 + 3 * 3 * 11);
 }
 
-TEST(Plan, MakesChunksThatReachAllFilesOfARank) {
+TEST(StreamPlan, MakesChunksThatReachAllFilesOfARank) {
     PlanRequest request;
     request.host_memory = 64 * GiB;
     const ShapeOnly job = square(32768, 1);
@@ -86,7 +86,7 @@ TEST(AutomaticParts, AreAsManyAsCanBeWrittenAtOnce) {
     EXPECT_EQ(automatic_parts(8192 * GiB, 64, 16), 256);
 }
 
-TEST(Plan, RefusesWithTheSmallestChangeThatHelps) {
+TEST(StreamPlan, RefusesWithTheSmallestChangeThatHelps) {
     PlanRequest request;
     request.host_memory = 10 * MiB;
     try {
@@ -102,7 +102,7 @@ TEST(Plan, RefusesWithTheSmallestChangeThatHelps) {
     EXPECT_EQ(make_plan(square(1 << 20, 2), request).lanes, 1);
 }
 
-TEST(Plan, IsWithinItsLimitsForThousandsOfShapes) {
+TEST(StreamPlan, IsWithinItsLimitsForThousandsOfShapes) {
     std::mt19937_64 random(3);
     const auto pick = [&](std::int64_t low, std::int64_t high) {
         return std::uniform_int_distribution<std::int64_t>(low, high)(random);
@@ -126,7 +126,7 @@ TEST(Plan, IsWithinItsLimitsForThousandsOfShapes) {
         request.device_memory = pick(1, 1 << 12) * MiB;
         request.alignment = pick(0, 1) == 1 ? pick(1, 64) : 1;
         try {
-            const Plan plan = make_plan(ShapeOnly(shape), request);
+            const StreamPlan plan = make_plan(ShapeOnly(shape), request);
             ++made;
             ASSERT_LE(plan.need.host(), request.host_memory) << trial;
             if (plan.backend == Backend::cuda) {
@@ -165,7 +165,7 @@ class SlowJob : public ShapeOnly {
     double a_line_;
 };
 
-Plan plan_of(const SlowJob& job, int cores, std::optional<std::int64_t> chunk_rows = {}) {
+StreamPlan plan_of(const SlowJob& job, int cores, std::optional<std::int64_t> chunk_rows = {}) {
     PlanRequest request;
     request.cores = cores;
     request.host_memory = 8 * GiB;
@@ -174,28 +174,28 @@ Plan plan_of(const SlowJob& job, int cores, std::optional<std::int64_t> chunk_ro
 }
 
 // A core does 1e10 operations a second: 1e9 are 0.1 s.
-TEST(Plan, CutsASlowJobIntoChunksOfSeconds) {
-    const Plan one = plan_of({100000, 1e9 / 4}, 1); // 160 lines and 20 of the halo take 4.5 s
+TEST(StreamPlan, CutsASlowJobIntoChunksOfSeconds) {
+    const StreamPlan one = plan_of({100000, 1e9 / 4}, 1); // 160 lines and 20 of the halo take 4.5 s
     EXPECT_EQ(one.decomposition.chunk_rows, 120);
     EXPECT_DOUBLE_EQ(one.chunk_seconds, 140 * 0.025);
-    const Plan two = plan_of({100000, 1e9 / 4}, 2);
+    const StreamPlan two = plan_of({100000, 1e9 / 4}, 2);
     EXPECT_EQ(two.decomposition.chunk_rows, 280); // 300 of them, half as long each
     EXPECT_EQ(plan_of({100000, 1e9 / 4}, 64).decomposition.chunk_rows, 400); // as many as it wants
 }
 
-TEST(Plan, DoesNotCutASlowJobBelowWhatItsHaloIsWorth) {
-    const Plan plan = plan_of({100000, 1e10}, 1);
+TEST(StreamPlan, DoesNotCutASlowJobBelowWhatItsHaloIsWorth) {
+    const StreamPlan plan = plan_of({100000, 1e10}, 1);
     EXPECT_EQ(plan.decomposition.chunk_rows, 80);
     EXPECT_DOUBLE_EQ(plan.chunk_seconds, 100);
 }
 
-TEST(Plan, GivesEachLaneTwoChunksWhereOneTakesLongEnough) {
+TEST(StreamPlan, GivesEachLaneTwoChunksWhereOneTakesLongEnough) {
     EXPECT_EQ(plan_of({960, 1e8}, 1).decomposition.chunk_rows, 120); // four lanes
     EXPECT_EQ(plan_of({960, 1e5}, 1).decomposition.chunk_rows, 400); // 4 ms
 }
 
-TEST(Plan, TakesTheChunkRowsItIsGivenHoweverLongTheyTake) {
-    const Plan plan = plan_of({1000, 1e10}, 1, 500);
+TEST(StreamPlan, TakesTheChunkRowsItIsGivenHoweverLongTheyTake) {
+    const StreamPlan plan = plan_of({1000, 1e10}, 1, 500);
     EXPECT_EQ(plan.decomposition.chunk_rows, 500);
     EXPECT_DOUBLE_EQ(plan.chunk_seconds, 520);
 }
