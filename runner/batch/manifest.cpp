@@ -6,7 +6,7 @@
 #include "jobs/kind.hpp"
 #include "jobs/toml_text.hpp"
 #include "runner/job_file/job_text.hpp"
-#include "runner/job_file/toml_values.hpp"
+#include "runner/toml/toml_values.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -6,8 +6,8 @@
 #include "jobs/toml_text.hpp"
 #include "runner/job_file/job_sections.hpp"
 #include "runner/job_file/job_text.hpp"
-#include "runner/job_file/toml_errors.hpp"
-#include "runner/job_file/toml_values.hpp"
+#include "runner/toml/toml_errors.hpp"
+#include "runner/toml/toml_values.hpp"
 
 #include <algorithm>
 #include <filesystem>

@@ -2,7 +2,7 @@
 #include "runner/job_file/input_part.hpp"
 
 #include "base/error.hpp"
-#include "runner/job_file/toml_values.hpp"
+#include "runner/toml/toml_values.hpp"
 
 #include <gtest/gtest.h>
 

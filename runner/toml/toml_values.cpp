@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "runner/job_file/toml_values.hpp"
+#include "runner/toml/toml_values.hpp"
 
 #include "base/printable.hpp"
-#include "runner/job_file/toml_depth.hpp"
+#include "runner/toml/toml_depth.hpp"
 
 #include <algorithm>
 #include <cctype>

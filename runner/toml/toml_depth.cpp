@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "runner/job_file/toml_depth.hpp"
+#include "runner/toml/toml_depth.hpp"
 
 #include <algorithm>
 #include <cstddef>

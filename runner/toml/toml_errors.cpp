@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "runner/job_file/toml_errors.hpp"
+#include "runner/toml/toml_errors.hpp"
 
 #include "base/error.hpp"
 #include "base/printable.hpp"

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runner/job_file/job_sections.hpp"
+
+#include "jobs/toml_text.hpp"
+#include "kernels/patterns/patterns.hpp"
+#include "runner/job_file/table_values.hpp"
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace runner {
+namespace {
+
+std::optional<GenerateRequest> parse_generate(TableReader& input) {
+    std::optional<TableReader> table = input.table("generate");
+    if (!table) {
+        return std::nullopt;
+    }
+    GenerateRequest request;
+    if (!table->has("pattern")) {
+        table->missing("pattern", "pattern = \"noise\"; there are " + pattern_names());
+    } else if (const std::optional<std::size_t> index =
+                   table->choice("pattern", generate_patterns())) {
+        request.pattern = generate_patterns()[*index];
+    }
+    const std::optional<Pattern> pattern = pattern_named(request.pattern);
+    const std::optional<std::vector<std::int64_t>> usual =
+        pattern ? usual_shape(*pattern) : std::nullopt;
+    if (!table->has("dtype") && !(pattern && is_sand_pattern(*pattern))) {
+        table->missing("dtype", "dtype = \"float32\" or another element type");
+    }
+    const std::optional<ElementType> type = parse_type(*table, "dtype");
+    request.type = type.value_or(ElementType::uint8);
+    if (!table->has("shape") && usual) {
+        request.shape = *usual;
+    } else if (!table->has("shape")) {
+        table->missing("shape", "shape = [1024, 1024] or other extents, the last running fastest");
+    } else if (std::optional<std::vector<std::int64_t>> shape = table->integers("shape", 1)) {
+        request.shape = std::move(*shape);
+        check_axes(*table, "shape", request.shape);
+        if (!checked_byte_count({request.type, request.shape})) {
+            table->complain("shape",
+                            "the bytes of " + shape_text(request.shape) + " pass 2^63 - 1");
+        }
+    }
+    if (const std::optional<std::int64_t> seed = table->integer("seed", 0)) {
+        request.seed = static_cast<std::uint64_t>(*seed);
+    }
+    if (pattern == Pattern::xray) {
+        request.counts = table->number("counts").value_or(usual_counts);
+        if (!(request.counts > 0 && request.counts <= most_counts)) {
+            table->complain("counts",
+                            "must be above 0 and at most 1e9, got " + toml_text(request.counts));
+        }
+    }
+    table->finish();
+    return request;
+}
+
+} // namespace
+
+JobFile::Input parse_input(TableReader& top, std::string_view usual_dataset, FileNames names) {
+    JobFile::Input input;
+    if (!top.has("input")) {
+        if (names == FileNames::batch && !usual_dataset.empty()) {
+            input.dataset = usual_dataset;
+            return input;
+        }
+        top.missing("input", "a table [input] with file and dataset");
+        return input;
+    }
+    std::optional<TableReader> table = top.table("input");
+    if (!table) {
+        return input;
+    }
+    if (names == FileNames::own) {
+        input.file = required_text(*table, "file", "file = \"data/image.h5\", an HDF5 file");
+        if (is_only_converted(input.file)) {
+            table->complain("file", "a job reads HDF5; make that first: runner convert " +
+                                        quoted_text(input.file) + " " +
+                                        quoted_text(input.file + ".h5"));
+        }
+    } else {
+        refuse_beside_batch(*table, {"file", "generate"}, "batch.inputs names the inputs");
+    }
+    input.dataset = usual_dataset;
+    if (table->has("dataset") || usual_dataset.empty()) {
+        input.dataset =
+            required_text(*table, "dataset", "dataset = \"/image\", its place in the file");
+    }
+    if (names == FileNames::own) {
+        input.generate = parse_generate(*table);
+    }
+    input.part = parse_input_part(*table);
+    if (table->boolean("allow_external").value_or(false)) {
+        input.rules.outside = InputRules::Outside::anywhere;
+    }
+    if (const auto size = parse_memory(*table, "max_logical_bytes", Share::none)) {
+        input.rules.max_logical_bytes = size->bytes;
+    }
+    table->finish();
+    return input;
+}
+
+} // namespace runner
