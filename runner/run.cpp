@@ -62,11 +62,9 @@ void generate_input(const PreparedJob& prepared, int threads) {
 Beginning begin_output(PreparedJob& prepared, int cores, const Ranks& ranks) {
     Beginning own;
     ranks.first_alone([&] { own = claim_output(prepared, ranks.size(), cores); });
-    Beginning beginning = beginning_from_text(ranks.broadcast(to_text(own)));
+    Beginning beginning = ranks.broadcast(own);
     prepared.parts = beginning.parts;
     prepared.parts->folder = parts_folder(prepared.file.output.file);
-    beginning.identity = own.identity;
-    beginning.notes = own.notes;
     return beginning;
 }
 
@@ -268,7 +266,7 @@ ExitCode run_claimed(const RunCommand& command, PreparedJob& prepared, const Ran
     const Beginning beginning = begin_output(prepared, binding.limits.cores, ranks);
     const PlanPtr plan = plan_rank(prepared, binding, ranks, beginning.done);
     RankReport mine = rank_report(binding, *plan, ranks);
-    const std::string table = binding_table(gather_reports(mine, ranks));
+    const std::string table = binding_table(ranks.gather(mine));
     if (ranks.first() && !command.quiet) {
         say(table + plan->text() + notes_text(beginning.notes));
     }
@@ -290,8 +288,7 @@ ExitCode run_claimed(const RunCommand& command, PreparedJob& prepared, const Ran
     }
 
     const std::vector<std::string> settings = settings_of(command);
-    RunReport report =
-        run_report(prepared, settings, *plan, beginning, gather_reports(mine, ranks));
+    RunReport report = run_report(prepared, settings, *plan, beginning, ranks.gather(mine));
     report.started = started;
     report.start_seconds = streamed.start_seconds;
     report.wall_seconds = seconds_since(start);

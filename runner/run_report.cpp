@@ -71,14 +71,6 @@ RankReport rank_report(const RankBinding& binding, const JobPlan& plan, const Ra
     return report;
 }
 
-std::vector<RankReport> gather_reports(const RankReport& report, const Ranks& ranks) {
-    std::vector<RankReport> reports;
-    for (const std::string& text : ranks.gather(to_text(report))) {
-        reports.push_back(rank_report_from_text(text));
-    }
-    return reports;
-}
-
 void write_reports(const std::vector<std::string>& files, const RunReport& report,
                    const PreparedJob& prepared, int threads) {
     if (files.empty()) {

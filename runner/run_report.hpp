@@ -25,9 +25,6 @@ void check_side_files(const RunCommand& command);
 /// What is known of a rank before it runs its part of the plan.
 RankReport rank_report(const RankBinding& binding, const JobPlan& plan, const Ranks& ranks);
 
-/// Every rank's, in their order. Collective.
-std::vector<RankReport> gather_reports(const RankReport& report, const Ranks& ranks);
-
 /// Writes each file, as JSON or as a page by its ending. @throws Error (output).
 void write_reports(const std::vector<std::string>& files, const RunReport& report,
                    const PreparedJob& prepared, int threads);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <tuple>
 
 namespace runner {
 
@@ -12,6 +13,7 @@ struct FileMark {
     std::int64_t modified = 0; ///< nanoseconds since 1970
 
     bool operator==(const FileMark&) const = default;
+    static auto members(auto& self) { return std::tie(self.bytes, self.modified); }
 };
 FileMark mark_of(const std::string& path);
 

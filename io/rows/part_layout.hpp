@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <tuple>
 
 namespace runner {
 
@@ -22,6 +23,10 @@ struct PartLayout {
 
     bool several() const { return parts > 1; }
     bool operator==(const PartLayout&) const = default;
+    static auto members(auto& self) {
+        return std::tie(self.parts, self.ranks, self.axis, self.block, self.set, self.folder,
+                        self.owner);
+    }
 };
 
 } // namespace runner

@@ -5,11 +5,11 @@
 #include "base/error.hpp"
 #include "base/printable.hpp"
 #include "kernels/queue/devices.hpp"
+#include "runner/batch/batch_exchange.hpp"
 #include "runner/batch/batch_order.hpp"
 #include "runner/batch/batch_plan.hpp"
 #include "runner/batch/batch_record.hpp"
 #include "runner/batch/batch_tally.hpp"
-#include "runner/batch/batch_words.hpp"
 #include "runner/batch/batch_worker.hpp"
 #include "runner/job_file/output_name.hpp"
 #include "runner/launch.hpp"
@@ -98,10 +98,10 @@ class BatchRun {
             plan_ = list_batch(std::move(job), settings_, history_->history(),
                                [&] { end_planning_if_asked(); });
         });
-        const std::string words = world_.broadcast(world_.first() ? list_words(plan_) : "");
+        const std::vector<ListedState> list = world_.broadcast(listed_states(plan_));
         world_.together([&] {
             if (!world_.first()) {
-                plan_ = plan_of_words(words, load_batch(), settings_);
+                plan_ = plan_of_list(list, load_batch(), settings_);
             }
         });
     }
@@ -116,8 +116,8 @@ class BatchRun {
                              {binding_.backend, binding_.least_limits, world_.size()}, prober_,
                              [&] { end_planning_if_asked(); });
         });
-        for (const std::string& words : world_.gather(look_words(plan_, places))) {
-            take_looks(plan_, words);
+        for (const auto& findings : world_.gather(dataset_findings(plan_, places))) {
+            take_findings(plan_, findings);
         }
         if (world_.first() && !command_.run.quiet && !command_.dry_run) {
             say(batch_plan_text(plan_));
@@ -235,8 +235,8 @@ class BatchRun {
     /// All ranks' results; tells them and says what they come to. Collective.
     ExitCode finish() {
         BatchTally all;
-        for (const std::string& words : world_.gather(tally_.words())) {
-            all.add(words);
+        for (const BatchTally& tally : world_.gather(tally_)) {
+            all.add(tally);
         }
         if (world_.first()) {
             std::error_code ignored;

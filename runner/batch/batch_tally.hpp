@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <set>
-#include <string>
+#include <tuple>
 
 namespace runner {
 
@@ -24,9 +24,12 @@ struct BatchTally {
     /// `ok`, `stopped`, or the code of the first in the plan that failed.
     ExitCode code() const;
 
-    /// To text, for the way between ranks, and what such a text tells added to this.
-    std::string words() const;
-    void add(const std::string& words);
+    /// Adds what another rank has brought about.
+    void add(const BatchTally& other);
+
+    static auto members(auto& self) {
+        return std::tie(self.done, self.already, self.failed, self.stopped);
+    }
 };
 
 } // namespace runner

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <tuple>
 
 namespace runner {
 
@@ -36,19 +37,31 @@ PlanPtr plan_job(const PreparedJob& prepared, Backend backend, int ranks, const 
         .plan(*prepared.job, plan_request(prepared, backend, ranks, limits, done));
 }
 
+namespace {
+
+/// How far a rank came.
+struct RowsDone {
+    std::int64_t rows = 0;
+    bool all = false;
+    std::string stop_reason;
+
+    static auto members(auto& self) { return std::tie(self.rows, self.all, self.stop_reason); }
+};
+
+} // namespace
+
 std::optional<Stopped> agree_on_rows(std::int64_t to_do, std::int64_t before, std::int64_t total,
                                      const RunContext& context) {
     const std::int64_t done = context.open.progress.rows_done;
     bool unfinished = false;
     std::string reason;
     std::int64_t rows = before;
-    for (const std::string& text : context.ranks.gather(
-             std::to_string(done) + (done == to_do ? " " : "-") + context.stop.reason())) {
-        const std::size_t mark = text.find_first_of(" -");
-        rows += std::stoll(text.substr(0, mark));
-        unfinished = unfinished || text[mark] == '-';
+    for (const RowsDone& each :
+         context.ranks.gather(RowsDone{done, done == to_do, context.stop.reason()})) {
+        rows += each.rows;
+        unfinished = unfinished || !each.all;
         if (reason.empty() || reason == Stop::other_rank) {
-            reason = text.substr(mark + 1);
+            reason = each.stop_reason;
         }
     }
     if (!unfinished) {

@@ -8,6 +8,7 @@
 #include <new>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace runner {
@@ -17,6 +18,8 @@ struct Halving {
     std::string reason;          ///< what could not be taken, how much, why
     std::int64_t chunk_rows = 0; ///< of the plan that was tried next
     int lanes = 0;
+
+    static auto members(auto& self) { return std::tie(self.reason, self.chunk_rows, self.lanes); }
 };
 
 /// Records the step from a plan whose memory could not be taken to one with these chunks.

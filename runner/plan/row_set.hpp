@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <tuple>
 #include <vector>
 
 namespace runner {
@@ -14,6 +15,7 @@ struct RowRange {
     std::int64_t count() const { return last - first; }
     bool empty() const { return last <= first; }
     bool operator==(const RowRange&) const = default;
+    static auto members(auto& self) { return std::tie(self.first, self.last); }
 };
 
 /// Sorted, disjoint, non-touching ranges of rows.

@@ -5,7 +5,8 @@
 
 #include <algorithm>
 #include <array>
-#include <sstream>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include <unistd.h>
@@ -18,29 +19,36 @@ std::string host_name() {
     return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
 }
 
-/// What a rank tells the others: its host and the UUIDs it sees, by CUDA's index.
-std::string offer(const Ranks& ranks, const std::vector<DeviceInfo>& devices) {
-    std::string text = std::to_string(ranks.host_leader());
+/// What a rank tells the others of its host and the devices that it sees.
+struct Offer {
+    int host_leader = 0;
+    std::vector<std::string> uuids; ///< by CUDA's index
+
+    static auto members(auto& self) { return std::tie(self.host_leader, self.uuids); }
+};
+
+Offer offer(const Ranks& ranks, const std::vector<DeviceInfo>& devices) {
+    Offer mine{ranks.host_leader(), {}};
     for (const DeviceInfo& device : devices) {
-        text += " " + device.uuid;
+        mine.uuids.push_back(device.uuid);
     }
-    return text;
+    return mine;
 }
 
 /// The offers of this host's ranks, in rank order.
-std::vector<HostRank> host_ranks(const Ranks& ranks, const std::vector<std::string>& offers) {
+std::vector<HostRank> host_ranks(const Ranks& ranks, const std::vector<Offer>& offers) {
     std::vector<HostRank> result;
     for (std::size_t i = 0; i < offers.size(); ++i) {
-        std::istringstream words(offers[i]);
-        int leader = 0;
-        words >> leader;
-        if (leader != ranks.host_leader()) {
+        if (offers[i].host_leader != ranks.host_leader()) {
             continue;
         }
         HostRank rank;
         rank.rank = static_cast<int>(i);
-        for (DeviceInfo device; words >> device.uuid; ++device.index) {
+        DeviceInfo device;
+        for (const std::string& uuid : offers[i].uuids) {
+            device.uuid = uuid;
             rank.devices.push_back(device);
+            ++device.index;
         }
         result.push_back(std::move(rank));
     }
@@ -49,8 +57,8 @@ std::vector<HostRank> host_ranks(const Ranks& ranks, const std::vector<std::stri
 
 /// This rank's share of the cores that it and other ranks of the host have in common.
 CpuList share_cores(const Ranks& ranks, const CpuList& near) {
-    const std::string mine = std::to_string(ranks.host_leader()) + ":" + cpu_list_text(near);
-    const std::vector<std::string> all = ranks.gather(mine);
+    const std::pair mine(ranks.host_leader(), cpu_list_text(near));
+    const auto all = ranks.gather(mine);
     const auto self = all.begin() + ranks.rank();
     return share_of(near, static_cast<int>(std::count(all.begin(), self, mine)),
                     static_cast<int>(std::count(all.begin(), all.end(), mine)));

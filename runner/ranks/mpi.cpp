@@ -11,6 +11,7 @@
 #include <mutex>
 #include <stop_token>
 #include <thread>
+#include <tuple>
 
 #include <mpi.h>
 #include <unistd.h>
@@ -27,6 +28,19 @@ void check(int status, const char* call) {
     (void)MPI_Error_string(status, text.data(), &length);
     throw Error(ExitCode::launch, {"MPI failed", call, text.data(), ""});
 }
+
+/// A rank's error on its way to the others.
+struct Failure {
+    ExitCode code = ExitCode::ok;
+    std::string what;
+    std::string where;
+    std::string why;
+    std::string try_this;
+
+    static auto members(auto& self) {
+        return std::tie(self.code, self.what, self.where, self.why, self.try_this);
+    }
+};
 
 // Message lengths are int: cut long messages into pieces of this size.
 constexpr std::int64_t piece_bytes = std::int64_t{1} << 30;
@@ -127,12 +141,12 @@ void Ranks::add_up(std::span<std::uint64_t> values) const {
     }
 }
 
-std::vector<std::string> Ranks::gather(const std::string& text) const {
+std::vector<std::string> Ranks::gather_bytes(const std::string& bytes) const {
     if (!launched_) {
-        return {text};
+        return {bytes};
     }
     const auto count = static_cast<std::size_t>(size_);
-    const int length = static_cast<int>(text.size());
+    const int length = static_cast<int>(bytes.size());
     std::vector<int> lengths(count);
     check(MPI_Allgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, MPI_COMM_WORLD),
           "MPI_Allgather");
@@ -143,22 +157,18 @@ std::vector<std::string> Ranks::gather(const std::string& text) const {
         total += lengths[i];
     }
     if (total > std::numeric_limits<int>::max()) {
-        throw Error(ExitCode::launch, {"the ranks' texts are too long to gather", "", "", ""});
+        throw Error(ExitCode::launch, {"the ranks' values are too long to gather", "", "", ""});
     }
     std::string all(static_cast<std::size_t>(total), '\0');
-    check(MPI_Allgatherv(text.data(), length, MPI_CHAR, all.data(), lengths.data(), starts.data(),
+    check(MPI_Allgatherv(bytes.data(), length, MPI_CHAR, all.data(), lengths.data(), starts.data(),
                          MPI_CHAR, MPI_COMM_WORLD),
           "MPI_Allgatherv");
-    std::vector<std::string> texts;
+    std::vector<std::string> values;
     for (std::size_t i = 0; i < count; ++i) {
-        texts.push_back(
+        values.push_back(
             all.substr(static_cast<std::size_t>(starts[i]), static_cast<std::size_t>(lengths[i])));
     }
-    return texts;
-}
-
-std::string Ranks::broadcast(const std::string& text) const {
-    return first() ? gather(text).front() : gather({}).front();
+    return values;
 }
 
 void Ranks::exchange(std::span<const Message<const std::byte>> sends,
@@ -193,16 +203,12 @@ void Ranks::agree(const std::optional<Error>& failure) const {
     if (failed == none) {
         return;
     }
-    // One text per field, since the parts of a message may hold any character.
-    const auto from_failed = [&](const std::string& mine) {
-        return gather(mine)[static_cast<std::size_t>(failed)];
-    };
     const ErrorText text = failure ? failure->text() : ErrorText{};
-    const int code = failure ? static_cast<int>(failure->code()) : 0;
-    const std::string agreed_code = from_failed(std::to_string(code));
-    ErrorText agreed{from_failed(text.what), from_failed(text.where), from_failed(text.why),
-                     from_failed(text.try_this)};
-    throw AgreedError(static_cast<ExitCode>(std::stoi(agreed_code)), std::move(agreed));
+    const Failure mine{failure ? failure->code() : ExitCode::ok, text.what, text.where, text.why,
+                       text.try_this};
+    Failure agreed = gather(mine)[static_cast<std::size_t>(failed)];
+    throw AgreedError(agreed.code, {std::move(agreed.what), std::move(agreed.where),
+                                    std::move(agreed.why), std::move(agreed.try_this)});
 }
 
 void Ranks::finalize() {

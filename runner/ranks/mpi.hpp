@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/error.hpp"
+#include "io/files/packed.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -61,10 +62,18 @@ class Ranks {
     std::int64_t least(std::int64_t value) const;
     /// The sums of all ranks' values, place by place, in their place.
     void add_up(std::span<std::uint64_t> values) const;
-    /// Every rank's text, in rank order, on every rank.
-    std::vector<std::string> gather(const std::string& text) const;
-    /// Rank 0's text, on every rank.
-    std::string broadcast(const std::string& text) const;
+    /// Every rank's value, in rank order, on every rank. T: as packed() takes it.
+    template <class T> std::vector<T> gather(const T& value) const {
+        std::vector<T> values;
+        for (const std::string& bytes : gather_bytes(packed(value))) {
+            values.push_back(unpacked<T>(bytes));
+        }
+        return values;
+    }
+    /// Rank 0's value, on every rank.
+    template <class T> T broadcast(const T& value) const {
+        return unpacked<T>(gather_bytes(first() ? packed(value) : std::string()).front());
+    }
 
     /// Sends and receives all at once. Both sides list the messages between two ranks in one order.
     void exchange(std::span<const Message<const std::byte>> sends,
@@ -122,6 +131,8 @@ class Ranks {
             failure = Error(ExitCode::defect, {"an unexpected failure", "", error.what(), ""});
         }
     }
+
+    std::vector<std::string> gather_bytes(const std::string& bytes) const;
 
     bool launched_ = false;
     int rank_ = 0;

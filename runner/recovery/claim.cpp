@@ -275,35 +275,6 @@ Leftovers leftovers(const PreparedJob& prepared, const std::string& identity) {
 
 } // namespace
 
-std::string to_text(const Beginning& beginning) {
-    std::string text = (beginning.parts.several() ? to_text(beginning.parts) : "") + "\n" +
-                       std::to_string(beginning.generation) +
-                       (beginning.checkpoint ? " 1 " : " 0 ") +
-                       std::to_string(beginning.checkpoint.value_or(0));
-    for (const RowRange& range : beginning.done) {
-        text += " " + std::to_string(range.first) + " " + std::to_string(range.last);
-    }
-    return text;
-}
-
-Beginning beginning_from_text(const std::string& text) {
-    Beginning beginning;
-    std::istringstream numbers(text);
-    std::string parts;
-    std::getline(numbers, parts);
-    beginning.parts = part_layout_from_text(parts).value_or(PartLayout{});
-    bool has_checkpoint = false;
-    std::uint64_t checkpoint = 0;
-    numbers >> beginning.generation >> has_checkpoint >> checkpoint;
-    if (has_checkpoint) {
-        beginning.checkpoint = checkpoint;
-    }
-    for (RowRange range; numbers >> range.first >> range.last;) {
-        beginning.done.push_back(range);
-    }
-    return beginning;
-}
-
 std::string stop_path(const std::string& file) { return journal_folder(file) + "/stop"; }
 
 void check_output(const PreparedJob& prepared) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace runner {
@@ -21,14 +22,15 @@ struct Beginning {
     PartLayout parts;               ///< of the output
     std::string identity;           ///< of the job, as the journal has it
     std::vector<std::string> notes; ///< lines for a person
+
+    static auto members(auto& self) {
+        return std::tie(self.generation, self.done, self.checkpoint, self.parts, self.identity,
+                        self.notes);
+    }
 };
 
 /// The file by which a rank that is asked to stop tells the others, beside the journal's records.
 std::string stop_path(const std::string& file);
-
-/// To and from text, for the way from rank 0. `identity` and `notes` stay behind.
-std::string to_text(const Beginning& beginning);
-Beginning beginning_from_text(const std::string& text);
 
 /// Refuses, before anything is written, an output that its disk has no room for, or something
 /// beside it that stands in the way. @throws Error (output).

@@ -47,57 +47,6 @@ Json timeline_value(const RankReport& report) {
     return {{"merged_below_seconds", report.merged_below_seconds}, {"bars", std::move(bars)}};
 }
 
-/// Sets `value` to the member of this name.
-template <class T> void take(const Json& json, std::string_view name, T& value) {
-    value = json.at(name).get<T>();
-}
-
-std::vector<Bar> bars_of(const Json& timeline) {
-    std::vector<Bar> bars;
-    for (const Json& json : timeline.at("bars").values()) {
-        Bar bar;
-        take(json, "lane", bar.lane);
-        bar.stage = static_cast<Stage>(
-            std::find(stage_names.begin(), stage_names.end(), json.at("stage").get<std::string>()) -
-            stage_names.begin());
-        take(json, "start", bar.start);
-        take(json, "end", bar.end);
-        take(json, "busy", bar.busy);
-        take(json, "events", bar.events);
-        take(json, "bytes", bar.bytes);
-        take(json, "first", bar.first);
-        bars.push_back(std::move(bar));
-    }
-    return bars;
-}
-
-RunTimes times_of(const Json& json) {
-    RunTimes times;
-    take(json, "chunks", times.chunks);
-    take(json, "chunk_rows", times.chunk_rows);
-    take(json, "lanes", times.lanes);
-    for (const Json& halving : json.at("halvings").values()) {
-        times.halvings.push_back({halving.at("reason").get<std::string>(),
-                                  halving.at("chunk_rows").get<std::int64_t>(),
-                                  halving.at("lanes").get<int>()});
-    }
-    take(json, "setup_seconds", times.setup_seconds);
-    take(json, "stream_seconds", times.wall_seconds);
-    for (std::size_t i = 0; i < stage_count; ++i) {
-        const Json& stage = json.at("stages").at(stage_names[i]);
-        take(stage, "busy_seconds", times.stages[i].busy_seconds);
-        take(stage, "wait_seconds", times.stages[i].wait_seconds);
-        take(stage, "bytes", times.stages[i].bytes);
-    }
-    const Json& evolution = json.at("evolution");
-    take(evolution, "generations", times.generations);
-    take(evolution, "halo_way", times.halo_way);
-    take(evolution, "checkpoints", times.checkpoints);
-    take(evolution, "checkpoint_seconds", times.checkpoint_seconds);
-    take(json.at("memory"), "device_bytes", times.device_bytes);
-    return times;
-}
-
 } // namespace
 
 std::size_t timeline_bars(int rank, int ranks) {
@@ -144,31 +93,6 @@ Json rank_value(const RankReport& report) {
 std::string json_text(const Json& value) {
     constexpr std::size_t line = 160;
     return value.lines(2, line);
-}
-
-std::string to_text(const RankReport& report) { return rank_value(report).text(); }
-
-RankReport rank_report_from_text(const std::string& text) {
-    const Json json = Json::parse(text);
-    RankReport report;
-    take(json, "rank", report.rank);
-    take(json, "host", report.host);
-    take(json, "device", report.device);
-    take(json, "uuid", report.uuid);
-    take(json, "ranks_on_device", report.sharers);
-    take(json, "cores", report.cores);
-    report.first_row = json.at("rows").at(0).get<std::int64_t>();
-    report.last_row = json.at("rows").at(1).get<std::int64_t>();
-    report.times = times_of(json);
-    take(json.at("border"), "rows_held", report.times.border_rows_held);
-    take(json.at("border"), "bytes_sent", report.times.border_bytes_sent);
-    take(json.at("memory"), "resident_before_bytes", report.resident_before);
-    take(json.at("memory"), "resident_peak_bytes", report.resident_peak);
-    if (const Json* const timeline = json.find("timeline")) {
-        report.bars = bars_of(*timeline);
-        take(*timeline, "merged_below_seconds", report.merged_below_seconds);
-    }
-    return report;
 }
 
 } // namespace runner

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace runner {
@@ -30,15 +31,17 @@ struct RankReport {
     std::int64_t resident_peak = 0;
     std::vector<Bar> bars;           ///< where a timeline is wanted of this rank
     double merged_below_seconds = 0; ///< Timeline::resolution()
+
+    static auto members(auto& self) {
+        return std::tie(self.rank, self.host, self.device, self.uuid, self.sharers, self.cores,
+                        self.first_row, self.last_row, self.times, self.resident_before,
+                        self.resident_peak, self.bars, self.merged_below_seconds);
+    }
 };
 
 /// Bars to keep of one of so many ranks, 0 for none: a few thousand in all, of 16 ranks at most,
 /// evenly spread.
 std::size_t timeline_bars(int rank, int ranks);
-
-/// To and from text, for the way to rank 0.
-std::string to_text(const RankReport& report);
-RankReport rank_report_from_text(const std::string& text);
 
 /// What is known of a finished run, on rank 0.
 struct RunReport {

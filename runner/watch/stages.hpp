@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 namespace runner {
@@ -26,6 +27,10 @@ struct StageTimes {
     double busy_seconds = 0; ///< time in which it worked on at least one chunk
     double wait_seconds = 0; ///< time in which it waited for the stage before, or for a free lane
     std::int64_t bytes = 0;
+
+    static auto members(auto& self) {
+        return std::tie(self.busy_seconds, self.wait_seconds, self.bytes);
+    }
 };
 
 /// What the engine measured on one rank.
@@ -52,6 +57,13 @@ struct RunTimes {
     StageTimes& operator[](Stage stage) { return stages[static_cast<std::size_t>(stage)]; }
     const StageTimes& operator[](Stage stage) const {
         return stages[static_cast<std::size_t>(stage)];
+    }
+
+    static auto members(auto& self) {
+        return std::tie(self.stages, self.setup_seconds, self.wall_seconds, self.chunks,
+                        self.device_bytes, self.chunk_rows, self.lanes, self.halvings,
+                        self.border_bytes_sent, self.border_rows_held, self.generations,
+                        self.halo_way, self.checkpoints, self.checkpoint_seconds);
     }
 };
 

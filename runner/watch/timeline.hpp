@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <mutex>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace runner {
@@ -24,6 +25,10 @@ struct Bar {
     std::string first; ///< name of the first of them: "chunk 7"
 
     bool operator==(const Bar&) const = default;
+    static auto members(auto& self) {
+        return std::tie(self.lane, self.stage, self.start, self.end, self.busy, self.events,
+                        self.bytes, self.first);
+    }
 };
 
 /// What one rank did and when, in bounded memory however long it runs: where there are more than

@@ -3,6 +3,8 @@
 
 #include "runner/ranks/mpi.hpp"
 
+#include <tuple>
+
 namespace runner {
 
 /// What all ranks do after a meeting; of several wishes the last in this order counts.
@@ -13,6 +15,10 @@ struct Standing {
     double seconds = 0;            ///< since the meeting before
     double checkpoint_seconds = 0; ///< that its checkpoints took
     Order order = Order::proceed;  ///< that it wishes
+
+    static auto members(auto& self) {
+        return std::tie(self.seconds, self.checkpoint_seconds, self.order);
+    }
 };
 
 /// The largest of each of what all ranks say. Collective.

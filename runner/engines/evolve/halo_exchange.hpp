@@ -14,9 +14,20 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace runner {
+
+/// Under which names a rank's two states can be reached by other processes; empty where they
+/// cannot.
+struct PeerNames {
+    int host_leader = 0;
+    std::string older;
+    std::string newer;
+
+    static auto members(auto& self) { return std::tie(self.host_leader, self.older, self.newer); }
+};
 
 /// Brings the rows that a rank holds of other slabs up to date. Collective, from the main thread.
 template <class Q> class HaloExchange {
@@ -107,19 +118,18 @@ template <class Q> bool HaloExchange<Q>::open_peers(const Decomposition& d) {
     const std::optional<std::string> first = name_for_peers(queue_, states_[0]);
     const std::optional<std::string> second = name_for_peers(queue_, states_[1]);
     const bool named = first && second;
-    const std::vector<std::string> names = ranks_.gather(
-        std::to_string(ranks_.host_leader()) + " " + (named ? *first + *second : std::string()));
-    const std::string here = std::to_string(ranks_.host_leader()) + " ";
+    const PeerNames mine{ranks_.host_leader(), first.value_or(""), second.value_or("")};
+    const std::vector<PeerNames> names = ranks_.gather(mine);
     bool reached = named;
     for (const HaloRows& trade : plan_.receives) {
-        const std::string& name = names[static_cast<std::size_t>(trade.rank)];
-        if (!reached || !name.starts_with(here) || name.size() == here.size()) {
+        const PeerNames& peer = names[static_cast<std::size_t>(trade.rank)];
+        if (!reached || peer.host_leader != mine.host_leader || peer.older.empty() ||
+            peer.newer.empty()) {
             reached = false;
             break;
         }
-        const std::size_t half = (name.size() - here.size()) / 2;
-        std::optional<Buffer> older = open_peer_memory(queue_, name.substr(here.size(), half));
-        std::optional<Buffer> newer = open_peer_memory(queue_, name.substr(here.size() + half));
+        std::optional<Buffer> older = open_peer_memory(queue_, peer.older);
+        std::optional<Buffer> newer = open_peer_memory(queue_, peer.newer);
         reached = older && newer;
         if (reached) {
             peers_.push_back({trade.rank,

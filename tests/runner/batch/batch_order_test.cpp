@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "io/files/packed.hpp"
 #include "runner/batch/batch_order.hpp"
 
 #include "base/sizes.hpp"
@@ -67,8 +68,8 @@ TEST(BatchTally, AddsUpRanks) {
     second.failed = {{7, ExitCode::output}};
     BatchTally all;
     EXPECT_EQ(all.code(), ExitCode::ok);
-    all.add(first.words());
-    all.add(second.words());
+    all.add(unpacked<BatchTally>(packed(first)));
+    all.add(second);
     EXPECT_EQ(all.done, first.done);
     EXPECT_EQ(all.already, second.already);
     EXPECT_EQ(all.failed, first.failed);
@@ -76,7 +77,7 @@ TEST(BatchTally, AddsUpRanks) {
     EXPECT_FALSE(all.stopped);
     EXPECT_EQ(all.code(), ExitCode::input); // of the first in the plan
     second.stopped = true;
-    all.add(second.words());
+    all.add(second);
     EXPECT_EQ(all.code(), ExitCode::stopped);
 }
 

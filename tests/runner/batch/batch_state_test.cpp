@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "io/files/packed.hpp"
 #include "runner/batch/batch_events.hpp"
-#include "runner/batch/batch_words.hpp"
+#include "runner/batch/batch_exchange.hpp"
 
 #include <gtest/gtest.h>
 
@@ -176,7 +177,7 @@ TEST_F(BatchState, SeesFilesChange) {
     EXPECT_NE(mark_of(folder_), before);
 }
 
-TEST(BatchWords, TellOtherRanksWhatWasFound) {
+TEST(BatchExchange, TellsOtherRanksWhatWasFound) {
     BatchPlan plan;
     plan.datasets.resize(5);
     plan.datasets[1].fate = Fate::done;
@@ -193,7 +194,8 @@ TEST(BatchWords, TellOtherRanksWhatWasFound) {
     plan.datasets[4].disk_bytes = 9;
     plan.datasets[4].needs_all_ranks = true;
     plan.datasets[4].identity = "00ff";
-    take_looks(other, look_words(plan, places));
+    take_findings(other,
+                  unpacked<std::vector<DatasetFinding>>(packed(dataset_findings(plan, places))));
     EXPECT_EQ(other.datasets[0].fate, Fate::unknown);
     EXPECT_EQ(other.datasets[2].fate, Fate::refused);
     EXPECT_EQ(other.datasets[2].code, ExitCode::input);

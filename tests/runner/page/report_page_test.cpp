@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "io/files/packed.hpp"
 #include "runner/page/report_page.hpp"
 
 #include "runner/page/page_shell.hpp"
@@ -287,14 +288,14 @@ TEST(Verdict, IsTheLongestStageAndHowNearItCame) {
     EXPECT_EQ(verdict_text({{}}, 1), "No stage had anything to do.");
 }
 
-TEST(RankReport, ComesBackFromTextWithItsBars) {
+TEST(RankReport, IsUnpackedWithItsBars) {
     RankReport rank;
     rank.bars = {{1, Stage::download, 0.5, 0.75, 0.25, 2, 9, "box 3"}};
     rank.merged_below_seconds = 0.125;
-    const RankReport back = rank_report_from_text(to_text(rank));
+    const RankReport back = unpacked<RankReport>(packed(rank));
     EXPECT_EQ(back.bars, rank.bars);
     EXPECT_EQ(back.merged_below_seconds, rank.merged_below_seconds);
-    EXPECT_TRUE(rank_report_from_text(to_text(RankReport())).bars.empty());
+    EXPECT_TRUE(unpacked<RankReport>(packed(RankReport())).bars.empty());
 }
 
 TEST(TimelineBars, AreOfAFewRanksSpreadEvenly) {
