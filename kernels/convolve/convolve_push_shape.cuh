@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "kernels/convolve/convolve_push_layout.hpp"
+#include "kernels/convolve/convolve_view.hpp"
+
+#include <cstdint>
+
+namespace runner::convolve_cuda {
+
+/// A column beyond the image's border: its place among a strip's and its halo's columns, and the
+/// column of the image that it stands for, −1 for the fill value.
+struct PushColumn {
+    std::int64_t at;
+    std::int64_t held;
+};
+
+/// Both passes of a convolution with radius R on both axes in one sweep. A block of threads owns a
+/// strip of columns and marches down its rows in batches. Three stages run side by side, one
+/// barrier a batch: rows are copied into shared memory (a ring, asynchronously); the row pass,
+/// register blocked, turns a batch into row sums in shared memory; the column pass keeps, per
+/// column, the running sums of all 2R + 1 outputs that the current row adds to. A row shifts them
+/// by one place, which costs nothing because a multiply-add may write to another register than it
+/// reads. Where 2R + 1 sums are too many for one thread, `roles` threads share a column: each
+/// applies its part of the taps and hands the partial sums to the next, which lags by a batch.
+template <class T, int R, class Layout> struct PushShape {
+    static constexpr int taps = 2 * R + 1;
+    static constexpr int columns = Layout::columns;
+    static constexpr int outputs = Layout::outputs;
+    static constexpr int rows = Layout::rows;
+    static constexpr int roles = Layout::roles;
+    static constexpr int stages = Layout::stages;
+    static constexpr int width = Layout::threads * columns;
+    static constexpr int threads = Layout::threads * roles;
+    static constexpr int tasks = rows * width / outputs / threads; // of a thread in the row pass
+    static constexpr int role_taps = (taps + roles - 1) / roles;
+    static constexpr int vector = 16 / static_cast<int>(sizeof(T));
+    static constexpr int halo = (R + vector - 1) / vector * vector;
+    static constexpr int in_width = width + 2 * halo;
+    // 16 bytes past a multiple of 128: the eight rows that eight neighbouring lanes read lie in
+    // different banks.
+    static constexpr int line = 128 / static_cast<int>(sizeof(T));
+    static constexpr int in_pitch = (in_width + line - 1) / line * line + vector;
+    static constexpr int sum_pitch = (width + line - 1) / line * line + vector;
+    static constexpr int sum_buffers = roles + 1;
+    static constexpr int in_elements = stages * rows * in_pitch;
+    static constexpr int sum_elements = sum_buffers * rows * sum_pitch;
+    static constexpr int partial_elements = (roles - 1) * 2 * rows * width;
+    static constexpr int shared_bytes =
+        (in_elements + sum_elements + partial_elements) * static_cast<int>(sizeof(T)) +
+        in_width * static_cast<int>(sizeof(PushColumn));
+    static_assert(Layout::threads % 32 == 0 && outputs % vector == 0 && rows % 8 == 0);
+    static_assert(tasks * outputs * threads == rows * width && rows <= 32 && columns <= vector);
+    static_assert(in_width <= 32 * 32);
+};
+
+template <class T, int R> struct PushArguments {
+    ConvolveView<T> view;
+    T row[2 * R + 1]; ///< reversed: in the order in which they are applied
+    T column[2 * R + 1];
+};
+
+} // namespace runner::convolve_cuda
