@@ -2,6 +2,7 @@
 #include "base/array_info.hpp"
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 
 namespace runner {
 namespace {
@@ -43,7 +44,7 @@ std::string type_text(const ArrayInfo& info) {
 std::string shape_text(std::span<const std::int64_t> shape) {
     std::string text = "[";
     for (const std::int64_t extent : shape) {
-        text += (text.size() == 1 ? "" : ", ") + std::to_string(extent);
+        text += fmt::format("{}{}", (text.size() == 1 ? "" : ", "), extent);
     }
     return text + "]";
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/sizes.hpp"
 
+#include "base/format.hpp"
+
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -65,8 +67,8 @@ std::string size_text(std::int64_t bytes) {
 std::string enough_text(std::int64_t bytes) {
     constexpr std::int64_t small = 16 * MiB; // in KiB
     const std::int64_t unit = bytes < small ? KiB : MiB;
-    return std::to_string(bytes / unit + (bytes % unit == 0 ? 0 : 1)) +
-           (unit == KiB ? "KiB" : "MiB");
+    return fmt::format("{}{}", bytes / unit + (bytes % unit == 0 ? 0 : 1),
+                       (unit == KiB ? "KiB" : "MiB"));
 }
 
 } // namespace runner

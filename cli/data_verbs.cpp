@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/data_verbs.hpp"
 
+#include "base/format.hpp"
 #include "cli/verb_parser.hpp"
 #include "io/formats/rows_format.hpp"
 #include "io/formats/sand_file.hpp"
@@ -123,7 +124,7 @@ void take_names(const VerbParser& parser, std::vector<std::string> names, Render
         parser.refuse("no dataset is named before " + quoted_text(command.picture));
     }
     if (command.difference && names.size() != 2) {
-        parser.refuse("--difference is of two datasets, not of " + std::to_string(names.size()));
+        parser.refuse(fmt::format("--difference is of two datasets, not of {}", names.size()));
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/devices_text.hpp"
 
+#include "base/format.hpp"
 #include "base/json.hpp"
 #include "base/sizes.hpp"
 #include "kernels/queue/devices.hpp"
@@ -11,14 +12,14 @@ namespace {
 
 /// Ranks of a host that see the same devices take them in order.
 std::string ranks_of(const DeviceInfo& device, std::size_t count) {
-    return "local ranks " + std::to_string(device.index) + ", " +
-           std::to_string(device.index + static_cast<int>(count)) + ", …";
+    return fmt::format("local ranks {}, {}, …", device.index,
+                       device.index + static_cast<int>(count));
 }
 
 std::string peers_text(const DeviceInfo& device) {
     std::string text;
     for (const int peer : device.peers) {
-        text += (text.empty() ? "" : " ") + std::to_string(peer);
+        text += fmt::format("{}{}", (text.empty() ? "" : " "), peer);
     }
     return text.empty() ? "none" : text;
 }
@@ -35,16 +36,15 @@ std::string devices_text() {
     HostTopology topology;
     std::string text = cuda_versions() + "\n";
     for (const DeviceInfo& device : devices) {
-        text += std::to_string(device.index) + "  " + device.name + "  " + device.uuid +
-                "\n   compute capability " + std::to_string(device.major) + "." +
-                std::to_string(device.minor) + ", " + std::to_string(device.multiprocessors) +
-                " multiprocessors, memory " + size_text(device.memory_total) + " (" +
-                size_text(free_device_memory(device.index)) + " free), L2 " +
-                size_text(device.l2_bytes) + ", shared memory " + size_text(device.shared_bytes) +
-                " a block, " + std::to_string(device.copy_engines) + " copy engines\n   PCI " +
-                device.pci + ", NUMA node " + std::to_string(topology.numa_node_of(device.pci)) +
-                ", peers " + peers_text(device) + "; goes to " + ranks_of(device, devices.size()) +
-                "\n";
+        text += fmt::format("{}  {}  {}\n   compute capability {}.{}, {} multiprocessors, memory "
+                            "{} ({} free), L2 {}, shared memory {} a block, {} copy engines\n   "
+                            "PCI {}, NUMA node {}, peers {}; goes to {}\n",
+                            device.index, device.name, device.uuid, device.major, device.minor,
+                            device.multiprocessors, size_text(device.memory_total),
+                            size_text(free_device_memory(device.index)), size_text(device.l2_bytes),
+                            size_text(device.shared_bytes), device.copy_engines, device.pci,
+                            topology.numa_node_of(device.pci), peers_text(device),
+                            ranks_of(device, devices.size()));
     }
     return text;
 }

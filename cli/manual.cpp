@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/manual.hpp"
 
+#include "base/format.hpp"
 #include "cli/verbs.hpp"
 #include "jobs/kind.hpp"
 
@@ -72,8 +73,7 @@ std::string manual_page() {
     }
     text += ".SH EXIT STATUS\n";
     for (const ExitMeaning& exit : exit_meanings()) {
-        text += ".TP\n" + std::to_string(static_cast<int>(exit.code)) + "\n" + roff(exit.meaning) +
-                "\n";
+        text += fmt::format(".TP\n{}\n{}\n", static_cast<int>(exit.code), roff(exit.meaning));
     }
     return text +
            ".SH FILES\nWhile it is written an output is called \\fIOUT\\fR.partial; beside it "

@@ -3,6 +3,7 @@
 
 #include "base/counted.hpp"
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "base/printable.hpp"
 #include "base/sizes.hpp"
 #include "io/rows/output_parts.hpp"
@@ -97,17 +98,18 @@ std::string parts_text(const PreparedJob& prepared, int ranks, int cores) {
     const PartLayout parts = planned_parts(prepared, ranks, cores);
     if (parts.several()) {
         const std::int64_t rows = rows_for_all_parts(prepared.output(), parts);
-        return "  in " + std::to_string(parts.parts) + " parts in " + printable(parts.folder) +
-               ", blocks of rows in turn; " + counted(rows, "row") + " (" +
-               size_text(rows * row_bytes(prepared.output())) + ") reach all of a rank\n";
+        return fmt::format(
+            "  in {} parts in {}, blocks of rows in turn; {} ({}) reach all of a rank\n",
+            parts.parts, printable(parts.folder), counted(rows, "row"),
+            size_text(rows * row_bytes(prepared.output())));
     }
     const bool can_have = output.layout.compression == Compression::none &&
                           output.layout.format == FileFormat::hdf5 && prepared.fields().empty();
     const std::int64_t automatic = automatic_parts(byte_count(prepared.output()), ranks, cores);
     return can_have && output.parts && automatic > 1
-               ? "  in one file, which Linux lets one thread write at a time; output.parts = "
-                 "\"auto\" would write " +
-                     std::to_string(automatic) + " at once\n"
+               ? fmt::format("  in one file, which Linux lets one thread write at a time; "
+                             "output.parts = \"auto\" would write {} at once\n",
+                             automatic)
                : "";
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/durations.hpp"
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "base/nearest_name.hpp"
 #include "io/formats/rows_format.hpp"
 #include "jobs/toml_text.hpp"
@@ -220,9 +221,9 @@ std::int64_t VerbParser::integer(const std::string& option, const std::string& g
     std::int64_t value = 0;
     if (!reads_whole(given, value) || value < least || value > most) {
         const bool bounded = most != std::numeric_limits<std::int64_t>::max();
-        refuse(option + " is an integer of at least " + std::to_string(least) +
-               (bounded ? " and at most " + std::to_string(most) : "") + ", not " +
-               quoted_text(given));
+        refuse(fmt::format("{} is an integer of at least {}{}, not {}", option, least,
+                           (bounded ? " and at most " + std::to_string(most) : ""),
+                           quoted_text(given)));
     }
     return value;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "jobs/table.hpp"
 
+#include "base/format.hpp"
 #include "base/nearest_name.hpp"
 #include "jobs/toml_text.hpp"
 
@@ -41,9 +42,9 @@ std::optional<double> as_number(const TableValue& value) {
 
 std::string range_text(std::int64_t least, std::int64_t most) {
     if (most == std::numeric_limits<std::int64_t>::max()) {
-        return "must be at least " + std::to_string(least);
+        return fmt::format("must be at least {}", least);
     }
-    return "must be from " + std::to_string(least) + " to " + std::to_string(most);
+    return fmt::format("must be from {} to {}", least, most);
 }
 
 } // namespace
@@ -110,7 +111,7 @@ std::optional<std::int64_t> TableReader::integer(std::string_view key, std::int6
         return std::nullopt;
     }
     if (*data < least || *data > most) {
-        complain(key, range_text(least, most) + ", got " + std::to_string(*data));
+        complain(key, fmt::format("{}, got {}", range_text(least, most), *data));
         return std::nullopt;
     }
     return *data;
@@ -173,8 +174,7 @@ std::optional<std::vector<std::int64_t>> TableReader::integers(std::string_view 
         }
         if (*data < least) {
             complain_at(element.place, key,
-                        "every element must be at least " + std::to_string(least) + ", got " +
-                            std::to_string(*data));
+                        fmt::format("every element must be at least {}, got {}", least, *data));
             return std::nullopt;
         }
         result.push_back(*data);

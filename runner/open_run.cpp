@@ -2,6 +2,7 @@
 #include "runner/open_run.hpp"
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "base/printable.hpp"
 #include "io/output/journal.hpp"
 #include "io/output/open_output_rows.hpp"
@@ -57,7 +58,7 @@ void open_files(const PreparedJob& prepared, int io_threads, std::int64_t genera
     open.commits =
         std::make_unique<Commits>(*open.writer,
                                   JournalWriter(journal_folder(file.output.file), generation,
-                                                "rank-" + std::to_string(rank), sync),
+                                                fmt::format("rank-{}", rank), sync),
                                   file.run.commit_seconds, sync);
 }
 
@@ -75,9 +76,9 @@ std::unique_ptr<EngineRun> open_run(const JobPlan& plan, const RunContext& conte
 
 Error with_rank(const Error& error, const RankBinding& binding, const Ranks& ranks) {
     ErrorText text = error.text();
-    text.where += std::string(text.where.empty() ? "" : "; ") + "rank " +
-                  std::to_string(ranks.rank()) + " on " + binding.host +
-                  (binding.backend == Backend::cuda ? ", GPU " + binding.device.uuid : "");
+    text.where +=
+        fmt::format("{}rank {} on {}{}", text.where.empty() ? "" : "; ", ranks.rank(), binding.host,
+                    (binding.backend == Backend::cuda ? ", GPU " + binding.device.uuid : ""));
     return {error.code(), std::move(text)};
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/run.hpp"
 
+#include "base/format.hpp"
 #include "base/printable.hpp"
 #include "base/sizes.hpp"
 #include "io/files/file_lock.hpp"
@@ -176,7 +177,7 @@ RunReport run_report(const PreparedJob& prepared, const std::vector<std::string>
 void write_all(const RunCommand& command, const RunReport& report, const PreparedJob& prepared,
                const RankBinding& binding, const Ranks& ranks, const Trace& trace) {
     const std::vector<std::string> events = ranks.gather(trace.chrome_events(
-        ranks.rank(), "rank " + std::to_string(ranks.rank()) + " on " + binding.host));
+        ranks.rank(), fmt::format("rank {} on {}", ranks.rank(), binding.host)));
     ranks.first_alone([&] {
         write_reports(command.reports, report, prepared, binding.limits.cores);
         if (command.trace) {
@@ -191,7 +192,7 @@ void write_all(const RunCommand& command, const RunReport& report, const Prepare
 } // namespace
 
 std::string owner_text(const std::string& host) {
-    std::string text = "process " + std::to_string(::getpid()) + " on " + host;
+    std::string text = fmt::format("process {} on {}", ::getpid(), host);
     if (const char* job = std::getenv("SLURM_JOB_ID")) {
         text += ", Slurm job " + std::string(job);
     }

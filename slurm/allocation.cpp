@@ -2,6 +2,7 @@
 #include "slurm/allocation.hpp"
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "base/sizes.hpp"
 
 #include <algorithm>
@@ -31,9 +32,9 @@ PlanPtr plan_for_fewest(const SiteFile& site, int ranks, std::optional<int> want
         } catch (const Error& error) {
             if (error.code() != ExitCode::usage || nodes >= most) {
                 ErrorText text = error.text();
-                text.why += ", on " + std::to_string(nodes) +
-                            (nodes == 1 ? " node of " : " nodes of ") + std::to_string(ranks) +
-                            (ranks == 1 ? " rank" : " ranks");
+                text.why +=
+                    fmt::format(", on {}{}{}{}", nodes, (nodes == 1 ? " node of " : " nodes of "),
+                                ranks, (ranks == 1 ? " rank" : " ranks"));
                 throw Error(error.code(), std::move(text));
             }
         }
@@ -73,8 +74,8 @@ Allocation allocate(const SiteFile& site, Backend backend, const JobFile::Run& r
                     std::optional<int> nodes, const PlanFor& plan_for) {
     if (nodes && *nodes > site.limits.nodes) {
         throw Error(ExitCode::usage, {"too many nodes", site.path,
-                                      "limits.nodes is " + std::to_string(site.limits.nodes) +
-                                          " there and --nodes is " + std::to_string(*nodes),
+                                      fmt::format("limits.nodes is {} there and --nodes is {}",
+                                                  site.limits.nodes, *nodes),
                                       ""});
     }
     Allocation allocation;

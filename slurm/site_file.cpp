@@ -2,6 +2,7 @@
 #include "slurm/site_file.hpp"
 
 #include "base/durations.hpp"
+#include "base/format.hpp"
 #include "base/sizes.hpp"
 #include "jobs/table.hpp"
 #include "jobs/toml_text.hpp"
@@ -172,8 +173,8 @@ SiteFile::Node parse_node(TableReader& top) {
         table->missing("gpu_memory", "gpu_memory = \"80GiB\", that of one GPU");
     }
     if (node.ranks && *node.ranks > node.cpus) {
-        table->complain("ranks", "a node of " + std::to_string(node.cpus) + " cpus has none for " +
-                                     "each of " + std::to_string(*node.ranks) + " ranks");
+        table->complain("ranks", fmt::format("a node of {} cpus has none for each of {} ranks",
+                                             node.cpus, *node.ranks));
     }
     table->finish();
     return node;

@@ -2,6 +2,7 @@
 #include "slurm/submission.hpp"
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "base/sizes.hpp"
 
 #include <algorithm>
@@ -67,7 +68,7 @@ std::string gpu_header(const SiteFile::Node& node, int gpus) {
         return "";
     }
     const std::string count =
-        (node.gpu_type.empty() ? "" : shell_word(node.gpu_type) + ":") + std::to_string(gpus);
+        fmt::format("{}{}", (node.gpu_type.empty() ? "" : shell_word(node.gpu_type) + ":"), gpus);
     return node.gres ? header("gres", "gpu:" + count) : header("gpus-per-node", count);
 }
 
@@ -101,31 +102,25 @@ std::string words(const std::vector<std::string>& all) {
 /// and for the last commit.
 std::string command(const Submission& submission, const SiteFile& site) {
     const double seconds = submission.allocation.seconds - site.limits.stop_seconds / 2;
-    return shell_word(submission.program) + words(submission.arguments) + " --max-time " +
-           std::to_string(std::max(1L, std::lround(std::floor(seconds)))) + "s";
+    return fmt::format("{}{} --max-time {}s", shell_word(submission.program),
+                       words(submission.arguments), std::max(1L, std::lround(std::floor(seconds))));
 }
 
 std::string srun_text(const Submission& submission, const SiteFile& site) {
-    return "srun --mpi=" + shell_word(site.launcher.mpi) +
-           " --kill-on-bad-exit=1 --cpus-per-task=" + std::to_string(submission.allocation.cpus) +
-           words(site.launcher.options) + " \\\n  " + command(submission, site) + "\nstatus=$?\n";
+    return fmt::format(
+        "srun --mpi={} --kill-on-bad-exit=1 --cpus-per-task={}{} \\\n  {}\nstatus=$?\n",
+        shell_word(site.launcher.mpi), submission.allocation.cpus, words(site.launcher.options),
+        command(submission, site));
 }
 
 std::string mpirun_text(const Submission& submission, const SiteFile& site) {
     const Allocation& allocation = submission.allocation;
-    return "mpirun -n " + std::to_string(allocation.all_ranks()) +
-           " --map-by ppr:" + std::to_string(allocation.ranks) + ":node --bind-to none" +
-           words(site.launcher.options) + " \\\n  " + command(submission, site) +
-           " &\n"
-           "launcher=$!\n"
-           "told=\n"
-           "trap 'told=1; kill -USR1 \"$launcher\"' USR1\n"
-           "wait \"$launcher\"\n"
-           "status=$?\n"
-           "if [ -n \"$told\" ]; then # the signal ended the wait, not the launcher\n"
-           "  wait \"$launcher\"\n"
-           "  status=$?\n"
-           "fi\n";
+    return fmt::format("mpirun -n {} --map-by ppr:{}:node --bind-to none{} \\\n  {} "
+                       "&\nlauncher=$!\ntold=\ntrap 'told=1; kill -USR1 \"$launcher\"' USR1\nwait "
+                       "\"$launcher\"\nstatus=$?\nif [ -n \"$told\" ]; then # the signal ended the "
+                       "wait, not the launcher\n  wait \"$launcher\"\n  status=$?\nfi\n",
+                       allocation.all_ranks(), allocation.ranks, words(site.launcher.options),
+                       command(submission, site));
 }
 
 std::string requeue_text(const Submission& submission, const SiteFile& site) {
@@ -133,16 +128,12 @@ std::string requeue_text(const Submission& submission, const SiteFile& site) {
     for (const std::string& file : submission.stop_files) {
         unless_stopped += " &&\n  [ ! -e " + shell_word(file) + " ]";
     }
-    return "\n"
-           "# 75: it stopped in time, and resumes when it runs again.\n"
-           "if [ \"$status\" -eq 75 ] && [ \"${SLURM_RESTART_COUNT:-0}\" -lt " +
-           std::to_string(site.limits.requeues) + " ]" + unless_stopped +
-           "; then\n"
-           "  scontrol requeue "
-           "\"${SLURM_ARRAY_JOB_ID:-$SLURM_JOB_ID}"
-           "${SLURM_ARRAY_TASK_ID:+_$SLURM_ARRAY_TASK_ID}\"\n"
-           "fi\n"
-           "exit \"$status\"\n";
+    return fmt::format(
+        "\n# 75: it stopped in time, and resumes when it runs again.\nif [ \"$status\" -eq 75 ] && "
+        "[ \"${{SLURM_RESTART_COUNT:-0}}\" -lt {} ]{}; then\n  scontrol requeue "
+        "\"${{SLURM_ARRAY_JOB_ID:-$SLURM_JOB_ID}}${{SLURM_ARRAY_TASK_ID:+_$SLURM_ARRAY_TASK_ID}}"
+        "\"\nfi\nexit \"$status\"\n",
+        site.limits.requeues, unless_stopped);
 }
 
 } // namespace
@@ -204,18 +195,18 @@ std::string batch_script(const Submission& submission, const SiteFile& site) {
     text += header("ntasks-per-node", std::to_string(allocation.ranks));
     text += gpu_header(site.node, allocation.gpus);
     text += header("cpus-per-task", std::to_string(allocation.cpus));
-    text += header("mem", std::to_string(allocation.memory / MiB) + "M");
+    text += header("mem", fmt::format("{}M", allocation.memory / MiB));
     text += header("time", time_text(allocation.seconds));
     // To the ranks; mpirun's are told by it, and it by the script.
-    text += header("signal", (srun ? "USR1@" : "B:USR1@") +
-                                 std::to_string(std::lround(site.limits.stop_seconds)));
+    text += header("signal", fmt::format("{}{}", (srun ? "USR1@" : "B:USR1@"),
+                                         std::lround(site.limits.stop_seconds)));
     text += header("requeue");
     text += header("open-mode", "append");
     if (submission.array) {
-        text += header("array", "0-" + std::to_string(submission.array->tasks - 1) +
-                                    (submission.array->at_once
-                                         ? "%" + std::to_string(*submission.array->at_once)
-                                         : ""));
+        text += header("array", fmt::format("0-{}{}", submission.array->tasks - 1,
+                                            (submission.array->at_once
+                                                 ? "%" + std::to_string(*submission.array->at_once)
+                                                 : "")));
     }
     text += header("chdir", shell_word(submission.folder));
     text += header("output", log_path(submission, submission.array ? "%x-%A_%a.out" : "%x-%j.out"));

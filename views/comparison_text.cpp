@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "base/format.hpp"
 #include "views/compare.hpp"
 
 #include "base/json.hpp"
@@ -34,11 +35,10 @@ std::string optional_line(const char* name, std::optional<double> value, const c
 std::string decades_text(const std::map<int, std::int64_t>& decades, std::int64_t infinite) {
     std::string text;
     for (const auto& [decade, count] : decades) {
-        text += "  1e" + std::to_string(decade) + " to 1e" + std::to_string(decade + 1) + "  " +
-                std::to_string(count) + "\n";
+        text += fmt::format("  1e{} to 1e{}  {}\n", decade, decade + 1, count);
     }
     if (infinite > 0) {
-        text += "  infinite  " + std::to_string(infinite) + "\n";
+        text += fmt::format("  infinite  {}\n", infinite);
     }
     return text;
 }
@@ -70,7 +70,7 @@ Json extreme_json(const Extreme& extreme) {
 Json decades_json(const std::map<int, std::int64_t>& decades) {
     Json json = Json::array();
     for (const auto& [decade, count] : decades) {
-        json.push_back({{"from", "1e" + std::to_string(decade)}, {"count", count}});
+        json.push_back({{"from", fmt::format("1e{}", decade)}, {"count", count}});
     }
     return json;
 }
@@ -82,10 +82,10 @@ std::string comparison_text(const Comparison& comparison) {
     std::string text = dataset_line("A", request.file_a, request.dataset_a, comparison.a) +
                        dataset_line("B", request.file_b, request.dataset_b, comparison.b);
     if (comparison.different == 0) {
-        return text + "equal: all " + std::to_string(comparison.elements) + " elements\n";
+        return fmt::format("{}equal: all {} elements\n", text, comparison.elements);
     }
-    text += "different: " + std::to_string(comparison.different) + " of " +
-            std::to_string(comparison.elements) + " elements\n";
+    text +=
+        fmt::format("different: {} of {} elements\n", comparison.different, comparison.elements);
     if (comparison.as_bytes) {
         return text + "first difference at " + shape_text(comparison.first.position) +
                ", byte by byte\n";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "io/formats/png_writer.hpp"
 #include "views/frame_source.hpp"
 #include "views/made_text.hpp"
@@ -48,7 +49,7 @@ void check_elements(const FrameSource& source) {
     if (source.image.channels > 3) {
         throw Error(ExitCode::usage,
                     {"cannot make pixels of the elements as they are", source.where,
-                     "a pixel has " + std::to_string(source.image.channels) + " channels",
+                     fmt::format("a pixel has {} channels", source.image.channels),
                      "Use runner render, which shows the first three"});
     }
 }
@@ -61,7 +62,7 @@ std::string convert_to_pictures(FrameSource& source, const ConvertRequest& reque
     if (!request.frames && image.frames > 1) {
         throw Error(ExitCode::usage,
                     {"a picture shows one frame", request.output,
-                     source.where + " has " + std::to_string(image.frames),
+                     fmt::format("{} has {}", source.where, image.frames),
                      "Choose one with --frame, or several with --frames (a file each)"});
     }
     const Palette palette =

@@ -3,6 +3,7 @@
 
 #include "base/array_info.hpp"
 #include "base/counted.hpp"
+#include "base/format.hpp"
 #include "base/json.hpp"
 #include "base/printable.hpp"
 #include "base/sizes.hpp"
@@ -31,7 +32,7 @@ std::string value_text(const std::string& value) {
         text.replace(at, 1, "\\n");
     }
     return '"' + printable(text) + '"' +
-           (value.size() > shown_text ? " … (" + std::to_string(value.size()) + " bytes)" : "");
+           (value.size() > shown_text ? fmt::format(" … ({} bytes)", value.size()) : "");
 }
 
 template <class T> std::string value_text(const std::vector<T>& values) {
@@ -63,7 +64,7 @@ std::string dataset_text(const DatasetContent& dataset) {
     }
     text += ", " + size_text(dataset.stored_bytes) + " stored";
     if (dataset.offset) {
-        text += " from byte " + std::to_string(*dataset.offset);
+        text += fmt::format(" from byte {}", *dataset.offset);
     }
     return text + "\n" + attributes_text(dataset.attributes, "    ");
 }

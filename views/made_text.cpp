@@ -2,6 +2,7 @@
 #include "views/made_text.hpp"
 
 #include "base/counted.hpp"
+#include "base/format.hpp"
 #include "base/printable.hpp"
 #include "base/sizes.hpp"
 #include "io/formats/rows_format.hpp"
@@ -27,8 +28,8 @@ std::string made_text(const std::string& file, const std::string& dataset, const
 }
 
 std::string made_picture_text(const std::string& file, std::int64_t width, std::int64_t height) {
-    return printable(file) + ": " + std::to_string(width) + " x " + std::to_string(height) +
-           " pixels" + size_on_disk(file) + "\n";
+    return fmt::format("{}: {} x {} pixels{}\n", printable(file), width, height,
+                       size_on_disk(file));
 }
 
 std::string made_sequence_text(std::int64_t count, const std::string& first,

@@ -3,6 +3,7 @@
 
 #include "base/counted.hpp"
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "base/printable.hpp"
 #include "io/formats/sand_file.hpp"
 #include "io/input/generations.hpp"
@@ -37,8 +38,7 @@ std::string listed(const std::vector<std::string>& names) {
     for (std::size_t i = 0; i < std::min(names.size(), most); ++i) {
         text += (i == 0 ? "" : ", ") + printable(names[i]);
     }
-    return names.size() <= most ? text
-                                : text + ", and " + std::to_string(names.size() - most) + " more";
+    return names.size() <= most ? text : fmt::format("{}, and {} more", text, names.size() - most);
 }
 
 } // namespace

@@ -2,6 +2,7 @@
 #include "views/render.hpp"
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "base/printable.hpp"
 #include "base/sizes.hpp"
 #include "io/formats/png.hpp"
@@ -106,9 +107,8 @@ void check_alike(std::span<const Thumbnail> pictures, std::span<const ImageSourc
     if (a.width != b.width || a.height != b.height || a.channels != b.channels) {
         throw Error(ExitCode::usage,
                     {"the pictures have no difference", sources[1].where,
-                     std::to_string(b.width) + " x " + std::to_string(b.height) +
-                         " pixels of another kind or size than the " + std::to_string(a.width) +
-                         " x " + std::to_string(a.height) + " of " + sources[0].where,
+                     fmt::format("{} x {} pixels of another kind or size than the {} x {} of {}",
+                                 b.width, b.height, a.width, a.height, sources[0].where),
                      "Name two datasets of one shape"});
     }
 }
@@ -156,8 +156,8 @@ FrameRange common_frames(const RenderRequest& request, std::span<const ImageSour
         if (const FrameRange other = of(source); other.count != range.count) {
             throw Error(ExitCode::usage,
                         {"the sequences are not of one length", source.where,
-                         "it has " + std::to_string(other.count) + " such frames, and " +
-                             sources.front().where + " " + std::to_string(range.count),
+                         fmt::format("it has {} such frames, and {} {}", other.count,
+                                     sources.front().where, range.count),
                          "Choose those that all have with --frames"});
         }
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/files/byte_source.hpp"
 
+#include "base/format.hpp"
 #include "io/files/file.hpp"
 #include "io/files/outside_files.hpp"
 
@@ -121,7 +122,7 @@ class GzipSource final : public ByteSource {
         if (result == Z_STREAM_END) {
             (void)inflateReset(&stream); // another member may follow
         } else if (result != Z_OK && result != Z_BUF_ERROR) {
-            refuse(stream.msg == nullptr ? "zlib's error " + std::to_string(result)
+            refuse(stream.msg == nullptr ? fmt::format("zlib's error {}", result)
                                          : std::string("zlib says: ") + stream.msg);
         }
     }
@@ -130,8 +131,8 @@ class GzipSource final : public ByteSource {
         const std::int64_t count = std::min(buffer_bytes, file_.size() - taken_);
         if (count <= 0) {
             refuse(within_member_ ? "the compressed data are cut off there"
-                                  : "it unpacks to " + std::to_string(position_) +
-                                        " bytes only, and more are needed");
+                                  : fmt::format("it unpacks to {} bytes only, and more are needed",
+                                                position_));
         }
         packed_.resize(static_cast<std::size_t>(buffer_bytes));
         file_.read(taken_, count, packed_.data());
@@ -143,7 +144,7 @@ class GzipSource final : public ByteSource {
     [[noreturn]] void refuse(const std::string& why) {
         const std::int64_t byte = taken_ - inflater_.stream().avail_in;
         throw Error(ExitCode::input,
-                    {"cannot unpack the gzip file", file_.path() + ", byte " + std::to_string(byte),
+                    {"cannot unpack the gzip file", fmt::format("{}, byte {}", file_.path(), byte),
                      why, "Copy it again, and test it with gzip -t"});
     }
 

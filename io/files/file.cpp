@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/files/file.hpp"
 
+#include "base/format.hpp"
 #include "io/files/own_file.hpp"
 
 #include <algorithm>
@@ -51,7 +52,7 @@ int create_own(const std::string& path) {
 }
 
 std::string at_byte(const std::string& path, std::int64_t offset) {
-    return path + ", byte " + std::to_string(offset);
+    return fmt::format("{}, byte {}", path, offset);
 }
 
 } // namespace
@@ -136,8 +137,8 @@ void File::reserve(std::int64_t offset, std::int64_t bytes) const {
             return;
         }
         if (errno != EINTR) {
-            fail("cannot take the disk space of the file (" + std::to_string(bytes) + " bytes)",
-                 path_, errno);
+            fail(fmt::format("cannot take the disk space of the file ({} bytes)", bytes), path_,
+                 errno);
         }
     }
 }
@@ -168,11 +169,10 @@ void File::read(std::int64_t offset, std::int64_t bytes, std::byte* to) const {
             fail("cannot read", at_byte(path_, offset), errno);
         }
         if (got == 0) {
-            throw Error(code_,
-                        {"the file is truncated", path_,
-                         "it has " + std::to_string(size()) + " bytes and should have at least " +
-                             std::to_string(offset + bytes),
-                         "Copy it again, or make it again"});
+            throw Error(code_, {"the file is truncated", path_,
+                                fmt::format("it has {} bytes and should have at least {}", size(),
+                                            offset + bytes),
+                                "Copy it again, or make it again"});
         }
         offset += got;
         to += got;

@@ -2,6 +2,7 @@
 #include "io/files/io_threads.hpp"
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 
 #include <string>
 #include <system_error>
@@ -17,10 +18,9 @@ IoThreads::IoThreads(int threads) {
                 [this, thread](const std::stop_token& stop) { serve(stop, thread); });
         }
     } catch (const std::system_error& failure) {
-        throw Error(ExitCode::launch,
-                    {"cannot start a thread for input and output",
-                     std::to_string(workers_.size() + 1) + " of " + std::to_string(threads),
-                     failure.code().message(), "Set run.io_threads lower"});
+        throw Error(ExitCode::launch, {"cannot start a thread for input and output",
+                                       fmt::format("{} of {}", workers_.size() + 1, threads),
+                                       failure.code().message(), "Set run.io_threads lower"});
     }
 }
 

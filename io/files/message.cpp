@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/files/message.hpp"
 
+#include "base/format.hpp"
+
 #include <bit>
 #include <cstring>
 
@@ -39,7 +41,7 @@ void MessageWriter::texts(const std::vector<std::string>& values) {
 
 std::string_view MessageReader::take(std::size_t bytes) {
     if (bytes > rest_.size()) {
-        throw BadMessage("it ends " + std::to_string(bytes - rest_.size()) + " bytes too soon");
+        throw BadMessage(fmt::format("it ends {} bytes too soon", bytes - rest_.size()));
     }
     const std::string_view taken = rest_.substr(0, bytes);
     rest_.remove_prefix(bytes);
@@ -55,7 +57,7 @@ std::int64_t MessageReader::number() {
 std::int64_t MessageReader::number_up_to(std::int64_t most) {
     const std::int64_t value = number();
     if (value < 0 || value > most) {
-        throw BadMessage(std::to_string(value) + " is not from 0 to " + std::to_string(most));
+        throw BadMessage(fmt::format("{} is not from 0 to {}", value, most));
     }
     return value;
 }
@@ -65,7 +67,7 @@ double MessageReader::real() { return std::bit_cast<double>(number()); }
 std::size_t MessageReader::count(std::size_t least_bytes) {
     const std::int64_t items = number();
     if (items < 0 || static_cast<std::uint64_t>(items) > rest_.size() / least_bytes) {
-        throw BadMessage("it cannot hold " + std::to_string(items) + " items");
+        throw BadMessage(fmt::format("it cannot hold {} items", items));
     }
     return static_cast<std::size_t>(items);
 }
@@ -90,7 +92,7 @@ std::vector<std::string> MessageReader::texts() {
 
 void MessageReader::end() const {
     if (!rest_.empty()) {
-        throw BadMessage(std::to_string(rest_.size()) + " bytes are left over");
+        throw BadMessage(fmt::format("{} bytes are left over", rest_.size()));
     }
 }
 

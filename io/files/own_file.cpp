@@ -2,6 +2,7 @@
 #include "io/files/own_file.hpp"
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "io/files/file.hpp"
 
 #include <algorithm>
@@ -50,9 +51,10 @@ std::string link_text(const std::string& path) {
 /// Empty for a file that may be written.
 std::string why_foreign(const struct stat& status) {
     if (S_ISREG(status.st_mode)) {
-        return status.st_nlink <= 1 ? ""
-                                    : "it has " + std::to_string(status.st_nlink) +
-                                          " names (hard links), and all of them would change";
+        return status.st_nlink <= 1
+                   ? ""
+                   : fmt::format("it has {} names (hard links), and all of them would change",
+                                 status.st_nlink);
     }
     // Nothing is lost in a character device. What it cannot do, open() and write() say, as they do
     // of a folder.
@@ -181,7 +183,7 @@ std::pair<std::string, int> make_beside(const std::string& path, std::span<const
         if (errno != EEXIST) {
             fail(path, errno);
         }
-        name = path + "." + std::to_string(::getpid()) + "-" + std::to_string(i) + ".partial";
+        name = fmt::format("{}.{}-{}.partial", path, ::getpid(), i);
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/filters/filter_names.hpp"
 
+#include "base/format.hpp"
 #include "base/sizes.hpp"
 #include "io/filters/bitshuffle.hpp"
 #include "io/filters/codec.hpp"
@@ -90,7 +91,7 @@ std::string filter_text(const Filter& filter) {
     const bool of_hdf5 = filter.id <= scaleoffset;
     if (codec_of(filter.id) == nullptr && !(of_hdf5 && !known.empty())) {
         const std::string& name = known.empty() ? filter.name : known;
-        return std::to_string(filter.id) + (name.empty() ? "" : " (" + name + ")");
+        return fmt::format("{}{}", filter.id, (name.empty() ? "" : " (" + name + ")"));
     }
     if (filter.id == filter_id::bitshuffle && codec_of(filter.id)->accepts(filter.parameters)) {
         return known + bitshuffle_text(filter.parameters);
@@ -102,7 +103,7 @@ std::string filter_text(const Filter& filter) {
         return known + ", blocks of " + size_text(filter.parameters[0]);
     }
     return known + (filter.parameters.size() == 1 && filter.id != filter_id::lz4
-                        ? "(" + std::to_string(filter.parameters[0]) + ")"
+                        ? fmt::format("({})", filter.parameters[0])
                         : "");
 }
 

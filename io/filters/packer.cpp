@@ -2,6 +2,7 @@
 #include "io/filters/packer.hpp"
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "io/filters/bitshuffle.hpp"
 #include "io/filters/lz4.hpp"
 #include "io/filters/shuffle.hpp"
@@ -121,7 +122,7 @@ std::span<const std::byte> Packer::deflate(std::span<const std::byte> chunk) {
     const int result = isal_deflate_stateless(&stream);
     if (result != COMP_OK || stream.avail_in != 0) {
         throw Error(ExitCode::defect, {"cannot compress a chunk", "ISA-L",
-                                       "it returned " + std::to_string(result), ""});
+                                       fmt::format("it returned {}", result), ""});
     }
     return std::span(packed_).first(stream.total_out);
 }

@@ -2,6 +2,7 @@
 #include "io/filters/unpacker.hpp"
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "io/filters/bitshuffle.hpp"
 #include "io/filters/filter_ids.hpp"
 
@@ -153,8 +154,9 @@ std::span<const std::byte> Unpacker::undo(std::size_t number, std::span<const st
     }
     const std::optional<std::size_t> got = codec.unpack(filter.parameters, packed, to, memory_);
     if (!got || (size.exact && *got != room)) {
-        refuse(where, std::string("its bytes are damaged: they do not unpack (") + codec.name +
-                          ") to the " + std::to_string(chunk_bytes_) + " of a chunk");
+        refuse(where,
+               fmt::format("its bytes are damaged: they do not unpack ({}) to the {} of a chunk",
+                           codec.name, chunk_bytes_));
     }
     return to.first(*got);
 }
@@ -172,8 +174,8 @@ std::span<const std::byte> Unpacker::undo_all(std::span<const std::byte> packed,
         }
     }
     if (packed.size() != chunk_bytes_) {
-        refuse(where, "its bytes are damaged: they are " + std::to_string(packed.size()) +
-                          " where a chunk has " + std::to_string(chunk_bytes_));
+        refuse(where, fmt::format("its bytes are damaged: they are {} where a chunk has {}",
+                                  packed.size(), chunk_bytes_));
     }
     return packed;
 }

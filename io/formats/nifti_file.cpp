@@ -2,6 +2,7 @@
 #include "io/formats/nifti_file.hpp"
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "io/files/swap_bytes.hpp"
 
 #include <algorithm>
@@ -31,7 +32,7 @@ constexpr std::int64_t least_offset = 352; ///< behind the header and the mark o
 
 [[noreturn]] void refuse(const std::string& file, std::int64_t byte, const std::string& why,
                          const std::string& try_this = get_again) {
-    throw Error(ExitCode::input, {what, file + ", byte " + std::to_string(byte), why, try_this});
+    throw Error(ExitCode::input, {what, fmt::format("{}, byte {}", file, byte), why, try_this});
 }
 
 /// The header's fields at their bytes.
@@ -47,7 +48,7 @@ class Fields {
             refuse(file, 0,
                    length == second_version || length == __builtin_bswap32(second_version)
                        ? "it is of NIfTI's second version"
-                       : "sizeof_hdr is " + std::to_string(length) + ", and that of NIfTI-1 is 348",
+                       : fmt::format("sizeof_hdr is {}, and that of NIfTI-1 is 348", length),
                    "Name a .nii or .nii.gz file of NIfTI-1");
         }
     }
@@ -88,16 +89,14 @@ void check_magic(const Fields& fields, const std::string& file) {
 std::vector<std::int64_t> shape_of(const Fields& fields, const std::string& file) {
     const auto axes = fields.at<std::int16_t>(dim_at);
     if (axes < 1 || axes > 7) {
-        refuse(file, dim_at, "dim[0] is " + std::to_string(axes) + ", and there are 1 to 7 axes");
+        refuse(file, dim_at, fmt::format("dim[0] is {}, and there are 1 to 7 axes", axes));
     }
     std::vector<std::int64_t> shape;
     for (std::int64_t axis = axes; axis >= 1; --axis) {
         const std::int64_t byte = dim_at + 2 * axis;
         const auto extent = fields.at<std::int16_t>(byte);
         if (extent < 1) {
-            refuse(file, byte,
-                   "dim[" + std::to_string(axis) + "] is " + std::to_string(extent) +
-                       ", and must be 1 or more");
+            refuse(file, byte, fmt::format("dim[{}] is {}, and must be 1 or more", axis, extent));
         }
         shape.push_back(extent);
     }
@@ -121,15 +120,14 @@ ElementType type_of(const Fields& fields, const std::string& file) {
                                      [&](const Code& each) { return each.code == code; });
     if (found == codes.end()) {
         refuse(file, datatype_at,
-               "datatype is " + std::to_string(code) + ", which is none of the ten types",
+               fmt::format("datatype is {}, which is none of the ten types", code),
                "Supported are " + element_type_names());
     }
     const auto bits = fields.at<std::int16_t>(bitpix_at);
     if (bits != 8 * size_of(found->type)) {
         refuse(file, bitpix_at,
-               "bitpix is " + std::to_string(bits) + ", and an element of datatype " +
-                   std::to_string(code) + " has " + std::to_string(8 * size_of(found->type)) +
-                   " bits");
+               fmt::format("bitpix is {}, and an element of datatype {} has {} bits", bits, code,
+                           8 * size_of(found->type)));
     }
     return found->type;
 }
@@ -142,8 +140,7 @@ std::int64_t offset_of(const Fields& fields, const std::string& file) {
     }
     if (!(offset >= least_offset && offset < beyond) || offset != std::floor(offset)) {
         refuse(file, vox_offset_at,
-               "vox_offset is " + std::to_string(offset) +
-                   ", and must be a whole number of at least 352");
+               fmt::format("vox_offset is {}, and must be a whole number of at least 352", offset));
     }
     return static_cast<std::int64_t>(offset);
 }
@@ -155,8 +152,7 @@ std::optional<Scale> scale_of(const Fields& fields, const std::string& file) {
     }
     if (!std::isfinite(scale.slope) || !std::isfinite(scale.intercept)) {
         refuse(file, std::isfinite(scale.slope) ? intercept_at : slope_at,
-               "scl_slope is " + std::to_string(scale.slope) + " and scl_inter " +
-                   std::to_string(scale.intercept));
+               fmt::format("scl_slope is {} and scl_inter {}", scale.slope, scale.intercept));
     }
     return scale.slope == 1 && scale.intercept == 0 ? std::nullopt : std::optional(scale);
 }
@@ -176,12 +172,11 @@ DenseLayout parse_nifti(const std::array<std::byte, nifti_header_bytes>& head,
         fields.swapped() ? DenseLayout::Bytes::big_endian : DenseLayout::Bytes::little_endian;
     layout.storage = "NIfTI-1";
     if (layout.scale) {
-        layout.notes.push_back(
-            format_error({"the elements are scaled", file,
-                          "they are stored as " + std::string(name_of(layout.array.type)) +
-                              " with scl_slope " + std::to_string(layout.scale->slope) +
-                              " and scl_inter " + std::to_string(layout.scale->intercept),
-                          "They are read as scl_slope * stored + scl_inter, in float64"}));
+        layout.notes.push_back(format_error(
+            {"the elements are scaled", file,
+             fmt::format("they are stored as {} with scl_slope {} and scl_inter {}",
+                         name_of(layout.array.type), layout.scale->slope, layout.scale->intercept),
+             "They are read as scl_slope * stored + scl_inter, in float64"}));
     }
     check_readable_shape(layout.array, file, what);
     return layout;

@@ -2,6 +2,7 @@
 #include "io/formats/npy_file.hpp"
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "base/printable.hpp"
 #include "io/files/file.hpp"
 #include "io/rows/plain_writer.hpp"
@@ -27,7 +28,7 @@ constexpr std::size_t length_at = 8;
 
 [[noreturn]] void refuse(const std::string& file, std::size_t byte, const std::string& why,
                          const std::string& try_this) {
-    throw Error(ExitCode::input, {what, file + ", byte " + std::to_string(byte), why, try_this});
+    throw Error(ExitCode::input, {what, fmt::format("{}, byte {}", file, byte), why, try_this});
 }
 
 /// The header's text and where in the file it begins.
@@ -47,8 +48,8 @@ HeaderText header_text(std::string_view head, const std::string& file) {
     }
     const auto major = static_cast<unsigned char>(head[version_at]);
     if (major < 1 || major > 3) {
-        refuse(file, version_at,
-               "its version is " + std::to_string(major) + ", and 1 to 3 are known", get_again);
+        refuse(file, version_at, fmt::format("its version is {}, and 1 to 3 are known", major),
+               get_again);
     }
     const std::size_t width = major == 1 ? 2 : 4;
     if (head.size() < length_at + width) {
@@ -62,9 +63,9 @@ HeaderText header_text(std::string_view head, const std::string& file) {
     if (length > head.size() - begin) {
         const bool whole = std::ssize(head) < npy_most_header;
         refuse(file, whole ? head.size() : length_at,
-               "the header is to have " + std::to_string(length) + " bytes, and " +
-                   (whole ? "the file ends there"
-                          : "one of an array of numbers has no more than some hundred"),
+               fmt::format("the header is to have {} bytes, and {}", length,
+                           (whole ? "the file ends there"
+                                  : "one of an array of numbers has no more than some hundred")),
                get_again);
     }
     return {head.substr(begin, length), begin};
@@ -185,7 +186,7 @@ class HeaderParser {
             }
             extents.push_back(extent);
             if (extents.size() > most_axes) {
-                fail("the shape has more than " + std::to_string(most_axes) + " axes");
+                fail(fmt::format("the shape has more than {} axes", most_axes));
             }
             if (!is_next(')')) {
                 take(',');
@@ -272,10 +273,10 @@ std::string npy_header(const ArrayInfo& array) {
     default: code = "i";
     }
     const std::int64_t size = size_of(array.type);
-    std::string text = std::string("{'descr': '") + (size == 1 ? "|" : "<") + code +
-                       std::to_string(size) + "', 'fortran_order': False, 'shape': (";
+    std::string text = fmt::format("{{'descr': '{}{}{}', 'fortran_order': False, 'shape': (",
+                                   (size == 1 ? "|" : "<"), code, size);
     for (const std::int64_t extent : array.shape) {
-        text += std::to_string(extent) + (array.shape.size() == 1 ? "," : ", ");
+        text += fmt::format("{}{}", extent, (array.shape.size() == 1 ? "," : ", "));
     }
     if (array.shape.size() > 1) {
         text.resize(text.size() - 2);
@@ -301,8 +302,8 @@ std::unique_ptr<RowReader> open_npy_reader(const std::string& file, int threads)
     const std::int64_t bytes = byte_count(layout.array);
     if (const std::int64_t rest = *source->size() - layout.offset; bytes < rest) {
         layout.notes.push_back(format_error(
-            {"more follows the array", file + ", byte " + std::to_string(layout.offset + bytes),
-             std::to_string(rest - bytes) + " bytes, which may be another one",
+            {"more follows the array", fmt::format("{}, byte {}", file, layout.offset + bytes),
+             fmt::format("{} bytes, which may be another one", rest - bytes),
              "They are left out"}));
     }
     return open_dense_rows(std::move(source), file, what, std::move(layout), threads);

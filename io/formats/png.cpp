@@ -2,6 +2,7 @@
 #include "io/formats/png.hpp"
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "io/files/own_file.hpp"
 
 #include <limits>
@@ -12,10 +13,10 @@ namespace runner {
 namespace {
 
 [[noreturn]] void refuse(const std::string& file, const Picture& picture, const std::string& why) {
-    throw Error(ExitCode::usage, {"cannot make the picture", file,
-                                  std::to_string(picture.width) + " x " +
-                                      std::to_string(picture.height) + " pixels: " + why,
-                                  "Ask for a smaller one"});
+    throw Error(ExitCode::usage,
+                {"cannot make the picture", file,
+                 fmt::format("{} x {} pixels: {}", picture.width, picture.height, why),
+                 "Ask for a smaller one"});
 }
 
 /// `file`: for errors.

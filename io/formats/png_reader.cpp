@@ -2,6 +2,7 @@
 #include "io/formats/png_reader.hpp"
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "base/printable.hpp"
 #include "io/files/file.hpp"
 #include "io/files/outside_files.hpp"
@@ -68,7 +69,7 @@ class PngLines {
     /// `call` owns nothing: a failure jumps over its end.
     template <class Call> void guarded(const Call& call) {
         if (setjmp(png_jmpbuf(png_)) != 0) {
-            throw Error(ExitCode::input, {what, file_.path() + ", line " + std::to_string(next_),
+            throw Error(ExitCode::input, {what, fmt::format("{}, line {}", file_.path(), next_),
                                           "libpng says: " + printable(failure_),
                                           "The file may be damaged: get it again"});
         }

@@ -2,6 +2,7 @@
 #include "io/formats/png_writer.hpp"
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 
 #include <algorithm>
 #include <csetjmp>
@@ -64,8 +65,8 @@ PngWriter::PngWriter(const std::string& file, const PngFormat& format)
         std::max(format.width, format.height) > most_pixels) {
         throw Error(ExitCode::usage,
                     {"cannot make the picture", file,
-                     std::to_string(format.width) + " x " + std::to_string(format.height) +
-                         " pixels, and PNG has room for 1 to 2^31 - 1 a side",
+                     fmt::format("{} x {} pixels, and PNG has room for 1 to 2^31 - 1 a side",
+                                 format.width, format.height),
                      "Ask for a smaller one"});
     }
     png_ = png_create_write_struct(PNG_LIBPNG_VER_STRING, &failure_, fail, ignore);
@@ -122,7 +123,7 @@ void PngWriter::write(const std::uint8_t* pixels, std::int64_t lines) {
 void PngWriter::finish() {
     if (lines_left_ != 0) {
         throw Error(ExitCode::defect, {"a picture lacks lines", file_.path(),
-                                       std::to_string(lines_left_) + " are missing", ""});
+                                       fmt::format("{} are missing", lines_left_), ""});
     }
     guarded([&] { png_write_end(png_, info_); });
     flush();

@@ -2,6 +2,7 @@
 #include "io/formats/sand_file.hpp"
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "io/files/file.hpp"
 #include "io/files/outside_files.hpp"
 
@@ -21,7 +22,7 @@ constexpr std::int64_t count_at = 12;
 constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
 
 std::string at_byte(const std::string& file, std::int64_t byte) {
-    return file + ", byte " + std::to_string(byte);
+    return fmt::format("{}, byte {}", file, byte);
 }
 
 [[noreturn]] void refuse(const std::string& file, std::int64_t byte, const std::string& why,
@@ -30,7 +31,7 @@ std::string at_byte(const std::string& file, std::int64_t byte) {
 }
 
 std::string counted(std::int64_t count, const std::string& thing) {
-    return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
+    return fmt::format("{} {}{}", count, thing, (count == 1 ? "" : "s"));
 }
 
 /// Bytes as text where they are letters, digits and the like, others as \xNN.
@@ -75,8 +76,7 @@ std::int64_t extent_at(std::span<const std::byte> head, std::int64_t at, const s
                        const std::string& file) {
     const std::int64_t extent = integer_at(head, at);
     if (extent < 1) {
-        refuse(file, at,
-               "the " + name + " is " + std::to_string(extent) + ", and must be 1 or more",
+        refuse(file, at, fmt::format("the {} is {}, and must be 1 or more", name, extent),
                get_again);
     }
     return extent;
@@ -90,11 +90,12 @@ std::int64_t frames_in(const SandShape& shape, std::int64_t bytes, const std::st
     if (frames == 0 || rest != 0) {
         refuse(
             file, bytes - rest,
-            "a frame of " + std::to_string(shape.width) + " x " + std::to_string(shape.height) +
-                " cells takes " + counted(shape.frame_bytes(), "byte") + ", and " +
-                (frames == 0 ? "after the header " : "after " + counted(frames, "frame") + " ") +
-                (rest == 1 ? "there is " : "there are ") +
-                (rest == 0 ? "none" : std::to_string(rest)),
+            fmt::format(
+                "a frame of {} x {} cells takes {}, and {}{}{}", shape.width, shape.height,
+                counted(shape.frame_bytes(), "byte"),
+                (frames == 0 ? "after the header " : "after " + counted(frames, "frame") + " "),
+                (rest == 1 ? "there is " : "there are "),
+                (rest == 0 ? "none" : std::to_string(rest))),
             "If it is still being written or copied, wait for that; else get it again from where "
             "it was made");
     }
@@ -106,11 +107,11 @@ std::int64_t frames_in(const SandShape& shape, std::int64_t bytes, const std::st
 
 void check_extent(const ArrayInfo& array, const std::string& name, std::int64_t extent) {
     if (extent < 1 || extent > most) {
-        throw Error(ExitCode::usage,
-                    {"cannot make a .sand file of such frames", shape_text(array.shape),
-                     "the " + name + " is " + std::to_string(extent) +
-                         ", and the format has room for 1 to " + std::to_string(most),
-                     "Make an HDF5 file: give the output a name that ends in .h5"});
+        throw Error(
+            ExitCode::usage,
+            {"cannot make a .sand file of such frames", shape_text(array.shape),
+             fmt::format("the {} is {}, and the format has room for 1 to {}", name, extent, most),
+             "Make an HDF5 file: give the output a name that ends in .h5"});
     }
 }
 
@@ -159,11 +160,10 @@ SandContent parse_sand(std::span<const std::byte> head, std::int64_t bytes,
     content.shape.height = extent_at(head, height_at, "height", file);
     content.shape.frames = frames_in(content.shape, bytes, file);
     if (const std::int64_t said = integer_at(head, count_at); said != content.shape.frames) {
-        content.notes.push_back(
-            format_error({"the header's number of frames is wrong", at_byte(file, count_at),
-                          "it says " + std::to_string(said) + " and the file's length " +
-                              std::to_string(content.shape.frames),
-                          "All that are there are taken"}));
+        content.notes.push_back(format_error(
+            {"the header's number of frames is wrong", at_byte(file, count_at),
+             fmt::format("it says {} and the file's length {}", said, content.shape.frames),
+             "All that are there are taken"}));
     }
     return content;
 }

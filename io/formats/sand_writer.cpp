@@ -2,6 +2,7 @@
 #include "io/formats/sand_writer.hpp"
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "base/sizes.hpp"
 #include "io/files/file.hpp"
 #include "io/files/io_threads.hpp"
@@ -68,10 +69,10 @@ class SandWriter final : public RowWriter {
     void check_borders(std::int64_t first, std::int64_t rows) const {
         for (const std::int64_t row : {first, first + rows}) {
             if (row % shape_.height % alignment_ != 0) {
-                throw Error(
-                    ExitCode::defect,
-                    {"rows are written off the borders of bytes", shape_text(output_.array.shape),
-                     "rows " + std::to_string(first) + " to " + std::to_string(first + rows), ""});
+                throw Error(ExitCode::defect,
+                            {"rows are written off the borders of bytes",
+                             shape_text(output_.array.shape),
+                             fmt::format("rows {} to {}", first, first + rows), ""});
             }
         }
     }

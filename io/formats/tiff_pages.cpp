@@ -2,6 +2,7 @@
 #include "io/formats/tiff_pages.hpp"
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "io/rows/dense_rows.hpp"
 
 #include <charconv>
@@ -23,9 +24,9 @@ constexpr const char* what = "cannot read the TIFF file";
 std::optional<ElementType> element_type_of(unsigned format, unsigned bits) {
     switch (format) {
     case SAMPLEFORMAT_UINT:
-    case SAMPLEFORMAT_VOID: return element_type("uint" + std::to_string(bits));
-    case SAMPLEFORMAT_INT: return element_type("int" + std::to_string(bits));
-    case SAMPLEFORMAT_IEEEFP: return element_type("float" + std::to_string(bits));
+    case SAMPLEFORMAT_VOID: return element_type(fmt::format("uint{}", bits));
+    case SAMPLEFORMAT_INT: return element_type(fmt::format("int{}", bits));
+    case SAMPLEFORMAT_IEEEFP: return element_type(fmt::format("float{}", bits));
     default: return std::nullopt;
     }
 }
@@ -46,9 +47,9 @@ void set_depth(const TiffHandle& tiff, TiffPages& page, const std::string& where
     const bool in_strips = page.storage == "strips";
     if (in_strips ? page.depth > 1 : tile_depth != 1) {
         refuse(where,
-               "it is a volume of " + std::to_string(page.depth) + " slices (ImageDepth) " +
-                   (in_strips ? "in strips" : "in tiles of " + std::to_string(tile_depth)) +
-                   ", which libtiff cannot read",
+               fmt::format("it is a volume of {} slices (ImageDepth) {}, which libtiff cannot read",
+                           page.depth,
+                           (in_strips ? "in strips" : "in tiles of " + std::to_string(tile_depth))),
                "Save it with a page for each slice, as "
                "tifffile.imwrite(NEW, tifffile.imread(OLD)) does in Python");
     }
@@ -64,8 +65,8 @@ TiffPages page_of(const TiffHandle& tiff, const std::string& where) {
         element_type_of(tiff.short_number(TIFFTAG_SAMPLEFORMAT), bits);
     if (!type) {
         refuse(where,
-               "its elements have " + std::to_string(bits) + " bits, in the sample format " +
-                   std::to_string(tiff.short_number(TIFFTAG_SAMPLEFORMAT)),
+               fmt::format("its elements have {} bits, in the sample format {}", bits,
+                           tiff.short_number(TIFFTAG_SAMPLEFORMAT)),
                "Supported are " + element_type_names());
     }
     page.type = *type;
@@ -73,8 +74,8 @@ TiffPages page_of(const TiffHandle& tiff, const std::string& where) {
     const bool together = tiff.short_number(TIFFTAG_PLANARCONFIG) == PLANARCONFIG_CONTIG;
     if (page.samples != 1 && (page.samples != 3 || !together)) {
         refuse(where,
-               "it has " + std::to_string(page.samples) + " samples a pixel" +
-                   (together ? "" : ", each in a plane of its own"),
+               fmt::format("it has {} samples a pixel{}", page.samples,
+                           (together ? "" : ", each in a plane of its own")),
                "Make it grey, or red, green and blue without transparency");
     }
     const std::uint16_t scheme = tiff.short_number(TIFFTAG_COMPRESSION);
@@ -143,7 +144,7 @@ TiffPages list_tiff_pages(TiffHandle& tiff) {
     std::int64_t reduced = 0;
     std::int64_t images = 1;
     for (std::int64_t number = 0;; ++number) {
-        const std::string where = file + ", page " + std::to_string(number);
+        const std::string where = fmt::format("{}, page {}", file, number);
         if ((tiff.number(TIFFTAG_SUBFILETYPE) & FILETYPE_REDUCEDIMAGE) != 0) {
             ++reduced;
         } else {
@@ -166,16 +167,15 @@ TiffPages list_tiff_pages(TiffHandle& tiff) {
         }
         tiff.clear();
         if (TIFFReadDirectory(tiff.get()) != 1) {
-            tiff.fail(file + ", page " + std::to_string(number + 1), "it cannot be read");
+            tiff.fail(fmt::format("{}, page {}", file, number + 1), "it cannot be read");
         }
     }
     if (pages.offsets.empty()) {
         refuse(file, "it has no page but reduced ones", "Name a file with a whole image");
     }
     if (reduced > 0) {
-        pages.notes.push_back(
-            format_error({"reduced images are left out", file,
-                          std::to_string(reduced) + " of its pages are such", ""}));
+        pages.notes.push_back(format_error({"reduced images are left out", file,
+                                            fmt::format("{} of its pages are such", reduced), ""}));
     }
     if (std::ssize(pages.offsets) == 1 && images > 1 && pages.depth == 1) {
         pages.hidden_pages = images - 1;

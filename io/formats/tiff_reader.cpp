@@ -2,6 +2,7 @@
 #include "io/formats/tiff_reader.hpp"
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "base/sizes.hpp"
 #include "io/files/io_threads.hpp"
 #include "io/files/swap_bytes.hpp"
@@ -143,10 +144,10 @@ class TiffReader final : public RowReader {
     }
 
     std::string where(std::int64_t page) const {
-        return tiff_.file().path() + ", page " + std::to_string(page);
+        return fmt::format("{}, page {}", tiff_.file().path(), page);
     }
     std::string where_line(std::int64_t line) const {
-        return where(page_) + ", line " + std::to_string(line);
+        return fmt::format("{}, line {}", where(page_), line);
     }
 
     std::int64_t strip_offset(std::int64_t strip) {
@@ -157,10 +158,11 @@ class TiffReader final : public RowReader {
         const auto wanted = static_cast<std::uint64_t>(lines * line_bytes_);
         const auto size = static_cast<std::uint64_t>(tiff_.file().size());
         if (bytes < wanted || offset > size || wanted > size - offset) {
-            tiff_.fail(where_line(strip * strip_lines_),
-                       "strip " + std::to_string(strip) + " takes " + std::to_string(wanted) +
-                           " bytes, and it is to have " + std::to_string(bytes) + " from byte " +
-                           std::to_string(offset) + " on in a file of " + std::to_string(size));
+            tiff_.fail(
+                where_line(strip * strip_lines_),
+                fmt::format(
+                    "strip {} takes {} bytes, and it is to have {} from byte {} on in a file of {}",
+                    strip, wanted, bytes, offset, size));
         }
         return static_cast<std::int64_t>(offset);
     }
@@ -199,7 +201,7 @@ class TiffReader final : public RowReader {
                     std::min(strip_lines_, pages_.height - strip * strip_lines_);
                 check_.check(tiff_, static_cast<std::uint32_t>(strip),
                              {inside * line_bytes_, strip_lines_ * line_bytes_},
-                             place + ", strip " + std::to_string(strip));
+                             fmt::format("{}, strip {}", place, strip));
                 checked_strip_ = strip;
             }
             tiff_.clear();
@@ -261,7 +263,7 @@ class TiffReader final : public RowReader {
         const auto y = static_cast<std::uint32_t>(band.line % pages_.height);
         const auto slice = static_cast<std::uint32_t>(band.line / pages_.height);
         const std::uint32_t number = TIFFComputeTile(tiff_.get(), column, y, slice, 0);
-        const std::string place = where_line(band.line) + ", tile " + std::to_string(number);
+        const std::string place = fmt::format("{}, tile {}", where_line(band.line), number);
         check_.check(tiff_, number, {std::ssize(tile_), std::ssize(tile_)}, place);
         tiff_.clear();
         if (TIFFReadTile(tiff_.get(), tile_.data(), column, y, slice, 0) < 0) {

@@ -2,6 +2,7 @@
 #include "io/formats/tiff_stream_check.hpp"
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -33,9 +34,9 @@ class PackedBytes {
         const std::uint64_t bytes = TIFFGetStrileByteCount(tiff.get(), number);
         const auto size = static_cast<std::uint64_t>(file_.size());
         if (offset > size || bytes > size - offset) {
-            refuse(where, "its " + std::to_string(bytes) + " bytes from byte " +
-                              std::to_string(offset) + " on pass the end of the file, which has " +
-                              std::to_string(size));
+            refuse(where, fmt::format(
+                              "its {} bytes from byte {} on pass the end of the file, which has {}",
+                              bytes, offset, size));
         }
         at_ = static_cast<std::int64_t>(offset);
         left_ = static_cast<std::int64_t>(bytes);
@@ -140,15 +141,14 @@ void check_stream(PackedBytes packed, std::vector<std::byte>& unpacked,
         }
         total += *bytes;
         if (total > length.most) {
-            refuse(where, "it unpacks to more than its " + std::to_string(length.least) + " bytes");
+            refuse(where, fmt::format("it unpacks to more than its {} bytes", length.least));
         }
         if (at_end && *bytes == 0 && !stream.is_over()) {
             refuse(where, "its bytes end before the end of what they unpack to");
         }
     }
     if (total < length.least) {
-        refuse(where, "it unpacks to " + std::to_string(total) + " bytes and should to " +
-                          std::to_string(length.least));
+        refuse(where, fmt::format("it unpacks to {} bytes and should to {}", total, length.least));
     }
 }
 

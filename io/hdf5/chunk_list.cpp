@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/hdf5/chunk_list.hpp"
 
+#include "base/format.hpp"
+
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -94,10 +96,10 @@ ChunkList list_chunks(const DatasetHandle& dataset, std::size_t axes, const std:
     }
     std::free(line);
     if (!good || list.chunks.size() != count) {
-        throw Error(ExitCode::input, {"cannot read the dataset's index of chunks", where,
-                                      "it tells of " + std::to_string(count) +
-                                          " chunks and holds " + std::to_string(list.chunks.size()),
-                                      "The file is damaged: copy it again"});
+        throw Error(ExitCode::input,
+                    {"cannot read the dataset's index of chunks", where,
+                     fmt::format("it tells of {} chunks and holds {}", count, list.chunks.size()),
+                     "The file is damaged: copy it again"});
     }
     return list;
 }

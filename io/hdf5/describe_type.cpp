@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "base/format.hpp"
 #include "io/hdf5/hdf5_type.hpp"
 
 #include "base/printable.hpp"
@@ -19,7 +20,7 @@ std::string name_text(char* name) {
     return text;
 }
 
-std::string bytes_text(hid_t type) { return std::to_string(H5Tget_size(type)) + " bytes"; }
+std::string bytes_text(hid_t type) { return fmt::format("{} bytes", H5Tget_size(type)); }
 
 std::string order_text(hid_t type) {
     return H5Tget_size(type) > 1 && H5Tget_order(type) == H5T_ORDER_BE ? "big-endian " : "";
@@ -34,11 +35,10 @@ std::string describe_float(hid_t type) {
     std::size_t mantissa = 0;
     hdf5_must(H5Tget_fields(type, &sign, &exponent_at, &exponent, &mantissa_at, &mantissa),
               "H5Tget_fields");
-    const std::string text = "float" + std::to_string(H5Tget_size(type) * 8);
+    const std::string text = fmt::format("float{}", H5Tget_size(type) * 8);
     const bool half = H5Tget_size(type) == 2 && exponent == 5 && mantissa == 10;
     return half ? text
-                : text + " (exponent of " + std::to_string(exponent) + " bits, mantissa of " +
-                      std::to_string(mantissa) + ")";
+                : fmt::format("{} (exponent of {} bits, mantissa of {})", text, exponent, mantissa);
 }
 
 std::string describe_number(hid_t type) {
@@ -49,7 +49,7 @@ std::string describe_number(hid_t type) {
     }
     return order + (H5Tget_class(type) == H5T_FLOAT
                         ? describe_float(type)
-                        : "integer of " + std::to_string(H5Tget_size(type) * 8) + " bits");
+                        : fmt::format("integer of {} bits", H5Tget_size(type) * 8));
 }
 
 std::string describe_string(hid_t type) {
@@ -85,7 +85,7 @@ std::string describe_enumeration(hid_t type) {
 
 std::string describe_compound(hid_t type) {
     const auto members = static_cast<unsigned>(H5Tget_nmembers(type));
-    std::string text = "compound of " + std::to_string(members) + " members {";
+    std::string text = fmt::format("compound of {} members {{", members);
     std::size_t packed = 0;
     for (unsigned member = 0; member < members; ++member) {
         const TypeHandle part(hdf5_must(H5Tget_member_type(type, member), "H5Tget_member_type"));
@@ -93,7 +93,7 @@ std::string describe_compound(hid_t type) {
         text += (member == 0 ? "" : ", ") + name_text(H5Tget_member_name(type, member)) + ": " +
                 describe_type(part.get());
         if (offset != packed) {
-            text += " from byte " + std::to_string(offset);
+            text += fmt::format(" from byte {}", offset);
         }
         packed = offset + H5Tget_size(part.get());
     }

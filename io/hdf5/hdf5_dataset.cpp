@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/hdf5/hdf5_dataset.hpp"
 
+#include "base/format.hpp"
 #include "base/nearest_name.hpp"
 #include "base/printable.hpp"
 
@@ -51,7 +52,7 @@ std::string datasets_there(const FileHandle& handle, const std::string& wanted) 
         text += (i == 0 ? "" : ", ") + printable(paths[i]);
     }
     if (paths.size() > listed_datasets) {
-        text += ", and " + std::to_string(paths.size() - listed_datasets) + " more";
+        text += fmt::format(", and {} more", paths.size() - listed_datasets);
     }
     return text;
 }

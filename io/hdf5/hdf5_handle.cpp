@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/hdf5/hdf5_handle.hpp"
 
+#include "base/format.hpp"
 #include "io/hdf5/registered_filters.hpp"
 
 namespace runner {
@@ -51,11 +52,11 @@ std::string newer_format_remedy(const std::string& reason) {
     unsigned minor = 0;
     unsigned release = 0;
     (void)H5get_libversion(&major, &minor, &release);
-    return "A newer HDF5 wrote it in a format that HDF5 " + std::to_string(major) + "." +
-           std::to_string(minor) + "." + std::to_string(release) +
-           ", used here, cannot read; or it is damaged. Rewrite it with the newer HDF5: h5repack "
-           "--low=0 --high=2 -f GZIP=1 FILE NEW.h5, or write it with h5py.File(NAME, \"w\", "
-           "libver=(\"earliest\", \"v110\"))";
+    return fmt::format(
+        "A newer HDF5 wrote it in a format that HDF5 {}.{}.{}, used here, cannot read; or it is "
+        "damaged. Rewrite it with the newer HDF5: h5repack --low=0 --high=2 -f GZIP=1 FILE NEW.h5, "
+        "or write it with h5py.File(NAME, \"w\", libver=(\"earliest\", \"v110\"))",
+        major, minor, release);
 }
 
 void throw_hdf5(ExitCode code, std::string what, std::string where, std::string try_this) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/hdf5/outside_sources.hpp"
 
+#include "base/format.hpp"
 #include "io/hdf5/source_names.hpp"
 
 #include <cstdint>
@@ -18,7 +19,7 @@ constexpr std::size_t listed_sources = 5;
     std::size_t shown = 0;
     for (const std::string& source : missing) {
         if (++shown > listed_sources) {
-            list += ", and " + std::to_string(missing.size() - listed_sources) + " more";
+            list += fmt::format(", and {} more", missing.size() - listed_sources);
             break;
         }
         list += (list.empty() ? "" : ", ") + source;
@@ -59,8 +60,8 @@ std::set<std::string> missing_external(const PropertyHandle& creation) {
         if (failure) {
             missing.insert(source.file);
         } else if (source.bytes && size < source.offset + *source.bytes) {
-            missing.insert(source.file + " (has " + std::to_string(size) + " of " +
-                           std::to_string(source.offset + *source.bytes) + " bytes)");
+            missing.insert(fmt::format("{} (has {} of {} bytes)", source.file, size,
+                                       source.offset + *source.bytes));
         }
     }
     return missing;

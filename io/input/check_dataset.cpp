@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/input/check_dataset.hpp"
 
+#include "base/format.hpp"
 #include "io/formats/rows_format.hpp"
 #include "io/hdf5/hdf5_file.hpp"
 #include "io/hdf5/hdf5_type.hpp"
@@ -103,10 +104,13 @@ class DatasetCheck {
     DatasetLayout check(const std::string& file, const std::string& dataset, int depth) {
         const std::string where = file_and_dataset(file, dataset);
         if (depth > deepest || active_.contains(where)) {
-            throw Error(ExitCode::input, {what, where,
-                                          "virtual datasets lead to it through more than " +
-                                              std::to_string(deepest) + " others, or in a circle",
-                                          "Copy the dataset whole (h5repack)"});
+            throw Error(
+                ExitCode::input,
+                {what, where,
+                 fmt::format(
+                     "virtual datasets lead to it through more than {} others, or in a circle",
+                     deepest),
+                 "Copy the dataset whole (h5repack)"});
         }
         if (const auto known = known_.find(where); known != known_.end()) {
             return known->second; // a source that was checked before

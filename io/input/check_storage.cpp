@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/input/check_storage.hpp"
 
+#include "base/format.hpp"
 #include "io/files/file.hpp"
 #include "io/filters/unpacker.hpp"
 #include "io/hdf5/chunk_list.hpp"
@@ -50,9 +51,8 @@ std::string range_objection(std::uint64_t address, std::uint64_t bytes, const Ex
     if (address <= room && bytes <= room - address) {
         return "";
     }
-    return std::to_string(bytes) + " bytes of it should begin at byte " +
-           std::to_string(extent.base + address) + ", and the file has " +
-           std::to_string(extent.end);
+    return fmt::format("{} bytes of it should begin at byte {}, and the file has {}", bytes,
+                       extent.base + address, extent.end);
 }
 
 std::int64_t check_contiguous(const DatasetHandle& dataset, const DatasetInfo& info,
@@ -65,8 +65,8 @@ std::int64_t check_contiguous(const DatasetHandle& dataset, const DatasetInfo& i
         return 0; // nothing was written: all of it reads as the fill value
     }
     if (info.stored_bytes != bytes) {
-        refuse(where, "its elements have " + std::to_string(bytes) + " bytes and " +
-                          std::to_string(info.stored_bytes) + " are stored");
+        refuse(where, fmt::format("its elements have {} bytes and {} are stored", bytes,
+                                  info.stored_bytes));
     }
     // This one address HDF5 gives from the file's first byte.
     const Extent extent{0, whole.end};
@@ -97,8 +97,7 @@ std::string size_objection(const StoredChunk& chunk, const std::vector<Filter>& 
          chunk.bytes >= unpacked / highest_deflate_ratio)) {
         return "";
     }
-    return std::to_string(chunk.bytes) + " bytes of it are stored, which cannot be its " +
-           std::to_string(unpacked);
+    return fmt::format("{} bytes of it are stored, which cannot be its {}", chunk.bytes, unpacked);
 }
 
 bool lies_within(std::span<const std::int64_t> start, std::span<const std::int64_t> shape) {
@@ -137,10 +136,10 @@ void check_overlaps(const ChunkList& list, const std::string& where) {
     for (std::size_t i = 1; i < order.size(); ++i) {
         const StoredChunk& before = list.chunks[order[i - 1]];
         if (before.address + before.bytes > list.chunks[order[i]].address) {
-            refuse(where + ", chunks from " + shape_text(list.start_of(order[i - 1])) + " and " +
-                       shape_text(list.start_of(order[i])),
-                   "they lie over one another at byte " +
-                       std::to_string(list.chunks[order[i]].address));
+            refuse(
+                where + ", chunks from " + shape_text(list.start_of(order[i - 1])) + " and " +
+                    shape_text(list.start_of(order[i])),
+                fmt::format("they lie over one another at byte {}", list.chunks[order[i]].address));
         }
     }
 }
@@ -183,7 +182,7 @@ std::vector<ChunkPlace> places_of(const ChunkList& list, const DatasetInfo& info
         places.begin(), places.end(),
         [](const ChunkPlace& a, const ChunkPlace& b) { return a.index == b.index; });
     if (twice != places.end()) {
-        refuse(where, "its index has chunk " + std::to_string(twice->index) + " twice");
+        refuse(where, fmt::format("its index has chunk {} twice", twice->index));
     }
     return places;
 }

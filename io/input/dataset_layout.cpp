@@ -2,6 +2,7 @@
 #include "io/input/dataset_layout.hpp"
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "io/files/file.hpp"
 #include "io/files/outside_files.hpp"
 #include "io/filters/unpacker.hpp"
@@ -43,8 +44,8 @@ void check_numbers(const DatasetLayout& layout) {
 void check_range(const DatasetLayout& layout, std::int64_t offset, std::int64_t bytes,
                  std::int64_t holder_bytes) {
     if (offset < 0 || bytes < 0 || offset > holder_bytes || bytes > holder_bytes - offset) {
-        refuse(layout, std::to_string(bytes) + " bytes from byte " + std::to_string(offset) +
-                           " of a file of " + std::to_string(holder_bytes));
+        refuse(layout,
+               fmt::format("{} bytes from byte {} of a file of {}", bytes, offset, holder_bytes));
     }
 }
 
@@ -69,7 +70,7 @@ void check_chunks(const DatasetLayout& layout, std::int64_t holder_bytes) {
         refuse(layout, "filters that only HDF5 knows");
     }
     if (std::ssize(layout.fill) != size_of(layout.info.array.type)) {
-        refuse(layout, "a fill value of " + std::to_string(layout.fill.size()) + " bytes");
+        refuse(layout, fmt::format("a fill value of {} bytes", layout.fill.size()));
     }
     const std::vector<std::int64_t> counts = chunk_counts(layout.info);
     const std::int64_t grid = checked_product(counts);
@@ -78,13 +79,13 @@ void check_chunks(const DatasetLayout& layout, std::int64_t holder_bytes) {
     std::int64_t next = 0;
     for (const ChunkPlace& chunk : layout.chunks) {
         if (chunk.index < next || chunk.index >= grid) {
-            refuse(layout, "a chunk " + std::to_string(chunk.index) + " of " +
-                               std::to_string(grid) + " behind chunk " + std::to_string(next - 1));
+            refuse(layout,
+                   fmt::format("a chunk {} of {} behind chunk {}", chunk.index, grid, next - 1));
         }
         next = chunk.index + 1;
         check_range(layout, chunk.offset, chunk.bytes, holder_bytes);
         if (chunk.bytes > most) {
-            refuse(layout, "a chunk of " + std::to_string(chunk.bytes) + " bytes");
+            refuse(layout, fmt::format("a chunk of {} bytes", chunk.bytes));
         }
     }
 }
@@ -100,14 +101,13 @@ void check_pieces(const DatasetLayout& layout) {
                      : 0;
         if (piece.first != next || piece.rows < 1 || piece.source_first < 0 || piece.rows > rows ||
             piece.source_first > rows - piece.rows || piece.rows > row_count(array) - next) {
-            refuse(layout, std::to_string(piece.rows) + " rows from row " +
-                               std::to_string(piece.first) + " in source " +
-                               std::to_string(piece.source));
+            refuse(layout, fmt::format("{} rows from row {} in source {}", piece.rows, piece.first,
+                                       piece.source));
         }
         next += piece.rows;
     }
     if (next != row_count(array)) {
-        refuse(layout, "sources of " + std::to_string(next) + " rows");
+        refuse(layout, fmt::format("sources of {} rows", next));
     }
 }
 

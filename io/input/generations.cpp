@@ -3,6 +3,7 @@
 
 #include "base/array_info.hpp"
 #include "base/element_type.hpp"
+#include "base/format.hpp"
 #include "io/hdf5/hdf5_dataset.hpp"
 #include "io/hdf5/hdf5_file.hpp"
 #include "io/input/file_access.hpp"
@@ -30,7 +31,7 @@ std::vector<std::uint64_t> numbers_of(const std::vector<std::byte>& bytes,
         T value{};
         std::memcpy(&value, bytes.data() + i * sizeof(T), sizeof(T));
         if (value < T{}) {
-            refuse(where, "that of frame " + std::to_string(i) + " is " + std::to_string(value));
+            refuse(where, fmt::format("that of frame {} is {}", i, value));
         }
         // NOLINTNEXTLINE(bugprone-signed-char-misuse): it is not below 0
         numbers[i] = static_cast<std::uint64_t>(value);
@@ -61,8 +62,8 @@ std::optional<std::vector<std::uint64_t>> read_generations(FileAccess& files,
         refuse(where, "its elements are no integers");
     }
     if (array.shape != std::vector<std::int64_t>{frames}) {
-        refuse(where, "its shape is " + shape_text(array.shape) + ", and " + dataset + " has " +
-                          std::to_string(frames) + (frames == 1 ? " frame" : " frames"));
+        refuse(where, fmt::format("its shape is {}, and {} has {}{}", shape_text(array.shape),
+                                  dataset, frames, (frames == 1 ? " frame" : " frames")));
     }
     std::vector<std::byte> bytes(static_cast<std::size_t>(byte_count(array)));
     reader->read(0, frames, bytes.data());

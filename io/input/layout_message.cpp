@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/input/layout_message.hpp"
 
+#include "base/format.hpp"
 #include "base/printable.hpp"
 
 #include <algorithm>
@@ -27,7 +28,7 @@ void put(MessageWriter& to, const std::optional<std::int64_t>& value) {
 std::optional<std::int64_t> take_optional(MessageReader& from) {
     const std::vector<std::int64_t> values = from.numbers();
     if (values.size() > 1) {
-        throw BadMessage("one number stands for " + std::to_string(values.size()));
+        throw BadMessage(fmt::format("one number stands for {}", values.size()));
     }
     return values.empty() ? std::nullopt : std::optional(values.front());
 }
@@ -63,7 +64,7 @@ DatasetInfo take_info(MessageReader& from) {
     info.offset = take_optional(from);
     if (const std::optional<std::int64_t> channels = take_optional(from)) {
         if (*channels != 1 && *channels != 3 && *channels != 4) {
-            throw BadMessage("an image has " + std::to_string(*channels) + " channels");
+            throw BadMessage(fmt::format("an image has {} channels", *channels));
         }
         info.channels = static_cast<int>(*channels);
     }

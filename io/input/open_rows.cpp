@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/input/open_rows.hpp"
 
+#include "base/format.hpp"
 #include "io/files/file.hpp"
 #include "io/files/io_threads.hpp"
 #include "io/hdf5/hdf5_dataset.hpp"
@@ -61,8 +62,7 @@ class Hdf5Reader final : public RowReader {
                       "H5Screate_simple"));
         if (H5Dread(dataset_.get(), type_.get(), memory.get(), space_.get(), H5P_DEFAULT, to) < 0) {
             throw_hdf5(ExitCode::input, "cannot read the dataset",
-                       where_ + ", rows " + std::to_string(first) + " to " +
-                           std::to_string(first + box.rows - 1),
+                       fmt::format("{}, rows {} to {}", where_, first, first + box.rows - 1),
                        "The file may be damaged: check it with h5ls and copy it again");
         }
     }

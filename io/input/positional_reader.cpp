@@ -2,6 +2,7 @@
 #include "io/input/positional_reader.hpp"
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "io/files/file.hpp"
 #include "io/files/io_threads.hpp"
 #include "io/rows/row_geometry.hpp"
@@ -19,11 +20,10 @@ class PositionalReader final : public RowReader {
         : info_(std::move(info)), file_(file, File::Mode::read), threads_(threads) {
         const std::int64_t end = *info_.offset + byte_count(info_.array);
         if (file_.size() < end) {
-            throw Error(ExitCode::input,
-                        {"the file is truncated", file,
-                         "it has " + std::to_string(file_.size()) +
-                             " bytes and should have at least " + std::to_string(end),
-                         "Copy it again, or make it again"});
+            throw Error(ExitCode::input, {"the file is truncated", file,
+                                          fmt::format("it has {} bytes and should have at least {}",
+                                                      file_.size(), end),
+                                          "Copy it again, or make it again"});
         }
     }
 

@@ -2,6 +2,7 @@
 #include "io/inspect/attribute_list.hpp"
 
 #include "base/array_info.hpp"
+#include "base/format.hpp"
 #include "io/hdf5/hdf5_handle.hpp"
 #include "io/hdf5/hdf5_type.hpp"
 
@@ -79,7 +80,7 @@ AttributeValue value_of(hid_t attribute) {
                        : read_fixed_length(attribute, type.get(), count, is_scalar);
         }
     }
-    return std::to_string(points) + " values, each " + describe_type(type.get());
+    return fmt::format("{} values, each {}", points, describe_type(type.get()));
 }
 
 herr_t add_attribute(hid_t object, const char* name, const H5A_info_t* /*info*/, void* list) {

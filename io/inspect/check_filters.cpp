@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/inspect/check_filters.hpp"
 
+#include "base/format.hpp"
 #include "io/filters/unpacker.hpp"
 
 #include <algorithm>
@@ -13,13 +14,14 @@ constexpr unsigned highest_deflate_level = 9;
 [[noreturn]] void refuse(const Filter& filter, const std::string& where) {
     std::string values;
     for (const unsigned value : filter.parameters) {
-        values += (values.empty() ? "" : ", ") + std::to_string(value);
+        values += fmt::format("{}{}", (values.empty() ? "" : ", "), value);
     }
-    throw Error(ExitCode::input,
-                {"cannot read the dataset", where,
-                 "the parameters of its filter " + std::to_string(filter.id) + " (" + filter.name +
-                     ") do not fit its type and chunks: [" + values + "]",
-                 "The file is damaged: copy it again"});
+    throw Error(
+        ExitCode::input,
+        {"cannot read the dataset", where,
+         fmt::format("the parameters of its filter {} ({}) do not fit its type and chunks: [{}]",
+                     filter.id, filter.name, values),
+         "The file is damaged: copy it again"});
 }
 
 bool is_of_hdf5(const Filter& filter) { return filter.id < H5Z_FILTER_RESERVED; }

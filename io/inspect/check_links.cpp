@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/inspect/check_links.hpp"
 
+#include "base/format.hpp"
 #include "io/hdf5/hdf5_dataset.hpp"
 #include "io/hdf5/hdf5_file.hpp"
 
@@ -68,8 +69,8 @@ class LinkWalk {
 
     void count_link() {
         if (++links_ > most_links) {
-            refuse("its links lead in a circle, or through more than " +
-                       std::to_string(most_links) + " links",
+            refuse(fmt::format("its links lead in a circle, or through more than {} links",
+                               most_links),
                    "Name the dataset where it is itself: runner inspect lists them");
         }
     }

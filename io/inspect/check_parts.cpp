@@ -2,6 +2,7 @@
 #include "io/inspect/check_parts.hpp"
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "io/files/file.hpp"
 #include "io/hdf5/hdf5_file.hpp"
 #include "io/hdf5/source_names.hpp"
@@ -38,8 +39,7 @@ void check_part(const std::string& path, const PartsRecord& record, std::size_t 
     }
     const std::int64_t bytes = File(path, File::Mode::read).size();
     if (bytes != record.bytes[part]) {
-        refuse(where, it + " has " + std::to_string(bytes) + " of " +
-                          std::to_string(record.bytes[part]) + " bytes");
+        refuse(where, fmt::format("{} has {} of {} bytes", it, bytes, record.bytes[part]));
     }
     const std::string wanted = part_mark(record.layout, static_cast<std::int64_t>(part));
     const std::optional<std::string> mark = root_text(open_hdf5(path), part_attribute);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/output/assemble_output.hpp"
 
+#include "base/format.hpp"
 #include "io/filters/packer.hpp"
 #include "io/filters/unpacker.hpp"
 #include "io/hdf5/hdf5_dataset.hpp"
@@ -41,7 +42,7 @@ class ChunkSource {
             if (const std::optional<std::int64_t> part = grid_.part_in({chunk, layer})) {
                 read(chunk, *part);
                 const auto elements =
-                    unpacker_->unpack(bytes_, 0, "part " + std::to_string(*part) + " of a shard");
+                    unpacker_->unpack(bytes_, 0, fmt::format("part {} of a shard", *part));
                 std::copy(elements.begin(), elements.end(),
                           whole_.begin() + layer * grid_.part_bytes());
             }
@@ -54,7 +55,7 @@ class ChunkSource {
         if (!parts_.read(part, bytes_)) {
             throw Error(
                 ExitCode::output,
-                {"cannot put the compressed chunks together", "chunk " + std::to_string(chunk),
+                {"cannot put the compressed chunks together", fmt::format("chunk {}", chunk),
                  parts_.has(part) ? "its bytes have changed on the disk" : "no rank wrote it",
                  "Set run.resume = \"never\" to restart the job"});
         }

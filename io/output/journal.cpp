@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/output/journal.hpp"
 
+#include "base/format.hpp"
 #include "base/sizes.hpp"
 #include "io/writers/shards.hpp"
 
@@ -68,7 +69,7 @@ std::string identity_path(const std::string& folder) { return folder + "/identit
 
 std::string records_path(const std::string& folder, std::int64_t generation,
                          const std::string& name) {
-    return folder + "/" + std::to_string(generation) + "-" + name + ending;
+    return fmt::format("{}/{}-{}{}", folder, generation, name, ending);
 }
 
 /// The bytes of a file of the journal. One that is longer than what this program writes is
@@ -88,7 +89,7 @@ std::string read_whole(const std::string& path, std::int64_t most_bytes) {
 enum class Which { of_generation, of_others };
 std::vector<std::string> record_files(const std::string& folder, std::int64_t generation,
                                       Which which) {
-    const std::string start = std::to_string(generation) + "-";
+    const std::string start = fmt::format("{}-", generation);
     std::vector<std::string> files;
     std::error_code failure;
     for (fs::directory_iterator entry(folder, failure), end; !failure && entry != end;
@@ -121,10 +122,9 @@ void check_settled(const std::vector<std::optional<Record>>& records, const std:
         }
         const std::uint32_t next = records[i]->batch;
         if ((bad && next < newest) || (next != batch && next != batch + 1)) {
-            damaged(
-                name + ", byte " +
-                    std::to_string(record_bytes * (static_cast<std::int64_t>(bad.value_or(i)) + 1)),
-                "its bytes have changed");
+            damaged(fmt::format("{}, byte {}", name,
+                                record_bytes * (static_cast<std::int64_t>(bad.value_or(i)) + 1)),
+                    "its bytes have changed");
         }
         batch = next;
     }
@@ -133,7 +133,7 @@ void check_settled(const std::vector<std::optional<Record>>& records, const std:
 RowHash checked_row_hash(const Record& record, std::int64_t total_rows, const std::string& name) {
     const auto total = static_cast<std::uint64_t>(total_rows);
     if (record.rows == 0 || record.rows > total || record.first > total - record.rows) {
-        damaged(name, "it lists rows beyond the output's " + std::to_string(total_rows));
+        damaged(name, fmt::format("it lists rows beyond the output's {}", total_rows));
     }
     return {static_cast<std::int64_t>(record.first), static_cast<std::int64_t>(record.rows),
             record.hash};
@@ -183,10 +183,8 @@ JournalIdentity parse_identity(const std::string& bytes, const std::string& name
         std::from_chars(number, bytes.data() + bytes.size(), identity.generation);
     if (last == std::string::npos || wrong != std::errc() || *rest != '\n' ||
         bytes.substr(last + 1) !=
-            "check " +
-                std::to_string(hash_bytes(reinterpret_cast<const std::byte*>(bytes.data()),
-                                          static_cast<std::int64_t>(last + 1))) +
-                "\n") {
+            fmt::format("check {}\n", hash_bytes(reinterpret_cast<const std::byte*>(bytes.data()),
+                                                 static_cast<std::int64_t>(last + 1)))) {
         damaged(name, "its bytes have changed");
     }
     const auto begin = static_cast<std::size_t>(rest + 1 - bytes.data());
@@ -220,14 +218,12 @@ void write_identity(const std::string& folder, const JournalIdentity& identity,
                     RowWriter::Sync sync) {
     make_journal(folder);
     std::string text(identity_version);
-    text += std::to_string(identity.generation) + "\n" + identity.text;
+    text += fmt::format("{}\n{}", identity.generation, identity.text);
     if (!text.ends_with('\n')) {
         text += '\n';
     }
-    text += "check " +
-            std::to_string(
-                hash_bytes(reinterpret_cast<const std::byte*>(text.data()), std::ssize(text))) +
-            "\n";
+    text += fmt::format("check {}\n", hash_bytes(reinterpret_cast<const std::byte*>(text.data()),
+                                                 std::ssize(text)));
     const std::string path = identity_path(folder);
     File file(path + ".new", File::Mode::create);
     file.write(0, std::ssize(text), reinterpret_cast<const std::byte*>(text.data()));
@@ -308,8 +304,8 @@ JournalRows parse_journal(std::span<const std::byte> bytes, std::int64_t generat
         }
     }
     if (bad > 0) {
-        result.notes.push_back(name + ": the last " + std::to_string(bad) +
-                               " records were cut off and are left out");
+        result.notes.push_back(
+            fmt::format("{}: the last {} records were cut off and are left out", name, bad));
     }
     return result;
 }
@@ -330,7 +326,7 @@ JournalRows read_journal(const std::string& folder, std::int64_t generation,
               [](const RowHash& a, const RowHash& b) { return a.first < b.first; });
     for (std::size_t i = 1; i < all.rows.size(); ++i) {
         if (all.rows[i].first < all.rows[i - 1].first + all.rows[i - 1].rows) {
-            damaged(folder, "row " + std::to_string(all.rows[i].first) + " is listed twice");
+            damaged(folder, fmt::format("row {} is listed twice", all.rows[i].first));
         }
     }
     return all;

@@ -2,6 +2,7 @@
 #include "io/output/own_parts.hpp"
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "io/files/own_file.hpp"
 #include "io/output/journal.hpp"
 
@@ -90,7 +91,7 @@ void check_own_parts(const std::string& file, const FileLock& lock) {
 
 PartialOutput::PartialOutput(const std::string& file)
     : file_(file), partial_(partial_name(file)),
-      lock_(lock_path(file), "process " + std::to_string(::getpid())) {
+      lock_(lock_path(file), fmt::format("process {}", ::getpid())) {
     if (has_journal(journal_folder(file))) {
         refuse(journal_folder(file), "it is of a job that stopped and can be resumed");
     }

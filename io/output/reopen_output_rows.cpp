@@ -2,6 +2,7 @@
 #include "io/output/reopen_output_rows.hpp"
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "io/filters/filter_ids.hpp"
 #include "io/filters/unpacker.hpp"
 #include "io/input/file_access.hpp"
@@ -115,7 +116,7 @@ DatasetLayout stored_places(FileAccess& files, const OutputDataset& output) {
         order.begin(), order.end(),
         [](const ChunkPlace& a, const ChunkPlace& b) { return a.offset + a.bytes > b.offset; });
     if (shared != order.end()) {
-        refuse_index(output, "two chunks share byte " + std::to_string(std::next(shared)->offset));
+        refuse_index(output, fmt::format("two chunks share byte {}", std::next(shared)->offset));
     }
     return layout;
 }

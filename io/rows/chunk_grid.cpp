@@ -2,6 +2,7 @@
 #include "io/rows/chunk_grid.hpp"
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "base/sizes.hpp"
 #include "io/rows/row_geometry.hpp"
 
@@ -22,8 +23,7 @@ ChunkGrid::ChunkGrid(const ArrayInfo& array, const OutputLayout& layout)
     : shape_(array.shape), chunk_(layout.chunk) {
     const std::size_t axes = shape_.size();
     if (chunk_.size() != axes) {
-        refuse(layout,
-               "the output " + shape_text(shape_) + " has " + std::to_string(axes) + " axes",
+        refuse(layout, fmt::format("the output {} has {} axes", shape_text(shape_), axes),
                "Give one extent for each axis");
     }
     for (std::size_t axis = 0; axis < axes; ++axis) {
@@ -129,7 +129,7 @@ std::pair<std::int64_t, std::int64_t> ChunkGrid::parts_of(std::int64_t first,
         !is_border(end)) {
         throw Error(ExitCode::defect,
                     {"rows are written off the chunks' borders", shape_text(shape_),
-                     "rows " + std::to_string(first) + " to " + std::to_string(end), ""});
+                     fmt::format("rows {} to {}", first, end), ""});
     }
     return {part_from(first), part_from(end)};
 }

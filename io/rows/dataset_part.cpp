@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/rows/dataset_part.hpp"
 
+#include "base/format.hpp"
 #include "io/rows/row_geometry.hpp"
 
 #include <algorithm>
@@ -20,21 +21,21 @@ bool is_even(const std::vector<std::int64_t>& numbers) {
 }
 
 std::string range_text(std::int64_t first, std::int64_t last) {
-    return std::to_string(first) + ":" + std::to_string(last);
+    return fmt::format("{}:{}", first, last);
 }
 
 std::string frames_text(const std::vector<std::int64_t>& frames) {
     if (is_even(frames)) {
         const std::int64_t step = frames.size() < 2 ? 1 : frames[1] - frames[0];
         return range_text(frames.front(), frames.back() + 1) +
-               (step == 1 ? "" : ":" + std::to_string(step));
+               (step == 1 ? "" : fmt::format(":{}", step));
     }
     std::uint64_t hash = 14695981039346656037U; // FNV-1a
     for (const std::int64_t frame : frames) {
         hash = (hash ^ static_cast<std::uint64_t>(frame)) * 1099511628211U;
     }
-    return std::to_string(frames.size()) + " frames from " + std::to_string(frames.front()) +
-           " to " + std::to_string(frames.back()) + ", checksum " + std::to_string(hash);
+    return fmt::format("{} frames from {} to {}, checksum {}", frames.size(), frames.front(),
+                       frames.back(), hash);
 }
 
 /// Maps rows of a part to rows of the dataset.

@@ -2,6 +2,7 @@
 #include "io/rows/dense_rows.hpp"
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "io/files/io_threads.hpp"
 #include "io/files/swap_bytes.hpp"
 #include "io/rows/row_geometry.hpp"
@@ -259,10 +260,10 @@ std::unique_ptr<RowReader> open_dense_rows(std::unique_ptr<ByteSource> source,
     const std::optional<std::int64_t> there = source->size();
     if (there && (layout.offset > *there || bytes > *there - layout.offset)) {
         throw Error(ExitCode::input,
-                    {what, file + ", byte " + std::to_string(*there),
-                     "the file ends there, and " + std::string(name_of(layout.array.type)) + " " +
-                         shape_text(layout.array.shape) + " takes " + std::to_string(bytes) +
-                         " bytes from byte " + std::to_string(layout.offset) + " on",
+                    {what, fmt::format("{}, byte {}", file, *there),
+                     fmt::format("the file ends there, and {} {} takes {} bytes from byte {} on",
+                                 name_of(layout.array.type), shape_text(layout.array.shape), bytes,
+                                 layout.offset),
                      "If it is still being written or copied, wait for that; else get it again"});
     }
     return std::make_unique<DenseReader>(std::move(source), std::move(layout), threads);

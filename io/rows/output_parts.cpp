@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/rows/output_parts.hpp"
 
+#include "base/format.hpp"
 #include "base/sizes.hpp"
 #include "io/rows/row_geometry.hpp"
 
@@ -211,14 +212,12 @@ int part_threads(const PartLayout& parts, int threads) {
 }
 
 std::string part_mark(const PartLayout& parts, std::int64_t part) {
-    return parts.owner + " part " + std::to_string(part) + " of " + std::to_string(parts.parts);
+    return fmt::format("{} part {} of {}", parts.owner, part, parts.parts);
 }
 
 std::string to_text(const PartLayout& parts) {
-    return std::to_string(parts.parts) + " files of " + std::to_string(parts.ranks) +
-           " ranks, axis " + std::to_string(parts.axis) + " in blocks of " +
-           std::to_string(parts.block) + ", set " + std::to_string(parts.set) + ", owner " +
-           parts.owner;
+    return fmt::format("{} files of {} ranks, axis {} in blocks of {}, set {}, owner {}",
+                       parts.parts, parts.ranks, parts.axis, parts.block, parts.set, parts.owner);
 }
 
 std::optional<PartLayout> part_layout_from_text(const std::string& text) {
@@ -260,7 +259,7 @@ std::optional<PartLayout> parts_of_identity(const std::string& identity) {
 std::string to_text(const PartsRecord& record) {
     std::string text = to_text(record.layout) + "\n";
     for (const std::int64_t bytes : record.bytes) {
-        text += std::to_string(bytes) + "\n";
+        text += fmt::format("{}\n", bytes);
     }
     return text;
 }

@@ -2,6 +2,7 @@
 #include "io/rows/raw_rows.hpp"
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 
 #include <utility>
 
@@ -14,11 +15,11 @@ std::unique_ptr<RowReader> open_raw_rows(const std::string& file, DenseLayout la
     layout.storage = "raw";
     const std::int64_t rest = *source->size() - layout.offset;
     if (const std::int64_t bytes = byte_count(layout.array); bytes < rest) {
-        layout.notes.push_back(format_error(
-            {"more follows the elements", file,
-             std::to_string(rest - bytes) + " bytes after the " + std::to_string(bytes) + " of " +
-                 std::string(name_of(layout.array.type)) + " " + shape_text(layout.array.shape),
-             "If that is not what you expect, check --shape, --dtype and --offset"}));
+        layout.notes.push_back(
+            format_error({"more follows the elements", file,
+                          fmt::format("{} bytes after the {} of {} {}", rest - bytes, bytes,
+                                      name_of(layout.array.type), shape_text(layout.array.shape)),
+                          "If that is not what you expect, check --shape, --dtype and --offset"}));
     }
     return open_dense_rows(std::move(source), file, what, std::move(layout), threads);
 }

@@ -2,6 +2,7 @@
 #include "io/rows/row_geometry.hpp"
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 
 namespace runner {
 
@@ -9,7 +10,7 @@ void check_rows(const ArrayInfo& array, std::int64_t first, std::int64_t rows) {
     if (first < 0 || rows < 0 || first > row_count(array) - rows) {
         throw Error(ExitCode::defect,
                     {"rows beyond the dataset are asked for", shape_text(array.shape),
-                     "rows " + std::to_string(first) + " to " + std::to_string(first + rows), ""});
+                     fmt::format("rows {} to {}", first, first + rows), ""});
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/writers/chunk_addresses.hpp"
 
+#include "base/format.hpp"
 #include "io/hdf5/hdf5_dataset.hpp"
 #include "io/hdf5/hdf5_file.hpp"
 #include "io/hdf5/of_output.hpp"
@@ -25,7 +26,7 @@ std::int64_t address_of(const DatasetHandle& dataset, const SpaceHandle& space,
         !std::equal(expected.begin(), expected.end(), start.begin(),
                     [](std::int64_t a, hsize_t b) { return static_cast<hsize_t>(a) == b; })) {
         throw Error(ExitCode::output,
-                    {"the output is not the one that was created", "chunk " + std::to_string(index),
+                    {"the output is not the one that was created", fmt::format("chunk {}", index),
                      "another program changed it", "Start again"});
     }
     return static_cast<std::int64_t>(address);

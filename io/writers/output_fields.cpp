@@ -2,6 +2,7 @@
 #include "io/writers/output_fields.hpp"
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "io/files/file.hpp"
 #include "io/files/io_threads.hpp"
 #include "io/hdf5/hdf5_dataset.hpp"
@@ -143,13 +144,12 @@ std::vector<OutputField> fields_of(std::span<const DatasetLayout> layouts) {
     for (const DatasetLayout& layout : layouts) {
         fields.push_back({layout.dataset, layout.info.array});
         if (row_count(fields.back().array) != row_count(fields.front().array)) {
-            throw Error(ExitCode::input,
-                        {"cannot read the output's datasets",
-                         file_and_dataset(layout.file, layout.dataset),
-                         "it has " + std::to_string(row_count(fields.back().array)) +
-                             " rows, and " + fields.front().dataset + " has " +
-                             std::to_string(row_count(fields.front().array)),
-                         "Run the job again with output.overwrite = true"});
+            throw Error(
+                ExitCode::input,
+                {"cannot read the output's datasets", file_and_dataset(layout.file, layout.dataset),
+                 fmt::format("it has {} rows, and {} has {}", row_count(fields.back().array),
+                             fields.front().dataset, row_count(fields.front().array)),
+                 "Run the job again with output.overwrite = true"});
         }
     }
     return fields;

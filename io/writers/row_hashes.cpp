@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/writers/row_hashes.hpp"
 
+#include "base/format.hpp"
 #include "io/files/file.hpp"
 #include "io/hdf5/hdf5_dataset.hpp"
 #include "io/hdf5/hdf5_file.hpp"
@@ -130,16 +131,14 @@ std::vector<RowHash> read_row_hashes(FileAccess& files, const std::string& file,
         const RowHash run{static_cast<std::int64_t>(list[i]),
                           static_cast<std::int64_t>(list[i + 1]), list[i + 2]};
         if (run.first != next || run.rows < 1 || run.rows > total_rows - next) {
-            refuse(file, "line " + std::to_string(i / static_cast<std::size_t>(fields)) +
-                             " does not begin where the line "
-                             "before ends");
+            refuse(file, fmt::format("line {} does not begin where the line before ends",
+                                     i / static_cast<std::size_t>(fields)));
         }
         next += run.rows;
         hashes.push_back(run);
     }
     if (next != total_rows) {
-        refuse(file,
-               "they end at row " + std::to_string(next) + " of " + std::to_string(total_rows));
+        refuse(file, fmt::format("they end at row {} of {}", next, total_rows));
     }
     return hashes;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/writers/shards.hpp"
 
+#include "base/format.hpp"
 #include "io/files/file.hpp"
 #include "io/writers/row_hashes.hpp"
 
@@ -26,7 +27,7 @@ std::uint64_t check_of(const ShardRecord& record) {
 }
 
 std::string shard_path(const OutputDataset& output, int rank, std::int64_t generation) {
-    return output.file + mark + std::to_string(generation) + "-" + std::to_string(rank);
+    return fmt::format("{}{}{}-{}", output.file, mark, generation, rank);
 }
 
 std::vector<std::string> shard_paths(const OutputDataset& output) {

@@ -2,6 +2,7 @@
 #include "jobs/convolve/convolve_job.hpp"
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "io/writers/row_hashes.hpp"
 #include "jobs/convert_hint.hpp"
 #include "jobs/convolve/taps.hpp"
@@ -177,11 +178,11 @@ ConvolveJob::ConvolveJob(Convolution convolution, const ArrayInfo& input,
 std::string ConvolveJob::computation() const {
     std::string text = "convolve 1";
     if (convolution_.channels > 1) {
-        text += ", " + std::to_string(convolution_.channels) + " channels";
+        text += fmt::format(", {} channels", convolution_.channels);
     }
     for (const std::vector<double>& taps : {convolution_.row_taps, convolution_.column_taps}) {
         const auto bytes = std::as_bytes(std::span(taps));
-        text += ", taps " + std::to_string(hash_bytes(bytes.data(), std::ssize(bytes)));
+        text += fmt::format(", taps {}", hash_bytes(bytes.data(), std::ssize(bytes)));
     }
     return text;
 }

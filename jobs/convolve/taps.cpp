@@ -2,6 +2,7 @@
 #include "jobs/convolve/taps.hpp"
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "io/input/file_access.hpp"
 #include "jobs/toml_text.hpp"
 #include "kernels/convolve/convolve.hpp"
@@ -23,8 +24,7 @@ const char* const what_to_write = "a list of numbers, { gaussian = { sigma = 2.0
                                   "\"/taps\" }";
 
 std::string wrong_count(std::int64_t count) {
-    return "there must be an odd number of taps, at most " + std::to_string(max_taps) + ", got " +
-           std::to_string(count);
+    return fmt::format("there must be an odd number of taps, at most {}, got {}", max_taps, count);
 }
 
 bool is_count(std::int64_t count) { return count % 2 == 1 && count <= max_taps; }
@@ -63,10 +63,9 @@ std::optional<TapsChoice> parse_gaussian(TableReader reader) {
     }
     const double reach = std::floor(4 * *sigma + 0.5);
     if (reach > max_radius) {
-        reader.complain("sigma", "a sigma of " + toml_text(*sigma) +
-                                     " reaches farther than the largest radius, " +
-                                     std::to_string(max_radius) +
-                                     "; give a radius where it may be cut off");
+        reader.complain("sigma", fmt::format("a sigma of {} reaches farther than the largest "
+                                             "radius, {}; give a radius where it may be cut off",
+                                             toml_text(*sigma), max_radius));
         return std::nullopt;
     }
     return GaussianTaps{*sigma, static_cast<int>(reach)};
@@ -151,9 +150,10 @@ std::vector<double> box_taps(const BoxTaps& box) {
 }
 
 [[noreturn]] void refuse(const FileTaps& source, const std::string& why) {
-    throw Error(ExitCode::input, {"cannot take the taps", source.file + ":" + source.dataset, why,
-                                  "Taps are one axis of finite numbers, an odd count of at most " +
-                                      std::to_string(max_taps)});
+    throw Error(
+        ExitCode::input,
+        {"cannot take the taps", source.file + ":" + source.dataset, why,
+         fmt::format("Taps are one axis of finite numbers, an odd count of at most {}", max_taps)});
 }
 
 std::vector<double> file_taps(const FileTaps& source, FileAccess& files) {
@@ -180,8 +180,7 @@ std::vector<double> file_taps(const FileTaps& source, FileAccess& files) {
     const auto odd =
         std::find_if_not(taps.begin(), taps.end(), [](double tap) { return std::isfinite(tap); });
     if (odd != taps.end()) {
-        refuse(source,
-               "tap " + std::to_string(odd - taps.begin()) + " (from 0) is " + toml_text(*odd));
+        refuse(source, fmt::format("tap {} (from 0) is {}", odd - taps.begin(), toml_text(*odd)));
     }
     return taps;
 }
@@ -226,11 +225,11 @@ std::string taps_text(const TapsChoice& choice) {
             return toml_text(std::span<const double>(taps));
         }
         std::string operator()(const GaussianTaps& taps) const {
-            return "{ gaussian = { sigma = " + toml_text(taps.sigma) +
-                   ", radius = " + std::to_string(taps.radius) + " } }";
+            return fmt::format("{{ gaussian = {{ sigma = {}, radius = {} }} }}",
+                               toml_text(taps.sigma), taps.radius);
         }
         std::string operator()(const BoxTaps& taps) const {
-            return "{ box = { radius = " + std::to_string(taps.radius) + " } }";
+            return fmt::format("{{ box = {{ radius = {} }} }}", taps.radius);
         }
         std::string operator()(const FileTaps& taps) const {
             return "{ file = " + toml_text(taps.file) + ", dataset = " + toml_text(taps.dataset) +

@@ -2,6 +2,7 @@
 #include "jobs/denoise/denoise_job.hpp"
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "jobs/denoise/bm4d_job.hpp"
 #include "jobs/denoise/nlm_job.hpp"
 #include "jobs/match/match_keys.hpp"
@@ -48,10 +49,10 @@ void check_step(std::int64_t step, const Match& match) {
             throw Error(
                 ExitCode::usage,
                 {"the step is larger than the patch", "denoise.step",
-                 "it is " + std::to_string(step) + " and the patch " +
-                     toml_text(std::vector<std::int64_t>(match.patch.begin(), match.patch.end())) +
-                     ": voxels between would be covered by none",
-                 "Write step = " + std::to_string(match.patch.at(i)) + " or less"});
+                 fmt::format(
+                     "it is {} and the patch {}: voxels between would be covered by none", step,
+                     toml_text(std::vector<std::int64_t>(match.patch.begin(), match.patch.end()))),
+                 fmt::format("Write step = {} or less", match.patch.at(i))});
         }
     }
 }
@@ -114,13 +115,12 @@ void check_group(TableReader& table, const MatchKeys& keys) {
     }
     const std::int64_t group = bm4d_group(static_cast<int>(keys.count));
     if (voxels * group > Bm4d::most_values) {
-        table.complain(
-            "count", "a group of " + std::to_string(group) + " patches of " +
-                         toml_text(std::span<const std::int64_t>(keys.patch)) + " has " +
-                         std::to_string(voxels * group) + " voxels, and bm4d takes " +
-                         std::to_string(Bm4d::most_values) + "; write " +
-                         std::to_string(bm4d_group(static_cast<int>(Bm4d::most_values / voxels))) +
-                         ", or a smaller patch");
+        table.complain("count",
+                       fmt::format("a group of {} patches of {} has {} voxels, and bm4d takes {}; "
+                                   "write {}, or a smaller patch",
+                                   group, toml_text(std::span<const std::int64_t>(keys.patch)),
+                                   voxels * group, Bm4d::most_values,
+                                   bm4d_group(static_cast<int>(Bm4d::most_values / voxels))));
     }
 }
 

@@ -2,6 +2,7 @@
 #include "jobs/match/match_keys.hpp"
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "jobs/toml_text.hpp"
 
 #include <array>
@@ -44,9 +45,8 @@ std::vector<std::int64_t> parse_extents(TableReader& table, std::string_view key
 void check_patch(TableReader& table, const std::vector<std::int64_t>& patch) {
     for (const std::int64_t extent : patch) {
         if (extent > Match::max_patch) {
-            return table.complain("patch", "every extent must be from 1 to " +
-                                               std::to_string(Match::max_patch) + ", got " +
-                                               list_text(patch));
+            return table.complain("patch", fmt::format("every extent must be from 1 to {}, got {}",
+                                                       Match::max_patch, list_text(patch)));
         }
     }
 }
@@ -166,13 +166,12 @@ MatchKeys parse_match_keys(TableReader& table, MatchKeys keys) {
 }
 
 std::string match_keys_text(const MatchKeys& keys) {
-    return extents_text("patch", keys.patch, keys.has_patch) +
-           extents_text("window", keys.window, keys.has_window) +
-           "count = " + std::to_string(keys.count) + "\nstep = " + std::to_string(keys.step) +
-           "\nthreshold = " + toml_text(keys.threshold) +
-           "\norder = " + toml_text(order_names.at(static_cast<std::size_t>(keys.order))) +
-           "\nselection = " +
-           toml_text(selection_names.at(static_cast<std::size_t>(keys.selection))) + "\n";
+    return fmt::format("{}{}count = {}\nstep = {}\nthreshold = {}\norder = {}\nselection = {}\n",
+                       extents_text("patch", keys.patch, keys.has_patch),
+                       extents_text("window", keys.window, keys.has_window), keys.count, keys.step,
+                       toml_text(keys.threshold),
+                       toml_text(order_names.at(static_cast<std::size_t>(keys.order))),
+                       toml_text(selection_names.at(static_cast<std::size_t>(keys.selection))));
 }
 
 MatchKeys keys_in_effect(MatchKeys keys, const ArrayInfo& input) {
@@ -205,8 +204,8 @@ Match make_match(const MatchKeys& given, const Volume& volume, const std::string
         throw Error(ExitCode::usage,
                     {"this selection holds all candidates of a reference at once",
                      table + ".selection",
-                     "the window has " + std::to_string(match.candidates()) + " and it takes " +
-                         std::to_string(Match::most_published_candidates),
+                     fmt::format("the window has {} and it takes {}", match.candidates(),
+                                 Match::most_published_candidates),
                      "Write selection = \"fast\", which chooses the same, or a smaller window"});
     }
     return match;

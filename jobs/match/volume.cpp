@@ -2,6 +2,7 @@
 #include "jobs/match/volume.hpp"
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "jobs/convert_hint.hpp"
 #include "jobs/toml_text.hpp"
 
@@ -61,12 +62,13 @@ Volume make_volume(const JobInput& input, std::string_view kind) {
                                       "its shape is " + shape_text(array.shape), ""});
     }
     if (input.channels.value_or(1) > 1) {
-        throw Error(ExitCode::input,
-                    {name + " does not take colour", "input.dataset",
-                     "the file marks the last axis of " + shape_text(array.shape) + " as the " +
-                         std::to_string(*input.channels) + " channels of a colour image",
-                     "Store each channel as a dataset of its own, or mark the dataset as a volume: "
-                     "interpretation = \"image\""});
+        throw Error(
+            ExitCode::input,
+            {name + " does not take colour", "input.dataset",
+             fmt::format("the file marks the last axis of {} as the {} channels of a colour image",
+                         shape_text(array.shape), *input.channels),
+             "Store each channel as a dataset of its own, or mark the dataset as a volume: "
+             "interpretation = \"image\""});
     }
     if (array.type != ElementType::uint8 && array.type != ElementType::uint16 &&
         array.type != ElementType::float32) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "jobs/sand/sand_job.hpp"
 
+#include "base/format.hpp"
 #include "io/hdf5/write_attributes.hpp"
 
 #include <utility>
@@ -35,13 +36,12 @@ EvolveShape SandJob::shape() const {
 }
 
 std::string SandJob::computation() const {
-    std::string text = "sand 1, frame " + std::to_string(input_frame_) + ", generation " +
-                       std::to_string(snapshots_.first) + ", seed " + std::to_string(sand_.seed) +
-                       ", thresholds";
+    std::string text = fmt::format("sand 1, frame {}, generation {}, seed {}, thresholds",
+                                   input_frame_, snapshots_.first, sand_.seed);
     const SandThresholds& t = sand_.thresholds;
     for (const std::uint32_t threshold :
          {t.sand_slide, t.sand_fall, t.water_fall, t.water_diagonal, t.water_spread}) {
-        text += " " + std::to_string(threshold);
+        text += fmt::format(" {}", threshold);
     }
     return text;
 }
@@ -71,9 +71,8 @@ void SandJob::pack(Queue& queue, std::int64_t rows, const std::byte* in, std::by
 
 ErrorText SandJob::wrong_byte(std::int64_t row, std::int64_t column, std::byte value) const {
     return {"a cell of the input is no material",
-            "frame " + std::to_string(input_frame_) + ", row " + std::to_string(row) + ", column " +
-                std::to_string(column),
-            "it is " + std::to_string(std::to_integer<int>(value)),
+            fmt::format("frame {}, row {}, column {}", input_frame_, row, column),
+            fmt::format("it is {}", std::to_integer<int>(value)),
             "A cell is 0 (empty), 1 (water), 2 (sand) or 3 (wall)"};
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "io/formats/sand_file.hpp"
 #include "io/input/file_access.hpp"
 #include "io/input/generations.hpp"
@@ -86,8 +87,8 @@ class SandParameters : public KindParameters {
         if (static_cast<std::uint64_t>(generations) > most) {
             throw Error(ExitCode::usage,
                         {"a generation's number passes 2^64 - 1", "sand.generations",
-                         "the state begins at " + std::to_string(start.generation),
-                         "Write " + std::to_string(most) + " or fewer"});
+                         fmt::format("the state begins at {}", start.generation),
+                         fmt::format("Write {} or fewer", most)});
         }
         const AttributeList made_with = sand_attributes(input);
         SandChances all = usual_sand_chances;
@@ -104,14 +105,14 @@ class SandParameters : public KindParameters {
     }
 
     std::string canonical() const override {
-        std::string text = "generations = " + std::to_string(generations) +
-                           "\nsnapshot_every = " + std::to_string(snapshot_every) + "\n";
-        text += input_frame ? "input_frame = " + std::to_string(*input_frame) + "\n"
+        std::string text =
+            fmt::format("generations = {}\nsnapshot_every = {}\n", generations, snapshot_every);
+        text += input_frame ? fmt::format("input_frame = {}\n", *input_frame)
                             : "# input_frame: 0, or where start_generation is\n";
-        text += start_generation ? "start_generation = " + std::to_string(*start_generation) + "\n"
+        text += start_generation ? fmt::format("start_generation = {}\n", *start_generation)
                                  : "# start_generation: the input's, or 0\n";
-        text += seed ? "seed = " + std::to_string(*seed) + "\n"
-                     : "# seed: that which made the input, or 0\n";
+        text +=
+            seed ? fmt::format("seed = {}\n", *seed) : "# seed: that which made the input, or 0\n";
         std::string given;
         for (std::size_t i = 0; i < chances.size(); ++i) {
             if (const std::optional<double> chance = chances.at(i)) {
@@ -135,9 +136,9 @@ std::int64_t SandParameters::checked_frame(std::int64_t frames) const {
     if (frame < 0 || frame >= frames) {
         throw Error(ExitCode::input,
                     {"the input has no such frame", "sand.input_frame",
-                     "it is " + std::to_string(wanted) + " and there are " +
-                         std::to_string(frames) + (frames == 1 ? " frame" : " frames"),
-                     "Write one from 0 to " + std::to_string(frames - 1) + ", or -1 for the last"});
+                     fmt::format("it is {} and there are {}{}", wanted, frames,
+                                 (frames == 1 ? " frame" : " frames")),
+                     fmt::format("Write one from 0 to {}, or -1 for the last", frames - 1)});
     }
     return frame;
 }
@@ -157,11 +158,11 @@ Start SandParameters::find_start(const JobInput& input) const {
         const std::int64_t frame = checked_frame(frames);
         const std::uint64_t generation = (*stored)[static_cast<std::size_t>(frame)];
         if (start_generation && generation != wanted) {
-            throw Error(ExitCode::input,
-                        {"the input's frame is of another generation", "sand.start_generation",
-                         "frame " + std::to_string(frame) + " is of generation " +
-                             std::to_string(generation) + ", not " + std::to_string(wanted),
-                         "Leave one of input_frame and start_generation out"});
+            throw Error(
+                ExitCode::input,
+                {"the input's frame is of another generation", "sand.start_generation",
+                 fmt::format("frame {} is of generation {}, not {}", frame, generation, wanted),
+                 "Leave one of input_frame and start_generation out"});
         }
         return {frame, generation};
     }
@@ -169,9 +170,9 @@ Start SandParameters::find_start(const JobInput& input) const {
     if (found == stored->end()) {
         throw Error(ExitCode::input,
                     {"the input has no frame of this generation", "sand.start_generation",
-                     "it is " + std::to_string(wanted) + "; the input's are from " +
-                         std::to_string(*std::min_element(stored->begin(), stored->end())) +
-                         " to " + std::to_string(*std::max_element(stored->begin(), stored->end())),
+                     fmt::format("it is {}; the input's are from {} to {}", wanted,
+                                 *std::min_element(stored->begin(), stored->end()),
+                                 *std::max_element(stored->begin(), stored->end())),
                      "List them with: runner inspect " + input.source.file});
     }
     return {found - stored->begin(), wanted};

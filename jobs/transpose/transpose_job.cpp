@@ -2,6 +2,7 @@
 #include "jobs/transpose/transpose_job.hpp"
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "jobs/toml_text.hpp"
 #include "kernels/transpose/transpose.hpp"
 
@@ -49,8 +50,7 @@ class TransposeParameters : public KindParameters {
         if (axes != 3 && axes != input.shape.size()) {
             throw Error(ExitCode::usage,
                         {"the permutation does not fit the input", "transpose.permutation",
-                         "it has " + std::to_string(axes) + " axes and the input " +
-                             std::to_string(input.shape.size()),
+                         fmt::format("it has {} axes and the input {}", axes, input.shape.size()),
                          "Write as many, or three: missing axes come first, with an extent of 1"});
         }
         PermuteShape shape;

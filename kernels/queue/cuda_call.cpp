@@ -2,6 +2,7 @@
 #include "kernels/queue/cuda_call.hpp"
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -52,8 +53,8 @@ bool is_of_program(cudaError_t status) {
 
 /// Asks no device, so it may be called when there is none any more.
 std::string error_text(cudaError_t status) {
-    return "CUDA error " + std::to_string(status) + ", " + cudaGetErrorName(status) + ", " +
-           cudaGetErrorString(status);
+    return fmt::format("CUDA error {}, {}, {}", status, cudaGetErrorName(status),
+                       cudaGetErrorString(status));
 }
 
 [[noreturn]] void throw_loss(cudaError_t status) {
@@ -87,7 +88,7 @@ cudaError_t noted(cudaError_t status) noexcept {
 
 std::string place_text(const std::source_location& place) {
     const std::string file = place.file_name();
-    return file.substr(file.find_last_of('/') + 1) + ":" + std::to_string(place.line());
+    return fmt::format("{}:{}", file.substr(file.find_last_of('/') + 1), place.line());
 }
 
 void throw_cuda_error(cudaError_t status, const std::string& where) {

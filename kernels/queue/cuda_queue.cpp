@@ -2,6 +2,7 @@
 #include "kernels/queue/cuda_queue.hpp"
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "base/sizes.hpp"
 #include "kernels/queue/cuda_call.hpp"
 
@@ -122,8 +123,7 @@ Buffer allocate_device(CudaQueue& queue, std::int64_t bytes) {
     void* data = nullptr;
     const cudaError_t status = cuda_status([&] { return cudaMalloc(&data, at_least_one(bytes)); });
     if (status != cudaSuccess) {
-        throw_cuda_error(status,
-                         "device " + std::to_string(queue.device()) + ", " + size_text(bytes));
+        throw_cuda_error(status, fmt::format("device {}, {}", queue.device(), size_text(bytes)));
     }
     return {static_cast<std::byte*>(data), bytes, queue.device(), release_device};
 }

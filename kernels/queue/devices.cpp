@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/queue/devices.hpp"
 
+#include "base/format.hpp"
 #include "kernels/queue/cuda_call.hpp"
 #include "kernels/queue/queue.hpp"
 
@@ -53,7 +54,7 @@ DeviceInfo describe(int index, int count) {
 }
 
 std::string version_text(int version) {
-    return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+    return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
 }
 
 } // namespace

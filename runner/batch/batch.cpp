@@ -3,6 +3,7 @@
 
 #include "base/durations.hpp"
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "base/printable.hpp"
 #include "kernels/queue/devices.hpp"
 #include "runner/batch/batch_exchange.hpp"
@@ -82,7 +83,7 @@ class BatchRun {
         return job;
     }
 
-    std::string own_mark() const { return binding_.host + "-" + std::to_string(::getpid()); }
+    std::string own_mark() const { return fmt::format("{}-{}", binding_.host, ::getpid()); }
 
     bool is_to_stop() {
         if (command_.run.max_seconds && seconds_since(start_) + 1 > *command_.run.max_seconds) {
@@ -225,9 +226,8 @@ class BatchRun {
         } else if (ending == Ending::done && ranks.first()) {
             tally_.done.insert(index);
             if (!command_.run.quiet) {
-                say("[" + std::to_string(index + 1) + "/" + std::to_string(plan_.datasets.size()) +
-                    "] " + printable(planned.dataset.output) + ": done in " +
-                    duration_text(seconds) + "\n");
+                say(fmt::format("[{}/{}] {}: done in {}\n", index + 1, plan_.datasets.size(),
+                                printable(planned.dataset.output), duration_text(seconds)));
             }
         }
     }
@@ -251,20 +251,21 @@ class BatchRun {
                           plan_.count(Fate::done);
         const std::string reason = stop_->reason();
         const std::string in_all =
-            "; " +
-            std::to_string(plan_.count(Fate::done) +
-                           static_cast<std::int64_t>(all.done.size() + all.already.size())) +
-            " of " + std::to_string(plan_.datasets.size()) + " in all are done\n";
+            fmt::format("; {} of {} in all are done\n",
+                        plan_.count(Fate::done) +
+                            static_cast<std::int64_t>(all.done.size() + all.already.size()),
+                        plan_.datasets.size());
         if (!command_.run.quiet || all.stopped) {
-            say(printable(plan_.job.name) + ": " + std::to_string(all.done.size()) + " done, " +
-                std::to_string(all.failed.size()) + " failed" +
+            say(fmt::format(
+                "{}: {} done, {} failed{}{}{}", printable(plan_.job.name), all.done.size(),
+                all.failed.size(),
                 (left == 0 ? ""
                            : ", " + std::to_string(left) +
-                                 (all.stopped ? " left" : " in the hands of another batch")) +
+                                 (all.stopped ? " left" : " in the hands of another batch")),
                 (all.stopped ? "; stopped by " + (reason.empty() ? "request" : printable(reason)) +
                                    ": the same command resumes the batch"
-                             : ", in " + duration_text(seconds_since(start_))) +
-                in_all);
+                             : ", in " + duration_text(seconds_since(start_))),
+                in_all));
         }
         if (!all.failed.empty()) {
             say("  `runner status " + printable(state_) + "` lists what failed\n");

@@ -2,6 +2,7 @@
 #include "runner/batch/batch_list.hpp"
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "jobs/toml_text.hpp"
 #include "runner/job_file/output_name.hpp"
 #include "runner/job_file/path_pattern.hpp"
@@ -22,9 +23,8 @@ namespace fs = std::filesystem;
 constexpr std::size_t most_told = 20;
 
 std::string place_text(const JobFile& job, const SourcePlace& place) {
-    return place.setting > 0
-               ? "--set batch.inputs"
-               : job.path + ":" + std::to_string(place.line) + ":" + std::to_string(place.column);
+    return place.setting > 0 ? "--set batch.inputs"
+                             : fmt::format("{}:{}:{}", job.path, place.line, place.column);
 }
 
 std::string normal(const std::string& path) { return fs::path(path).lexically_normal().string(); }
@@ -125,10 +125,10 @@ class NameErrors {
     }
     void refuse(const std::string& path) const {
         if (count_ > 0) {
-            throw Error(ExitCode::usage, {"the names of the batch do not fit (" + path +
-                                              "): " + std::to_string(count_) +
-                                              (count_ == 1 ? " error" : " errors") + text_,
-                                          "", "", ""});
+            throw Error(ExitCode::usage,
+                        {fmt::format("the names of the batch do not fit ({}): {}{}{}", path, count_,
+                                     (count_ == 1 ? " error" : " errors"), text_),
+                         "", "", ""});
         }
     }
 

@@ -2,6 +2,7 @@
 #include "runner/batch/batch_plan.hpp"
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "base/printable.hpp"
 #include "base/sizes.hpp"
 #include "io/output/journal.hpp"
@@ -31,7 +32,7 @@ constexpr std::size_t most_told = 10;
 
 std::string mark_text(const std::string& path) {
     const FileMark mark = mark_of(path);
-    return path + " " + std::to_string(mark.bytes) + " " + std::to_string(mark.modified) + "\n";
+    return fmt::format("{} {} {}\n", path, mark.bytes, mark.modified);
 }
 
 /// Makes the keys of a batch's datasets.
@@ -145,7 +146,7 @@ void look_at(PlannedDataset& planned, const BatchPlan& plan, const BatchMeans& m
 }
 
 std::string count_text(std::int64_t count, const char* what) {
-    return count == 0 ? "" : ", " + std::to_string(count) + " " + what;
+    return count == 0 ? "" : fmt::format(", {} {}", count, what);
 }
 
 /// What the outputs to make take on each disk, and what is free there, by the disk's number.
@@ -259,12 +260,12 @@ void look_at_datasets(BatchPlan& plan, std::span<const std::size_t> places, cons
 
 std::string batch_plan_text(const BatchPlan& plan) {
     const auto total = static_cast<std::int64_t>(plan.datasets.size());
-    std::string text = printable(plan.job.name) + ": " + std::to_string(total) +
-                       (total == 1 ? " dataset" : " datasets") +
-                       count_text(plan.count(Fate::done), "done before") +
-                       count_text(plan.count(Fate::to_do), "to do") +
-                       count_text(plan.count(Fate::redo), "stale and to do again") +
-                       count_text(plan.count(Fate::refused), "that cannot be run") + "\n";
+    std::string text = fmt::format("{}: {}{}{}{}{}{}\n", printable(plan.job.name), total,
+                                   (total == 1 ? " dataset" : " datasets"),
+                                   count_text(plan.count(Fate::done), "done before"),
+                                   count_text(plan.count(Fate::to_do), "to do"),
+                                   count_text(plan.count(Fate::redo), "stale and to do again"),
+                                   count_text(plan.count(Fate::refused), "that cannot be run"));
     std::size_t told = 0;
     for (const PlannedDataset& planned : plan.datasets) {
         if (planned.fate == Fate::refused && ++told <= most_told) {
@@ -273,7 +274,7 @@ std::string batch_plan_text(const BatchPlan& plan) {
         }
     }
     if (told > most_told) {
-        text += "  and " + std::to_string(told - most_told) + " more\n";
+        text += fmt::format("  and {} more\n", told - most_told);
     }
     for (const DiskShare& disk : disk_shares(plan)) {
         text += "  disk of " + printable(disk.folder) + ": needs " +

@@ -2,6 +2,7 @@
 #include "runner/batch/batch_state.hpp"
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "base/json.hpp"
 #include "io/files/text_file.hpp"
 #include "io/writers/row_hashes.hpp"
@@ -38,7 +39,7 @@ void make_folder(const std::string& folder) {
 
 std::string own_name() {
     static const auto start = std::chrono::system_clock::now().time_since_epoch().count();
-    return std::to_string(::getpid()) + "-" + std::to_string(start);
+    return fmt::format("{}-{}", ::getpid(), start);
 }
 
 void write_list(const std::string& folder, const DatasetList& list) {

@@ -3,6 +3,7 @@
 
 #include "base/durations.hpp"
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "base/json.hpp"
 #include "base/printable.hpp"
 #include "io/files/file_lock.hpp"
@@ -193,11 +194,11 @@ BatchStatus batch_status(const std::string& folder) {
 
 std::string status_text(const BatchStatus& status, Listing listing) {
     constexpr int most_told = 20;
-    std::string text = printable(status.name) + ": " + std::to_string(status.datasets.size()) +
-                       (status.datasets.size() == 1 ? " dataset" : " datasets");
+    std::string text = fmt::format("{}: {}{}", printable(status.name), status.datasets.size(),
+                                   (status.datasets.size() == 1 ? " dataset" : " datasets"));
     for (std::size_t i = 0; i < words.size(); ++i) {
         const std::int64_t count = status.count(static_cast<Is>(i));
-        text += count == 0 ? "" : ", " + std::to_string(count) + " " + words.at(i);
+        text += count == 0 ? "" : fmt::format(", {} {}", count, words.at(i));
     }
     text +=
         (status.seconds_left ? ", " + duration_text(*status.seconds_left) + " left" : "") + "\n";
@@ -215,8 +216,8 @@ std::string status_text(const BatchStatus& status, Listing listing) {
             }
         }
         if (told > most_told) {
-            text += "  and " + std::to_string(told - most_told) + " more " + word_of(is) +
-                    " (--all lists them)\n";
+            text +=
+                fmt::format("  and {} more {} (--all lists them)\n", told - most_told, word_of(is));
         }
     }
     return text;

@@ -2,6 +2,7 @@
 #include "runner/batch/manifest.hpp"
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "base/sizes.hpp"
 #include "jobs/kind.hpp"
 #include "jobs/toml_text.hpp"
@@ -92,8 +93,8 @@ class ManifestReader {
         }
         if (errors_ > 0) {
             throw Error(ExitCode::usage,
-                        {"the list of inputs is wrong (" + name_ + "): " + std::to_string(errors_) +
-                             (errors_ == 1 ? " error" : " errors") + text_,
+                        {fmt::format("the list of inputs is wrong ({}): {}{}{}", name_, errors_,
+                                     (errors_ == 1 ? " error" : " errors"), text_),
                          "", "", ""});
         }
         return std::move(entries_);
@@ -109,7 +110,7 @@ class ManifestReader {
     }
 
     std::string place(const Cell& cell) const {
-        return name_ + ":" + std::to_string(cell.line) + ":" + std::to_string(cell.column);
+        return fmt::format("{}:{}:{}", name_, cell.line, cell.column);
     }
 
     void take_line(std::string_view line, int number) {
@@ -159,9 +160,8 @@ class ManifestReader {
 
     void take_row(const std::vector<Cell>& cells) {
         if (cells.size() > keys_.size()) {
-            complain(cells[keys_.size()], "has " + std::to_string(cells.size()) + " cells, and " +
-                                              std::to_string(keys_.size()) +
-                                              " columns have a name");
+            complain(cells[keys_.size()], fmt::format("has {} cells, and {} columns have a name",
+                                                      cells.size(), keys_.size()));
             return;
         }
         if (cells.size() <= input_ || cells[input_].text.empty()) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "base/format.hpp"
 #include "runner/engines/engine.hpp"
 
 #include "base/error.hpp"
@@ -67,7 +68,7 @@ std::optional<Stopped> agree_on_rows(std::int64_t to_do, std::int64_t before, st
     if (!unfinished) {
         return std::nullopt;
     }
-    return Stopped{reason, std::to_string(rows) + " of " + std::to_string(total) + " rows of "};
+    return Stopped{reason, fmt::format("{} of {} rows of ", rows, total)};
 }
 
 } // namespace runner

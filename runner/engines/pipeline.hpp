@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "kernels/queue/profile_range.hpp"
 #include "kernels/queue/queue.hpp"
 #include "kernels/queue/work_meter.hpp"
@@ -161,9 +162,9 @@ template <class Engine> void Pipeline<Engine>::drain() {
 template <class Engine> void Pipeline<Engine>::report_dropped() const {
     for (const ChunkInFlight& piece : run_.progress.in_flight.chunks(StageRecorder::Clock::now())) {
         if (run_.say && (piece.computing || piece.share == 1)) {
-            run_.say("rank " + std::to_string(run_.rank) + ": dropped " + run_.progress.unit + " " +
-                     std::to_string(piece.number) + " with " +
-                     std::to_string(static_cast<int>(piece.share * 100)) + " % of its work done\n");
+            run_.say(fmt::format("rank {}: dropped {} {} with {} % of its work done\n", run_.rank,
+                                 run_.progress.unit, piece.number,
+                                 static_cast<int>(piece.share * 100)));
         }
     }
 }

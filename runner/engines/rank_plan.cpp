@@ -2,6 +2,7 @@
 #include "runner/engines/rank_plan.hpp"
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "runner/engines/engine.hpp"
 
 #include <string>
@@ -21,7 +22,7 @@ PlanPtr plan_rank(const PreparedJob& prepared, const RankBinding& binding, const
                 throw;
             }
             ErrorText text = error.text();
-            text.where += " of rank " + std::to_string(ranks.rank()) + " on " + binding.host;
+            text.where += fmt::format(" of rank {} on {}", ranks.rank(), binding.host);
             throw Error(error.code(), std::move(text));
         }
     });

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/engines/stage_recorder.hpp"
 
+#include "base/format.hpp"
+
 #include <algorithm>
 #include <string>
 
@@ -25,8 +27,8 @@ void StageRecorder::add(Stage stage, std::uint64_t number, std::size_t lane, dou
     progress_[stage].set(times.busy_seconds, at(until));
     ++progress_.steps;
     if (trace_ != nullptr) {
-        trace_->add({std::string(progress_.unit) + " " + std::to_string(number),
-                     static_cast<int>(lane), stage, begin, end, bytes});
+        trace_->add({fmt::format("{} {}", progress_.unit, number), static_cast<int>(lane), stage,
+                     begin, end, bytes});
     }
 }
 

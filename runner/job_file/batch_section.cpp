@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "base/format.hpp"
 #include "runner/job_file/job_sections.hpp"
 #include "runner/job_file/output_name.hpp"
 #include "runner/job_file/path_pattern.hpp"
@@ -80,8 +81,7 @@ void parse_output_pattern(TableReader& table, JobFile::Batch& batch) {
     if (const std::optional<NameFault> fault = name_fault(*text)) {
         table.complain(
             "output",
-            fault->text +
-                (fault->at == 0 ? "" : " (at character " + std::to_string(fault->at + 1) + ")"));
+            fault->text + (fault->at == 0 ? "" : fmt::format(" (at character {})", fault->at + 1)));
     }
 }
 

@@ -2,6 +2,7 @@
 #include "runner/job_file/input_part.hpp"
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "jobs/toml_text.hpp"
 
 #include <algorithm>
@@ -92,9 +93,7 @@ std::optional<FramesWhere> parse_where(TableReader& frames) {
 std::int64_t index_of(std::int64_t bound, std::int64_t extent, const std::string& key,
                       const std::string& where) {
     if (bound < -extent || bound > extent) {
-        refuse(key,
-               std::to_string(bound) + " is beyond the " + std::to_string(extent) + " elements",
-               where);
+        refuse(key, fmt::format("{} is beyond the {} elements", bound, extent), where);
     }
     return bound < 0 ? bound + extent : bound;
 }
@@ -110,8 +109,7 @@ Indices indices_of(const IndexRange& range, std::int64_t extent, const std::stri
                         index_of(range.end.value_or(extent), extent, key, where)};
     if (found.first >= found.last) {
         refuse(key,
-               "the range is empty: it would take none of the " + std::to_string(extent) +
-                   " elements",
+               fmt::format("the range is empty: it would take none of the {} elements", extent),
                where);
     }
     return found;
@@ -136,8 +134,7 @@ std::vector<std::int64_t> frames_of(const FramesWhere& wanted, std::span<const s
     const auto count = static_cast<std::int64_t>(marks.size());
     if (count != extent) {
         refuse("input.frames",
-               wanted.dataset + " has " + std::to_string(count) + " numbers for the " +
-                   std::to_string(extent) + " frames",
+               fmt::format("{} has {} numbers for the {} frames", wanted.dataset, count, extent),
                where);
     }
     std::vector<std::int64_t> frames;
@@ -147,8 +144,8 @@ std::vector<std::int64_t> frames_of(const FramesWhere& wanted, std::span<const s
         }
     }
     if (frames.empty()) {
-        refuse("input.frames",
-               wanted.dataset + " is " + std::to_string(wanted.equals) + " for no frame", where);
+        refuse("input.frames", fmt::format("{} is {} for no frame", wanted.dataset, wanted.equals),
+               where);
     }
     return frames;
 }
@@ -164,9 +161,8 @@ std::string toml_lines(const InputPart& part) {
         return number ? std::to_string(*number) : "";
     };
     const auto text_of = [&](const IndexRange& range) {
-        return toml_text(
-            std::string_view(bound(range.begin) + ":" + bound(range.end) +
-                             (range.step == 1 ? "" : ":" + std::to_string(range.step))));
+        return toml_text(std::string_view(bound(range.begin) + ":" + bound(range.end) +
+                                          (range.step == 1 ? "" : fmt::format(":{}", range.step))));
     };
     std::string region;
     for (const auto& [key, range] :
@@ -179,8 +175,8 @@ std::string toml_lines(const InputPart& part) {
     if (const auto* const range = std::get_if<IndexRange>(&part.frames)) {
         text += "frames = " + text_of(*range) + "\n";
     } else if (const auto* const where = std::get_if<FramesWhere>(&part.frames)) {
-        text += "frames = { where = " + toml_text(std::string_view(where->dataset)) +
-                ", equals = " + std::to_string(where->equals) + " }\n";
+        text += fmt::format("frames = {{ where = {}, equals = {} }}\n",
+                            toml_text(std::string_view(where->dataset)), where->equals);
     }
     return text;
 }

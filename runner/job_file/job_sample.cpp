@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/job_file/job_sample.hpp"
 
+#include "base/format.hpp"
 #include "jobs/toml_text.hpp"
 
 #include <array>
@@ -44,10 +45,10 @@ std::string share_text(double fraction) {
 std::string bytes_text(std::int64_t bytes) {
     for (const auto& [unit, name] : {std::pair(GiB, "GiB"), {MiB, "MiB"}, {KiB, "KiB"}}) {
         if (bytes % unit == 0) {
-            return std::to_string(bytes / unit) + name;
+            return fmt::format("{}{}", bytes / unit, name);
         }
     }
-    return std::to_string(bytes) + "B";
+    return fmt::format("{}B", bytes);
 }
 
 std::string size_lines(const std::string& key, const std::optional<MemorySize>& size,
@@ -69,13 +70,13 @@ std::string input_lines(const JobFile::Input& input) {
                        line("dataset", toml_text(input.dataset));
     if (input.generate) {
         const GenerateRequest& request = *input.generate;
-        text += line(
-            "generate",
-            "{ pattern = " + toml_text(request.pattern) + ", shape = " + extents(request.shape) +
-                ", dtype = " + toml_text(name_of(request.type)) +
-                ", seed = " + std::to_string(request.seed) +
-                (request.pattern == "xray" ? ", counts = " + toml_text(request.counts) : "") +
-                " }");
+        text +=
+            line("generate",
+                 fmt::format(
+                     "{{ pattern = {}, shape = {}, dtype = {}, seed = {}{} }}",
+                     toml_text(request.pattern), extents(request.shape),
+                     toml_text(name_of(request.type)), request.seed,
+                     (request.pattern == "xray" ? ", counts = " + toml_text(request.counts) : "")));
     }
     text += toml_lines(input.part);
     const InputRules& rules = input.rules;

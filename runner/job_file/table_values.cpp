@@ -2,6 +2,7 @@
 #include "runner/job_file/table_values.hpp"
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "io/formats/rows_format.hpp"
 #include "io/formats/sand_file.hpp"
 #include "jobs/toml_text.hpp"
@@ -45,8 +46,8 @@ void check_axes(TableReader& table, std::string_view key,
                 const std::vector<std::int64_t>& extents) {
     const auto axes = static_cast<std::int64_t>(extents.size());
     if (axes < 1 || axes > most_axes) {
-        table.complain(key, "must have from 1 to " + std::to_string(most_axes) +
-                                " elements, one an axis, got " + std::to_string(axes));
+        table.complain(key, fmt::format("must have from 1 to {} elements, one an axis, got {}",
+                                        most_axes, axes));
     }
 }
 

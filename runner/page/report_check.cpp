@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/page/report_check.hpp"
 
+#include "base/format.hpp"
 #include "base/json.hpp"
 #include "runner/watch/stages.hpp"
 
@@ -133,7 +134,7 @@ std::string fault(const Json& value, std::string_view path, Type type, const std
     if (key == "*") {
         std::size_t index = 0;
         for (const Json& element : value.values()) {
-            std::string found = fault(element, rest, type, start + std::to_string(index));
+            std::string found = fault(element, rest, type, fmt::format("{}{}", start, index));
             if (!found.empty()) {
                 return found;
             }

@@ -2,6 +2,7 @@
 #include "runner/page/report_pictures.hpp"
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "base/sizes.hpp"
 #include "io/rows/dataset_part.hpp"
 #include "views/pictures/contrast.hpp"
@@ -53,8 +54,7 @@ Sketch sketch(FileAccess& files, const PreparedJob& prepared, const std::string&
         const std::int64_t frame = choose(prepared, source.image.frames);
         std::string caption = what;
         if (source.image.frames > 1) {
-            caption += ", frame " + std::to_string(frame) + " of " +
-                       std::to_string(source.image.frames) + " (from 0)";
+            caption += fmt::format(", frame {} of {} (from 0)", frame, source.image.frames);
         }
         std::optional<Thumbnail> thumbnail = sampled_thumbnail(source, frame, size, most_bytes);
         if (!thumbnail) {

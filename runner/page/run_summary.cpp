@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/page/run_summary.hpp"
 
+#include "base/format.hpp"
 #include "base/json.hpp"
 #include "runner/page/page_shell.hpp"
 #include "runner/page/report_check.hpp"
@@ -26,9 +27,8 @@ std::string names_text(const Json& ranks, const char* key) {
     for (std::size_t i = 0; i < listed; ++i) {
         text += (i == 0 ? "" : ", ") + names[i];
     }
-    return listed == names.size()
-               ? text
-               : text + " and " + std::to_string(names.size() - listed) + " more";
+    return listed == names.size() ? text
+                                  : fmt::format("{} and {} more", text, names.size() - listed);
 }
 
 void add_rank(const Json& rank, RunSummary& run) {

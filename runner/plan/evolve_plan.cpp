@@ -3,6 +3,7 @@
 
 #include "base/counted.hpp"
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "base/sizes.hpp"
 #include "runner/plan/halo_plan.hpp"
 #include "runner/plan/plan_text.hpp"
@@ -57,14 +58,15 @@ void take_memory(EvolvePlan& plan) {
 
 [[noreturn]] void refuse(const EvolvePlan& plan) {
     const JobPlan::Shortage shortage = plan.shortage();
-    throw Error(ExitCode::usage, {"the job does not fit", shortage.key,
-                                  "a rank's part of the state and " + std::to_string(plan.lanes) +
-                                      (plan.lanes == 1 ? " chunk of " : " chunks of ") +
-                                      std::to_string(plan.decomposition.chunk_rows) +
-                                      " rows take " + size_text(shortage.need) + " and " +
-                                      size_text(shortage.limit) + " are allowed",
-                                  "Use more ranks, or set " + shortage.key + " = \"" +
-                                      enough_text(shortage.need) + "\" or more"});
+    throw Error(
+        ExitCode::usage,
+        {"the job does not fit", shortage.key,
+         fmt::format("a rank's part of the state and {}{}{} rows take {} and {} are allowed",
+                     plan.lanes, (plan.lanes == 1 ? " chunk of " : " chunks of "),
+                     plan.decomposition.chunk_rows, size_text(shortage.need),
+                     size_text(shortage.limit)),
+         "Use more ranks, or set " + shortage.key + " = \"" + enough_text(shortage.need) +
+             "\" or more"});
 }
 
 } // namespace
@@ -91,14 +93,13 @@ double EvolvePlan::updates() const {
 std::string EvolvePlan::text() const {
     const Decomposition& d = decomposition;
     const Snapshots& snapshots = shape.snapshots;
-    return "generations " + std::to_string(snapshots.first) + " to " +
-           std::to_string(snapshots.last()) + " of " + counted(d.rows, "row") + ", " +
-           counted(snapshots.count(), "snapshot", "snapshots") +
-           (d.ranks == 1
-                ? ""
-                : ", " + counted(d.halo, "generation", "generations") + " between halo exchanges") +
-           "; " + means_text(*this, ChunkText::yes) + slabs_text(d) + memory_text(*this) +
-           bytes_text(*this);
+    return fmt::format(
+        "generations {} to {} of {}, {}{}; {}{}{}{}", snapshots.first, snapshots.last(),
+        counted(d.rows, "row"), counted(snapshots.count(), "snapshot", "snapshots"),
+        (d.ranks == 1
+             ? ""
+             : ", " + counted(d.halo, "generation", "generations") + " between halo exchanges"),
+        means_text(*this, ChunkText::yes), slabs_text(d), memory_text(*this), bytes_text(*this));
 }
 
 std::vector<PlanFact> EvolvePlan::facts() const {

@@ -2,6 +2,7 @@
 #include "runner/plan/halving.hpp"
 
 #include "base/counted.hpp"
+#include "base/format.hpp"
 
 namespace runner {
 
@@ -14,9 +15,9 @@ void add_halving(const OutOfMemory& failure, std::int64_t chunk_rows, int lanes,
 
 std::string halving_text(int rank, const std::vector<Halving>& halvings) {
     const Halving& last = halvings.back();
-    return "rank " + std::to_string(rank) + ": " + halvings.front().reason +
-           "; continues with chunks of " + counted(last.chunk_rows, "row") + " in " +
-           counted(last.lanes, "lane") + "\n";
+    return fmt::format("rank {}: {}; continues with chunks of {} in {}\n", rank,
+                       halvings.front().reason, counted(last.chunk_rows, "row"),
+                       counted(last.lanes, "lane"));
 }
 
 void report_halvings(int rank, const std::vector<Halving>& halvings,

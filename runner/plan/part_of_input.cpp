@@ -2,6 +2,7 @@
 #include "runner/plan/part_of_input.hpp"
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "io/rows/row_geometry.hpp"
 
 #include <cmath>
@@ -23,8 +24,8 @@ std::vector<std::int64_t> read_marks(const std::string& file, const std::string&
     const std::unique_ptr<RowReader> reader = open_rows_of(files, file, dataset, 1);
     const ArrayInfo array = reader->info().array;
     if (array.shape != std::vector<std::int64_t>{frames}) {
-        refuse("its shape is " + shape_text(array.shape) + ", and there are " +
-               std::to_string(frames) + " frames");
+        refuse(fmt::format("its shape is {}, and there are {} frames", shape_text(array.shape),
+                           frames));
     }
     if (!is_number(array.type)) {
         refuse("its elements are " + type_text(array));
@@ -38,7 +39,7 @@ std::vector<std::int64_t> read_marks(const std::string& file, const std::string&
             std::memcpy(&element, bytes.data() + i * sizeof(element), sizeof(element));
             const double number = static_cast<double>(element);
             if (!(std::abs(number) <= most) || std::trunc(number) != number) {
-                refuse("the number of frame " + std::to_string(i) + " is no integer up to 2^31");
+                refuse(fmt::format("the number of frame {} is no integer up to 2^31", i));
             }
             marks[i] = static_cast<std::int64_t>(number);
         }

@@ -3,6 +3,7 @@
 
 #include "base/counted.hpp"
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "base/sizes.hpp"
 #include "runner/plan/plan_text.hpp"
 
@@ -113,12 +114,12 @@ std::int64_t PermutePlan::bytes_to_write() const {
 std::string PermutePlan::text() const {
     constexpr std::int64_t short_run = 64 * KiB;
     const std::int64_t all = total_rows() * row_bytes();
-    std::string text = counted(grid.boxes(), "box", "boxes") + " of " + std::to_string(grid.first) +
-                       " x " + std::to_string(grid.second) + " x " +
-                       std::to_string(grid.output()[2]) + "; " + means_text(*this, ChunkText::no);
+    std::string text =
+        fmt::format("{} of {} x {} x {}; {}", counted(grid.boxes(), "box", "boxes"), grid.first,
+                    grid.second, grid.output()[2], means_text(*this, ChunkText::no));
     for (int rank = 0; rank < std::min(ranks, most_listed_ranks); ++rank) {
-        text += "  rank " + std::to_string(rank) + ": " +
-                counted(pieces_of_rank(rank), "box\n", "boxes\n");
+        text +=
+            fmt::format("  rank {}: {}", rank, counted(pieces_of_rank(rank), "box\n", "boxes\n"));
     }
     text += memory_text(*this) + bytes_text(*this);
     text += "  " + counted(all / grid.in_run_bytes(), "read of ", "reads of ") +

@@ -2,6 +2,7 @@
 #include "runner/plan/plan_text.hpp"
 
 #include "base/counted.hpp"
+#include "base/format.hpp"
 #include "base/sizes.hpp"
 
 #include <algorithm>
@@ -20,8 +21,8 @@ std::string slabs_text(const Decomposition& d) {
     std::string text;
     for (int rank = 0; rank < std::min(d.ranks, most_listed_ranks); ++rank) {
         const RowRange slab = d.slab(rank);
-        text += "  rank " + std::to_string(rank) + ": rows " + std::to_string(slab.first) + " to " +
-                std::to_string(slab.last) + ", " + counted(count_chunks(d, slab), "chunk") + "\n";
+        text += fmt::format("  rank {}: rows {} to {}, {}\n", rank, slab.first, slab.last,
+                            counted(count_chunks(d, slab), "chunk"));
     }
     if (d.ranks > most_listed_ranks) {
         text += "  … and " + counted(d.ranks - most_listed_ranks, "rank") + " more\n";

@@ -4,6 +4,7 @@
 #include "base/counted.hpp"
 #include "base/durations.hpp"
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "base/sizes.hpp"
 #include "runner/plan/border_plan.hpp"
 #include "runner/plan/plan_text.hpp"
@@ -170,9 +171,9 @@ std::int64_t StreamPlan::pieces_of_rank(int rank) const {
 
 std::string StreamPlan::text() const {
     const Decomposition& d = decomposition;
-    return counted(d.frames, "frame of ", "frames of ") + counted(d.rows, "row") + ", halo " +
-           std::to_string(d.halo) + "; " + means_text(*this, ChunkText::yes) + slabs_text(d) +
-           time_text(*this) + memory_text(*this) + bytes_text(*this);
+    return fmt::format("{}{}, halo {}; {}{}{}{}{}", counted(d.frames, "frame of ", "frames of "),
+                       counted(d.rows, "row"), d.halo, means_text(*this, ChunkText::yes),
+                       slabs_text(d), time_text(*this), memory_text(*this), bytes_text(*this));
 }
 
 std::vector<PlanFact> StreamPlan::facts() const {

@@ -2,6 +2,7 @@
 #include "runner/probe/probe_process.hpp"
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "runner/watch/stop.hpp"
 
 #include <algorithm>
@@ -252,7 +253,7 @@ void explain_probe_end(const std::string& where, int status, const ProbeLimits& 
                                        "its pipe broke", "Start again"});
     }
     if (!WIFSIGNALED(status)) {
-        throw_damaged(where, it + "ended with exit code " + std::to_string(WEXITSTATUS(status)));
+        throw_damaged(where, fmt::format("{}ended with exit code {}", it, WEXITSTATUS(status)));
     }
     const int signal = WTERMSIG(status);
     const char* short_name = ::sigabbrev_np(signal);
@@ -260,8 +261,8 @@ void explain_probe_end(const std::string& where, int status, const ProbeLimits& 
         short_name == nullptr ? std::to_string(signal) : std::string("SIG") + short_name;
     switch (signal) {
     case SIGXCPU:
-        throw_damaged(where, it + "took more than " + std::to_string(limits.cpu_seconds) +
-                                 " s of computing (" + name + ")");
+        throw_damaged(where, fmt::format("{}took more than {} s of computing ({})", it,
+                                         limits.cpu_seconds, name));
     case SIGSEGV:
     case SIGBUS:
     case SIGFPE:
@@ -276,8 +277,8 @@ void explain_probe_end(const std::string& where, int status, const ProbeLimits& 
 }
 
 void throw_too_slow(const std::string& where, const ProbeLimits& limits) {
-    throw_damaged(where, "probing it, in a process of its own, took longer than " +
-                             std::to_string(limits.seconds) + " s");
+    throw_damaged(where, fmt::format("probing it, in a process of its own, took longer than {} s",
+                                     limits.seconds));
 }
 
 } // namespace runner

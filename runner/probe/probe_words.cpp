@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/probe/probe_words.hpp"
 
+#include "base/format.hpp"
 #include "base/printable.hpp"
 #include "io/files/message.hpp"
 #include "runner/probe/probe_child.hpp"
@@ -145,7 +146,7 @@ std::optional<Error> error_of(const std::string& answer) {
 }
 
 std::string answer_head(int status, std::size_t bytes) {
-    std::string head = std::to_string(status) + " " + std::to_string(bytes);
+    std::string head = fmt::format("{} {}", status, bytes);
     head.resize(message_head_bytes, ' ');
     return head;
 }

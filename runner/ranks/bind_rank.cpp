@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/ranks/bind_rank.hpp"
 
+#include "base/format.hpp"
 #include "runner/ranks/host_memory.hpp"
 
 #include <algorithm>
@@ -71,7 +72,7 @@ bool every_rank_has_a_gpu(const Ranks& ranks, BackendChoice choice,
             const bool built = cuda_versions() != "none";
             throw Error(ExitCode::gpu,
                         {"there is no GPU to run on",
-                         "rank " + std::to_string(ranks.rank()) + " on " + host_name(),
+                         fmt::format("rank {} on {}", ranks.rank(), host_name()),
                          built ? "CUDA sees no device: " + cuda_versions()
                                : "this runner was built without CUDA",
                          built ? "Check nvidia-smi and CUDA_VISIBLE_DEVICES, or use --backend cpu"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/ranks/binding.hpp"
 
+#include "base/format.hpp"
+
 #include <algorithm>
 #include <cstdlib>
 #include <map>
@@ -71,9 +73,9 @@ std::string cpu_list_text(const CpuList& cpus) {
         while (end < cpus.size() && cpus[end] == cpus[end - 1] + 1) {
             ++end;
         }
-        text += (text.empty() ? "" : ",") + std::to_string(cpus[i]);
+        text += fmt::format("{}{}", (text.empty() ? "" : ","), cpus[i]);
         if (end - i > 1) {
-            text += "-" + std::to_string(cpus[end - 1]);
+            text += fmt::format("-{}", cpus[end - 1]);
         }
         i = end;
     }

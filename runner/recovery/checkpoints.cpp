@@ -2,6 +2,7 @@
 #include "runner/recovery/checkpoints.hpp"
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "base/sizes.hpp"
 
 #include <algorithm>
@@ -19,7 +20,7 @@ constexpr std::int64_t record_generation = 1;
 constexpr std::string_view prefix = "checkpoint-";
 
 std::string folder_of(const std::string& journal, std::uint64_t generation) {
-    return journal + "/" + std::string(prefix) + std::to_string(generation);
+    return fmt::format("{}/{}{}", journal, prefix, generation);
 }
 
 std::string state_path(const std::string& journal, std::uint64_t generation) {
@@ -109,7 +110,7 @@ CheckpointWriter::CheckpointWriter(const std::string& journal, std::uint64_t gen
                                    std::int64_t row_bytes, RowWriter::Sync sync)
     : row_bytes_(row_bytes), sync_(sync),
       file_(state_path(journal, generation), File::Mode::update),
-      journal_(folder_of(journal, generation), record_generation, "rank-" + std::to_string(rank),
+      journal_(folder_of(journal, generation), record_generation, fmt::format("rank-{}", rank),
                sync) {}
 
 void CheckpointWriter::write(std::int64_t first, std::int64_t rows, const std::byte* from) {

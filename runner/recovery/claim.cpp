@@ -3,6 +3,7 @@
 
 #include "base/counted.hpp"
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "base/sizes.hpp"
 #include "io/files/file.hpp"
 #include "io/formats/sand_file.hpp"
@@ -58,8 +59,8 @@ bool is_there(const std::string& path) {
 }
 
 std::string layout_line(const OutputDataset& output) {
-    return "layout = " + std::to_string(layout_hash(output)) + "\n" +
-           (output.parts.several() ? parts_line(output.parts) : "");
+    return fmt::format("layout = {}\n{}", layout_hash(output),
+                       (output.parts.several() ? parts_line(output.parts) : ""));
 }
 
 /// The parts of an output that is begun: they say that they are of this job and this layout.
@@ -195,11 +196,10 @@ void keep_to_checkpoint(const EvolveShape& shape, const std::string& folder,
         beginning.checkpoint ? shape.snapshots.count_until(*beginning.checkpoint) : 0;
     std::erase_if(intact, [&](const RowHash& run) { return run.first >= kept * shape.rows; });
     beginning.done = rows_of(intact);
-    beginning.notes.push_back(beginning.checkpoint
-                                  ? "resumes where a run stopped: at generation " +
-                                        std::to_string(*beginning.checkpoint) + " of " +
-                                        std::to_string(shape.snapshots.last())
-                                  : "restarts: the run before left no checkpoint");
+    beginning.notes.push_back(
+        beginning.checkpoint ? fmt::format("resumes where a run stopped: at generation {} of {}",
+                                           *beginning.checkpoint, shape.snapshots.last())
+                             : "restarts: the run before left no checkpoint");
 }
 
 Beginning resume_output(const PreparedJob& prepared, const OutputDataset& output,
@@ -223,9 +223,9 @@ Beginning resume_output(const PreparedJob& prepared, const OutputDataset& output
         keep_to_checkpoint(*state, folder, intact, beginning);
     } else {
         const std::int64_t done = count_rows(beginning.done);
-        beginning.notes.push_back("resumes where a run stopped: " + std::to_string(done) + " of " +
-                                  std::to_string(total) + " rows (" + share_text(done, total) +
-                                  ") are done");
+        beginning.notes.push_back(
+            fmt::format("resumes where a run stopped: {} of {} rows ({}) are done", done, total,
+                        share_text(done, total)));
     }
     std::error_code ignored;
     fs::remove(stop_path(prepared.file.output.file), ignored); // it was for the run before
@@ -323,11 +323,10 @@ std::vector<RowHash> finished_rows(const PreparedJob& prepared, const Beginning&
     std::vector<RowHash> rows = read_journal(folder, beginning.generation, total).rows;
     const RowSet missing = subtract({{0, total}}, rows_of(rows));
     if (!missing.empty()) {
-        throw Error(ExitCode::output,
-                    {"the output is not complete", folder,
-                     "rows " + std::to_string(missing.front().first) + " to " +
-                         std::to_string(missing.front().last - 1) + " are in no journal",
-                     "Run the same command again: it computes them"});
+        throw Error(ExitCode::output, {"the output is not complete", folder,
+                                       fmt::format("rows {} to {} are in no journal",
+                                                   missing.front().first, missing.front().last - 1),
+                                       "Run the same command again: it computes them"});
     }
     return rows;
 }

@@ -2,6 +2,7 @@
 #include "runner/recovery/identity.hpp"
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "base/sizes.hpp"
 #include "io/files/file.hpp"
 #include "io/files/file_mark.hpp"
@@ -57,7 +58,7 @@ std::string source_lines(const DatasetLayout& layout) {
         const FileMark mark = mark_of(source.holder);
         const std::string key = "input.source " + toml_text(source.holder) + ".";
         text += line(key + "bytes", std::to_string(mark.bytes)) +
-                line(key + "modified", std::to_string(mark.modified) + " ns") +
+                line(key + "modified", fmt::format("{} ns", mark.modified)) +
                 line(key + "samples",
                      std::to_string(sample_hash(File(source.holder, File::Mode::read))));
     }
@@ -77,8 +78,8 @@ std::string input_lines(const PreparedJob& prepared) {
     return line("input.file", toml_text(path.string())) +
            line("input.dataset", toml_text(input.dataset)) +
            line("input.bytes", std::to_string(file.size())) +
-           line(modified_key, std::to_string(status.st_mtim.tv_sec) + " s " +
-                                  std::to_string(status.st_mtim.tv_nsec) + " ns") +
+           line(modified_key,
+                fmt::format("{} s {} ns", status.st_mtim.tv_sec, status.st_mtim.tv_nsec)) +
            line("input.samples", std::to_string(sample_hash(file))) +
            (prepared.part ? line("input.part", part_text(*prepared.part)) : "") +
            source_lines(prepared.layout) +
@@ -216,7 +217,7 @@ std::string identity_difference(const std::string& was, const std::string& is) {
                 value_text(key, now);
     }
     if (all.size() > told_differences) {
-        text += "; and " + std::to_string(all.size() - told_differences) + " more";
+        text += fmt::format("; and {} more", all.size() - told_differences);
     }
     return text;
 }

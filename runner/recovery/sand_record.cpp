@@ -2,6 +2,7 @@
 #include "runner/recovery/sand_record.hpp"
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "base/sizes.hpp"
 #include "io/files/file.hpp"
 #include "io/files/file_mark.hpp"
@@ -25,8 +26,8 @@ constexpr std::int64_t longest_record = 16 * MiB;
 /// What the record of this very file begins with.
 std::string head_of(const std::string& file) {
     const FileMark mark = mark_of(file);
-    return "runner .sand output 1\nbytes = " + std::to_string(mark.bytes) +
-           "\nmodified = " + std::to_string(mark.modified) + " ns\n";
+    return fmt::format("runner .sand output 1\nbytes = {}\nmodified = {} ns\n", mark.bytes,
+                       mark.modified);
 }
 
 } // namespace

@@ -2,6 +2,7 @@
 #include "runner/report/report.hpp"
 
 #include "base/counted.hpp"
+#include "base/format.hpp"
 #include "io/hdf5/write_attributes.hpp"
 #include "runner/report/report_values.hpp"
 #include "runner/report/version.hpp"
@@ -179,12 +180,12 @@ std::vector<Attribute> provenance(const RunReport& report) {
 std::string binding_table(const std::vector<RankReport>& ranks) {
     std::string text;
     for (const RankReport& rank : ranks) {
-        text += "rank " + std::to_string(rank.rank) + "  " + rank.host + "  " + rank.device;
+        text += fmt::format("rank {}  {}  {}", rank.rank, rank.host, rank.device);
         if (!rank.uuid.empty()) {
             text += "  " + rank.uuid;
         }
         if (rank.sharers > 1) {
-            text += "  shared by " + std::to_string(rank.sharers) + " ranks";
+            text += fmt::format("  shared by {} ranks", rank.sharers);
         }
         text += "  cores " + rank.cores;
         if (rank.times.chunk_rows != ranks.front().times.chunk_rows ||

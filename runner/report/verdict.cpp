@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "base/format.hpp"
 #include "runner/report/report.hpp"
 
 #include <algorithm>
@@ -74,7 +75,7 @@ std::string verdict_text(const std::vector<RankReport>& ranks, double wall_secon
     const std::string stage = doing[static_cast<std::size_t>(bottleneck.stage)];
     const std::string busy = "busy for " + percent_text(share) + " of the " + seconds_text(stream) +
                              " from first read to last write" +
-                             (ranks.size() > 1 ? " on rank " + std::to_string(rank.rank) : "") +
+                             (ranks.size() > 1 ? fmt::format(" on rank {}", rank.rank) : "") +
                              rate_text(rank.times[bottleneck.stage]);
     std::string text;
     if (share >= bound) {

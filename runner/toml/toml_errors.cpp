@@ -2,6 +2,7 @@
 #include "runner/toml/toml_errors.hpp"
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "base/printable.hpp"
 #include "jobs/toml_text.hpp"
 
@@ -31,14 +32,13 @@ void refuse_toml(const std::string& what, const std::string& path, const Diagnos
                std::tie(b.place.setting, b.place.line, b.place.column);
     });
     const std::string name = printable(path);
-    std::string text = what + " (" + name + "): " + std::to_string(entries.size()) +
-                       (entries.size() == 1 ? " error" : " errors");
+    std::string text = fmt::format("{} ({}): {}{}", what, name, entries.size(),
+                                   (entries.size() == 1 ? " error" : " errors"));
     for (std::size_t i = 0; i < std::min(entries.size(), most_told); ++i) {
         const auto& [place, wrong] = entries[i];
         const auto setting = static_cast<std::size_t>(std::max(place.setting, 1) - 1);
         if (place.setting == 0) {
-            text +=
-                "\n" + name + ":" + std::to_string(place.line) + ":" + std::to_string(place.column);
+            text += fmt::format("\n{}:{}:{}", name, place.line, place.column);
         } else {
             text +=
                 "\n" + (called.empty() || called[setting].empty() ? setting_text(settings[setting])
@@ -47,7 +47,7 @@ void refuse_toml(const std::string& what, const std::string& path, const Diagnos
         text += ": " + printable(wrong);
     }
     if (entries.size() > most_told) {
-        text += "\nand " + std::to_string(entries.size() - most_told) + " more";
+        text += fmt::format("\nand {} more", entries.size() - most_told);
     }
     throw Error(ExitCode::usage, {text, "", "", ""});
 }

@@ -2,6 +2,7 @@
 #include "runner/verify/finished_output.hpp"
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "io/files/file.hpp"
 #include "io/files/text_file.hpp"
 #include "io/input/file_access.hpp"
@@ -184,8 +185,8 @@ std::string input_change(const FinishedOutput& output) {
     if (status.st_size == output.input_bytes && modified == output.input_modified) {
         return "";
     }
-    return "it had " + std::to_string(output.input_bytes) + " bytes of " + output.input_modified +
-           " and has " + std::to_string(status.st_size) + " of " + modified;
+    return fmt::format("it had {} bytes of {} and has {} of {}", output.input_bytes,
+                       output.input_modified, status.st_size, modified);
 }
 
 } // namespace runner

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/verify/repair.hpp"
+#include "base/format.hpp"
 #include "runner/engines/engine.hpp"
 
 #include "base/counted.hpp"
@@ -122,7 +123,7 @@ Repair repair(const RepairRequest& request, Prober& prober) {
     const std::string file = without_link(request.file);
     FinishedOutput output = read_finished_output(files, file);
     const FileLock lock(lock_path(output.file),
-                        "runner repair, process " + std::to_string(::getpid()));
+                        fmt::format("runner repair, process {}", ::getpid()));
     Repair result{output.file, output.stored.array, std::ssize(output.runs), {}, {}};
     const std::vector<WrongRows> wrong = wrong_rows(files, output, request.threads);
     if (wrong.empty()) {
@@ -145,9 +146,9 @@ Repair repair(const RepairRequest& request, Prober& prober) {
 }
 
 std::string repair_text(const Repair& repair) {
-    const std::string all =
-        repair.runs == 1 ? "the only run of rows is right\n"
-                         : "all " + std::to_string(repair.runs) + " runs of rows are right\n";
+    const std::string all = repair.runs == 1
+                                ? "the only run of rows is right\n"
+                                : fmt::format("all {} runs of rows are right\n", repair.runs);
     if (repair.rows.empty() && repair.checksums.empty()) {
         return printable(repair.file) + ": nothing to repair, " + all;
     }

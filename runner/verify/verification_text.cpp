@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "base/format.hpp"
 #include "runner/verify/verify.hpp"
 
 #include "base/counted.hpp"
@@ -21,8 +22,8 @@ std::string wrong_text(const std::vector<WrongRows>& wrong, const ArrayInfo& arr
             "wrong: " + rows_text(ranges[i].rows, array) + ": " + printable(ranges[i].why) + "\n";
     }
     if (ranges.size() > most_told) {
-        text += "wrong: and " + std::to_string(ranges.size() - most_told) +
-                " ranges more (--json lists all)\n";
+        text += fmt::format("wrong: and {} ranges more (--json lists all)\n",
+                            ranges.size() - most_told);
     }
     return text;
 }
@@ -53,21 +54,20 @@ std::vector<WrongRows> merged(std::vector<WrongRows> rows) {
 std::string rows_text(RowRange rows, const ArrayInfo& array) {
     const std::int64_t last = rows.last - 1;
     const auto range = [](std::int64_t from, std::int64_t to) {
-        return from == to ? "row " + std::to_string(from)
-                          : "rows " + std::to_string(from) + " to " + std::to_string(to);
+        return from == to ? fmt::format("row {}", from) : fmt::format("rows {} to {}", from, to);
     };
     if (array.shape.size() < 3) {
         return range(rows.first, last);
     }
     const std::int64_t frame_rows = array.shape[array.shape.size() - 2];
     const auto frame = [&](std::int64_t row) {
-        return "frame " + std::to_string(row / frame_rows) + ", ";
+        return fmt::format("frame {}, ", row / frame_rows);
     };
     if (rows.first / frame_rows == last / frame_rows) {
         return frame(last) + range(rows.first % frame_rows, last % frame_rows);
     }
-    return frame(rows.first) + "row " + std::to_string(rows.first % frame_rows) + " to " +
-           frame(last) + "row " + std::to_string(last % frame_rows);
+    return fmt::format("{}row {} to {}row {}", frame(rows.first), rows.first % frame_rows,
+                       frame(last), last % frame_rows);
 }
 
 std::string verification_text(const Verification& v) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/watch/heartbeat.hpp"
 
+#include "base/format.hpp"
+
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -13,7 +15,7 @@ namespace {
 constexpr std::int64_t beat_bytes = 128;
 
 std::string beat_path(const std::string& folder, int rank) {
-    return folder + "/alive-" + std::to_string(rank);
+    return fmt::format("{}/alive-{}", folder, rank);
 }
 
 /// The last sign in a file; nothing while there is none, as when its rank makes the file again.
@@ -41,7 +43,7 @@ void Heartbeat::beat() {
     if (alone_) {
         return;
     }
-    std::string text = std::to_string(++count_) + " " + host_;
+    std::string text = fmt::format("{} {}", ++count_, host_);
     text.resize(beat_bytes, ' ');
     own_.write(0, beat_bytes, reinterpret_cast<const std::byte*>(text.data()));
     const auto now = Clock::now();
@@ -56,7 +58,7 @@ void Heartbeat::beat() {
 }
 
 std::string Heartbeat::watched() const {
-    std::string text = "rank " + std::to_string(watched_);
+    std::string text = fmt::format("rank {}", watched_);
     const std::size_t begin = heard_.find(' ');
     if (begin != std::string::npos) {
         text += " on " + heard_.substr(begin + 1, heard_.find_last_not_of(' ') - begin);

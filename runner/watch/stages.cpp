@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/watch/stages.hpp"
 
+#include "base/format.hpp"
+
 #include <algorithm>
 
 namespace runner {
 
 std::string standing_text(const RunProgress& progress) {
     if (progress.surveying) {
-        return "the survey of the input, after " + std::to_string(progress.surveyed_rows) + " rows";
+        return fmt::format("the survey of the input, after {} rows", progress.surveyed_rows);
     }
     std::string text;
     for (const Stage stage : {Stage::read, Stage::compute, Stage::hash, Stage::write}) {
         const auto index = static_cast<std::size_t>(stage);
         const std::int64_t begun = progress.begun[index];
-        text +=
-            std::string(text.empty() ? "" : ", ") + std::string(stage_names[index]) +
-            (begun == 0 ? " not begun"
-                        : " at " + std::string(progress.unit) + " " + std::to_string(begun - 1));
+        text += std::string(text.empty() ? "" : ", ") + std::string(stage_names[index]) +
+                (begun == 0 ? " not begun" : fmt::format(" at {} {}", progress.unit, begun - 1));
     }
     return text;
 }

@@ -2,6 +2,7 @@
 #include "runner/watch/time_keeper.hpp"
 
 #include "base/durations.hpp"
+#include "base/format.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -18,11 +19,10 @@ std::string waiting_text(const std::string& reason, const Ending& ending, const 
     if (count == 0) {
         return text + "\n";
     }
-    text += ": waits for " + std::to_string(count) + " " + unit +
-            (count == 1      ? ""
-             : unit == "box" ? "es"
-                             : "s") +
-            " in flight";
+    text += fmt::format(": waits for {} {}{} in flight", count, unit,
+                        (count == 1      ? ""
+                         : unit == "box" ? "es"
+                                         : "s"));
     if (const double seconds = seconds_to_finish(ending); seconds > 0) {
         text += ", some " + duration_text(std::ceil(seconds));
     }

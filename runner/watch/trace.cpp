@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/watch/trace.hpp"
 
+#include "base/format.hpp"
 #include "base/json.hpp"
 #include "io/files/own_file.hpp"
 
@@ -68,9 +69,8 @@ std::string Trace::chrome_events(int rank, const std::string& process) const {
     int number = 0;
     for (auto& [row, identifier] : rows) {
         identifier = number++;
-        append(
-            metadata("thread_name", rank, identifier,
-                     {{"name", "lane " + std::to_string(row.first) + " " + name_of(row.second)}}));
+        append(metadata("thread_name", rank, identifier,
+                        {{"name", fmt::format("lane {} {}", row.first, name_of(row.second))}}));
         append(metadata("thread_sort_index", rank, identifier, {{"sort_index", identifier}}));
     }
     for (const TraceEvent& event : events) {

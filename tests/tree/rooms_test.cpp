@@ -28,7 +28,7 @@ const std::map<std::string, std::string> home = {
     {"isa-l", "io"},     {"zstd", "io"},      {"xxhash", "io"},    {"zlib", "io"},
     {"lz4", "io"},       {"bzlib", "io"},     {"blosc", "io"},     {"szlib", "io"},
     {"mpi", "runner"},   {"toml", "runner"},  {"hwloc", "runner"}, {"CLI/", "cli"},
-    {"nlohmann", "base"}};
+    {"nlohmann", "base"}, {"fmt/", "base"}};
 
 /// A room is a folder whose CMakeLists.txt calls runner_room(); its USES are the rooms it may
 /// include from. runner_kind() adds to those of the folder above.

@@ -2,6 +2,7 @@
 #include "views/pictures/frame_choice.hpp"
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "io/formats/sand_file.hpp"
 #include "io/input/generations.hpp"
 
@@ -14,7 +15,7 @@ namespace runner {
 namespace {
 
 std::string counted_frames(std::int64_t frames) {
-    return std::to_string(frames) + (frames == 1 ? " frame" : " frames, from 0");
+    return fmt::format("{}{}", frames, (frames == 1 ? " frame" : " frames, from 0"));
 }
 
 /// A number of at least `least`; nothing for an empty text. False for any other.
@@ -61,7 +62,7 @@ std::optional<FrameChoice> parse_frames(const std::string& text) {
 FrameRange choose_frames(const FrameChoice& choice, std::int64_t frames, const std::string& where) {
     const std::int64_t end = choice.end.value_or(std::max(frames, choice.first + 1));
     if (end > frames) {
-        throw Error(ExitCode::usage, {"there is no frame " + std::to_string(end - 1), where,
+        throw Error(ExitCode::usage, {fmt::format("there is no frame {}", end - 1), where,
                                       "the dataset has " + counted_frames(frames),
                                       "Choose others with --frame or --frames"});
     }
@@ -93,7 +94,7 @@ NumberedNames::NumberedNames(std::string name, FrameNumbers numbers, const Frame
         std::sort(all.begin(), all.end());
         if (const auto twice = std::adjacent_find(all.begin(), all.end()); twice != all.end()) {
             throw Error(ExitCode::input, {"cannot name the pictures of the frames", where,
-                                          "two frames are of generation " + std::to_string(*twice),
+                                          fmt::format("two frames are of generation {}", *twice),
                                           "Choose the frames so that each number is there once"});
         }
         largest = all.back();

@@ -2,6 +2,7 @@
 #include "views/pictures/projection.hpp"
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "base/sizes.hpp"
 
 #include <algorithm>
@@ -92,9 +93,8 @@ std::vector<double> project(const ImageSource& source, std::int64_t volume, Proj
     if (source.image.width > most_pixels / source.image.height) {
         throw Error(ExitCode::usage,
                     {"the projection is too large", source.where,
-                     std::to_string(source.image.width) + " x " +
-                         std::to_string(source.image.height) +
-                         " values are held in memory, at most " + std::to_string(most_pixels),
+                     fmt::format("{} x {} values are held in memory, at most {}",
+                                 source.image.width, source.image.height, most_pixels),
                      "Project along another axis"});
     }
     const ElementType type = source.reader->info().array.type;

@@ -2,6 +2,7 @@
 #include "views/pictures/sand_colours.hpp"
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -40,14 +41,14 @@ void check_cells(const std::byte* cells, std::int64_t count, const CellPlace& pl
             return (cell & beyond) != std::byte{0};
         });
         const std::int64_t at = place.first + (wrong - cells);
-        throw Error(ExitCode::input,
-                    {"a cell is none of the materials",
-                     where + ", frame " + std::to_string(at / place.width / place.height) +
-                         ", row " + std::to_string(at / place.width % place.height) + ", column " +
-                         std::to_string(at % place.width),
-                     "it is " + std::to_string(std::to_integer<int>(*wrong)) +
-                         ", and they are 0 empty, 1 water, 2 sand, 3 wall",
-                     "Name a dataset of sand, or draw it with --palette grey"});
+        throw Error(
+            ExitCode::input,
+            {"a cell is none of the materials",
+             fmt::format("{}, frame {}, row {}, column {}", where, at / place.width / place.height,
+                         at / place.width % place.height, at % place.width),
+             fmt::format("it is {}, and they are 0 empty, 1 water, 2 sand, 3 wall",
+                         std::to_integer<int>(*wrong)),
+             "Name a dataset of sand, or draw it with --palette grey"});
     }
 }
 

@@ -2,6 +2,7 @@
 #include "views/pictures/volume_view.hpp"
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 
 #include <vector>
 
@@ -27,8 +28,8 @@ VolumeView view_across(const ArrayInfo& array, std::int64_t axis, const std::str
     if (axis < axes - 3 || axis >= axes) {
         throw Error(ExitCode::usage,
                     {"there is no such axis to cut across", where,
-                     "--axis is one of its last three, " + std::to_string(axes - 3) + " to " +
-                         std::to_string(axes - 1) + ", not " + std::to_string(axis),
+                     fmt::format("--axis is one of its last three, {} to {}, not {}", axes - 3,
+                                 axes - 1, axis),
                      "Its shape is " + shape_text(shape)});
     }
     VolumeView view;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/engines/evolve/evolve_run.hpp"
 
+#include "base/format.hpp"
 #include "io/output/journal.hpp"
 #include "jobs/evolve_job.hpp"
 #include "runner/engines/evolve/evolve_engine.hpp"
@@ -64,8 +65,7 @@ class EvolveRun final : public EngineRun {
         if (done == all) {
             return std::nullopt;
         }
-        return Stopped{reason,
-                       std::to_string(done) + " of " + std::to_string(all) + " generations of "};
+        return Stopped{reason, fmt::format("{} of {} generations of ", done, all)};
     }
 
   private:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "base/format.hpp"
 #include "io/rows/rows.hpp"
 #include "io/writers/row_hashes.hpp"
 #include "jobs/evolve_job.hpp"
@@ -153,8 +154,8 @@ template <class Q> void SnapshotWriter<Q>::cut() {
 
 template <class Q> std::string SnapshotWriter<Q>::place(Stage stage) const {
     const Piece& piece = stage == Stage::write ? written_ : unpacked_;
-    return "snapshot of generation " + std::to_string(generation(piece)) + ", rows " +
-           std::to_string(piece.rows.first) + " to " + std::to_string(piece.rows.last - 1);
+    return fmt::format("snapshot of generation {}, rows {} to {}", generation(piece),
+                       piece.rows.first, piece.rows.last - 1);
 }
 
 template <class Q>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/engines/permute/permute_engine.hpp"
 
+#include "base/format.hpp"
 #include "io/writers/row_hashes.hpp"
 #include "runner/engines/pipeline.hpp"
 #include "runner/engines/take_memory.hpp"
@@ -130,7 +131,7 @@ template <class Q> RunTimes PermuteEngine<Q>::run() {
 
 template <class Q> std::string PermuteEngine<Q>::text(const Place& box) const {
     const auto range = [](const RowRange& indices) {
-        return std::to_string(indices.first) + " to " + std::to_string(indices.last - 1);
+        return fmt::format("{} to {}", indices.first, indices.last - 1);
     };
     return "the output's indices " + range(box.first) + " of axis 0 and " + range(box.second) +
            " of axis 1";

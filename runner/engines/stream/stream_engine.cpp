@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/engines/stream/stream_engine.hpp"
 
+#include "base/format.hpp"
 #include "io/writers/row_hashes.hpp"
 #include "runner/engines/pipeline.hpp"
 #include "runner/engines/take_memory.hpp"
@@ -163,8 +164,8 @@ template <class Q> RunTimes StreamEngine<Q>::run() {
 }
 
 template <class Q> std::string StreamEngine<Q>::text(const Place& place) const {
-    return "chunk " + std::to_string(place.number) + ", rows " + std::to_string(place.rows.first) +
-           " to " + std::to_string(place.rows.last - 1);
+    return fmt::format("chunk {}, rows {} to {}", place.number, place.rows.first,
+                       place.rows.last - 1);
 }
 
 template <class Q> std::optional<StreamPiece> StreamEngine<Q>::next() {
