@@ -26,12 +26,12 @@ void Commits::end_thread() {
     }
 }
 
-void Commits::add(const RowHash& rows) {
+void Commits::add(std::span<const RowHash> rows) {
     const std::lock_guard lock(mutex_);
     if (failure_) {
         std::rethrow_exception(failure_);
     }
-    waiting_.push_back(rows);
+    waiting_.insert(waiting_.end(), rows.begin(), rows.end());
     if (seconds_ == 0) {
         changed_.notify_all();
     }

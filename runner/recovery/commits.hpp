@@ -8,6 +8,7 @@
 #include <condition_variable>
 #include <exception>
 #include <mutex>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -28,7 +29,7 @@ class Commits {
     ~Commits();
 
     /// Rows that the writer has. From one thread. @throws what the last commit failed with.
-    void add(const RowHash& rows);
+    void add(std::span<const RowHash> rows);
 
     /// Commits all that was added, now. @throws what the commit failed with.
     void flush();

@@ -3,7 +3,7 @@
 
 #include "base/format.hpp"
 #include "io/rows/rows.hpp"
-#include "io/writers/row_hashes.hpp"
+#include "io/writers/row_hasher.hpp"
 #include "jobs/evolve_job.hpp"
 #include "kernels/queue/profile_range.hpp"
 #include "kernels/queue/queue.hpp"
@@ -99,6 +99,7 @@ template <class Q> class SnapshotWriter {
     }
 
     SnapshotTarget target_;
+    RowHasher hasher_;
     std::deque<Lane> lanes_;
     Buffer copy_; ///< of the slab's rows of the state
     std::optional<typename Q::Event> copied_;
@@ -118,7 +119,8 @@ template <class Q> class SnapshotWriter {
 
 template <class Q>
 SnapshotWriter<Q>::SnapshotWriter(const SnapshotTarget& target, const QueueMaker& make_queue)
-    : target_(target), threads_([this] { cut(); }, [this](Stage stage) { return place(stage); }) {
+    : target_(target), hasher_(target_.plan.io_threads),
+      threads_([this] { cut(); }, [this](Stage stage) { return place(stage); }) {
     const EvolvePlan& plan = target_.plan;
     for (int i = 0; i < plan.lanes; ++i) {
         Queue queue = make_queue();
@@ -237,15 +239,16 @@ template <class Q> void SnapshotWriter<Q>::write(const Piece& piece) {
     lane.done.wait();
     const double back = target_.recorder.now();
     add(Stage::download, piece, piece.begin, back);
-    const std::uint64_t hash = hash_bytes(lane.staging.data(), bytes_of(piece.rows));
+    const std::int64_t first = piece.snapshot * target_.plan.shape.rows + piece.rows.first;
+    const std::vector<RowHash> hashes = hasher_.hash(
+        first, piece.rows.count(), target_.plan.shape.out_row_bytes, lane.staging.data());
     const double hashed = target_.recorder.now();
     add(Stage::hash, piece, back, hashed);
-    const std::int64_t first = piece.snapshot * target_.plan.shape.rows + piece.rows.first;
     {
         const ProfileRange range("write");
         target_.writer.write(first, piece.rows.count(), lane.staging.data());
     }
-    target_.commits.add({first, piece.rows.count(), hash});
+    target_.commits.add(hashes);
     add(Stage::write, piece, hashed, target_.recorder.now());
     ++target_.times.chunks;
 }

@@ -2,7 +2,7 @@
 #include "runner/engines/permute/permute_engine.hpp"
 
 #include "base/format.hpp"
-#include "io/writers/row_hashes.hpp"
+#include "io/writers/row_hasher.hpp"
 #include "runner/engines/pipeline.hpp"
 #include "runner/engines/take_memory.hpp"
 
@@ -36,7 +36,7 @@ template <class Q> struct Lane {
 struct RowPiece {
     RowRange rows;
     std::int64_t offset = 0; ///< rows from the beginning of the box
-    std::uint64_t hash = 0;
+    std::vector<RowHash> hashes = {};
 };
 
 /// A box on its way, or a piece of one.
@@ -84,6 +84,7 @@ template <class Queue_> class PermuteEngine {
     RunTimes times_;
     StageRecorder recorder_;
     std::deque<Lane<Q>> lanes_;
+    RowHasher hasher_;
     std::vector<std::int64_t> boxes_;
     std::int64_t next_ = 0; ///< piece, counted through all boxes
 };
@@ -92,7 +93,7 @@ template <class Q>
 PermuteEngine<Q>::PermuteEngine(const Permutation& permutation, const PermutePlan& plan,
                                 const QueueMaker& make_queue)
     : run_(permutation), plan_(plan), recorder_(times_, run_.progress, run_.trace),
-      boxes_(plan_.boxes(run_.rank)) {
+      hasher_(plan_.io_threads), boxes_(plan_.boxes(run_.rank)) {
     const std::int64_t bytes = plan_.piece_bytes();
     for (int i = 0; i < plan_.lanes; ++i) {
         Queue queue = make_queue();
@@ -201,7 +202,7 @@ std::vector<RowPiece> PermuteEngine<Q>::rows_to_write(const PermuteBox& box) con
     std::int64_t offset = 0;
     for (const RowRange& run : plan_.grid.rows(box)) {
         for (const RowRange& rows : subtract({run}, plan_.done)) {
-            pieces.push_back({rows, offset + rows.first - run.first, 0});
+            pieces.push_back({rows, offset + rows.first - run.first});
         }
         offset += run.count();
     }
@@ -212,7 +213,8 @@ template <class Q> std::int64_t PermuteEngine<Q>::hash(Piece& piece) {
     const std::byte* const bytes = lanes_[piece.lane].out.data();
     piece.rows = rows_to_write(piece.box);
     for (RowPiece& part : piece.rows) {
-        part.hash = hash_bytes(bytes + part.offset * row_bytes(), part.rows.count() * row_bytes());
+        part.hashes = hasher_.hash(part.rows.first, part.rows.count(), row_bytes(),
+                                   bytes + part.offset * row_bytes());
     }
     return bytes_of(piece.box);
 }
@@ -222,7 +224,7 @@ template <class Q> Written PermuteEngine<Q>::write(const Piece& piece) {
     std::int64_t written = 0;
     for (const RowPiece& part : piece.rows) {
         run_.writer.write(part.rows.first, part.rows.count(), bytes + part.offset * row_bytes());
-        run_.commits.add({part.rows.first, part.rows.count(), part.hash});
+        run_.commits.add(part.hashes);
         written += part.rows.count();
     }
     return {written, written * row_bytes()};

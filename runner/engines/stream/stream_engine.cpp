@@ -2,7 +2,7 @@
 #include "runner/engines/stream/stream_engine.hpp"
 
 #include "base/format.hpp"
-#include "io/writers/row_hashes.hpp"
+#include "io/writers/row_hasher.hpp"
 #include "runner/engines/pipeline.hpp"
 #include "runner/engines/take_memory.hpp"
 
@@ -46,7 +46,7 @@ struct StreamPiece : PipelinePiece {
     RowRange window;               ///< extended rows of its input; of its first frame
     std::int64_t carried = 0;      ///< leading window rows that the chunk before holds too
     std::int64_t carried_from = 0; ///< their place in that chunk's buffer, rows
-    std::uint64_t hash = 0;        ///< of its output rows, once they are back
+    std::vector<RowHash> hashes;   ///< of its output rows, once they are back
 };
 
 /// For messages.
@@ -108,6 +108,7 @@ template <class Queue_> class StreamEngine {
     StageRecorder recorder_;
     std::deque<Lane<Q>> lanes_;
     std::deque<InputSlot<Q>> slots_;
+    RowHasher hasher_;
     std::optional<typename Q::Event> origin_; ///< reached when the recorder's time starts
     ChunkCursor cursor_;
     std::optional<Piece> before_; ///< what next() returned last
@@ -117,6 +118,7 @@ template <class Q>
 StreamEngine<Q>::StreamEngine(const Stream& stream, const StreamPlan& plan,
                               const QueueMaker& make_queue)
     : stream_(stream), plan_(plan), recorder_(times_, stream.progress, stream.trace),
+      hasher_(plan_.io_threads),
       cursor_(plan_.decomposition, plan_.decomposition.slab(stream.rank)) {
     for (int i = 0; i < plan_.lanes; ++i) {
         Queue queue = make_queue();
@@ -266,7 +268,9 @@ template <class Q> void StreamEngine<Q>::record_device(const Piece& piece) {
 
 template <class Q> std::int64_t StreamEngine<Q>::hash(Piece& piece) {
     if (stream_.commits != nullptr) {
-        piece.hash = hash_bytes(lanes_[piece.lane].staging.data(), out_bytes(piece));
+        const RowRange out = out_rows(piece);
+        piece.hashes = hasher_.hash(out.first, out.count(), plan_.shape.out_row_bytes,
+                                    lanes_[piece.lane].staging.data());
     }
     return out_bytes(piece);
 }
@@ -275,7 +279,7 @@ template <class Q> Written StreamEngine<Q>::write(const Piece& piece) {
     if (const RowRange out = out_rows(piece); !out.empty()) {
         stream_.writer.write(out.first, out.count(), lanes_[piece.lane].staging.data());
         if (stream_.commits != nullptr) {
-            stream_.commits->add({out.first, out.count(), piece.hash});
+            stream_.commits->add(piece.hashes);
         }
     }
     return {piece.chunk.out_rows(), out_bytes(piece)};

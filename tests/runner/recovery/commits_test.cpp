@@ -7,6 +7,7 @@
 #include <chrono>
 #include <filesystem>
 #include <thread>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -46,8 +47,8 @@ struct CommitsTest : testing::Test {
 
 TEST_F(CommitsTest, SyncsTheDataBeforeTheJournalSaysSo) {
     Commits commits(writer, JournalWriter(journal, 1, "rank-0"), 3600, RowWriter::Sync::yes);
-    commits.add({0, 5, 11});
-    commits.add({5, 5, 12});
+    commits.add(std::vector<RowHash>{{0, 5, 11}});
+    commits.add(std::vector<RowHash>{{5, 5, 12}});
     EXPECT_TRUE(listed().empty());
     commits.finish();
     EXPECT_EQ(writer.seen, std::vector<std::size_t>{0});
@@ -56,7 +57,7 @@ TEST_F(CommitsTest, SyncsTheDataBeforeTheJournalSaysSo) {
 
 TEST_F(CommitsTest, CommitsByItselfWhenTimeIsUp) {
     Commits commits(writer, JournalWriter(journal, 1, "rank-0"), 0, RowWriter::Sync::yes);
-    commits.add({0, 5, 11});
+    commits.add(std::vector<RowHash>{{0, 5, 11}});
     while (listed().empty()) { // a test that hangs is ended by CTest
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
@@ -66,7 +67,7 @@ TEST_F(CommitsTest, CommitsByItselfWhenTimeIsUp) {
 TEST_F(CommitsTest, ListsNothingAfterAFailedSync) {
     writer.fails = true;
     Commits commits(writer, JournalWriter(journal, 1, "rank-0"), 3600, RowWriter::Sync::yes);
-    commits.add({0, 5, 11});
+    commits.add(std::vector<RowHash>{{0, 5, 11}});
     EXPECT_THROW(commits.finish(), Error);
     EXPECT_TRUE(listed().empty());
 }
@@ -76,7 +77,7 @@ TEST_F(CommitsTest, TellsTheNextAddOfAFailure) {
     Commits commits(writer, JournalWriter(journal, 1, "rank-0"), 0, RowWriter::Sync::yes);
     EXPECT_THROW(
         for (;;) { // a test that hangs is ended by CTest
-            commits.add({0, 1, 0});
+            commits.add(std::vector<RowHash>{{0, 1, 0}});
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
         },
         Error);
@@ -85,7 +86,7 @@ TEST_F(CommitsTest, TellsTheNextAddOfAFailure) {
 
 TEST_F(CommitsTest, DoesNotSyncWhenTold) {
     Commits commits(writer, JournalWriter(journal, 1, "rank-0"), 3600, RowWriter::Sync::no);
-    commits.add({0, 5, 11});
+    commits.add(std::vector<RowHash>{{0, 5, 11}});
     commits.finish();
     EXPECT_TRUE(writer.seen.empty());
     EXPECT_EQ(listed().size(), 1U);

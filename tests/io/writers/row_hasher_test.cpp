@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/writers/row_hasher.hpp"
+
+#include <gtest/gtest.h>
+
+namespace runner {
+namespace {
+
+TEST(RowHasher, CutsRowsAlikeForAnyNumberOfThreads) {
+    constexpr std::int64_t row_bytes = 3'000'001; // two rows a run, the last run shorter
+    constexpr std::int64_t rows = 7;
+    std::vector<std::byte> data(static_cast<std::size_t>(rows * row_bytes));
+    for (std::size_t i = 0; i < data.size(); ++i) {
+        data[i] = static_cast<std::byte>(i * i >> 7);
+    }
+    const std::vector<RowHash> alone = RowHasher(1).hash(100, rows, row_bytes, data.data());
+    ASSERT_EQ(alone.size(), 4U);
+    std::int64_t next = 100;
+    for (const RowHash& run : alone) {
+        EXPECT_EQ(run.first, next);
+        EXPECT_EQ(run.hash,
+                  hash_bytes(data.data() + (next - 100) * row_bytes, run.rows * row_bytes));
+        next += run.rows;
+    }
+    EXPECT_EQ(next, 107);
+    for (const int threads : {2, 3, 8}) {
+        EXPECT_EQ(RowHasher(threads).hash(100, rows, row_bytes, data.data()), alone) << threads;
+    }
+}
+
+TEST(RowHasher, TakesRowsLongerThanARunAndNoneAtAll) {
+    RowHasher hasher(2);
+    const std::vector<std::byte> data(static_cast<std::size_t>(3 * io_block_bytes));
+    const std::vector<RowHash> runs = hasher.hash(5, 2, io_block_bytes + 8, data.data());
+    ASSERT_EQ(runs.size(), 2U);
+    EXPECT_EQ(runs[1].first, 6);
+    EXPECT_EQ(runs[1].rows, 1);
+    EXPECT_TRUE(hasher.hash(5, 0, 8, data.data()).empty());
+}
+
+} // namespace
+} // namespace runner
