@@ -19,12 +19,13 @@ std::string padded(std::string text, std::size_t width) {
 }
 
 std::string general_help() {
-    std::string text = "Runs image and volume jobs on the GPUs and cores of one or many hosts.\n\n"
-                       "Usage:\n"
-                       "  runner JOB.toml [options]       on one rank\n"
-                       "  mpirun -n 4 runner JOB.toml     on four, or with srun\n"
-                       "  runner VERB ...                 runner VERB --help says more\n\n"
-                       "Verbs:\n";
+    std::string text =
+        "Runs image and volume jobs on the GPUs and cores of one or many hosts.\n\n"
+        "Usage:\n"
+        "  runner JOB.toml [options]       on one rank\n"
+        "  runner -n 4 JOB.toml            on four of this host; or: mpirun -n 4 runner JOB.toml\n"
+        "  runner VERB ...                 runner VERB --help says more\n\n"
+        "Verbs:\n";
     for (const Verb& verb : verbs()) {
         text += "  " + padded(std::string(verb.name) + " " + std::string(verb.arguments), 26) +
                 std::string(verb.summary) + "\n";

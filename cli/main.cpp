@@ -35,9 +35,11 @@ ExitCode run_program(const std::vector<std::string>& arguments,
         }
         const Command command = parse_command_line(arguments, version_text());
         if (const auto* run = std::get_if<RunCommand>(&command)) {
+            start_ranks(run->ranks, arguments);
             return run_on_all_ranks(*run, start);
         }
         if (const auto* batch = std::get_if<BatchCommand>(&command)) {
+            start_ranks(batch->run.ranks, arguments);
             return run_batch_on_all_ranks(*batch, start);
         }
         // A verb is for one process: the others a launcher may have started leave it to the first.

@@ -15,14 +15,36 @@
 namespace runner {
 namespace {
 
+/// Of the verbs that work on all ranks.
+struct RanksOption {
+    std::string text;
+
+    void add_to(VerbParser& parser) {
+        parser.add_option("-n,--ranks", text, "RANKS",
+                          "start so many ranks on this host by mpirun; gpus: one per GPU");
+    }
+
+    std::optional<int> value(const VerbParser& parser) const {
+        constexpr std::int64_t most_ranks = 4096;
+        if (text == "gpus") {
+            return 0;
+        }
+        return text.empty()
+                   ? std::nullopt
+                   : std::optional(static_cast<int>(parser.integer("-n", text, 1, most_ranks)));
+    }
+};
+
 Command parse_run(const Verb& verb, std::span<const std::string> arguments) {
-    VerbParser parser(verb, "mpirun -n 4 runner jobs/conv_32k.toml --set run.lanes=4 "
+    VerbParser parser(verb, "runner -n 4 jobs/conv_32k.toml --set run.lanes=4 "
                             "--report out/conv_32k.json");
     RunCommand command;
     std::string resume;
     std::string trace;
     std::string max_time;
+    RanksOption ranks;
     parser.add_job(command.job, command.settings);
+    ranks.add_to(parser);
     parser.add_backend();
     parser.add_option("--resume", resume, "NAME", "auto, never or require; over run.resume");
     parser.add_flag("--quiet", command.quiet, "no progress, only warnings and errors");
@@ -36,6 +58,7 @@ Command parse_run(const Verb& verb, std::span<const std::string> arguments) {
     if (auto help = parser.parse(arguments)) {
         return *help;
     }
+    command.ranks = ranks.value(parser);
     command.backend = parser.backend();
     command.resume = parser.choice(
         "--resume", resume, {"auto", "never", "require"},
@@ -57,7 +80,9 @@ Command parse_batch(const Verb& verb, std::span<const std::string> arguments) {
     VerbParser parser(verb, "mpirun -n 4 runner batch jobs/scans.toml --max-time 8h");
     BatchCommand command;
     std::string max_time;
+    RanksOption ranks;
     parser.add_job(command.run.job, command.run.settings);
+    ranks.add_to(parser);
     parser.add_backend();
     parser.add_flag("--dry-run", command.dry_run, "only inspect all datasets and print the plan");
     parser.add_flag("--quiet", command.run.quiet, "no progress, only warnings and errors");
@@ -67,6 +92,7 @@ Command parse_batch(const Verb& verb, std::span<const std::string> arguments) {
     if (auto help = parser.parse(arguments)) {
         return *help;
     }
+    command.run.ranks = ranks.value(parser);
     command.run.backend = parser.backend();
     command.run.max_seconds = parser.duration("--max-time", max_time);
     return command;

@@ -169,6 +169,7 @@ RunReport run_report(const PreparedJob& prepared, const std::vector<std::string>
             .runs = beginning.generation,
             .rows_before = count_rows(beginning.done),
             .folder = std::filesystem::current_path().string(),
+            .launcher = launcher_name(),
             .warnings = prepared.input.notes,
             .notes = beginning.notes};
 }

@@ -17,6 +17,7 @@ namespace runner {
 struct RunCommand {
     std::string job;
     std::vector<std::string> settings;    ///< table.key=value, in the order given
+    std::optional<int> ranks;             ///< to start on this host; 0: one per GPU
     std::optional<BackendChoice> backend; ///< over the job file's
     std::optional<ResumeChoice> resume;   ///< over the job file's
     bool quiet = false;                   ///< no progress; errors and warnings only

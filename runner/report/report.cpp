@@ -95,6 +95,7 @@ std::string report_json(const RunReport& report) {
                        {"runner", std::move(build)},
                        {"verdict", verdict_text(report.ranks, report.wall_seconds)},
                        {"started", report.started},
+                       {"launcher", report.launcher},
                        {"runs", report.runs},
                        {"rows_before", report.rows_before},
                        {"input",

@@ -59,6 +59,7 @@ struct RunReport {
     std::int64_t rows_before = 0;      ///< finished by the runs before
     double finish_seconds = 0;         ///< of these, after the last chunk: sync, assembly, rename
     std::string folder;                ///< the working directory
+    std::string launcher;              ///< launcher_name()
     std::vector<std::string> warnings; ///< as told on standard error
     std::vector<std::string> notes;    ///< what the run found of an earlier one, and did with it
 };
