@@ -3,6 +3,7 @@
 #include "jobs/denoise/denoise_job.hpp"
 #include "jobs/kind.hpp"
 #include "jobs/match/match_job.hpp"
+#include "jobs/rescale/rescale_job.hpp"
 #include "jobs/sand/sand_job.hpp"
 #include "jobs/transpose/transpose_job.hpp"
 
@@ -17,6 +18,8 @@ std::span<const Kind> kinds() {
              parse_denoise},
         Kind{"match", "the most similar patches of every patch of a volume", match_sample, "",
              parse_match, match_datasets},
+        Kind{"rescale", "values mapped to another range and type", rescale_sample, "",
+             parse_rescale},
         Kind{"sand", "a falling-sand automaton", sand_sample, "/frames", parse_sand},
         Kind{"transpose", "other orders of axes", transpose_sample, "", parse_transpose},
     };

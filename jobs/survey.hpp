@@ -10,10 +10,11 @@
 namespace runner {
 
 /// What a survey found in a part of the input. Of two parts together it is the sums of `counts`,
-/// element by element, and the greater of `most`.
+/// element by element, the greater of `most` and the lesser of `least`.
 struct Findings {
     std::vector<std::uint64_t> counts;
     std::int64_t most = 0;
+    std::int64_t least = 0;
 };
 
 /// A pass over the input, or several, before the stream, in parts that any rank may take in any

@@ -122,7 +122,8 @@ bool survey_input(PreparedJob& prepared, const Ranks& ranks, int threads, int io
         }
         Findings& findings = survey->findings();
         ranks.add_up(findings.counts);
-        findings.most = -ranks.least(-findings.most);
+        findings.most = ~ranks.least(~findings.most); // −most may not exist
+        findings.least = ranks.least(findings.least);
     } while (survey->needs_another_pass());
     prepared.job = prepared.job->surveyed(survey->findings());
     return true;

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "jobs/rescale/rescale_job.hpp"
+
+#include "base/error.hpp"
+#include "io/rows/row_geometry.hpp"
+#include "jobs/rescale/rescale_survey.hpp"
+#include "jobs/toml_text.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <span>
+#include <utility>
+
+namespace runner {
+namespace {
+
+using Ends = std::array<double, 2>;
+
+Ends usual_range(ElementType type) {
+    return visit_element_type(type, [](auto zero) -> Ends {
+        using T = decltype(zero);
+        if constexpr (std::is_floating_point_v<T>) {
+            return {0, 1};
+        } else {
+            return {static_cast<double>(std::numeric_limits<T>::min()),
+                    static_cast<double>(std::numeric_limits<T>::max())};
+        }
+    });
+}
+
+/// The factor of the map, 0 where it is flat; not finite where there is none.
+double slope(const Ends& from, const Ends& to) {
+    const double width = from[1] - from[0];
+    if (width == 0 || !std::isfinite(width)) {
+        return width;
+    }
+    return (to[1] - to[0]) / width;
+}
+
+void check_input(const ArrayInfo& input) {
+    if (input.shape.empty() ||
+        std::find(input.shape.begin(), input.shape.end(), 0) != input.shape.end()) {
+        throw Error(ExitCode::input,
+                    {"the input holds no elements", "input.dataset",
+                     "its shape is " + shape_text(input.shape), "Choose another dataset"});
+    }
+}
+
+class RescaleParameters : public KindParameters {
+  public:
+    RescaleParameters(const FromRange& from, std::optional<Ends> to) : from_(from), to_(to) {}
+
+    std::vector<InputDataset> inputs() const override { return {}; }
+
+    std::unique_ptr<Job> make(const JobInput& input,
+                              std::optional<ElementType> output_type) const override {
+        check_input(input.array);
+        const ElementType out_type = output_type.value_or(input.array.type);
+        const Ends to = to_.value_or(usual_range(out_type));
+        const auto* from = std::get_if<Ends>(&from_);
+        if (from != nullptr && !std::isfinite(slope(*from, to))) {
+            throw Error(ExitCode::usage, {"the ranges cannot be mapped", "rescale.from",
+                                          "from " + toml_text(std::span<const double>(*from)) +
+                                              " to " + toml_text(std::span<const double>(to)) +
+                                              " the factor is not a finite number",
+                                          "Write numbers that are neither as close nor as large"});
+        }
+        return std::make_unique<RescaleJob>(input, out_type, from_, to);
+    }
+
+    std::string canonical() const override {
+        return canonical_from() +
+               (to_ ? "to = " + toml_text(std::span<const double>(*to_)) + "\n"
+                    : "# to: the full range of an integer type, [0.0, 1.0] for floats\n");
+    }
+
+    std::string canonical_for(const ArrayInfo& /*input*/) const override {
+        return canonical_from() +
+               (to_ ? "to = " + toml_text(std::span<const double>(*to_)) + "\n" : "");
+    }
+
+  private:
+    std::string canonical_from() const {
+        if (const auto* ends = std::get_if<Ends>(&from_)) {
+            return "from = " + toml_text(std::span<const double>(*ends)) + "\n";
+        }
+        if (const auto* percentiles = std::get_if<Percentiles>(&from_)) {
+            return "from = { percentiles = " +
+                   toml_text(std::span<const double>(percentiles->percent)) + " }\n";
+        }
+        return "from = \"extremes\"\n";
+    }
+
+    FromRange from_;
+    std::optional<Ends> to_;
+};
+
+/// Two numbers under the key; nothing, and a complaint, for others.
+std::optional<Ends> two_numbers(TableReader& table, std::string_view key) {
+    const std::optional<std::vector<double>> numbers = table.numbers(key);
+    if (numbers && numbers->size() != 2) {
+        table.complain(key, "expected two numbers, got " + std::to_string(numbers->size()));
+        return std::nullopt;
+    }
+    return numbers ? std::optional<Ends>({(*numbers)[0], (*numbers)[1]}) : std::nullopt;
+}
+
+void check_rising(TableReader& table, std::string_view key, const Ends& ends) {
+    if (ends[0] > ends[1]) {
+        table.complain(key, "the first number must not be above the second, got " +
+                                toml_text(std::span<const double>(ends)));
+    }
+}
+
+std::optional<FromRange> parse_percentiles(TableReader& table) {
+    std::optional<TableReader> inner = table.table("from");
+    if (!inner) {
+        return std::nullopt;
+    }
+    std::optional<FromRange> from;
+    if (!inner->has("percentiles")) {
+        inner->missing("percentiles", "two numbers from 0 to 100, as [0.1, 99.9]");
+    } else if (const std::optional<Ends> ends = two_numbers(*inner, "percentiles")) {
+        check_rising(*inner, "percentiles", *ends);
+        if ((*ends)[0] < 0 || (*ends)[1] > 100) {
+            inner->complain("percentiles", "must be from 0 to 100, got " +
+                                               toml_text(std::span<const double>(*ends)));
+        }
+        from = Percentiles{*ends};
+    }
+    inner->finish();
+    return from;
+}
+
+std::optional<FromRange> parse_from(TableReader& table) {
+    const TableValue* value = table.value("from");
+    if (value == nullptr) {
+        table.missing("from", "[low, high], \"extremes\", or { percentiles = [0.1, 99.9] }");
+        return std::nullopt;
+    }
+    if (const auto* text = std::get_if<std::string>(&value->data)) {
+        if (*text != "extremes") {
+            table.complain("from", "expected [low, high], \"extremes\" or { percentiles = … }, "
+                                   "got a string, " +
+                                       quoted_text(*text));
+        }
+        return Extremes{};
+    }
+    if (std::holds_alternative<TableEntries>(value->data)) {
+        return parse_percentiles(table);
+    }
+    if (!std::holds_alternative<TableArray>(value->data)) {
+        table.complain("from", "expected [low, high], \"extremes\" or { percentiles = … }, got " +
+                                   type_name(*value));
+        return std::nullopt;
+    }
+    const std::optional<Ends> ends = two_numbers(table, "from");
+    if (!ends) {
+        return std::nullopt;
+    }
+    check_rising(table, "from", *ends);
+    return *ends;
+}
+
+} // namespace
+
+RescaleJob::RescaleJob(const JobInput& input, ElementType out_type, const FromRange& from, Ends to)
+    : source_(input.source), channels_(input.channels.value_or(1)), from_(from),
+      row_elements_(row_elements(input.array)) {
+    const std::vector<std::int64_t>& shape = input.array.shape;
+    const std::size_t axes = row_axes(shape);
+    rescale_.in_type = input.array.type;
+    rescale_.out_type = out_type;
+    rescale_.to_low = to[0];
+    rescale_.to_high = to[1];
+    if (const auto* ends = std::get_if<Ends>(&from_)) {
+        rescale_.from_low = (*ends)[0];
+        rescale_.from_high = (*ends)[1];
+    }
+    shape_.output = {out_type, shape};
+    shape_.frames = checked_product(std::span(shape).first(axes - 1));
+    shape_.rows = shape[axes - 1];
+    shape_.in_row_bytes = row_elements_ * size_of(rescale_.in_type);
+    shape_.out_row_bytes = row_elements_ * size_of(out_type);
+}
+
+std::vector<Attribute> RescaleJob::attributes() const {
+    return {{"from_low", rescale_.from_low}, {"from_high", rescale_.from_high}};
+}
+
+std::unique_ptr<Survey> RescaleJob::survey() const {
+    if (std::holds_alternative<Extremes>(from_)) {
+        return make_range_survey(rescale_.in_type, row_elements_, std::nullopt);
+    }
+    if (const auto* percentiles = std::get_if<Percentiles>(&from_)) {
+        return make_range_survey(rescale_.in_type, row_elements_, percentiles->percent);
+    }
+    return nullptr;
+}
+
+std::unique_ptr<Job> RescaleJob::surveyed(const Findings& findings) const {
+    const std::optional<Ends> range = found_range(rescale_.in_type, findings);
+    if (!range) {
+        throw Error(ExitCode::input,
+                    {"the input has no range", source_.file + ":" + source_.dataset,
+                     "every element is NaN", "Choose another dataset, or write rescale.from"});
+    }
+    auto job = std::make_unique<RescaleJob>(*this);
+    job->learn(*range);
+    return job;
+}
+
+void RescaleJob::learn(Ends range) {
+    if (!std::isfinite(slope(range, {rescale_.to_low, rescale_.to_high}))) {
+        throw Error(ExitCode::input,
+                    {"the input's range cannot be rescaled", source_.file + ":" + source_.dataset,
+                     "from " + toml_text(std::span<const double>(range)) +
+                         " the factor is not a finite number",
+                     "Write numbers or other percentiles as rescale.from"});
+    }
+    from_ = range;
+    rescale_.from_low = range[0];
+    rescale_.from_high = range[1];
+}
+
+void RescaleJob::run(Queue& queue, const RowBlock& block, const std::byte* in, std::byte* out,
+                     std::byte* /*scratch*/) const {
+    if (!std::holds_alternative<Ends>(from_)) {
+        throw Error(ExitCode::defect, {"the input was not surveyed", "rescale", "", ""});
+    }
+    const std::int64_t count = block.frames * block.out_rows * row_elements_;
+    std::visit([&](auto& backend) { runner::rescale(backend, rescale_, count, in, out); }, queue);
+}
+
+std::unique_ptr<KindParameters> parse_rescale(TableReader& table) {
+    const std::optional<FromRange> from = parse_from(table);
+    const std::optional<Ends> to = two_numbers(table, "to");
+    return from ? std::make_unique<RescaleParameters>(*from, to) : nullptr;
+}
+
+} // namespace runner

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "jobs/kind.hpp"
+#include "jobs/stream_job.hpp"
+#include "kernels/rescale/rescale.hpp"
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace runner {
+
+/// Where the input's range comes from: two numbers, the input's least and greatest value, or two of
+/// its percentiles.
+struct Extremes {};
+struct Percentiles {
+    std::array<double, 2> percent;
+};
+using FromRange = std::variant<std::array<double, 2>, Extremes, Percentiles>;
+
+/// A linear map of all elements; docs/rescale.md says what it computes.
+class RescaleJob : public StreamJob {
+  public:
+    /// `to`: what the ends of the input's range become. `input`: at least one axis.
+    RescaleJob(const JobInput& input, ElementType out_type, const FromRange& from,
+               std::array<double, 2> to);
+
+    StreamShape shape() const override { return shape_; }
+    std::string computation() const override { return "rescale 1"; }
+    std::vector<Attribute> attributes() const override;
+    int channels() const override { return channels_; }
+    /// For the range, where it is not given as numbers.
+    std::unique_ptr<Survey> survey() const override;
+    std::unique_ptr<Job> surveyed(const Findings& findings) const override;
+    std::int64_t scratch_bytes(Backend /*backend*/, const RowBlock& /*block*/) const override {
+        return 0;
+    }
+    void run(Queue& queue, const RowBlock& block, const std::byte* in, std::byte* out,
+             std::byte* scratch) const override;
+
+    /// The map; its from_low and from_high are nothing before the survey.
+    const Rescale& rescale() const { return rescale_; }
+
+  private:
+    /// @throws Error (input) where the map to it is not finite.
+    void learn(std::array<double, 2> range);
+
+    Rescale rescale_;
+    InputDataset source_;
+    int channels_;
+    FromRange from_; ///< numbers once the survey is done
+    std::int64_t row_elements_;
+    StreamShape shape_;
+};
+
+/// Reads [rescale]: from (required) and to. What it returns makes a RescaleJob and throws Error
+/// (input) for an input without elements.
+std::unique_ptr<KindParameters> parse_rescale(TableReader& table);
+
+/// The lines of a [rescale] to start from.
+inline constexpr std::string_view rescale_sample =
+    R"(# The input's range: [low, high], "extremes", or { percentiles = [0.1, 99.9] }.
+from = "extremes"
+# to = [0, 255]                 # default: an integer type's full range, [0, 1] for floats
+)";
+
+} // namespace runner

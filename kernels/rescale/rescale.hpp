@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "base/element_type.hpp"
+#include "kernels/queue/queue.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace runner {
+
+/// A linear map of values, to the byte as docs/rescale.md says. In float64:
+///   factor = (to_high − to_low) / (from_high − from_low)
+///   y = fma(x − from_low, factor, to_low), clipped to the range from to_low to to_high
+/// and then converted<out_type>(y) (kernels/elements/converted.hpp); a NaN stays one until then.
+/// Where from_high = from_low every element is to_low.
+struct Rescale {
+    ElementType in_type = ElementType::float32;
+    ElementType out_type = ElementType::float32;
+    double from_low = 0;
+    double from_high = 1;
+    double to_low = 0; ///< may be above to_high: then the map falls
+    double to_high = 1;
+
+    bool is_flat() const { return from_high == from_low; }
+    double factor() const { return (to_high - to_low) / (from_high - from_low); }
+    /// What y is clipped to.
+    double least() const { return to_low < to_high ? to_low : to_high; }
+    double most() const { return to_low < to_high ? to_high : to_low; }
+};
+
+/// `count` elements. `in` and `out` are in the queue's device memory, aligned to their elements,
+/// and do not overlap. The same bytes on every queue. The CUDA form returns before the work is
+/// done.
+void rescale(CpuQueue& queue, const Rescale& rescale, std::int64_t count, const std::byte* in,
+             std::byte* out);
+void rescale(CudaQueue& queue, const Rescale& rescale, std::int64_t count, const std::byte* in,
+             std::byte* out);
+
+} // namespace runner

@@ -1,0 +1,125 @@
+"""What the kinds that change values must make, in numpy, as their pages in docs/ say: slow and plain.
+
+CASES[kind](random) gives cases; REFUSALS[kind] has (exit code, words of the message, input, keys,
+output.dtype).
+"""
+import dataclasses
+import fractions
+import math
+
+import numpy as np
+
+
+@dataclasses.dataclass
+class Case:
+    name: str
+    array: np.ndarray
+    keys: str
+    dtype: str | None  # output.dtype; None: the kind's own
+    expected: np.ndarray
+    extra: dict = dataclasses.field(default_factory=dict)  # further datasets of the input's file
+
+
+def converted(values, dtype):
+    """Floats of 32 or 64 bits as the output's type: half to even, saturated, NaN is 0."""
+    dtype = np.dtype(dtype)
+    if dtype.kind == "f":
+        with np.errstate(over="ignore"):
+            return values.astype(dtype)
+    limits = np.iinfo(dtype)
+    whole = np.rint(np.nan_to_num(values, nan=0.0, posinf=np.inf, neginf=-np.inf))
+    result = np.empty(values.shape, dtype)
+    for i, value in np.ndenumerate(whole):
+        result[i] = (limits.max if value == np.inf else limits.min if value == -np.inf
+                     else min(max(int(value), limits.min), limits.max))
+    return result
+
+
+def any_values(random, shape, dtype):
+    """Over an integer type's range; floats about 0, of which some are special."""
+    dtype = np.dtype(dtype)
+    if dtype.kind in "iu":
+        limits = np.iinfo(dtype)
+        return random.integers(limits.min, limits.max, shape, dtype, endpoint=True)
+    values = random.normal(0, 100, shape).astype(dtype)
+    special = np.array([0.0, -0.0, np.inf, -np.inf, np.nan], dtype)
+    where = random.random(shape) < 0.05
+    values[where] = random.choice(special, int(where.sum()))
+    return values
+
+
+def fma(x, y, z):
+    if not (math.isfinite(x) and math.isfinite(y) and math.isfinite(z)):
+        return x * y + z
+    exact = fractions.Fraction(x) * fractions.Fraction(y) + fractions.Fraction(z)
+    return float(exact) if exact else x * y + z
+
+
+def rescaled(array, low, high, ends, dtype):
+    a, b = ends
+    y = np.full(array.shape, float(a))
+    if high != low:
+        factor = (b - a) / (high - low)
+        x = array.astype(np.float64)
+        for i in np.ndindex(array.shape):
+            y[i] = fma(float(x[i]) - low, factor, a)
+        with np.errstate(invalid="ignore"):
+            y = np.where(y < min(a, b), min(a, b), np.where(y > max(a, b), max(a, b), y))
+    return converted(y, dtype)
+
+
+def full_range(dtype):
+    dtype = np.dtype(dtype)
+    if dtype.kind == "f":
+        return 0.0, 1.0
+    return float(np.iinfo(dtype).min), float(np.iinfo(dtype).max)
+
+
+def percentile(array, text):
+    """The exact one, of the decimal number."""
+    values = np.sort(array[~np.isnan(array)] if array.dtype.kind == "f" else array.ravel())
+    rank = math.ceil(fractions.Fraction(text) / 100 * len(values))
+    return float(values[max(rank, 1) - 1])
+
+
+def rescale_cases(random):
+    types = ["uint8", "int16", "uint16", "int32", "uint64", "float32", "float64"]
+    shapes = [(53, 31), (3, 11, 17), (2, 3, 5, 7), (211,), (1, 1)]
+    for i, in_type in enumerate(types):
+        out_type = types[(3 * i + 1) % len(types)]
+        array = any_values(random, shapes[i % len(shapes)], in_type)
+        low, high = -20.25, 77.5 + i
+        expected = rescaled(array, low, high, full_range(out_type), out_type)
+        yield Case(f"{in_type} to {out_type}", array, f"from = [{low}, {high}]", out_type, expected)
+    array = any_values(random, (67, 29), "uint16")
+    yield Case("falling", array, "from = [0, 65535]\nto = [255, 0]", "uint8",
+               rescaled(array, 0.0, 65535.0, (255.0, 0.0), "uint8"))
+    yield Case("flat", array, "from = [9, 9]\nto = [3, 5]", None,
+               rescaled(array, 9.0, 9.0, (3.0, 5.0), "uint16"))
+    for in_type, p, q in [("uint8", "1", "99"), ("float32", "0.1", "99.9"), ("int64", "7", "58.3"),
+                          ("float64", "0", "100")]:
+        array = any_values(random, (4, 23, 13), in_type)
+        if in_type[0] == "f":
+            array[np.isinf(array)] = 5
+        low, high = percentile(array, p), percentile(array, q)
+        yield Case(f"percentiles of {in_type}", array,
+                   f"from = {{ percentiles = [{p}, {q}] }}", "uint16",
+                   rescaled(array, low, high, (0.0, 65535.0), "uint16"))
+        low, high = percentile(array, "0"), percentile(array, "100")
+        yield Case(f"extremes of {in_type}", array, 'from = "extremes"', "float32",
+                   rescaled(array, low, high, (0.0, 1.0), "float32"))
+
+
+NAN = np.full((3, 4), np.nan, np.float32)
+PLAIN = np.arange(12, dtype=np.float32).reshape(3, 4)
+
+CASES = {"rescale": rescale_cases}
+REFUSALS = {
+    "rescale": [
+        (2, ["rescale.from is missing"], PLAIN, "", None),
+        (2, ["rescale.from", "the first number"], PLAIN, "from = [2, 1]", None),
+        (2, ["rescale.from", "factor"], PLAIN, "from = [0, 1e-320]", None),
+        (3, ["no range", "NaN"], NAN, 'from = "extremes"', None),
+        (3, ["cannot be rescaled", "inf"], np.array([[1, np.inf]]), 'from = "extremes"', None),
+    ],
+}
