@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "jobs/bin/bin_job.hpp"
 #include "jobs/convolve/convolve_job.hpp"
 #include "jobs/denoise/denoise_job.hpp"
 #include "jobs/kind.hpp"
@@ -13,6 +14,7 @@ namespace runner {
 
 std::span<const Kind> kinds() {
     static constexpr std::array table = {
+        Kind{"bin", "means or sums of blocks", bin_sample, "", parse_bin},
         Kind{"convolve", "separable convolution of images", convolve_sample, "", parse_convolve},
         Kind{"denoise", "denoising of volumes by similar patches", denoise_sample, "",
              parse_denoise},

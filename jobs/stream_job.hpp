@@ -32,14 +32,15 @@ struct OutputRows {
     std::int64_t step = 1; ///< these are the layers at its multiples …
     std::int64_t last = std::numeric_limits<std::int64_t>::max(); ///< … up to this one, and it
 
-    /// Of the frame's rows before `row`, a multiple of `layer`.
+    /// Of the frame's rows before `row`, a multiple of `layer` or the frame's end. A last layer
+    /// with fewer rows than the others counts as one.
     std::int64_t before(std::int64_t row) const {
-        const std::int64_t layers = row / layer;
+        const std::int64_t layers = (row + layer - 1) / layer;
         const std::int64_t multiples = (std::min(layers - 1, last) + step) / step;
         return (multiples + (layers > last && last % step != 0 ? 1 : 0)) * each;
     }
 
-    /// The most of any `rows` rows, a multiple of `layer`.
+    /// The most of any `rows` rows of one frame, a multiple of `layer`.
     std::int64_t most(std::int64_t rows) const {
         return ((rows / layer + step - 1) / step + (last % step != 0 ? 1 : 0)) * each;
     }

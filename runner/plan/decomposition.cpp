@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/plan/decomposition.hpp"
 
+#include "io/rows/row_geometry.hpp"
+
 #include <algorithm>
+#include <numeric>
 
 namespace runner {
 namespace {
@@ -40,29 +43,29 @@ RowRange Decomposition::slab(int rank) const {
 }
 
 std::int64_t Decomposition::first_with(std::int64_t out) const {
-    const std::int64_t step = made.layer;
     std::int64_t low = 0;
-    std::int64_t high = total_rows() / step;
+    std::int64_t high = frames * layers_of_frame();
     while (low < high) {
         const std::int64_t middle = low + (high - low) / 2;
-        if (out_before(middle * step) < out) {
+        if (out_before(layer_start(middle)) < out) {
             low = middle + 1;
         } else {
             high = middle;
         }
     }
-    return low * step;
+    return low;
 }
 
 RowRange Decomposition::rows_within(RowRange out) const {
     // Rows that have none of the output may be on either side.
-    const std::int64_t last =
-        out.last >= out_before(total_rows()) ? total_rows() : first_with(out.last + 1) - made.layer;
-    return {first_with(out.first), last};
+    const std::int64_t last = out.last >= out_before(total_rows())
+                                  ? total_rows()
+                                  : layer_start(first_with(out.last + 1) - 1);
+    return {layer_start(first_with(out.first)), last};
 }
 
 RowRange Decomposition::rows_around(RowRange out) const {
-    return {first_with(out.first + 1) - made.layer, first_with(out.last)};
+    return {layer_start(first_with(out.first + 1) - 1), layer_start(first_with(out.last))};
 }
 
 std::int64_t Decomposition::rows_to_do(RowRange range) const {
@@ -107,6 +110,18 @@ RowBlock Decomposition::largest_block() const {
         return {chunk_rows / rows, 0, rows, 0, rows};
     }
     return {1, 0, most_in_rows(), 0, std::min(chunk_rows, rows)};
+}
+
+std::int64_t chunk_alignment(const StreamShape& shape, std::int64_t stored_rows) {
+    const OutputRows& made = shape.made;
+    if (made.layer == 1) {
+        return stored_rows;
+    }
+    const std::vector<std::int64_t>& extents = shape.output.shape;
+    const std::int64_t frame = extents[row_axes(extents) - 1];
+    // A layer that makes whole frames of the output ends where its storage may.
+    return made.each % frame == 0 ? made.layer
+                                  : made.layer * std::lcm(made.each, stored_rows) / made.each;
 }
 
 ChunkCursor::ChunkCursor(const Decomposition& decomposition, RowRange slab)

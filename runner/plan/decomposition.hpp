@@ -61,9 +61,18 @@ struct Decomposition {
     std::int64_t out_before(std::int64_t row) const {
         return row / rows * made.before(rows) + made.before(row % rows);
     }
-    /// Borders of chunks, the first that has `out` rows of the output before it or more.
+    /// Where layers begin, counted through all frames; a frame's last layer may have fewer rows.
+    std::int64_t layers_of_frame() const { return (rows + made.layer - 1) / made.layer; }
+    std::int64_t layer_start(std::int64_t layer) const {
+        return layer / layers_of_frame() * rows + layer % layers_of_frame() * made.layer;
+    }
+    /// The first layer that has `out` rows of the output before it or more.
     std::int64_t first_with(std::int64_t out) const;
 };
+
+/// What slabs and chunks begin on multiples of, where the output's storage takes rows in multiples
+/// of `stored_rows` within a frame of the output.
+std::int64_t chunk_alignment(const StreamShape& shape, std::int64_t stored_rows);
 
 /// One chunk: where its output rows start and its block.
 struct Chunk {

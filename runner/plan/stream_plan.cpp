@@ -209,9 +209,7 @@ StreamPlan make_plan(const StreamJob& job, const PlanRequest& request) {
     frame.start_from(request);
     frame.cores = std::max(1, request.cores);
     frame.shape = job.shape();
-    // A layer ends where the storage's frames of rows do.
-    const std::int64_t alignment =
-        frame.shape.made.layer > 1 ? frame.shape.made.layer : request.alignment;
+    const std::int64_t alignment = chunk_alignment(frame.shape, request.alignment);
     frame.decomposition = {frame.shape.frames, frame.shape.rows,
                            frame.shape.halo,   frame.shape.border,
                            alignment,          1,

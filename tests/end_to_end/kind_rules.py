@@ -110,11 +110,53 @@ def rescale_cases(random):
                    rescaled(array, low, high, (0.0, 1.0), "float32"))
 
 
+def binned(array, factors, value, edge, dtype):
+    """Along the last three axes, added up in z, y, x order."""
+    shape = array.shape
+    extents = (1,) * max(0, 3 - len(shape)) + shape[-3:]
+    array = array.reshape((-1, *extents)).astype(np.float64)
+    count = [n // f if edge == "drop" else -(-n // f) for n, f in zip(extents, factors)]
+    sums = np.zeros((array.shape[0], *count))
+    elements = np.zeros(count)
+    with np.errstate(invalid="ignore", over="ignore"):
+        for z, y, x in np.ndindex(*factors):
+            part = array[:, z::factors[0], y::factors[1], x::factors[2]]
+            part = part[:, :count[0], :count[1], :count[2]]
+            where = tuple(slice(n) for n in part.shape[1:])
+            sums[(slice(None), *where)] += part
+            elements[where] += 1
+        if value == "mean":
+            sums /= elements
+    return converted(sums.reshape(shape[:-3] + tuple(count[-min(3, len(shape)):])), dtype)
+
+
+def bin_cases(random):
+    for shape, in_type, factors, value, edge, out_type in [
+            ((53, 31), "uint16", [2, 2], "mean", "drop", None),
+            ((53, 31), "float32", [3, 5], "mean", "partial", None),
+            ((3, 22, 64), "uint8", [1, 4, 4], "sum", "partial", None),
+            ((7, 11, 13), "int32", [2, 3, 2], "mean", "partial", "float32"),
+            ((9, 8, 6), "float64", [4, 1, 3], "sum", "drop", "float32"),
+            ((2, 5, 9, 7), "int16", [2, 2, 1], "mean", "partial", "uint8"),
+            ((5, 3, 17), "uint64", [1, 7, 2], "mean", "partial", None)]:
+        array = any_values(random, shape, in_type)
+        all_factors = [1] * (3 - len(factors)) + factors
+        dtype = out_type or ("float64" if value == "sum" else in_type)
+        yield Case(f"{shape} {in_type} by {factors}", array,
+                   f'factors = {factors}\nvalue = "{value}"\nedge = "{edge}"', out_type,
+                   binned(array, all_factors, value, edge, dtype))
+
+
 NAN = np.full((3, 4), np.nan, np.float32)
 PLAIN = np.arange(12, dtype=np.float32).reshape(3, 4)
 
-CASES = {"rescale": rescale_cases}
+CASES = {"bin": bin_cases, "rescale": rescale_cases}
 REFUSALS = {
+    "bin": [
+        (2, ["bin.factors is missing"], PLAIN, "", None),
+        (2, ["no whole block", "bin.factors"], PLAIN, "factors = [4, 1]", None),
+        (3, ["more axes", "input.dataset"], PLAIN, "factors = [2, 1, 1]", None),
+    ],
     "rescale": [
         (2, ["rescale.from is missing"], PLAIN, "", None),
         (2, ["rescale.from", "the first number"], PLAIN, "from = [2, 1]", None),

@@ -9,7 +9,7 @@ namespace {
 Decomposition cut(const StreamShape& shape, std::int64_t alignment, std::int64_t piece_bytes) {
     const std::int64_t fitting = piece_bytes / (shape.in_row_bytes + shape.out_row_bytes);
     const std::int64_t rows = std::clamp<std::int64_t>(fitting, 1, shape.frames * shape.rows);
-    const std::int64_t step = shape.made.layer > 1 ? shape.made.layer : alignment;
+    const std::int64_t step = chunk_alignment(shape, alignment);
     return {shape.frames,
             shape.rows,
             shape.halo,

@@ -233,8 +233,8 @@ TEST(Registry, KnowsTheKinds) {
     for (const Kind& kind : kinds()) {
         names.push_back(kind.name);
     }
-    EXPECT_EQ(names, (std::vector<std::string_view>{"convolve", "denoise", "match", "rescale",
-                                                    "sand", "transpose"}));
+    EXPECT_EQ(names, (std::vector<std::string_view>{"bin", "convolve", "denoise", "match",
+                                                    "rescale", "sand", "transpose"}));
 }
 
 } // namespace

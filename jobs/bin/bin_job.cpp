@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "jobs/bin/bin_job.hpp"
+
+#include "base/error.hpp"
+#include "jobs/toml_text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <utility>
+
+namespace runner {
+namespace {
+
+constexpr std::array value_names = {"mean", "sum"};
+constexpr std::array edge_names = {"drop", "partial"};
+constexpr std::int64_t most_factor = 65536;
+
+/// [bin].
+struct BinKeys {
+    std::vector<std::int64_t> factors; ///< as written: y, x or z, y, x
+    Bin::Value value = Bin::Value::mean;
+    BinEdge edge = BinEdge::drop;
+
+    std::array<std::int64_t, 3> all_factors() const {
+        return factors.size() == 2
+                   ? std::array<std::int64_t, 3>{1, factors[0], factors[1]}
+                   : std::array<std::int64_t, 3>{factors[0], factors[1], factors[2]};
+    }
+};
+
+void check_input(const ArrayInfo& input, std::size_t axes) {
+    if (input.shape.size() < axes) {
+        throw Error(ExitCode::input, {"bin needs more axes", "input.dataset",
+                                      "its shape is " + shape_text(input.shape) +
+                                          ", and it takes " + std::to_string(axes),
+                                      "Choose another dataset, or fewer bin.factors"});
+    }
+    if (std::find(input.shape.begin(), input.shape.end(), 0) != input.shape.end()) {
+        throw Error(ExitCode::input,
+                    {"the input holds no elements", "input.dataset",
+                     "its shape is " + shape_text(input.shape), "Choose another dataset"});
+    }
+}
+
+void check_blocks(const Bin& bin) {
+    if (bin.out_layers() == 0 || bin.out_rows() == 0 || bin.out_columns() == 0) {
+        const std::array<std::int64_t, 3> extents = {bin.layers, bin.rows, bin.columns};
+        throw Error(ExitCode::usage,
+                    {"no whole block fits", "bin.factors",
+                     "they are " + toml_text(std::span<const std::int64_t>(bin.factors)) +
+                         " and the input's extents " +
+                         toml_text(std::span<const std::int64_t>(extents)),
+                     "Write smaller factors, or edge = \"partial\""});
+    }
+}
+
+class BinParameters : public KindParameters {
+  public:
+    explicit BinParameters(BinKeys keys) : keys_(std::move(keys)) {}
+
+    std::vector<InputDataset> inputs() const override { return {}; }
+
+    std::unique_ptr<Job> make(const JobInput& input,
+                              std::optional<ElementType> output_type) const override {
+        std::vector<std::int64_t> axes = input.array.shape;
+        Bin bin;
+        bin.factors = keys_.all_factors();
+        const std::size_t frame_axes = bin.factors[0] > 1 ? 3 : 2;
+        const int channels = input.channels.value_or(1);
+        const bool colour = channels > 1 && axes.size() > 2 && axes.back() == channels;
+        check_input(input.array, frame_axes + (colour ? 1 : 0));
+        const auto take_last = [&axes] {
+            const std::int64_t extent = axes.back();
+            axes.pop_back();
+            return extent;
+        };
+        bin.channels = colour ? static_cast<int>(take_last()) : 1;
+        bin.columns = take_last();
+        bin.rows = take_last();
+        bin.layers = frame_axes == 3 ? take_last() : 1;
+        bin.value = keys_.value;
+        bin.edge = keys_.edge;
+        bin.in_type = input.array.type;
+        bin.out_type = output_type.value_or(bin.value == Bin::Value::sum ? ElementType::float64
+                                                                         : input.array.type);
+        check_blocks(bin);
+        return std::make_unique<BinJob>(bin, axes);
+    }
+
+    std::string canonical() const override {
+        const std::array<std::int64_t, 3> factors = keys_.all_factors();
+        return "factors = " + toml_text(std::span<const std::int64_t>(factors)) +
+               "\nvalue = " + toml_text(value_names.at(static_cast<std::size_t>(keys_.value))) +
+               "\nedge = " + toml_text(edge_names.at(static_cast<std::size_t>(keys_.edge))) + "\n";
+    }
+
+  private:
+    BinKeys keys_;
+};
+
+/// Empty where they are wrong, with a complaint.
+std::vector<std::int64_t> parse_factors(TableReader& table) {
+    if (!table.has("factors")) {
+        table.missing("factors", "[z, y, x] or [y, x], as [1, 2, 2]");
+    }
+    std::vector<std::int64_t> factors =
+        table.integers("factors", 1).value_or(std::vector<std::int64_t>{1, 1});
+    if (factors.size() != 2 && factors.size() != 3) {
+        table.complain("factors", "expected [z, y, x] or [y, x], got " +
+                                      std::to_string(factors.size()) + " numbers");
+        return {};
+    }
+    if (*std::max_element(factors.begin(), factors.end()) > most_factor) {
+        table.complain("factors", "must be at most " + std::to_string(most_factor) + ", got " +
+                                      toml_text(std::span<const std::int64_t>(factors)));
+        return {};
+    }
+    return factors;
+}
+
+} // namespace
+
+BinJob::BinJob(const Bin& bin, const std::vector<std::int64_t>& leading) : bin_(bin) {
+    const std::int64_t line = rows_per_line();
+    const std::int64_t samples = bin_.columns * bin_.channels / line;
+    const std::int64_t out_line = bin_.channels > 1 ? bin_.out_columns() : 1;
+    std::vector<std::int64_t> out = leading;
+    if (bin_.factors[0] > 1) {
+        out.push_back(bin_.out_layers());
+    }
+    out.push_back(bin_.out_rows());
+    out.push_back(bin_.out_columns());
+    if (bin_.channels > 1) {
+        out.push_back(bin_.channels);
+    }
+    shape_.output = {bin_.out_type, std::move(out)};
+    shape_.frames = checked_product(leading);
+    shape_.rows = bin_.layers * bin_.rows * line;
+    shape_.in_row_bytes = samples * size_of(bin_.in_type);
+    shape_.out_row_bytes = bin_.out_columns() * bin_.channels / out_line * size_of(bin_.out_type);
+    const bool layers = bin_.factors[0] > 1;
+    shape_.made.layer = (layers ? bin_.factors[0] * bin_.rows : bin_.factors[1]) * line;
+    shape_.made.each = (layers ? bin_.out_rows() : 1) * out_line;
+    shape_.made.last = (layers ? bin_.out_layers() : bin_.out_rows()) - 1;
+}
+
+void BinJob::run(Queue& queue, const RowBlock& block, const std::byte* in, std::byte* out,
+                 std::byte* /*scratch*/) const {
+    const std::int64_t line = rows_per_line();
+    const RowBlock lines{block.frames, block.in_first / line, block.in_rows / line,
+                         block.out_first / line, block.out_rows / line};
+    std::visit([&](auto& backend) { bin(backend, bin_, lines, in, out); }, queue);
+}
+
+std::unique_ptr<KindParameters> parse_bin(TableReader& table) {
+    BinKeys keys;
+    keys.factors = parse_factors(table);
+    const std::optional<std::size_t> value =
+        table.choice("value", {value_names.begin(), value_names.end()});
+    const std::optional<std::size_t> edge =
+        table.choice("edge", {edge_names.begin(), edge_names.end()});
+    if (keys.factors.empty()) {
+        return nullptr;
+    }
+    keys.value = static_cast<Bin::Value>(value.value_or(0));
+    keys.edge = static_cast<BinEdge>(edge.value_or(0));
+    return std::make_unique<BinParameters>(std::move(keys));
+}
+
+} // namespace runner
