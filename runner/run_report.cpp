@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/run_report.hpp"
 
+#include "io/input/stack.hpp"
+
 #include "io/files/own_file.hpp"
 #include "io/files/text_file.hpp"
 #include "io/output/journal.hpp"
@@ -19,11 +21,10 @@
 namespace runner {
 
 FileFacts file_facts(const std::string& path) {
-    struct stat status {};
-    if (::stat(path.c_str(), &status) != 0) {
-        return {};
-    }
-    return {status.st_size, utc_text(status.st_mtim.tv_sec)};
+    constexpr std::int64_t nanoseconds = 1'000'000'000;
+    const FileMark mark = mark_of_input(path);
+    return mark.bytes < 0 ? FileFacts{}
+                          : FileFacts{mark.bytes, utc_text(mark.modified / nanoseconds)};
 }
 
 void check_side_files(const RunCommand& command) {

@@ -8,6 +8,7 @@
 #include "io/filters/deflate.hpp"
 #include "io/filters/lz4.hpp"
 #include "io/filters/lzf.hpp"
+#include "io/filters/page_codecs.hpp"
 #include "io/filters/shuffle.hpp"
 #include "io/filters/szip.hpp"
 #include "io/filters/zstd.hpp"
@@ -39,9 +40,20 @@ ZSTD_DCtx_s* CodecMemory::zstd() {
 }
 
 std::span<const Codec> codecs() {
-    static const std::array all = {deflate_codec(), shuffle_codec(),    szip_codec(),
-                                   bzip2_codec(),   lzf_codec(),        blosc_codec(),
-                                   lz4_codec(),     bitshuffle_codec(), zstd_codec()};
+    static const std::array all = {deflate_codec(),
+                                   shuffle_codec(),
+                                   szip_codec(),
+                                   bzip2_codec(),
+                                   lzf_codec(),
+                                   blosc_codec(),
+                                   lz4_codec(),
+                                   bitshuffle_codec(),
+                                   zstd_codec(),
+                                   lzw_codec(),
+                                   packbits_codec(),
+                                   difference_codec(),
+                                   float_difference_codec(),
+                                   png_codec()};
     return all;
 }
 

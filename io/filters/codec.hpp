@@ -33,7 +33,7 @@ class CodecMemory {
 /// How one filter's bytes are unpacked. The bytes may be damaged or hostile: no decoder reads
 /// beyond `packed` or writes beyond `to`, and each takes memory in proportion to `to` at most.
 struct Codec {
-    int id;           ///< as HDF5 registers it
+    int id;           ///< as HDF5 registers it, or one of our own (filter_ids.hpp)
     const char* name; ///< for people
 
     /// Whether a file can have these parameters.

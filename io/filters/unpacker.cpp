@@ -17,9 +17,8 @@ constexpr std::size_t checksum_bytes = 4;
 constexpr std::size_t most_filters = 32; ///< HDF5 allows no more: a chunk's mask has so many bits
 
 [[noreturn]] void refuse(const std::string& where, const std::string& why) {
-    throw Error(ExitCode::input,
-                {"cannot unpack a chunk", where, why,
-                 "Copy the file again; h5ls and h5dump report what else is damaged"});
+    throw Error(ExitCode::input, {"cannot unpack a chunk", where, why,
+                                  "Copy the file again; if that does not help, make it again"});
 }
 
 bool is_applied(std::size_t filter, std::uint32_t skipped) { return (skipped >> filter & 1U) == 0; }
@@ -27,7 +26,8 @@ bool is_applied(std::size_t filter, std::uint32_t skipped) { return (skipped >> 
 /// Whether the filter's result has as many bytes as what it is given.
 bool keeps_size(const Filter& filter) {
     constexpr std::size_t packing_at = 4;
-    return filter.id == filter_id::shuffle ||
+    return filter.id == filter_id::shuffle || filter.id == filter_id::differences ||
+           filter.id == filter_id::float_differences ||
            (filter.id == filter_id::bitshuffle &&
             (filter.parameters.size() <= packing_at || filter.parameters[packing_at] == 0));
 }
@@ -110,7 +110,8 @@ bool Unpacker::knows(const std::vector<Filter>& filters) {
 }
 
 Unpacker::Unpacker(std::vector<Filter> filters, std::int64_t chunk_bytes)
-    : filters_(std::move(filters)), chunk_bytes_(static_cast<std::size_t>(chunk_bytes)) {}
+    : filters_(std::move(filters)), chunk_bytes_(static_cast<std::size_t>(chunk_bytes)),
+      least_(chunk_bytes_) {}
 
 Unpacker::Size Unpacker::size_before(std::size_t filter, std::uint32_t skipped) const {
     std::size_t bytes = chunk_bytes_;
@@ -153,10 +154,16 @@ std::span<const std::byte> Unpacker::undo(std::size_t number, std::span<const st
         to = std::span(buffer).first(room);
     }
     const std::optional<std::size_t> got = codec.unpack(filter.parameters, packed, to, memory_);
-    if (!got || (size.exact && *got != room)) {
-        refuse(where,
-               fmt::format("its bytes are damaged: they do not unpack ({}) to the {} of a chunk",
-                           codec.name, chunk_bytes_));
+    // A cut chunk has that much less before each filter that keeps the size.
+    const std::size_t needed = room - (chunk_bytes_ - least_);
+    if (got && size.exact && *got < needed) {
+        refuse(where, std::string("its bytes are damaged: they unpack (") + codec.name + ") to " +
+                          std::to_string(*got) + " where a chunk has " + std::to_string(needed));
+    }
+    if (!got) {
+        refuse(where, std::string("its bytes are damaged: they do not unpack (") + codec.name +
+                          ") to the " + std::to_string(least_) +
+                          " of a chunk, or do not fit their checksum");
     }
     return to.first(*got);
 }
@@ -173,20 +180,23 @@ std::span<const std::byte> Unpacker::undo_all(std::span<const std::byte> packed,
             packed = undo(i, packed, skipped, where, i == first ? to : std::span<std::byte>());
         }
     }
-    if (packed.size() != chunk_bytes_) {
-        refuse(where, fmt::format("its bytes are damaged: they are {} where a chunk has {}",
-                                  packed.size(), chunk_bytes_));
+    if (packed.size() < least_ || packed.size() > chunk_bytes_) {
+        refuse(where, "its bytes are damaged: they are " + std::to_string(packed.size()) +
+                          " where a chunk has " + std::to_string(least_));
     }
     return packed;
 }
 
 std::span<const std::byte> Unpacker::unpack(std::span<const std::byte> packed,
-                                            std::uint32_t skipped, const std::string& where) {
+                                            std::uint32_t skipped, const std::string& where,
+                                            std::optional<std::int64_t> least) {
+    least_ = least ? static_cast<std::size_t>(*least) : chunk_bytes_;
     return undo_all(packed, skipped, where, {});
 }
 
 void Unpacker::unpack_to(std::span<const std::byte> packed, std::uint32_t skipped,
                          const std::string& where, std::span<std::byte> to) {
+    least_ = chunk_bytes_;
     const auto elements = undo_all(packed, skipped, where, to);
     if (elements.data() != to.data()) {
         std::copy(elements.begin(), elements.end(), to.begin());

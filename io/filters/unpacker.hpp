@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -36,9 +37,12 @@ class Unpacker {
     Unpacker(std::vector<Filter> filters, std::int64_t chunk_bytes);
 
     /// The chunk's elements; valid until the next call or until `packed` goes. Bit i of `skipped`:
-    /// filter i was not applied. @throws Error (input) with `where` for damaged bytes.
+    /// filter i was not applied. `least`: bytes that there must be, where a chunk across the end
+    /// of the array may be cut there; nothing: all of a chunk. @throws Error (input) with `where`
+    /// for damaged bytes.
     std::span<const std::byte> unpack(std::span<const std::byte> packed, std::uint32_t skipped,
-                                      const std::string& where);
+                                      const std::string& where,
+                                      std::optional<std::int64_t> least = {});
 
     /// The same straight into `to`, of a chunk's bytes.
     void unpack_to(std::span<const std::byte> packed, std::uint32_t skipped,
@@ -62,6 +66,7 @@ class Unpacker {
 
     std::vector<Filter> filters_;
     std::size_t chunk_bytes_;
+    std::size_t least_;                 ///< bytes of this chunk
     std::vector<std::byte> buffers_[2]; ///< one filter's result, and the next one's
     std::size_t turn_ = 0;              ///< the buffer that the next result goes to
     CodecMemory memory_;

@@ -4,12 +4,18 @@
 #include "base/error.hpp"
 #include "base/format.hpp"
 #include "base/printable.hpp"
+#include "base/sizes.hpp"
 #include "io/files/file.hpp"
 #include "io/files/outside_files.hpp"
+#include "io/filters/filter_ids.hpp"
+#include "io/filters/page_codecs.hpp"
+#include "io/filters/unpacker.hpp"
 #include "io/rows/row_geometry.hpp"
 
 #include <algorithm>
+#include <array>
 #include <csetjmp>
+#include <cstring>
 #include <new>
 #include <optional>
 #include <vector>
@@ -159,6 +165,13 @@ class PngReader final : public RowReader {
 
     const DatasetInfo& info() const override { return info_; }
 
+    PngPicture picture() const {
+        const unsigned channels = info_.channels ? 3 : 1;
+        return {static_cast<std::size_t>(lines_->height()),
+                static_cast<std::size_t>(lines_->width()) * channels,
+                static_cast<unsigned>(lines_->bits()), channels};
+    }
+
     void read(std::int64_t first, std::int64_t rows, std::byte* to) override {
         check_rows(info_.array, first, rows);
         const std::int64_t row = row_bytes(info_.array);
@@ -204,7 +217,55 @@ class PngReader final : public RowReader {
     std::vector<std::byte> line_;
 };
 
+/// As much as a reader of chunks keeps.
+constexpr std::int64_t largest_picture = GiB;
+
+/// The IDAT chunks, which follow one another. Of a file that libpng has opened, which has one.
+ChunkPlace data_chunks(const std::string& name) {
+    constexpr std::int64_t signature = 8;
+    constexpr std::int64_t around = 12; // length, name and checksum of a chunk
+    const File file(name, File::Mode::read);
+    ChunkPlace place;
+    for (std::int64_t at = signature; at <= file.size() - around;) {
+        std::array<std::byte, 8> head{};
+        file.read(at, std::ssize(head), head.data());
+        std::int64_t bytes = around;
+        for (int i = 0; i < 4; ++i) {
+            bytes += std::to_integer<std::int64_t>(head.at(static_cast<std::size_t>(i)))
+                     << (24 - 8 * i);
+        }
+        const bool is_data = std::memcmp(head.data() + 4, "IDAT", 4) == 0;
+        if (!is_data && place.bytes > 0) {
+            break;
+        }
+        if (is_data) {
+            place.offset = place.bytes == 0 ? at : place.offset;
+            place.bytes += std::min(bytes, file.size() - at);
+        }
+        at += bytes;
+    }
+    return place;
+}
+
 } // namespace
+
+StoredRows survey_png(const std::string& file) {
+    const PngReader reader(file);
+    StoredRows stored;
+    stored.info = reader.info();
+    stored.way = StoredRows::Way::library;
+    const Filter filter{filter_id::png, "", picture_parameters(reader.picture())};
+    const ChunkPlace place = data_chunks(file);
+    const std::int64_t bytes = byte_count(stored.info.array);
+    if (!is_known(filter) || bytes > largest_picture || place.bytes > most_packed_bytes(bytes)) {
+        return stored;
+    }
+    stored.way = StoredRows::Way::chunks;
+    stored.info.chunk = stored.info.array.shape;
+    stored.filters = {filter};
+    stored.chunks = {place};
+    return stored;
+}
 
 std::unique_ptr<RowReader> open_png_reader(const std::string& file, int /*threads*/) {
     return std::make_unique<PngReader>(file);

@@ -7,8 +7,9 @@
 #include "io/formats/png_reader.hpp"
 #include "io/formats/sand_file.hpp"
 #include "io/formats/sand_reader.hpp"
-#include "io/formats/tiff_reader.hpp"
-#include "io/formats/tiff_writer.hpp"
+#include "io/tiff/tiff_reader.hpp"
+#include "io/tiff/tiff_survey.hpp"
+#include "io/tiff/tiff_writer.hpp"
 
 #include <algorithm>
 #include <array>
@@ -20,13 +21,26 @@ constexpr const char* image_dataset = "/data";
 
 using Parser = RowsFormat::Parser;
 
+/// Of a reader that has its own parser.
+template <RowsFormat::Open open> StoredRows survey_own(const std::string& file) {
+    StoredRows stored;
+    stored.info = open(file, 1)->info();
+    if (stored.info.offset) {
+        stored.way = StoredRows::Way::positions;
+    }
+    return stored;
+}
+
 constexpr std::array formats = {
-    RowsFormat{"sand", ".sand", sand_dataset, open_sand_reader, nullptr, Parser::own},
-    RowsFormat{"numpy", ".npy", image_dataset, open_npy_reader, make_npy_writer, Parser::own},
-    RowsFormat{"TIFF", ".tif .tiff", image_dataset, open_tiff_reader, make_tiff_writer,
+    RowsFormat{"sand", ".sand", sand_dataset, survey_own<open_sand_reader>, open_sand_reader,
+               nullptr, Parser::own},
+    RowsFormat{"numpy", ".npy", image_dataset, survey_own<open_npy_reader>, open_npy_reader,
+               make_npy_writer, Parser::own},
+    RowsFormat{"TIFF", ".tif .tiff", image_dataset, survey_tiff, open_tiff_reader, make_tiff_writer,
                Parser::foreign},
-    RowsFormat{"PNG", ".png", image_dataset, open_png_reader, nullptr, Parser::foreign},
-    RowsFormat{"NIfTI-1", ".nii .nii.gz", image_dataset, open_nifti_reader, nullptr, Parser::own},
+    RowsFormat{"PNG", ".png", image_dataset, survey_png, open_png_reader, nullptr, Parser::foreign},
+    RowsFormat{"NIfTI-1", ".nii .nii.gz", image_dataset, survey_own<open_nifti_reader>,
+               open_nifti_reader, nullptr, Parser::own},
 };
 
 } // namespace

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "io/rows/rows.hpp"
+#include "io/rows/stored_rows.hpp"
 
 #include <memory>
 #include <span>
@@ -16,6 +17,11 @@ struct RowsFormat {
     std::string_view endings; ///< of file names, a space between two
     std::string_view dataset; ///< what its dataset is called where one has a name
 
+    /// Finds where and how a file has its rows. @throws Error (input).
+    using Survey = StoredRows (*)(const std::string& file);
+    Survey survey;
+
+    /// Reads rows that survey() finds to be stored in no way that the other rooms can read.
     using Open = std::unique_ptr<RowReader> (*)(const std::string& file, int threads);
     Open open; ///< @throws Error (input)
 
@@ -24,8 +30,8 @@ struct RowsFormat {
     using Make = std::unique_ptr<RowWriter> (*)(const OutputDataset& output, int threads);
     Make make;
 
-    /// Whether it is opened by a library that is not to be trusted with a damaged file, or by our
-    /// own parser, which the fuzzer knows.
+    /// Whether it is surveyed by a library that is not to be trusted with a damaged file, or by
+    /// our own parser, which the fuzzer knows.
     enum class Parser { foreign, own } parser;
 };
 

@@ -9,6 +9,7 @@
 #include "io/input/check_storage.hpp"
 #include "io/input/layout_of.hpp"
 #include "io/input/source_rows.hpp"
+#include "io/input/stack.hpp"
 #include "io/inspect/check_filters.hpp"
 #include "io/inspect/check_links.hpp"
 #include "io/inspect/check_parts.hpp"
@@ -137,7 +138,7 @@ class DatasetCheck {
                 return known_source(file_of(opened), name, source);
             });
         }
-        if (layout.way == DatasetLayout::Way::hdf5) {
+        if (layout.way == DatasetLayout::Way::library) {
             try_first_element(opened, info);
         }
         active_.erase(where);
@@ -188,19 +189,23 @@ class DatasetCheck {
 
 DatasetLayout check_dataset(const std::string& file, const std::string& dataset,
                             const InputRules& rules) {
-    if (const RowsFormat* format = rows_format_of(file)) {
-        const DatasetInfo info = format->open(file, 1)->info();
+    const RowsFormat* const format = rows_format_of(file);
+    const bool stack = is_stack(file);
+    if (format != nullptr || stack) {
+        DatasetLayout layout =
+            stack ? stack_layout(file, dataset) : layout_of_format(file, dataset, *format);
+        const DatasetInfo& info = layout.info;
         // Four cells of sand to a byte, and nothing else that is told of and not there.
         const bool packed = info.storage == sand_storage;
         check_logical_size(info, packed ? byte_count(info.array) : info.stored_bytes, rules, file);
-        return {file, dataset, file, info, DatasetLayout::Way::format};
+        return layout;
     }
     const FileHandle readable = open_hdf5(file); // what is not there is told before anything
     return DatasetCheck(OutsideFiles(file, rules), rules).check(file, dataset, 0);
 }
 
 void check_way(const std::string& file, const std::string& dataset, const InputRules& rules) {
-    if (rows_format_of(file) != nullptr) {
+    if (rows_format_of(file) != nullptr || is_stack(file)) {
         return;
     }
     const FileHandle handle = open_hdf5(file);

@@ -56,7 +56,7 @@ std::set<Chunk> chunks_of_rows(const DatasetInfo& info, std::int64_t first, std:
 class ChunkReader final : public RowReader {
   public:
     ChunkReader(const DatasetLayout& layout, int threads)
-        : info_(layout.info), fill_(layout.fill), places_(layout.chunks),
+        : info_(layout.info), fill_(layout.fill), places_(layout.chunks), edges_(layout.edges),
           counts_(chunk_counts(layout.info)), where_(file_and_dataset(layout.file, layout.dataset)),
           file_(layout.holder, File::Mode::read), threads_(threads) {
         chunk_bytes_ = byte_count({info_.array.type, info_.chunk});
@@ -136,7 +136,33 @@ class ChunkReader final : public RowReader {
     }
 
     std::string name_of(const Chunk& chunk) const {
-        return where_ + ", chunk from " + shape_text(chunk);
+        if (info_.storage != "strips" && info_.storage != "tiles") {
+            return where_ + ", chunk from " + shape_text(chunk);
+        }
+        const std::size_t axes = chunk.size() - (info_.channels.value_or(1) > 1 ? 1 : 0);
+        const std::int64_t of_page = counts_[axes - 2] * counts_[axes - 1];
+        const std::int64_t index = index_of(chunk);
+        return where_ + ", page " + std::to_string(index / of_page) +
+               (info_.storage == "strips" ? ", strip " : ", tile ") +
+               std::to_string(index % of_page);
+    }
+
+    std::int64_t index_of(const Chunk& chunk) const {
+        std::int64_t index = 0;
+        for (std::size_t axis = 0; axis < chunk.size(); ++axis) {
+            index = index * counts_[axis] + chunk[axis] / info_.chunk[axis];
+        }
+        return index;
+    }
+
+    /// Bytes that a stored chunk has at least: those within the array where it may be cut.
+    std::int64_t bytes_within(const Chunk& chunk) const {
+        std::int64_t bytes = chunk_bytes_;
+        for (std::size_t axis = 0; edges_ == EdgeChunks::cut && axis < chunk.size(); ++axis) {
+            bytes = bytes / info_.chunk[axis] *
+                    std::min(info_.chunk[axis], info_.array.shape[axis] - chunk[axis]);
+        }
+        return bytes;
     }
 
     const std::vector<std::byte>* find_kept(const Chunk& chunk) {
@@ -153,15 +179,17 @@ class ChunkReader final : public RowReader {
             fill(packed);
             return packed;
         }
-        const auto elements = unpackers_[thread].unpack(packed, skipped, name_of(chunk));
+        const auto elements =
+            unpackers_[thread].unpack(packed, skipped, name_of(chunk), bytes_within(chunk));
         if (info_.big_endian) {
+            const std::int64_t bytes = std::ssize(elements);
             if (elements.data() != packed.data()) {
                 packed.assign(elements.begin(), elements.end());
             }
             const std::int64_t size = size_of(info_.array.type);
-            swap_bytes(packed.data(), chunk_bytes_ / size, size);
+            swap_bytes(packed.data(), bytes / size, size);
             // Behind the elements a checksum may follow.
-            return std::span(packed).first(static_cast<std::size_t>(chunk_bytes_));
+            return std::span(packed).first(static_cast<std::size_t>(bytes));
         }
         return elements;
     }
@@ -169,10 +197,7 @@ class ChunkReader final : public RowReader {
     /// The chunk as it is stored, empty where it never was; returns the filters that it did not
     /// pass.
     std::uint32_t fetch(const Chunk& chunk, std::vector<std::byte>& packed) const {
-        std::int64_t index = 0;
-        for (std::size_t axis = 0; axis < chunk.size(); ++axis) {
-            index = index * counts_[axis] + chunk[axis] / info_.chunk[axis];
-        }
+        const std::int64_t index = index_of(chunk);
         const auto place = std::lower_bound(
             places_.begin(), places_.end(), index,
             [](const ChunkPlace& each, std::int64_t wanted) { return each.index < wanted; });
@@ -244,8 +269,9 @@ class ChunkReader final : public RowReader {
     }
 
     DatasetInfo info_;
-    std::vector<std::byte> fill_;      ///< one element
-    std::vector<ChunkPlace> places_;   ///< in the order of their indices
+    std::vector<std::byte> fill_;    ///< one element
+    std::vector<ChunkPlace> places_; ///< in the order of their indices
+    EdgeChunks edges_;
     std::vector<std::int64_t> counts_; ///< of chunks along each axis
     std::string where_;
     File file_;

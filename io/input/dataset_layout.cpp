@@ -9,6 +9,8 @@
 #include "io/formats/rows_format.hpp"
 #include "io/input/chunk_cache.hpp"
 #include "io/input/open_rows.hpp"
+#include "io/input/source_rows.hpp"
+#include "io/input/stack.hpp"
 #include "io/rows/dataset_name.hpp"
 #include "io/rows/row_geometry.hpp"
 
@@ -90,6 +92,24 @@ void check_chunks(const DatasetLayout& layout, std::int64_t holder_bytes) {
     }
 }
 
+/// The extents are, one after the other, all rows of the dataset.
+void check_extents(const DatasetLayout& layout, std::int64_t holder_bytes) {
+    const ArrayInfo& array = layout.info.array;
+    std::int64_t next = 0;
+    for (const RowExtent& extent : layout.extents) {
+        if (extent.first != next || extent.rows < 1 || extent.rows > row_count(array) - next) {
+            refuse(layout, std::to_string(extent.rows) + " rows from row " +
+                               std::to_string(extent.first) + " behind row " +
+                               std::to_string(next - 1));
+        }
+        check_range(layout, extent.offset, extent.rows * row_bytes(array), holder_bytes);
+        next += extent.rows;
+    }
+    if (next != row_count(array)) {
+        refuse(layout, "places of " + std::to_string(next) + " rows");
+    }
+}
+
 /// The pieces are rows of the sources and, one after the other, all rows of the dataset.
 void check_pieces(const DatasetLayout& layout) {
     const ArrayInfo& array = layout.info.array;
@@ -111,13 +131,19 @@ void check_pieces(const DatasetLayout& layout) {
     }
 }
 
+void check_format(const DatasetLayout& layout) {
+    const RowsFormat* const format = rows_format_of(layout.holder);
+    if (format == nullptr || format->parser != RowsFormat::Parser::own) {
+        refuse(layout, "a format that its name does not say, or that a library reads");
+    }
+}
+
 void check_sources(const DatasetLayout& layout) {
     const ArrayInfo& array = layout.info.array;
     for (const DatasetLayout& source : layout.sources) {
         check_numbers(source);
-        const bool is_read_here =
-            source.way == DatasetLayout::Way::positions || source.way == DatasetLayout::Way::chunks;
-        if (!is_read_here || source.info.array.type != array.type ||
+        if (source.way == DatasetLayout::Way::library ||
+            source.way == DatasetLayout::Way::sources || source.info.array.type != array.type ||
             row_elements(source.info.array) != row_elements(array)) {
             refuse(layout, "a source " + source.holder + " of other rows");
         }
@@ -140,14 +166,27 @@ void check_holder(const DatasetLayout& layout, const std::string& holder, const 
     }
 }
 
+/// The sources are the files of the stack, one after the other.
+void check_stack(const DatasetLayout& layout) {
+    const std::vector<std::string> files = stack_files(layout.file);
+    if (layout.way != DatasetLayout::Way::sources || files.size() != layout.sources.size()) {
+        refuse(layout, "a stack of " + std::to_string(layout.sources.size()) + " files, where " +
+                           std::to_string(files.size()) + " match the name");
+    }
+    for (std::size_t i = 0; i < files.size(); ++i) {
+        if (layout.sources[i].holder != files[i]) {
+            refuse(layout, "a frame in " + layout.sources[i].holder);
+        }
+        check_layout_values(layout.sources[i], File(files[i], File::Mode::read).size());
+    }
+    check_layout_values(layout, 0);
+}
+
 } // namespace
 
 std::int64_t layout_reader_bytes(const DatasetLayout& layout, int threads) {
-    std::int64_t bytes = layout.sources.empty() ? reader_bytes(layout.info, threads) : 0;
-    for (const DatasetLayout& source : layout.sources) {
-        bytes += reader_bytes(source.info, 1);
-    }
-    return bytes;
+    return layout.sources.empty() ? reader_bytes(layout.info, threads)
+                                  : source_reader_bytes(layout, threads);
 }
 
 std::vector<std::int64_t> chunk_counts(const DatasetInfo& info) {
@@ -162,26 +201,28 @@ void check_layout_values(const DatasetLayout& layout, std::int64_t holder_bytes)
     check_numbers(layout);
     switch (layout.way) {
     case DatasetLayout::Way::positions:
+        if (!layout.extents.empty()) {
+            return check_extents(layout, holder_bytes);
+        }
         if (!layout.info.offset) {
             refuse(layout, "elements without a place");
         }
         check_range(layout, *layout.info.offset, byte_count(layout.info.array), holder_bytes);
         return;
     case DatasetLayout::Way::chunks: check_chunks(layout, holder_bytes); return;
-    case DatasetLayout::Way::format:
-        if (rows_format_of(layout.file) == nullptr) {
-            refuse(layout, "a format that its name does not say");
-        }
-        return;
-    case DatasetLayout::Way::hdf5: return;
+    case DatasetLayout::Way::format: check_format(layout); return;
+    case DatasetLayout::Way::library: return;
     case DatasetLayout::Way::sources: check_sources(layout); return;
     }
 }
 
 void check_layout(const DatasetLayout& layout, const InputRules& rules) {
-    if (layout.way == DatasetLayout::Way::hdf5) { // it is opened in no other process
+    if (layout.way == DatasetLayout::Way::library) { // it is opened in no other process
         check_layout_values(layout, 0);
         return;
+    }
+    if (is_stack(layout.file)) {
+        return check_stack(layout);
     }
     check_holder(layout, layout.holder, rules);
     for (const DatasetLayout& source : layout.sources) {

@@ -5,6 +5,7 @@
 #include "io/rows/filter.hpp"
 #include "io/rows/row_pieces.hpp"
 #include "io/rows/rows.hpp"
+#include "io/rows/stored_rows.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -14,18 +15,8 @@
 
 namespace runner {
 
-/// Where a stored chunk lies.
-struct ChunkPlace {
-    std::int64_t index = 0;    ///< in the grid of chunks, the last axis running fastest
-    std::int64_t offset = 0;   ///< of its bytes in the file
-    std::int64_t bytes = 0;    ///< as stored; 0 where the index cannot be right
-    std::uint32_t skipped = 0; ///< bit i: filter i was not applied
-
-    bool operator==(const ChunkPlace&) const = default;
-};
-
 /// All that reading a dataset needs to know of its file, as a value: who has it needs no HDF5 to
-/// read the rows, unless they are stored in a way that HDF5 alone can decode.
+/// read the rows, unless they are stored in a way that HDF5 or another library alone can decode.
 struct DatasetLayout {
     std::string file; ///< as it was asked for
     std::string dataset;
@@ -33,18 +24,21 @@ struct DatasetLayout {
     DatasetInfo info;   ///< its offset is in `holder`
 
     enum class Way {
-        positions, ///< dense and native from info.offset on
+        positions, ///< dense from info.offset on, or at `extents`
         chunks,    ///< stored chunks, whose filters Unpacker knows
-        format,    ///< of a format beside HDF5 (io/formats/rows_format.hpp)
-        hdf5,      ///< HDF5 alone can read it
-        sources    ///< rows of other datasets, each by positions or chunks
-    } way = Way::hdf5;
+        format,    ///< by our own reader of a format beside HDF5 (io/formats/rows_format.hpp)
+        library,   ///< HDF5 alone can read it, or the library of another format
+        sources    ///< rows of other datasets, each by positions, chunks or format
+    } way = Way::library;
 
+    /// Of positions only, where there is no one offset: all rows, in order.
+    std::vector<RowExtent> extents = {};
     /// Of chunks only: their filters, an element of those that are not stored, and the stored ones
     /// in the order of their indices.
     std::vector<Filter> filters = {};
     std::vector<std::byte> fill = {};
     std::vector<ChunkPlace> chunks = {};
+    EdgeChunks edges = EdgeChunks::whole;
     /// Of sources only: the datasets, and which of their rows are this one's, in order and without
     /// a gap.
     std::vector<DatasetLayout> sources = {};
@@ -71,7 +65,8 @@ void check_layout_values(const DatasetLayout& layout, std::int64_t holder_bytes)
 /// The same by the file as it is now, and that `holder` is one that the rules allow.
 void check_layout(const DatasetLayout& layout, const InputRules& rules);
 
-/// Reads its rows with plain reads and our own unpacking. Nothing for what HDF5 alone can read.
+/// Reads its rows with plain reads and our own unpacking. Nothing for what a library alone can
+/// read.
 /// `threads` ≥ 1. @throws Error (input).
 std::unique_ptr<RowReader> open_layout_rows(const DatasetLayout& layout, int threads);
 

@@ -117,6 +117,25 @@ std::vector<ChunkPlace> take_chunks(MessageReader& from) {
     return chunks;
 }
 
+void put(MessageWriter& to, const std::vector<RowExtent>& extents) {
+    to.number(std::ssize(extents));
+    for (const RowExtent& extent : extents) {
+        to.number(extent.first);
+        to.number(extent.rows);
+        to.number(extent.offset);
+    }
+}
+
+std::vector<RowExtent> take_extents(MessageReader& from) {
+    std::vector<RowExtent> extents(from.count(3 * word));
+    for (RowExtent& extent : extents) {
+        extent.first = from.number_up_to(highest);
+        extent.rows = from.number_up_to(highest);
+        extent.offset = from.number_up_to(highest);
+    }
+    return extents;
+}
+
 void put_layout(MessageWriter& to, const DatasetLayout& layout) {
     to.text(layout.holder);
     put(to, layout.info);
@@ -124,6 +143,8 @@ void put_layout(MessageWriter& to, const DatasetLayout& layout) {
     put(to, layout.filters);
     to.text({reinterpret_cast<const char*>(layout.fill.data()), layout.fill.size()});
     put(to, layout.chunks);
+    put(to, layout.extents);
+    to.number(static_cast<std::int64_t>(layout.edges));
 }
 
 DatasetLayout take_layout(MessageReader& from) {
@@ -137,6 +158,9 @@ DatasetLayout take_layout(MessageReader& from) {
     std::transform(fill.begin(), fill.end(), std::back_inserter(layout.fill),
                    [](char byte) { return static_cast<std::byte>(byte); });
     layout.chunks = take_chunks(from);
+    layout.extents = take_extents(from);
+    layout.edges =
+        static_cast<EdgeChunks>(from.number_up_to(static_cast<std::int64_t>(EdgeChunks::cut)));
     return layout;
 }
 
@@ -156,7 +180,7 @@ void put_sources(MessageWriter& to, const DatasetLayout& layout) {
 }
 
 void take_sources(MessageReader& from, DatasetLayout& layout) {
-    for (std::size_t left = from.count(8 * word); left > 0; --left) {
+    for (std::size_t left = from.count(10 * word); left > 0; --left) {
         const std::string dataset = printable(from.text());
         DatasetLayout source = take_layout(from);
         source.file = source.holder;

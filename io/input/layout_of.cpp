@@ -2,13 +2,13 @@
 #include "io/input/layout_of.hpp"
 
 #include "io/filters/unpacker.hpp"
-#include "io/formats/rows_format.hpp"
 #include "io/hdf5/hdf5_file.hpp"
 #include "io/hdf5/hdf5_type.hpp"
 #include "io/hdf5/source_names.hpp"
 #include "io/input/check_storage.hpp"
 #include "io/input/chunk_cache.hpp"
 #include "io/input/source_rows.hpp"
+#include "io/input/stack.hpp"
 #include "io/inspect/inspect_dataset.hpp"
 #include "io/inspect/plain_offset.hpp"
 
@@ -67,9 +67,36 @@ DatasetLayout layout_of(const DatasetHandle& dataset, const DatasetInfo& info,
     return layout;
 }
 
+DatasetLayout layout_of_format(const std::string& file, const std::string& dataset,
+                               const RowsFormat& format) {
+    using Way = DatasetLayout::Way;
+    StoredRows stored = format.survey(file);
+    DatasetLayout layout{file, dataset, file, std::move(stored.info)};
+    switch (stored.way) {
+    case StoredRows::Way::positions: layout.way = Way::positions; break;
+    case StoredRows::Way::chunks:
+        layout.way = fits_cache(layout.info) ? Way::chunks : Way::library;
+        break;
+    case StoredRows::Way::own: layout.way = Way::format; break;
+    case StoredRows::Way::library: layout.way = Way::library; break;
+    }
+    if (layout.way == Way::positions) {
+        layout.extents = std::move(stored.extents);
+    } else if (layout.way == Way::chunks) {
+        layout.filters = std::move(stored.filters);
+        layout.fill.resize(static_cast<std::size_t>(size_of(layout.info.array.type)));
+        layout.chunks = std::move(stored.chunks);
+        layout.edges = stored.edges;
+    }
+    return layout;
+}
+
 DatasetLayout inspect_layout(const std::string& file, const std::string& dataset) {
+    if (is_stack(file)) {
+        return stack_layout(file, dataset);
+    }
     if (const RowsFormat* format = rows_format_of(file)) {
-        return {file, dataset, file, format->open(file, 1)->info(), DatasetLayout::Way::format};
+        return layout_of_format(file, dataset, *format);
     }
     const DatasetInfo info = inspect_dataset(file, dataset);
     const FileHandle handle = open_hdf5(file);

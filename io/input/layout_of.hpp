@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "io/formats/rows_format.hpp"
 #include "io/hdf5/hdf5_dataset.hpp"
 #include "io/input/dataset_layout.hpp"
 
+#include <string>
 #include <vector>
 
 namespace runner {
@@ -12,5 +14,10 @@ namespace runner {
 /// its stored chunks, by check_storage(). @throws Error (input).
 DatasetLayout layout_of(const DatasetHandle& dataset, const DatasetInfo& info,
                         std::vector<ChunkPlace> chunks);
+
+/// The layout of a file of another format. It may be lost over one that a library surveys.
+/// @throws Error (input).
+DatasetLayout layout_of_format(const std::string& file, const std::string& dataset,
+                               const RowsFormat& format);
 
 } // namespace runner

@@ -10,12 +10,15 @@ namespace runner {
 
 std::unique_ptr<RowReader> open_layout_rows(const DatasetLayout& layout, int threads) {
     switch (layout.way) {
-    case DatasetLayout::Way::positions:
-        return open_positional_reader(layout.holder, layout.info, threads);
+    case DatasetLayout::Way::positions: return open_positional_reader(layout, threads);
     case DatasetLayout::Way::chunks: return open_chunk_reader(layout, threads);
-    case DatasetLayout::Way::format: return rows_format_of(layout.file)->open(layout.file, threads);
-    case DatasetLayout::Way::hdf5: return nullptr;
-    case DatasetLayout::Way::sources: return open_source_reader(layout, threads);
+    case DatasetLayout::Way::format:
+        return rows_format_of(layout.holder)->open(layout.holder, threads);
+    case DatasetLayout::Way::library: return nullptr;
+    case DatasetLayout::Way::sources:
+        return open_source_reader(layout, threads, [](const DatasetLayout& source) {
+            return open_layout_rows(source, 1);
+        });
     }
     return nullptr;
 }

@@ -4,11 +4,13 @@
 #include "base/format.hpp"
 #include "io/files/file.hpp"
 #include "io/files/io_threads.hpp"
+#include "io/formats/rows_format.hpp"
 #include "io/hdf5/hdf5_dataset.hpp"
 #include "io/hdf5/hdf5_file.hpp"
 #include "io/hdf5/hdf5_type.hpp"
 #include "io/input/chunk_cache.hpp"
 #include "io/input/dataset_layout.hpp"
+#include "io/input/source_rows.hpp"
 #include "io/rows/row_geometry.hpp"
 
 #include <algorithm>
@@ -89,7 +91,19 @@ std::unique_ptr<RowReader> open_rows(const std::string& file, const std::string&
     if (auto reader = open_layout_rows(layout, threads)) {
         return reader;
     }
-    return open_rows_by_hdf5(file, dataset, layout.info);
+    return open_rows_by_library(layout);
+}
+
+std::unique_ptr<RowReader> open_rows_by_library(const DatasetLayout& layout) {
+    if (!layout.sources.empty()) { // of a stack
+        return open_source_reader(layout, 1, [](const DatasetLayout& source) {
+            auto reader = open_layout_rows(source, 1);
+            return reader ? std::move(reader) : open_rows_by_library(source);
+        });
+    }
+    const RowsFormat* const format = rows_format_of(layout.file);
+    return format != nullptr ? format->open(layout.file, 1)
+                             : open_rows_by_hdf5(layout.file, layout.dataset, layout.info);
 }
 
 } // namespace runner

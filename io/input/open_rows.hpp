@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "io/rows/rows.hpp"
+#include "io/input/dataset_layout.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -18,6 +18,9 @@ std::unique_ptr<RowReader> open_rows(const std::string& file, const std::string&
 /// @throws Error (input).
 std::unique_ptr<RowReader> open_rows_by_hdf5(const std::string& file, const std::string& dataset,
                                              const DatasetInfo& info);
+
+/// The same for any file, through the library of its format.
+std::unique_ptr<RowReader> open_rows_by_library(const DatasetLayout& layout);
 
 /// Memory that a reader of this dataset with so many threads takes beside the caller's, at most:
 /// unpacked chunks.

@@ -5,10 +5,12 @@
 #include "base/format.hpp"
 #include "io/files/file.hpp"
 #include "io/files/io_threads.hpp"
+#include "io/files/swap_bytes.hpp"
+#include "io/rows/plain_runs.hpp"
 #include "io/rows/row_geometry.hpp"
 
 #include <algorithm>
-#include <utility>
+#include <vector>
 
 namespace runner {
 namespace {
@@ -16,14 +18,18 @@ namespace {
 /// Plain reads at positions, a block a thread.
 class PositionalReader final : public RowReader {
   public:
-    PositionalReader(const std::string& file, DatasetInfo info, int threads)
-        : info_(std::move(info)), file_(file, File::Mode::read), threads_(threads) {
-        const std::int64_t end = *info_.offset + byte_count(info_.array);
-        if (file_.size() < end) {
-            throw Error(ExitCode::input, {"the file is truncated", file,
-                                          fmt::format("it has {} bytes and should have at least {}",
-                                                      file_.size(), end),
-                                          "Copy it again, or make it again"});
+    PositionalReader(const DatasetLayout& layout, int threads)
+        : info_(layout.info), extents_(plain_extents(layout)),
+          file_(layout.holder, File::Mode::read), threads_(threads), row_(row_bytes(info_.array)) {
+        for (const RowExtent& extent : extents_) {
+            const std::int64_t end = extent.offset + extent.rows * row_;
+            if (file_.size() < end) {
+                throw Error(ExitCode::input,
+                            {"the file is truncated", layout.holder,
+                             "it has " + std::to_string(file_.size()) +
+                                 " bytes and should have at least " + std::to_string(end),
+                             "Copy it again, or make it again"});
+            }
         }
     }
 
@@ -31,11 +37,9 @@ class PositionalReader final : public RowReader {
 
     void read(std::int64_t first, std::int64_t rows, std::byte* to) override {
         check_rows(info_.array, first, rows);
-        const std::int64_t bytes = rows * row_bytes(info_.array);
-        const std::int64_t offset = *info_.offset + first * row_bytes(info_.array);
-        threads_.run_blocks(bytes, [&](std::int64_t begin, std::int64_t count) {
-            file_.read(offset + begin, count, to + begin);
-        });
+        read_blocks(cut_runs(plain_runs(extents_, first, rows, row_),
+                             block_for(rows * row_, threads_.threads())),
+                    1, to);
     }
 
     /// A read for each run of bytes, several at once.
@@ -43,44 +47,65 @@ class PositionalReader final : public RowReader {
         if (info_.array.shape.size() == 1) {
             return RowReader::read_runs(runs, to);
         }
-        const std::int64_t row = row_bytes(info_.array);
         const std::int64_t wanted = runs.columns * size_of(info_.array.type);
-        const bool whole = wanted == row;
-        const std::int64_t bytes = whole ? runs.rows * row : wanted; // that lie together
-        const std::int64_t a_run = whole ? 1 : runs.rows;
-        const std::int64_t pieces = runs.runs * a_run;
-        if (pieces == 1) {
-            return threads_.run_blocks(bytes, [&](std::int64_t begin, std::int64_t count) {
-                file_.read(offset_of(runs, 0, 0) + begin, count, to + begin);
-            });
+        const std::int64_t skipped = runs.first_column * size_of(info_.array.type);
+        std::vector<PlainRun> all;
+        for (std::int64_t run = 0; run < runs.runs; ++run) {
+            const std::int64_t first = runs.first + run * runs.stride;
+            const std::int64_t done = run * runs.rows * wanted;
+            for (const auto& [offset, bytes, at] : plain_runs(extents_, first, runs.rows, row_)) {
+                if (wanted == row_) {
+                    all.push_back({offset, bytes, done + at});
+                    continue;
+                }
+                for (std::int64_t row = 0; row < bytes / row_; ++row) {
+                    all.push_back(
+                        {offset + row * row_ + skipped, wanted, done + (at / row_ + row) * wanted});
+                }
+            }
         }
+        const std::int64_t total = runs.runs * runs.rows * wanted;
+        all = cut_runs(all, block_for(total, threads_.threads()));
         // So many at a time that handing them out costs little beside a read.
-        const std::int64_t step = std::max<std::int64_t>(1, io_block_bytes / 8 / bytes);
-        threads_.run((pieces + step - 1) / step, [&](std::int64_t index, int /*thread*/) {
-            const std::int64_t end = std::min(pieces, (index + 1) * step);
-            for (std::int64_t piece = index * step; piece < end; ++piece) {
-                file_.read(offset_of(runs, piece / a_run, piece % a_run), bytes,
-                           to + piece * bytes);
+        const std::int64_t mean = std::max<std::int64_t>(1, total / std::ssize(all));
+        read_blocks(all, std::max<std::int64_t>(1, io_block_bytes / 8 / mean), to);
+    }
+
+  private:
+    /// `step`: blocks that a thread takes at a time.
+    void read_blocks(const std::vector<PlainRun>& blocks, std::int64_t step, std::byte* to) {
+        const std::int64_t count = std::ssize(blocks);
+        threads_.run((count + step - 1) / step, [&](std::int64_t index, int /*thread*/) {
+            const std::int64_t end = std::min(count, (index + 1) * step);
+            for (std::int64_t i = index * step; i < end; ++i) {
+                const PlainRun& block = blocks[static_cast<std::size_t>(i)];
+                file_.read(block.offset, block.bytes, to + block.to);
+                if (info_.big_endian) {
+                    const std::int64_t size = size_of(info_.array.type);
+                    swap_bytes(to + block.to, block.bytes / size, size);
+                }
             }
         });
     }
 
-  private:
-    std::int64_t offset_of(const RowRuns& runs, std::int64_t run, std::int64_t row) const {
-        return *info_.offset + (runs.first + run * runs.stride + row) * row_bytes(info_.array) +
-               runs.first_column * size_of(info_.array.type);
-    }
-
     DatasetInfo info_;
+    std::vector<RowExtent> extents_;
     File file_;
     IoThreads threads_;
+    std::int64_t row_; ///< bytes of a row
 };
 
 } // namespace
 
-std::unique_ptr<RowReader> open_positional_reader(const std::string& file, DatasetInfo info,
-                                                  int threads) {
-    return std::make_unique<PositionalReader>(file, std::move(info), threads);
+std::vector<RowExtent> plain_extents(const DatasetLayout& layout) {
+    if (!layout.extents.empty()) {
+        return layout.extents;
+    }
+    return {{0, row_count(layout.info.array), layout.info.offset.value_or(0)}};
+}
+
+std::unique_ptr<RowReader> open_positional_reader(const DatasetLayout& layout, int threads) {
+    return std::make_unique<PositionalReader>(layout, threads);
 }
 
 } // namespace runner

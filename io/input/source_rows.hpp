@@ -21,7 +21,14 @@ using FindSource = std::function<std::optional<DatasetLayout>(const std::string&
 /// HDF5. Others stay as they are, and HDF5 reads them.
 void add_sources(DatasetLayout& layout, const PropertyHandle& creation, const FindSource& find);
 
+/// Opens a source that is not read at positions.
+using OpenSource = std::function<std::unique_ptr<RowReader>(const DatasetLayout& source)>;
+
 /// Reads the rows of a layout of sources.
-std::unique_ptr<RowReader> open_source_reader(const DatasetLayout& layout, int threads);
+std::unique_ptr<RowReader> open_source_reader(const DatasetLayout& layout, int threads,
+                                              OpenSource open);
+
+/// What that takes of memory beside the caller's, at most.
+std::int64_t source_reader_bytes(const DatasetLayout& layout, int threads);
 
 } // namespace runner

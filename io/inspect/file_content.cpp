@@ -52,7 +52,7 @@ DatasetContent content_of(const FileHandle& handle, const std::string& file,
 }
 
 DatasetContent only_content(const std::string& file, const RowsFormat& format) {
-    const DatasetInfo info = format.open(file, 1)->info();
+    const DatasetInfo info = format.survey(file).info;
     DatasetContent content;
     content.path = format.dataset;
     content.type = name_of(info.array.type);
@@ -60,6 +60,7 @@ DatasetContent only_content(const std::string& file, const RowsFormat& format) {
     content.bytes = byte_count(info.array);
     content.stored_bytes = info.stored_bytes;
     content.storage = info.storage;
+    content.chunk = info.chunk;
     content.filters = info.filters;
     content.offset = info.storage == sand_storage ? std::optional(sand_header_bytes) : info.offset;
     return content;

@@ -62,8 +62,8 @@ void check_filters(const std::vector<Filter>& filters, const std::string& where)
 
 std::optional<std::int64_t> plain_offset(const DatasetHandle& dataset, const DatasetInfo& info) {
     const TypeHandle type = type_of(dataset);
-    const bool native = H5Tequal(type.get(), memory_type(info.array).get()) > 0;
-    if (info.storage != "contiguous" || !native || info.stored_bytes != byte_count(info.array)) {
+    if (info.storage != "contiguous" || !is_plain(type.get(), info.array) ||
+        info.stored_bytes != byte_count(info.array)) {
         return std::nullopt;
     }
     const haddr_t offset = H5Dget_offset(dataset.get());
@@ -76,7 +76,7 @@ std::optional<std::int64_t> plain_offset(const DatasetHandle& dataset, const Dat
 
 DatasetInfo inspect_dataset(const std::string& file, const std::string& dataset) {
     if (const RowsFormat* format = rows_format_of(file)) {
-        return format->open(file, 1)->info();
+        return format->survey(file).info;
     }
     const std::string where = file_and_dataset(file, dataset);
     const FileHandle handle = open_hdf5(file);

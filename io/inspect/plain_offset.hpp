@@ -10,7 +10,7 @@
 namespace runner {
 
 /// Where plain reads find the elements in the file that holds the dataset: it is contiguous,
-/// allocated, of a native type.
+/// allocated, of a type that differs from the native one by the order of bytes at most.
 std::optional<std::int64_t> plain_offset(const DatasetHandle& dataset, const DatasetInfo& info);
 
 } // namespace runner

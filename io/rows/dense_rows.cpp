@@ -41,7 +41,7 @@ class DenseReader final : public RowReader {
         info_.notes = layout_.notes;
         info_.order = layout_.array.shape.size() > 1 ? layout_.order : DatasetInfo::Order{};
         if (info_.order == DatasetInfo::Order::last_fastest && !layout_.scale &&
-            !info_.big_endian && source_->access() == ByteSource::Access::anywhere) {
+            source_->access() == ByteSource::Access::anywhere) {
             info_.offset = layout_.offset;
         }
         buffers_.resize(static_cast<std::size_t>(threads_.threads()));

@@ -24,8 +24,8 @@ struct DatasetInfo {
     std::vector<std::int64_t> chunk;  ///< extents of a chunk when chunked
     std::vector<std::string> filters; ///< as the file names them, in order
     std::int64_t stored_bytes = 0;    ///< in the file, after compression
-    /// Where the elements start in the file, when they lie there dense, native and whole, so that
-    /// plain reads at a position give them. Nothing: they must be read through HDF5.
+    /// Where the elements start in the file, when they lie there dense and whole, so that plain
+    /// reads at a position give them, with their bytes turned round where they are big-endian.
     std::optional<std::int64_t> offset;
     /// What the file says of the last axis: 3 or 4, the channels of colour images; 1, an axis of
     /// the image. Nothing where it does not say.

@@ -3,9 +3,9 @@
 
 #include "base/error.hpp"
 #include "base/format.hpp"
+#include "io/files/path_pattern.hpp"
 #include "jobs/toml_text.hpp"
 #include "runner/job_file/output_name.hpp"
-#include "runner/job_file/path_pattern.hpp"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/format.hpp"
+#include "io/files/path_pattern.hpp"
 #include "runner/job_file/job_sections.hpp"
 #include "runner/job_file/output_name.hpp"
-#include "runner/job_file/path_pattern.hpp"
 
 #include "jobs/toml_text.hpp"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/job_file/job_sections.hpp"
 
+#include "io/formats/rows_format.hpp"
 #include "jobs/toml_text.hpp"
 #include "kernels/patterns/patterns.hpp"
 #include "runner/job_file/table_values.hpp"
@@ -58,6 +59,36 @@ std::optional<GenerateRequest> parse_generate(TableReader& input) {
     return request;
 }
 
+std::optional<DenseLayout> parse_raw(TableReader& input) {
+    std::optional<TableReader> table = input.table("raw");
+    if (!table) {
+        return std::nullopt;
+    }
+    DenseLayout raw;
+    raw.storage = "raw";
+    if (!table->has("dtype")) {
+        table->missing("dtype", "dtype = \"uint16\" or another element type");
+    } else if (const std::optional<ElementType> type = parse_type(*table, "dtype")) {
+        raw.array.type = *type;
+    }
+    if (!table->has("shape")) {
+        table->missing("shape", "shape = [512, 1024, 1024], the last running fastest");
+    } else if (std::optional<std::vector<std::int64_t>> shape = table->integers("shape", 1)) {
+        raw.array.shape = std::move(*shape);
+        check_axes(*table, "shape", raw.array.shape);
+        if (!checked_byte_count(raw.array)) {
+            table->complain("shape",
+                            "the bytes of " + shape_text(raw.array.shape) + " pass 2^63 - 1");
+        }
+    }
+    raw.offset = table->integer("offset", 0).value_or(0);
+    if (table->boolean("big_endian").value_or(false)) {
+        raw.bytes = DenseLayout::Bytes::big_endian;
+    }
+    table->finish();
+    return raw;
+}
+
 } // namespace
 
 JobFile::Input parse_input(TableReader& top, std::string_view usual_dataset, FileNames names) {
@@ -76,16 +107,17 @@ JobFile::Input parse_input(TableReader& top, std::string_view usual_dataset, Fil
     }
     if (names == FileNames::own) {
         input.file = required_text(*table, "file", "file = \"data/image.h5\", an HDF5 file");
-        if (is_only_converted(input.file)) {
-            table->complain("file", "a job reads HDF5; make that first: runner convert " +
-                                        quoted_text(input.file) + " " +
-                                        quoted_text(input.file + ".h5"));
-        }
     } else {
         refuse_beside_batch(*table, {"file", "generate"}, "batch.inputs names the inputs");
     }
+    input.raw = parse_raw(*table);
     input.dataset = usual_dataset;
-    if (table->has("dataset") || usual_dataset.empty()) {
+    if (const RowsFormat* const format = rows_format_of(input.file)) {
+        input.dataset = format->dataset;
+    } else if (input.raw) {
+        input.dataset = "/data";
+    }
+    if (table->has("dataset") || input.dataset.empty()) {
         input.dataset =
             required_text(*table, "dataset", "dataset = \"/image\", its place in the file");
     }

@@ -5,6 +5,7 @@
 #include "base/sizes.hpp"
 #include "io/files/input_rules.hpp"
 #include "io/output/intact_rows.hpp"
+#include "io/rows/dense_rows.hpp"
 #include "io/rows/output_layout.hpp"
 #include "jobs/generate.hpp"
 #include "jobs/kind.hpp"
@@ -44,8 +45,9 @@ struct JobFile {
         std::string file;
         std::string dataset;
         std::optional<GenerateRequest> generate;
-        InputPart part;   ///< of the dataset, which is the job's input
-        InputRules rules; ///< for the kind's own datasets too
+        std::optional<DenseLayout> raw; ///< what a file holds that does not say it itself
+        InputPart part;                 ///< of the dataset, which is the job's input
+        InputRules rules;               ///< for the kind's own datasets too
     } input;
 
     struct Output {

@@ -78,6 +78,13 @@ std::string input_lines(const JobFile::Input& input) {
                      toml_text(name_of(request.type)), request.seed,
                      (request.pattern == "xray" ? ", counts = " + toml_text(request.counts) : "")));
     }
+    if (input.raw) {
+        text +=
+            line("raw", "{ shape = " + extents(input.raw->array.shape) +
+                            ", dtype = " + toml_text(name_of(input.raw->array.type)) +
+                            ", offset = " + std::to_string(input.raw->offset) + ", big_endian = " +
+                            truth(input.raw->bytes == DenseLayout::Bytes::big_endian) + " }");
+    }
     text += toml_lines(input.part);
     const InputRules& rules = input.rules;
     text += line("allow_external", truth(rules.outside == InputRules::Outside::anywhere));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/job_file/job_sections.hpp"
 
+#include "io/files/path_pattern.hpp"
+#include "io/formats/rows_format.hpp"
 #include "io/formats/sand_file.hpp"
 #include "io/rows/output_parts.hpp"
 #include "jobs/toml_text.hpp"
@@ -85,7 +87,10 @@ void check_output_file(TableReader& table, const std::string& output, const std:
     if (input.empty()) {
         return;
     }
-    if (is_same_file(output, input)) {
+    if (has_wildcards(input) && matches_pattern(input, output)) {
+        table.complain("file", "is one of the files that input.file, " + quoted_text(input) +
+                                   ", names; put it into another folder");
+    } else if (is_same_file(output, input)) {
         table.complain("file", "is the same file as input.file, " + quoted_text(input) +
                                    "; a job never writes into its input");
     } else if (is_same_file(output + ".partial", input)) {
@@ -148,7 +153,7 @@ JobFile::Output parse_output(TableReader& top, const JobFile::Input& input, Sand
     }
     if (!output.file.empty()) {
         check_output_file(*table, output.file, input.file);
-        if (is_only_converted(output.file)) {
+        if (rows_format_of(output.file) != nullptr && !is_sand_name(output.file)) {
             table->complain("file", "a job writes HDF5; runner convert makes " +
                                         quoted_text(output.file) + " of that");
         }

@@ -3,8 +3,6 @@
 
 #include "base/error.hpp"
 #include "base/format.hpp"
-#include "io/formats/rows_format.hpp"
-#include "io/formats/sand_file.hpp"
 #include "jobs/toml_text.hpp"
 
 #include <utility>
@@ -120,10 +118,6 @@ std::optional<std::int64_t> checked_byte_count(const ArrayInfo& array) {
     } catch (const Error&) {
         return std::nullopt; // past 63 bits
     }
-}
-
-bool is_only_converted(const std::string& file) {
-    return rows_format_of(file) != nullptr && !is_sand_name(file);
 }
 
 } // namespace runner

@@ -49,7 +49,4 @@ void refuse_beside_batch(TableReader& table, std::initializer_list<std::string_v
 /// A number of seconds, 0 or more.
 double parse_seconds(TableReader& table, std::string_view key, double otherwise);
 
-/// Whether a name is of a format that verbs read and write, and jobs do not.
-bool is_only_converted(const std::string& file);
-
 } // namespace runner

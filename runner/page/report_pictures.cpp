@@ -8,9 +8,12 @@
 #include "views/pictures/contrast.hpp"
 #include "views/pictures/thumbnail.hpp"
 
+#include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 
 namespace runner {
 namespace {
@@ -28,7 +31,7 @@ struct Sketch {
 struct Pictured {
     std::string file;
     std::string dataset;
-    std::optional<DatasetPart> part;
+    std::function<std::unique_ptr<RowReader>()> open;
 };
 
 /// Which frame of how many.
@@ -46,11 +49,9 @@ std::string failure_text(const std::string& what, const std::string& why) {
 }
 
 Sketch sketch(FileAccess& files, const PreparedJob& prepared, const std::string& what,
-              const Pictured& from, std::optional<Palette> palette, ChooseFrame choose,
-              int threads) {
+              const Pictured& from, std::optional<Palette> palette, ChooseFrame choose) {
     try {
-        const ImageSource source =
-            open_image(files, from.file, from.dataset, palette, threads, std::nullopt, from.part);
+        const ImageSource source = open_image(files, from.open(), from.file, from.dataset, palette);
         const std::int64_t frame = choose(prepared, source.image.frames);
         std::string caption = what;
         if (source.image.frames > 1) {
@@ -82,12 +83,19 @@ std::vector<PagePicture> report_pictures(FileAccess& files, const PreparedJob& p
     const JobFile& job = prepared.file;
     const bool evolves = prepared.job->state().has_value();
     const std::optional<Palette> palette = evolves ? std::optional(Palette::sand) : std::nullopt;
+    const auto open_before = [&] {
+        std::unique_ptr<RowReader> rows = files.open(prepared.layout, threads);
+        return prepared.part ? open_part(std::move(rows), *prepared.part) : std::move(rows);
+    };
+    const auto open_after = [&] {
+        return open_rows_of(files, job.output.file, job.output.dataset, threads);
+    };
     const Sketch before = sketch(files, prepared, "before: " + job.input.file,
-                                 {job.input.file, job.input.dataset, prepared.part}, palette,
-                                 evolves ? first_state : middle, threads);
-    const Sketch after = sketch(files, prepared, "after: " + job.output.file,
-                                {job.output.file, job.output.dataset, {}}, palette,
-                                evolves ? last : middle, threads);
+                                 {job.input.file, job.input.dataset, open_before}, palette,
+                                 evolves ? first_state : middle);
+    const Sketch after =
+        sketch(files, prepared, "after: " + job.output.file,
+               {job.output.file, job.output.dataset, open_after}, palette, evolves ? last : middle);
     const auto own_range = [](const Sketch& one) {
         return one.thumbnail ? range_of(std::span(&*one.thumbnail, 1)) : GreyRange{};
     };

@@ -10,6 +10,7 @@
 #include "io/rows/output_parts.hpp"
 #include "io/rows/row_geometry.hpp"
 #include "jobs/convert_hint.hpp"
+#include "runner/plan/input_layout.hpp"
 #include "runner/plan/part_of_input.hpp"
 
 #include <algorithm>
@@ -118,7 +119,7 @@ PreparedJob prepare_job(JobFile file, FileAccess& files) {
         prepared.input.storage = "contiguous";
         prepared.layout.info = prepared.input;
     } else {
-        prepared.layout = files.layout(file.input.file, file.input.dataset);
+        prepared.layout = input_layout(file.input, files);
         prepared.input = prepared.layout.info;
         check_elements(file, prepared.input.array);
     }

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/sizes.hpp"
+#include "io/input/stack.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -41,11 +42,9 @@ ProbeLimits probe_limits(const std::string& file) {
     constexpr std::int64_t least_seconds = 3;
     constexpr std::int64_t most_more_seconds = 57;
     constexpr std::int64_t bytes_a_second = GiB;
-    std::error_code failure;
-    const std::uintmax_t bytes = std::filesystem::file_size(file, failure);
-    const std::int64_t more = failure ? 0
-                                      : static_cast<std::int64_t>(std::min<std::uintmax_t>(
-                                            bytes / bytes_a_second, most_more_seconds));
+    const std::int64_t bytes = mark_of_input(file).bytes;
+    const std::int64_t more = std::clamp<std::int64_t>(
+        bytes / bytes_a_second, is_stack(file) ? most_more_seconds : 0, most_more_seconds);
     ProbeLimits limits;
     limits.memory = 2 * GiB;
     limits.cpu_seconds = least_seconds + more;

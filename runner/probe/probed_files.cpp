@@ -5,6 +5,7 @@
 #include "io/formats/rows_format.hpp"
 #include "io/input/check_dataset.hpp"
 #include "io/input/layout_message.hpp"
+#include "io/input/stack.hpp"
 #include "io/rows/dataset_name.hpp"
 #include "runner/job_file/nearest_file.hpp"
 #include "runner/probe/served_rows.hpp"
@@ -27,7 +28,8 @@ bool has_own_parser(const std::string& file) {
 void check_there(const std::string& file) {
     std::error_code failure;
     if (std::filesystem::status(file, failure).type() != std::filesystem::file_type::not_found ||
-        failure != std::errc::no_such_file_or_directory || file.find("://") != std::string::npos) {
+        failure != std::errc::no_such_file_or_directory || file.find("://") != std::string::npos ||
+        is_stack(file)) {
         return; // of URLs there is more to say
     }
     const std::string near = std::filesystem::is_symlink(file, failure)
@@ -58,12 +60,25 @@ const std::string& ProbedFiles::ask(const std::string& way, const std::string& f
         try {
             check_there(file);
             entry->second = prober_.ask({way, file, dataset, rules_, {}});
+        } catch (const Error& error) {
+            known_.erase(entry);
+            if (is_stack(file) && error.text().where.starts_with(file)) {
+                ask_each(way, file, dataset); // which of its files the process was lost over
+            }
+            throw;
         } catch (...) {
             known_.erase(entry);
             throw;
         }
     }
     return entry->second;
+}
+
+void ProbedFiles::ask_each(const std::string& way, const std::string& stack,
+                           const std::string& dataset) {
+    for (const std::string& file : stack_files(stack)) {
+        (void)prober_.ask({way, file, dataset, rules_, {}});
+    }
 }
 
 DatasetLayout ProbedFiles::layout(const std::string& file, const std::string& dataset) {
@@ -100,9 +115,12 @@ AttributeList ProbedFiles::root_attributes(const std::string& file) {
 }
 
 FileContent ProbedFiles::content(const std::string& file, const std::string& dataset) {
-    if (has_own_parser(file)) {
+    if (has_own_parser(file) && !is_stack(file)) {
         check_there(file);
         return file_content(file);
+    }
+    if (is_stack(file)) {
+        return stack_content(layout(file, dataset));
     }
     FileContent content =
         decoded(ask("show", file, dataset), file_and_dataset(file, dataset), decode_content);

@@ -40,6 +40,8 @@ class ProbedFiles final : public FileAccess {
     /// The reply to a request, from what is known or from a process.
     const std::string& ask(const std::string& way, const std::string& file,
                            const std::string& dataset);
+    /// Asks about every file of a stack by itself. @throws Error of the first that fails.
+    void ask_each(const std::string& way, const std::string& stack, const std::string& dataset);
 
     Prober& prober_;
     InputRules rules_;

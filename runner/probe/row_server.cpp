@@ -57,10 +57,11 @@ ExitCode serve_rows(std::span<const std::string> arguments) {
     ProbeLimits limits = probe_limits(file);
     const std::string opened = answer_of(where, limits, [&] {
         ::alarm(static_cast<unsigned>(limits.seconds));
-        const DatasetInfo info = check_dataset(file, dataset, rules_from_text(arguments[3])).info;
+        const DatasetLayout layout = check_dataset(file, dataset, rules_from_text(arguments[3]));
+        const DatasetInfo& info = layout.info;
         limits = row_server_limits(file, info);
         enter_limits(limits);
-        reader = open_rows_by_hdf5(file, dataset, info);
+        reader = open_rows_by_library(layout);
         window.emplace(RowWindow::given(info.array));
         return window_text(info.array);
     });

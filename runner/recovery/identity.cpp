@@ -7,6 +7,7 @@
 #include "io/files/file.hpp"
 #include "io/files/file_mark.hpp"
 #include "io/files/text_file.hpp"
+#include "io/input/stack.hpp"
 #include "io/writers/row_hashes.hpp"
 #include "jobs/toml_text.hpp"
 
@@ -65,24 +66,67 @@ std::string source_lines(const DatasetLayout& layout) {
     return text;
 }
 
+std::string time_text(std::int64_t seconds, std::int64_t nanoseconds) {
+    return std::to_string(seconds) + " s " + std::to_string(nanoseconds) + " ns";
+}
+
+std::string file_lines(const std::string& name) {
+    const File file(name, File::Mode::read);
+    struct stat status {};
+    if (::stat(name.c_str(), &status) != 0) {
+        throw Error(ExitCode::input,
+                    {"cannot inspect the input", name, errno_text(errno), errno_remedy(errno)});
+    }
+    return line("input.bytes", std::to_string(file.size())) +
+           line(modified_key, time_text(status.st_mtim.tv_sec, status.st_mtim.tv_nsec)) +
+           line("input.samples", std::to_string(sample_hash(file)));
+}
+
+/// Of all files of a stack, which may be thousands: their names, sizes and times, and of each its
+/// beginning, its middle and its end.
+std::string stack_lines(const DatasetLayout& layout) {
+    constexpr std::int64_t nanoseconds = 1'000'000'000;
+    std::string marks;
+    std::int64_t bytes = 0;
+    std::int64_t modified = 0;
+    for (const DatasetLayout& source : layout.sources) {
+        const FileMark mark = mark_of(source.holder);
+        const File file(source.holder, File::Mode::read);
+        std::vector<std::byte> taken(static_cast<std::size_t>(3 * sample_bytes));
+        const std::int64_t part = std::min(file.size(), sample_bytes);
+        file.read(0, part, taken.data());
+        file.read((file.size() - part) / 2, part, taken.data() + sample_bytes);
+        file.read(file.size() - part, part, taken.data() + 2 * sample_bytes);
+        marks += source.holder + " " + std::to_string(mark.bytes) + " " +
+                 std::to_string(mark.modified) + " " +
+                 std::to_string(hash_bytes(taken.data(), std::ssize(taken))) + "\n";
+        bytes += mark.bytes;
+        modified = std::max(modified, mark.modified);
+    }
+    return line("input.files", std::to_string(layout.sources.size())) +
+           line("input.bytes", std::to_string(bytes)) +
+           line(modified_key, time_text(modified / nanoseconds, modified % nanoseconds)) +
+           line("input.samples",
+                std::to_string(hash_bytes(reinterpret_cast<const std::byte*>(marks.data()),
+                                          std::ssize(marks))));
+}
+
+std::string raw_text(const DenseLayout& raw) {
+    return "from byte " + std::to_string(raw.offset) +
+           (raw.bytes == DenseLayout::Bytes::big_endian ? ", big-endian" : ", little-endian");
+}
+
 std::string input_lines(const PreparedJob& prepared) {
     const JobFile::Input& input = prepared.file.input;
-    const File file(input.file, File::Mode::read);
-    struct stat status {};
-    if (::stat(input.file.c_str(), &status) != 0) {
-        throw Error(ExitCode::input, {"cannot inspect the input", input.file, errno_text(errno),
-                                      errno_remedy(errno)});
-    }
     std::error_code ignored;
     const std::filesystem::path path = std::filesystem::weakly_canonical(input.file, ignored);
+    const bool stack = is_stack(input.file);
     return line("input.file", toml_text(path.string())) +
            line("input.dataset", toml_text(input.dataset)) +
-           line("input.bytes", std::to_string(file.size())) +
-           line(modified_key,
-                fmt::format("{} s {} ns", status.st_mtim.tv_sec, status.st_mtim.tv_nsec)) +
-           line("input.samples", std::to_string(sample_hash(file))) +
+           (stack ? stack_lines(prepared.layout) : file_lines(input.file)) +
+           (input.raw ? line("input.raw", raw_text(*input.raw)) : "") +
            (prepared.part ? line("input.part", part_text(*prepared.part)) : "") +
-           source_lines(prepared.layout) +
+           (stack ? "" : source_lines(prepared.layout)) +
            line("input.shape", shape_text(prepared.input.array.shape)) +
            line("input.dtype", type_text(prepared.input.array));
 }

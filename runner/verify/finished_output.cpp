@@ -6,6 +6,7 @@
 #include "io/files/file.hpp"
 #include "io/files/text_file.hpp"
 #include "io/input/file_access.hpp"
+#include "io/input/stack.hpp"
 #include "io/rows/row_geometry.hpp"
 #include "io/writers/output_fields.hpp"
 #include "runner/probe/probed_files.hpp"
@@ -15,8 +16,6 @@
 #include <exception>
 #include <sstream>
 #include <utility>
-
-#include <sys/stat.h>
 
 namespace runner {
 namespace {
@@ -177,16 +176,17 @@ PreparedJob prepare_again(const FinishedOutput& output, const std::optional<std:
 
 std::string input_change(const FinishedOutput& output) {
     const std::string& file = output.job.input.file;
-    struct stat status {};
-    if (::stat(file.c_str(), &status) != 0) {
-        return errno_text(errno);
+    constexpr std::int64_t nanoseconds = 1'000'000'000;
+    const FileMark mark = mark_of_input(file);
+    if (mark.bytes < 0) {
+        return errno_text(ENOENT);
     }
-    const std::string modified = utc_text(status.st_mtim.tv_sec);
-    if (status.st_size == output.input_bytes && modified == output.input_modified) {
+    const std::string modified = utc_text(mark.modified / nanoseconds);
+    if (mark.bytes == output.input_bytes && modified == output.input_modified) {
         return "";
     }
-    return fmt::format("it had {} bytes of {} and has {} of {}", output.input_bytes,
-                       output.input_modified, status.st_size, modified);
+    return "it had " + std::to_string(output.input_bytes) + " bytes of " + output.input_modified +
+           " and has " + std::to_string(mark.bytes) + " of " + modified;
 }
 
 } // namespace runner

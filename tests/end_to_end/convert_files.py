@@ -352,7 +352,7 @@ def test_png():
         pathlib.Path("bad.png").write_bytes(whole[:length])
         bad(3, ["bad.png"], "convert", "bad.png", "x.h5")
     pathlib.Path("bad.png").write_bytes(whole[:60] + b"\xff\xff" + whole[62:])
-    bad(3, ["bad.png", "libpng says"], "convert", "bad.png", "x.h5")
+    bad(3, ["bad.png", "do not unpack (PNG)"], "convert", "bad.png", "x.h5")
     Image.fromarray(numbers((5, 5, 4), "u1")).save("bad.png")
     bad(3, ["transparent"], "convert", "bad.png", "x.h5")
     np.save("in.npy", numbers((5, 5), "f4"))

@@ -8,6 +8,8 @@
 #include "base/error.hpp"
 #include "io/input/layout_message.hpp"
 #include "io/input/open_rows.hpp"
+#include "io/input/positional_reader.hpp"
+#include "io/rows/row_geometry.hpp"
 
 #include <cstdint>
 #include <cstdlib>
@@ -29,14 +31,17 @@ void fuzz_layout(std::string_view bytes) {
     const std::string again = runner::encode_layout(layout);
     const runner::DatasetLayout back = runner::decode_layout(again);
     expect(back.chunks == layout.chunks && back.fill == layout.fill);
+    expect(back.extents == layout.extents && back.edges == layout.edges);
     expect(back.filters == layout.filters && back.info.array == layout.info.array);
     layout.file = "a.h5";
     layout.dataset = "/x";
     runner::check_layout_values(layout, file_bytes);
     expect(runner::byte_count(layout.info.array) > 0);
     if (layout.way == runner::DatasetLayout::Way::positions) {
-        expect(*layout.info.offset >= 0);
-        expect(runner::byte_count(layout.info.array) <= file_bytes - *layout.info.offset);
+        for (const runner::RowExtent& extent : runner::plain_extents(layout)) {
+            const std::int64_t bytes = extent.rows * runner::row_bytes(layout.info.array);
+            expect(extent.offset >= 0 && bytes <= file_bytes - extent.offset);
+        }
     }
     if (layout.way == runner::DatasetLayout::Way::chunks) {
         for (const runner::ChunkPlace& chunk : layout.chunks) {

@@ -12,13 +12,16 @@ bool is_across_last(const ImageSource& source) { return source.view && source.vi
 
 ImageSource open_image(FileAccess& files, const std::string& file, const std::string& dataset,
                        const std::optional<Palette>& palette, int threads,
-                       const std::optional<std::int64_t>& axis,
-                       const std::optional<DatasetPart>& part) {
+                       const std::optional<std::int64_t>& axis) {
+    return open_image(files, open_rows_of(files, file, dataset, threads), file, dataset, palette,
+                      axis);
+}
+
+ImageSource open_image(FileAccess& files, std::unique_ptr<RowReader> rows, const std::string& file,
+                       const std::string& dataset, const std::optional<Palette>& palette,
+                       const std::optional<std::int64_t>& axis) {
     ImageSource source;
-    source.reader = open_rows_of(files, file, dataset, threads);
-    if (part) {
-        source.reader = open_part(std::move(source.reader), *part);
-    }
+    source.reader = std::move(rows);
     source.where = std::string(file).append(":").append(dataset);
     const DatasetInfo& info = source.reader->info();
     const Content content =

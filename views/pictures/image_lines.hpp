@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "io/rows/dataset_part.hpp"
 #include "io/rows/rows.hpp"
 #include "views/pictures/image_shape.hpp"
 #include "views/pictures/sand_colours.hpp"
@@ -25,12 +24,16 @@ struct ImageSource {
     std::optional<VolumeView> view; ///< nothing: frames are the leading axes
 };
 
-/// Opens a dataset that is images, or a volume to cut across `axis`; or the part of it alone.
-/// `palette`: nothing for that of its content. @throws Error as render() says.
+/// Opens a dataset that is images, or a volume to cut across `axis`. `palette`: nothing for that of
+/// its content. @throws Error as render() says.
 ImageSource open_image(FileAccess& files, const std::string& file, const std::string& dataset,
                        const std::optional<Palette>& palette, int threads,
-                       const std::optional<std::int64_t>& axis = std::nullopt,
-                       const std::optional<DatasetPart>& part = std::nullopt);
+                       const std::optional<std::int64_t>& axis = std::nullopt);
+
+/// The same of images whose rows are open, of a dataset.
+ImageSource open_image(FileAccess& files, std::unique_ptr<RowReader> rows, const std::string& file,
+                       const std::string& dataset, const std::optional<Palette>& palette,
+                       const std::optional<std::int64_t>& axis = std::nullopt);
 
 /// Reads lines of a frame, in the colours that they are shown in.
 class ImageLines {

@@ -61,6 +61,55 @@ TEST(Lzf, RefusesWhatLeadsOutOfTheChunk) {
     EXPECT_EQ(unpack(filter_id::lzf, {}, {}, 9), Vector());
 }
 
+TEST(Lzw, HandWorked) {
+    // Codes of nine bits: empty, 7, 258 (7 7, by the code that it makes itself), 8, 258, end.
+    Vector packed;
+    unsigned held = 0;
+    int bits = 0;
+    for (const unsigned code : {256U, 7U, 258U, 8U, 258U, 257U}) {
+        held = held << 9U | code;
+        for (bits += 9; bits >= 8; bits -= 8) {
+            packed.push_back(static_cast<std::byte>(held >> static_cast<unsigned>(bits - 8)));
+        }
+    }
+    packed.push_back(static_cast<std::byte>(held << static_cast<unsigned>(8 - bits)));
+    const Vector plain = bytes_of({7, 7, 7, 8, 7, 7});
+    EXPECT_EQ(unpack(filter_id::lzw, {}, packed, 6), plain);
+    EXPECT_EQ(unpack(filter_id::lzw, {}, packed, 100), plain);
+    EXPECT_EQ(unpack(filter_id::lzw, {}, packed, 4), bytes_of({7, 7, 7, 8}));
+    // A code beyond the table, and one first that no byte is.
+    EXPECT_FALSE(unpack(filter_id::lzw, {}, bytes_of({0x80, 0x01, 0xe0, 0xa0}), 9));
+    EXPECT_FALSE(unpack(filter_id::lzw, {}, bytes_of({0x81, 0x80}), 9));
+    EXPECT_FALSE(unpack(filter_id::lzw, {}, bytes_of({0x00, 0x01}), 9)); // the lowest bit first
+}
+
+TEST(PackBits, HandWorked) {
+    const Vector packed = bytes_of({2, 1, 2, 3, 128, 254, 9}); // three bytes, nothing, 9 thrice
+    EXPECT_EQ(unpack(filter_id::packbits, {0}, packed, 9), bytes_of({1, 2, 3, 9, 9, 9}));
+    EXPECT_EQ(unpack(filter_id::packbits, {3}, packed, 6), bytes_of({1, 2, 3, 9, 9, 9}));
+    EXPECT_EQ(unpack(filter_id::packbits, {0}, packed, 5), bytes_of({1, 2, 3, 9, 9}));
+    EXPECT_FALSE(unpack(filter_id::packbits, {4}, packed, 6)); // the run passes its line's end
+    EXPECT_FALSE(unpack(filter_id::packbits, {0}, bytes_of({2, 1, 2}), 9));
+    EXPECT_FALSE(unpack(filter_id::packbits, {0}, bytes_of({200}), 9));
+}
+
+TEST(Predictors, HandWorked) {
+    // Two lines of two pixels of two samples.
+    const Vector differences = bytes_of({1, 2, 3, 4, 250, 5, 10, 250});
+    EXPECT_EQ(unpack(filter_id::differences, {4, 1, 2, 0}, differences, 8),
+              bytes_of({1, 2, 4, 6, 250, 5, 4, 255}));
+    EXPECT_EQ(unpack(filter_id::differences, {2, 2, 1, 0}, bytes_of({255, 0, 1, 0}), 4),
+              bytes_of({255, 0, 0, 1}));
+    EXPECT_EQ(unpack(filter_id::differences, {2, 2, 1, 1}, bytes_of({0, 255, 0, 1}), 4),
+              bytes_of({0, 255, 1, 0}));
+    EXPECT_FALSE(unpack(filter_id::differences, {4, 1, 2, 0}, Vector(6), 8));
+    // The high bytes 1, 2 and the low ones 3, 4 of two elements, each the difference from before.
+    EXPECT_EQ(unpack(filter_id::float_differences, {2, 2, 1, 0}, bytes_of({1, 1, 1, 1}), 4),
+              bytes_of({3, 1, 4, 2}));
+    EXPECT_EQ(unpack(filter_id::float_differences, {2, 2, 1, 1}, bytes_of({1, 1, 1, 1}), 4),
+              bytes_of({1, 3, 2, 4}));
+}
+
 TEST(Lz4, HandWorked) {
     // Seven bytes in blocks of four: the first stored, the second an LZ4 block of three literals.
     const Vector packed = bytes_of({0, 0, 0, 0, 0,    0, 0, 7, 0, 0, 0, 4, //

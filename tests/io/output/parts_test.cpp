@@ -88,7 +88,7 @@ TEST(Parts, WithPiecesThatCannotBeAreRefused) {
         {"sources of", [](DatasetLayout& some) { some.pieces.pop_back(); }},
         {"of other rows", [](DatasetLayout& some) { some.sources[0].info.array.shape[1] = 9; }},
         {"of other rows",
-         [](DatasetLayout& some) { some.sources[0].way = DatasetLayout::Way::hdf5; }},
+         [](DatasetLayout& some) { some.sources[0].way = DatasetLayout::Way::library; }},
         {"of other rows",
          [](DatasetLayout& some) { some.sources[0].info.array.type = ElementType::uint8; }},
         {"bytes from byte", [](DatasetLayout& some) { some.sources[2].info.offset = 1 << 20; }}};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "runner/job_file/path_pattern.hpp"
+#include "io/files/path_pattern.hpp"
 
 #include "base/error.hpp"
 

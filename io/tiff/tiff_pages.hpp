@@ -2,7 +2,8 @@
 #pragma once
 
 #include "base/array_info.hpp"
-#include "io/formats/tiff_handle.hpp"
+#include "io/rows/rows.hpp"
+#include "io/tiff/tiff_handle.hpp"
 
 #include <cstdint>
 #include <string>
@@ -33,5 +34,8 @@ struct TiffPages {
 /// Goes through all pages. Reduced ones (thumbnails, parts of pyramids) are left out.
 /// @throws Error (input) when one is damaged, of a type that cannot be read, or unlike the first.
 TiffPages list_tiff_pages(TiffHandle& tiff);
+
+/// What is known of the dataset that the pages are; the handle is at one of them. Without a place.
+DatasetInfo tiff_info(const TiffHandle& tiff, const TiffPages& pages);
 
 } // namespace runner

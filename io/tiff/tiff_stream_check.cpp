@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "io/formats/tiff_stream_check.hpp"
+#include "io/tiff/tiff_stream_check.hpp"
 
 #include "base/error.hpp"
 #include "base/format.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "io/formats/tiff_handle.hpp"
+#include "io/tiff/tiff_handle.hpp"
 
 #include "base/printable.hpp"
 #include "base/sizes.hpp"

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "io/formats/tiff_reader.hpp"
+#include "io/tiff/tiff_reader.hpp"
 
 #include "base/error.hpp"
 #include "base/format.hpp"
 #include "base/sizes.hpp"
 #include "io/files/io_threads.hpp"
 #include "io/files/swap_bytes.hpp"
-#include "io/formats/tiff_pages.hpp"
-#include "io/formats/tiff_stream_check.hpp"
 #include "io/rows/dense_rows.hpp"
 #include "io/rows/row_geometry.hpp"
+#include "io/tiff/tiff_pages.hpp"
+#include "io/tiff/tiff_stream_check.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -41,15 +41,7 @@ class TiffReader final : public RowReader {
         if (!is_plain_) {
             pages_.hidden_pages = 0; // ImageJ hides none behind others
         }
-        info_.array = pages_.array();
-        info_.storage = pages_.storage;
-        info_.filters = {pages_.compression};
-        info_.stored_bytes = tiff_.file().size();
-        info_.big_endian = TIFFIsBigEndian(tiff_.get()) != 0;
-        info_.notes = pages_.notes;
-        if (pages_.samples > 1) {
-            info_.channels = static_cast<int>(pages_.samples);
-        }
+        info_ = tiff_info(tiff_, pages_);
     }
 
     const DatasetInfo& info() const override { return info_; }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "io/formats/tiff_handle.hpp"
+#include "io/tiff/tiff_handle.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "io/formats/tiff_pages.hpp"
+#include "io/tiff/tiff_pages.hpp"
 
 #include "base/error.hpp"
 #include "base/format.hpp"
@@ -136,6 +136,20 @@ ArrayInfo TiffPages::array() const {
         array.shape.push_back(samples);
     }
     return array;
+}
+
+DatasetInfo tiff_info(const TiffHandle& tiff, const TiffPages& pages) {
+    DatasetInfo info;
+    info.array = pages.array();
+    info.storage = pages.storage;
+    info.filters = {pages.compression};
+    info.stored_bytes = tiff.file().size();
+    info.big_endian = TIFFIsBigEndian(tiff.get()) != 0;
+    info.notes = pages.notes;
+    if (pages.samples > 1) {
+        info.channels = pages.samples;
+    }
+    return info;
 }
 
 TiffPages list_tiff_pages(TiffHandle& tiff) {

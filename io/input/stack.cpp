@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/input/stack.hpp"
+
+#include "base/error.hpp"
+#include "io/files/natural_order.hpp"
+#include "io/files/path_pattern.hpp"
+#include "io/formats/rows_format.hpp"
+#include "io/input/layout_of.hpp"
+#include "io/rows/row_geometry.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+namespace runner {
+namespace {
+
+constexpr const char* what = "cannot read the stack of files";
+
+std::string text_of(const DatasetInfo& info) {
+    return type_text(info.array) + " " + shape_text(info.array.shape) +
+           (info.channels.value_or(1) > 1 ? " in colour" : "");
+}
+
+/// Refuses a file that cannot be a frame beside the first.
+void check_alike(const DatasetLayout& first, const DatasetLayout& file) {
+    const std::string is = text_of(file.info);
+    const std::string was = text_of(first.info);
+    if (is != was) {
+        throw Error(ExitCode::input,
+                    {what, file.file,
+                     "it is " + is + ", and the first file, " + first.file + ", is " + was,
+                     "All files must be alike: name those that are, or mend it"});
+    }
+}
+
+} // namespace
+
+bool is_stack(const std::string& file) {
+    std::error_code failure;
+    return has_wildcards(file) && !std::filesystem::exists(file, failure);
+}
+
+std::vector<std::string> stack_files(const std::string& stack) {
+    std::vector<std::string> files = expand_pattern(stack);
+    if (files.empty()) {
+        throw Error(ExitCode::input, {what, stack, "no file matches this name",
+                                      "Check the folder and the ending; ls " + stack});
+    }
+    std::sort(files.begin(), files.end(),
+              [](const std::string& a, const std::string& b) { return natural_less(a, b); });
+    return files;
+}
+
+DatasetLayout join_stack(const std::string& stack, const std::string& dataset,
+                         std::vector<DatasetLayout> files) {
+    DatasetLayout layout{stack, dataset, stack, files.front().info, DatasetLayout::Way::sources};
+    DatasetInfo& info = layout.info;
+    info.array.shape.insert(info.array.shape.begin(), std::ssize(files));
+    (void)byte_count(info.array); // past 63 bits it throws
+    info.storage = "stack of files";
+    info.chunk.clear();
+    info.offset.reset();
+    info.order = DatasetInfo::Order::last_fastest;
+    info.stored_bytes = 0;
+    std::vector<std::string> names;
+    std::int64_t next = 0;
+    for (const DatasetLayout& file : files) {
+        check_alike(files.front(), file);
+        const std::int64_t rows = row_count(file.info.array);
+        layout.pieces.push_back({next, rows, std::ssize(names), 0});
+        next += rows;
+        info.stored_bytes += file.info.stored_bytes;
+        names.push_back(file.file);
+        if (file.way == DatasetLayout::Way::library) {
+            layout.way = DatasetLayout::Way::library;
+        }
+    }
+    if (const std::string gap = first_gap(names); !gap.empty()) {
+        info.notes.push_back(format_error({"a number is missing in the stack", stack, gap,
+                                           "If a file is missing, get it before you go on"}));
+    }
+    layout.sources = std::move(files);
+    return layout;
+}
+
+DatasetLayout stack_layout(const std::string& stack, const std::string& dataset) {
+    const RowsFormat* const format = rows_format_of(stack);
+    if (format == nullptr) {
+        throw Error(ExitCode::input,
+                    {what, stack,
+                     "its name does not end as those of .npy, .tif, .png or .nii files",
+                     "End it so, as slices/*.tif, or say what the files hold (input.raw). For HDF5 "
+                     "files there is [batch], and HDF5's own virtual datasets"});
+    }
+    std::vector<DatasetLayout> files;
+    for (const std::string& file : stack_files(stack)) {
+        files.push_back(layout_of_format(file, dataset, *format));
+    }
+    return join_stack(stack, dataset, std::move(files));
+}
+
+FileContent stack_content(const DatasetLayout& layout) {
+    const DatasetInfo& info = layout.info;
+    FileContent content;
+    content.file = layout.file;
+    content.format = "stack of " + std::to_string(layout.sources.size()) + " files";
+    content.bytes = mark_of_input(layout.file).bytes;
+    DatasetContent dataset;
+    dataset.path = layout.dataset.empty() ? "/data" : layout.dataset;
+    dataset.type = type_text(info.array);
+    dataset.shape = info.array.shape;
+    dataset.bytes = byte_count(info.array);
+    dataset.stored_bytes = info.stored_bytes;
+    dataset.storage = info.storage;
+    dataset.filters = info.filters;
+    content.datasets.push_back(std::move(dataset));
+    return content;
+}
+
+FileMark mark_of_input(const std::string& file) {
+    if (!is_stack(file)) {
+        return mark_of(file);
+    }
+    FileMark all;
+    for (const std::string& each : expand_pattern(file)) {
+        const FileMark mark = mark_of(each);
+        all.bytes = std::max<std::int64_t>(all.bytes, 0) + std::max<std::int64_t>(mark.bytes, 0);
+        all.modified = std::max(all.modified, mark.modified);
+    }
+    return all;
+}
+
+} // namespace runner

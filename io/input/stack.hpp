@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "io/files/file_mark.hpp"
+#include "io/input/dataset_layout.hpp"
+#include "io/inspect/file_content.hpp"
+
+#include <string>
+#include <vector>
+
+namespace runner {
+
+/// A stack is one dataset of several files, each a frame of it: a name with wildcards
+/// (io/files/path_pattern.hpp) that is no file itself stands for all files that it matches, in
+/// natural order. They are of one format beside HDF5, or raw.
+
+bool is_stack(const std::string& file);
+
+/// The files of a stack, in the order of its frames. @throws Error (input) where there are none.
+std::vector<std::string> stack_files(const std::string& stack);
+
+/// The layout of [files, …] made of those of the files, in their order, at least one.
+/// @throws Error (input) naming the first that is unlike the first one.
+DatasetLayout join_stack(const std::string& stack, const std::string& dataset,
+                         std::vector<DatasetLayout> files);
+
+/// Surveys every file of a stack, in this process, which may be lost over them where a library does
+/// it. @throws Error (input).
+DatasetLayout stack_layout(const std::string& stack, const std::string& dataset);
+
+/// What is in a stack, for people.
+FileContent stack_content(const DatasetLayout& layout);
+
+/// Of a stack the bytes of all files, and the latest time; else the file's. `bytes` is -1 where
+/// there is none.
+FileMark mark_of_input(const std::string& file);
+
+} // namespace runner

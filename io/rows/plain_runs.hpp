@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "io/rows/stored_rows.hpp"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace runner {
+
+/// Bytes that lie together in a file.
+struct PlainRun {
+    std::int64_t offset = 0;
+    std::int64_t bytes = 0;
+    std::int64_t to = 0; ///< bytes after the first one that was asked for
+};
+
+/// Where rows [first, first + rows) of `row` bytes lie. `extents`: of all rows, in their order.
+std::vector<PlainRun> plain_runs(std::span<const RowExtent> extents, std::int64_t first,
+                                 std::int64_t rows, std::int64_t row);
+
+/// The same runs cut into blocks of `most` bytes or fewer.
+std::vector<PlainRun> cut_runs(std::span<const PlainRun> runs, std::int64_t most);
+
+} // namespace runner

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "io/rows/filter.hpp"
+#include "io/rows/rows.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace runner {
+
+/// Where a stored chunk lies.
+struct ChunkPlace {
+    std::int64_t index = 0;    ///< in the grid of chunks, the last axis running fastest
+    std::int64_t offset = 0;   ///< of its bytes in the file
+    std::int64_t bytes = 0;    ///< as stored; 0 where the index cannot be right
+    std::uint32_t skipped = 0; ///< bit i: filter i was not applied
+
+    bool operator==(const ChunkPlace&) const = default;
+};
+
+/// Whether a chunk across the end of the array is stored whole, or may be cut there along the first
+/// axis that is not of one element.
+enum class EdgeChunks { whole, cut };
+
+/// Rows that lie dense in a file.
+struct RowExtent {
+    std::int64_t first = 0;
+    std::int64_t rows = 0;
+    std::int64_t offset = 0; ///< of the first one's bytes
+
+    bool operator==(const RowExtent&) const = default;
+};
+
+/// How a file of another format than HDF5 stores the rows of its dataset.
+struct StoredRows {
+    DatasetInfo info;
+    enum class Way {
+        positions, ///< dense from info.offset on, or at `extents`
+        chunks,    ///< packed, by `filters`, at `chunks`
+        own,       ///< its RowsFormat's reader is our own
+        library    ///< its RowsFormat's reader is a library that may be lost over a damaged file
+    } way = Way::own;
+    std::vector<RowExtent> extents = {}; ///< all rows, in order
+    std::vector<Filter> filters = {};
+    std::vector<ChunkPlace> chunks = {};
+    EdgeChunks edges = EdgeChunks::whole;
+};
+
+} // namespace runner
