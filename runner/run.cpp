@@ -160,6 +160,7 @@ RunReport run_report(const PreparedJob& prepared, const std::vector<std::string>
     const FileFacts input = file_facts(prepared.file.input.file);
     return {.job = prepared.file,
             .settings = settings,
+            .settled = prepared.settled,
             .plan = plan,
             .input = prepared.input,
             .input_bytes = input.bytes,

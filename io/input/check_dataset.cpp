@@ -13,6 +13,7 @@
 #include "io/inspect/check_filters.hpp"
 #include "io/inspect/check_links.hpp"
 #include "io/inspect/check_parts.hpp"
+#include "io/inspect/default_signal.hpp"
 #include "io/inspect/inspect_dataset.hpp"
 #include "io/rows/dataset_name.hpp"
 
@@ -201,7 +202,14 @@ DatasetLayout check_dataset(const std::string& file, const std::string& dataset,
         return layout;
     }
     const FileHandle readable = open_hdf5(file); // what is not there is told before anything
-    return DatasetCheck(OutsideFiles(file, rules), rules).check(file, dataset, 0);
+    const OutsideFiles outside(file, rules);
+    if (!dataset.empty()) {
+        return DatasetCheck(outside, rules).check(file, dataset, 0);
+    }
+    const DefaultSignal found = default_signal(readable, file, outside);
+    DatasetLayout layout = DatasetCheck(outside, rules).check(file, found.dataset, 0);
+    layout.image_key = found.image_key;
+    return layout;
 }
 
 void check_way(const std::string& file, const std::string& dataset, const InputRules& rules) {

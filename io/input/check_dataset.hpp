@@ -13,7 +13,7 @@ namespace runner {
 /// parameters of filters, other files that hold elements; and checks how much of what the file
 /// declares is not there. HDF5 may crash, or never return, over a damaged file, and the chunks are
 /// listed by way of standard output: call this in a process that may be lost (runner/probe.hpp).
-/// @throws Error (input).
+/// An empty name stands for the file's default signal. @throws Error (input).
 DatasetLayout check_dataset(const std::string& file, const std::string& dataset,
                             const InputRules& rules);
 

@@ -43,6 +43,9 @@ struct DatasetLayout {
     /// a gap.
     std::vector<DatasetLayout> sources = {};
     std::vector<RowPiece> pieces = {};
+    /// Where it was asked for without a name: the dataset that says what each of its frames is
+    /// (default_signal.hpp), if there is one.
+    std::string image_key = {};
 };
 
 /// The layout of a dataset in a file that this process made itself, or may be lost over: HDF5 reads

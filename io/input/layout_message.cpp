@@ -144,6 +144,7 @@ void put_layout(MessageWriter& to, const DatasetLayout& layout) {
     to.text({reinterpret_cast<const char*>(layout.fill.data()), layout.fill.size()});
     put(to, layout.chunks);
     put(to, layout.extents);
+    to.text(layout.image_key);
     to.number(static_cast<std::int64_t>(layout.edges));
 }
 
@@ -159,6 +160,7 @@ DatasetLayout take_layout(MessageReader& from) {
                    [](char byte) { return static_cast<std::byte>(byte); });
     layout.chunks = take_chunks(from);
     layout.extents = take_extents(from);
+    layout.image_key = from.text();
     layout.edges =
         static_cast<EdgeChunks>(from.number_up_to(static_cast<std::int64_t>(EdgeChunks::cut)));
     return layout;
@@ -180,7 +182,7 @@ void put_sources(MessageWriter& to, const DatasetLayout& layout) {
 }
 
 void take_sources(MessageReader& from, DatasetLayout& layout) {
-    for (std::size_t left = from.count(10 * word); left > 0; --left) {
+    for (std::size_t left = from.count(11 * word); left > 0; --left) {
         const std::string dataset = printable(from.text());
         DatasetLayout source = take_layout(from);
         source.file = source.holder;
@@ -301,6 +303,7 @@ DatasetContent take_dataset(MessageReader& from) {
 
 std::string encode_layout(const DatasetLayout& layout) {
     MessageWriter to;
+    to.text(layout.dataset);
     put_layout(to, layout);
     put_sources(to, layout);
     return to.take();
@@ -308,7 +311,9 @@ std::string encode_layout(const DatasetLayout& layout) {
 
 DatasetLayout decode_layout(std::string_view bytes) {
     MessageReader from(bytes);
+    std::string dataset = from.text();
     DatasetLayout layout = take_layout(from);
+    layout.dataset = std::move(dataset);
     take_sources(from, layout);
     from.end();
     return layout;

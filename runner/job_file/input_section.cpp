@@ -117,7 +117,7 @@ JobFile::Input parse_input(TableReader& top, std::string_view usual_dataset, Fil
     } else if (input.raw) {
         input.dataset = "/data";
     }
-    if (table->has("dataset") || input.dataset.empty()) {
+    if (table->has("dataset") || (input.dataset.empty() && table->has("generate"))) {
         input.dataset =
             required_text(*table, "dataset", "dataset = \"/image\", its place in the file");
     }

@@ -43,7 +43,7 @@ struct JobFile {
 
     struct Input {
         std::string file;
-        std::string dataset;
+        std::string dataset; ///< empty: the file's default signal
         std::optional<GenerateRequest> generate;
         std::optional<DenseLayout> raw; ///< what a file holds that does not say it itself
         InputPart part;                 ///< of the dataset, which is the job's input
@@ -52,7 +52,7 @@ struct JobFile {
 
     struct Output {
         std::string file;
-        std::string dataset;
+        std::string dataset; ///< empty: as the input's
         std::optional<ElementType> type;
         bool overwrite = false;
         bool sync = true;                      ///< wait for the disk before the name changes

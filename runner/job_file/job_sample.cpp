@@ -65,9 +65,10 @@ std::string count_text(const std::optional<std::int64_t>& count) {
 }
 
 std::string input_lines(const JobFile::Input& input) {
-    std::string text = "[input]\n" +
-                       (input.file.empty() ? "" : line("file", toml_text(input.file))) +
-                       line("dataset", toml_text(input.dataset));
+    std::string text =
+        "[input]\n" + (input.file.empty() ? "" : line("file", toml_text(input.file))) +
+        (input.dataset.empty() ? comment("dataset", "the file's default signal (NeXus)")
+                               : line("dataset", toml_text(input.dataset)));
     if (input.generate) {
         const GenerateRequest& request = *input.generate;
         text +=
@@ -97,7 +98,8 @@ std::string input_lines(const JobFile::Input& input) {
 std::string output_lines(const JobFile::Output& output) {
     std::string text =
         "[output]\n" + (output.file.empty() ? "" : line("file", toml_text(output.file))) +
-        line("dataset", toml_text(output.dataset)) +
+        (output.dataset.empty() ? comment("dataset", "as the input's")
+                                : line("dataset", toml_text(output.dataset))) +
         (output.type ? line("dtype", toml_text(name_of(*output.type)))
                      : comment("dtype", "the kind's default for the input's")) +
         line("overwrite", truth(output.overwrite)) + line("sync", truth(output.sync));

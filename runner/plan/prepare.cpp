@@ -10,6 +10,7 @@
 #include "io/rows/output_parts.hpp"
 #include "io/rows/row_geometry.hpp"
 #include "jobs/convert_hint.hpp"
+#include "jobs/toml_text.hpp"
 #include "runner/plan/input_layout.hpp"
 #include "runner/plan/part_of_input.hpp"
 
@@ -82,6 +83,19 @@ void check_layout(const PreparedJob& prepared) {
     }
 }
 
+/// Of a kind that takes numbers: h5py's bool, an enumeration of a byte each, is uint8.
+void take_truth_as_numbers(const JobFile& file, DatasetLayout& layout) {
+    constexpr const char* truth = "enumeration of int8 {FALSE = 0x00, TRUE = 0x01}";
+    if (file.parameters->elements() != KindParameters::Elements::numbers ||
+        layout.info.array.stored.text != truth || layout.way == DatasetLayout::Way::library) {
+        return;
+    }
+    layout.info.array = {ElementType::uint8, layout.info.array.shape};
+    for (DatasetLayout& source : layout.sources) {
+        source.info.array = {ElementType::uint8, source.info.array.shape};
+    }
+}
+
 void check_elements(const JobFile& file, const ArrayInfo& input) {
     if (!is_number(input.type) &&
         file.parameters->elements() == KindParameters::Elements::numbers) {
@@ -94,6 +108,32 @@ void check_elements(const JobFile& file, const ArrayInfo& input) {
                          : "Name a dataset of real numbers; transpose takes such elements as they "
                            "are"});
     }
+}
+
+/// Puts in what the job file leaves to the input's file: the names of the datasets, and of a scan
+/// with an image_key the frames that are projections. Returns the settings that a later reading of
+/// the job needs without the input.
+std::vector<std::string> settle_names(JobFile& file, const DatasetLayout& layout) {
+    if (!file.input.dataset.empty()) {
+        return {};
+    }
+    file.input.dataset = layout.dataset;
+    if (!layout.image_key.empty() &&
+        std::holds_alternative<std::monostate>(file.input.part.frames)) {
+        file.input.part.frames = FramesWhere{layout.image_key, projection_key};
+    }
+    if (!file.output.dataset.empty()) {
+        return {};
+    }
+    const std::string& name = layout.dataset;
+    if (name.starts_with("/runner/") || (name + "/").find("/./") != std::string::npos ||
+        name.find("//") != std::string::npos || name.ends_with('/')) {
+        throw Error(ExitCode::usage, {"the output cannot have the name of the input's dataset",
+                                      file.input.file + ":" + name, "it is kept for other uses",
+                                      "Name another in output.dataset"});
+    }
+    file.output.dataset = name;
+    return {"output.dataset=" + toml_text(std::string_view(name))};
 }
 
 } // namespace
@@ -120,6 +160,8 @@ PreparedJob prepare_job(JobFile file, FileAccess& files) {
         prepared.layout.info = prepared.input;
     } else {
         prepared.layout = input_layout(file.input, files);
+        prepared.settled = settle_names(file, prepared.layout);
+        take_truth_as_numbers(file, prepared.layout);
         prepared.input = prepared.layout.info;
         check_elements(file, prepared.input.array);
     }

@@ -24,6 +24,8 @@ struct PreparedJob {
     DatasetLayout layout;            ///< of the whole dataset, by which its rows are read
     std::optional<DatasetPart> part; ///< of it, that is the input
     bool input_is_missing = false;   ///< input.generate makes it first
+    /// Settings for what the job file left to the input's file, as `output.dataset="/data"`.
+    std::vector<std::string> settled;
     std::unique_ptr<Job> job;
     /// So short that a run of it that died is restarted and not resumed.
     bool is_brief = false;

@@ -89,7 +89,9 @@ DatasetLayout ProbedFiles::layout(const std::string& file, const std::string& da
     DatasetLayout layout =
         decoded(ask("read", file, dataset), file_and_dataset(file, dataset), decode_layout);
     layout.file = file;
-    layout.dataset = dataset;
+    if (!dataset.empty()) {
+        layout.dataset = dataset;
+    }
     check_layout(layout, rules_);
     return layout;
 }

@@ -147,8 +147,10 @@ std::vector<Attribute> provenance(const RunReport& report) {
         devices += (devices.empty() ? "" : ", ") + rank.device;
     }
     std::string settings;
-    for (const std::string& setting : report.settings) {
-        settings += (settings.empty() ? "" : "\n") + setting;
+    for (const auto* list : {&report.settings, &report.settled}) {
+        for (const std::string& setting : *list) {
+            settings += (settings.empty() ? "" : "\n") + setting;
+        }
     }
     std::vector<Attribute> attributes = {{"runner_version", version()},
                                          {"job", report.job.text},

@@ -47,6 +47,7 @@ std::size_t timeline_bars(int rank, int ranks);
 struct RunReport {
     const JobFile& job;
     const std::vector<std::string>& settings; ///< laid over the job file's text
+    const std::vector<std::string>& settled;  ///< PreparedJob's
     const JobPlan& plan;
     const DatasetInfo& input;
     std::int64_t input_bytes = 0; ///< of the file

@@ -1,4 +1,4 @@
-"""input.region and input.frames: input_parts.py RUNNER MPIRUN.
+"""input.region, input.frames and the default signal of a file: input_parts.py RUNNER MPIRUN.
 
 A job on a part of a dataset must make what the same job makes of a file that holds only the part,
 as h5py cuts it, to the byte.
@@ -148,6 +148,91 @@ def test_errors():
         done = call("found.toml", code=code)
         assert all(word in done.stderr for word in words), done.stderr
         assert done.stderr.count("error:") == 1, done.stderr
+
+
+def nxtomo(name, array, key=KEY, links="soft", convention="new"):
+    """As nxtomo and Diamond's programs write it; with `convention` old, as before 2014."""
+    with h5py.File(name, "w", track_order=True) as file:
+        new = convention == "new"
+        entry = file.create_group("entry")
+        entry.attrs["NX_class"] = "NXentry"
+        instrument = entry.create_group("instrument")
+        instrument.attrs["NX_class"] = "NXinstrument"
+        detector = instrument.create_group("detector")
+        detector.attrs["NX_class"] = "NXdetector"
+        detector["data"] = array
+        if key is not None:
+            detector["image_key"] = np.array(key, "int32")
+        data = entry.create_group("data")
+        data.attrs["NX_class"] = "NXdata"
+        for each in ("data",) + (("image_key",) if links == "both" else ()):
+            data[each] = h5py.SoftLink(f"/entry/instrument/detector/{each}")
+        if new:
+            file.attrs["default"], entry.attrs["default"], data.attrs["signal"] = "entry", "data", "data"
+        else:
+            detector["data"].attrs["signal"] = 1
+
+
+def test_default_signal():
+    array = volume()
+    projections = array[np.array(KEY) == 0]
+    for links in ("soft", "both"):
+        for convention in ("new", "old"):
+            nxtomo("scan.nxs", array, links=links, convention=convention)
+            write("cut.h5", projections)
+            write_job("convolve", "expected.toml", "cut.h5", output='dataset = "/entry/data/data"')
+            call("expected.toml")
+            write_job("convolve", "found.toml", "scan.nxs")
+            text = pathlib.Path("found.toml").read_text().replace('dataset = "/entry/data"\n', "", 1)
+            pathlib.Path("found.toml").write_text(text)
+            for ranks in (1, 2):
+                call("found.toml", launch=(MPIRUN, "--oversubscribe", "-n", "2") if ranks > 1 else ())
+                same("found.h5", "expected.h5")
+            call("verify", "found.h5", "--recompute", "4")
+            assert "the part" in call("plan", "found.toml").stdout
+            # Named frames count instead of those that image_key marks.
+            call("found.toml", "--set", 'input.frames="1:5"')
+            with h5py.File("found.h5") as file:
+                assert file["entry/data/data"].shape == (4, *SHAPE[1:])
+    nxtomo("scan.nxs", array, key=None)
+    write("cut.h5", array)
+    call("expected.toml")
+    call("found.toml")
+    same("found.h5", "expected.h5")
+    nxtomo("scan.nxs", array, key=KEY[:-1])  # of another length: of something else
+    call("found.toml")
+    same("found.h5", "expected.h5")
+
+
+def test_truth_as_numbers():
+    """h5py stores bool as an enumeration."""
+    array = volume() > 99
+    write("cut.h5", array.astype("uint8"))
+    write_job("convolve", "expected.toml", "cut.h5")
+    call("expected.toml")
+    for how in ({}, {"chunks": (2, 7, 31), "compression": "gzip"}):
+        write("whole.h5", array, **how)
+        write_job("convolve", "found.toml", "whole.h5")
+        call("found.toml")
+        same("found.h5", "expected.h5")
+    call("verify", "found.h5", "--recompute", "4")
+    write_job("transpose", "found.toml", "whole.h5")
+    call("found.toml")
+    with h5py.File("found.h5") as file:
+        assert file["entry/data"].dtype == bool and (file["entry/data"][()] == array.transpose(2, 0, 1)).all()
+
+
+def test_no_default_signal():
+    write("scan.h5", volume())
+    write_job("convolve", "found.toml", "scan.h5")
+    text = pathlib.Path("found.toml").read_text().replace('dataset = "/entry/data"\n', "", 1)
+    pathlib.Path("found.toml").write_text(text)
+    done = call("found.toml", code=3)
+    assert "scan.h5" in done.stderr and "input.dataset" in done.stderr, done.stderr
+    # default leads to itself, for ever
+    with h5py.File("scan.h5", "a") as file:
+        file.attrs["default"] = "/"
+    assert "input.dataset" in call("found.toml", code=3).stderr
 
 
 RUNNER, MPIRUN = sys.argv[1], sys.argv[2]

@@ -1,0 +1,157 @@
+"""Every job file of docs/my-data.md, run on files as it says that they are: my_data.py RUNNER DOCS.
+
+The outputs are compared with those of the same job on a plain HDF5 file with the same elements.
+"""
+import gzip
+import pathlib
+import re
+import struct
+import subprocess
+import sys
+
+import h5py
+import numpy as np
+import tifffile
+
+from test_functions import run_tests
+
+SHAPE = (12, 40, 50)
+
+
+def volume(seed=3):
+    return np.random.default_rng(seed).integers(0, 400, SHAPE).astype("uint16")
+
+
+def call(*arguments):
+    done = subprocess.run([RUNNER, *map(str, arguments)], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, f"{arguments}: {done.returncode}\n{done.stdout}{done.stderr}"
+    return done.stdout + done.stderr
+
+
+def jobs():
+    """The job files of the page, by what their input is."""
+    found = {}
+    for text in re.findall(r"```toml\n(.*?)```", pathlib.Path(DOCS, "my-data.md").read_text(), re.S):
+        found[re.search(r'(?:file|inputs) = \[?"([^"]+)"', text)[1]] = text
+    assert len(found) == 9, found.keys()
+    return found
+
+
+def run(name):
+    """Runs the job of the page on this input; where the output is."""
+    pathlib.Path("out").mkdir(exist_ok=True)
+    text = jobs()[name] + '\n[run]\nbackend = "cpu"\n'
+    pathlib.Path("job.toml").write_text(text)
+    call("plan", "job.toml")
+    call("run", "job.toml")
+    return re.search(r'\[output\]\nfile = "([^"]+)"', text)[1], text
+
+
+def check(name, expected, dataset):
+    output, text = run(name)
+    with h5py.File("plain.h5", "w") as file:
+        file["x"] = expected
+    table = re.search(r"\n(\[(?!input|output)[a-z]+\]\n.*)", text, re.S)[1]
+    kind = re.search(r'kind = "[a-z]+"', text)[0]
+    dtype = "".join(re.findall(r"\ndtype = .*", text))
+    pathlib.Path("plain.toml").write_text(
+        f'{kind}\n[input]\nfile = "plain.h5"\ndataset = "/x"\n[output]\nfile = "plain_out.h5"\n'
+        f"overwrite = true{dtype}\n{table}")
+    call("run", "plain.toml")
+    with h5py.File(output) as a, h5py.File("plain_out.h5") as b:
+        assert a[dataset].shape == b["x"].shape and a[dataset].dtype == b["x"].dtype
+        assert a[dataset][()].tobytes() == b["x"][()].tobytes(), name
+    call("verify", output)
+
+
+def test_esrf():
+    array = volume()
+    pathlib.Path("scan0001").mkdir()
+    layout = h5py.VirtualLayout(SHAPE, "uint16")
+    for part in range(3):
+        name = f"scan0001/eiger_{part:04}.h5"
+        with h5py.File(name, "w") as file:
+            file.create_dataset("entry_0000/measurement/data", data=array[4 * part:4 * part + 4],
+                                chunks=(1, *SHAPE[1:]), compression="gzip")
+        layout[4 * part:4 * part + 4] = h5py.VirtualSource(name, "entry_0000/measurement/data",
+                                                           (4, *SHAPE[1:]))
+    with h5py.File("sample_0001.h5", "w") as file:
+        file.create_virtual_dataset("1.1/instrument/eiger/data", layout)
+        file["1.1/measurement/eiger"] = h5py.SoftLink("/1.1/instrument/eiger/data")
+    check("sample_0001.h5", array, "1.1/measurement/eiger")
+
+
+def test_aps():
+    with h5py.File("tomo_00042.h5", "w") as file:
+        file["exchange/data"] = volume()
+        file["exchange/data_white"] = volume(4)[:2]
+        file["exchange/data_dark"] = volume(5)[:2]
+    check("tomo_00042.h5", volume(), "exchange/data")
+
+
+def test_diamond():
+    key = np.array([2, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2])
+    with h5py.File("scan_12345.nxs", "w") as file:
+        for path, kind in (("entry", "NXentry"), ("entry/instrument", "NXinstrument"),
+                           ("entry/instrument/detector", "NXdetector"), ("entry/data", "NXdata")):
+            file.create_group(path).attrs["NX_class"] = kind
+        file.attrs["default"] = "entry"
+        file["entry"].attrs["default"] = "data"
+        file["entry/data"].attrs["signal"] = "data"
+        file["entry/instrument/detector/data"] = volume()
+        file["entry/instrument/detector/image_key"] = key
+        file["entry/data/data"] = h5py.SoftLink("/entry/instrument/detector/data")
+        file["entry/data/image_key"] = h5py.SoftLink("/entry/instrument/detector/image_key")
+    check("scan_12345.nxs", volume()[key == 0], "entry/data/data")
+
+
+def test_eiger():
+    for number in (1, 2):
+        with h5py.File(f"series_7_data_{number:06}.h5", "w") as file:
+            file.create_dataset("entry/data/data", data=volume(number), chunks=(1, *SHAPE[1:]),
+                                compression="gzip", shuffle=True)
+    with h5py.File("series_7_master.h5", "w") as file:
+        for number in (1, 2):
+            file[f"entry/data/data_{number:06}"] = h5py.ExternalLink(f"series_7_data_{number:06}.h5",
+                                                                     "/entry/data/data")
+    check("series_7_master.h5", volume(1), "entry/data/data_000001")
+    pathlib.Path("job.toml").write_text(jobs()["series_7_data_*.h5"])
+    call("batch", "job.toml")
+    with h5py.File("out/eiger_000001.h5") as a, h5py.File("out/series_7_data_000001_smooth.h5") as b:
+        assert a["entry/data/data_000001"][()].tobytes() == b["entry/data/data"][()].tobytes()
+    assert pathlib.Path("out/series_7_data_000002_smooth.h5").exists()
+
+
+def test_slices():
+    pathlib.Path("recon").mkdir()
+    for number, page in enumerate(volume()):
+        tifffile.imwrite(f"recon/slice_{number}.tif", page)
+    check("recon/slice_*.tif", volume(), "data")
+
+
+def test_mri():
+    array = volume().astype("int16")
+    head = bytearray(352)
+    struct.pack_into("<i", head, 0, 348)
+    struct.pack_into("<8h", head, 40, 3, *SHAPE[::-1], 1, 1, 1, 1)
+    struct.pack_into("<2h", head, 70, 4, 16)
+    struct.pack_into("<f", head, 108, 352)
+    head[344:348] = b"n+1\0"
+    with gzip.open("brain.nii.gz", "wb") as file:
+        file.write(bytes(head) + array.tobytes())
+    check("brain.nii.gz", array, "data")
+
+
+def test_microscope():
+    tifffile.imwrite("cells.ome.tif", volume().reshape(4, 3, *SHAPE[1:]), metadata={"axes": "ZCYX"},
+                     photometric="minisblack", compression="zlib")
+    check("cells.ome.tif", volume()[::3], "data")
+
+
+def test_raw():
+    pathlib.Path("volume.raw").write_bytes(bytes(512) + volume().tobytes())
+    check("volume.raw", volume(), "data")
+
+
+RUNNER, DOCS = str(pathlib.Path(sys.argv[1]).resolve()), pathlib.Path(sys.argv[2]).resolve()
+sys.exit(run_tests(globals(), sys.argv[3:]))
