@@ -9,6 +9,7 @@
 #include "io/output/journal.hpp"
 #include "io/output/own_parts.hpp"
 #include "jobs/generate.hpp"
+#include "kernels/queue/devices.hpp"
 #include "runner/attendant.hpp"
 #include "runner/engines/rank_plan.hpp"
 #include "runner/engines/survey_input.hpp"
@@ -39,6 +40,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <thread>
 #include <utility>
 
 #include <unistd.h>
@@ -74,12 +76,18 @@ std::string stopped_line(const PreparedJob& prepared, const Stopped& stopped) {
            printable(prepared.file.output.file) + " are done; the same command resumes the job\n";
 }
 
-PreparedJob prepare(const RunCommand& command, const Ranks& ranks, Prober& prober) {
+/// `device`: starts that of a single rank beside the first look at the input, since each takes a
+/// good part of a second. Whoever needs the device waits within CUDA until it is there.
+PreparedJob prepare(const RunCommand& command, const Ranks& ranks, Prober& prober,
+                    std::jthread& device) {
     const auto load = [&] { return load_job_file(command.job, settings_of(command)); };
     ranks.first_alone([&] {
         const JobFile file = load();
         require_one_dataset(file);
         check_file_names(file, command.reports, command.trace);
+        if (ranks.size() == 1 && file.run.backend != BackendChoice::cpu && !device.joinable()) {
+            device = std::jthread(start_first_device);
+        }
     });
     return prepare_on_all(load, ranks, prober);
 }
@@ -218,7 +226,8 @@ std::vector<std::string> settings_of(const RunCommand& command) {
 
 ExitCode run_job(const RunCommand& command, const Ranks& ranks, Clock::time_point start) {
     Prober prober;
-    PreparedJob prepared = prepare(command, ranks, prober);
+    std::jthread device;
+    PreparedJob prepared = prepare(command, ranks, prober, device);
     if (ranks.first()) {
         for (const std::string& note : prepared.input.notes) {
             tell_warning(note);
@@ -252,7 +261,7 @@ ExitCode run_job(const RunCommand& command, const Ranks& ranks, Clock::time_poin
     }
     if (prepared.input_is_missing) {
         ranks.first_alone([&] { generate_input(prepared, binding.limits.cores); });
-        prepared = prepare(command, ranks, prober);
+        prepared = prepare(command, ranks, prober, device);
     }
     prepared.replaces = replaces;
     prepared.parts_set = parts_set;

@@ -107,4 +107,8 @@ void start_driver() noexcept {
     cuda_release([&] { return cudaGetDeviceCount(&count); });
 }
 
+void start_first_device() noexcept {
+    cuda_release([] { return cudaSetDevice(0); }); // makes the context, from CUDA 12 on
+}
+
 } // namespace runner

@@ -43,4 +43,7 @@ bool device_lost() noexcept;
 /// Starts the driver, which takes about as long as MPI does: call it in a thread of its own beside.
 void start_driver() noexcept;
 
+/// The same, and makes the context of the first device, which a single rank runs on.
+void start_first_device() noexcept;
+
 } // namespace runner

@@ -18,4 +18,6 @@ bool device_lost() noexcept { return false; }
 
 void start_driver() noexcept {}
 
+void start_first_device() noexcept {}
+
 } // namespace runner
