@@ -24,7 +24,7 @@ std::string number_behind(const std::string& text, std::string_view name) {
 
 [[noreturn]] void explain_failed_open(const std::string& file, const std::string& reason) {
     const File plain(file, File::Mode::read);
-    const std::string what = "cannot open the input";
+    const std::string what = "cannot open the file";
     if (H5Fis_hdf5(file.c_str()) <= 0) {
         throw Error(ExitCode::input, {what, file, "it is not an HDF5 file: " + looks_like(plain),
                                       "Name an HDF5 file; raw elements become one by runner "
@@ -84,7 +84,7 @@ bool tells_of_no_locks(const std::string& reason) {
 
 FileHandle open_hdf5(const std::string& file) {
     start_hdf5();
-    check_regular_file(file, "cannot open the input");
+    check_regular_file(file, "cannot open the file");
     { const File readable(file, File::Mode::read); }
     Opened opened = open_as(file, H5F_ACC_RDONLY, Locking::where_there_is);
     if (!opened.handle.valid() && tells_of_no_locks(opened.reason)) {

@@ -3,9 +3,6 @@
 
 #include "base/error.hpp"
 
-#include <string>
-#include <utility>
-
 namespace runner {
 
 /// What `step` returns. The output is inspected and read by what reads inputs: where that fails the
@@ -17,11 +14,7 @@ template <class Step> auto of_output(Step step) {
         if (error.code() != ExitCode::input) {
             throw;
         }
-        ErrorText text = error.text();
-        if (const std::size_t at = text.what.find("the input"); at != std::string::npos) {
-            text.what.replace(at, 9, "the output");
-        }
-        throw Error(ExitCode::output, std::move(text));
+        throw Error(ExitCode::output, error.text());
     }
 }
 

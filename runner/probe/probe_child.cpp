@@ -108,12 +108,12 @@ Error as_fault_of_file(const std::exception& error, const std::string& where,
         }
         // Calls that HDF5 refuses for no fault but the file's.
         return {ExitCode::input,
-                {"the input file is damaged", where, known->text().what + ": " + known->text().why,
+                {"the file is damaged", where, known->text().what + ": " + known->text().why,
                  get_again}};
     }
     if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) {
         return {ExitCode::input,
-                {"the input file is damaged or malicious", where,
+                {"the file is damaged or malicious", where,
                  "reading its structure takes more than " + size_text(limits.memory) + " of memory",
                  get_again}};
     }

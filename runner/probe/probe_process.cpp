@@ -242,7 +242,7 @@ std::optional<int> ProbeProcess::end_before(Clock::time_point deadline) {
 }
 
 void throw_damaged(const std::string& where, const std::string& why) {
-    throw Error(ExitCode::input, {"the input file is damaged or malicious", where, why,
+    throw Error(ExitCode::input, {"the file is damaged or malicious", where, why,
                                   "Get it again from where it was made; do not open it elsewhere"});
 }
 

@@ -116,7 +116,7 @@ TEST_F(ProberTest, KeepsOneProcessForManyFiles) {
 }
 
 TEST_F(ProberTest, TellsWhatBecameOfALook) {
-    EXPECT_EQ(thrown_for("crashed").rfind("3 the input file is damaged or malicious", 0), 0U);
+    EXPECT_EQ(thrown_for("crashed").rfind("3 the file is damaged or malicious", 0), 0U);
     EXPECT_NE(thrown_for("crashed").find("SIGSEGV"), std::string::npos);
     EXPECT_NE(thrown_for("killed").find("came from outside"), std::string::npos);
     EXPECT_EQ(thrown_for("says nothing")[0], '3');
