@@ -22,7 +22,7 @@ std::span<const Kind> kinds() {
              parse_match, match_datasets},
         Kind{"rescale", "values mapped to another range and type", rescale_sample, "",
              parse_rescale},
-        Kind{"sand", "a falling-sand automaton", sand_sample, "/frames", parse_sand},
+        Kind{"sand", "a falling-sand automaton", sand_sample, "/frames", parse_sand, {}, ".sand"},
         Kind{"transpose", "other orders of axes", transpose_sample, "", parse_transpose},
     };
     return table;

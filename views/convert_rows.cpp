@@ -138,7 +138,7 @@ std::string convert_to_rows(FrameSource& source, const ConvertRequest& request) 
                       add_generations(source, output);
                   }
                   if (source.content == Content::sand) {
-                      write_attributes(output.file, {{"kind", "sand"}});
+                      write_attributes(output.file, {{"kind", sand_kind}});
                   }
                   write_default_plot(output.file, output.dataset, source.image.channels);
               });

@@ -4,22 +4,24 @@
 #include "io/files/io_threads.hpp"
 #include "io/writers/row_hashes.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 namespace runner {
 
-/// Checksums of rows by several threads. One thread hashes some 8 GB a second from memory, a
-/// quarter of what a GPU's link delivers.
+/// Checksums of rows by several threads. One thread hashes 5 GB a second of what a GPU has just
+/// delivered, and a link delivers ten times that.
 class RowHasher {
   public:
-    /// `io_threads`: of the plan; four of them are enough for any link.
-    explicit RowHasher(int io_threads) : threads_(std::min(io_threads, 4)) {}
+    explicit RowHasher(int threads) : threads_(threads) {}
 
-    /// Of `rows` rows at `data`, the first of which is row `first`: in runs of some io_block_bytes,
-    /// cut alike for any number of threads.
+    /// About so many bytes of rows have a checksum of their own: small enough that all threads have
+    /// a part of a chunk, and large enough that the list of checksums stays small beside the rows.
+    static constexpr std::int64_t run_bytes = 1 << 20;
+
+    /// Of `rows` rows at `data`, the first of which is row `first`; cut into runs alike for any
+    /// number of threads.
     std::vector<RowHash> hash(std::int64_t first, std::int64_t rows, std::int64_t row_bytes,
                               const std::byte* data);
 

@@ -115,8 +115,8 @@ void parse_values(const TableEntries& values, JobFile& job, Diagnostics& diagnos
         }
     }
     job.input = parse_input(top, kind == nullptr ? "" : kind->dataset, names);
-    const bool is_sand = kind == nullptr || kind->name == "sand";
-    job.output = parse_output(top, job.input, is_sand ? SandFiles::allowed : SandFiles::none,
+    const bool own_format = kind == nullptr || !kind->own_format.empty();
+    job.output = parse_output(top, job.input, own_format ? SandFiles::allowed : SandFiles::none,
                               kind == nullptr || kind->datasets.empty() ? OutputPlace::dataset
                                                                         : OutputPlace::group,
                               names);

@@ -105,8 +105,8 @@ void check_elements(const JobFile& file, const ArrayInfo& input) {
                      "they are " + type_text(input) + ", not real numbers of a type it takes",
                      input.stored.text.ends_with(float16_text)
                          ? convert_hint({file.input.file, file.input.dataset}, "float32")
-                         : "Name a dataset of real numbers; transpose takes such elements as they "
-                           "are"});
+                         : "Name a dataset of real numbers; a kind that only moves elements takes "
+                           "these as they are"});
     }
 }
 

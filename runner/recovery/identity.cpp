@@ -146,7 +146,7 @@ std::string output_lines(const PreparedJob& prepared) {
         text += line("output.parts", parts ? std::to_string(*parts) : "auto");
     }
     if (layout.format == FileFormat::sand) {
-        text += line("output.format", "sand");
+        text += line("output.format", sand_storage);
     }
     if (layout.compression != Compression::none) {
         text += line("output.compression", name_of(layout.compression)) +

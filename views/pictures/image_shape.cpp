@@ -2,6 +2,7 @@
 #include "views/pictures/image_shape.hpp"
 
 #include "base/error.hpp"
+#include "io/formats/sand_file.hpp"
 
 #include <algorithm>
 #include <variant>
@@ -51,7 +52,7 @@ Content content_of(FileAccess& files, const std::string& file, const DatasetInfo
     const AttributeList attributes = files.root_attributes(file);
     const bool said = std::any_of(attributes.begin(), attributes.end(), [](const auto& attribute) {
         const auto* value = std::get_if<std::string>(&attribute.second);
-        return attribute.first == "kind" && value != nullptr && *value == "sand";
+        return attribute.first == "kind" && value != nullptr && *value == sand_kind;
     });
     return said ? Content::sand : Content::any;
 }

@@ -7,7 +7,7 @@ namespace runner {
 namespace {
 
 TEST(RowHasher, CutsRowsAlikeForAnyNumberOfThreads) {
-    constexpr std::int64_t row_bytes = 3'000'001; // two rows a run, the last run shorter
+    constexpr std::int64_t row_bytes = 400'001; // two rows a run, the last run shorter
     constexpr std::int64_t rows = 7;
     std::vector<std::byte> data(static_cast<std::size_t>(rows * row_bytes));
     for (std::size_t i = 0; i < data.size(); ++i) {
@@ -30,8 +30,8 @@ TEST(RowHasher, CutsRowsAlikeForAnyNumberOfThreads) {
 
 TEST(RowHasher, TakesRowsLongerThanARunAndNoneAtAll) {
     RowHasher hasher(2);
-    const std::vector<std::byte> data(static_cast<std::size_t>(3 * io_block_bytes));
-    const std::vector<RowHash> runs = hasher.hash(5, 2, io_block_bytes + 8, data.data());
+    const std::vector<std::byte> data(static_cast<std::size_t>(3 * RowHasher::run_bytes));
+    const std::vector<RowHash> runs = hasher.hash(5, 2, RowHasher::run_bytes + 8, data.data());
     ASSERT_EQ(runs.size(), 2U);
     EXPECT_EQ(runs[1].first, 6);
     EXPECT_EQ(runs[1].rows, 1);
