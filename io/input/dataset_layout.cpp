@@ -23,8 +23,7 @@ namespace {
 
 [[noreturn]] void refuse(const DatasetLayout& layout, const std::string& why) {
     throw Error(ExitCode::input,
-                {"the file is damaged or malicious",
-                 file_and_dataset(layout.file, layout.dataset),
+                {"the file is damaged or malicious", file_and_dataset(layout.file, layout.dataset),
                  "what the process that read its structure reports cannot be: " + why,
                  "Get it again from where it was made; do not open it elsewhere"});
 }
