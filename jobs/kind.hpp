@@ -72,7 +72,7 @@ struct Kind {
     /// output.dataset is the group that they are in. Empty: it is one.
     std::span<const std::string_view> datasets = {};
     /// The ending of files, beside HDF5's, that its output may be. Empty: there are none.
-    std::string_view own_format = "";
+    std::string_view own_format = {};
 };
 
 /// Every kind of this build: the table in registry.cpp.

@@ -64,6 +64,7 @@ void start_ranks(std::optional<int> ranks, const std::vector<std::string>& argum
     }
     std::vector<std::string> command = mpirun_command(count, arguments);
     std::vector<char*> words;
+    words.reserve(command.size() + 1);
     for (std::string& word : command) {
         words.push_back(word.data());
     }
