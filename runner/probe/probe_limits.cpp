@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/sizes.hpp"
+#include "io/files/file_mark.hpp"
 #include "io/input/stack.hpp"
 
 #include <algorithm>
@@ -42,9 +43,11 @@ ProbeLimits probe_limits(const std::string& file) {
     constexpr std::int64_t least_seconds = 3;
     constexpr std::int64_t most_more_seconds = 57;
     constexpr std::int64_t bytes_a_second = GiB;
-    const std::int64_t bytes = mark_of_input(file).bytes;
-    const std::int64_t more = std::clamp<std::int64_t>(
-        bytes / bytes_a_second, is_stack(file) ? most_more_seconds : 0, most_more_seconds);
+    // Of a stack the sizes are not summed: that takes as long as the survey of its files.
+    const std::int64_t more =
+        is_stack(file)
+            ? most_more_seconds
+            : std::clamp<std::int64_t>(mark_of(file).bytes / bytes_a_second, 0, most_more_seconds);
     ProbeLimits limits;
     limits.memory = 2 * GiB;
     limits.cpu_seconds = least_seconds + more;
