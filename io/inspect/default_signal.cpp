@@ -154,7 +154,7 @@ class SignalSearch {
             places.push_back(below(instrument, detector));
         }
         for (const std::string& place : places) {
-            const std::string key = below(place.empty() ? "/" : place, "image_key");
+            std::string key = below(place.empty() ? "/" : place, "image_key");
             if (is_dataset(key) && extents_of(open_dataset(handle_, file_, key)) ==
                                        std::vector<std::int64_t>{shape.front()}) {
                 return key;
