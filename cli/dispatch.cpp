@@ -218,7 +218,8 @@ struct Verbs {
     }
 
     ExitCode operator()(const ExplainCommand& command) const {
-        print(explain_job(load_job_file(command.job, command.settings)));
+        const JobFile file = load_job_file(command.job, command.settings);
+        print(explain_job(file, step_comments(file)));
         return ExitCode::ok;
     }
 

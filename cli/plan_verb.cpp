@@ -10,6 +10,7 @@
 #include "io/rows/row_geometry.hpp"
 #include "runner/engines/engine.hpp"
 #include "runner/job_file/file_names.hpp"
+#include "runner/plan/passes.hpp"
 #include "runner/plan/prepare.hpp"
 #include "runner/probe/probed_files.hpp"
 #include "runner/ranks/binding.hpp"
@@ -113,6 +114,21 @@ std::string parts_text(const PreparedJob& prepared, int ranks, int cores) {
                : "";
 }
 
+/// Which steps the pass has and why no more; nothing for a job of one kind.
+std::string steps_text(const std::vector<JobPass>& passes, std::size_t index) {
+    const JobPass& pass = passes[index];
+    std::string text;
+    if (passes.size() > 1) {
+        text += (index == 0 ? "" : "\n") + std::string("pass ") + std::to_string(index + 1) +
+                " of " + std::to_string(passes.size()) +
+                (pass.end.empty() ? "" : ", which ends before " + pass.end) + "\n";
+    }
+    for (const StepFacts& step : pass.steps) {
+        text += "  " + step.label + ": " + step_text(step) + "\n";
+    }
+    return printable_lines(text);
+}
+
 } // namespace
 
 PlanReport plan_report(const PlanCommand& command) {
@@ -124,13 +140,49 @@ PlanReport plan_report(const PlanCommand& command) {
     check_file_names(file, {}, std::nullopt);
     Prober prober;
     ProbedFiles files(prober, file.input.rules);
-    const PreparedJob prepared = prepare_job(std::move(file), files);
-    const PlanPtr plan = plan_job(prepared, backend, command.ranks, limits);
-    const DiskSpace disk = sufficient_disk_space(prepared);
-    return {command.json ? plan_json(*plan, disk, ends_of(prepared))
-                         : ends_text(prepared) + parts_text(prepared, command.ranks, limits.cores) +
-                               plan->text() + disk_text(disk),
-            prepared.input.notes};
+    const std::vector<JobPass> passes = passes_of(file, files);
+    PlanReport report;
+    std::vector<PlannedPass> planned;
+    for (std::size_t i = 0; i < passes.size(); ++i) {
+        const PreparedJob prepared = prepare_pass(passes[i], files);
+        const PlanPtr plan = plan_job(prepared, backend, command.ranks, limits);
+        const DiskSpace disk = sufficient_disk_space(prepared);
+        planned.push_back({plan, disk, ends_of(prepared), passes[i].steps, passes[i].end});
+        report.text += steps_text(passes, i) + ends_text(prepared) +
+                       parts_text(prepared, command.ranks, limits.cores) + plan->text() +
+                       disk_text(disk);
+        report.notes.insert(report.notes.end(), prepared.input.notes.begin(),
+                            prepared.input.notes.end());
+    }
+    if (command.json) {
+        report.text = plan_json(planned);
+    }
+    return report;
+}
+
+std::vector<std::string> step_comments(const JobFile& file) {
+    std::vector<std::string> comments;
+    if (!file.pipeline || file.batch) {
+        return comments;
+    }
+    try {
+        Prober prober;
+        ProbedFiles files(prober, file.input.rules);
+        const std::vector<JobPass> passes = passes_of(file, files);
+        for (std::size_t i = 0; i < passes.size(); ++i) {
+            for (const StepFacts& step : passes[i].steps) {
+                comments.push_back(step.label + ": " + step_text(step) +
+                                   (passes.size() > 1 ? ", in pass " + std::to_string(i + 1) : ""));
+            }
+        }
+    } catch (const Error& error) {
+        if (error.code() != ExitCode::input) {
+            throw;
+        }
+        comments.assign(file.pipeline->steps().size(), "types and shapes are not known");
+        comments.front() += ": " + printable(error.what());
+    }
+    return comments;
 }
 
 } // namespace runner

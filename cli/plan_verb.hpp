@@ -17,4 +17,8 @@ struct PlanReport {
 };
 PlanReport plan_report(const PlanCommand& command);
 
+/// For `runner explain`: of each step of a pipeline what it takes and makes, or that its input
+/// cannot be read; nothing for a job of one kind.
+std::vector<std::string> step_comments(const JobFile& file);
+
 } // namespace runner

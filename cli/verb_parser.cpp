@@ -72,6 +72,9 @@ void VerbParser::add_job(std::string& job, std::vector<std::string>& settings) {
     add_argument("JOB", job, "the job file (docs/job-file.md)");
     add_repeatable("--set", settings, "KEY=VALUE",
                    "table.key=value over the job file, value as TOML; repeatable");
+    add_option("--until", until_, "STEP",
+               "of a pipeline: only the steps up to this one, by name or by number from 1");
+    settings_ = &settings;
 }
 
 void VerbParser::add_trust() {
@@ -101,6 +104,9 @@ std::optional<PrintCommand> VerbParser::parse(std::span<const std::string> argum
     std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
     try {
         app_->parse(std::move(reversed));
+        if (!until_.empty()) {
+            settings_->push_back("until=" + toml_text(until_));
+        }
         return std::nullopt;
     } catch (const CLI::CallForHelp&) {
         return PrintCommand{app_->help(), usage()};

@@ -41,7 +41,7 @@ class VerbParser {
     void add_repeatable(const std::string& name, std::vector<std::string>& values,
                         const std::string& type, const std::string& meaning);
     void add_flag(const std::string& name, bool& value, const std::string& meaning);
-    /// The job file and --set.
+    /// The job file, --set and --until, which is a setting.
     void add_job(std::string& job, std::vector<std::string>& settings);
     /// --trust-input, for rules().
     void add_trust();
@@ -98,6 +98,8 @@ class VerbParser {
     std::string example_;
     std::unique_ptr<CLI::App>
         app_; ///< CLI11's headers take seconds: verb_parser.cpp alone has them
+    std::string until_;
+    std::vector<std::string>* settings_ = nullptr; ///< those of add_job()
     std::string backend_;
     bool trusted_ = false;
     std::string frame_;

@@ -46,6 +46,10 @@ class Job {
     /// checksum of what was read from other files or made by functions of the system's library.
     virtual std::string computation() const = 0;
 
+    /// The parameters in effect as lines, where they depend on more than the input; else nothing,
+    /// and KindParameters::canonical_for() says them.
+    virtual std::optional<std::string> parameters() const { return std::nullopt; }
+
     /// What the finished output says of the job beside its text, as attributes of its root.
     virtual std::vector<Attribute> attributes() const { return {}; }
 

@@ -76,6 +76,9 @@ class StreamJob : public Job {
     ArrayInfo output() const override { return shape().output; }
     std::vector<OutputField> fields() const override { return shape().fields; }
 
+    /// Whether check_rows() may refuse rows of this input.
+    virtual bool checks_rows() const { return false; }
+
     /// Checks rows of the input, counted through all frames (a periodic border's are extended),
     /// on the host before they are used.
     /// @throws Error (input) for values that the job does not take.

@@ -27,6 +27,7 @@
 #include "runner/recovery/earlier_parts.hpp"
 #include "runner/recovery/settle_output.hpp"
 #include "runner/report/report.hpp"
+#include "runner/run_passes.hpp"
 #include "runner/run_report.hpp"
 #include "runner/watch/progress.hpp"
 #include "runner/watch/stop.hpp"
@@ -74,35 +75,6 @@ Beginning begin_output(PreparedJob& prepared, int cores, const Ranks& ranks) {
 std::string stopped_line(const PreparedJob& prepared, const Stopped& stopped) {
     return "stopped by " + printable(stopped.reason) + ": " + stopped.done +
            printable(prepared.file.output.file) + " are done; the same command resumes the job\n";
-}
-
-/// `device`: starts that of a single rank beside the first look at the input, since each takes a
-/// good part of a second. Whoever needs the device waits within CUDA until it is there.
-PreparedJob prepare(const RunCommand& command, const Ranks& ranks, Prober& prober,
-                    std::jthread& device) {
-    const auto load = [&] { return load_job_file(command.job, settings_of(command)); };
-    ranks.first_alone([&] {
-        const JobFile file = load();
-        require_one_dataset(file);
-        check_file_names(file, command.reports, command.trace);
-        if (ranks.size() == 1 && file.run.backend != BackendChoice::cpu && !device.joinable()) {
-            device = std::jthread(start_first_device);
-        }
-    });
-    return prepare_on_all(load, ranks, prober);
-}
-
-/// The last word of a run that found its output complete. A report would be of nothing.
-void tell_complete(const RunCommand& command, const std::string& output) {
-    if (!command.quiet) {
-        say(printable(output) +
-            " is complete already: nothing to do (--set output.overwrite=true makes it "
-            "again)\n");
-    }
-    if (!command.reports.empty() || command.trace) {
-        tell_warning("no report or trace is written, since " + printable(output) +
-                     " is complete already");
-    }
 }
 
 std::string notes_text(const std::vector<std::string>& notes) {
@@ -165,7 +137,8 @@ Streamed stream(const RunCommand& command, PreparedJob& prepared, const JobPlan&
 RunReport run_report(const PreparedJob& prepared, const std::vector<std::string>& settings,
                      const JobPlan& plan, const Beginning& beginning,
                      std::vector<RankReport> ranks) {
-    const FileFacts input = file_facts(prepared.file.input.file);
+    const JobFile::Input& from = prepared.file.input;
+    const FileFacts input = file_facts(from.origin ? from.origin->file : from.file);
     return {.job = prepared.file,
             .settings = settings,
             .settled = prepared.settled,
@@ -226,8 +199,29 @@ std::vector<std::string> settings_of(const RunCommand& command) {
 
 ExitCode run_job(const RunCommand& command, const Ranks& ranks, Clock::time_point start) {
     Prober prober;
-    std::jthread device;
-    PreparedJob prepared = prepare(command, ranks, prober, device);
+    std::jthread device; // ends last: others may wait for it within CUDA
+    const LoadJob load = [&] { return load_job_file(command.job, settings_of(command)); };
+    ranks.first_alone([&] {
+        const JobFile file = load();
+        require_one_dataset(file);
+        check_file_names(file, command.reports, command.trace);
+        // Beside the first look at the input, since each takes a good part of a second. Whoever
+        // needs the device waits within CUDA until it is there.
+        if (ranks.size() == 1 && file.run.backend != BackendChoice::cpu) {
+            device = std::jthread(start_first_device);
+        }
+    });
+    const RunPass run = [&](const RunCommand& of_pass, const LoadJob& load_pass) {
+        return run_pass(of_pass, load_pass, ranks, prober, start);
+    };
+    std::vector<JobPass> passes = passes_on_all(load, ranks, prober);
+    return passes.empty() ? run(command, load)
+                          : run_passes(command, std::move(passes), run, ranks, prober);
+}
+
+ExitCode run_pass(const RunCommand& command, const LoadJob& load, const Ranks& ranks,
+                  Prober& prober, Clock::time_point start) {
+    PreparedJob prepared = prepare_on_all(load, ranks, prober);
     if (ranks.first()) {
         for (const std::string& note : prepared.input.notes) {
             tell_warning(note);
@@ -261,7 +255,7 @@ ExitCode run_job(const RunCommand& command, const Ranks& ranks, Clock::time_poin
     }
     if (prepared.input_is_missing) {
         ranks.first_alone([&] { generate_input(prepared, binding.limits.cores); });
-        prepared = prepare(command, ranks, prober, device);
+        prepared = prepare_on_all(load, ranks, prober);
     }
     prepared.replaces = replaces;
     prepared.parts_set = parts_set;

@@ -5,6 +5,7 @@
 #include "runner/plan/prepare.hpp"
 #include "runner/ranks/bind_rank.hpp"
 #include "runner/ranks/mpi.hpp"
+#include "runner/ranks/prepare_on_all.hpp"
 
 #include <chrono>
 #include <optional>
@@ -32,6 +33,11 @@ struct RunCommand {
 /// the program started, for the wall time that is reported.
 ExitCode run_job(const RunCommand& command, const Ranks& ranks,
                  std::chrono::steady_clock::time_point start);
+
+/// One pass of a job, or a job of one: the same with the job that `load` gives on every rank, whose
+/// file names are checked. Collective.
+ExitCode run_pass(const RunCommand& command, const LoadJob& load, const Ranks& ranks,
+                  Prober& prober, std::chrono::steady_clock::time_point start);
 
 /// The part of it from the claim of the output on: `prepared` fits and its input is there, its
 /// output's folder too, and the first rank holds the output's lock. Where it returns `ok` the

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/run_report.hpp"
 
-#include "io/input/stack.hpp"
-
+#include "base/printable.hpp"
 #include "io/files/own_file.hpp"
 #include "io/files/text_file.hpp"
+#include "io/input/stack.hpp"
 #include "io/output/journal.hpp"
+#include "runner/messages.hpp"
 #include "runner/page/report_page.hpp"
 #include "runner/page/report_pictures.hpp"
 #include "runner/probe/probed_files.hpp"
@@ -19,6 +20,18 @@
 #include <unistd.h>
 
 namespace runner {
+
+void tell_complete(const RunCommand& command, const std::string& output) {
+    if (!command.quiet) {
+        say(printable(output) +
+            " is complete already: nothing to do (--set output.overwrite=true makes it "
+            "again)\n");
+    }
+    if (!command.reports.empty() || command.trace) {
+        tell_warning("no report or trace is written, since " + printable(output) +
+                     " is complete already");
+    }
+}
 
 FileFacts file_facts(const std::string& path) {
     constexpr std::int64_t nanoseconds = 1'000'000'000;

@@ -19,6 +19,9 @@ struct FileFacts {
 };
 FileFacts file_facts(const std::string& path);
 
+/// The last word of a run that found its output complete. A report would be of nothing.
+void tell_complete(const RunCommand& command, const std::string& output);
+
 /// Refuses a report or trace that could not be written, before the run. @throws Error (output).
 void check_side_files(const RunCommand& command);
 

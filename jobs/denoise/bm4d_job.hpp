@@ -36,6 +36,7 @@ class Bm4dJob : public StreamJob {
     /// Needed for the noise level, and for how large a voxel may be.
     std::unique_ptr<Survey> survey() const override { return noise_.survey(); }
     std::unique_ptr<Job> surveyed(const Findings& findings) const override;
+    bool checks_rows() const override { return volume_.type == ElementType::float32; }
     void check_rows(std::int64_t first, std::int64_t rows, const std::byte* in) const override;
     std::int64_t scratch_bytes(Backend backend, const RowBlock& block) const override;
     double operations(const RowBlock& block) const override;

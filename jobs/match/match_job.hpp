@@ -22,6 +22,7 @@ class MatchJob : public StreamJob {
     StreamShape shape() const override { return shape_; }
     std::string computation() const override { return "match 1"; }
     std::vector<Attribute> attributes() const override;
+    bool checks_rows() const override { return volume_.type == ElementType::float32; }
     void check_rows(std::int64_t first, std::int64_t rows, const std::byte* in) const override;
     std::int64_t scratch_bytes(Backend backend, const RowBlock& block) const override;
     double operations(const RowBlock& block) const override;

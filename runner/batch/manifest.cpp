@@ -44,7 +44,7 @@ bool is_table_key(std::string_view cell) {
         return false;
     }
     const std::string_view table = cell.substr(0, dot);
-    return table == "input" || table == "output" || table == "run" ||
+    return table == "input" || table == "output" || table == "run" || table == "step" ||
            std::any_of(kinds().begin(), kinds().end(),
                        [&](const Kind& kind) { return kind.name == table; });
 }

@@ -6,6 +6,7 @@
 #include "jobs/toml_text.hpp"
 #include "runner/job_file/job_sections.hpp"
 #include "runner/job_file/job_text.hpp"
+#include "runner/job_file/step_tables.hpp"
 #include "runner/toml/toml_errors.hpp"
 #include "runner/toml/toml_values.hpp"
 
@@ -16,23 +17,15 @@
 namespace runner {
 namespace {
 
-std::vector<std::string> kind_names() {
-    std::vector<std::string> names;
-    for (const Kind& kind : kinds()) {
-        names.emplace_back(kind.name);
-    }
-    return names;
-}
-
 /// The kind that the top of the file names, reported where it names none.
 const Kind* parse_kind(TableReader& top) {
-    const std::vector<std::string> names = kind_names();
     if (!top.has("kind")) {
-        top.missing("kind", "kind = \"" + names.front() + "\" (`runner --help` lists the kinds)");
+        top.missing("kind", "kind = " + quoted_text(kinds().front().name) +
+                                " (`runner --help` lists the kinds), or the steps of a pipeline, "
+                                "each a table [[step]]");
         return nullptr;
     }
-    const std::optional<std::size_t> index = top.choice("kind", names);
-    return index ? &kinds()[*index] : nullptr;
+    return kind_named_by(top);
 }
 
 /// Where the top names no kind there is: the one kind that has a table in the file, so that this is
@@ -52,20 +45,37 @@ const Kind* kind_of_tables(const TableEntries& values) {
     return found;
 }
 
-/// Reports the tables that a job of this kind does not read, so that none is silently ignored.
-void refuse_other_tables(TableReader& top, const TableEntries& values, const Kind& kind) {
-    const std::vector<std::string> read = {"input", "output", "run", "batch",
-                                           std::string(kind.name)};
+/// Reports the tables that the job does not read, so that none is silently ignored. `own`: that of
+/// its kind, or "step".
+void refuse_other_tables(TableReader& top, const TableEntries& values, std::string_view own) {
+    const bool steps = own == "step";
+    const std::vector<std::string> read = {"input", "output", "run", "batch", std::string(own)};
+    const std::string job = steps ? "a pipeline" : "a job of kind " + read.back();
+    const std::string table = steps ? "[[step]]" : "[" + read.back() + "]";
     for (const auto& [key, value] : values) {
         if (!std::holds_alternative<TableEntries>(value.data) || key == "kind" || key == "name" ||
             std::find(read.begin(), read.end(), key) != read.end()) {
             continue;
         }
         const std::optional<std::string> near = nearest_name(key, read);
-        top.complain(key, "a job of kind " + read.back() + " has no such table" +
+        top.complain(key, job + " has no such table" +
                               (near ? "; did you mean [" + *near + "]?"
-                                    : "; it reads [input], [output], [run], [batch] and [" +
-                                          read.back() + "]"));
+                                    : "; it reads [input], [output], [run], [batch] and " + table));
+    }
+}
+
+/// Reports an output.dtype that is not the last step's.
+void refuse_other_type(TableReader& top, const JobFile::Output& output,
+                       const PipelineParameters* pipeline) {
+    std::optional<TableReader> table = top.table("output");
+    if (!table || !output.type || pipeline == nullptr) {
+        return;
+    }
+    const StepParameters& last = pipeline->steps().back();
+    if (last.type && last.type != output.type) {
+        table->complain("dtype", "it is " + std::string(name_of(*output.type)) + ", and " +
+                                     last.label + ", which makes the output, says dtype = \"" +
+                                     std::string(name_of(*last.type)) + "\"; leave one out");
     }
 }
 
@@ -103,10 +113,13 @@ void parse_values(const TableEntries& values, JobFile& job, Diagnostics& diagnos
     const bool picked = is_set(values, "input", "file") && is_set(values, "output", "file");
     const bool batch = top.has("batch") && !picked;
     const FileNames names = batch ? FileNames::batch : FileNames::own;
-    const Kind* kind = parse_kind(top);
-    if (kind == nullptr) {
+    Steps steps = parse_steps(top, job.path);
+    const Kind* kind = steps.are_there ? nullptr : parse_kind(top);
+    if (kind == nullptr && !steps.are_there) {
         kind = kind_of_tables(values);
     }
+    const Kind* const first = steps.are_there ? steps.first : kind;
+    const Kind* const last = steps.are_there ? steps.last : kind;
     job.name = std::filesystem::path(job.path).stem().string();
     if (const std::optional<std::string> name = top.text("name")) {
         job.name = *name;
@@ -114,17 +127,26 @@ void parse_values(const TableEntries& values, JobFile& job, Diagnostics& diagnos
             top.complain("name", "must not be empty");
         }
     }
-    job.input = parse_input(top, kind == nullptr ? "" : kind->dataset, names);
-    const bool own_format = kind == nullptr || !kind->own_format.empty();
+    job.input = parse_input(top, first == nullptr ? "" : first->dataset, names);
+    const bool own_format = last == nullptr || !last->own_format.empty();
     job.output = parse_output(top, job.input, own_format ? SandFiles::allowed : SandFiles::none,
-                              kind == nullptr || kind->datasets.empty() ? OutputPlace::dataset
+                              last == nullptr || last->datasets.empty() ? OutputPlace::dataset
                                                                         : OutputPlace::group,
                               names);
     job.run = parse_run(top);
-    if (kind != nullptr) {
+    if (last != nullptr) {
+        job.datasets = last->datasets;
+    }
+    if (steps.are_there) {
+        job.kind = pipeline_kind;
+        job.pipeline = steps.parameters;
+        job.parameters = steps.parameters;
+        refuse_other_type(top, job.output, job.pipeline.get());
+        refuse_other_tables(top, values, "step");
+    } else if (kind != nullptr) {
         job.kind = kind->name;
         job.parameters = parse_parameters(top, *kind);
-        refuse_other_tables(top, values, *kind);
+        refuse_other_tables(top, values, kind->name);
     } else {
         for (const auto& [key, value] : values) {
             // Whose tables these are is known once the kind is.

@@ -9,6 +9,7 @@
 #include "io/rows/output_layout.hpp"
 #include "jobs/generate.hpp"
 #include "jobs/kind.hpp"
+#include "jobs/pipeline/pipeline_parameters.hpp"
 #include "runner/job_file/input_part.hpp"
 
 #include <cstdint>
@@ -17,9 +18,13 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace runner {
+
+/// What JobFile::kind is where the job file has [[step]] tables.
+inline constexpr std::string_view pipeline_kind = "pipeline";
 
 enum class BackendChoice { automatic, cpu, cuda };
 
@@ -48,6 +53,14 @@ struct JobFile {
         std::optional<DenseLayout> raw; ///< what a file holds that does not say it itself
         InputPart part;                 ///< of the dataset, which is the job's input
         InputRules rules;               ///< for the kind's own datasets too
+
+        /// The job's own input and the identity of the job that makes this one of it.
+        struct Origin {
+            std::string file;
+            std::string dataset;
+            std::string identity;
+        };
+        std::optional<Origin> origin; ///< of what an earlier pass of the same job makes
     } input;
 
     struct Output {
@@ -75,7 +88,12 @@ struct JobFile {
         double stall_seconds = 600;            ///< without a step forward end the job; 0: never
     } run;
 
+    /// The kind's; of a pipeline, whose `kind` is pipeline_kind, its steps'.
     std::shared_ptr<const KindParameters> parameters;
+    /// The same as what it is; null for a job of one kind.
+    std::shared_ptr<const PipelineParameters> pipeline;
+    /// The output's datasets where they are several, as Kind::datasets.
+    std::span<const std::string_view> datasets = {};
 
     /// A text of the job file and where it stands.
     struct Text {

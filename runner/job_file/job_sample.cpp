@@ -193,11 +193,13 @@ std::string job_sample(const Kind& kind) {
            line("kind", toml_text(name)) + text + "\n[" + name + "]\n" + std::string(kind.sample);
 }
 
-std::string explain_job(const JobFile& job) {
-    return line("kind", toml_text(job.kind)) + line("name", toml_text(job.name)) + "\n" +
-           (job.batch ? batch_lines(*job.batch) : "") + input_lines(job.input) + "\n" +
-           output_lines(job.output) + "\n" + run_lines(job.run) + "\n[" + job.kind + "]\n" +
-           job.parameters->canonical();
+std::string explain_job(const JobFile& job, const std::vector<std::string>& steps) {
+    return (job.pipeline ? "" : line("kind", toml_text(job.kind))) +
+           line("name", toml_text(job.name)) + "\n" + (job.batch ? batch_lines(*job.batch) : "") +
+           input_lines(job.input) + "\n" + output_lines(job.output) + "\n" + run_lines(job.run) +
+           "\n" +
+           (job.pipeline ? job.pipeline->canonical(steps)
+                         : "[" + job.kind + "]\n" + job.parameters->canonical());
 }
 
 } // namespace runner

@@ -5,6 +5,7 @@
 #include "runner/job_file/job_file.hpp"
 
 #include <string>
+#include <vector>
 
 namespace runner {
 
@@ -13,6 +14,7 @@ std::string job_sample(const Kind& kind);
 
 /// The job as a job file with every default filled in: `runner explain JOB.toml`. It parses back to
 /// the same job; what a run finds out by itself (output.dtype, memory sizes) stands as a comment.
-std::string explain_job(const JobFile& job);
+/// `steps`: a comment for each step of a pipeline; may be empty.
+std::string explain_job(const JobFile& job, const std::vector<std::string>& steps = {});
 
 } // namespace runner

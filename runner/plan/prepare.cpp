@@ -150,7 +150,7 @@ std::vector<OutputField> PreparedJob::fields() const {
     return fields;
 }
 
-PreparedJob prepare_job(JobFile file, FileAccess& files) {
+PreparedJob prepare_input(JobFile file, FileAccess& files) {
     PreparedJob prepared;
     std::error_code ignored;
     if (file.input.generate && !std::filesystem::exists(file.input.file, ignored)) {
@@ -169,17 +169,33 @@ PreparedJob prepare_job(JobFile file, FileAccess& files) {
     if (prepared.part) {
         prepared.input = info_of_part(prepared.input, *prepared.part);
     }
-    const InputDataset source = prepared.input_is_missing
-                                    ? InputDataset{}
-                                    : InputDataset{file.input.file, file.input.dataset};
-    prepared.job = file.parameters->make(
-        {prepared.input.array, source, prepared.input.channels, &files}, file.output.type);
+    prepared.file = std::move(file);
+    return prepared;
+}
+
+JobInput job_input(const PreparedJob& prepared, FileAccess& files) {
+    const JobFile::Input& input = prepared.file.input;
+    JobInput given{prepared.input.array, {}, prepared.input.channels, &files};
+    if (input.origin) {
+        given.source = {input.origin->file, input.origin->dataset};
+    } else if (!prepared.input_is_missing) {
+        given.source = {input.file, input.dataset};
+    }
+    return given;
+}
+
+PreparedJob with_job(PreparedJob prepared, FileAccess& files) {
+    prepared.job =
+        prepared.file.parameters->make(job_input(prepared, files), prepared.file.output.type);
     for (std::string& note : prepared.job->notes()) {
         prepared.input.notes.push_back(std::move(note));
     }
-    prepared.file = std::move(file);
     check_layout(prepared);
     return prepared;
+}
+
+PreparedJob prepare_job(JobFile file, FileAccess& files) {
+    return with_job(prepare_input(std::move(file), files), files);
 }
 
 PlanRequest plan_request(const PreparedJob& prepared, Backend backend, int ranks,
@@ -250,6 +266,11 @@ DiskSpace disk_space(const PreparedJob& prepared) {
     DiskSpace disk;
     disk.needed = output_bytes(prepared.output(), prepared.file.output.layout);
     if (prepared.input_is_missing && on_one_device(folder_of(prepared.file.input.file), folder)) {
+        disk.needed += byte_count(prepared.layout.info.array);
+    }
+    // What an earlier pass is yet to make.
+    if (const JobFile::Input& input = prepared.file.input;
+        input.origin && !std::filesystem::exists(input.file, failure)) {
         disk.needed += byte_count(prepared.layout.info.array);
     }
     disk.free = static_cast<std::int64_t>(

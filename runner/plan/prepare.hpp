@@ -58,7 +58,16 @@ struct PreparedJob {
 /// Where one of several datasets is: output.dataset is their group then.
 std::string field_name(const std::string& group, const std::string& field);
 
-/// Reads the input's structure by `files` and makes the job. @throws Error (usage, input).
+/// Reads the input's structure by `files`; the job is yet to be made. @throws Error (input).
+PreparedJob prepare_input(JobFile file, FileAccess& files);
+
+/// The prepared input as the job is made for it.
+JobInput job_input(const PreparedJob& prepared, FileAccess& files);
+
+/// Makes the job for the prepared input. @throws Error (usage, input).
+PreparedJob with_job(PreparedJob prepared, FileAccess& files);
+
+/// All of these. @throws Error (usage, input).
 PreparedJob prepare_job(JobFile file, FileAccess& files);
 
 /// What one rank may take, found on the machine or given on the command line.

@@ -116,8 +116,23 @@ std::string raw_text(const DenseLayout& raw) {
            (raw.bytes == DenseLayout::Bytes::big_endian ? ", big-endian" : ", little-endian");
 }
 
+/// Of what an earlier pass made: what made it of the job's own input.
+std::string origin_lines(const PreparedJob& prepared, const std::string& identity) {
+    std::string text;
+    std::istringstream lines(identity);
+    for (std::string each; std::getline(lines, each);) {
+        const bool is_input = each.starts_with("input.");
+        text += (is_input ? "" : "before.") + each + "\n";
+    }
+    return text + line("between.shape", shape_text(prepared.input.array.shape)) +
+           line("between.dtype", type_text(prepared.input.array));
+}
+
 std::string input_lines(const PreparedJob& prepared) {
     const JobFile::Input& input = prepared.file.input;
+    if (input.origin) {
+        return origin_lines(prepared, input.origin->identity);
+    }
     std::error_code ignored;
     const std::filesystem::path path = std::filesystem::weakly_canonical(input.file, ignored);
     const bool stack = is_stack(input.file);
@@ -241,7 +256,9 @@ std::string job_identity(const PreparedJob& prepared) {
     std::string text = line("kind", prepared.file.kind) +
                        line(computation_key, prepared.job->computation()) + input_lines(prepared) +
                        output_lines(prepared);
-    std::istringstream parameters(prepared.file.parameters->canonical_for(prepared.input.array));
+    const std::optional<std::string> own = prepared.job->parameters();
+    std::istringstream parameters(
+        own ? *own : prepared.file.parameters->canonical_for(prepared.input.array));
     for (std::string parameter; std::getline(parameters, parameter);) {
         text += prepared.file.kind + "." + parameter + "\n";
     }

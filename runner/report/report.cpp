@@ -58,6 +58,38 @@ std::int64_t least_chunk_rows(const RunReport& report) {
     return least;
 }
 
+Json array_json(const ArrayInfo& array) {
+    return {{"dtype", type_text(array)}, {"shape", array.shape}};
+}
+
+Json end_json(const PlannedEnd& end) {
+    return {{"file", end.file},
+            {"dataset", end.dataset},
+            {"dtype", type_text(end.array)},
+            {"shape", end.array.shape}};
+}
+
+Json pass_json(const PlannedPass& pass) {
+    Json json = value_of(*pass.plan);
+    json["input"] = end_json(pass.ends.from);
+    json["outputs"] = Json::array();
+    for (const PlannedEnd& end : pass.ends.to) {
+        json["outputs"].push_back(end_json(end));
+    }
+    if (!pass.steps.empty()) {
+        json["steps"] = Json::array();
+    }
+    for (const StepFacts& step : pass.steps) {
+        json["steps"].push_back({{"step", step.label},
+                                 {"input", array_json(step.input)},
+                                 {"output", array_json(step.output)},
+                                 {"halo_rows", step.halo}});
+    }
+    json["disk_needed_bytes"] = pass.disk.needed;
+    json["disk_free_bytes"] = pass.disk.free;
+    return json;
+}
+
 } // namespace
 
 Bottleneck find_bottleneck(const std::vector<RankReport>& ranks) {
@@ -123,21 +155,17 @@ std::string report_json(const RunReport& report) {
     return json_text(json);
 }
 
-std::string plan_json(const JobPlan& plan, const DiskSpace& disk, const PlannedEnds& ends) {
-    const auto end_json = [](const PlannedEnd& end) {
-        return Json{{"file", end.file},
-                    {"dataset", end.dataset},
-                    {"dtype", type_text(end.array)},
-                    {"shape", end.array.shape}};
-    };
-    Json json = value_of(plan);
-    json["input"] = end_json(ends.from);
-    json["outputs"] = Json::array();
-    for (const PlannedEnd& end : ends.to) {
-        json["outputs"].push_back(end_json(end));
+std::string plan_json(const std::vector<PlannedPass>& passes) {
+    if (passes.size() == 1) {
+        return json_text(pass_json(passes.front()));
     }
-    json["disk_needed_bytes"] = disk.needed;
-    json["disk_free_bytes"] = disk.free;
+    Json json = Json::object();
+    json["passes"] = Json::array();
+    for (const PlannedPass& pass : passes) {
+        Json each = pass_json(pass);
+        each["end"] = pass.end;
+        json["passes"].push_back(std::move(each));
+    }
     return json_text(json);
 }
 
@@ -152,12 +180,15 @@ std::vector<Attribute> provenance(const RunReport& report) {
             settings += (settings.empty() ? "" : "\n") + setting;
         }
     }
+    const JobFile::Input& input = report.job.input;
+    const JobFile::Input::Origin origin =
+        input.origin.value_or(JobFile::Input::Origin{input.file, input.dataset, ""});
     std::vector<Attribute> attributes = {{"runner_version", version()},
                                          {"job", report.job.text},
                                          {"job_settings", settings},
                                          {"kind", report.job.kind},
-                                         {"input_file", report.job.input.file},
-                                         {"input_dataset", report.job.input.dataset},
+                                         {"input_file", origin.file},
+                                         {"input_dataset", origin.dataset},
                                          {"input_bytes", report.input_bytes},
                                          {"input_modified", report.input_modified},
                                          {"wall_seconds", report.wall_seconds},

@@ -5,6 +5,7 @@
 #include "io/rows/rows.hpp"
 #include "runner/job_file/job_file.hpp"
 #include "runner/plan/job_plan.hpp"
+#include "runner/plan/passes.hpp"
 #include "runner/plan/prepare.hpp"
 #include "runner/watch/stages.hpp"
 #include "runner/watch/timeline.hpp"
@@ -101,7 +102,16 @@ struct PlannedEnds {
     std::vector<PlannedEnd> to;
 };
 
-/// The plan as JSON text, as `runner plan` shows it.
-std::string plan_json(const JobPlan& plan, const DiskSpace& disk, const PlannedEnds& ends);
+/// A pass of a planned job.
+struct PlannedPass {
+    PlanPtr plan;
+    DiskSpace disk;
+    PlannedEnds ends;
+    std::vector<StepFacts> steps = {}; ///< of a pipeline
+    std::string end = {};              ///< why no more steps are in it
+};
+
+/// The plan of a job's passes, one or more, as JSON text, as `runner plan` shows it.
+std::string plan_json(const std::vector<PlannedPass>& passes);
 
 } // namespace runner

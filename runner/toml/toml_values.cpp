@@ -83,12 +83,50 @@ TableValue& entry_of(TableEntries& table, const std::string& key) {
     return table.back().value;
 }
 
-/// Puts `from`'s value at `path` into `to`, its places along.
-void lay_over(TableEntries& to, TableEntries from, const std::vector<std::string>& path) {
+bool is_array_of_tables(const TableArray& array) {
+    return !array.empty() && std::all_of(array.begin(), array.end(), [](const TableValue& value) {
+        return std::holds_alternative<TableEntries>(value.data);
+    });
+}
+
+/// Of an array of tables the one whose `name` is `key`, or whose number, from 1, it is; null where
+/// there is none.
+TableEntries* element_of(TableArray& tables, const std::string& key) {
+    const auto is_meant = [&](const TableEntries& table) {
+        return std::any_of(table.begin(), table.end(), [&](const TableEntry& entry) {
+            const auto* name = std::get_if<std::string>(&entry.value.data);
+            return entry.key == "name" && name != nullptr && *name == key;
+        });
+    };
+    for (std::size_t i = 0; i < tables.size(); ++i) {
+        auto* table = std::get_if<TableEntries>(&tables[i].data);
+        if (table != nullptr && (is_meant(*table) || std::to_string(i + 1) == key)) {
+            return table;
+        }
+    }
+    return nullptr;
+}
+
+/// Puts `from`'s value at `path` into `to`, its places along. Returns what is wrong with the path,
+/// and then `to` is as it was; else "".
+std::string lay_over(TableEntries& to, TableEntries from, const std::vector<std::string>& path) {
     TableEntries* target = &to;
     for (std::size_t level = 0; level + 1 < path.size(); ++level) {
         TableValue source = std::move(from.front().value);
         TableValue& below = entry_of(*target, path[level]);
+        if (auto* tables = std::get_if<TableArray>(&below.data);
+            tables != nullptr && level + 2 < path.size() && is_array_of_tables(*tables)) {
+            target = element_of(*tables, path[level + 1]);
+            if (target == nullptr) {
+                return "there is no " + path[level] + " " + path[level + 1] +
+                       "; a number from 1 to " + std::to_string(tables->size()) +
+                       " or a name picks one";
+            }
+            TableValue element = std::move(std::get<TableEntries>(source.data).front().value);
+            from = std::get<TableEntries>(std::move(element.data));
+            ++level;
+            continue;
+        }
         if (!std::holds_alternative<TableEntries>(below.data)) {
             below.data = TableEntries{};
             below.place = source.place;
@@ -98,6 +136,7 @@ void lay_over(TableEntries& to, TableEntries from, const std::vector<std::string
         from = std::get<TableEntries>(std::move(source.data));
     }
     entry_of(*target, path.back()) = std::move(from.front().value);
+    return "";
 }
 
 /// "; text takes quotes: key = "word"" where a line's value is a bare word; else nothing.
@@ -167,7 +206,9 @@ void apply_setting(const std::string& text, int setting, TableEntries& values,
                                    text.substr(0, equals) + "=\"text\"'");
         return;
     }
-    lay_over(values, std::move(*parsed), path);
+    if (const std::string wrong = lay_over(values, std::move(*parsed), path); !wrong.empty()) {
+        diagnostics.add(place, wrong);
+    }
 }
 
 } // namespace runner

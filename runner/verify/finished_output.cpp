@@ -87,12 +87,8 @@ JobFile recorded_job(const AttributeList& record, const std::string& file) {
 /// The datasets of an output that is several.
 std::vector<std::string> field_names(const JobFile& job) {
     std::vector<std::string> names;
-    for (const Kind& kind : kinds()) {
-        if (kind.name == job.kind) {
-            for (const std::string_view dataset : kind.datasets) {
-                names.push_back(field_name(job.output.dataset, std::string(dataset)));
-            }
-        }
+    for (const std::string_view dataset : job.datasets) {
+        names.push_back(field_name(job.output.dataset, std::string(dataset)));
     }
     return names;
 }

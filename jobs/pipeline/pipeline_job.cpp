@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "jobs/pipeline/pipeline_job.hpp"
+
+#include "base/error.hpp"
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <sstream>
+#include <utility>
+
+namespace runner {
+namespace {
+
+constexpr std::int64_t line = 256; ///< bytes, to which buffers are aligned
+
+std::int64_t aligned(std::int64_t bytes) { return (bytes + line - 1) / line * line; }
+
+std::vector<StreamShape> shapes_of(const std::vector<PipelineStep>& steps) {
+    std::vector<StreamShape> shapes;
+    shapes.reserve(steps.size());
+    for (const PipelineStep& step : steps) {
+        shapes.push_back(dynamic_cast<const StreamJob&>(*step.job).shape());
+    }
+    return shapes;
+}
+
+/// `rows` of a step's input as rows of the first step's.
+std::int64_t in_first_rows(std::int64_t rows, const StreamShape& step, const StreamShape& first) {
+    const double share = static_cast<double>(first.frames * first.rows) /
+                         static_cast<double>(step.frames * step.rows);
+    return static_cast<std::int64_t>(static_cast<double>(rows) * share);
+}
+
+/// The chunk rows that the step wants which wants most.
+void want_rows(std::span<const StreamShape> steps, StreamShape& shape) {
+    for (const StreamShape& step : steps) {
+        const std::int64_t wanted = in_first_rows(step.wanted_rows, step, steps.front());
+        if (wanted > shape.wanted_rows) {
+            shape.wanted_rows = wanted;
+            shape.enough_rows = in_first_rows(step.enough_rows, step, steps.front());
+            shape.rows_between =
+                std::max<std::int64_t>(1, in_first_rows(step.rows_between, step, steps.front()));
+        }
+    }
+}
+
+StreamShape joined_shape(const StepChain& chain, std::span<const StreamShape> steps) {
+    StreamShape shape;
+    shape.output = steps.back().output;
+    shape.frames = chain.frames();
+    shape.rows = chain.rows();
+    shape.in_row_bytes = steps.front().in_row_bytes;
+    shape.out_row_bytes = steps.back().out_row_bytes;
+    shape.halo = chain.halo();
+    shape.border = chain.border();
+    shape.made = chain.made();
+    shape.fields = steps.back().fields;
+    want_rows(steps, shape);
+    return shape;
+}
+
+} // namespace
+
+/// What lies between the steps: the buffers of the second step, the fourth … in one place, those of
+/// the third, the fifth … in another, and each step's own scratch in a third. A step reads from one
+/// of the first two and writes to the other.
+struct PipelineJob::Scratch {
+    std::array<std::int64_t, 2> between = {};
+    std::int64_t own = 0;
+
+    Scratch(const PipelineJob& job, Backend backend, const RowBlock& block) {
+        const std::vector<StepSize> sizes = job.chain_.sizes(block);
+        for (std::size_t i = 0; i < sizes.size(); ++i) {
+            if (i > 0) {
+                std::int64_t& place = between.at(i % 2);
+                place = std::max(place, aligned(sizes[i].held * job.shapes_[i].in_row_bytes));
+            }
+            own = std::max(own, aligned(job.stream(i).scratch_bytes(backend, sizes[i].block)));
+        }
+    }
+
+    std::int64_t bytes() const { return between[0] + between[1] + own; }
+    /// The buffer of step `i`, not the first.
+    std::byte* buffer(std::byte* memory, std::size_t i) const {
+        return memory + own + (i % 2) * static_cast<std::size_t>(between[0]);
+    }
+};
+
+PipelineJob::PipelineJob(std::vector<PipelineStep> steps)
+    : steps_(std::move(steps)), shapes_(shapes_of(steps_)), chain_(shapes_),
+      shape_(joined_shape(chain_, shapes_)) {}
+
+std::string PipelineJob::why_not_after(const std::vector<PipelineStep>& steps, const Job& job) {
+    const auto* stream = dynamic_cast<const StreamJob*>(&job);
+    if (stream == nullptr) {
+        return "it does not stream rows";
+    }
+    if (steps.empty()) {
+        return "";
+    }
+    if (job.survey()) {
+        return "it must survey its whole input first";
+    }
+    if (stream->checks_rows()) {
+        return "it must check its input, which is done on the host";
+    }
+    std::vector<StreamShape> shapes = shapes_of(steps);
+    shapes.push_back(stream->shape());
+    return StepChain::is_chain(shapes) ? "" : "its rows come in other layers than those before it";
+}
+
+const StreamJob& PipelineJob::stream(std::size_t step) const {
+    return dynamic_cast<const StreamJob&>(*steps_[step].job);
+}
+
+std::string PipelineJob::computation() const {
+    std::string text = "pipeline 1";
+    for (const PipelineStep& step : steps_) {
+        text += "; " + step.job->computation();
+    }
+    return text;
+}
+
+std::vector<Attribute> PipelineJob::attributes() const {
+    std::vector<Attribute> all;
+    for (const PipelineStep& step : steps_) {
+        for (const auto& [name, value] : step.job->attributes()) {
+            all.emplace_back(step.key + "." + name, value);
+        }
+    }
+    return all;
+}
+
+std::vector<std::string> PipelineJob::notes() const {
+    std::vector<std::string> all;
+    for (const PipelineStep& step : steps_) {
+        for (const std::string& note : step.job->notes()) {
+            all.push_back(step.label + ": " + note);
+        }
+    }
+    return all;
+}
+
+std::optional<std::string> PipelineJob::parameters() const {
+    std::string text;
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+        std::istringstream lines(steps_[i].parameters);
+        for (std::string each; std::getline(lines, each);) {
+            text += "step_" + std::to_string(i + 1) + "." + each + "\n"; // a name changes no byte
+        }
+    }
+    return text;
+}
+
+std::unique_ptr<Job> PipelineJob::surveyed(const Findings& findings) const {
+    std::vector<PipelineStep> steps = steps_;
+    steps.front().job = steps.front().job->surveyed(findings);
+    return std::make_unique<PipelineJob>(std::move(steps));
+}
+
+std::int64_t PipelineJob::scratch_bytes(Backend backend, const RowBlock& block) const {
+    return Scratch(*this, backend, block).bytes();
+}
+
+double PipelineJob::operations(const RowBlock& block) const {
+    const std::vector<StepWork> works = chain_.work(block);
+    double sum = 0;
+    for (std::size_t i = 0; i < works.size(); ++i) {
+        for (const StepCall& call : works[i].calls) {
+            sum += stream(i).operations(call.block);
+        }
+    }
+    return sum;
+}
+
+void PipelineJob::run(Queue& queue, const RowBlock& block, const std::byte* in, std::byte* out,
+                      std::byte* scratch) const {
+    const std::vector<StepWork> works = chain_.work(block);
+    if (works.back().calls.empty()) {
+        return;
+    }
+    const Backend backend = std::holds_alternative<CpuQueue>(queue) ? Backend::cpu : Backend::cuda;
+    const Scratch memory(*this, backend, block);
+    const std::byte* from = in;
+    for (std::size_t i = 0; i < works.size(); ++i) {
+        std::byte* to = i + 1 == works.size() ? out : memory.buffer(scratch, i + 1);
+        for (const StepCall& call : works[i].calls) {
+            stream(i).run(queue, call.block, from + call.in_row * shapes_[i].in_row_bytes,
+                          to + call.out_row * shapes_[i].out_row_bytes, scratch);
+        }
+        from = to;
+    }
+}
+
+} // namespace runner

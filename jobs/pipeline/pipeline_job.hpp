@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "jobs/pipeline/step_chain.hpp"
+#include "jobs/stream_job.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace runner {
+
+/// A step of a pipeline, for its input.
+struct PipelineStep {
+    std::string label;      ///< for messages: `step 2 ("smooth")`
+    std::string key;        ///< for names: "smooth", or "step_2" without one
+    std::string parameters; ///< lines of TOML: its kind and all values in effect
+    ArrayInfo input;
+    std::shared_ptr<const Job> job;
+};
+
+/// Steps that stream one after the other: each takes the rows that the one before makes, which stay
+/// in scratch memory on the device. The output is, to the byte, what the single jobs make through
+/// files (docs/pipelines.md).
+class PipelineJob : public StreamJob {
+  public:
+    /// At least one step, all StreamJobs, for which can_follow() holds.
+    explicit PipelineJob(std::vector<PipelineStep> steps);
+
+    /// Why `job` cannot take what `steps` make as they make it: "it must survey its whole input
+    /// first"; empty where it can. Any StreamJob may come first.
+    static std::string why_not_after(const std::vector<PipelineStep>& steps, const Job& job);
+
+    StreamShape shape() const override { return shape_; }
+    std::string computation() const override;
+    std::vector<Attribute> attributes() const override;
+    std::vector<std::string> notes() const override;
+    int channels() const override { return steps_.back().job->channels(); }
+    std::optional<std::string> parameters() const override;
+    std::unique_ptr<Survey> survey() const override { return steps_.front().job->survey(); }
+    std::unique_ptr<Job> surveyed(const Findings& findings) const override;
+
+    bool checks_rows() const override { return stream(0).checks_rows(); }
+    void check_rows(std::int64_t first, std::int64_t rows, const std::byte* in) const override {
+        stream(0).check_rows(first, rows, in);
+    }
+    std::int64_t scratch_bytes(Backend backend, const RowBlock& block) const override;
+    double operations(const RowBlock& block) const override;
+    void run(Queue& queue, const RowBlock& block, const std::byte* in, std::byte* out,
+             std::byte* scratch) const override;
+
+  private:
+    struct Scratch;
+
+    const StreamJob& stream(std::size_t step) const;
+
+    std::vector<PipelineStep> steps_;
+    std::vector<StreamShape> shapes_;
+    StepChain chain_;
+    StreamShape shape_;
+};
+
+} // namespace runner

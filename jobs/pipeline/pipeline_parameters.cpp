@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "jobs/pipeline/pipeline_parameters.hpp"
+
+#include "base/error.hpp"
+#include "jobs/toml_text.hpp"
+
+#include <utility>
+
+namespace runner {
+namespace {
+
+/// The channels that a file with a step's output would say, as the next step's input.
+std::optional<int> channels_of(const Job& job) {
+    const ArrayInfo array = job.output();
+    const int channels = job.channels();
+    const bool has_mark =
+        array.shape.size() >= 3 && (channels == 1 || array.shape.back() == channels);
+    return has_mark ? std::optional(channels) : std::nullopt;
+}
+
+Error at_step(const Error& error, const StepParameters& step) {
+    ErrorText text = error.text();
+    text.where = step.where + ", " + step.label + (text.where.empty() ? "" : ", " + text.where);
+    return {error.code(), std::move(text)};
+}
+
+/// The lines without those that are comments.
+std::string parameters_text(const StepParameters& step, const ArrayInfo& input) {
+    return "kind = " + toml_text(step.kind) + "\n" +
+           (step.type ? "dtype = " + toml_text(name_of(*step.type)) + "\n" : "") +
+           step.parameters->canonical_for(input);
+}
+
+std::string key_of(const StepParameters& step, std::size_t index) {
+    return step.name.empty() ? "step_" + std::to_string(index + 1) : step.name;
+}
+
+/// The pass that each step is in by what the steps before it make.
+std::vector<PipelinePass> cut_into_passes(const std::vector<PipelineStep>& steps,
+                                          const std::vector<StepParameters>& parameters) {
+    std::vector<PipelinePass> passes;
+    std::vector<PipelineStep> pass;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        const Job& job = *steps[i].job;
+        const bool before_streams =
+            pass.empty() || PipelineJob::why_not_after({}, *pass[0].job).empty();
+        const std::string why = before_streams ? PipelineJob::why_not_after(pass, job)
+                                               : parameters[i - 1].label + " does not stream rows";
+        if (passes.empty() || !why.empty()) {
+            if (!passes.empty()) {
+                passes.back().end = before_streams ? parameters[i].label + ": " + why : why;
+            }
+            passes.push_back({i, {}, "", i == 0 ? std::nullopt : channels_of(*steps[i - 1].job)});
+            pass.clear();
+        }
+        pass.push_back(steps[i]);
+        const auto* stream = dynamic_cast<const StreamJob*>(&job);
+        passes.back().steps.push_back({steps[i].label, steps[i].input, job.output(),
+                                       stream == nullptr ? 0 : stream->shape().halo});
+    }
+    return passes;
+}
+
+} // namespace
+
+std::vector<InputDataset> PipelineParameters::inputs() const {
+    std::vector<InputDataset> all;
+    for (const StepParameters& step : steps_) {
+        for (InputDataset& input : step.parameters->inputs()) {
+            all.push_back(std::move(input));
+        }
+    }
+    return all;
+}
+
+std::vector<PipelineStep> PipelineParameters::made(const JobInput& input,
+                                                   std::optional<ElementType> output_type) const {
+    std::vector<PipelineStep> made;
+    JobInput next = input;
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+        const StepParameters& step = steps_[i];
+        const bool last = i + 1 == steps_.size();
+        try {
+            if (!is_number(next.array.type) &&
+                step.parameters->elements() == KindParameters::Elements::numbers) {
+                throw Error(ExitCode::input,
+                            {step.kind + " does not take these elements", "",
+                             "they are " + type_text(next.array) + ", not real numbers", ""});
+            }
+            std::shared_ptr<const Job> job =
+                step.parameters->make(next, last && !step.type ? output_type : step.type);
+            made.push_back(
+                {step.label, key_of(step, i), parameters_text(step, next.array), next.array, job});
+            if (!job->fields().empty() && !last) {
+                throw Error(ExitCode::usage,
+                            {"a step must make one dataset for the next", "",
+                             step.kind + " makes several", "Make it the last step"});
+            }
+            next.array = job->output();
+            next.channels = channels_of(*job);
+        } catch (const Error& error) {
+            throw at_step(error, step);
+        }
+    }
+    return made;
+}
+
+std::vector<PipelinePass> PipelineParameters::passes(const JobInput& input,
+                                                     std::optional<ElementType> output_type) const {
+    return cut_into_passes(made(input, output_type), steps_);
+}
+
+std::unique_ptr<Job> PipelineParameters::make(const JobInput& input,
+                                              std::optional<ElementType> output_type) const {
+    std::vector<PipelineStep> steps = made(input, output_type);
+    const std::vector<PipelinePass> all = cut_into_passes(steps, steps_);
+    if (all.size() > 1) {
+        throw Error(ExitCode::usage,
+                    {"the steps need more than one pass over the data", steps_[all[1].first].where,
+                     all.front().end,
+                     "Run the steps before it as a job of their own, and this one on its output"});
+    }
+    if (!PipelineJob::why_not_after({}, *steps.front().job).empty()) {
+        return steps_.front().parameters->make(input, steps_.front().type ? steps_.front().type
+                                                                          : output_type);
+    }
+    return std::make_unique<PipelineJob>(std::move(steps));
+}
+
+PipelineParameters PipelineParameters::part(std::size_t first, std::size_t steps) const {
+    const auto begin = steps_.begin() + static_cast<std::ptrdiff_t>(first);
+    return PipelineParameters({begin, begin + static_cast<std::ptrdiff_t>(steps)});
+}
+
+std::string PipelineParameters::canonical(const std::vector<std::string>& comments) const {
+    std::string text;
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+        const StepParameters& step = steps_[i];
+        text += (i == 0 ? "" : "\n") + std::string("[[step]]\n") +
+                (comments.empty() ? "" : "# " + comments[i] + "\n") +
+                "kind = " + toml_text(step.kind) + "\n" +
+                (step.name.empty() ? "" : "name = " + toml_text(step.name) + "\n") +
+                (step.type ? "dtype = " + toml_text(name_of(*step.type)) + "\n"
+                           : "# dtype: the kind's default for the step's input\n") +
+                step.parameters->canonical();
+    }
+    return text;
+}
+
+} // namespace runner

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "jobs/kind.hpp"
+#include "jobs/pipeline/pipeline_job.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace runner {
+
+/// A [[step]] of a job file.
+struct StepParameters {
+    std::string label; ///< for messages: `step 2 ("smooth")`
+    std::string where; ///< its table: "job.toml:12:1"
+    std::string name;  ///< unique; "" where the file gives none
+    std::string kind;
+    std::shared_ptr<const KindParameters> parameters;
+    std::optional<ElementType> type; ///< of its output; nothing: the kind's default
+};
+
+/// A step for its input, for people.
+struct StepFacts {
+    std::string label;
+    ArrayInfo input;
+    ArrayInfo output;
+    std::int64_t halo = 0; ///< rows of its input
+};
+
+/// Steps that one run passes the data through, and why no more.
+struct PipelinePass {
+    std::size_t first = 0;        ///< step, from 0
+    std::vector<StepFacts> steps; ///< at least one
+    std::string end;              ///< why the next step is not in it; empty of the last pass
+    std::optional<int> channels;  ///< of its input, as JobInput's; not of the first pass
+};
+
+/// The steps of a job file. Its job is a PipelineJob.
+class PipelineParameters : public KindParameters {
+  public:
+    explicit PipelineParameters(std::vector<StepParameters> steps) : steps_(std::move(steps)) {}
+
+    const std::vector<StepParameters>& steps() const { return steps_; }
+
+    std::vector<InputDataset> inputs() const override;
+    Elements elements() const override { return steps_.front().parameters->elements(); }
+
+    /// @throws Error (usage or input) as the step's kind does, with the step's place; and where
+    /// passes() are several.
+    std::unique_ptr<Job> make(const JobInput& input,
+                              std::optional<ElementType> output_type) const override;
+
+    /// [[step]] tables. `comments`: a line for each step, or nothing.
+    std::string canonical() const override { return canonical({}); }
+    std::string canonical(const std::vector<std::string>& comments) const;
+
+    /// The same with only some of the steps.
+    PipelineParameters part(std::size_t first, std::size_t steps) const;
+
+    /// The passes for this input. @throws Error as make().
+    std::vector<PipelinePass> passes(const JobInput& input,
+                                     std::optional<ElementType> output_type) const;
+
+  private:
+    std::vector<PipelineStep> made(const JobInput& input,
+                                   std::optional<ElementType> output_type) const;
+
+    std::vector<StepParameters> steps_;
+};
+
+} // namespace runner

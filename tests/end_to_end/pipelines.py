@@ -1,0 +1,342 @@
+"""Pipelines against their steps one by one: pipelines.py RUNNER MPIRUN FAULT_SHIM [--chains N]
+[--seed S] [--backend B].
+
+Each chain is a random list of one to six steps with random parameters, types and boundaries. It is
+run as single jobs, each on the output of the one before, and then as a pipeline with random ranks,
+chunk rows, lanes and limits: every byte must be the same. Some pipelines are killed at one of their
+writes and resumed on other ranks. Nothing may be left beside the output. Other tests say what is
+refused, and that what is between steps is not stored.
+"""
+import argparse
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import h5py
+import numpy as np
+
+from events import GUARD
+from pipeline_steps import random_step
+
+TYPES = ["uint8", "uint16", "float32", "float64"]
+
+
+class Checks:
+    """The program, and what was found wrong with it."""
+
+    def __init__(self, arguments):
+        self.runner = os.path.abspath(arguments.runner)
+        self.mpirun = arguments.mpirun
+        self.shim = os.path.abspath(arguments.shim)
+        self.backend = arguments.backend
+        self.count = 0
+        self.failures = 0
+
+    def expect(self, right, what):
+        self.count += 1
+        if not right:
+            self.failures += 1
+            print(f"FAILED {what}", flush=True)
+
+    def run(self, *arguments, ranks=1, fault=None):
+        command = [self.runner, *arguments]
+        if fault:
+            command = ["env", f"LD_PRELOAD={self.shim}", f"FAULT={fault}", *command]
+        if ranks > 1:
+            command = [self.mpirun, "--allow-run-as-root", "--oversubscribe", "-n", str(ranks),
+                       *command]
+        return subprocess.run(command, capture_output=True, text=True, timeout=GUARD)
+
+    def job(self, *arguments, **options):
+        return self.run("job.toml", "--quiet", "--backend", self.backend, *arguments, **options)
+
+
+def ends(file, dataset, output):
+    return (f'[input]\nfile = "{file}"\ndataset = "{dataset}"\n'
+            f'[output]\nfile = "{output}"\nsync = false\n')
+
+
+def contents(file):
+    """Every dataset of a job's output, by its name."""
+    found = {}
+    with h5py.File(file) as opened:
+        opened.visititems(lambda name, item: found.update({name: (item.dtype, item[...])})
+                          if isinstance(item, h5py.Dataset) and not name.startswith("runner")
+                          else None)
+    return {name: (dtype, values.shape, values.tobytes())
+            for name, (dtype, values) in found.items() if "row_hashes" not in name}
+
+
+def make_input(random):
+    """An input that all kinds take; its shape and type."""
+    shape = tuple(int(n) for n in random.integers(3, 14, int(random.integers(2, 4))))
+    dtype = str(random.choice(TYPES))
+    scale = {"uint8": 256, "uint16": 65536}.get(dtype, 1)
+    with h5py.File("in.h5", "w") as file:
+        file["data"] = (random.random(shape) * scale).astype(dtype)
+    return shape, dtype
+
+
+def single_jobs(checks, random):
+    """Runs a chain step by step; its steps, and the file and datasets that are right."""
+    shape, dtype = make_input(random)
+    count = int(random.integers(1, 7))
+    steps = []
+    file = "in.h5"
+    for number in range(1, count + 1):
+        step = random_step(random, shape, dtype, number == count)
+        if step is None:
+            break
+        kind, lines = step
+        output = f"single{number}.h5"
+        found = re.search(r'^dtype = .*\n', lines, re.M)
+        own = lines if not found else lines.replace(found.group(0), "")
+        pathlib.Path("job.toml").write_text(
+            f'kind = "{kind}"\n' + ends(file, "/data", output) +
+            ((found.group(0)) if found else "") + f"[{kind}]\n{own}")
+        done = checks.job()
+        if done.returncode != 0:
+            checks.expect(False, f"single {kind}: {done.stderr}\n{lines}")
+            return None
+        file = output
+        steps.append(step)
+        if kind == "match":
+            break
+        with h5py.File(file) as opened:
+            shape, dtype = opened["data"].shape, str(opened["data"].dtype)
+    return steps, file
+
+
+def write_pipeline(steps):
+    text = ends("in.h5", "/data", "out.h5")
+    for number, (kind, lines) in enumerate(steps, 1):
+        name = f'name = "s{number}"\n' if number % 2 else ""
+        text += f'[[step]]\nkind = "{kind}"\n{name}{lines}'
+    pathlib.Path("job.toml").write_text(text)
+
+
+def random_settings(random):
+    choices = ["--set", f"run.lanes={random.integers(1, 4)}"]
+    if random.random() < 0.8:
+        choices += ["--set", f"run.chunk_rows={random.choice([1, 2, 3, 5, 8, 13, 40, 200])}"]
+    if random.random() < 0.3:
+        choices += ["--set", 'run.host_memory="40MiB"']
+    return choices
+
+
+def left_behind():
+    return sorted(path.name for path in pathlib.Path().iterdir()
+                  if path.name.startswith("out.h5") and path.name != "out.h5")
+
+
+def check_output(checks, expected, done, what):
+    if done.returncode != 0:
+        checks.expect(False, f"{what}: exit {done.returncode}: {done.stderr}")
+        return
+    checks.expect(contents("out.h5") == expected, f"{what}: other bytes")
+    checks.expect(left_behind() == [], f"{what}: left behind {left_behind()}")
+
+
+def killed(checks, random, settings):
+    """A run that is killed at one of its writes, in whatever pass."""
+    at = int(2 ** random.uniform(0, 6))
+    ranks = int(random.choice([1, 2]))
+    checks.job(*settings, "--set", "run.commit_seconds=0", ranks=ranks,
+               fault=f"pwrite,rename,unlink:kill@{at}:out.h5")
+    return f"killed at call {at} of {ranks} ranks, "
+
+
+def one_chain(checks, random, number):
+    found = single_jobs(checks, random)
+    if found is None:
+        return
+    steps, file = found
+    expected = contents(file)
+    write_pipeline(steps)
+    what = f"chain {number}: " + ", ".join(kind for kind, _ in steps)
+    for _ in range(3):
+        pathlib.Path("out.h5").unlink(missing_ok=True)
+        settings = random_settings(random)
+        ranks = int(random.choice([1, 1, 2, 3, 4]))
+        how = f", {ranks} ranks, {' '.join(settings)}\n" + pathlib.Path("job.toml").read_text()
+        was = killed(checks, random, settings) if random.random() < 0.4 else ""
+        settings = random_settings(random)
+        check_output(checks, expected, checks.job(*settings, ranks=ranks), what + was + how)
+    # The last one's: recomputed where it was made in one pass.
+    done = checks.run("verify", "out.h5")
+    checks.expect(done.returncode == 0, f"{what}: verify: {done.stdout}{done.stderr}")
+
+
+CHAIN = """[[step]]
+name = "smooth"
+kind = "convolve"
+row_taps = [0.25, 0.5, 0.25]
+column_taps = [0.25, 0.5, 0.25]
+[[step]]
+name = "clean"
+kind = "denoise"
+sigma = "auto"
+patch = [1, 2, 2]
+window = [1, 5, 5]
+count = 4
+[[step]]
+kind = "convolve"
+row_taps = [1.0, 2.0, 1.0]
+column_taps = [1.0]
+dtype = "float64"
+"""
+
+
+def write_chain(text=CHAIN):
+    values = np.random.default_rng(5).random((9, 40, 30)).astype("float32")
+    with h5py.File("in.h5", "w") as file:
+        file["data"] = values
+    pathlib.Path("job.toml").write_text(ends("in.h5", "/data", "out.h5") + text)
+    for name in [*left_behind(), "out.h5"]:
+        if pathlib.Path(name).is_dir():
+            shutil.rmtree(name)
+        else:
+            pathlib.Path(name).unlink(missing_ok=True)
+
+
+def test_nothing_between_is_stored(checks):
+    write_chain()
+    done = checks.job("--until", "1", "--set", 'step.smooth.dtype="float64"', "--report", "r.json")
+    checks.expect(done.returncode == 0, done.stderr)
+    write_chain(CHAIN[:CHAIN.index('[[step]]\nname = "clean"')] +
+                CHAIN[CHAIN.rindex("[[step]]"):])
+    done = checks.job("--report", "report.json", "--set", "run.chunk_rows=7", ranks=1)
+    report = json.loads(pathlib.Path("report.json").read_text())
+    stages = [rank["stages"] for rank in report["ranks"]]
+    count = 9 * 40 * 30
+    checks.expect(sum(stage["read"]["bytes"] for stage in stages) == 4 * count, "bytes read")
+    checks.expect(sum(stage["write"]["bytes"] for stage in stages) == 8 * count, "bytes written")
+    checks.expect(left_behind() == [], "nothing beside the output")
+    pathlib.Path("report.json").unlink()
+    pathlib.Path("r.json").unlink()
+
+
+def test_a_run_goes_on_in_the_right_pass(checks):
+    write_chain()
+    checks.expect(checks.job().returncode == 0, "undisturbed")
+    expected = contents("out.h5")
+    for fault, says in {"mkdir:kill@1:out.h5.journal": "pass 2 of 2",
+                        "pwrite:kill@1:out.h5.partial": "pass 2 of 2",
+                        "rename:kill@1:out.h5.pass-1": "pass 1 of 2",
+                        "unlink:kill@1:out.h5.pass-1.h5.journal": "pass 2 of 2"}.items():
+        write_chain()
+        done = checks.job(fault=fault)
+        checks.expect(done.returncode == -9 or done.returncode == 137, f"{fault}: killed")
+        checks.expect(not pathlib.Path("out.h5").exists(), f"{fault}: no output yet")
+        done = checks.run("job.toml", "--backend", checks.backend, ranks=2)
+        passes = [line for line in done.stderr.splitlines() if line.startswith("pass ")]
+        checks.expect(passes[:1] == [says], f"{fault}: begins with {passes}\n{done.stderr}")
+        check_output(checks, expected, done, fault)
+    done = checks.run("job.toml")
+    checks.expect("complete already" in done.stderr and done.returncode == 0, done.stderr)
+
+
+def test_an_intermediate_of_another_job_is_made_again(checks):
+    write_chain()
+    change = ["--set", "step.smooth.column_taps=[1.0]"]
+    checks.expect(checks.job(*change).returncode == 0, "undisturbed")
+    expected = contents("out.h5")
+    write_chain()
+    checks.job(fault="mkdir:kill@1:out.h5.journal")
+    checks.expect(pathlib.Path("out.h5.pass-1.h5").exists(), "pass 1 is there")
+    check_output(checks, expected, checks.job(*change), "changed first step")
+
+
+def test_stop_and_full_disk(checks):
+    write_chain()
+    checks.expect(checks.job().returncode == 0, "undisturbed")
+    expected = contents("out.h5")
+    write_chain()
+    pathlib.Path("STOP").touch()
+    done = checks.job()
+    checks.expect(done.returncode == 75, f"STOP: exit {done.returncode} {done.stderr}")
+    pathlib.Path("STOP").unlink(missing_ok=True)
+    check_output(checks, expected, checks.job(), "after STOP")
+    write_chain()
+    done = checks.job(fault="pwrite:ENOSPC@1+:out.h5.pass-1")
+    checks.expect(done.returncode == 4 and "out.h5.pass-1" in done.stderr, done.stderr)
+    check_output(checks, expected, checks.job(), "after a full disk")
+
+
+def flip(file, dataset):
+    with h5py.File(file) as opened:
+        place = opened[dataset].id.get_offset() + 1234
+    with open(file, "r+b") as raw:
+        raw.seek(place)
+        byte = raw.read(1)
+        raw.seek(place)
+        raw.write(bytes([byte[0] ^ 4]))
+
+
+def test_verify_and_repair(checks):
+    one_pass = CHAIN[:CHAIN.index('[[step]]\nname = "clean"')] + CHAIN[CHAIN.rindex("[[step]]"):]
+    for text, repaired in {one_pass: True, CHAIN: False}.items():
+        write_chain(text)
+        checks.expect(checks.job().returncode == 0, "run")
+        expected = contents("out.h5")
+        done = checks.run("verify", "out.h5")
+        checks.expect(done.returncode == 0, done.stdout + done.stderr)
+        checks.expect(("computed again: " in done.stdout) and
+                      (repaired == ("not computed again" not in done.stdout)), done.stdout)
+        flip("out.h5", "data")
+        checks.expect(checks.run("verify", "out.h5").returncode == 7, "a flipped bit is found")
+        done = checks.run("repair", "out.h5")
+        if repaired:
+            checks.expect(done.returncode == 0 and contents("out.h5") == expected, done.stderr)
+        else:
+            checks.expect(done.returncode == 2 and "more than one pass" in done.stderr, done.stderr)
+
+
+def test_errors_name_the_step(checks):
+    write_chain(CHAIN.replace('window = [1, 5, 5]', 'window = [1, 4, 5]'))
+    done = checks.job()
+    checks.expect("job.toml:17:" in done.stderr and "step.clean.window" in done.stderr, done.stderr)
+    write_chain(CHAIN.replace('dtype = "float64"', 'dtype = "int32"'))
+    done = checks.run("plan", "job.toml")
+    checks.expect(done.returncode == 2 and "job.toml:19:1, step 3" in done.stderr, done.stderr)
+    write_chain(CHAIN + '[[step]]\nkind = "match"\n[[step]]\nkind = "match"\n')
+    done = checks.run("plan", "job.toml")
+    checks.expect(done.returncode in (2, 3) and "step 4" in done.stderr, done.stderr)
+    done = checks.run("plan", "job.toml", "--until", "gone")
+    checks.expect('there is no step "gone"' in done.stderr, done.stderr)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    for name in ["runner", "mpirun", "shim"]:
+        parser.add_argument(name)
+    parser.add_argument("--chains", type=int, default=25)
+    parser.add_argument("--seed", type=int, default=None)
+    parser.add_argument("--backend", default="cpu")
+    arguments = parser.parse_args()
+    seed = arguments.seed if arguments.seed is not None else int.from_bytes(os.urandom(4), "big")
+    print(f"seed {seed}", flush=True)
+    checks = Checks(arguments)
+    random = np.random.default_rng(seed)
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        for name, test in list(globals().items()):
+            if name.startswith("test_"):
+                test(checks)
+        for number in range(arguments.chains):
+            with tempfile.TemporaryDirectory(dir=folder) as own:
+                os.chdir(own)
+                one_chain(checks, random, number)
+                os.chdir(folder)
+        os.chdir("/")
+    print(f"{checks.count} checks, {checks.failures} failed")
+    return 1 if checks.failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
