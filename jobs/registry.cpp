@@ -4,6 +4,7 @@
 #include "jobs/denoise/denoise_job.hpp"
 #include "jobs/kind.hpp"
 #include "jobs/match/match_job.hpp"
+#include "jobs/median/median_job.hpp"
 #include "jobs/rescale/rescale_job.hpp"
 #include "jobs/sand/sand_job.hpp"
 #include "jobs/transpose/transpose_job.hpp"
@@ -20,6 +21,7 @@ std::span<const Kind> kinds() {
              parse_denoise},
         Kind{"match", "the most similar patches of every patch of a volume", match_sample, "",
              parse_match, match_datasets},
+        Kind{"median", "medians of windows", median_sample, "", parse_median},
         Kind{"rescale", "values mapped to another range and type", rescale_sample, "",
              parse_rescale},
         Kind{"sand", "a falling-sand automaton", sand_sample, "/frames", parse_sand, {}, ".sand"},

@@ -8,6 +8,7 @@ import fractions
 import math
 
 import numpy as np
+from scipy import ndimage
 
 
 @dataclasses.dataclass
@@ -147,15 +148,53 @@ def bin_cases(random):
                    binned(array, all_factors, value, edge, dtype))
 
 
+def medians(array, size, boundary, fill, difference):
+    """By scipy, of numbers; frames apart where the window has one layer."""
+    size = [1] * (array.ndim - len(size)) + size
+    result = ndimage.median_filter(array, size=size, mode=boundary, cval=fill)
+    if difference is not None:
+        apart = np.abs(array.astype(np.longdouble) - result.astype(np.longdouble))
+        result = np.where(apart > difference, result, array)
+    return result
+
+
+def median_cases(random):
+    for shape, in_type, size, boundary, difference in [
+            ((53, 31), "uint16", [3, 3], "reflect", None),
+            ((53, 31), "float32", [5, 5], "wrap", None),
+            ((3, 22, 64), "uint8", [1, 3, 3], "nearest", 30),
+            ((7, 11, 13), "float32", [3, 3, 3], "mirror", None),
+            ((9, 8, 6), "int32", [3, 1, 5], "wrap", 1e8),
+            ((2, 5, 9, 7), "int16", [5, 3, 3], "constant", None),
+            ((41, 17), "float64", [7, 9], "constant", 50.5),
+            ((6, 3, 17), "uint64", [3, 5, 1], "reflect", None),
+            ((5, 17), "int8", [9, 3], "wrap", None)]:
+        array = any_values(random, shape, in_type)
+        if array.dtype.kind == "f":
+            array[~np.isfinite(array) | (array == 0)] = 1  # scipy has no order of NaN and zeros
+        if array.dtype.itemsize == 8 and array.dtype.kind != "f":
+            array >>= 12  # scipy computes in float64
+        line = "" if difference is None else f"difference = {difference}\n"
+        yield Case(f"{shape} {in_type} by {size}, {boundary}", array,
+                   f'size = {size}\nboundary = "{boundary}"\nfill = 7\n{line}', None,
+                   medians(array, size, boundary, 7, difference))
+
+
 NAN = np.full((3, 4), np.nan, np.float32)
 PLAIN = np.arange(12, dtype=np.float32).reshape(3, 4)
 
-CASES = {"bin": bin_cases, "rescale": rescale_cases}
+CASES = {"bin": bin_cases, "median": median_cases, "rescale": rescale_cases}
 REFUSALS = {
     "bin": [
         (2, ["bin.factors is missing"], PLAIN, "", None),
         (2, ["no whole block", "bin.factors"], PLAIN, "factors = [4, 1]", None),
         (3, ["more axes", "input.dataset"], PLAIN, "factors = [2, 1, 1]", None),
+    ],
+    "median": [
+        (2, ["median.size", "odd"], PLAIN, "size = [3, 2]", None),
+        (2, ["median.size", "343"], PLAIN, "size = [9, 9, 9]", None),
+        (2, ["output.dtype", "median"], PLAIN, "", "uint8"),
+        (3, ["more axes", "input.dataset"], PLAIN, "size = [3, 3, 3]", None),
     ],
     "rescale": [
         (2, ["rescale.from is missing"], PLAIN, "", None),

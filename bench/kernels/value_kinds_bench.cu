@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Times the kinds that change values on the GPU beside a device copy of as many bytes as each reads
+// and writes: value_kinds_bench [SIDE [SAMPLES]].
+#include "bench/kernels/times.hpp"
+#include "kernels/bin/bin.hpp"
+#include "kernels/median/median.hpp"
+#include "kernels/queue/launch.cuh"
+#include "kernels/rescale/rescale.hpp"
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <string>
+
+namespace runner {
+namespace {
+
+constexpr std::int64_t most_element_bytes = 8;
+
+/// Numbers near 1 as float32, and any as integers.
+__global__ void fill_kernel(std::uint32_t* words, std::int64_t count) {
+    const std::int64_t step = std::int64_t{gridDim.x} * blockDim.x;
+    for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count;
+         i += step) {
+        words[i] = 0x3F000000U | (static_cast<std::uint32_t>(i) * 2654435761U >> 8U);
+    }
+}
+
+class Bench {
+  public:
+    Bench(std::int64_t side, int samples)
+        : side_(side), samples_(samples),
+          in_(allocate_device(queue_, side * side * most_element_bytes)),
+          out_(allocate_device(queue_, side * side * most_element_bytes)) {
+        launch(queue_, {dim3(132 * 16), dim3(256)}, fill_kernel,
+               reinterpret_cast<std::uint32_t*>(in_.data()), in_.size() / 4);
+    }
+
+    void run() {
+        std::printf("# %lld x %lld, %d samples; share: of a device copy of so many bytes read and "
+                    "written\n",
+                    static_cast<long long>(side_), static_cast<long long>(side_), samples_);
+        for (const ElementType type : {ElementType::uint8, ElementType::uint16, ElementType::int32,
+                                       ElementType::float32, ElementType::float64}) {
+            medians(type, {1, 3, 3});
+            medians(type, {3, 3, 3});
+            medians(type, {1, 5, 5});
+        }
+        medians(ElementType::uint16, {1, 7, 7});
+        medians(ElementType::float32, {5, 5, 5});
+        for (const ElementType type : {ElementType::uint8, ElementType::uint16,
+                                       ElementType::float32, ElementType::float64}) {
+            for (const std::array<std::int64_t, 3> factors :
+                 {std::array<std::int64_t, 3>{1, 2, 2}, {2, 2, 2}, {1, 4, 4}, {1, 3, 3}}) {
+                bins(type, factors);
+            }
+        }
+        rescales(ElementType::uint8, ElementType::uint8);
+        rescales(ElementType::uint16, ElementType::uint8);
+        rescales(ElementType::uint16, ElementType::uint16);
+        rescales(ElementType::uint16, ElementType::float32);
+        rescales(ElementType::float32, ElementType::uint16);
+        rescales(ElementType::float32, ElementType::float32);
+        rescales(ElementType::float64, ElementType::float64);
+    }
+
+  private:
+    template <class Work> void line(const std::string& name, std::int64_t bytes, const Work& work) {
+        const Times copies = time(queue_, samples_, 4, [&] {
+            copy_on_device(queue_, out_.data(), in_.data(), bytes / 2);
+        });
+        const Times times = time(queue_, samples_, 4, work);
+        std::printf("%-32s %9.4f ms  %7.1f Gelements/s  share %5.3f  spread %4.1f %%\n",
+                    name.c_str(), 1e3 * times.median(),
+                    static_cast<double>(side_ * side_) * 1e-9 / times.median(),
+                    copies.median() / times.median(), 100 * times.spread());
+        std::fflush(stdout);
+    }
+
+    void medians(ElementType type, std::array<int, 3> size) {
+        Median m;
+        m.type = type;
+        m.size = size;
+        m.layers = size[0] > 1 ? 64 : 1;
+        m.rows = side_ / m.layers;
+        m.columns = side_;
+        line("median " + std::to_string(size[0]) + "x" + std::to_string(size[1]) + "x" +
+                 std::to_string(size[2]) + " " + std::string(name_of(type)),
+             2 * side_ * side_ * size_of(type), [&] {
+                 median(queue_, m, {1, 0, side_, 0, side_}, in_.data(), out_.data());
+             });
+    }
+
+    void bins(ElementType type, std::array<std::int64_t, 3> factors) {
+        Bin b;
+        b.in_type = b.out_type = type;
+        b.layers = factors[0] > 1 ? 64 : 1;
+        b.rows = side_ / b.layers;
+        b.columns = side_;
+        b.factors = factors;
+        const std::int64_t made = b.out_layers() * b.out_rows() * b.out_columns();
+        line("bin " + std::to_string(factors[0]) + "x" + std::to_string(factors[1]) + "x" +
+                 std::to_string(factors[2]) + " " + std::string(name_of(type)),
+             (side_ * side_ + made) * size_of(type), [&] {
+                 bin(queue_, b, {1, 0, side_, 0, side_}, in_.data(), out_.data());
+             });
+    }
+
+    void rescales(ElementType from, ElementType to) {
+        Rescale r;
+        r.in_type = from;
+        r.out_type = to;
+        r.from_high = 60000;
+        r.to_high = 250;
+        line("rescale " + std::string(name_of(from)) + " to " + std::string(name_of(to)),
+             side_ * side_ * (size_of(from) + size_of(to)),
+             [&] { rescale(queue_, r, side_ * side_, in_.data(), out_.data()); });
+    }
+
+    CudaQueue queue_{0};
+    std::int64_t side_;
+    int samples_;
+    Buffer in_;
+    Buffer out_;
+};
+
+} // namespace
+} // namespace runner
+
+int main(int argc, char** argv) {
+    try {
+        const std::int64_t side = argc > 1 ? std::atoll(argv[1]) : 16384;
+        runner::Bench(side / 64 * 64, argc > 2 ? std::atoi(argv[2]) : 11).run();
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "%s\n", error.what());
+        return 1;
+    }
+    return 0;
+}

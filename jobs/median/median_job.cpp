@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "jobs/median/median_job.hpp"
+
+#include "base/error.hpp"
+#include "jobs/toml_text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <utility>
+
+namespace runner {
+namespace {
+
+/// In the order of the type's values.
+constexpr std::array boundary_names = {"constant", "nearest", "reflect", "mirror", "wrap"};
+
+/// [median].
+struct MedianKeys {
+    std::array<std::int64_t, 3> size = {1, 3, 3};
+    Boundary boundary = Boundary::reflect;
+    double fill = 0;
+    std::optional<double> difference;
+};
+
+void check_input(const JobInput& input, std::size_t axes) {
+    const std::vector<std::int64_t>& shape = input.array.shape;
+    if (shape.size() < axes) {
+        throw Error(ExitCode::input,
+                    {"median needs more axes", "input.dataset",
+                     "its shape is " + shape_text(shape) + ", and it takes " + std::to_string(axes),
+                     "Choose another dataset, or median.size = [y, x]"});
+    }
+    if (std::find(shape.begin(), shape.end(), 0) != shape.end()) {
+        throw Error(ExitCode::input,
+                    {"the input holds no elements", "input.dataset",
+                     "its shape is " + shape_text(shape), "Choose another dataset"});
+    }
+    if (input.channels.value_or(1) > 1) {
+        throw Error(ExitCode::input,
+                    {"median does not take colour", "input.dataset",
+                     "the file marks the last axis of " + shape_text(shape) + " as the " +
+                         std::to_string(*input.channels) + " channels of a colour image",
+                     "Store each channel as a dataset of its own, or mark the dataset as a volume: "
+                     "interpretation = \"image\""});
+    }
+}
+
+class MedianParameters : public KindParameters {
+  public:
+    explicit MedianParameters(const MedianKeys& keys) : keys_(keys) {}
+
+    std::vector<InputDataset> inputs() const override { return {}; }
+
+    std::unique_ptr<Job> make(const JobInput& input,
+                              std::optional<ElementType> output_type) const override {
+        const std::size_t axes = keys_.size[0] > 1 ? 3 : 2;
+        check_input(input, axes);
+        if (output_type && *output_type != input.array.type) {
+            throw Error(ExitCode::usage,
+                        {"median does not make this element type", "output.dtype",
+                         "it is " + std::string(name_of(*output_type)) + " and the input's " +
+                             std::string(name_of(input.array.type)),
+                         "Leave it out; rescale makes other types"});
+        }
+        const std::vector<std::int64_t>& shape = input.array.shape;
+        Median median;
+        median.type = input.array.type;
+        median.columns = shape[shape.size() - 1];
+        median.rows = shape[shape.size() - 2];
+        median.layers = axes == 3 ? shape[shape.size() - 3] : 1;
+        std::copy(keys_.size.begin(), keys_.size.end(), median.size.begin());
+        median.boundary = keys_.boundary;
+        median.fill = keys_.fill;
+        median.difference = keys_.difference;
+        return std::make_unique<MedianJob>(median, shape);
+    }
+
+    std::string canonical() const override {
+        return "size = " + toml_text(std::span<const std::int64_t>(keys_.size)) + "\nboundary = " +
+               toml_text(boundary_names.at(static_cast<std::size_t>(keys_.boundary))) +
+               "\nfill = " + toml_text(keys_.fill) + "\n" +
+               (keys_.difference ? "difference = " + toml_text(*keys_.difference) + "\n" : "");
+    }
+
+  private:
+    MedianKeys keys_;
+};
+
+void parse_size(TableReader& table, std::array<std::int64_t, 3>& size) {
+    const std::vector<std::int64_t> given =
+        table.integers("size", 1).value_or(std::vector<std::int64_t>{3, 3});
+    if (given.size() != 2 && given.size() != 3) {
+        table.complain("size", "expected [z, y, x] or [y, x], got " + std::to_string(given.size()) +
+                                   " numbers");
+        return;
+    }
+    size[0] = 1;
+    std::copy(given.rbegin(), given.rend(), size.rbegin());
+    const std::string text = toml_text(std::span<const std::int64_t>(size));
+    const auto wrong = [](std::int64_t extent) {
+        return extent % 2 == 0 || extent > Median::most_extent;
+    };
+    if (std::any_of(size.begin(), size.end(), wrong)) {
+        table.complain("size", "each must be odd, from 1 to " +
+                                   std::to_string(Median::most_extent) + ", got " + text);
+    } else if (size[0] * size[1] * size[2] > Median::most_elements) {
+        table.complain("size", "at most " + std::to_string(Median::most_elements) +
+                                   " elements, got " + std::to_string(size[0] * size[1] * size[2]) +
+                                   " of " + text);
+    }
+}
+
+} // namespace
+
+MedianJob::MedianJob(const Median& median, const std::vector<std::int64_t>& shape)
+    : median_(median) {
+    const std::size_t frame_axes = median_.takes_layers() ? 3 : 2;
+    shape_.output = {median_.type, shape};
+    shape_.frames = checked_product(std::span(shape).first(shape.size() - frame_axes));
+    shape_.rows = median_.layers * median_.rows;
+    shape_.in_row_bytes = median_.columns * size_of(median_.type);
+    shape_.out_row_bytes = shape_.in_row_bytes;
+    shape_.border = median_.boundary == Boundary::wrap ? RowBorder::periodic : RowBorder::inside;
+    shape_.halo = median_.size[1] / 2;
+    if (median_.takes_layers()) {
+        shape_.halo = median_.size[0] / 2 * median_.rows;
+        shape_.made.layer = median_.rows;
+        shape_.made.each = median_.rows;
+    }
+}
+
+void MedianJob::run(Queue& queue, const RowBlock& block, const std::byte* in, std::byte* out,
+                    std::byte* /*scratch*/) const {
+    std::visit([&](auto& backend) { median(backend, median_, block, in, out); }, queue);
+}
+
+std::unique_ptr<KindParameters> parse_median(TableReader& table) {
+    MedianKeys keys;
+    parse_size(table, keys.size);
+    const std::optional<std::size_t> boundary =
+        table.choice("boundary", {boundary_names.begin(), boundary_names.end()});
+    keys.boundary = boundary ? static_cast<Boundary>(*boundary) : Boundary::reflect;
+    keys.fill = table.number("fill").value_or(0);
+    keys.difference = table.number("difference");
+    if (keys.difference && *keys.difference < 0) {
+        table.complain("difference", "must be 0 or more, got " + toml_text(*keys.difference));
+    }
+    return std::make_unique<MedianParameters>(keys);
+}
+
+} // namespace runner

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "jobs/kind.hpp"
+#include "jobs/stream_job.hpp"
+#include "kernels/median/median.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace runner {
+
+/// The median of a window about every element; docs/median.md says what it computes. Where the
+/// window has several layers, the rows of a layer of the volume stay together.
+class MedianJob : public StreamJob {
+  public:
+    /// `shape`: of input and output, which ends with the axes of `median`'s frames.
+    MedianJob(const Median& median, const std::vector<std::int64_t>& shape);
+
+    StreamShape shape() const override { return shape_; }
+    std::string computation() const override { return "median 1"; }
+    std::int64_t scratch_bytes(Backend /*backend*/, const RowBlock& /*block*/) const override {
+        return 0;
+    }
+    double operations(const RowBlock& block) const override {
+        return median_operations(median_, block);
+    }
+    void run(Queue& queue, const RowBlock& block, const std::byte* in, std::byte* out,
+             std::byte* scratch) const override;
+
+  private:
+    Median median_;
+    StreamShape shape_;
+};
+
+/// Reads [median]: size (default [3, 3]), boundary (reflect), fill (0) and difference. What it
+/// returns makes a MedianJob and throws Error
+/// * input: too few axes, an empty one, or colour;
+/// * usage: an output type that is not the input's.
+std::unique_ptr<KindParameters> parse_median(TableReader& table);
+
+/// The lines of a [median] to start from.
+inline constexpr std::string_view median_sample =
+    R"(size = [1, 3, 3]                # z, y, x; or [y, x]: odd, 1 to 9
+boundary = "reflect"            # constant, nearest, reflect, mirror or wrap
+fill = 0.0                      # for boundary = "constant"
+# difference = 100.0            # only where |x - median| is above this
+)";
+
+} // namespace runner

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "kernels/median/median_tile.hpp"
+
+// Arrays of vectors, which vectors of a length unknown to the compiler cannot be in.
+#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/median/median_tile_16.cpp"
+#include <hwy/foreach_target.h>
+
+#include "kernels/median/median_tile-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace runner {
+namespace HWY_NAMESPACE {
+
+void tile_16(const MedianCall& call, const MedianTile& tile, std::byte* space) {
+    switch (call.type) {
+    case ElementType::int8: return median_tile_of<std::int8_t>(call, tile, space);
+    case ElementType::uint8: return median_tile_of<std::uint8_t>(call, tile, space);
+    case ElementType::int16: return median_tile_of<std::int16_t>(call, tile, space);
+    default: return median_tile_of<std::uint16_t>(call, tile, space);
+    }
+}
+
+} // namespace HWY_NAMESPACE
+} // namespace runner
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace runner {
+
+HWY_EXPORT(tile_16);
+
+void median_tile_16(const MedianCall& call, const MedianTile& tile, std::byte* space) {
+    HWY_DYNAMIC_DISPATCH(tile_16)(call, tile, space);
+}
+
+} // namespace runner
+#endif

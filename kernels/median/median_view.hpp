@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "kernels/median/median.hpp"
+
+#include <cstdint>
+
+namespace runner {
+
+/// A call: the window, and which rows its buffers hold (see RowBlock).
+struct MedianView {
+    std::int64_t frames;
+    std::int64_t layers;
+    std::int64_t rows;
+    std::int64_t columns;
+    std::int64_t in_first;
+    std::int64_t in_rows;
+    std::int64_t out_first;
+    std::int64_t out_rows;
+    int radius_z;
+    int radius_y;
+    int radius_x;
+    Boundary boundary;
+    double fill;
+    bool has_difference;
+    double difference;
+
+    /// The row of the input buffer, within its frame, that holds row `y` of a layer, dz layers
+    /// away; −1 where the fill value stands. Without layers `layer` is 0, and y an extended row.
+    /// constexpr, so that device code can call it too.
+    constexpr std::int64_t held_row(std::int64_t layer, std::int64_t y, int dz) const {
+        if (radius_z > 0) {
+            y = map_index(y, rows, boundary);
+            if (y < 0) {
+                return -1;
+            }
+        }
+        const std::int64_t held = (layer + dz) * rows + y - in_first;
+        if (held >= 0 && held < in_rows) {
+            return held;
+        }
+        const std::int64_t mapped =
+            radius_z == 0 ? map_index(y, rows, boundary) : map_index(layer + dz, layers, boundary);
+        return mapped < 0 ? -1 : radius_z == 0 ? mapped - in_first : mapped * rows + y - in_first;
+    }
+    /// The layer of a row of the output, and the row within it; without layers 0 and the row.
+    constexpr std::int64_t layer_of(std::int64_t row) const {
+        return radius_z == 0 ? 0 : row / rows;
+    }
+    /// Rows of the output that are side by side in a layer: all of a block without layers.
+    constexpr std::int64_t lines() const { return radius_z == 0 ? out_rows : rows; }
+    /// Such runs of rows in all frames.
+    constexpr std::int64_t runs() const { return frames * (out_rows / lines()); }
+};
+
+inline MedianView median_view(const Median& median, const RowBlock& block) {
+    return {block.frames,
+            median.layers,
+            median.rows,
+            median.columns,
+            block.in_first,
+            block.in_rows,
+            block.out_first,
+            block.out_rows,
+            median.size[0] / 2,
+            median.size[1] / 2,
+            median.size[2] / 2,
+            median.boundary,
+            median.fill,
+            median.difference.has_value(),
+            median.difference.value_or(0)};
+}
+
+} // namespace runner
