@@ -20,10 +20,14 @@ class RowHasher {
     /// a part of a chunk, and large enough that the list of checksums stays small beside the rows.
     static constexpr std::int64_t run_bytes = 1 << 20;
 
+    /// Where runs may be cut. Resume and repair write whole runs: where the output's rows can only
+    /// be written in groups, as in stored chunks, all rows given are one run.
+    enum class Cut { nowhere, anywhere };
+
     /// Of `rows` rows at `data`, the first of which is row `first`; cut into runs alike for any
     /// number of threads.
     std::vector<RowHash> hash(std::int64_t first, std::int64_t rows, std::int64_t row_bytes,
-                              const std::byte* data);
+                              const std::byte* data, Cut cut);
 
   private:
     IoThreads threads_;

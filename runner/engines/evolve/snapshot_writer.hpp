@@ -241,7 +241,9 @@ template <class Q> void SnapshotWriter<Q>::write(const Piece& piece) {
     add(Stage::download, piece, piece.begin, back);
     const std::int64_t first = piece.snapshot * target_.plan.shape.rows + piece.rows.first;
     const std::vector<RowHash> hashes = hasher_.hash(
-        first, piece.rows.count(), target_.plan.shape.out_row_bytes, lane.staging.data());
+        first, piece.rows.count(), target_.plan.shape.out_row_bytes, lane.staging.data(),
+        target_.plan.decomposition.alignment == 1 ? RowHasher::Cut::anywhere
+                                                  : RowHasher::Cut::nowhere);
     const double hashed = target_.recorder.now();
     add(Stage::hash, piece, back, hashed);
     {

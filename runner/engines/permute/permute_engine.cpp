@@ -213,8 +213,9 @@ template <class Q> std::int64_t PermuteEngine<Q>::hash(Piece& piece) {
     const std::byte* const bytes = lanes_[piece.lane].out.data();
     piece.rows = rows_to_write(piece.box);
     for (RowPiece& part : piece.rows) {
-        part.hashes = hasher_.hash(part.rows.first, part.rows.count(), row_bytes(),
-                                   bytes + part.offset * row_bytes());
+        part.hashes = hasher_.hash(
+            part.rows.first, part.rows.count(), row_bytes(), bytes + part.offset * row_bytes(),
+            plan_.alignment == 1 ? RowHasher::Cut::anywhere : RowHasher::Cut::nowhere);
     }
     return bytes_of(piece.box);
 }

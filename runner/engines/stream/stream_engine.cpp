@@ -269,8 +269,10 @@ template <class Q> void StreamEngine<Q>::record_device(const Piece& piece) {
 template <class Q> std::int64_t StreamEngine<Q>::hash(Piece& piece) {
     if (stream_.commits != nullptr) {
         const RowRange out = out_rows(piece);
+        const bool any_row = plan_.decomposition.alignment == 1 && plan_.shape.made.each == 1;
         piece.hashes = hasher_.hash(out.first, out.count(), plan_.shape.out_row_bytes,
-                                    lanes_[piece.lane].staging.data());
+                                    lanes_[piece.lane].staging.data(),
+                                    any_row ? RowHasher::Cut::anywhere : RowHasher::Cut::nowhere);
     }
     return out_bytes(piece);
 }
