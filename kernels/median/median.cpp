@@ -64,7 +64,8 @@ std::int64_t median_key_bytes(ElementType type) { return std::max<std::int64_t>(
 
 std::int64_t median_pitch(const MedianCall& call) {
     const std::int64_t line = alignment / median_key_bytes(call.type);
-    return (call.tile_columns + 2 * call.view.radius_x + 2 * line) / line * line + line;
+    return (call.tile_columns + std::int64_t{2} * call.view.radius_x + 2 * line) / line * line +
+           line;
 }
 
 std::int64_t median_space_bytes(const MedianCall& call) {

@@ -179,7 +179,7 @@ constexpr MedianNetwork pair_network(int count, int lines) {
         int made = 0;
         for (int i = 0; i + 1 < left; i += 2) {
             lists[static_cast<std::size_t>(made++)] = merge(net, lists[static_cast<std::size_t>(i)],
-                                                            lists[static_cast<std::size_t>(i + 1)]);
+                                                            lists[static_cast<std::size_t>(i) + 1]);
         }
         if (left % 2 == 1) {
             lists[static_cast<std::size_t>(made++)] = lists[static_cast<std::size_t>(left - 1)];
