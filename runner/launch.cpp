@@ -24,7 +24,7 @@ namespace {
 /// Set for the ranks that start_ranks() starts.
 constexpr const char* own_launch = "RUNNER_STARTED_RANKS";
 
-/// By it Open MPI tells its processes how many they are.
+/// Open MPI sets it to the number of its processes.
 constexpr const char* mpirun_ranks = "OMPI_COMM_WORLD_SIZE";
 
 void check_ranks(int asked) {

@@ -5,27 +5,13 @@ import sys
 import cupy
 from cupyx.scipy.ndimage import convolve1d
 
+from cupy_times import median_time
+
 
 def gaussian(radius):
     k = cupy.arange(-radius, radius + 1, dtype=cupy.float64)
     taps = cupy.exp(-k * k / (2 * (radius / 3) ** 2)) + 1e-3 * k
     return taps / taps.sum()
-
-
-def median_time(work, launches):
-    for _ in range(2):
-        work()
-    times = []
-    for _ in range(launches):
-        begin, end = cupy.cuda.Event(), cupy.cuda.Event()
-        begin.record()
-        work()
-        end.record()
-        end.synchronize()
-        times.append(cupy.cuda.get_elapsed_time(begin, end))
-    times.sort()
-    n = len(times)
-    return times[n // 2], (times[n * 9 // 10] - times[n // 10]) / times[n // 2]
 
 
 def main():

@@ -5,20 +5,7 @@ import sys
 import cupy
 from cupyx.scipy.ndimage import median_filter
 
-
-def median_time(work, launches):
-    work()
-    times = []
-    for _ in range(launches):
-        begin, end = cupy.cuda.Event(), cupy.cuda.Event()
-        begin.record()
-        work()
-        end.record()
-        end.synchronize()
-        times.append(cupy.cuda.get_elapsed_time(begin, end))
-    times.sort()
-    n = len(times)
-    return times[n // 2], (times[n * 9 // 10] - times[n // 10]) / times[n // 2]
+from cupy_times import median_time
 
 
 def main():

@@ -98,7 +98,7 @@ ChunkList list_chunks(const DatasetHandle& dataset, std::size_t axes, const std:
     if (!good || list.chunks.size() != count) {
         throw Error(ExitCode::input,
                     {"cannot read the dataset's index of chunks", where,
-                     fmt::format("it tells of {} chunks and holds {}", count, list.chunks.size()),
+                     fmt::format("it announces {} chunks and holds {}", count, list.chunks.size()),
                      "The file is damaged: copy it again"});
     }
     return list;

@@ -79,7 +79,7 @@ DatasetLayout join_stack(const std::string& stack, const std::string& dataset,
     }
     if (const std::string gap = first_gap(names); !gap.empty()) {
         info.notes.push_back(format_error({"a number is missing in the stack", stack, gap,
-                                           "If a file is missing, get it before you go on"}));
+                                           "If a file is missing, add it before you continue"}));
     }
     layout.sources = std::move(files);
     return layout;

@@ -6,10 +6,9 @@
 namespace runner {
 
 std::vector<RowHash> RowHasher::hash(std::int64_t first, std::int64_t rows, std::int64_t row_bytes,
-                                     const std::byte* data, Cut cut) {
-    const std::int64_t step = cut == Cut::nowhere
-                                  ? std::max<std::int64_t>(1, rows)
-                                  : std::max<std::int64_t>(1, run_bytes / row_bytes);
+                                     const std::byte* data) {
+    const std::int64_t step = group_ == 1 ? std::max<std::int64_t>(1, run_bytes / row_bytes)
+                                          : std::max<std::int64_t>(1, rows);
     std::vector<RowHash> runs;
     for (std::int64_t row = 0; row < rows; row += step) {
         runs.push_back({first + row, std::min(step, rows - row), 0});

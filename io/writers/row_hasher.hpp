@@ -14,23 +14,23 @@ namespace runner {
 /// delivered, and a link delivers ten times that.
 class RowHasher {
   public:
-    explicit RowHasher(int threads) : threads_(threads) {}
+    /// `group`: the output's rows that can only be written together, as those of stored chunks are;
+    /// 1 where each can be written by itself.
+    RowHasher(int threads, std::int64_t group) : threads_(threads), group_(group) {}
 
     /// About so many bytes of rows have a checksum of their own: small enough that all threads have
     /// a part of a chunk, and large enough that the list of checksums stays small beside the rows.
     static constexpr std::int64_t run_bytes = 1 << 20;
 
-    /// Where runs may be cut. Resume and repair write whole runs: where the output's rows can only
-    /// be written in groups, as in stored chunks, all rows given are one run.
-    enum class Cut { nowhere, anywhere };
-
     /// Of `rows` rows at `data`, the first of which is row `first`; cut into runs alike for any
-    /// number of threads.
+    /// number of threads. Resume and repair write whole runs: where rows are in groups, all rows
+    /// given are one run.
     std::vector<RowHash> hash(std::int64_t first, std::int64_t rows, std::int64_t row_bytes,
-                              const std::byte* data, Cut cut);
+                              const std::byte* data);
 
   private:
     IoThreads threads_;
+    std::int64_t group_;
 };
 
 } // namespace runner

@@ -12,8 +12,8 @@
 
 namespace runner {
 
-/// What the first rank tells the others of a dataset in its list. Each finds the names by itself,
-/// so that a batch of many is no large message.
+/// What the first rank sends the others about a dataset in its list. Each finds the names by
+/// itself, so that a batch of many is no large message.
 struct ListedState {
     Fate fate = Fate::unknown;
     FileMark input;

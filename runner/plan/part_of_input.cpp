@@ -49,19 +49,6 @@ std::vector<std::int64_t> read_marks(const std::string& file, const std::string&
 
 } // namespace
 
-std::vector<std::int64_t> frames_with_key(const std::string& file, const DatasetLayout& layout,
-                                          std::int64_t key, FileAccess& files) {
-    std::vector<std::int64_t> frames;
-    const std::vector<std::int64_t> marks =
-        read_marks(file, layout.image_key, layout.info.array.shape[0], files);
-    for (std::size_t frame = 0; frame < marks.size(); ++frame) {
-        if (marks[frame] == key) {
-            frames.push_back(static_cast<std::int64_t>(frame));
-        }
-    }
-    return frames;
-}
-
 std::optional<DatasetPart> part_of_input(const JobFile::Input& input, const DatasetInfo& info,
                                          FileAccess& files) {
     if (input.part.is_whole()) {

@@ -20,7 +20,7 @@ std::string host_name() {
     return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
 }
 
-/// What a rank tells the others of its host and the devices that it sees.
+/// What a rank sends the others: its host and the devices that it sees.
 struct Offer {
     int host_leader = 0;
     std::vector<std::string> uuids; ///< by CUDA's index

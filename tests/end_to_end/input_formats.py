@@ -16,15 +16,9 @@ import numpy as np
 import tifffile
 from PIL import Image
 
+from same_outputs import KINDS, same
 from test_functions import run_tests
 
-KINDS = {
-    "convolve": ('row_taps = [0.25, 0.5, 0.25]\ncolumn_taps = { gaussian = { sigma = 2.0, radius = 5 } }\n'
-                 'boundary = "mirror"\n'),
-    "transpose": "permutation = [2, 0, 1]\n",
-    "match": "window = [3, 5, 5]\npatch = [3, 3, 3]\ncount = 3\n",
-    "denoise": 'method = "nlm"\nwindow = [3, 5, 5]\npatch = [3, 3, 3]\ncount = 4\n',
-}
 SHAPE = (13, 23, 31)
 SAME = ("--set", "output.dataset=/made")
 
@@ -46,22 +40,6 @@ def write_job(kind, name, source, extra="", output=""):
 def volume(dtype="float32", shape=SHAPE):
     values = np.random.default_rng(7).integers(0, 200, shape)
     return (values / 8 if dtype[-2] == "f" else values).astype(dtype)
-
-
-def contents(name):
-    found = {}
-    with h5py.File(name, "r") as file:
-        file.visititems(lambda path, item: found.__setitem__(path, item[()])
-                        if isinstance(item, h5py.Dataset) and not path.startswith("runner") else None)
-    return found
-
-
-def same(name, other):
-    a, b = contents(name), contents(other)
-    assert a.keys() == b.keys() and a, (name, a.keys(), b.keys())
-    for path in a:
-        assert a[path].dtype == b[path].dtype and a[path].shape == b[path].shape, path
-        assert a[path].tobytes() == b[path].tobytes(), f"{name}: {path} differs from {other}"
 
 
 def expect(array, kind="convolve"):

@@ -3,12 +3,12 @@
 
 #include "kernels/convolve/convolve.hpp"
 #include "tests/reference/convolve_reference.hpp"
+#include "tests/support/element_bytes.hpp"
 #include "tests/support/queues.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
 #include <random>
 #include <string>
 #include <vector>
@@ -19,18 +19,6 @@ inline constexpr std::array convolution_types = {ElementType::uint8, ElementType
                                                  ElementType::float32, ElementType::float64};
 inline constexpr std::array all_boundaries = {Boundary::constant, Boundary::nearest,
                                               Boundary::reflect, Boundary::mirror, Boundary::wrap};
-
-template <class T> std::vector<std::byte> bytes_of(const std::vector<T>& values) {
-    std::vector<std::byte> bytes(values.size() * sizeof(T));
-    std::memcpy(bytes.data(), values.data(), bytes.size());
-    return bytes;
-}
-
-template <class T> std::vector<T> values_of(const std::vector<std::byte>& bytes) {
-    std::vector<T> values(bytes.size() / sizeof(T));
-    std::memcpy(values.data(), bytes.data(), bytes.size());
-    return values;
-}
 
 inline RowBlock whole_image(const Convolution& convolution, std::int64_t frames) {
     return {frames, 0, convolution.frame_rows, 0, convolution.frame_rows};

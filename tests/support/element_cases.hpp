@@ -3,12 +3,12 @@
 
 #include "base/element_type.hpp"
 #include "kernels/elements/ordered_key.hpp"
+#include "tests/support/element_bytes.hpp"
 #include "tests/support/queues.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <cstring>
 #include <limits>
 #include <random>
 #include <string>
@@ -18,18 +18,6 @@
 #include <gtest/gtest.h>
 
 namespace runner {
-
-template <class T> std::vector<std::byte> bytes_of(const std::vector<T>& values) {
-    std::vector<std::byte> bytes(values.size() * sizeof(T));
-    std::memcpy(bytes.data(), values.data(), bytes.size());
-    return bytes;
-}
-
-template <class T> std::vector<T> values_of(const std::vector<std::byte>& bytes) {
-    std::vector<T> values(bytes.size() / sizeof(T));
-    std::memcpy(values.data(), bytes.data(), bytes.size());
-    return values;
-}
 
 /// The same bytes, or both NaN.
 template <class T> bool same_element(T a, T b) {

@@ -119,7 +119,7 @@ template <class Q> class SnapshotWriter {
 
 template <class Q>
 SnapshotWriter<Q>::SnapshotWriter(const SnapshotTarget& target, const QueueMaker& make_queue)
-    : target_(target), hasher_(target_.plan.io_threads),
+    : target_(target), hasher_(target_.plan.io_threads, target_.plan.decomposition.alignment),
       threads_([this] { cut(); }, [this](Stage stage) { return place(stage); }) {
     const EvolvePlan& plan = target_.plan;
     for (int i = 0; i < plan.lanes; ++i) {
@@ -241,9 +241,7 @@ template <class Q> void SnapshotWriter<Q>::write(const Piece& piece) {
     add(Stage::download, piece, piece.begin, back);
     const std::int64_t first = piece.snapshot * target_.plan.shape.rows + piece.rows.first;
     const std::vector<RowHash> hashes = hasher_.hash(
-        first, piece.rows.count(), target_.plan.shape.out_row_bytes, lane.staging.data(),
-        target_.plan.decomposition.alignment == 1 ? RowHasher::Cut::anywhere
-                                                  : RowHasher::Cut::nowhere);
+        first, piece.rows.count(), target_.plan.shape.out_row_bytes, lane.staging.data());
     const double hashed = target_.recorder.now();
     add(Stage::hash, piece, back, hashed);
     {

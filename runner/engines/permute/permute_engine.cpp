@@ -93,7 +93,7 @@ template <class Q>
 PermuteEngine<Q>::PermuteEngine(const Permutation& permutation, const PermutePlan& plan,
                                 const QueueMaker& make_queue)
     : run_(permutation), plan_(plan), recorder_(times_, run_.progress, run_.trace),
-      hasher_(plan_.io_threads), boxes_(plan_.boxes(run_.rank)) {
+      hasher_(plan_.io_threads, plan_.alignment), boxes_(plan_.boxes(run_.rank)) {
     const std::int64_t bytes = plan_.piece_bytes();
     for (int i = 0; i < plan_.lanes; ++i) {
         Queue queue = make_queue();
@@ -213,9 +213,8 @@ template <class Q> std::int64_t PermuteEngine<Q>::hash(Piece& piece) {
     const std::byte* const bytes = lanes_[piece.lane].out.data();
     piece.rows = rows_to_write(piece.box);
     for (RowPiece& part : piece.rows) {
-        part.hashes = hasher_.hash(
-            part.rows.first, part.rows.count(), row_bytes(), bytes + part.offset * row_bytes(),
-            plan_.alignment == 1 ? RowHasher::Cut::anywhere : RowHasher::Cut::nowhere);
+        part.hashes = hasher_.hash(part.rows.first, part.rows.count(), row_bytes(),
+                                   bytes + part.offset * row_bytes());
     }
     return bytes_of(piece.box);
 }

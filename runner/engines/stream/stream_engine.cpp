@@ -118,7 +118,7 @@ template <class Q>
 StreamEngine<Q>::StreamEngine(const Stream& stream, const StreamPlan& plan,
                               const QueueMaker& make_queue)
     : stream_(stream), plan_(plan), recorder_(times_, stream.progress, stream.trace),
-      hasher_(plan_.io_threads),
+      hasher_(plan_.io_threads, std::max(plan_.decomposition.alignment, plan_.shape.made.each)),
       cursor_(plan_.decomposition, plan_.decomposition.slab(stream.rank)) {
     for (int i = 0; i < plan_.lanes; ++i) {
         Queue queue = make_queue();
@@ -269,10 +269,8 @@ template <class Q> void StreamEngine<Q>::record_device(const Piece& piece) {
 template <class Q> std::int64_t StreamEngine<Q>::hash(Piece& piece) {
     if (stream_.commits != nullptr) {
         const RowRange out = out_rows(piece);
-        const bool any_row = plan_.decomposition.alignment == 1 && plan_.shape.made.each == 1;
         piece.hashes = hasher_.hash(out.first, out.count(), plan_.shape.out_row_bytes,
-                                    lanes_[piece.lane].staging.data(),
-                                    any_row ? RowHasher::Cut::anywhere : RowHasher::Cut::nowhere);
+                                    lanes_[piece.lane].staging.data());
     }
     return out_bytes(piece);
 }

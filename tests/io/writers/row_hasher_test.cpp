@@ -13,8 +13,7 @@ TEST(RowHasher, CutsRowsAlikeForAnyNumberOfThreads) {
     for (std::size_t i = 0; i < data.size(); ++i) {
         data[i] = static_cast<std::byte>(i * i >> 7);
     }
-    const std::vector<RowHash> alone =
-        RowHasher(1).hash(100, rows, row_bytes, data.data(), RowHasher::Cut::anywhere);
+    const std::vector<RowHash> alone = RowHasher(1, 1).hash(100, rows, row_bytes, data.data());
     ASSERT_EQ(alone.size(), 4U);
     std::int64_t next = 100;
     for (const RowHash& run : alone) {
@@ -25,25 +24,21 @@ TEST(RowHasher, CutsRowsAlikeForAnyNumberOfThreads) {
     }
     EXPECT_EQ(next, 107);
     for (const int threads : {2, 3, 8}) {
-        EXPECT_EQ(
-            RowHasher(threads).hash(100, rows, row_bytes, data.data(), RowHasher::Cut::anywhere),
-            alone)
-            << threads;
+        EXPECT_EQ(RowHasher(threads, 1).hash(100, rows, row_bytes, data.data()), alone) << threads;
     }
 }
 
 TEST(RowHasher, TakesRowsLongerThanARunAndNoneAtAll) {
-    RowHasher hasher(2);
+    RowHasher hasher(2, 1);
+    RowHasher grouped(2, 3);
     const std::vector<std::byte> data(static_cast<std::size_t>(3 * RowHasher::run_bytes));
-    const std::vector<RowHash> runs =
-        hasher.hash(5, 2, RowHasher::run_bytes + 8, data.data(), RowHasher::Cut::anywhere);
+    const std::vector<RowHash> runs = hasher.hash(5, 2, RowHasher::run_bytes + 8, data.data());
     ASSERT_EQ(runs.size(), 2U);
     EXPECT_EQ(runs[1].first, 6);
     EXPECT_EQ(runs[1].rows, 1);
-    EXPECT_TRUE(hasher.hash(5, 0, 8, data.data(), RowHasher::Cut::anywhere).empty());
-    EXPECT_TRUE(hasher.hash(5, 0, 8, data.data(), RowHasher::Cut::nowhere).empty());
-    const std::vector<RowHash> whole =
-        hasher.hash(5, 2, RowHasher::run_bytes + 8, data.data(), RowHasher::Cut::nowhere);
+    EXPECT_TRUE(hasher.hash(5, 0, 8, data.data()).empty());
+    EXPECT_TRUE(grouped.hash(5, 0, 8, data.data()).empty());
+    const std::vector<RowHash> whole = grouped.hash(5, 2, RowHasher::run_bytes + 8, data.data());
     ASSERT_EQ(whole.size(), 1U);
     EXPECT_EQ(whole[0].rows, 2);
 }
