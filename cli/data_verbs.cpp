@@ -195,15 +195,18 @@ RenderRequest render_request(const RenderCommand& command, FileAccess& files, in
 
 namespace {
 
-/// --shape, --dtype, --offset and --big-endian of an input that does not say them.
+/// --shape, --raw-dtype, --offset and --big-endian of an input that does not say them, and --dtype.
 class RawOptions {
   public:
     explicit RawOptions(VerbParser& parser) : parser_(parser) {
         parser.add_option("--shape", shape_, "Z,Y,X",
                           "the input is raw: its extents, the last running fastest");
         parser.add_option("--dtype", type_, "TYPE",
-                          "the output's element type, or with --shape the raw input's: " +
+                          "the output's element type; with --shape and without --raw-dtype the raw "
+                          "input's too: " +
                               convertible_type_names());
+        parser.add_option("--raw-dtype", raw_type_, "TYPE",
+                          "of a raw input: its element type, where --dtype names another");
         parser.add_option("--offset", offset_, "BYTES",
                           "of a raw input: bytes to skip (default 0)");
         parser.add_flag("--big-endian", big_endian_,
@@ -213,17 +216,19 @@ class RawOptions {
     /// Nothing where the input says it itself. @throws Error (usage).
     std::optional<DenseLayout> layout() const {
         if (shape_.empty()) {
-            if (!offset_.empty() || big_endian_) {
-                parser_.refuse("--offset and --big-endian are of a raw input",
+            if (!offset_.empty() || !raw_type_.empty() || big_endian_) {
+                parser_.refuse("--raw-dtype, --offset and --big-endian are of a raw input",
                                "Say what it holds: --shape Z,Y,X --dtype TYPE");
             }
             return std::nullopt;
         }
-        if (type_.empty()) {
+        if (type_.empty() && raw_type_.empty()) {
             parser_.refuse("a raw input needs --shape and --dtype", "Give both");
         }
         DenseLayout layout;
-        layout.array = {parser_.element("--dtype", type_), parser_.shape(shape_)};
+        layout.array = {raw_type_.empty() ? parser_.element("--dtype", type_)
+                                          : parser_.element("--raw-dtype", raw_type_),
+                        parser_.shape(shape_)};
         layout.offset = offset_.empty() ? 0 : parser_.integer("--offset", offset_, 0);
         layout.bytes =
             big_endian_ ? DenseLayout::Bytes::big_endian : DenseLayout::Bytes::little_endian;
@@ -232,7 +237,8 @@ class RawOptions {
 
     /// That of the output; nothing where it is the input's. @throws Error (usage).
     std::optional<ArrayInfo> output_type() const {
-        if (type_.empty() || !shape_.empty()) {
+        const bool is_raw_type = !shape_.empty() && raw_type_.empty();
+        if (type_.empty() || is_raw_type) {
             return std::nullopt;
         }
         std::optional<ArrayInfo> type = convertible_type(type_);
@@ -247,6 +253,7 @@ class RawOptions {
     const VerbParser& parser_;
     std::string shape_;
     std::string type_;
+    std::string raw_type_;
     std::string offset_;
     bool big_endian_ = false;
 };

@@ -164,8 +164,25 @@ def test_storage():
     good("convert", "in.h5:/x", "out.png", "--dtype", "uint16")
 
 
+def test_raw_input():
+    """The type of a raw file's elements and that of the output."""
+    array = np.arange(-300, 300, dtype=">i2").reshape(4, 3, 50)
+    pathlib.Path("in.raw").write_bytes(b"12345" + array.tobytes())
+    layout = ["--shape", "4,3,50", "--offset", "5", "--big-endian"]
+    good("convert", "in.raw", "out.h5:/x", *layout, "--raw-dtype", "int16", "--dtype", "float32")
+    same(made(), array.astype("f4"), "to float32")
+    good("convert", "in.raw", "out.h5:/x", *layout, "--raw-dtype", "int16", "--dtype", "uint8",
+         "--clip")
+    same(made(), np.clip(array, 0, 255).astype("u1"), "clipped")
+    good("convert", "in.raw", "out.h5:/x", *layout, "--raw-dtype", "int16")
+    same(made(), array.astype("i2"), "as it is")
+    bad(3, ["in.raw", "-300"], "convert", "in.raw", "out.h5", *layout, "--raw-dtype", "int16",
+        "--dtype", "uint16")
+
+
 def test_command_lines_that_are_wrong():
     store(np.ones((3, 4)))
+    bad(2, ["--raw-dtype", "--shape"], "convert", "in.h5:/x", "out.h5", "--raw-dtype", "int8")
     bad(2, ["float16", "\"float8\""], "convert", "in.h5:/x", "out.h5", "--dtype", "float8")
     bad(2, ["--clip", "--dtype"], "convert", "in.h5:/x", "out.h5", "--clip")
     store(np.ones((3, 4), "c8"))
