@@ -178,6 +178,12 @@ void lay_out(const OutputDataset& output) {
         throw_hdf5(ExitCode::output, "cannot create the file", output.file,
                    "Is another program using it?");
     }
+    if (output.parts.several()) {
+        // Only this format stores a regular selection in a few numbers. HDF5 1.10, which virtual
+        // datasets require, reads it; the file's superblock stays the oldest.
+        hdf5_must(H5Fset_libver_bounds(file.get(), H5F_LIBVER_V110, H5F_LIBVER_LATEST),
+                  "H5Fset_libver_bounds");
+    }
     create_datasets(file, output);
     if (!output.mark.empty()) {
         write_text(file.get(), output.file, part_attribute, output.mark);

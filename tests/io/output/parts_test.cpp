@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // An output in parts as a dataset of sources: that what one process hands over to another comes
 // whole, and that pieces which cannot be are refused.
+#include "io/hdf5/hdf5_dataset.hpp"
+#include "io/hdf5/hdf5_file.hpp"
 #include "io/input/dataset_layout.hpp"
 #include "io/input/layout_message.hpp"
 #include "io/output/create_output.hpp"
@@ -62,6 +64,35 @@ TEST(Parts, AreReadInPlace) {
             }
         }
     }
+}
+
+/// Blocks at equal distances are one mapping a part, and a last block that is shorter another.
+TEST(Parts, AreFewMappings) {
+    for (const auto& [rows, mappings] : {std::pair{8 * 64, 8}, std::pair{8 * 64 + 5, 9}}) {
+        const ScratchFolder folder;
+        OutputDataset output{folder / "a.h5", "/x", {ElementType::uint8, {rows, 1 << 17}}, {}};
+        output.parts = choose_part_layout(output.array, {}, 8, 1);
+        output.parts.folder = parts_folder(output.file);
+        output.parts.owner = "owner";
+        create_output(output);
+        const FileHandle file = open_hdf5(output.file);
+        const DatasetHandle dataset = open_dataset(file, output.file, "/x");
+        std::size_t count = 0;
+        hdf5_must(H5Pget_virtual_count(creation_of(dataset).get(), &count), "H5Pget_virtual_count");
+        EXPECT_EQ(count, static_cast<std::size_t>(mappings));
+        EXPECT_EQ(inspect_layout(output.file, "/x").pieces, deal_rows(output.array, output.parts));
+    }
+}
+
+/// Blocks along the second axis of several images lie at equal distances within each image alone.
+TEST(Parts, OfImagesAreWhole) {
+    const ScratchFolder folder;
+    OutputDataset output{folder / "a.h5", "/x", {ElementType::uint8, {7, 37, 1 << 18}}, {}};
+    output.parts = choose_part_layout(output.array, {}, 5, 2);
+    output.parts.folder = parts_folder(output.file);
+    output.parts.owner = "owner";
+    create_output(output);
+    EXPECT_EQ(inspect_layout(output.file, "/x").pieces, deal_rows(output.array, output.parts));
 }
 
 TEST(Parts, StayWhenTheStructureIsRestored) {
