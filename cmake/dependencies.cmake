@@ -21,12 +21,12 @@ pkg_check_modules(png REQUIRED IMPORTED_TARGET libpng)
 pkg_check_modules(tiff REQUIRED IMPORTED_TARGET libtiff-4>=4.5)
 pkg_check_modules(hwy REQUIRED IMPORTED_TARGET libhwy)
 pkg_check_modules(hwloc REQUIRED IMPORTED_TARGET hwloc)
-# libaec has no file for pkg-config. Its libsz has the interface of the szip library.
-find_path(RUNNER_SZIP_HEADERS szlib.h REQUIRED)
-find_library(RUNNER_SZIP sz REQUIRED)
-add_library(runner_szip UNKNOWN IMPORTED)
-set_target_properties(runner_szip PROPERTIES
-  IMPORTED_LOCATION ${RUNNER_SZIP}
-  INTERFACE_INCLUDE_DIRECTORIES ${RUNNER_SZIP_HEADERS})
+# libaec has no file for pkg-config.
+find_path(RUNNER_AEC_HEADERS libaec.h REQUIRED)
+find_library(RUNNER_AEC aec REQUIRED)
+add_library(runner_aec UNKNOWN IMPORTED)
+set_target_properties(runner_aec PROPERTIES
+  IMPORTED_LOCATION ${RUNNER_AEC}
+  INTERFACE_INCLUDE_DIRECTORIES ${RUNNER_AEC_HEADERS})
 # The shared library: toml++ compiled into ours would abort on bad text in a build with assertions.
 pkg_check_modules(tomlplusplus REQUIRED IMPORTED_TARGET tomlplusplus)

@@ -26,7 +26,7 @@ const std::map<std::string, std::string> home = {
     {"cuda", "kernels"},  {"cub/", "kernels"}, {"nvtx", "kernels"}, {"hwy/", "kernels"},
     {"hdf5", "io"},       {"H5", "io"},        {"png", "io"},       {"tiff", "io"},
     {"isa-l", "io"},      {"zstd", "io"},      {"xxhash", "io"},    {"zlib", "io"},
-    {"lz4", "io"},        {"bzlib", "io"},     {"blosc", "io"},     {"szlib", "io"},
+    {"lz4", "io"},        {"bzlib", "io"},     {"blosc", "io"},     {"libaec", "io"},
     {"mpi", "runner"},    {"toml", "runner"},  {"hwloc", "runner"}, {"CLI/", "cli"},
     {"nlohmann", "base"}, {"fmt/", "base"}};
 

@@ -164,6 +164,14 @@ TEST(Szip, RefusesAPartOfAPixel) {
     EXPECT_FALSE(unpack(filter_id::szip, parameters, packed, 170));
 }
 
+TEST(Szip, RefusesAStreamThatEndsBeforeItsPixels) {
+    // Scan lines of 17 pixels, in blocks of 16: each line is filled up to two blocks.
+    for (const unsigned bits : {8U, 16U, 32U, 64U}) {
+        const Numbers parameters = {169, 16, bits, 17};
+        EXPECT_FALSE(unpack(filter_id::szip, parameters, bytes_of({160, 0, 0, 0, 4}), 160)) << bits;
+    }
+}
+
 TEST(Codecs, AcceptOnlyParametersThatFilesHave) {
     const auto accepts = [](int id, const Numbers& parameters) {
         return is_known({id, "", parameters});
