@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Any bytes as what a process that a damaged file has led astray hands over about a dataset (the
-// first byte is 0), a file's attributes (1) or its content (2).
+// first byte is 0), a file's attributes (1), its content (2), or a dataset's
+// attributes and coordinates (3).
 //
 // What is decoded is encoded as it came, but for texts for people; of a layout that is then
 // accepted every chunk lies within the file, and no reader takes more memory than a chunk's
@@ -9,6 +10,8 @@
 #include "io/input/layout_message.hpp"
 #include "io/input/open_rows.hpp"
 #include "io/input/positional_reader.hpp"
+#include "io/metadata/carry_metadata.hpp"
+#include "io/metadata/metadata_message.hpp"
 #include "io/rows/row_geometry.hpp"
 
 #include <cstdint>
@@ -51,6 +54,19 @@ void fuzz_layout(std::string_view bytes) {
     }
 }
 
+/// What is decoded is what was encoded, and a part of it and blocks of it can be made.
+void fuzz_metadata(std::string_view bytes) {
+    const runner::Metadata metadata = runner::decode_metadata(bytes);
+    expect(runner::decode_metadata(runner::encode_metadata(metadata)) == metadata);
+    runner::Likeness like = runner::Likeness::in_place(runner::Likeness::Values::same, {});
+    for (std::size_t axis = metadata.shape.size(); axis-- > 0;) {
+        like.axes.push_back({static_cast<std::int64_t>(axis), 3});
+        like.shape.push_back(metadata.shape[axis] / 3 + (metadata.shape[axis] % 3 != 0 ? 1 : 0));
+    }
+    const runner::Metadata made = runner::carried_metadata(metadata, like);
+    expect(runner::decode_metadata(runner::encode_metadata(made)).shape == like.shape);
+}
+
 } // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
@@ -64,6 +80,8 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
         } else if (data[0] == 1) {
             const std::string all = runner::encode_attributes(runner::decode_attributes(bytes));
             expect(all == bytes);
+        } else if (data[0] == 3) {
+            fuzz_metadata(bytes);
         } else {
             const runner::FileContent content = runner::decode_content(bytes);
             expect(content.datasets.size() <= bytes.size());

@@ -6,6 +6,7 @@ import io
 import pathlib
 import struct
 import sys
+import zlib
 
 import h5py
 import numpy as np
@@ -104,7 +105,7 @@ def inputs(folder):
 
 
 def layouts(folder):
-    """A control byte, 0 for a dataset's layout, 1 for attributes, 2 for a file's content, then the
+    """A control byte, 0 for a dataset's layout, 1 for attributes, 2 for a file's content, 3 for metadata, then the
     message as io/files/message.hpp has it: numbers of 8 bytes, texts and lists behind their length."""
     def number(value):
         return struct.pack("<q", value)
@@ -133,6 +134,16 @@ def layouts(folder):
     (folder / "attributes").write_bytes(
         b"\1" + number(3) + text(b"a") + number(0) + text(b"b") + text(b"n") + number(1) +
         number(7) + text(b"l") + number(3) + texts(b"x", b""))
+    def value(kind, space, shape, type_, bytes_, *words, length=0):
+        return (number(kind) + number(space) + numbers(*shape) + number(type_) + text(bytes_) + texts(*words) +
+                number(length) + number(1))
+
+    labels = number(2) + text(b"DIMENSION_LABELS") + value(2, 2, [2], 0, b"", b"y", b"x") + \
+        text(b"element_size_um") + value(0, 2, [2], 9, struct.pack("<2d", 2, 3))
+    (folder / "metadata").write_bytes(
+        b"\3" + numbers(3, 4) + labels + number(0) + texts(b"y", b".") + number(1) + text(b"y") + number(0) +
+        value(0, 2, [4], 2, struct.pack("<4h", 1, 2, 3, 4)) + number(1) + text(b"units") +
+        value(2, 1, [], 0, b"", b"mm", length=3) + texts(b"left out"))
     (folder / "content").write_bytes(b"\2" + text(b"a.h5") + text(b"HDF5") + number(9) + number(0) +
                                      number(0))
 
@@ -174,10 +185,57 @@ def shorts(values):
     return b"".join(struct.pack("<H", value & 0xffff) for value in values)
 
 
+def lzw(data):
+    """TIFF's LZW: codes of 9 bits and more, the highest bit first."""
+    bits, table, word = [], {}, b""
+
+    def put(code):
+        width = max(9, (257 + len(table) + 1).bit_length())
+        bits.extend(f"{code:0{width}b}")
+
+    put(256)
+    for byte in data:
+        longer = word + bytes([byte])
+        if len(longer) == 1 or longer in table:
+            word = longer
+            continue
+        put(table[word] if len(word) > 1 else word[0])
+        table[longer] = 258 + len(table)
+        word = longer[-1:]
+    put(table[word] if len(word) > 1 else word[0])
+    put(257)
+    text = "".join(bits)
+    text += "0" * (-len(text) % 8)
+    return int(text, 2).to_bytes(len(text) // 8, "big")
+
+
+def pages(folder):
+    """What TIFF and PNG pack pages with, each in the folder of its target beside `folder`."""
+    line = bytes(range(16)) + b"\1\2\3\4" * 12
+    data = np.frombuffer(line * 8, np.uint8)
+    picture = b"".join(bytes([kind]) + line for kind in (0, 1, 2, 3, 4, 0, 1, 4))
+    packed = zlib.compress(picture)
+    piece = struct.pack(">I", len(packed)) + b"IDAT" + packed
+    piece += struct.pack(">I", zlib.crc32(piece[4:]))
+    for target, values, bytes_ in [
+            ("lzw", [], lzw(data.tobytes())), ("packbits", [0], b"\x0f" + line[:16] + b"\xf1\5" + b"\2abc"),
+            ("packbits", [4], b"\3abcd\xfd\7\x80\1ab\xff\2"), ("predictor", [16, 4, 1, 0], data.tobytes()),
+            ("predictor", [32, 2, 3, 1], data.tobytes()), ("predictor", [8, 8, 1, 0], data.tobytes()),
+            ("predictor", [64, 1, 4, 0], data.tobytes()), ("float_predictor", [16, 4, 1, 0], data.tobytes()),
+            ("float_predictor", [8, 8, 2, 1], data.tobytes()), ("png", [8, 64, 8, 1], piece),
+            ("png", [8, 32, 16, 1], piece), ("png", [8, 512, 1, 1], piece), ("png", [8, 63, 8, 3], piece)]:
+        own = folder.parent / target
+        own.mkdir(exist_ok=True)
+        size = 8 * 64 if target != "png" or values[2] != 1 else 8 * 512
+        name = "-".join(map(str, values)) or "plain"
+        (own / name).write_bytes(shorts([size - 1, 0, len(values), *values]) + bytes_)
+
+
 def main():
     for target, make in [("job_file", job_files), ("journal", journals), ("sand", sand),
                          ("headers", headers), ("files", inputs), ("input", input_changes),
-                         ("layout", layouts), ("chain", chunks)]:
+                         ("layout", layouts), ("chain", chunks),
+                         ("pages", pages)]:
         folder = pathlib.Path(sys.argv[1]) / target
         folder.mkdir(parents=True, exist_ok=True)
         make(folder)
