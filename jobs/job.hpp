@@ -3,6 +3,7 @@
 
 #include "base/array_info.hpp"
 #include "io/hdf5/write_attributes.hpp"
+#include "io/metadata/carry_metadata.hpp"
 #include "io/rows/rows.hpp"
 #include "jobs/snapshots.hpp"
 #include "jobs/survey.hpp"
@@ -52,6 +53,10 @@ class Job {
 
     /// What the finished output says of the job beside its text, as attributes of its root.
     virtual std::vector<Attribute> attributes() const { return {}; }
+
+    /// What is still true of the output of what the input's file says of it, one step after the
+    /// other; nothing where the elements are of another kind.
+    virtual std::vector<Likeness> likeness() const { return {}; }
 
     /// For people, what is odd about the input and no hindrance, as DatasetInfo::notes.
     virtual std::vector<std::string> notes() const { return {}; }

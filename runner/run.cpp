@@ -298,7 +298,12 @@ ExitCode run_claimed(const RunCommand& command, PreparedJob& prepared, const Ran
     report.started = started;
     report.start_seconds = streamed.start_seconds;
     report.wall_seconds = seconds_since(start);
-    ranks.first_alone([&] { complete_output(prepared, beginning, provenance(report)); });
+    ranks.first_alone([&] {
+        for (std::string& warning : complete_output(prepared, beginning, provenance(report))) {
+            tell_warning(warning);
+            report.warnings.push_back(std::move(warning));
+        }
+    });
     attendant.reset(); // on every rank, before the folder of its files goes
     ranks.barrier();
     report.wall_seconds = seconds_since(start);

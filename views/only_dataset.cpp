@@ -9,6 +9,7 @@
 #include "io/input/generations.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 namespace runner {
@@ -32,6 +33,22 @@ std::vector<std::string> candidates(const FileContent& content) {
     return names;
 }
 
+/// The one image or volume among datasets of one axis, as coordinates are; else nothing.
+std::optional<std::string> only_image(const FileContent& content,
+                                      const std::vector<std::string>& names) {
+    std::optional<std::string> found;
+    for (const DatasetContent& dataset : content.datasets) {
+        const bool named = std::find(names.begin(), names.end(), dataset.path) != names.end();
+        if (named && dataset.shape.size() > 1) {
+            if (found) {
+                return std::nullopt;
+            }
+            found = dataset.path;
+        }
+    }
+    return found;
+}
+
 std::string listed(const std::vector<std::string>& names) {
     constexpr std::size_t most = 20;
     std::string text;
@@ -50,6 +67,9 @@ std::string only_dataset(const FileContent& content) {
     }
     if (std::find(names.begin(), names.end(), sand_dataset) != names.end()) {
         return sand_dataset;
+    }
+    if (const std::optional<std::string> image = only_image(content, names)) {
+        return *image;
     }
     if (names.empty()) {
         const std::string links = content.links.empty()

@@ -145,6 +145,19 @@ BinJob::BinJob(const Bin& bin, const std::vector<std::int64_t>& leading) : bin_(
     shape_.made.last = (layers ? bin_.out_layers() : bin_.out_rows()) - 1;
 }
 
+std::vector<Likeness> BinJob::likeness() const {
+    Likeness like = Likeness::in_place(bin_.value == Bin::Value::mean ? Likeness::Values::alike
+                                                                      : Likeness::Values::scaled,
+                                       shape_.output.shape);
+    const std::size_t axes = like.axes.size() - (bin_.channels > 1 ? 1 : 0);
+    like.axes[axes - 1].block = bin_.factors[2];
+    like.axes[axes - 2].block = bin_.factors[1];
+    if (bin_.factors[0] > 1) {
+        like.axes[axes - 3].block = bin_.factors[0];
+    }
+    return {like};
+}
+
 void BinJob::run(Queue& queue, const RowBlock& block, const std::byte* in, std::byte* out,
                  std::byte* /*scratch*/) const {
     const std::int64_t line = rows_per_line();

@@ -22,6 +22,7 @@ class BinJob : public StreamJob {
 
     StreamShape shape() const override { return shape_; }
     std::string computation() const override { return "bin 1"; }
+    std::vector<Likeness> likeness() const override;
     int channels() const override { return bin_.channels; }
     std::int64_t scratch_bytes(Backend /*backend*/, const RowBlock& /*block*/) const override {
         return 0;

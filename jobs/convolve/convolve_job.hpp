@@ -24,6 +24,9 @@ class ConvolveJob : public StreamJob {
 
     StreamShape shape() const override;
     std::string computation() const override;
+    std::vector<Likeness> likeness() const override {
+        return {Likeness::in_place(Likeness::Values::scaled, shape_.output.shape)};
+    }
     std::vector<std::string> notes() const override { return notes_; }
     int channels() const override { return convolution_.channels; }
     std::int64_t scratch_bytes(Backend backend, const RowBlock& block) const override;

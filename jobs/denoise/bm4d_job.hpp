@@ -32,6 +32,9 @@ class Bm4dJob : public StreamJob {
 
     StreamShape shape() const override { return shape_; }
     std::string computation() const override { return "bm4d 1"; }
+    std::vector<Likeness> likeness() const override {
+        return {Likeness::in_place(Likeness::Values::alike, shape_.output.shape)};
+    }
     std::vector<Attribute> attributes() const override;
     /// Needed for the noise level, and for how large a voxel may be.
     std::unique_ptr<Survey> survey() const override { return noise_.survey(); }

@@ -32,6 +32,9 @@ class NlmJob : public StreamJob {
 
     StreamShape shape() const override { return shape_; }
     std::string computation() const override { return "nlm 2"; }
+    std::vector<Likeness> likeness() const override {
+        return {Likeness::in_place(Likeness::Values::alike, shape_.output.shape)};
+    }
     std::vector<Attribute> attributes() const override;
     /// Needed for the noise level, and for how large a voxel may be.
     std::unique_ptr<Survey> survey() const override { return noise_.survey(); }

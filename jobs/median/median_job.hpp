@@ -22,6 +22,9 @@ class MedianJob : public StreamJob {
 
     StreamShape shape() const override { return shape_; }
     std::string computation() const override { return "median 1"; }
+    std::vector<Likeness> likeness() const override {
+        return {Likeness::in_place(Likeness::Values::alike, shape_.output.shape)};
+    }
     std::int64_t scratch_bytes(Backend /*backend*/, const RowBlock& /*block*/) const override {
         return 0;
     }

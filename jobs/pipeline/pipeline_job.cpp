@@ -132,6 +132,18 @@ std::vector<Attribute> PipelineJob::attributes() const {
     return all;
 }
 
+std::vector<Likeness> PipelineJob::likeness() const {
+    std::vector<Likeness> all;
+    for (const PipelineStep& step : steps_) {
+        const std::vector<Likeness> of_step = step.job->likeness();
+        if (of_step.empty()) {
+            return {};
+        }
+        all.insert(all.end(), of_step.begin(), of_step.end());
+    }
+    return all;
+}
+
 std::vector<std::string> PipelineJob::notes() const {
     std::vector<std::string> all;
     for (const PipelineStep& step : steps_) {

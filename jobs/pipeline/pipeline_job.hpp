@@ -35,6 +35,7 @@ class PipelineJob : public StreamJob {
     StreamShape shape() const override { return shape_; }
     std::string computation() const override;
     std::vector<Attribute> attributes() const override;
+    std::vector<Likeness> likeness() const override;
     std::vector<std::string> notes() const override;
     int channels() const override { return steps_.back().job->channels(); }
     std::optional<std::string> parameters() const override;

@@ -33,6 +33,9 @@ class RescaleJob : public StreamJob {
 
     StreamShape shape() const override { return shape_; }
     std::string computation() const override { return "rescale 1"; }
+    std::vector<Likeness> likeness() const override {
+        return {Likeness::in_place(Likeness::Values::other, shape_.output.shape)};
+    }
     std::vector<Attribute> attributes() const override;
     int channels() const override { return channels_; }
     /// For the range, where it is not given as numbers.

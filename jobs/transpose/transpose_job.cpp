@@ -80,6 +80,16 @@ class TransposeParameters : public KindParameters {
 
 } // namespace
 
+std::vector<Likeness> TransposeJob::likeness() const {
+    const std::size_t axes = shape_.output.shape.size();
+    const std::size_t added = shape_.permutation.size() - axes; // leading axes of 1
+    Likeness like{Likeness::Values::same, {}, shape_.output.shape};
+    for (std::size_t axis = added; axis < shape_.permutation.size(); ++axis) {
+        like.axes.push_back({shape_.permutation.at(axis) - static_cast<std::int64_t>(added), 1});
+    }
+    return {like};
+}
+
 void TransposeJob::run(Queue& queue, const Extents& box, const std::byte* in,
                        std::byte* out) const {
     const Transposition transposition =

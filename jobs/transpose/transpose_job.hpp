@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace runner {
 
@@ -17,6 +18,7 @@ class TransposeJob : public PermuteJob {
 
     PermuteShape shape() const override { return shape_; }
     std::string computation() const override { return "transpose 1"; }
+    std::vector<Likeness> likeness() const override;
     void run(Queue& queue, const Extents& box, const std::byte* in, std::byte* out) const override;
 
   private:

@@ -7,7 +7,8 @@
 namespace runner {
 namespace {
 
-constexpr const char* intermediate_dataset = "/data";
+/// In a group, so that the attributes of the input's group pass through.
+constexpr const char* intermediate_dataset = "/pass/data";
 
 /// The job of pass `index` of several.
 JobFile file_of_pass(const JobFile& whole, const std::vector<PipelinePass>& passes,

@@ -5,6 +5,8 @@
 #include "io/input/check_dataset.hpp"
 #include "io/input/layout_message.hpp"
 #include "io/input/own_files.hpp"
+#include "io/metadata/metadata_message.hpp"
+#include "io/metadata/read_metadata.hpp"
 #include "runner/probe/probe_limits.hpp"
 #include "runner/probe/probe_process.hpp"
 #include "runner/probe/probe_words.hpp"
@@ -34,6 +36,9 @@ std::string reply_to(const ProbeRequest& request) {
     if (way == "store") {
         store_packed_chunks(file, dataset, chunks_from_text(chunks));
         return "";
+    }
+    if (way == "metadata") {
+        return encode_metadata(read_metadata(file, dataset, rules));
     }
     OwnFiles files;
     if (way == "list") {

@@ -26,7 +26,8 @@ inline constexpr std::string_view serve_rows_verb = "serve-rows";
 
 /// What is asked about a file.
 struct ProbeRequest {
-    std::string way; ///< "read", "has", "list", "attributes", "show" or "store"
+    std::string way; ///< "read", "has", "list", "attributes", "metadata", "show" or
+                     ///< "store"
     std::string file;
     std::string dataset; ///< may be empty for "attributes" and "show"
     InputRules rules;

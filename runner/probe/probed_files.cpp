@@ -6,6 +6,7 @@
 #include "io/input/check_dataset.hpp"
 #include "io/input/layout_message.hpp"
 #include "io/input/stack.hpp"
+#include "io/metadata/metadata_message.hpp"
 #include "io/rows/dataset_name.hpp"
 #include "runner/job_file/nearest_file.hpp"
 #include "runner/probe/served_rows.hpp"
@@ -130,6 +131,14 @@ FileContent ProbedFiles::content(const std::string& file, const std::string& dat
         throw_damaged(file, "the process that read its structure gave an answer that is none");
     }
     return content;
+}
+
+Metadata ProbedFiles::metadata(const std::string& file, const std::string& dataset) {
+    if (rows_format_of(file) != nullptr || is_stack(file)) {
+        return {};
+    }
+    return decoded(ask("metadata", file, dataset), file_and_dataset(file, dataset),
+                   decode_metadata);
 }
 
 std::unique_ptr<RowReader> ProbedFiles::open(const DatasetLayout& layout, int threads) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "io/input/file_access.hpp"
+#include "io/metadata/metadata.hpp"
 #include "runner/probe/prober.hpp"
 
 #include <map>
@@ -28,6 +29,9 @@ class ProbedFiles final : public FileAccess {
     std::unique_ptr<RowReader> open(const DatasetLayout& layout, int threads) override;
     void store_chunks(const std::string& file, const std::string& dataset,
                       const std::vector<PackedChunk>& chunks) override;
+
+    /// What the file says of a dataset beside its elements; nothing of another format than HDF5.
+    Metadata metadata(const std::string& file, const std::string& dataset);
 
     /// All that is known, as text, for other ranks: they need not ask then.
     std::string answers() const;

@@ -2,20 +2,26 @@
 #include "runner/recovery/complete_output.hpp"
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "io/hdf5/object_names.hpp"
 #include "io/hdf5/write_attributes.hpp"
 #include "io/input/generations.hpp"
+#include "io/metadata/carry_metadata.hpp"
+#include "io/metadata/write_metadata.hpp"
 #include "io/output/assemble_output.hpp"
 #include "io/output/default_plot.hpp"
 #include "io/output/part_files.hpp"
 #include "io/output/publish_output.hpp"
 #include "io/rows/rows.hpp"
 #include "io/writers/row_hashes.hpp"
+#include "runner/probe/probed_files.hpp"
 #include "runner/probe/prober.hpp"
 #include "runner/recovery/earlier_parts.hpp"
 #include "runner/recovery/identity.hpp"
 #include "runner/recovery/replacing.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <utility>
@@ -42,9 +48,58 @@ std::vector<std::uint64_t> all_generations(const Snapshots& snapshots) {
     return all;
 }
 
+/// What the input's file says of the dataset, as far as it is true of the output. A file over
+/// whose attributes the process that reads them is lost has none; its elements were good.
+Metadata output_metadata(const PreparedJob& prepared) {
+    const std::vector<Likeness> steps = prepared.job->likeness();
+    if (steps.empty()) {
+        return {};
+    }
+    Prober prober;
+    const JobFile::Input& input = prepared.file.input;
+    Metadata metadata;
+    try {
+        metadata = ProbedFiles(prober, input.rules).metadata(input.file, input.dataset);
+    } catch (const Error& error) {
+        if (error.code() != ExitCode::input) {
+            throw;
+        }
+        metadata.left_out.push_back("all: " + error.text().why);
+        return metadata;
+    }
+    if (metadata.shape != prepared.layout.info.array.shape) {
+        return {};
+    }
+    if (prepared.part) {
+        metadata = metadata_of_part(metadata, *prepared.part);
+    }
+    for (const Likeness& step : steps) {
+        metadata = carried_metadata(metadata, step);
+    }
+    return metadata;
+}
+
+/// One line about what the output does not have of the input's metadata.
+std::vector<std::string> warning_of(const PreparedJob& prepared,
+                                    const std::vector<std::string>& left_out) {
+    constexpr std::size_t most = 5;
+    std::string text;
+    for (std::size_t i = 0; i < std::min(left_out.size(), most); ++i) {
+        text += (i == 0 ? "" : "; ") + left_out[i];
+    }
+    if (left_out.size() > most) {
+        text += fmt::format("; and {} more", left_out.size() - most);
+    }
+    return left_out.empty() ? std::vector<std::string>{}
+                            : std::vector<std::string>{
+                                  prepared.file.input.file +
+                                  ": the output is without some of its attributes: " + text};
+}
+
 /// What a finished HDF5 output says of itself.
-void write_record(const PreparedJob& prepared, const Beginning& beginning,
-                  const OutputDataset& dataset, std::vector<Attribute> attributes) {
+std::vector<std::string> write_record(const PreparedJob& prepared, const Beginning& beginning,
+                                      const OutputDataset& dataset,
+                                      std::vector<Attribute> attributes) {
     attributes.emplace_back(identity_attribute, beginning.identity);
     if (dataset.parts.several()) {
         attributes.emplace_back(parts_attribute, to_text(record_of_parts(dataset)));
@@ -59,7 +114,16 @@ void write_record(const PreparedJob& prepared, const Beginning& beginning,
     if (dataset.fields.empty()) { // lists of matches are no picture
         write_default_plot(dataset.file, dataset.dataset, prepared.job->channels());
     }
+    std::vector<std::string> left_out;
+    if (dataset.fields.empty()) {
+        const Metadata metadata = output_metadata(prepared);
+        left_out = metadata.left_out;
+        for (std::string& each : write_metadata(dataset.file, dataset.dataset, metadata)) {
+            left_out.push_back(std::move(each));
+        }
+    }
     record_object_names(dataset.file);
+    return warning_of(prepared, left_out);
 }
 
 /// What is under the output's name was checked when the run began; somebody may have put something
@@ -75,16 +139,17 @@ void check_still_replaceable(const PreparedJob& prepared) {
 
 } // namespace
 
-void complete_output(const PreparedJob& prepared, const Beginning& beginning,
-                     std::vector<Attribute> facts) {
+std::vector<std::string> complete_output(const PreparedJob& prepared, const Beginning& beginning,
+                                         std::vector<Attribute> facts) {
     const JobFile::Output& output = prepared.file.output;
     const OutputDataset dataset = output_dataset(prepared);
     check_input_unchanged(prepared, beginning);
     const std::vector<RowHash> rows = finished_rows(prepared, beginning);
+    std::vector<std::string> warnings;
     if (dataset.layout.format == FileFormat::hdf5) {
         assemble_output(dataset);
         write_row_hashes(dataset.file, rows);
-        write_record(prepared, beginning, dataset, std::move(facts));
+        warnings = write_record(prepared, beginning, dataset, std::move(facts));
     }
     check_still_replaceable(prepared);
     if (output.sync) {
@@ -92,6 +157,7 @@ void complete_output(const PreparedJob& prepared, const Beginning& beginning,
     }
     publish_output(dataset.file, output.file, output.overwrite ? Overwrite::yes : Overwrite::no,
                    output.sync ? RowWriter::Sync::yes : RowWriter::Sync::no);
+    return warnings;
 }
 
 } // namespace runner

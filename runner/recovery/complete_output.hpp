@@ -5,15 +5,17 @@
 #include "runner/plan/prepare.hpp"
 #include "runner/recovery/claim.hpp"
 
+#include <string>
 #include <vector>
 
 namespace runner {
 
 /// Completes the output on rank 0, once every rank has written its last row: checks that all rows
-/// are there and that the input has not changed, stores checksums and attributes, and publishes the
-/// output. `facts`: attributes about the run, beside those of the job.
+/// are there and that the input has not changed, stores checksums, attributes and what is still
+/// true of the input's metadata, and publishes the output. `facts`: attributes about the run,
+/// beside those of the job. Returns warnings about metadata that the output does not have.
 /// @throws Error (output), and (input) where the input has changed.
-void complete_output(const PreparedJob& prepared, const Beginning& beginning,
-                     std::vector<Attribute> facts);
+std::vector<std::string> complete_output(const PreparedJob& prepared, const Beginning& beginning,
+                                         std::vector<Attribute> facts);
 
 } // namespace runner

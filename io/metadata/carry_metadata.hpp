@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "io/metadata/metadata.hpp"
+#include "io/rows/dataset_part.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace runner {
+
+/// What an output has of its input: which of the input's metadata is still true of it.
+struct Likeness {
+    /// Of the elements. Each includes those before it.
+    enum class Values {
+        none,   ///< nothing of the input's metadata holds
+        other,  ///< other values at the same places: names and coordinates hold
+        scaled, ///< of the same unit
+        alike,  ///< of the same unit and the same zero, as means are
+        same    ///< the input's own elements
+    } values = Values::none;
+
+    /// Where an axis of the output comes from.
+    struct Axis {
+        std::int64_t axis = -1; ///< of the input; -1: it is a new one
+        std::int64_t block = 1; ///< elements of the input that one of the output stands for
+    };
+    std::vector<Axis> axes = {};
+    std::vector<std::int64_t> shape = {}; ///< of the output
+
+    /// Of an output with the axes of its input.
+    static Likeness in_place(Values values, const std::vector<std::int64_t>& shape);
+};
+
+/// The metadata of a part of the dataset.
+Metadata metadata_of_part(const Metadata& whole, const DatasetPart& part);
+
+/// What is still true of an output that is like the dataset in this way. Coordinates of an axis in
+/// blocks are the means of the blocks' (of edges, those of the blocks). What is left out although
+/// nobody can tell that it no longer holds is added to `left_out`.
+Metadata carried_metadata(const Metadata& input, const Likeness& output);
+
+} // namespace runner

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/metadata/read_metadata.hpp"
+
+#include "base/array_info.hpp"
+#include "base/error.hpp"
+#include "io/files/outside_files.hpp"
+#include "io/hdf5/hdf5_dataset.hpp"
+#include "io/hdf5/hdf5_file.hpp"
+#include "io/inspect/attribute_list.hpp"
+#include "io/inspect/check_links.hpp"
+#include "io/metadata/read_value.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <exception>
+#include <optional>
+#include <utility>
+
+namespace runner {
+namespace {
+
+constexpr const char* indices = "_indices";
+
+class MetadataReader {
+  public:
+    MetadataReader(const std::string& file, std::string dataset, const InputRules& rules)
+        : file_(file), dataset_(std::move(dataset)), handle_(open_hdf5(file)),
+          outside_(file, rules) {}
+
+    Metadata read() {
+        check_links(handle_, file_, dataset_, outside_);
+        const DatasetHandle dataset = open_dataset(handle_, file_, dataset_);
+        found_.shape = extents_of(dataset);
+        read_attributes(dataset.get(), dataset_, most_attributes, found_.dataset, found_.left_out);
+        const std::size_t slash = dataset_.rfind('/');
+        group_path_ = slash == std::string::npos || slash == 0 ? "/" : dataset_.substr(0, slash);
+        name_ = dataset_.substr(slash == std::string::npos ? 0 : slash + 1);
+        const ObjectHandle group(H5Oopen(handle_.get(), group_path_.c_str(), H5P_DEFAULT));
+        if (group.valid() && is_signal_of(group.get())) {
+            read_group(group.get());
+        }
+        return std::move(found_);
+    }
+
+  private:
+    /// Whether the group is an NXdata that has the dataset as its signal.
+    bool is_signal_of(hid_t group) const {
+        const std::optional<std::string> signal = text_of_attribute(group, "signal");
+        return signal ? *signal == name_ : text_of_attribute(group, "NX_class") == "NXdata";
+    }
+
+    void read_group(hid_t group) {
+        // The root's attributes are about the file.
+        std::vector<NamedValue> all;
+        std::vector<std::string> left_out;
+        read_attributes(group, group_path_, most_attributes, all, left_out);
+        for (NamedValue& each : all) {
+            const bool names_members = each.name == "axes" || each.name == "auxiliary_signals" ||
+                                       each.name.ends_with(indices);
+            if (each.name == "axes") {
+                found_.axes = names_of(each.value);
+            }
+            if (!names_members && group_path_ != "/") {
+                found_.group.push_back(each);
+            }
+        }
+        if (group_path_ != "/") {
+            found_.left_out.insert(found_.left_out.end(), left_out.begin(), left_out.end());
+        }
+        if (found_.axes.size() != found_.shape.size()) {
+            found_.axes.clear();
+        }
+        for (std::size_t axis = 0; axis < found_.axes.size(); ++axis) {
+            add_coordinates(found_.axes[axis], static_cast<std::int64_t>(axis));
+        }
+        for (const NamedValue& each : all) {
+            add_indexed(each);
+        }
+    }
+
+    static std::vector<std::string> names_of(const PlainValue& axes) {
+        if (axes.kind != PlainValue::Kind::text) {
+            return {};
+        }
+        std::vector<std::string> names = axes.texts;
+        for (std::string& name : names) {
+            name.erase(name.find_last_not_of(' ') + 1);
+        }
+        return names;
+    }
+
+    /// Coordinates that only an attribute NAME_indices names.
+    void add_indexed(const NamedValue& each) {
+        if (!each.name.ends_with(indices) || each.value.kind != PlainValue::Kind::number ||
+            each.value.count() != 1) {
+            return;
+        }
+        const std::string name =
+            each.name.substr(0, each.name.size() - std::string(indices).size());
+        const bool known =
+            std::find(found_.axes.begin(), found_.axes.end(), name) != found_.axes.end() ||
+            name == name_;
+        if (!known) {
+            visit_element_type(each.value.type, [&](auto number) {
+                std::copy_n(each.value.bytes.begin(), sizeof(number),
+                            reinterpret_cast<std::byte*>(&number));
+                if (number >= 0 && static_cast<double>(number) < 32) {
+                    add_coordinates(name, static_cast<std::int64_t>(number));
+                }
+            });
+        }
+    }
+
+    void add_coordinates(const std::string& name, std::int64_t axis) {
+        if (name.empty() || name == "." || axis >= std::ssize(found_.shape)) {
+            return;
+        }
+        const std::string path = (group_path_ == "/" ? "" : group_path_) + "/" + name;
+        const auto leave_out = [&](const std::string& why) {
+            found_.left_out.push_back(path + ": " + why);
+        };
+        if (!is_member_name(name)) {
+            return leave_out("it is not in the dataset's group");
+        }
+        if (std::any_of(found_.coordinates.begin(), found_.coordinates.end(),
+                        [&](const Coordinates& each) { return each.name == name; })) {
+            return leave_out("it is named for two axes");
+        }
+        if (found_.coordinates.size() == most_coordinates) {
+            return leave_out("there are more than " + std::to_string(most_coordinates));
+        }
+        try {
+            check_links(handle_, file_, path, outside_);
+            if (H5Lexists(handle_.get(), path.c_str(), H5P_DEFAULT) <= 0) {
+                return; // a name for the axis, and no numbers
+            }
+            const DatasetHandle dataset = open_dataset(handle_, file_, path);
+            const std::string why = why_not(dataset, found_.shape[static_cast<std::size_t>(axis)]);
+            if (!why.empty()) {
+                return leave_out(why);
+            }
+            Coordinates made{name, axis, read_numbers(dataset.get()), {}};
+            read_attributes(dataset.get(), path, most_coordinate_attributes, made.attributes,
+                            found_.left_out);
+            found_.coordinates.push_back(std::move(made));
+        } catch (const Error& error) {
+            leave_out(error.text().why);
+        }
+    }
+
+    /// Why a dataset cannot be coordinates of an axis of so many elements; empty where it can.
+    static std::string why_not(const DatasetHandle& dataset, std::int64_t extent) {
+        const std::vector<std::int64_t> shape = extents_of(dataset);
+        const TypeHandle type(hdf5_must(H5Dget_type(dataset.get()), "H5Dget_type"));
+        const PropertyHandle creation = creation_of(dataset);
+        const std::string storage = storage_of(creation);
+        if (shape.size() != 1 || (shape[0] != extent && shape[0] != extent + 1)) {
+            return "its shape is " + shape_text(shape) + ", and the axis has " +
+                   std::to_string(extent) + " elements";
+        }
+        if (shape[0] > most_coordinate_values) {
+            return "it has more than " + std::to_string(most_coordinate_values) + " numbers";
+        }
+        if (!is_number_type(type.get())) {
+            return "its elements are no real numbers";
+        }
+        if (storage == "external" || storage == "virtual") {
+            return "its elements are in other files";
+        }
+        constexpr std::int64_t largest_chunk = std::int64_t{1} << 24; // elements
+        std::int64_t chunk = 1;
+        for (const std::int64_t each : chunk_of(creation)) {
+            chunk *= each;
+        }
+        return chunk > largest_chunk ? "its chunks are too large" : "";
+    }
+
+    const std::string& file_;
+    std::string dataset_;
+    std::string group_path_;
+    std::string name_;
+    FileHandle handle_;
+    OutsideFiles outside_;
+    Metadata found_;
+};
+
+} // namespace
+
+Metadata read_metadata(const std::string& file, const std::string& dataset,
+                       const InputRules& rules) {
+    return MetadataReader(file, dataset, rules).read();
+}
+
+} // namespace runner
