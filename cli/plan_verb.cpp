@@ -6,8 +6,10 @@
 #include "base/format.hpp"
 #include "base/printable.hpp"
 #include "base/sizes.hpp"
+#include "io/cost/reading_cost.hpp"
 #include "io/rows/output_parts.hpp"
 #include "io/rows/row_geometry.hpp"
+#include "jobs/convert_hint.hpp"
 #include "runner/engines/engine.hpp"
 #include "runner/job_file/file_names.hpp"
 #include "runner/plan/passes.hpp"
@@ -18,6 +20,10 @@
 #include "runner/report/report.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace runner {
 namespace {
@@ -114,6 +120,69 @@ std::string parts_text(const PreparedJob& prepared, int ranks, int cores) {
                : "";
 }
 
+ReadingCost cost_of(const PreparedJob& prepared, const JobPlan& plan) {
+    if (prepared.input_is_missing || prepared.file.input.origin) { // as runner will make it
+        const std::int64_t bytes = plan.bytes_to_read();
+        return {"in place, by several threads", bytes, bytes, bytes};
+    }
+    std::vector<std::vector<RowRuns>> reads;
+    reads.reserve(static_cast<std::size_t>(plan.rank_count()));
+    for (int rank = 0; rank < plan.rank_count(); ++rank) {
+        reads.push_back(engine_of(*prepared.job).reads(plan, rank, prepared.input.array));
+    }
+    return reading_cost(prepared.layout, prepared.part, reads);
+}
+
+/// The chunk rows that are whole stored chunks, where those of the plan are not and memory allows.
+std::optional<std::int64_t> better_chunk_rows(const PreparedJob& prepared, const JobPlan& plan) {
+    const std::optional<std::int64_t> whole = rows_of_whole_chunks(prepared.layout);
+    const ArrayInfo& input = prepared.input.array;
+    if (!whole || prepared.part || plan.piece_name() != "chunks" || plan.cells() > 0 ||
+        plan.chunk_rows() % *whole == 0 || plan.chunk_rows() >= row_count(input)) {
+        return std::nullopt;
+    }
+    constexpr std::int64_t buffers = 16; // of input, output and what is between, about
+    const std::int64_t limit =
+        plan.host_memory / buffers / std::max<std::int64_t>(row_bytes(input), 1);
+    const std::int64_t more = (plan.chunk_rows() / *whole + 1) * *whole;
+    return more <= limit ? std::optional(more) : std::nullopt;
+}
+
+/// What would make reading cheaper.
+std::vector<std::string> advice_on(const PreparedJob& prepared, const JobPlan& plan,
+                                   const ReadingCost& cost) {
+    constexpr double worth_a_copy = 1.5;
+    const JobFile::Input& input = prepared.file.input;
+    if (prepared.input_is_missing || input.origin) {
+        return {};
+    }
+    const std::string copy = convert_command({input.file, input.dataset}, "plain");
+    std::vector<std::string> advice;
+    if (prepared.layout.way == DatasetLayout::Way::library) {
+        advice.push_back("a copy is read in place by all cores: " + copy);
+    } else if (cost.amplification() >= worth_a_copy &&
+               prepared.layout.way != DatasetLayout::Way::positions) {
+        advice.push_back("stored chunks lie across what is read at once; a copy does not: " + copy);
+    }
+    if (const std::optional<std::int64_t> rows = better_chunk_rows(prepared, plan)) {
+        advice.push_back(fmt::format("run.chunk_rows = {} would be whole stored chunks, which are "
+                                     "unpacked without another copy",
+                                     *rows));
+    }
+    return advice;
+}
+
+std::string reading_text(const ReadingCost& cost, const std::vector<std::string>& advice) {
+    std::string text =
+        fmt::format("  reading: {}; {}{} stored, {} unpacked, {:.2f} times what the job takes\n",
+                    printable(cost.way), cost.exact ? "" : "about ", size_text(cost.stored),
+                    size_text(cost.unpacked), cost.amplification());
+    for (const std::string& line : advice) {
+        text += "    " + printable(line) + "\n";
+    }
+    return text;
+}
+
 /// Which steps the pass has and why no more; nothing for a job of one kind.
 std::string steps_text(const std::vector<JobPass>& passes, std::size_t index) {
     const JobPass& pass = passes[index];
@@ -147,10 +216,13 @@ PlanReport plan_report(const PlanCommand& command) {
         const PreparedJob prepared = prepare_pass(passes[i], files);
         const PlanPtr plan = plan_job(prepared, backend, command.ranks, limits);
         const DiskSpace disk = sufficient_disk_space(prepared);
-        planned.push_back({plan, disk, ends_of(prepared), passes[i].steps, passes[i].end});
+        const ReadingCost cost = cost_of(prepared, *plan);
+        const std::vector<std::string> advice = advice_on(prepared, *plan, cost);
+        planned.push_back(
+            {plan, disk, ends_of(prepared), passes[i].steps, passes[i].end, cost, advice});
         report.text += steps_text(passes, i) + ends_text(prepared) +
                        parts_text(prepared, command.ranks, limits.cores) + plan->text() +
-                       disk_text(disk);
+                       reading_text(cost, advice) + disk_text(disk);
         report.notes.insert(report.notes.end(), prepared.input.notes.begin(),
                             prepared.input.notes.end());
     }

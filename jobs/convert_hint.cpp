@@ -27,17 +27,20 @@ std::string shell_word(const std::string& word) {
 
 } // namespace
 
-std::string convert_hint(const InputDataset& source, const std::string& type) {
-    if (source.file.empty()) {
-        return "Generate it as " + type;
-    }
+std::string convert_command(const InputDataset& source, const std::string& suffix) {
     const std::filesystem::path file(source.file);
     const std::filesystem::path made =
-        file.parent_path() / (file.stem().string() + "-" + type + ".h5");
+        file.parent_path() / (file.stem().string() + "-" + suffix + ".h5");
     const std::string dataset =
         source.dataset.starts_with('/') ? source.dataset : "/" + source.dataset;
-    return "Convert it: runner convert " + shell_word(source.file + ":" + dataset) + " " +
-           shell_word(made.string() + ":" + dataset) + " --dtype " + type;
+    return "runner convert " + shell_word(source.file + ":" + dataset) + " " +
+           shell_word(made.string() + ":" + dataset);
+}
+
+std::string convert_hint(const InputDataset& source, const std::string& type) {
+    return source.file.empty()
+               ? "Generate it as " + type
+               : "Convert it: " + convert_command(source, type) + " --dtype " + type;
 }
 
 } // namespace runner

@@ -3,12 +3,16 @@
 
 #include "base/array_info.hpp"
 #include "base/counted.hpp"
+#include "base/error.hpp"
 #include "base/format.hpp"
 #include "base/json.hpp"
 #include "base/printable.hpp"
 #include "base/sizes.hpp"
+#include "io/cost/reading_cost.hpp"
 #include "io/input/file_access.hpp"
 
+#include <algorithm>
+#include <optional>
 #include <sstream>
 
 namespace runner {
@@ -52,7 +56,33 @@ std::string attributes_text(const AttributeList& attributes, const std::string& 
     return text;
 }
 
-std::string dataset_text(const DatasetContent& dataset) {
+/// Bytes of elements to each stored one, where filters may make that another number than 1.
+std::optional<double> ratio_of(const DatasetContent& dataset) {
+    return dataset.filters.empty() || dataset.stored_bytes <= 0
+               ? std::nullopt
+               : std::optional(static_cast<double>(dataset.bytes) /
+                               static_cast<double>(dataset.stored_bytes));
+}
+
+/// How a job would read each dataset; that it would not, and why. Each takes a process: of a file
+/// with very many the first ones alone.
+std::vector<std::string> ways_of(FileAccess& files, const FileContent& content) {
+    constexpr std::size_t most = 256;
+    std::vector<std::string> ways(content.datasets.size());
+    for (std::size_t i = 0; i < std::min(ways.size(), most); ++i) {
+        try {
+            ways[i] = reading_way(files.layout(content.file, content.datasets[i].path));
+        } catch (const Error& error) {
+            if (error.code() != ExitCode::input) {
+                throw;
+            }
+            ways[i] = "by no job: " + error.text().why;
+        }
+    }
+    return ways;
+}
+
+std::string dataset_text(const DatasetContent& dataset, const std::string& way) {
     std::string text = printable(dataset.path) + "  " + dataset.type + " " +
                        shape_text(dataset.shape) + "  " + size_text(dataset.bytes) + "\n";
     text += "    " + dataset.storage;
@@ -63,10 +93,17 @@ std::string dataset_text(const DatasetContent& dataset) {
         text += ", " + printable(filter);
     }
     text += ", " + size_text(dataset.stored_bytes) + " stored";
+    if (const std::optional<double> ratio = ratio_of(dataset)) {
+        text += fmt::format(" (ratio {:.2f})", *ratio);
+    }
     if (dataset.offset) {
         text += fmt::format(" from byte {}", *dataset.offset);
     }
-    return text + "\n" + attributes_text(dataset.attributes, "    ");
+    text += "\n";
+    if (!way.empty()) {
+        text += "    read " + printable(way) + "\n";
+    }
+    return text + attributes_text(dataset.attributes, "    ");
 }
 
 std::string link_text(const LinkContent& link) {
@@ -82,7 +119,7 @@ Json attributes_json(const AttributeList& attributes) {
     return json;
 }
 
-Json dataset_json(const DatasetContent& dataset) {
+Json dataset_json(const DatasetContent& dataset, const std::string& way) {
     Json json;
     json["path"] = dataset.path;
     json["type"] = dataset.type;
@@ -94,6 +131,12 @@ Json dataset_json(const DatasetContent& dataset) {
         json["chunk"] = dataset.chunk;
     }
     json["filters"] = dataset.filters;
+    if (const std::optional<double> ratio = ratio_of(dataset)) {
+        json["ratio"] = *ratio;
+    }
+    if (!way.empty()) {
+        json["read"] = way;
+    }
     if (dataset.offset) {
         json["offset"] = *dataset.offset;
     }
@@ -105,16 +148,18 @@ Json dataset_json(const DatasetContent& dataset) {
 
 std::string inspect_text(FileAccess& files, const std::string& file, const std::string& dataset) {
     if (!dataset.empty()) {
-        return dataset_text(files.content(file, dataset).datasets.front());
+        const FileContent content = files.content(file, dataset);
+        return dataset_text(content.datasets.front(), ways_of(files, content).front());
     }
     const FileContent content = files.content(file, "");
+    const std::vector<std::string> ways = ways_of(files, content);
     std::string text =
         printable(file) + "  " + content.format + ", " + size_text(content.bytes) + ", " +
         counted(std::ssize(content.datasets), "dataset") +
         (content.links.empty() ? "" : ", " + counted(std::ssize(content.links), "link")) + "\n" +
         attributes_text(content.attributes, "    ");
-    for (const DatasetContent& each : content.datasets) {
-        text += dataset_text(each);
+    for (std::size_t i = 0; i < ways.size(); ++i) {
+        text += dataset_text(content.datasets[i], ways[i]);
     }
     for (const LinkContent& each : content.links) {
         text += link_text(each);
@@ -124,17 +169,19 @@ std::string inspect_text(FileAccess& files, const std::string& file, const std::
 
 std::string inspect_json(FileAccess& files, const std::string& file, const std::string& dataset) {
     if (!dataset.empty()) {
-        return dataset_json(files.content(file, dataset).datasets.front()).lines(2);
+        const FileContent content = files.content(file, dataset);
+        return dataset_json(content.datasets.front(), ways_of(files, content).front()).lines(2);
     }
     const FileContent content = files.content(file, "");
+    const std::vector<std::string> ways = ways_of(files, content);
     Json json;
     json["file"] = content.file;
     json["format"] = content.format;
     json["bytes"] = content.bytes;
     json["attributes"] = attributes_json(content.attributes);
     json["datasets"] = Json::array();
-    for (const DatasetContent& each : content.datasets) {
-        json["datasets"].push_back(dataset_json(each));
+    for (std::size_t i = 0; i < ways.size(); ++i) {
+        json["datasets"].push_back(dataset_json(content.datasets[i], ways[i]));
     }
     json["links"] = Json::array();
     for (const LinkContent& each : content.links) {

@@ -22,6 +22,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace runner {
 
@@ -95,6 +96,9 @@ class Engine {
     /// `plan` is this engine's, and the context's job one that it runs. Both outlive the run.
     virtual std::unique_ptr<EngineRun> start(const JobPlan& plan,
                                              const RunContext& context) const = 0;
+
+    /// The rows of the job's input that a rank reads, in order. `plan` is this engine's.
+    virtual std::vector<RowRuns> reads(const JobPlan& plan, int rank, const ArrayInfo& input) const;
 
     /// Computes rows of the output apart from the engine, from the input alone; empty where rows
     /// come from a state. `alignment`: of the output's storage. Job and reader outlive it.

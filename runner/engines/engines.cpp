@@ -3,6 +3,7 @@
 #include "runner/engines/engine.hpp"
 
 #include "base/error.hpp"
+#include "io/rows/row_geometry.hpp"
 #include "runner/engines/evolve/evolve_run.hpp"
 #include "runner/engines/permute/permute_run.hpp"
 #include "runner/engines/stream/stream_run.hpp"
@@ -20,6 +21,11 @@ std::span<const Engine* const> engines() {
         &permute_engine(),
     };
     return table;
+}
+
+std::vector<RowRuns> Engine::reads(const JobPlan& plan, int rank, const ArrayInfo& input) const {
+    const RowRange rows = plan.rows_of_rank(rank);
+    return {{rows.first, rows.count(), 1, 0, 0, row_elements(input)}};
 }
 
 const Engine& engine_of(const Job& job) {

@@ -85,6 +85,13 @@ Json pass_json(const PlannedPass& pass) {
                                  {"output", array_json(step.output)},
                                  {"halo_rows", step.halo}});
     }
+    json["reading"] = {{"way", pass.reading.way},
+                       {"wanted_bytes", pass.reading.wanted},
+                       {"stored_bytes", pass.reading.stored},
+                       {"unpacked_bytes", pass.reading.unpacked},
+                       {"amplification", pass.reading.amplification()},
+                       {"exact", pass.reading.exact},
+                       {"advice", pass.advice}};
     json["disk_needed_bytes"] = pass.disk.needed;
     json["disk_free_bytes"] = pass.disk.free;
     return json;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "io/cost/reading_cost.hpp"
 #include "io/hdf5/write_attributes.hpp"
 #include "io/rows/rows.hpp"
 #include "runner/job_file/job_file.hpp"
@@ -107,8 +108,10 @@ struct PlannedPass {
     PlanPtr plan;
     DiskSpace disk;
     PlannedEnds ends;
-    std::vector<StepFacts> steps = {}; ///< of a pipeline
-    std::string end = {};              ///< why no more steps are in it
+    std::vector<StepFacts> steps = {};    ///< of a pipeline
+    std::string end = {};                 ///< why no more steps are in it
+    ReadingCost reading = {};             ///< of its input
+    std::vector<std::string> advice = {}; ///< what would make reading cheaper
 };
 
 /// The plan of a job's passes, one or more, as JSON text, as `runner plan` shows it.

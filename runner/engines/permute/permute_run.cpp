@@ -6,7 +6,9 @@
 #include "runner/engines/permute/permuted_rows.hpp"
 #include "runner/plan/permute_plan.hpp"
 
+#include <cstdint>
 #include <memory>
+#include <vector>
 
 namespace runner {
 namespace {
@@ -46,6 +48,21 @@ class PermuteRun final : public EngineRun {
 
 class PermuteJobs final : public EngineOf<PermuteJob, PermutePlan> {
   public:
+    std::vector<RowRuns> reads(const JobPlan& plan, int rank,
+                               const ArrayInfo& /*input*/) const override {
+        const auto& own = dynamic_cast<const PermutePlan&>(plan);
+        std::vector<RowRuns> all;
+        for (const std::int64_t box : own.boxes(rank)) {
+            for (std::int64_t piece = 0; piece < own.pieces(); ++piece) {
+                const RowRuns runs = input_runs(own.grid, own.piece(box, piece));
+                if (runs.rows > 0 && runs.runs > 0 && runs.columns > 0) {
+                    all.push_back(runs);
+                }
+            }
+        }
+        return all;
+    }
+
     ComputeRows row_computation(const Job& job, RowReader& input, std::int64_t alignment,
                                 int threads) const override {
         auto rows = std::make_shared<PermutedRows>(job_of(job), input, alignment, threads);
