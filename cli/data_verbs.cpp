@@ -4,7 +4,6 @@
 #include "base/format.hpp"
 #include "cli/verb_parser.hpp"
 #include "io/formats/rows_format.hpp"
-#include "io/formats/sand_file.hpp"
 #include "jobs/toml_text.hpp"
 #include "views/convert.hpp"
 
@@ -258,16 +257,15 @@ class RawOptions {
     bool big_endian_ = false;
 };
 
-/// Where no dataset is named: cells are in /frames, other elements in /data. What an HDF5 file has
-/// is not known yet.
+/// Where no dataset is named: as the input's format says. What an HDF5 file has is not known yet.
 void name_datasets(ConvertCommand& command) {
     const RowsFormat* format = rows_format_of(command.input.file);
-    const bool is_image = command.raw || (format != nullptr && !is_sand_name(command.input.file));
+    const bool is_raw = command.raw.has_value();
     if (format != nullptr && command.input.dataset.empty()) {
         command.input.dataset = format->dataset;
     }
-    if (command.output.dataset.empty() && (is_image || format != nullptr)) {
-        command.output.dataset = is_image ? "/data" : sand_dataset;
+    if (command.output.dataset.empty() && (is_raw || format != nullptr)) {
+        command.output.dataset = is_raw ? "/data" : format->dataset;
     }
 }
 

@@ -8,7 +8,6 @@
 #include "cli/plan_verb.hpp"
 #include "io/files/text_file.hpp"
 #include "io/formats/rows_format.hpp"
-#include "io/formats/sand_file.hpp"
 #include "io/input/generations.hpp"
 #include "io/inspect/file_content.hpp"
 #include "io/output/publish_output.hpp"

@@ -111,7 +111,7 @@ std::string parts_text(const PreparedJob& prepared, int ranks, int cores) {
             size_text(rows * row_bytes(prepared.output())));
     }
     const bool can_have = output.layout.compression == Compression::none &&
-                          output.layout.format == FileFormat::hdf5 && prepared.fields().empty();
+                          output.layout.is_hdf5() && prepared.fields().empty();
     const std::int64_t automatic = automatic_parts(byte_count(prepared.output()), ranks, cores);
     return can_have && output.parts && automatic > 1
                ? fmt::format("  in one file, which Linux lets one thread write at a time; "

@@ -4,7 +4,6 @@
 #include "base/error.hpp"
 #include "base/sizes.hpp"
 #include "io/formats/rows_format.hpp"
-#include "io/formats/sand_file.hpp"
 #include "io/hdf5/write_attributes.hpp"
 #include "io/output/default_plot.hpp"
 #include "io/output/open_output_rows.hpp"
@@ -82,7 +81,7 @@ void check_cells(const std::string& file, Pattern pattern, const GenerateRequest
     if (!is_sand_pattern(pattern) || request.type != ElementType::uint8) {
         throw Error(ExitCode::usage,
                     {"cannot generate the file", file,
-                     "a .sand file holds cells of sand, and this is " +
+                     "such a file holds cells of sand, and this is " +
                          std::string(name_of(request.type)) + " of " + request.pattern,
                      "Choose uint8 of sample-1 … sample-4 or sand-noise, or name a .h5 file"});
     }
@@ -105,7 +104,7 @@ void write_pattern(const GenerateRequest& request, Pattern pattern, const Output
         first += count;
     }
     writer->finish(RowWriter::Sync::no);
-    if (rows_format_of(output.file) != nullptr) {
+    if (!output.layout.is_hdf5()) {
         return; // it has no place for them
     }
     std::vector<Attribute> attributes = {{"pattern", request.pattern},
@@ -139,9 +138,9 @@ void generate(const GenerateRequest& request, const std::string& file, const std
         check_absent(file);
     }
     OutputDataset output{partial_name(file), dataset, {request.type, request.shape}, {}};
-    if (is_sand_name(file)) {
+    output.layout.format = written_format_of(file);
+    if (holds_cells(file)) {
         check_cells(file, pattern, request);
-        output.layout.format = FileFormat::sand;
     }
     check_room(output, file);
     PartialOutput made(file);

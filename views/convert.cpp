@@ -3,7 +3,6 @@
 
 #include "base/error.hpp"
 #include "io/formats/rows_format.hpp"
-#include "io/formats/sand_file.hpp"
 #include "io/input/file_access.hpp"
 #include "io/output/own_parts.hpp"
 #include "io/output/publish_output.hpp"
@@ -66,8 +65,7 @@ std::string input_endings() {
 /// Whether convert_to_rows() makes such files.
 bool is_of_rows(const std::string& output) {
     const RowsFormat* format = rows_format_of(output);
-    return is_hdf5_name(output) ||
-           (format != nullptr && (format->make != nullptr || is_sand_name(output)));
+    return is_hdf5_name(output) || (format != nullptr && format->written != nullptr);
 }
 
 /// Of one axis each element is a row.
@@ -91,7 +89,7 @@ FrameSource open_source(FileAccess& files, const ConvertRequest& request) {
                                       "they are " + type_text(info.array) + ", not real numbers",
                                       "HDF5 files hold them: name an output that ends in .h5"});
     }
-    const bool cells = request.palette == Palette::sand || is_sand_name(request.output);
+    const bool cells = request.palette == Palette::sand || holds_cells(request.output);
     if (cells) {
         source.content = Content::sand;
     } else if (!request.raw) {
@@ -124,7 +122,7 @@ void check_apart(const std::string& input, const std::string& written) {
 std::string output_endings() {
     std::vector<std::string> names(hdf5_endings.begin(), hdf5_endings.end());
     for (const RowsFormat& format : rows_formats()) {
-        if (format.make != nullptr || format.endings == ".sand") {
+        if (format.written != nullptr) {
             add_endings(format, names);
         }
     }

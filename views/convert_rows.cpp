@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/formats/rows_format.hpp"
-#include "io/formats/sand_file.hpp"
 #include "io/hdf5/write_attributes.hpp"
 #include "io/input/generations.hpp"
 #include "io/output/default_plot.hpp"
@@ -31,9 +30,7 @@ OutputDataset output_of(const FrameSource& source, const ConvertRequest& request
             output.array.shape.push_back(source.image.channels);
         }
     }
-    if (is_sand_name(request.output)) {
-        output.layout.format = FileFormat::sand;
-    }
+    output.layout.format = written_format_of(request.output);
     return output;
 }
 
@@ -70,7 +67,7 @@ class RowCopy {
             const std::int64_t count =
                 rows_to_border(output_.array, alignment_, to + row, std::min(step_, rows - row));
             source_.reader->read(from + row, count, buffer_.data());
-            if (output_.layout.format == FileFormat::sand) {
+            if (holds_cells(output_.file)) {
                 const std::int64_t width = source_.image.width;
                 check_cells(buffer_.data(), count * width,
                             {width, source_.image.height, (from + row) * width}, source_.where);
@@ -131,14 +128,14 @@ std::string convert_to_rows(FrameSource& source, const ConvertRequest& request) 
                   const OutputDataset output = output_of(source, request, partial);
                   made = output.array;
                   RowCopy(source, output, request.threads).copy_all();
-                  if (rows_format_of(output.file) != nullptr) {
+                  if (!output.layout.is_hdf5()) {
                       return; // it has no place for what follows
                   }
                   if (source.numbers.generations) {
                       add_generations(source, output);
                   }
                   if (source.content == Content::sand) {
-                      write_attributes(output.file, {{"kind", sand_kind}});
+                      write_attributes(output.file, {{"kind", cells_kind}});
                   }
                   write_default_plot(output.file, output.dataset, source.image.channels);
               });

@@ -5,7 +5,7 @@
 #include "base/error.hpp"
 #include "base/format.hpp"
 #include "base/printable.hpp"
-#include "io/formats/sand_file.hpp"
+#include "io/formats/rows_format.hpp"
 #include "io/input/generations.hpp"
 
 #include <algorithm>
@@ -65,8 +65,8 @@ std::string only_dataset(const FileContent& content) {
     if (names.size() == 1) {
         return names.front();
     }
-    if (std::find(names.begin(), names.end(), sand_dataset) != names.end()) {
-        return sand_dataset;
+    if (std::find(names.begin(), names.end(), cells_dataset) != names.end()) {
+        return cells_dataset;
     }
     if (const std::optional<std::string> image = only_image(content, names)) {
         return *image;

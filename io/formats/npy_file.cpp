@@ -4,8 +4,6 @@
 #include "base/error.hpp"
 #include "base/format.hpp"
 #include "base/printable.hpp"
-#include "io/files/file.hpp"
-#include "io/rows/plain_writer.hpp"
 
 #include <algorithm>
 #include <array>
@@ -309,16 +307,19 @@ std::unique_ptr<RowReader> open_npy_reader(const std::string& file, int threads)
     return open_dense_rows(std::move(source), file, what, std::move(layout), threads);
 }
 
-std::unique_ptr<RowWriter> make_npy_writer(const OutputDataset& output, int threads) {
-    const std::string header = npy_header(output.array);
-    File file(output.file, File::Mode::create);
-    const auto begin = static_cast<std::int64_t>(header.size());
-    const std::int64_t bytes = byte_count(output.array);
-    file.resize(begin + bytes);
-    file.reserve(0, begin + bytes);
-    file.write(0, begin, reinterpret_cast<const std::byte*>(header.data()));
-    file.close();
-    return open_plain_writer(output, begin, threads);
+DataPlace npy_place(const ArrayInfo& array) {
+    if (!is_number(array.type)) {
+        throw Error(ExitCode::usage, {"cannot make a .npy file", type_text(array),
+                                      "it holds real numbers", "Make an HDF5 file"});
+    }
+    const auto begin = static_cast<std::int64_t>(npy_header(array).size());
+    const std::int64_t bytes = byte_count(array);
+    return {begin, bytes, begin + bytes};
+}
+
+void npy_structure(const ArrayInfo& array, const StructurePiece& piece) {
+    const std::string header = npy_header(array);
+    piece(0, std::as_bytes(std::span(header)));
 }
 
 } // namespace runner

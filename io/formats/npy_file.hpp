@@ -2,6 +2,7 @@
 #pragma once
 
 #include "io/rows/dense_rows.hpp"
+#include "io/rows/written_format.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -26,7 +27,8 @@ std::string npy_header(const ArrayInfo& array);
 /// @throws Error (input).
 std::unique_ptr<RowReader> open_npy_reader(const std::string& file, int threads);
 
-/// Makes the file, of its whole length. @throws Error: (output); (usage).
-std::unique_ptr<RowWriter> make_npy_writer(const OutputDataset& output, int threads);
+/// WrittenFormat's functions. @throws Error (usage).
+DataPlace npy_place(const ArrayInfo& array);
+void npy_structure(const ArrayInfo& array, const StructurePiece& piece);
 
 } // namespace runner

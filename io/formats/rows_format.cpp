@@ -5,8 +5,10 @@
 #include "io/formats/nifti_file.hpp"
 #include "io/formats/npy_file.hpp"
 #include "io/formats/png_reader.hpp"
+#include "io/formats/sand_cells.hpp"
 #include "io/formats/sand_file.hpp"
 #include "io/formats/sand_reader.hpp"
+#include "io/formats/sand_writer.hpp"
 #include "io/tiff/tiff_reader.hpp"
 #include "io/tiff/tiff_survey.hpp"
 #include "io/tiff/tiff_writer.hpp"
@@ -31,12 +33,36 @@ template <RowsFormat::Open open> StoredRows survey_own(const std::string& file) 
     return stored;
 }
 
+constexpr WrittenFormat written_sand{WrittenFormat::Elements::cells,
+                                     WrittenFormat::Unknown::replaced,
+                                     sand_place,
+                                     sand_structure,
+                                     sand_alignment,
+                                     sand_block_bytes,
+                                     open_sand_output,
+                                     open_sand_writer};
+
+/// Of a format whose elements lie dense and little-endian.
+constexpr WrittenFormat dense(DataPlace (*place)(const ArrayInfo&),
+                              void (*structure)(const ArrayInfo&, const StructurePiece&)) {
+    return {WrittenFormat::Elements::numbers,
+            WrittenFormat::Unknown::kept,
+            place,
+            structure,
+            dense_alignment,
+            0,
+            open_dense_output,
+            open_dense_writer};
+}
+constexpr WrittenFormat written_npy = dense(npy_place, npy_structure);
+constexpr WrittenFormat written_tiff = dense(tiff_place, tiff_structure);
+
 constexpr std::array formats = {
-    RowsFormat{"sand", ".sand", sand_dataset, survey_own<open_sand_reader>, open_sand_reader,
-               nullptr, Parser::own},
+    RowsFormat{"sand", ".sand", cells_dataset, survey_own<open_sand_reader>, open_sand_reader,
+               &written_sand, Parser::own},
     RowsFormat{"numpy", ".npy", image_dataset, survey_own<open_npy_reader>, open_npy_reader,
-               make_npy_writer, Parser::own},
-    RowsFormat{"TIFF", ".tif .tiff", image_dataset, survey_tiff, open_tiff_reader, make_tiff_writer,
+               &written_npy, Parser::own},
+    RowsFormat{"TIFF", ".tif .tiff", image_dataset, survey_tiff, open_tiff_reader, &written_tiff,
                Parser::foreign},
     RowsFormat{"PNG", ".png", image_dataset, survey_png, open_png_reader, nullptr, Parser::foreign},
     RowsFormat{"NIfTI-1", ".nii .nii.gz", image_dataset, survey_own<open_nifti_reader>,
@@ -70,5 +96,25 @@ const RowsFormat* rows_format_of(const std::string& file) {
     });
     return found == formats.end() ? nullptr : found;
 }
+
+const WrittenFormat* written_format_of(const std::string& file) {
+    const RowsFormat* const format = rows_format_of(file);
+    if (format != nullptr && format->written == nullptr) {
+        throw Error(ExitCode::usage, {"cannot make the file", file,
+                                      std::string(format->name) + " files are not made so",
+                                      "Make an HDF5 file and use runner convert"});
+    }
+    return format == nullptr ? nullptr : format->written;
+}
+
+bool holds_cells(const std::string& file) {
+    const RowsFormat* const format = rows_format_of(file);
+    return format != nullptr && format->written != nullptr &&
+           format->written->elements == WrittenFormat::Elements::cells;
+}
+
+bool holds_cells(const DatasetInfo& info) { return info.storage == sand_storage; }
+
+std::int64_t cell_reader_bytes(int threads) { return threads * sand_block_bytes; }
 
 } // namespace runner

@@ -3,7 +3,9 @@
 
 #include "io/rows/rows.hpp"
 #include "io/rows/stored_rows.hpp"
+#include "io/rows/written_format.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -25,10 +27,7 @@ struct RowsFormat {
     using Open = std::unique_ptr<RowReader> (*)(const std::string& file, int threads);
     Open open; ///< @throws Error (input)
 
-    /// Makes the file and opens it for all of its rows, in any order; null where that is
-    /// create_output()'s, or nobody's. @throws Error (output), (usage).
-    using Make = std::unique_ptr<RowWriter> (*)(const OutputDataset& output, int threads);
-    Make make;
+    const WrittenFormat* written; ///< null: no such file is written row by row
 
     /// Whether it is surveyed by a library that is not to be trusted with a damaged file, or by
     /// our own parser, which the fuzzer knows.
@@ -41,6 +40,22 @@ std::span<const RowsFormat> rows_formats();
 /// The format that a file's name says, or one that is being written (FILE.partial); null: HDF5, or
 /// nothing that is known.
 const RowsFormat* rows_format_of(const std::string& file);
+
+/// How a file of this name is written, for OutputLayout::format; null: as HDF5.
+/// @throws Error (usage) where its format is not written.
+const WrittenFormat* written_format_of(const std::string& file);
+
+/// Whether a file of this name, or a dataset, is of a format for cells of sand: several to a byte.
+bool holds_cells(const std::string& file);
+bool holds_cells(const DatasetInfo& info);
+
+/// Memory that a reader of packed cells takes.
+std::int64_t cell_reader_bytes(int threads);
+
+/// What a dataset of cells is called where it has a name, and what the root attribute `kind` of an
+/// HDF5 file of cells is.
+inline constexpr const char* cells_dataset = "/frames";
+inline constexpr const char* cells_kind = "sand";
 
 /// Of its endings, the one that the name has; empty if none.
 std::string_view ending_of(const std::string& file, const RowsFormat& format);

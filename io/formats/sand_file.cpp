@@ -117,10 +117,6 @@ void check_extent(const ArrayInfo& array, const std::string& name, std::int64_t 
 
 } // namespace
 
-bool is_sand_name(const std::string& file) {
-    return file.ends_with(".sand") || file.ends_with(".sand.partial");
-}
-
 SandShape sand_shape(const ArrayInfo& array) {
     if (array.type != ElementType::uint8 || array.shape.size() < 2) {
         throw Error(ExitCode::usage,

@@ -17,16 +17,6 @@ namespace runner {
 /// the two lowest bits; rows are not padded, a frame's last byte has zeros beyond its cells.
 inline constexpr std::int64_t sand_header_bytes = 16;
 
-/// What a .sand file's cells are called where a dataset has a name.
-inline constexpr const char* sand_dataset = "/frames";
-
-/// What the root attribute `kind` of an HDF5 file is whose cells are sand.
-inline constexpr const char* sand_kind = "sand";
-
-/// Whether a name is that of a .sand file, or of one that is being written: it ends in ".sand" or
-/// ".sand.partial".
-bool is_sand_name(const std::string& file);
-
 /// How many frames of which size; every number ≥ 1.
 struct SandShape {
     std::int64_t width = 0;

@@ -3,10 +3,10 @@
 
 #include "base/error.hpp"
 #include "base/format.hpp"
-#include "base/sizes.hpp"
 #include "io/files/file.hpp"
 #include "io/files/io_threads.hpp"
 #include "io/formats/sand_cells.hpp"
+#include "io/formats/sand_reader.hpp"
 #include "io/rows/row_geometry.hpp"
 
 #include <algorithm>
@@ -21,8 +21,8 @@ class SandWriter final : public RowWriter {
   public:
     SandWriter(const OutputDataset& output, int threads)
         : output_(output), shape_(sand_shape(output.array)),
-          alignment_(sand_alignment(output.array, output.layout)),
-          file_(output.file, File::Mode::update), threads_(threads) {
+          alignment_(sand_alignment(output.array)), file_(output.file, File::Mode::update),
+          threads_(threads) {
         std::array<std::byte, sand_header_bytes> there{};
         if (file_.size() == shape_.file_bytes()) {
             file_.read(0, sand_header_bytes, there.data());
@@ -87,38 +87,22 @@ class SandWriter final : public RowWriter {
 
 } // namespace
 
-std::int64_t sand_alignment(const ArrayInfo& array, const OutputLayout& layout) {
-    if (!layout.chunk.empty() || layout.compression != Compression::none) {
-        throw Error(ExitCode::usage, {"cannot store a .sand file so", "output.chunk, compression",
-                                      "the format has neither chunks nor compression",
-                                      "Leave them out, or give output.file the ending .h5"});
-    }
+DataPlace sand_place(const ArrayInfo& array) {
+    const std::int64_t file_bytes = sand_shape(array).file_bytes();
+    return {sand_header_bytes, file_bytes - sand_header_bytes, file_bytes};
+}
+
+void sand_structure(const ArrayInfo& array, const StructurePiece& piece) {
+    piece(0, sand_header(sand_shape(array)));
+}
+
+std::int64_t sand_alignment(const ArrayInfo& array) {
     const SandShape shape = sand_shape(array);
     return std::min(4 / std::gcd(shape.width, std::int64_t{4}), shape.height);
 }
 
-void create_sand(const OutputDataset& output) {
-    const SandShape shape = sand_shape(output.array);
-    File file(output.file, File::Mode::create);
-    file.resize(shape.file_bytes());
-    file.reserve(0, shape.file_bytes());
-    file.write(0, sand_header_bytes, sand_header(shape).data());
-    file.close();
-}
-
-void restore_sand(const OutputDataset& output) {
-    const SandShape shape = sand_shape(output.array);
-    File file(output.file, File::Mode::update);
-    if (file.size() < shape.file_bytes()) {
-        throw Error(ExitCode::output,
-                    {"cannot resume from the partial output", output.file,
-                     "it has " + size_text(file.size()) + " of " + size_text(shape.file_bytes()),
-                     "Set run.resume = \"never\" to restart the job"});
-    }
-    file.resize(shape.file_bytes());
-    file.write(0, sand_header_bytes, sand_header(shape).data());
-    file.sync();
-    file.close();
+std::unique_ptr<RowReader> open_sand_output(const OutputDataset& output, int threads) {
+    return open_sand_reader(output.file, threads);
 }
 
 std::unique_ptr<RowWriter> open_sand_writer(const OutputDataset& output, int threads) {

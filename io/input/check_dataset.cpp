@@ -197,7 +197,7 @@ DatasetLayout check_dataset(const std::string& file, const std::string& dataset,
             stack ? stack_layout(file, dataset) : layout_of_format(file, dataset, *format);
         const DatasetInfo& info = layout.info;
         // Four cells of sand to a byte, and nothing else that is told of and not there.
-        const bool packed = info.storage == sand_storage;
+        const bool packed = holds_cells(info);
         check_logical_size(info, packed ? byte_count(info.array) : info.stored_bytes, rules, file);
         return layout;
     }

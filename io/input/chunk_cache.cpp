@@ -2,7 +2,7 @@
 #include "io/input/chunk_cache.hpp"
 
 #include "base/sizes.hpp"
-#include "io/formats/sand_cells.hpp"
+#include "io/formats/rows_format.hpp"
 #include "io/input/open_rows.hpp"
 
 #include <algorithm>
@@ -41,8 +41,8 @@ std::int64_t cache_bytes(const DatasetInfo& info) {
 bool fits_cache(const DatasetInfo& info) { return band_bytes(info) <= largest_cache; }
 
 std::int64_t reader_bytes(const DatasetInfo& info, int threads) {
-    if (info.storage == sand_storage) {
-        return threads * sand_block_bytes;
+    if (holds_cells(info)) {
+        return cell_reader_bytes(threads);
     }
     if (info.chunk.empty()) {
         return 0;

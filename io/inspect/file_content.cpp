@@ -4,7 +4,6 @@
 #include "io/files/file.hpp"
 #include "io/filters/filter_names.hpp"
 #include "io/formats/rows_format.hpp"
-#include "io/formats/sand_file.hpp"
 #include "io/hdf5/hdf5_dataset.hpp"
 #include "io/hdf5/hdf5_file.hpp"
 #include "io/hdf5/hdf5_type.hpp"
@@ -62,7 +61,8 @@ DatasetContent only_content(const std::string& file, const RowsFormat& format) {
     content.storage = info.storage;
     content.chunk = info.chunk;
     content.filters = info.filters;
-    content.offset = info.storage == sand_storage ? std::optional(sand_header_bytes) : info.offset;
+    content.offset =
+        holds_cells(info) ? std::optional(format.written->place(info.array).begin) : info.offset;
     return content;
 }
 

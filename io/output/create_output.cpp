@@ -5,8 +5,6 @@
 #include "io/files/file.hpp"
 #include "io/filters/filter_ids.hpp"
 #include "io/filters/unpacker.hpp"
-#include "io/formats/sand_file.hpp"
-#include "io/formats/sand_writer.hpp"
 #include "io/hdf5/hdf5_dataset.hpp"
 #include "io/hdf5/hdf5_file.hpp"
 #include "io/hdf5/hdf5_type.hpp"
@@ -19,6 +17,7 @@
 #include "io/output/part_files.hpp"
 #include "io/rows/chunk_grid.hpp"
 #include "io/rows/output_parts.hpp"
+#include "io/rows/written_format.hpp"
 #include "io/writers/chunk_addresses.hpp"
 #include "io/writers/row_hashes.hpp"
 #include "io/writers/shards.hpp"
@@ -142,8 +141,9 @@ std::vector<Extent> data_extents(const OutputDataset& output) {
     if (output.layout.compression != Compression::none) {
         return {};
     }
-    if (output.layout.format == FileFormat::sand) {
-        return {{sand_header_bytes, sand_shape(output.array).file_bytes() - sand_header_bytes}};
+    if (!output.layout.is_hdf5()) {
+        const DataPlace place = output.layout.format->place(output.array);
+        return {{place.begin, place.bytes}};
     }
     if (!output.fields.empty()) {
         std::vector<Extent> extents;
@@ -256,15 +256,15 @@ class Fleeting {
 } // namespace
 
 void create_output(const OutputDataset& output) {
-    start_hdf5();
     (void)row_alignment(output.array, output.layout);
     remove_shards(output);
     Fleeting file(output.file);
-    if (output.layout.format == FileFormat::sand) {
-        create_sand(output);
+    if (!output.layout.is_hdf5()) {
+        create_written(output);
         file.keep();
         return;
     }
+    start_hdf5();
     if (output.parts.several()) {
         create_parts(output);
         file.keep();
@@ -280,8 +280,8 @@ void create_output(const OutputDataset& output) {
 }
 
 void restore_output(const OutputDataset& output) {
-    if (output.layout.format == FileFormat::sand) {
-        restore_sand(output);
+    if (!output.layout.is_hdf5()) {
+        restore_written(output);
         return;
     }
     start_hdf5();

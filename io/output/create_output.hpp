@@ -9,13 +9,13 @@ namespace runner {
 
 /// Makes the file with the whole dataset laid out: contiguous, or chunked without filters, it is
 /// allocated and not filled; with compression it is filled in by assemble_output. Intermediate
-/// groups are made. A .sand file gets its header and its length. Nothing is synced. Replaces a file
-/// of that name and removes its shards. Run by one rank, before any opens a writer. @throws Error
-/// (output), and leaves no file then.
+/// groups are made. A file of another format gets its length and all but its elements. Nothing is
+/// synced. Replaces a file of that name and removes its shards. Run by one rank, before any opens a
+/// writer. @throws Error (output), and leaves no file then.
 void create_output(const OutputDataset& output);
 
 /// Brings the file that create_output made back to what it was then, but for the elements written
-/// since: whatever a killed run left of HDF5's own structures, or of a .sand file's header.
+/// since: whatever a killed run left of HDF5's own structures, or of another format's header.
 /// Compressed chunks stay in their shards. @throws Error (output) when the file is shorter than its
 /// dataset.
 void restore_output(const OutputDataset& output);

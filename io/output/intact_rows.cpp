@@ -4,6 +4,7 @@
 #include "io/hdf5/of_output.hpp"
 #include "io/rows/chunk_grid.hpp"
 #include "io/rows/row_geometry.hpp"
+#include "io/rows/written_format.hpp"
 #include "io/writers/output_fields.hpp"
 #include "io/writers/packed_parts.hpp"
 
@@ -71,8 +72,10 @@ std::vector<RowHash> intact_rows(const OutputDataset& output, const std::vector<
     if (output.layout.compression != Compression::none) {
         return intact_packed(output, rows, check);
     }
-    const std::unique_ptr<RowReader> reader =
-        of_output([&] { return open_output_reader(output, 1); });
+    const std::unique_ptr<RowReader> reader = of_output([&] {
+        return output.layout.is_hdf5() ? open_output_reader(output, 1)
+                                       : output.layout.format->open_reader(output, 1);
+    });
     std::vector<std::byte> bytes;
     return those_that(
         [&](const RowHash& run) {

@@ -4,9 +4,8 @@
 #include "base/error.hpp"
 #include "io/files/io_threads.hpp"
 #include "io/filters/packer.hpp"
-#include "io/formats/sand_cells.hpp"
-#include "io/formats/sand_writer.hpp"
 #include "io/rows/chunk_grid.hpp"
+#include "io/rows/written_format.hpp"
 
 #include <algorithm>
 
@@ -22,8 +21,13 @@ std::int64_t row_alignment(const ArrayInfo& array, const OutputLayout& layout) {
     if (array.shape.empty()) {
         throw Error(ExitCode::usage, {"cannot store the output", "", "it has no axes", ""});
     }
-    if (layout.format == FileFormat::sand) {
-        return sand_alignment(array, layout);
+    if (!layout.is_hdf5()) {
+        if (!layout.chunk.empty() || layout.compression != Compression::none) {
+            throw Error(ExitCode::usage, {"cannot store the output so", "output.chunk, compression",
+                                          "its format has neither chunks nor compression",
+                                          "Leave them out, or give output.file the ending .h5"});
+        }
+        return layout.format->alignment(array);
     }
     if (layout.chunk.empty()) {
         if (layout.compression != Compression::none) {
@@ -37,13 +41,12 @@ std::int64_t row_alignment(const ArrayInfo& array, const OutputLayout& layout) {
 }
 
 std::int64_t output_bytes(const ArrayInfo& array, const OutputLayout& layout) {
-    return layout.format == FileFormat::sand ? sand_shape(array).file_bytes() - sand_header_bytes
-                                             : byte_count(array);
+    return layout.is_hdf5() ? byte_count(array) : layout.format->place(array).bytes;
 }
 
 std::int64_t writer_bytes(const ArrayInfo& array, const OutputLayout& layout, int threads) {
-    if (layout.format == FileFormat::sand) {
-        return threads * sand_block_bytes;
+    if (!layout.is_hdf5()) {
+        return threads * layout.format->writer_bytes;
     }
     if (layout.chunk.empty()) {
         return 0;

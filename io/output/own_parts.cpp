@@ -28,8 +28,9 @@ namespace fs = std::filesystem;
 /// are still open as ".nfs…".
 bool is_of_journal(std::string_view name) {
     constexpr std::array<std::string_view, 3> starts = {"alive-", "checkpoint-", ".nfs"};
-    return name == "identity" || name == "identity.new" || name == "stop" ||
-           name.ends_with(".rows") ||
+    constexpr std::array<std::string_view, 4> names = {"identity", "identity.new", "record",
+                                                       "stop"};
+    return std::find(names.begin(), names.end(), name) != names.end() || name.ends_with(".rows") ||
            std::any_of(starts.begin(), starts.end(),
                        [&](std::string_view start) { return name.starts_with(start); });
 }

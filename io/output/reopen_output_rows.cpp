@@ -123,7 +123,7 @@ DatasetLayout stored_places(FileAccess& files, const OutputDataset& output) {
 
 std::unique_ptr<RowWriter> reopen_output_rows(FileAccess& files, const OutputDataset& output,
                                               int threads) {
-    if (output.layout.format == FileFormat::sand) {
+    if (!output.layout.is_hdf5()) {
         return open_output_rows(output, 0, threads);
     }
     if (!output.fields.empty()) {

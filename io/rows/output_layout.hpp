@@ -8,8 +8,7 @@
 
 namespace runner {
 
-/// What a file is; its name's ending says it.
-enum class FileFormat { hdf5, sand };
+struct WrittenFormat;
 
 enum class Compression { none, deflate, zstd, lz4, bitshuffle_lz4, bitshuffle_zstd };
 
@@ -44,14 +43,16 @@ constexpr bool sorts_bits(Compression compression) {
            compression == Compression::bitshuffle_zstd;
 }
 
-/// How an output dataset is stored. A .sand file has none of what HDF5 has: no chunks, no
-/// compression.
+/// How an output dataset is stored. A file of another format has none of what HDF5 has: no chunks,
+/// no compression, no attributes.
 struct OutputLayout {
     std::vector<std::int64_t> chunk; ///< extents of a chunk, one per axis; empty: contiguous
     Compression compression = Compression::none; ///< only with chunks
     int level = 1;                               ///< as levels_of(); of deflate ISA-L has 0–3
     bool shuffle = false; ///< bytes of equal weight side by side before compressing
-    FileFormat format = FileFormat::hdf5;
+    const WrittenFormat* format = nullptr; ///< of the file, as its name says; null: HDF5
+
+    bool is_hdf5() const { return format == nullptr; }
 
     bool operator==(const OutputLayout&) const = default;
 };

@@ -4,8 +4,6 @@
 #include "io/tiff/tiff_writer.hpp"
 
 #include "base/error.hpp"
-#include "io/files/file.hpp"
-#include "io/rows/plain_writer.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -220,33 +218,31 @@ class Layout {
     bool big_ = true; // while the size is asked for: the larger one
 };
 
-void write_pages(const File& file, const Layout& layout, std::int64_t pages) {
+} // namespace
+
+DataPlace tiff_place(const ArrayInfo& array) {
+    if (!is_number(array.type)) {
+        throw Error(ExitCode::usage, {"cannot make a TIFF file", type_text(array),
+                                      "it holds real numbers", "Make an HDF5 file"});
+    }
+    return {Layout::data_at, byte_count(array), Layout(image_of(array)).size()};
+}
+
+void tiff_structure(const ArrayInfo& array, const StructurePiece& piece) {
     constexpr std::int64_t buffer_bytes = 1 << 20;
+    const Image image = image_of(array);
+    const Layout layout(image);
+    piece(0, layout.header().get());
     Bytes bytes = layout.common();
     std::int64_t at = layout.common_at();
-    for (std::int64_t page = 0; page < pages; ++page) {
+    for (std::int64_t page = 0; page < image.pages; ++page) {
         layout.add_page(page, bytes);
-        if (std::ssize(bytes.get()) >= buffer_bytes || page + 1 == pages) {
-            file.write(at, std::ssize(bytes.get()), bytes.get().data());
+        if (std::ssize(bytes.get()) >= buffer_bytes || page + 1 == image.pages) {
+            piece(at, bytes.get());
             at += std::ssize(bytes.get());
             bytes.clear();
         }
     }
-}
-
-} // namespace
-
-std::unique_ptr<RowWriter> make_tiff_writer(const OutputDataset& output, int threads) {
-    const Image image = image_of(output.array);
-    const Layout layout(image);
-    File file(output.file, File::Mode::create);
-    file.resize(layout.size());
-    file.reserve(0, layout.size());
-    const Bytes header = layout.header();
-    file.write(0, std::ssize(header.get()), header.get().data());
-    write_pages(file, layout, image.pages);
-    file.close();
-    return open_plain_writer(output, Layout::data_at, threads);
 }
 
 } // namespace runner

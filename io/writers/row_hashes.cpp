@@ -89,6 +89,18 @@ void BytesHasher::Free::operator()(XXH3_state_s* state) const noexcept {
     (void)XXH3_freeState(state);
 }
 
+std::string gap_in(const std::vector<RowHash>& hashes, std::int64_t total_rows) {
+    std::int64_t next = 0;
+    for (std::size_t i = 0; i < hashes.size(); ++i) {
+        const RowHash& run = hashes[i];
+        if (run.first != next || run.rows < 1 || run.rows > total_rows - next) {
+            return fmt::format("line {} does not begin where the line before ends", i);
+        }
+        next += run.rows;
+    }
+    return next == total_rows ? "" : fmt::format("they end at row {} of {}", next, total_rows);
+}
+
 void write_row_hashes(const std::string& file, const std::vector<RowHash>& hashes) {
     FileHandle handle = update_hdf5(file);
     const std::array<hsize_t, 2> shape = {hashes.size(), static_cast<hsize_t>(fields)};
@@ -126,19 +138,12 @@ std::vector<RowHash> read_row_hashes(FileAccess& files, const std::string& file,
                                      std::int64_t total_rows) {
     const std::vector<std::uint64_t> list = read_list(files, file, total_rows);
     std::vector<RowHash> hashes;
-    std::int64_t next = 0;
     for (std::size_t i = 0; i < list.size(); i += static_cast<std::size_t>(fields)) {
-        const RowHash run{static_cast<std::int64_t>(list[i]),
-                          static_cast<std::int64_t>(list[i + 1]), list[i + 2]};
-        if (run.first != next || run.rows < 1 || run.rows > total_rows - next) {
-            refuse(file, fmt::format("line {} does not begin where the line before ends",
-                                     i / static_cast<std::size_t>(fields)));
-        }
-        next += run.rows;
-        hashes.push_back(run);
+        hashes.push_back({static_cast<std::int64_t>(list[i]),
+                          static_cast<std::int64_t>(list[i + 1]), list[i + 2]});
     }
-    if (next != total_rows) {
-        refuse(file, fmt::format("they end at row {} of {}", next, total_rows));
+    if (const std::string gap = gap_in(hashes, total_rows); !gap.empty()) {
+        refuse(file, gap);
     }
     return hashes;
 }

@@ -46,6 +46,10 @@ class BytesHasher {
 /// the rows are cut into runs depends on the run's chunks; the rows do not.
 inline constexpr const char* row_hashes_dataset = "/runner/row_hashes";
 
+/// What is wrong with a list that is to cover `total_rows` rows in their order and gapless; empty
+/// where nothing is.
+std::string gap_in(const std::vector<RowHash>& hashes, std::int64_t total_rows);
+
 /// Stores the list in the output, which has none yet. @throws Error (output).
 void write_row_hashes(const std::string& file, const std::vector<RowHash>& hashes);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/error.hpp"
 #include "base/format.hpp"
-#include "io/formats/sand_file.hpp"
+#include "io/formats/rows_format.hpp"
 #include "io/input/file_access.hpp"
 #include "io/input/generations.hpp"
 #include "jobs/sand/sand_job.hpp"
@@ -31,7 +31,7 @@ std::optional<T> attribute_of(const AttributeList& attributes, std::string_view 
 /// What an input that is an output of sand says of itself; nothing of any other file. The root of a
 /// generated one has a seed too, which is that of its pattern.
 AttributeList sand_attributes(const JobInput& input) {
-    if (input.source.file.empty() || is_sand_name(input.source.file)) {
+    if (input.source.file.empty() || holds_cells(input.source.file)) {
         return {};
     }
     AttributeList attributes = input.files->root_attributes(input.source.file);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/batch/batch_worker.hpp"
 
-#include "io/formats/sand_file.hpp"
 #include "io/output/own_parts.hpp"
 #include "runner/ranks/prepare_on_all.hpp"
 #include "runner/recovery/claim.hpp"
@@ -162,7 +161,7 @@ bool BatchWorker::is_brief(const PlannedDataset& planned, const PreparedJob& pre
     const JobFile::Run& run = prepared.file.run;
     return slowest_ > 0 &&
            slowest_ * static_cast<double>(planned.listed.bytes) < run.commit_seconds / 2 &&
-           run.resume == ResumeChoice::automatic && !is_sand_name(prepared.file.output.file);
+           run.resume == ResumeChoice::automatic;
 }
 
 void BatchWorker::note_speed(const PlannedDataset& planned, Way way, double seconds) {

@@ -128,11 +128,7 @@ void parse_values(const TableEntries& values, JobFile& job, Diagnostics& diagnos
         }
     }
     job.input = parse_input(top, first == nullptr ? "" : first->dataset, names);
-    const bool own_format = last == nullptr || !last->own_format.empty();
-    job.output = parse_output(top, job.input, own_format ? SandFiles::allowed : SandFiles::none,
-                              last == nullptr || last->datasets.empty() ? OutputPlace::dataset
-                                                                        : OutputPlace::group,
-                              names);
+    job.output = parse_output(top, job.input, last, names);
     job.run = parse_run(top);
     if (last != nullptr) {
         job.datasets = last->datasets;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "jobs/kind.hpp"
 #include "jobs/table.hpp"
 #include "runner/job_file/job_file.hpp"
 
@@ -17,16 +18,10 @@ enum class FileNames { own, batch };
 /// `usual_dataset`: where the file names none; "": it must.
 JobFile::Input parse_input(TableReader& top, std::string_view usual_dataset, FileNames names);
 
-/// Whether a job's output may be a .sand file.
-enum class SandFiles { none, allowed };
-
-/// What output.dataset names: a dataset, by default as the input's; or the group of several, by
-/// default the root.
-enum class OutputPlace { dataset, group };
-
-/// `input`: for the dataset's default, and to refuse an output that is the input's file.
-JobFile::Output parse_output(TableReader& top, const JobFile::Input& input, SandFiles sand_files,
-                             OutputPlace place, FileNames names);
+/// `input`: for the dataset's default, and to refuse an output that is the input's file. `kind`
+/// makes the output; null where it is not known.
+JobFile::Output parse_output(TableReader& top, const JobFile::Input& input, const Kind* kind,
+                             FileNames names);
 
 JobFile::Run parse_run(TableReader& top);
 

@@ -3,7 +3,6 @@
 
 #include "io/files/path_pattern.hpp"
 #include "io/formats/rows_format.hpp"
-#include "io/formats/sand_file.hpp"
 #include "io/rows/output_parts.hpp"
 #include "jobs/toml_text.hpp"
 #include "runner/job_file/same_file.hpp"
@@ -117,25 +116,46 @@ void check_output_dataset(TableReader& table, const std::string& dataset) {
     }
 }
 
-/// Refuses what a .sand file cannot hold.
-void check_sand_output(TableReader& table, SandFiles sand_files) {
-    if (sand_files == SandFiles::none) {
-        table.complain("file", "a .sand file holds cells of sand alone; name a .h5 file");
+/// Whether output.dataset is a group, by default the root, and the kind's datasets are in it.
+bool makes_several(const Kind* kind) { return kind != nullptr && !kind->datasets.empty(); }
+
+/// Finds how a file of another format than HDF5 is written, and refuses what it cannot hold.
+void parse_format(TableReader& table, const Kind* kind, JobFile::Output& output) {
+    const RowsFormat* const format = rows_format_of(output.file);
+    if (format == nullptr) {
+        return;
+    }
+    output.layout.format = format->written;
+    if (format->written == nullptr) {
+        table.complain("file", "a job does not write " + std::string(format->name) +
+                                   " files; runner convert makes " + quoted_text(output.file) +
+                                   " of an HDF5 file");
+        return;
+    }
+    const std::string ending(ending_of(output.file, *format));
+    if (format->written->elements == WrittenFormat::Elements::cells && kind != nullptr &&
+        kind->own_format != ending) {
+        table.complain("file", "a " + ending + " file holds cells of sand alone; name a .h5 file");
+    } else if (makes_several(kind)) {
+        table.complain("file", "a " + ending +
+                                   " file holds one dataset, and this kind makes several; name a "
+                                   ".h5 file");
     }
     for (const char* key : {"chunk", "compression", "parts"}) {
         if (table.has(key)) {
-            table.complain(key, "a .sand file has none; name a .h5 file to have it");
+            table.complain(key, "a " + ending + " file has none; name a .h5 file to have it");
         }
     }
 }
 
 } // namespace
 
-JobFile::Output parse_output(TableReader& top, const JobFile::Input& input, SandFiles sand_files,
-                             OutputPlace place, FileNames names) {
+JobFile::Output parse_output(TableReader& top, const JobFile::Input& input, const Kind* kind,
+                             FileNames names) {
+    const bool group = makes_several(kind);
     JobFile::Output output;
     if (!top.has("output") && names == FileNames::batch) {
-        output.dataset = place == OutputPlace::group ? "/" : input.dataset;
+        output.dataset = group ? "/" : input.dataset;
         return output;
     }
     if (!top.has("output")) {
@@ -153,16 +173,8 @@ JobFile::Output parse_output(TableReader& top, const JobFile::Input& input, Sand
     }
     if (!output.file.empty()) {
         check_output_file(*table, output.file, input.file);
-        if (rows_format_of(output.file) != nullptr && !is_sand_name(output.file)) {
-            table->complain("file", "a job writes HDF5; runner convert makes " +
-                                        quoted_text(output.file) + " of that");
-        }
-        if (is_sand_name(output.file)) {
-            output.layout.format = FileFormat::sand;
-            check_sand_output(*table, sand_files);
-        }
+        parse_format(*table, kind, output);
     }
-    const bool group = place == OutputPlace::group;
     output.dataset =
         table->has("dataset") ? filled_text(*table, "dataset") : (group ? "/" : input.dataset);
     if (!group || output.dataset != "/") {

@@ -9,6 +9,7 @@
 #include "io/output/output_size.hpp"
 #include "io/rows/output_parts.hpp"
 #include "io/rows/row_geometry.hpp"
+#include "io/rows/written_format.hpp"
 #include "jobs/convert_hint.hpp"
 #include "jobs/toml_text.hpp"
 #include "runner/plan/input_layout.hpp"
@@ -67,6 +68,9 @@ bool on_one_device(const std::filesystem::path& a, const std::filesystem::path& 
 
 /// Several datasets are contiguous.
 void check_layout(const PreparedJob& prepared) {
+    if (const WrittenFormat* const format = prepared.file.output.layout.format) {
+        (void)format->place(prepared.output()); // what it cannot hold
+    }
     if (!prepared.fields().empty() && !prepared.file.output.layout.chunk.empty()) {
         throw Error(ExitCode::usage,
                     {"the output cannot be stored in chunks", "output.chunk",
@@ -239,7 +243,7 @@ PartLayout planned_parts(const PreparedJob& prepared, int ranks, int cores) {
     }
     const ArrayInfo array = prepared.output();
     const bool can_have = output.layout.compression == Compression::none &&
-                          output.layout.format == FileFormat::hdf5 && prepared.fields().empty();
+                          output.layout.is_hdf5() && prepared.fields().empty();
     const std::int64_t wanted =
         !can_have ? 1 : output.parts.value_or(automatic_parts(byte_count(array), ranks, cores));
     PartLayout parts = choose_part_layout(array, output.layout, wanted, ranks);

@@ -6,7 +6,7 @@
 #include "base/format.hpp"
 #include "base/sizes.hpp"
 #include "io/files/file.hpp"
-#include "io/formats/sand_file.hpp"
+#include "io/output/beside_record.hpp"
 #include "io/output/create_output.hpp"
 #include "io/output/intact_rows.hpp"
 #include "io/output/journal.hpp"
@@ -17,7 +17,6 @@
 #include "runner/recovery/earlier_parts.hpp"
 #include "runner/recovery/identity.hpp"
 #include "runner/recovery/output_places.hpp"
-#include "runner/recovery/sand_record.hpp"
 
 #include <algorithm>
 #include <array>
@@ -334,10 +333,9 @@ std::vector<RowHash> finished_rows(const PreparedJob& prepared, const Beginning&
 void release_output(const PreparedJob& prepared, std::optional<int> parts_set) {
     const std::string& output = prepared.file.output.file;
     const std::string folder = journal_folder(output);
-    if (is_sand_name(output) && !recorded_sand_identity(output)) {
-        if (const std::optional<JournalIdentity> journal = read_identity(folder)) {
-            record_sand_identity(prepared, without_layout(journal->text));
-        }
+    if (is_recorded_beside(output)) {
+        publish_beside_record(output, prepared.file.output.sync ? RowWriter::Sync::yes
+                                                                : RowWriter::Sync::no);
     }
     remove_shards(output_dataset(prepared));
     if (concerns_parts(prepared)) {

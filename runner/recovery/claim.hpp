@@ -51,8 +51,8 @@ Beginning claim_output(const PreparedJob& prepared, int ranks, int cores);
 std::vector<RowHash> finished_rows(const PreparedJob& prepared, const Beginning& beginning);
 
 /// Removes what stood beside the published output while it was being written, and the parts of the
-/// output that it replaced. Before that, it records beside a .sand output what that is
-/// (sand_record.hpp). `parts_set`: of the published output's own parts, if it has any.
+/// output that it replaced. Before that, it puts the record of an output that is no HDF5 file
+/// beside it (beside_record.hpp). `parts_set`: of the published output's own parts, if it has any.
 void release_output(const PreparedJob& prepared, std::optional<int> parts_set);
 
 } // namespace runner

@@ -9,6 +9,7 @@
 #include "io/metadata/carry_metadata.hpp"
 #include "io/metadata/write_metadata.hpp"
 #include "io/output/assemble_output.hpp"
+#include "io/output/beside_record.hpp"
 #include "io/output/default_plot.hpp"
 #include "io/output/part_files.hpp"
 #include "io/output/publish_output.hpp"
@@ -99,13 +100,12 @@ std::vector<std::string> warning_of(const PreparedJob& prepared,
 /// What a finished HDF5 output says of itself.
 std::vector<std::string> write_record(const PreparedJob& prepared, const Beginning& beginning,
                                       const OutputDataset& dataset,
+                                      const std::vector<RowHash>& rows,
                                       std::vector<Attribute> attributes) {
+    write_row_hashes(dataset.file, rows);
     attributes.emplace_back(identity_attribute, beginning.identity);
     if (dataset.parts.several()) {
         attributes.emplace_back(parts_attribute, to_text(record_of_parts(dataset)));
-    }
-    for (Attribute& attribute : prepared.job->attributes()) {
-        attributes.push_back(std::move(attribute));
     }
     if (const std::optional<EvolveShape> state = prepared.job->state()) {
         write_generations(dataset.file, dataset.dataset, all_generations(state->snapshots));
@@ -144,19 +144,27 @@ std::vector<std::string> complete_output(const PreparedJob& prepared, const Begi
     const JobFile::Output& output = prepared.file.output;
     const OutputDataset dataset = output_dataset(prepared);
     check_input_unchanged(prepared, beginning);
-    const std::vector<RowHash> rows = finished_rows(prepared, beginning);
+    std::vector<RowHash> rows = finished_rows(prepared, beginning);
+    for (Attribute& attribute : prepared.job->attributes()) {
+        facts.push_back(std::move(attribute));
+    }
     std::vector<std::string> warnings;
-    if (dataset.layout.format == FileFormat::hdf5) {
+    const RowWriter::Sync sync = output.sync ? RowWriter::Sync::yes : RowWriter::Sync::no;
+    if (dataset.layout.is_hdf5()) {
         assemble_output(dataset);
-        write_row_hashes(dataset.file, rows);
-        warnings = write_record(prepared, beginning, dataset, std::move(facts));
+        warnings = write_record(prepared, beginning, dataset, rows, std::move(facts));
+    } else {
+        prepare_beside_record(
+            output.file,
+            {without_layout(beginning.identity), dataset.array, std::move(facts), std::move(rows)},
+            sync);
     }
     check_still_replaceable(prepared);
     if (output.sync) {
         sync_parts(dataset); // before a name says that they are complete
     }
     publish_output(dataset.file, output.file, output.overwrite ? Overwrite::yes : Overwrite::no,
-                   output.sync ? RowWriter::Sync::yes : RowWriter::Sync::no);
+                   sync);
     return warnings;
 }
 

@@ -7,6 +7,7 @@
 #include "io/files/file.hpp"
 #include "io/files/file_mark.hpp"
 #include "io/files/text_file.hpp"
+#include "io/formats/rows_format.hpp"
 #include "io/input/stack.hpp"
 #include "io/writers/row_hashes.hpp"
 #include "jobs/toml_text.hpp"
@@ -160,8 +161,8 @@ std::string output_lines(const PreparedJob& prepared) {
     if (const std::optional<std::int64_t> parts = prepared.file.output.parts; parts != 1) {
         text += line("output.parts", parts ? std::to_string(*parts) : "auto");
     }
-    if (layout.format == FileFormat::sand) {
-        text += line("output.format", sand_storage);
+    if (!layout.is_hdf5()) {
+        text += line("output.format", std::string(rows_format_of(output.file)->name));
     }
     if (layout.compression != Compression::none) {
         text += line("output.compression", name_of(layout.compression)) +

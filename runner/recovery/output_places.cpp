@@ -2,10 +2,9 @@
 #include "runner/recovery/output_places.hpp"
 
 #include "base/error.hpp"
-#include "io/formats/sand_file.hpp"
+#include "io/output/beside_record.hpp"
 #include "io/output/journal.hpp"
 #include "runner/plan/prepare.hpp"
-#include "runner/recovery/sand_record.hpp"
 
 #include <filesystem>
 #include <system_error>
@@ -31,8 +30,8 @@ void check_place(const std::string& path, PlaceOf kind) {
 void check_places_beside(const std::string& output) {
     check_place(partial_name(output), PlaceOf::file);
     check_place(journal_folder(output), PlaceOf::folder);
-    if (is_sand_name(output)) {
-        check_place(sand_record_path(output), PlaceOf::file);
+    if (is_recorded_beside(output)) {
+        check_place(beside_record_path(output), PlaceOf::file);
     }
 }
 

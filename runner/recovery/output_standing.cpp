@@ -2,13 +2,12 @@
 #include "runner/recovery/output_standing.hpp"
 
 #include "base/error.hpp"
-#include "io/formats/sand_file.hpp"
+#include "io/output/beside_record.hpp"
 #include "io/output/journal.hpp"
 #include "io/rows/output_parts.hpp"
 #include "runner/probe/probed_files.hpp"
 #include "runner/recovery/claim.hpp"
 #include "runner/recovery/identity.hpp"
-#include "runner/recovery/sand_record.hpp"
 
 #include <filesystem>
 #include <optional>
@@ -24,17 +23,14 @@ OutputStanding compared(const std::string& was, const std::string& is) {
     return {Standing::stale, identity_difference(was, is), only_input_differs(was, is)};
 }
 
-OutputStanding sand_standing(const PreparedJob& prepared, const std::string& identity) {
-    if (const auto was = recorded_sand_identity(prepared.file.output.file)) {
-        return compared(*was, identity);
-    }
-    try {
-        if (is_published_sand(prepared, identity)) {
-            return {Standing::done, ""};
+OutputStanding standing_beside(const PreparedJob& prepared, const std::string& identity) {
+    const std::string& file = prepared.file.output.file;
+    for (const auto& was : {identity_beside(file), identity_in_journal(file)}) {
+        if (was) {
+            return compared(*was, identity);
         }
-    } catch (const Error&) { // what is beside the file is damaged and proves nothing
     }
-    return {Standing::foreign, "nothing is known of how this .sand file was made"};
+    return {Standing::foreign, "nothing is known of how this file was made"};
 }
 
 std::optional<std::string> stored_identity(const std::string& file, FileAccess& files) {
@@ -57,8 +53,8 @@ OutputStanding output_standing(const PreparedJob& prepared, const std::string& i
     if (!std::filesystem::exists(file, failure)) {
         return {};
     }
-    if (is_sand_name(file)) {
-        return sand_standing(prepared, identity);
+    if (is_recorded_beside(file)) {
+        return standing_beside(prepared, identity);
     }
     try {
         if (const std::optional<std::string> was = stored_identity(file, files)) {

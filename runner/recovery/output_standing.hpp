@@ -23,8 +23,8 @@ struct OutputStanding {
 };
 
 /// Reads what the file says of itself, by `prober`. `identity`: job_identity() of the prepared job.
-/// An HDF5 output is known by its attribute `identity`, a .sand output by the record beside it
-/// (sand_record.hpp), or by its journal where a run died before it had recorded it.
+/// An HDF5 output is known by its attribute `identity`, another one by the record beside
+/// it (beside_record.hpp), or in its journal where a run died before it had put that in place.
 /// @throws Error (launch) where the file cannot be probed.
 OutputStanding output_standing(const PreparedJob& prepared, const std::string& identity,
                                Prober& prober);

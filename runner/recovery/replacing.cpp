@@ -5,7 +5,9 @@
 #include "base/printable.hpp"
 #include "io/files/file.hpp"
 #include "io/files/file_signature.hpp"
+#include "io/formats/rows_format.hpp"
 #include "io/hdf5/object_names.hpp"
+#include "io/output/beside_record.hpp"
 #include "runner/probe/probed_files.hpp"
 
 #include <algorithm>
@@ -41,6 +43,19 @@ Holdings holdings_of(const std::string& file, Prober& prober) {
     return found;
 }
 
+/// Refuses a file of a format that others write too, where nothing says that it is ours.
+void check_made_here(const std::string& file) {
+    const RowsFormat* const format = rows_format_of(file);
+    if (format != nullptr && format->written != nullptr &&
+        format->written->unknown == WrittenFormat::Unknown::kept && !identity_beside(file) &&
+        !identity_in_journal(file)) {
+        throw Error(ExitCode::output, {what, file,
+                                       "no record beside it (" + beside_record_path(file) +
+                                           ") says that this program made it as it is",
+                                       way_on});
+    }
+}
+
 } // namespace
 
 std::optional<std::string> first_foreign_object(std::span<const std::string> names,
@@ -63,6 +78,7 @@ void check_replaceable(const std::string& file, Prober& prober) {
     Holdings found;
     try {
         if (!has_hdf5_signature(File(file, File::Mode::read))) {
+            check_made_here(file);
             return;
         }
         found = holdings_of(file, prober);

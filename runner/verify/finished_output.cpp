@@ -5,8 +5,10 @@
 #include "base/format.hpp"
 #include "io/files/file.hpp"
 #include "io/files/text_file.hpp"
+#include "io/formats/rows_format.hpp"
 #include "io/input/file_access.hpp"
 #include "io/input/stack.hpp"
+#include "io/output/beside_record.hpp"
 #include "io/rows/row_geometry.hpp"
 #include "io/writers/output_fields.hpp"
 #include "runner/probe/probed_files.hpp"
@@ -14,7 +16,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <exception>
+#include <filesystem>
 #include <sstream>
+#include <system_error>
 #include <utility>
 
 namespace runner {
@@ -93,14 +97,39 @@ std::vector<std::string> field_names(const JobFile& job) {
     return names;
 }
 
-FinishedOutput read_all(FileAccess& files, const std::string& file) {
-    const AttributeList record = record_of(files, file);
+/// What the record says of the run, without the rows.
+FinishedOutput recorded_run(const AttributeList& record, const std::string& file) {
     FinishedOutput output;
     output.file = file;
     output.version = recorded<std::string>(record, "runner_version", file);
     output.job = recorded_job(record, file);
     output.input_bytes = recorded<std::int64_t>(record, "input_bytes", file);
     output.input_modified = recorded<std::string>(record, "input_modified", file);
+    return output;
+}
+
+/// Of an output whose record stands beside it.
+FinishedOutput read_recorded_beside(const std::string& file) {
+    { const File there(file, File::Mode::read); }
+    BesideRecord record = read_beside_record(without_link(file));
+    AttributeList attributes;
+    for (const Attribute& each : record.attributes) {
+        std::visit([&](const auto& held) { attributes.emplace_back(each.first, held); },
+                   each.second);
+    }
+    FinishedOutput output = recorded_run(attributes, file);
+    output.job.output.layout.format = written_format_of(file);
+    output.stored.array = record.array;
+    output.runs = std::move(record.rows);
+    check_written(output.dataset());
+    return output;
+}
+
+FinishedOutput read_all(FileAccess& files, const std::string& file) {
+    if (is_recorded_beside(file)) {
+        return read_recorded_beside(file);
+    }
+    FinishedOutput output = recorded_run(record_of(files, file), file);
     std::vector<std::string> names = field_names(output.job);
     const bool has_fields = !names.empty();
     if (!has_fields) {
@@ -120,6 +149,15 @@ FinishedOutput read_all(FileAccess& files, const std::string& file) {
 }
 
 } // namespace
+
+std::string without_link(const std::string& file) {
+    std::error_code failure;
+    if (!std::filesystem::is_symlink(file, failure)) {
+        return file;
+    }
+    const std::filesystem::path target = std::filesystem::canonical(file, failure);
+    return failure ? file : target.string();
+}
 
 std::string FinishedOutput::datasets_text() const {
     std::string text;
@@ -142,6 +180,9 @@ FinishedOutput read_finished_output(FileAccess& files, const std::string& file) 
 std::unique_ptr<RowReader> open_stored_rows(FileAccess& files, const FinishedOutput& output,
                                             int threads) {
     return trusting_no_structure(output.file, [&] {
+        if (const WrittenFormat* const format = output.job.output.layout.format) {
+            return format->open_reader(output.dataset(), threads);
+        }
         std::vector<std::unique_ptr<RowReader>> readers;
         for (const DatasetLayout& layout : output.layouts) {
             readers.push_back(files.open(layout, threads));

@@ -22,7 +22,7 @@ struct FinishedOutput {
     JobFile job;                        ///< from the text in the file; file names as they were then
     DatasetInfo stored;                 ///< the job's output dataset as it is in the file
     std::vector<OutputField> fields;    ///< where it is several: these, and `stored` is them joined
-    std::vector<DatasetLayout> layouts; ///< of the dataset, or of each field
+    std::vector<DatasetLayout> layouts; ///< of the HDF5 dataset, or of each field
     std::vector<RowHash> runs;          ///< of all its rows
     std::int64_t input_bytes = 0;       ///< of the input's file
     std::string input_modified;         ///< ISO 8601, UTC
@@ -35,6 +35,10 @@ struct FinishedOutput {
         return {file, job.output.dataset, stored.array, job.output.layout, fields};
     }
 };
+
+/// Where a link that the user names leads to: files are written without following any, and a record
+/// stands beside the file itself.
+std::string without_link(const std::string& file);
 
 /// How a finished output is read, which an earlier run made: damaged chunks are marked.
 InputRules finished_output_rules();

@@ -8,6 +8,7 @@
 #include "base/printable.hpp"
 #include "io/files/file.hpp"
 #include "io/files/file_lock.hpp"
+#include "io/output/beside_record.hpp"
 #include "io/output/output_size.hpp"
 #include "io/output/reopen_output_rows.hpp"
 #include "io/rows/row_geometry.hpp"
@@ -19,8 +20,6 @@
 #include "runner/verify/verify.hpp"
 
 #include <algorithm>
-#include <filesystem>
-#include <system_error>
 
 #include <unistd.h>
 
@@ -101,19 +100,26 @@ void mend(const RepairRequest& request, ProbedFiles& files, Prober& prober, Fini
         }
         writer->finish(RowWriter::Sync::yes);
     }
-    if (!result.checksums.empty()) {
+    if (is_recorded_beside(output.file)) { // whose time is another now
+        BesideRecord record = read_beside_record(output.file);
+        record.rows = output.runs;
+        write_beside_record(output.file, record);
+    } else if (!result.checksums.empty()) {
         replace_row_hashes(files, output.file, output.runs);
     }
 }
 
-/// Where a link that the user names leads to: files are written without following any.
-std::string without_link(const std::string& file) {
-    std::error_code failure;
-    if (!std::filesystem::is_symlink(file, failure)) {
-        return file;
+/// Anybody's file may have come under the name of an output whose record stands beside it. One of
+/// which nothing is as it was made is left alone.
+void check_made_here(const FinishedOutput& output, const std::vector<WrongRows>& wrong) {
+    if (is_recorded_beside(output.file) && wrong.size() == output.runs.size() &&
+        !identity_beside(output.file)) {
+        throw Error(ExitCode::differs,
+                    {"cannot repair, and changed nothing", output.file,
+                     "it was written to since it was made, and no rows of it are right: it may be "
+                     "another file",
+                     "Move it away and run the job again"});
     }
-    const std::filesystem::path target = std::filesystem::canonical(file, failure);
-    return failure ? file : target.string();
 }
 
 } // namespace
@@ -129,6 +135,7 @@ Repair repair(const RepairRequest& request, Prober& prober) {
     if (wrong.empty()) {
         return result;
     }
+    check_made_here(output, wrong);
     mend(request, files, prober, output, wrong, result);
     files.forget();
     const std::vector<WrongRows> left =

@@ -121,7 +121,7 @@ def sand():
     # Before the rename, between it and the line that tells of it, and while the journal goes.
     for number, fault in enumerate(["rename:kill@1:s0.sand", "write:kill@2:log-",
                                     "unlink:kill@1:s2.sand.journal", "rename:kill@1:s3.sand",
-                                    "rename:kill@1:s4.sand.identity",
+                                    "rename:kill@1:s4.sand.journal/record",
                                     "write:kill@4:log-"]):
         before = runs.marks("out", ".sand")
         done = batch(RUNNER, "--quiet", LD_PRELOAD=SHIM, FAULT=fault)

@@ -422,11 +422,11 @@ def test_other_verbs():
     good("generate", "index", "made.npy", "--shape", "4,5", "--dtype", "int32")
     same(np.load("made.npy"), np.arange(20, dtype="i4").reshape(4, 5), "made.npy")
     pathlib.Path("job.toml").write_text(
-        'kind = "convolve"\n[input]\nfile = "a.tif"\ndataset = "/x"\n[output]\nfile = "out.npy"\n'
+        'kind = "convolve"\n[input]\nfile = "a.tif"\ndataset = "/x"\n[output]\nfile = "out.png"\n'
         "[convolve]\nrow_taps = [1.0]\ncolumn_taps = [1.0]\n")
     done = call("plan", "job.toml")
     assert done.returncode == 2 and "runner convert" in done.stderr, done.stderr
-    assert "a job writes HDF5" in done.stderr, done.stderr
+    assert "a job does not write PNG files" in done.stderr, done.stderr
 
 
 def text(value):

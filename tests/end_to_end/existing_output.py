@@ -40,7 +40,11 @@ OTHERS = {
                    "sigma = 0.1"),
     "sand.h5": ("cells", 'dataset = "/run/frames"', "[sand]\ngenerations = 30\nsnapshot_every = 10"),
     "sand.sand": ("cells", "", "[sand]\ngenerations = 30\nsnapshot_every = 10"),
+    "transpose.npy": ("volume", "", "[transpose]\npermutation = [1, 0, 2]"),
+    "denoise.tif": ("volume", "", "[denoise]\npatch = [3, 3, 3]\nwindow = [5, 5, 5]\ncount = 4\n"
+                    "sigma = 0.1"),
 }
+BESIDE = (".sand", ".npy", ".tif")  # formats whose outputs have their record in a file beside them
 OVERWRITE = ["--set", "output.overwrite=true"]
 
 
@@ -165,9 +169,9 @@ class Places:
 
     def killed_at_the_end(self):
         """Between the renaming and the journal's removal: only that is left to do."""
-        for name in ["out.h5", "match.h5", "sand.h5", "sand.sand"]:
+        for name in ["out.h5", "match.h5", "sand.h5", "sand.sand", "transpose.npy", "denoise.tif"]:
             kills = [f"unlink:kill@1:{name}.journal", f"unlink:kill@2:{name}.journal"]
-            kills += [f"rename:kill@1:{name}.identity"] if name.endswith(".sand") else []
+            kills += [f"rename:kill@1:{name}.journal/record"] if name.endswith(BESIDE) else []
             for kill in kills:
                 for arguments in [[], OVERWRITE]:
                     clear()
@@ -179,7 +183,7 @@ class Places:
                     code, text = self.loud(arguments)
                     self.expect(code == 0 and "is complete already" in text,
                                 f"{kill} {arguments}: exit {code}", text)
-                    wanted = {name, f"{name}.identity"} if name.endswith(".sand") else {name}
+                    wanted = {name, f"{name}.identity"} if name.endswith(BESIDE) else {name}
                     self.expect(set(os.listdir("out")) == wanted,
                                 f"{kill}: leaves {os.listdir('out')}")
                     self.expect(state()[f"out/{name}"] == before, f"{kill}: the output is touched")

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 bool means_something_else(const std::string& kind, const std::string& file) {
     // The file format and the palette of that name.
     static const std::set<std::string> sand = {"io/formats/rows_format.cpp",
-                                               "io/formats/sand_file.hpp", "io/rows/rows.hpp",
+                                               "io/formats/rows_format.hpp", "io/rows/rows.hpp",
                                                "cli/verb_parser.cpp", "cli/completion.cpp"};
     return kind == "sand" && sand.contains(file);
 }

@@ -3,7 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/format.hpp"
-#include "io/formats/sand_file.hpp"
+#include "io/formats/rows_format.hpp"
 #include "io/input/generations.hpp"
 
 #include <algorithm>
@@ -74,7 +74,7 @@ FrameNumbers frame_numbers(FileAccess& files, const std::string& file, const std
     if (first_generation) {
         return {std::nullopt, *first_generation, true};
     }
-    if (is_sand_name(file)) {
+    if (holds_cells(file)) { // the published program writes no start state
         return {std::nullopt, 1, true};
     }
     auto listed = read_generations(files, file, dataset, frames);

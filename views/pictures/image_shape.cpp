@@ -2,7 +2,7 @@
 #include "views/pictures/image_shape.hpp"
 
 #include "base/error.hpp"
-#include "io/formats/sand_file.hpp"
+#include "io/formats/rows_format.hpp"
 
 #include <algorithm>
 #include <variant>
@@ -46,13 +46,13 @@ Content content_of(FileAccess& files, const std::string& file, const DatasetInfo
     if (info.array.type != ElementType::uint8) {
         return Content::any;
     }
-    if (info.storage == sand_storage) {
+    if (holds_cells(info)) {
         return Content::sand;
     }
     const AttributeList attributes = files.root_attributes(file);
     const bool said = std::any_of(attributes.begin(), attributes.end(), [](const auto& attribute) {
         const auto* value = std::get_if<std::string>(&attribute.second);
-        return attribute.first == "kind" && value != nullptr && *value == sand_kind;
+        return attribute.first == "kind" && value != nullptr && *value == cells_kind;
     });
     return said ? Content::sand : Content::any;
 }

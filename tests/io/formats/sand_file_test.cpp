@@ -2,6 +2,7 @@
 #include "io/formats/sand_file.hpp"
 
 #include "base/error.hpp"
+#include "io/formats/rows_format.hpp"
 #include "io/input/check_dataset.hpp"
 #include "tests/io/scratch_folder.hpp"
 
@@ -151,11 +152,11 @@ TEST(SandShape, IsOfFramesOfBytesThatInt32Counts) {
 }
 
 TEST(SandName, IsByItsEnding) {
-    EXPECT_TRUE(is_sand_name("a.sand"));
-    EXPECT_TRUE(is_sand_name("out/a.sand.partial"));
-    EXPECT_FALSE(is_sand_name("a.h5"));
-    EXPECT_FALSE(is_sand_name("sand"));
-    EXPECT_FALSE(is_sand_name("a.sand.h5"));
+    EXPECT_TRUE(holds_cells("a.sand"));
+    EXPECT_TRUE(holds_cells("out/a.sand.partial"));
+    EXPECT_FALSE(holds_cells("a.h5"));
+    EXPECT_FALSE(holds_cells("sand"));
+    EXPECT_FALSE(holds_cells("a.sand.h5"));
 }
 
 TEST(ReadSand, LooksAtFilesThemselves) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Whole conversions against numpy, tifffile and nibabel are in tests/end_to_end/convert_files.py.
+#include "io/files/file.hpp"
 #include "io/formats/nifti_file.hpp"
 #include "io/formats/npy_file.hpp"
 #include "io/formats/rows_format.hpp"
@@ -7,6 +8,8 @@
 #include "io/output/open_output_rows.hpp"
 #include "io/rows/dense_rows.hpp"
 #include "io/rows/raw_rows.hpp"
+#include "io/tiff/tiff_survey.hpp"
+#include "io/tiff/tiff_writer.hpp"
 #include "tests/io/dataset_file.hpp"
 #include "tests/io/scratch_folder.hpp"
 
@@ -178,7 +181,8 @@ TEST_F(Dense, EveryFormatThatIsMadeIsReadAgainInAnyOrder) {
     std::iota(values.begin(), values.end(), std::uint16_t{0});
     int made = 0;
     for (const RowsFormat& format : rows_formats()) {
-        if (format.make == nullptr) {
+        if (format.written == nullptr ||
+            format.written->elements != WrittenFormat::Elements::numbers) {
             continue;
         }
         ++made;
@@ -199,6 +203,29 @@ TEST_F(Dense, EveryFormatThatIsMadeIsReadAgainInAnyOrder) {
         }
     }
     EXPECT_EQ(made, 2);
+}
+
+TEST_F(Dense, ATiffThatPasses4GiBIsABigTiff) {
+    for (const std::int64_t pages : {2, 3}) {
+        const ArrayInfo array{ElementType::uint8, {pages, 40000, 50000}};
+        const std::string file = folder_ / "large.tif";
+        const DataPlace place = tiff_place(array);
+        {
+            const File sparse(file, File::Mode::create);
+            sparse.resize(place.file_bytes);
+            tiff_structure(array, [&](std::int64_t offset, std::span<const std::byte> bytes) {
+                EXPECT_TRUE(offset + std::ssize(bytes) <= place.begin ||
+                            offset >= place.begin + place.bytes);
+                sparse.write(offset, std::ssize(bytes), bytes.data());
+            });
+        }
+        const StoredRows found = survey_tiff(file); // by libtiff
+        EXPECT_EQ(found.info.array, array);
+        EXPECT_EQ(found.info.offset, place.begin);
+        std::array<std::byte, 3> head{};
+        File(file, File::Mode::read).read(0, 3, head.data());
+        EXPECT_EQ(head[2], std::byte(pages == 2 ? 42 : 43));
+    }
 }
 
 TEST(RowsFormats, AreKnownByTheEndOfTheName) {

@@ -2,6 +2,7 @@
 #include "io/rows/rows.hpp"
 
 #include "base/error.hpp"
+#include "io/formats/rows_format.hpp"
 #include "io/input/open_rows.hpp"
 #include "io/input/own_files.hpp"
 #include "io/inspect/file_content.hpp"
@@ -65,7 +66,7 @@ std::string content_of(const std::string& file) {
 
 OutputDataset sand_output(const std::string& file, Shape shape) {
     OutputLayout layout;
-    layout.format = FileFormat::sand;
+    layout.format = written_format_of("a.sand");
     return {file, "/frames", {ElementType::uint8, std::move(shape)}, layout};
 }
 
@@ -156,7 +157,7 @@ TEST(SandRowsInBlocks, AreCutAnywhereAndPutTogether) {
 
 TEST(SandAlignment, IsWhereRowsBeginOnBytes) {
     OutputLayout layout;
-    layout.format = FileFormat::sand;
+    layout.format = written_format_of("a.sand");
     for (std::int64_t width = 1; width < 30; ++width) {
         std::int64_t expected = 1;
         while (expected * width % 4 != 0) {

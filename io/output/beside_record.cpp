@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/output/beside_record.hpp"
+
+#include "base/error.hpp"
+#include "base/format.hpp"
+#include "base/json.hpp"
+#include "base/sizes.hpp"
+#include "io/files/file.hpp"
+#include "io/files/file_mark.hpp"
+#include "io/files/text_file.hpp"
+#include "io/formats/rows_format.hpp"
+#include "io/output/journal.hpp"
+#include "io/output/own_parts.hpp"
+#include "io/rows/row_geometry.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <filesystem>
+#include <limits>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+namespace runner {
+namespace {
+
+/// An identity has what a job file of at most 1 MiB says.
+constexpr std::int64_t longest_identity = 16 * MiB;
+/// Checksums of some twenty million runs of rows.
+constexpr std::int64_t longest_record = 1 * GiB;
+
+constexpr std::string_view record_key = "\nrecord = ";
+constexpr std::string_view record_end = "}\n";
+
+std::string path_in_journal(const std::string& file) { return journal_folder(file) + "/record"; }
+
+std::string first_line(const std::string& file, int version) {
+    const RowsFormat* const format = rows_format_of(file);
+    const std::string_view ending = format == nullptr ? "" : ending_of(file, *format);
+    return fmt::format("runner {} output {}\n", ending, version);
+}
+
+/// What the record begins with of a file with this mark.
+std::string head_of(const std::string& file, const FileMark& mark, int version) {
+    return fmt::format("{}bytes = {}\nmodified = {} ns\n", first_line(file, version), mark.bytes,
+                       mark.modified);
+}
+
+/// The first bytes of a record, up to the longest identity, and its last two.
+struct Glance {
+    std::string text;
+    std::string end;
+    bool whole = false; ///< `text` is all of it
+};
+
+Glance glance_at(const std::string& path) {
+    const File record(path, File::Mode::read);
+    const std::int64_t size = record.size();
+    Glance glance;
+    glance.whole = size <= longest_identity;
+    glance.text.resize(static_cast<std::size_t>(std::min(size, longest_identity)));
+    record.read(0, std::ssize(glance.text), reinterpret_cast<std::byte*>(glance.text.data()));
+    glance.end.resize(std::min(record_end.size(), glance.text.size()));
+    record.read(size - std::ssize(glance.end), std::ssize(glance.end),
+                reinterpret_cast<std::byte*>(glance.end.data()));
+    return glance;
+}
+
+/// The identity in a record of the file that has this mark.
+std::optional<std::string> identity_in(const std::string& path, const std::string& file) {
+    std::error_code ignored;
+    if (!std::filesystem::is_regular_file(path, ignored)) {
+        return std::nullopt;
+    }
+    try {
+        const Glance glance = glance_at(path);
+        const FileMark mark = mark_of(file);
+        const std::string old = head_of(file, mark, 1);
+        if (glance.whole && glance.text.starts_with(old)) {
+            return glance.text.substr(old.size());
+        }
+        const std::string head = head_of(file, mark, 2);
+        const std::size_t end = glance.text.find(record_key);
+        if (!glance.text.starts_with(head) || end == std::string::npos ||
+            glance.end != record_end) {
+            return std::nullopt;
+        }
+        return glance.text.substr(head.size(), end + 1 - head.size());
+    } catch (const Error&) { // nothing that this program wrote
+        return std::nullopt;
+    }
+}
+
+std::string to_text(const std::string& file, const BesideRecord& record, const FileMark& mark) {
+    Json attributes = Json::array();
+    for (const auto& [name, value] : record.attributes) {
+        attributes.push_back(
+            Json::array(name, std::visit([](const auto& held) { return Json(held); }, value)));
+    }
+    Json rows = Json::array();
+    for (const RowHash& run : record.rows) {
+        rows.push_back(Json::array(run.first, run.rows, fmt::format("{:016x}", run.hash)));
+    }
+    const Json json{
+        {"array", Json{{"dtype", name_of(record.array.type)}, {"shape", record.array.shape}}},
+        {"attributes", std::move(attributes)},
+        {"row_hashes", std::move(rows)}};
+    std::string text = head_of(file, mark, 2) + record.identity;
+    if (text.ends_with('\n')) {
+        text.pop_back();
+    }
+    return text + std::string(record_key) + json.text() + "\n";
+}
+
+[[noreturn]] void refuse(const std::string& file, const std::string& why) {
+    throw Error(ExitCode::input, {"cannot tell how the file was made", file,
+                                  "the record beside it (" + beside_record_path(file) + ") " + why,
+                                  "Only a finished output of this program with its record can be "
+                                  "verified and repaired"});
+}
+
+RowHash row_hash_of(const Json& entry) {
+    const auto text = entry.at(2).get<std::string>();
+    RowHash run{entry.at(std::size_t{0}).get<std::int64_t>(), entry.at(1).get<std::int64_t>(), 0};
+    const char* const end = text.data() + text.size();
+    const auto [rest, wrong] = std::from_chars(text.data(), end, run.hash, 16);
+    if (wrong != std::errc() || rest != end) {
+        throw JsonError("\"" + text + "\" is no checksum");
+    }
+    return run;
+}
+
+std::variant<std::string, std::int64_t, double> attribute_of(const Json& value) {
+    if (value.is_string()) {
+        return value.get<std::string>();
+    }
+    const std::string text = value.text();
+    if (text == "null") { // as infinities and NaN are written
+        return std::numeric_limits<double>::quiet_NaN();
+    }
+    if (text.find_first_of(".eE") == std::string::npos) {
+        return value.get<std::int64_t>();
+    }
+    return value.get<double>();
+}
+
+ArrayInfo array_of(const Json& json) {
+    const auto name = json.at("dtype").get<std::string>();
+    const std::optional<ElementType> type = element_type(name);
+    if (!type) {
+        throw JsonError("there is no type \"" + name + "\"");
+    }
+    ArrayInfo array{*type, {}};
+    for (const Json& extent : json.at("shape").values()) {
+        array.shape.push_back(extent.get<std::int64_t>());
+    }
+    if (array.shape.empty() || std::any_of(array.shape.begin(), array.shape.end(),
+                                           [](std::int64_t extent) { return extent < 1; })) {
+        throw JsonError("its shape is " + shape_text(array.shape));
+    }
+    (void)byte_count(array);
+    return array;
+}
+
+BesideRecord parse_record(const std::string& text, std::size_t identity_at) {
+    const std::size_t end = text.find(record_key);
+    if (end == std::string::npos) {
+        throw JsonError("it ends before the checksums");
+    }
+    BesideRecord record;
+    record.identity = text.substr(identity_at, end + 1 - identity_at);
+    const Json json = Json::parse(std::string_view(text).substr(end + record_key.size()));
+    record.array = array_of(json.at("array"));
+    for (const Json& entry : json.at("attributes").values()) {
+        record.attributes.emplace_back(entry.at(std::size_t{0}).get<std::string>(),
+                                       attribute_of(entry.at(1)));
+    }
+    for (const Json& entry : json.at("row_hashes").values()) {
+        record.rows.push_back(row_hash_of(entry));
+    }
+    if (const std::string gap = gap_in(record.rows, row_count(record.array)); !gap.empty()) {
+        throw JsonError(gap);
+    }
+    return record;
+}
+
+} // namespace
+
+bool is_recorded_beside(const std::string& file) { return rows_format_of(file) != nullptr; }
+
+std::string beside_record_path(const std::string& file) { return file + ".identity"; }
+
+std::optional<std::string> identity_beside(const std::string& file) {
+    return identity_in(beside_record_path(file), file);
+}
+
+void prepare_beside_record(const std::string& file, const BesideRecord& record,
+                           RowWriter::Sync sync) {
+    const std::string path = path_in_journal(file);
+    const std::string text = to_text(file, record, mark_of(partial_name(file)));
+    File written(path, File::Mode::create);
+    written.write(0, std::ssize(text), reinterpret_cast<const std::byte*>(text.data()));
+    if (sync == RowWriter::Sync::yes) {
+        written.sync();
+        sync_folder_of(path);
+    }
+    written.close();
+}
+
+std::optional<std::string> identity_in_journal(const std::string& file) {
+    return identity_in(path_in_journal(file), file);
+}
+
+void publish_beside_record(const std::string& file, RowWriter::Sync sync) {
+    if (!identity_in_journal(file)) {
+        return;
+    }
+    const std::string path = beside_record_path(file);
+    if (std::rename(path_in_journal(file).c_str(), path.c_str()) != 0) {
+        throw Error(ExitCode::output, {"cannot put the output's record in place", path,
+                                       errno_text(errno), errno_remedy(errno)});
+    }
+    if (sync == RowWriter::Sync::yes) {
+        sync_folder_of(path);
+    }
+}
+
+BesideRecord read_beside_record(const std::string& file) {
+    const std::string path = beside_record_path(file);
+    std::error_code ignored;
+    if (!std::filesystem::is_regular_file(path, ignored)) {
+        refuse(file, "is not there");
+    }
+    const std::string text = read_text_file(path, longest_record);
+    if (text.starts_with(first_line(file, 1))) {
+        refuse(file, "is of an earlier version, without checksums");
+    }
+    // The lines of the mark may be of the file as it was.
+    const std::string head = first_line(file, 2) + "bytes = ";
+    const std::size_t time_at = text.find("\nmodified = ", head.size());
+    const std::size_t identity_at = text.find('\n', time_at + 1) + 1;
+    if (!text.starts_with(head) || time_at == std::string::npos || identity_at == 0) {
+        refuse(file, "is damaged in its first lines");
+    }
+    try {
+        return parse_record(text, identity_at);
+    } catch (const JsonError& error) {
+        refuse(file, std::string("is damaged: ") + error.what());
+    } catch (const Error& error) { // of a shape that is too large
+        refuse(file, "is damaged: " + error.text().what);
+    }
+}
+
+void write_beside_record(const std::string& file, const BesideRecord& record) {
+    const std::string path = beside_record_path(file);
+    write_text_file(path, to_text(file, record, mark_of(file)));
+    File(path, File::Mode::update).sync();
+    sync_folder_of(path);
+}
+
+} // namespace runner

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "io/rows/rows.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+
+namespace runner {
+
+/// Where an output's elements lie in a file that keeps them in one run of bytes.
+struct DataPlace {
+    std::int64_t begin = 0;
+    std::int64_t bytes = 0;
+    std::int64_t file_bytes = 0; ///< of the whole file
+};
+
+/// Takes bytes of a file that are not elements, and where they stand.
+using StructurePiece = std::function<void(std::int64_t offset, std::span<const std::byte> bytes)>;
+
+/// How files of a format other than HDF5 are written. All that such a file holds follows from the
+/// array's type and shape, but for its elements.
+struct WrittenFormat {
+    /// What the elements may be: of any number type, or cells of sand.
+    enum class Elements { numbers, cells } elements = Elements::numbers;
+
+    /// What output.overwrite does to a file that no record beside it says is ours: others write
+    /// this format too, and their file is kept; or it is replaced.
+    enum class Unknown { kept, replaced } unknown = Unknown::kept;
+
+    /// @throws Error (usage) for what the format cannot hold.
+    DataPlace (*place)(const ArrayInfo& array) = nullptr;
+
+    /// Calls `piece` for all bytes before and behind the elements, with ascending offsets.
+    void (*structure)(const ArrayInfo& array, const StructurePiece& piece) = nullptr;
+
+    /// As row_alignment().
+    std::int64_t (*alignment)(const ArrayInfo& array) = nullptr;
+
+    std::int64_t writer_bytes = 0; ///< memory of a writer for each of its threads
+
+    /// Of files whose structure is as structure() says. @throws Error (input), (output).
+    std::unique_ptr<RowReader> (*open_reader)(const OutputDataset& output, int threads) = nullptr;
+    std::unique_ptr<RowWriter> (*open_writer)(const OutputDataset& output, int threads) = nullptr;
+};
+
+/// The alignment, reader and writer of a format whose elements lie dense and little-endian.
+std::int64_t dense_alignment(const ArrayInfo& array);
+std::unique_ptr<RowReader> open_dense_output(const OutputDataset& output, int threads);
+std::unique_ptr<RowWriter> open_dense_writer(const OutputDataset& output, int threads);
+
+/// What create_output() and restore_output() do where `output.layout.format` is not null.
+/// @throws Error (output), (usage).
+void create_written(const OutputDataset& output);
+void restore_written(const OutputDataset& output);
+
+/// Whether the file has the length and, but for its elements, the bytes that create_written()
+/// gives it. @throws Error (input) naming the first byte that differs.
+void check_written(const OutputDataset& output);
+
+} // namespace runner
