@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "io/hdf5/float16.hpp"
 #include "io/rows/row_geometry.hpp"
+#include "io/rows/widened_rows.hpp"
 #include "views/convert_number.hpp"
 #include "views/frame_source.hpp"
 
@@ -17,11 +18,6 @@ namespace runner {
 namespace {
 
 constexpr const char* what = "cannot convert the elements";
-
-bool is_float16(const ArrayInfo& array) {
-    return array.type == ElementType::bytes2 &&
-           (array.stored.text == float16_text || array.stored.text == swapped_float16_text);
-}
 
 /// Calls `f` with a zero of the array's number type.
 template <class F> decltype(auto) visit_number_type(const ArrayInfo& array, F&& f) {

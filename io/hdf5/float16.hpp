@@ -9,8 +9,4 @@ namespace runner {
 /// bytes (ElementType::bytes2).
 StoredType float16_type();
 
-/// The texts of such elements of either byte order, as StoredType::text.
-inline constexpr const char* float16_text = "float16";
-inline constexpr const char* swapped_float16_text = "big-endian float16";
-
 } // namespace runner

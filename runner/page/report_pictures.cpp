@@ -5,6 +5,7 @@
 #include "base/format.hpp"
 #include "base/sizes.hpp"
 #include "io/rows/dataset_part.hpp"
+#include "io/rows/widened_rows.hpp"
 #include "views/pictures/contrast.hpp"
 #include "views/pictures/thumbnail.hpp"
 
@@ -85,7 +86,12 @@ std::vector<PagePicture> report_pictures(FileAccess& files, const PreparedJob& p
     const std::optional<Palette> palette = evolves ? std::optional(Palette::sand) : std::nullopt;
     const auto open_before = [&] {
         std::unique_ptr<RowReader> rows = files.open(prepared.layout, threads);
-        return prepared.part ? open_part(std::move(rows), *prepared.part) : std::move(rows);
+        if (prepared.part) {
+            rows = open_part(std::move(rows), *prepared.part);
+        }
+        return prepared.input.array.type == ElementType::float32
+                   ? open_widened_rows(std::move(rows))
+                   : std::move(rows);
     };
     const auto open_after = [&] {
         return open_rows_of(files, job.output.file, job.output.dataset, threads);

@@ -3,14 +3,13 @@
 
 #include "base/error.hpp"
 #include "base/sizes.hpp"
-#include "io/hdf5/float16.hpp"
 #include "io/input/open_rows.hpp"
 #include "io/output/journal.hpp"
 #include "io/output/output_size.hpp"
 #include "io/rows/output_parts.hpp"
 #include "io/rows/row_geometry.hpp"
+#include "io/rows/widened_rows.hpp"
 #include "io/rows/written_format.hpp"
-#include "jobs/convert_hint.hpp"
 #include "jobs/toml_text.hpp"
 #include "runner/plan/input_layout.hpp"
 #include "runner/plan/part_of_input.hpp"
@@ -100,6 +99,13 @@ void take_truth_as_numbers(const JobFile& file, DatasetLayout& layout) {
     }
 }
 
+/// Of a kind that takes numbers: float16 is float32, which holds every value of it.
+void widen(const JobFile& file, ArrayInfo& array) {
+    if (is_float16(array) && file.parameters->elements() == KindParameters::Elements::numbers) {
+        array = {ElementType::float32, array.shape};
+    }
+}
+
 void check_elements(const JobFile& file, const ArrayInfo& input) {
     if (!is_number(input.type) &&
         file.parameters->elements() == KindParameters::Elements::numbers) {
@@ -107,10 +113,8 @@ void check_elements(const JobFile& file, const ArrayInfo& input) {
                     {file.kind + " does not take these elements",
                      file.input.file + ":" + file.input.dataset,
                      "they are " + type_text(input) + ", not real numbers of a type it takes",
-                     input.stored.text.ends_with(float16_text)
-                         ? convert_hint({file.input.file, file.input.dataset}, "float32")
-                         : "Name a dataset of real numbers; a kind that only moves elements takes "
-                           "these as they are"});
+                     "Name a dataset of real numbers; a kind that only moves elements takes these "
+                     "as they are"});
     }
 }
 
@@ -162,11 +166,13 @@ PreparedJob prepare_input(JobFile file, FileAccess& files) {
         prepared.input.array = {file.input.generate->type, file.input.generate->shape};
         prepared.input.storage = "contiguous";
         prepared.layout.info = prepared.input;
+        widen(file, prepared.input.array);
     } else {
         prepared.layout = input_layout(file.input, files);
         prepared.settled = settle_names(file, prepared.layout);
         take_truth_as_numbers(file, prepared.layout);
         prepared.input = prepared.layout.info;
+        widen(file, prepared.input.array);
         check_elements(file, prepared.input.array);
     }
     prepared.part = part_of_input(file.input, prepared.input, files);

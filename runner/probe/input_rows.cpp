@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/probe/input_rows.hpp"
 
+#include "io/rows/widened_rows.hpp"
 #include "runner/probe/served_rows.hpp"
 
 #include <utility>
@@ -10,7 +11,11 @@ namespace runner {
 std::unique_ptr<RowReader> open_input_rows(const PreparedJob& prepared, int threads) {
     std::unique_ptr<RowReader> rows =
         open_probed_rows(prepared.layout, prepared.file.input.rules, threads);
-    return prepared.part ? open_part(std::move(rows), *prepared.part) : std::move(rows);
+    if (prepared.part) {
+        rows = open_part(std::move(rows), *prepared.part);
+    }
+    return prepared.input.array.type == ElementType::float32 ? open_widened_rows(std::move(rows))
+                                                             : std::move(rows);
 }
 
 } // namespace runner

@@ -74,7 +74,6 @@ INPUTS = [
     ("compound", bad.typed([("a", "f4"), ("b", "i2")]), 3, ["compound of 2 members"]),
     ("complex", bad.typed("c16"), 3, ["complex"]),
     ("boolean", bad.typed("?"), 3, ["enumeration"]),
-    ("half float", bad.typed("f2"), 3, ["float16"]),
     ("list of any length", bad.typed(h5py.vlen_dtype("f8")), 3, ["list of any length"]),
     ("reference", bad.typed(h5py.ref_dtype), 3, ["reference"]),
     ("opaque", bad.typed("V7"), 3, ["opaque"]),

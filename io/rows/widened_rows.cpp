@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/rows/widened_rows.hpp"
+
+#include "io/rows/row_geometry.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+namespace runner {
+namespace {
+
+constexpr std::int64_t half_bytes = 2;
+
+/// The value of a number with five bits of exponent and ten of mantissa.
+float half_value(std::uint16_t bits) {
+    constexpr std::uint32_t infinite = 31;
+    constexpr std::uint32_t bias_difference = 127 - 15;
+    const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x8000U) << 16U;
+    const std::uint32_t exponent = bits >> 10U & 31U;
+    const std::uint32_t mantissa = bits & 1023U;
+    if (exponent == 0) { // steps of 2^-24
+        const float size = static_cast<float>(mantissa) * 0x1p-24F;
+        return sign != 0 ? -size : size;
+    }
+    const std::uint32_t wide = exponent == infinite ? 255U : exponent + bias_difference;
+    return std::bit_cast<float>(sign | wide << 23U | mantissa << 13U);
+}
+
+const std::vector<float>& half_values() {
+    static const std::vector<float> values = [] {
+        std::vector<float> all(65536);
+        for (std::size_t bits = 0; bits < all.size(); ++bits) {
+            all[bits] = half_value(static_cast<std::uint16_t>(bits));
+        }
+        return all;
+    }();
+    return values;
+}
+
+/// Makes `count` numbers in `to`, whose last bytes are those to make them from. A number is never
+/// written over one that is yet to be read: both run to the same end, and what is written is wider.
+void widen(std::byte* to, std::int64_t count, bool swapped) {
+    const std::vector<float>& values = half_values();
+    constexpr std::int64_t block = 1024;
+    std::array<std::uint16_t, block> some{};
+    std::array<float, block> made{};
+    const std::byte* from = to + count * half_bytes;
+    for (std::int64_t done = 0; done < count; done += block) {
+        const auto now = static_cast<std::size_t>(std::min(block, count - done));
+        std::memcpy(some.data(), from + done * half_bytes, now * sizeof(some[0]));
+        for (std::size_t i = 0; i < now; ++i) {
+            const unsigned bits = some[i];
+            made[i] = values[swapped ? (bits << 8U | bits >> 8U) & 0xffffU : bits];
+        }
+        std::memcpy(to + done * std::int64_t{sizeof(float)}, made.data(), now * sizeof(made[0]));
+    }
+}
+
+class WidenedRows final : public RowReader {
+  public:
+    explicit WidenedRows(std::unique_ptr<RowReader> rows)
+        : rows_(std::move(rows)), info_(rows_->info()),
+          swapped_(info_.array.stored.text == swapped_float16_text) {
+        info_.array = {ElementType::float32, info_.array.shape};
+        info_.offset.reset();
+    }
+
+    const DatasetInfo& info() const override { return info_; }
+
+    void read(std::int64_t first, std::int64_t rows, std::byte* to) override {
+        const std::int64_t count = rows * row_elements(info_.array);
+        rows_->read(first, rows, to + count * half_bytes);
+        widen(to, count, swapped_);
+    }
+
+    void read_runs(const RowRuns& runs, std::byte* to) override {
+        const bool one_axis = info_.array.shape.size() == 1;
+        const std::int64_t count = (one_axis ? 1 : runs.runs * runs.rows) * runs.columns;
+        rows_->read_runs(runs, to + count * half_bytes);
+        widen(to, count, swapped_);
+    }
+
+  private:
+    std::unique_ptr<RowReader> rows_;
+    DatasetInfo info_;
+    bool swapped_; ///< their bytes are in the other order
+};
+
+} // namespace
+
+bool is_float16(const ArrayInfo& array) {
+    return array.type == ElementType::bytes2 &&
+           (array.stored.text == float16_text || array.stored.text == swapped_float16_text);
+}
+
+std::unique_ptr<RowReader> open_widened_rows(std::unique_ptr<RowReader> rows) {
+    if (!is_float16(rows->info().array)) {
+        return rows;
+    }
+    return std::make_unique<WidenedRows>(std::move(rows));
+}
+
+} // namespace runner
