@@ -16,6 +16,12 @@
 
 namespace runner {
 
+/// A number of something in a job's output or input, as "step_1.dead_values".
+struct JobCount {
+    std::string name;
+    std::int64_t value = 0;
+};
+
 /// What the planner and the evolve engine know of a job: rows of a state that goes from generation
 /// to generation, and rows of bytes that it begins with and that its snapshots are.
 struct EvolveShape {
@@ -57,6 +63,9 @@ class Job {
     /// What is still true of the output of what the input's file says of it, one step after the
     /// other; nothing where the elements are of another kind.
     virtual std::vector<Likeness> likeness() const { return {}; }
+
+    /// What is counted in the whole output and known beforehand, for the report.
+    virtual std::vector<JobCount> known_counts() const { return {}; }
 
     /// For people, what is odd about the input and no hindrance, as DatasetInfo::notes.
     virtual std::vector<std::string> notes() const { return {}; }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/array_info.hpp"
+#include "io/rows/dataset_part.hpp"
 #include "jobs/job.hpp"
 #include "jobs/table.hpp"
 
@@ -30,6 +31,10 @@ struct JobInput {
     /// By which the kind's own inputs and what else the input's file holds are read. Null only
     /// where the file is yet to be made and the kind has no inputs of its own.
     FileAccess* files = nullptr;
+    /// A dataset of the source's file that says of each frame of the source what it is
+    /// (frame_marks.hpp); empty where there is none.
+    std::string image_key = {};
+    std::optional<DatasetPart> part = {}; ///< of the source, that `array` is
 };
 
 /// The parameters of one kind as the job file gives them, checked as far as they can be without the

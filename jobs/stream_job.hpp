@@ -67,8 +67,19 @@ struct StreamShape {
     std::vector<OutputField> fields = {};
 };
 
+/// Memory of a queue that run() works in, beside its rows.
+struct RunMemory {
+    std::byte* scratch = nullptr; ///< scratch_bytes(), of this call alone
+    std::byte* kept = nullptr;    ///< kept_bytes(), as prepare() has filled it
+    /// The rows of the block's output, of all its frames, that the job's counts take: others are
+    /// another chunk's too.
+    std::int64_t counted_first = 0;
+    std::int64_t counted_last = std::numeric_limits<std::int64_t>::max();
+};
+
 /// A job whose output chunk is a function of the same rows of the input and a halo.
-/// Pure: same bytes in, same bytes out; no files, no MPI, no memory between calls.
+/// Pure: same bytes in, same bytes out; no files, no MPI, and no memory between calls but what
+/// prepare() has made and what is counted.
 class StreamJob : public Job {
   public:
     virtual StreamShape shape() const = 0;
@@ -88,13 +99,33 @@ class StreamJob : public Job {
     /// Device memory that `run` needs beside input and output, for this block or a smaller one.
     virtual std::int64_t scratch_bytes(Backend backend, const RowBlock& block) const = 0;
 
+    /// Device memory, a multiple of 256 bytes, that all calls of `run` on a device share, those of
+    /// several queues at once: images that every chunk needs, sums of what is counted.
+    virtual std::int64_t kept_bytes(Backend /*backend*/) const { return 0; }
+
+    /// Fills it before the first call of `run`; it may be used once `queue` is synchronized.
+    virtual void prepare(Queue& /*queue*/, std::byte* /*kept*/) const {}
+
+    /// The names of what run() counts. A value of a row is counted by the block that has the row
+    /// among its counted ones.
+    virtual std::vector<std::string> counted() const { return {}; }
+
+    /// The counts, in the order of their names, of all calls since prepare(); these are done.
+    virtual std::vector<std::int64_t> counts(Queue& /*queue*/, const std::byte* /*kept*/) const {
+        return {};
+    }
+
+    /// A job that counts the same for the same rows of the input and makes no more than that takes:
+    /// this one, or the first steps of several. Null where nothing is counted.
+    virtual std::shared_ptr<const StreamJob> counting_part() const { return nullptr; }
+
     /// What run() counts on its queue for this block, about what float32 operations it takes; 0 for
     /// a job that is bound by its bytes and counts nothing.
     virtual double operations(const RowBlock& /*block*/) const { return 0; }
 
     /// Computes the block's output rows from its input rows (see RowBlock) on `queue`.
     virtual void run(Queue& queue, const RowBlock& block, const std::byte* in, std::byte* out,
-                     std::byte* scratch) const = 0;
+                     const RunMemory& memory) const = 0;
 };
 
 } // namespace runner

@@ -26,6 +26,7 @@
 #include "runner/recovery/complete_output.hpp"
 #include "runner/recovery/earlier_parts.hpp"
 #include "runner/recovery/settle_output.hpp"
+#include "runner/report/job_counts.hpp"
 #include "runner/report/report.hpp"
 #include "runner/run_passes.hpp"
 #include "runner/run_report.hpp"
@@ -139,6 +140,12 @@ RunReport run_report(const PreparedJob& prepared, const std::vector<std::string>
                      std::vector<RankReport> ranks) {
     const JobFile::Input& from = prepared.file.input;
     const FileFacts input = file_facts(from.origin ? from.origin->file : from.file);
+    std::vector<const RunTimes*> times;
+    for (const RankReport& rank : ranks) {
+        times.push_back(&rank.times);
+    }
+    std::vector<JobCount> counts = all_counts(
+        *prepared.job, times, from.origin ? from.origin->counts : std::vector<JobCount>{});
     return {.job = prepared.file,
             .settings = settings,
             .settled = prepared.settled,
@@ -150,6 +157,7 @@ RunReport run_report(const PreparedJob& prepared, const std::vector<std::string>
             .started = {},
             .runs = beginning.generation,
             .rows_before = count_rows(beginning.done),
+            .counts = std::move(counts),
             .folder = std::filesystem::current_path().string(),
             .launcher = launcher_name(),
             .warnings = prepared.input.notes,

@@ -11,6 +11,7 @@
 #include "runner/recovery/identity.hpp"
 #include "runner/recovery/output_standing.hpp"
 #include "runner/recovery/settle_output.hpp"
+#include "runner/report/job_counts.hpp"
 #include "runner/run_report.hpp"
 
 #include <cstdint>
@@ -34,6 +35,13 @@ void tell_origins(std::vector<JobPass>& passes, std::size_t index, Prober& probe
         passes[next].file.input.origin->identity =
             job_identity(prepared_pass(passes[next - 1], prober));
     }
+}
+
+/// Passes on to pass `index` what was counted in those before, as the output of the last says.
+void take_counts(std::vector<JobPass>& passes, std::size_t index, Prober& prober) {
+    ProbedFiles files(prober, passes[index - 1].file.input.rules);
+    passes[index].file.input.origin->counts =
+        counts_in(files.root_attributes(passes[index - 1].file.output.file));
 }
 
 void remove_intermediates(const std::vector<JobPass>& passes, std::size_t before) {
@@ -126,6 +134,9 @@ ExitCode run_passes(const RunCommand& command, std::vector<JobPass> passes, cons
         }
         if (ranks.first() && !command.quiet) {
             say("pass " + std::to_string(i + 1) + " of " + std::to_string(passes.size()) + "\n");
+        }
+        if (i > 0) {
+            ranks.first_alone([&] { take_counts(passes, i, prober); });
         }
         const ExitCode code = run(of_pass, [&] { return passes[i].file; });
         if (code != ExitCode::ok) {

@@ -159,7 +159,7 @@ std::vector<Likeness> BinJob::likeness() const {
 }
 
 void BinJob::run(Queue& queue, const RowBlock& block, const std::byte* in, std::byte* out,
-                 std::byte* /*scratch*/) const {
+                 const RunMemory& /*memory*/) const {
     const std::int64_t line = rows_per_line();
     const RowBlock lines{block.frames, block.in_first / line, block.in_rows / line,
                          block.out_first / line, block.out_rows / line};

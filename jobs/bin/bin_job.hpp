@@ -28,7 +28,7 @@ class BinJob : public StreamJob {
         return 0;
     }
     void run(Queue& queue, const RowBlock& block, const std::byte* in, std::byte* out,
-             std::byte* scratch) const override;
+             const RunMemory& memory) const override;
 
   private:
     /// Rows of the dataset that are one row of the image: in colour each pixel is one.

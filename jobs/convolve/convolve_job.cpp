@@ -206,10 +206,11 @@ std::int64_t ConvolveJob::scratch_bytes(Backend backend, const RowBlock& block) 
 }
 
 void ConvolveJob::run(Queue& queue, const RowBlock& block, const std::byte* in, std::byte* out,
-                      std::byte* scratch) const {
+                      const RunMemory& memory) const {
     const RowBlock lines = in_lines(block);
-    std::visit([&](auto& backend) { convolve(backend, convolution_, lines, in, out, scratch); },
-               queue);
+    std::visit(
+        [&](auto& backend) { convolve(backend, convolution_, lines, in, out, memory.scratch); },
+        queue);
 }
 
 std::unique_ptr<KindParameters> parse_convolve(TableReader& table) {

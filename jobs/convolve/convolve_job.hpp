@@ -31,7 +31,7 @@ class ConvolveJob : public StreamJob {
     int channels() const override { return convolution_.channels; }
     std::int64_t scratch_bytes(Backend backend, const RowBlock& block) const override;
     void run(Queue& queue, const RowBlock& block, const std::byte* in, std::byte* out,
-             std::byte* scratch) const override;
+             const RunMemory& memory) const override;
 
     const Convolution& convolution() const { return convolution_; }
 

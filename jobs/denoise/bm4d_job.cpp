@@ -167,11 +167,11 @@ void Bm4dJob::run_on(Q& queue, const RowBlock& block, const std::byte* in, std::
 }
 
 void Bm4dJob::run(Queue& queue, const RowBlock& block, const std::byte* in, std::byte* out,
-                  std::byte* scratch) const {
+                  const RunMemory& memory) const {
     if (!noise_.known()) {
         throw Error(ExitCode::defect, {"the input was not surveyed", "denoise", "", ""});
     }
-    std::visit([&](auto& backend) { run_on(backend, block, in, out, scratch); }, queue);
+    std::visit([&](auto& backend) { run_on(backend, block, in, out, memory.scratch); }, queue);
 }
 
 } // namespace runner

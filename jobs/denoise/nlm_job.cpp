@@ -116,11 +116,11 @@ double NlmJob::operations(const RowBlock& block) const {
 }
 
 void NlmJob::run(Queue& queue, const RowBlock& block, const std::byte* in, std::byte* out,
-                 std::byte* scratch) const {
+                 const RunMemory& memory) const {
     if (!noise_.known()) {
         throw Error(ExitCode::defect, {"the input was not surveyed", "denoise", "", ""});
     }
-    std::visit([&](auto& backend) { run_on(backend, block, in, out, scratch); }, queue);
+    std::visit([&](auto& backend) { run_on(backend, block, in, out, memory.scratch); }, queue);
 }
 
 } // namespace runner

@@ -44,7 +44,7 @@ class NlmJob : public StreamJob {
     std::int64_t scratch_bytes(Backend backend, const RowBlock& block) const override;
     double operations(const RowBlock& block) const override;
     void run(Queue& queue, const RowBlock& block, const std::byte* in, std::byte* out,
-             std::byte* scratch) const override;
+             const RunMemory& memory) const override;
 
   private:
     struct Memory;

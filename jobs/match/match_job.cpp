@@ -118,14 +118,14 @@ double MatchJob::operations(const RowBlock& block) const {
 }
 
 void MatchJob::run(Queue& queue, const RowBlock& block, const std::byte* in, std::byte* out,
-                   std::byte* scratch) const {
+                   const RunMemory& given) const {
     const BlockLayers held = block_layers(volume_, block);
     const MatchLayers layers = match_layers(match_, held.first, held.layers);
     const std::int64_t rows = match_rows(match_, layers);
     if (rows == 0) {
         return;
     }
-    const Memory memory(*this, held.in_layers, rows, scratch);
+    const Memory memory(*this, held.in_layers, rows, given.scratch);
     std::visit(
         [&](auto& backend) {
             const auto* voxels = reinterpret_cast<const float*>(in);

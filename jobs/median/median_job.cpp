@@ -131,7 +131,7 @@ MedianJob::MedianJob(const Median& median, const std::vector<std::int64_t>& shap
 }
 
 void MedianJob::run(Queue& queue, const RowBlock& block, const std::byte* in, std::byte* out,
-                    std::byte* /*scratch*/) const {
+                    const RunMemory& /*memory*/) const {
     std::visit([&](auto& backend) { median(backend, median_, block, in, out); }, queue);
 }
 

@@ -32,7 +32,7 @@ class MedianJob : public StreamJob {
         return median_operations(median_, block);
     }
     void run(Queue& queue, const RowBlock& block, const std::byte* in, std::byte* out,
-             std::byte* scratch) const override;
+             const RunMemory& memory) const override;
 
   private:
     Median median_;

@@ -16,6 +16,10 @@ constexpr std::int64_t line = 256; ///< bytes, to which buffers are aligned
 
 std::int64_t aligned(std::int64_t bytes) { return (bytes + line - 1) / line * line; }
 
+Backend backend_of(const Queue& queue) {
+    return std::holds_alternative<CpuQueue>(queue) ? Backend::cpu : Backend::cuda;
+}
+
 std::vector<StreamShape> shapes_of(const std::vector<PipelineStep>& steps) {
     std::vector<StreamShape> shapes;
     shapes.reserve(steps.size());
@@ -89,7 +93,11 @@ struct PipelineJob::Scratch {
 
 PipelineJob::PipelineJob(std::vector<PipelineStep> steps)
     : steps_(std::move(steps)), shapes_(shapes_of(steps_)), chain_(shapes_),
-      shape_(joined_shape(chain_, shapes_)) {}
+      shape_(joined_shape(chain_, shapes_)) {
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+        counting_steps_ = stream(i).counted().empty() ? counting_steps_ : i + 1;
+    }
+}
 
 std::string PipelineJob::why_not_after(const std::vector<PipelineStep>& steps, const Job& job) {
     const auto* stream = dynamic_cast<const StreamJob*>(&job);
@@ -175,8 +183,60 @@ std::int64_t PipelineJob::scratch_bytes(Backend backend, const RowBlock& block) 
     return Scratch(*this, backend, block).bytes();
 }
 
+std::int64_t PipelineJob::kept_bytes(Backend backend) const {
+    std::int64_t bytes = 0;
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+        bytes += stream(i).kept_bytes(backend);
+    }
+    return bytes;
+}
+
+void PipelineJob::prepare(Queue& queue, std::byte* kept) const {
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+        stream(i).prepare(queue, kept);
+        kept += stream(i).kept_bytes(backend_of(queue));
+    }
+}
+
+std::vector<std::string> PipelineJob::counted() const {
+    std::vector<std::string> all;
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+        for (const std::string& name : stream(i).counted()) {
+            all.push_back(steps_[i].key + "." + name);
+        }
+    }
+    return all;
+}
+
+std::vector<std::int64_t> PipelineJob::counts(Queue& queue, const std::byte* kept) const {
+    std::vector<std::int64_t> all;
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+        const std::vector<std::int64_t> counts = stream(i).counts(queue, kept);
+        all.insert(all.end(), counts.begin(), counts.end());
+        kept += stream(i).kept_bytes(backend_of(queue));
+    }
+    return all;
+}
+
+std::shared_ptr<const StreamJob> PipelineJob::counting_part() const {
+    const auto count = static_cast<std::ptrdiff_t>(counting_steps_);
+    return count == 0 ? nullptr
+                      : std::make_shared<PipelineJob>(
+                            std::vector<PipelineStep>(steps_.begin(), steps_.begin() + count));
+}
+
+std::vector<JobCount> PipelineJob::known_counts() const {
+    std::vector<JobCount> all;
+    for (const PipelineStep& step : steps_) {
+        for (const auto& [name, value] : step.job->known_counts()) {
+            all.push_back({step.key + "." + name, value});
+        }
+    }
+    return all;
+}
+
 double PipelineJob::operations(const RowBlock& block) const {
-    const std::vector<StepWork> works = chain_.work(block);
+    const std::vector<StepWork> works = chain_.work(block, counting_steps_);
     double sum = 0;
     for (std::size_t i = 0; i < works.size(); ++i) {
         for (const StepCall& call : works[i].calls) {
@@ -187,20 +247,19 @@ double PipelineJob::operations(const RowBlock& block) const {
 }
 
 void PipelineJob::run(Queue& queue, const RowBlock& block, const std::byte* in, std::byte* out,
-                      std::byte* scratch) const {
-    const std::vector<StepWork> works = chain_.work(block);
-    if (works.back().calls.empty()) {
-        return;
-    }
-    const Backend backend = std::holds_alternative<CpuQueue>(queue) ? Backend::cpu : Backend::cuda;
-    const Scratch memory(*this, backend, block);
+                      const RunMemory& memory) const {
+    const std::vector<StepWork> works = chain_.work(block, counting_steps_);
+    const Scratch scratch(*this, backend_of(queue), block);
     const std::byte* from = in;
-    for (std::size_t i = 0; i < works.size(); ++i) {
-        std::byte* to = i + 1 == works.size() ? out : memory.buffer(scratch, i + 1);
+    std::byte* kept = memory.kept;
+    for (std::size_t i = 0; i < works.size() && !works[i].calls.empty(); ++i) {
+        std::byte* to = i + 1 == works.size() ? out : scratch.buffer(memory.scratch, i + 1);
         for (const StepCall& call : works[i].calls) {
             stream(i).run(queue, call.block, from + call.in_row * shapes_[i].in_row_bytes,
-                          to + call.out_row * shapes_[i].out_row_bytes, scratch);
+                          to + call.out_row * shapes_[i].out_row_bytes,
+                          {memory.scratch, kept, call.own.first, call.own.last});
         }
+        kept += stream(i).kept_bytes(backend_of(queue));
         from = to;
     }
 }

@@ -47,9 +47,15 @@ class PipelineJob : public StreamJob {
         stream(0).check_rows(first, rows, in);
     }
     std::int64_t scratch_bytes(Backend backend, const RowBlock& block) const override;
+    std::int64_t kept_bytes(Backend backend) const override;
+    void prepare(Queue& queue, std::byte* kept) const override;
+    std::vector<std::string> counted() const override;
+    std::vector<std::int64_t> counts(Queue& queue, const std::byte* kept) const override;
+    std::shared_ptr<const StreamJob> counting_part() const override;
+    std::vector<JobCount> known_counts() const override;
     double operations(const RowBlock& block) const override;
     void run(Queue& queue, const RowBlock& block, const std::byte* in, std::byte* out,
-             std::byte* scratch) const override;
+             const RunMemory& memory) const override;
 
   private:
     struct Scratch;
@@ -60,6 +66,7 @@ class PipelineJob : public StreamJob {
     std::vector<StreamShape> shapes_;
     StepChain chain_;
     StreamShape shape_;
+    std::size_t counting_steps_ = 0; ///< so many first steps have all that count
 };
 
 } // namespace runner

@@ -31,8 +31,8 @@ std::string parameters_text(const StepParameters& step, const ArrayInfo& input) 
            step.parameters->canonical_for(input);
 }
 
-std::string key_of(const StepParameters& step, std::size_t index) {
-    return step.name.empty() ? "step_" + std::to_string(index + 1) : step.name;
+std::string key_of(const StepParameters& step) {
+    return step.name.empty() ? "step_" + std::to_string(step.number) : step.name;
 }
 
 /// The pass that each step is in by what the steps before it make.
@@ -90,7 +90,7 @@ std::vector<PipelineStep> PipelineParameters::made(const JobInput& input,
             std::shared_ptr<const Job> job =
                 step.parameters->make(next, last && !step.type ? output_type : step.type);
             made.push_back(
-                {step.label, key_of(step, i), parameters_text(step, next.array), next.array, job});
+                {step.label, key_of(step), parameters_text(step, next.array), next.array, job});
             if (!job->fields().empty() && !last) {
                 throw Error(ExitCode::usage,
                             {"a step must make one dataset for the next", "",

@@ -22,6 +22,7 @@ struct StepParameters {
     std::string kind;
     std::shared_ptr<const KindParameters> parameters;
     std::optional<ElementType> type; ///< of its output; nothing: the kind's default
+    std::size_t number = 1;          ///< among all steps of the job, from 1
 };
 
 /// A step for its input, for people.

@@ -169,35 +169,55 @@ void StepChain::add_calls(std::size_t index, RowSpan out, std::vector<StepWork>&
     }
 }
 
-std::vector<StepWork> StepChain::work(const RowBlock& block) const {
+std::vector<StepWork> StepChain::work(const RowBlock& block, std::size_t least) const {
     if (block.frames > 1 || block.out_rows == rows()) {
         return whole_frames(block.frames); // rows of the frame's other end are not held again
     }
-    // Which rows of each step's input are the block's own.
+    // Which rows of each step's input are the block's own, and of the last one's output.
     std::vector<RowSpan> own = {{block.out_first, block.out_first + block.out_rows}};
     for (const Step& step : steps_) {
         own.push_back({step.made.before(own.back().first), step.made.before(own.back().last)});
     }
     std::vector<StepWork> works(steps_.size());
-    if (own.back().count() == 0) {
-        return works; // rows behind the last whole block, for example
+    std::size_t count = steps_.size(); // of steps with output; rows behind the last whole block,
+    while (count > 0 && own[count].count() == 0) { // for example, have none
+        --count;
     }
-    // The last step's, which may make nothing of some layers.
-    const Step& last = steps_.back();
-    const RowSpan in = window(last, own[steps_.size() - 1]);
-    works.back().calls = {
-        {{1, in.first, in.count(), own[steps_.size() - 1].first, own[steps_.size() - 1].count()},
+    count = count < steps_.size() ? std::min(count, least) : count;
+    if (count == 0) {
+        return works;
+    }
+    // The last of them, which may make nothing of some layers.
+    const RowSpan in = window(steps_[count - 1], own[count - 1]);
+    works[count - 1].calls = {
+        {{1, in.first, in.count(), own[count - 1].first, own[count - 1].count()},
          in.first,
-         own.back().first,
-         own.back().count()}};
+         own[count].first,
+         own[count].count()}};
     RowSpan held = in;
-    for (std::size_t i = steps_.size() - 1; i-- > 0;) {
+    for (std::size_t i = count - 1; i-- > 0;) {
+        if (i < least) { // with those that the next step drops
+            held = {std::min(held.first, own[i + 1].first), std::max(held.last, own[i + 1].last)};
+        }
         add_calls(i, held, works, held);
     }
-    // Extended rows to places in buffers, each of which begins with what the step before makes.
-    std::int64_t first = block.in_first;
+    for (std::size_t i = 0; i < count; ++i) {
+        for (StepCall& call : works[i].calls) {
+            const auto within = [&](std::int64_t row) {
+                return std::clamp<std::int64_t>(row - call.out_row, 0, call.out_rows);
+            };
+            call.own = {within(own[i + 1].first), within(own[i + 1].last)};
+        }
+    }
     works.front().held = block.in_rows;
-    for (std::size_t i = 0; i < works.size(); ++i) {
+    place_calls(block.in_first, works);
+    return works;
+}
+
+/// Extended rows to places in buffers, each of which begins with what the step before makes; the
+/// first with row `first`.
+void StepChain::place_calls(std::int64_t first, std::vector<StepWork>& works) const {
+    for (std::size_t i = 0; i < works.size() && !works[i].calls.empty(); ++i) {
         const std::int64_t begin = works[i].calls.front().out_row;
         std::int64_t made = 0;
         for (StepCall& call : works[i].calls) {
@@ -215,7 +235,6 @@ std::vector<StepWork> StepChain::work(const RowBlock& block) const {
             works[i + 1].held = made;
         }
     }
-    return works;
 }
 
 std::vector<StepWork> StepChain::whole_frames(std::int64_t frames) const {
@@ -225,6 +244,7 @@ std::vector<StepWork> StepChain::whole_frames(std::int64_t frames) const {
         StepCall call;
         call.block = {frames * step.frames, 0, rows, 0, rows};
         call.out_rows = frames * step.out_rows;
+        call.own = {0, call.out_rows};
         works.push_back({{call}, frames * step.rows});
     }
     return works;

@@ -10,20 +10,21 @@
 
 namespace runner {
 
-/// One call of a step's run().
-struct StepCall {
-    RowBlock block;            ///< in the step's own frames and rows
-    std::int64_t in_row = 0;   ///< where its input begins in the step's buffer, in rows
-    std::int64_t out_row = 0;  ///< where its output begins in the next step's, or in the block's
-    std::int64_t out_rows = 0; ///< that it makes, of all its frames
-};
-
 /// Rows [first, last).
 struct RowSpan {
     std::int64_t first = 0;
     std::int64_t last = 0;
 
     std::int64_t count() const { return last - first; }
+};
+
+/// One call of a step's run().
+struct StepCall {
+    RowBlock block;            ///< in the step's own frames and rows
+    std::int64_t in_row = 0;   ///< where its input begins in the step's buffer, in rows
+    std::int64_t out_row = 0;  ///< where its output begins in the next step's, or in the block's
+    std::int64_t out_rows = 0; ///< that it makes, of all its frames
+    RowSpan own = {};          ///< of these, those that no other block makes as its own
 };
 
 /// What a step computes for a block of the pipeline: one call, or one for each side of a frame's
@@ -59,8 +60,9 @@ class StepChain {
     RowBorder border() const { return border_; }
     OutputRows made() const { return made_; }
 
-    /// What each step computes for a block of the pipeline: no calls where it has no output.
-    std::vector<StepWork> work(const RowBlock& block) const;
+    /// What each step computes for a block of the pipeline: no calls where it has no output, or no
+    /// later step takes it. The first `least` steps have calls wherever they have output.
+    std::vector<StepWork> work(const RowBlock& block, std::size_t least = 0) const;
     /// Of this block or any smaller one.
     std::vector<StepSize> sizes(const RowBlock& block) const;
 
@@ -82,6 +84,7 @@ class StepChain {
     void add_calls(std::size_t index, RowSpan out, std::vector<StepWork>& works,
                    RowSpan& held) const;
     std::vector<StepWork> whole_frames(std::int64_t frames) const;
+    void place_calls(std::int64_t first, std::vector<StepWork>& works) const;
     StepSize size(std::size_t index, const RowBlock& block, std::int64_t own_rows) const;
 
     std::vector<Step> steps_;

@@ -225,7 +225,7 @@ void RescaleJob::learn(Ends range) {
 }
 
 void RescaleJob::run(Queue& queue, const RowBlock& block, const std::byte* in, std::byte* out,
-                     std::byte* /*scratch*/) const {
+                     const RunMemory& /*memory*/) const {
     if (!std::holds_alternative<Ends>(from_)) {
         throw Error(ExitCode::defect, {"the input was not surveyed", "rescale", "", ""});
     }

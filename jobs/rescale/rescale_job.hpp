@@ -45,7 +45,7 @@ class RescaleJob : public StreamJob {
         return 0;
     }
     void run(Queue& queue, const RowBlock& block, const std::byte* in, std::byte* out,
-             std::byte* scratch) const override;
+             const RunMemory& memory) const override;
 
     /// The map; its from_low and from_high are nothing before the survey.
     const Rescale& rescale() const { return rescale_; }

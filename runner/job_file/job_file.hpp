@@ -59,6 +59,9 @@ struct JobFile {
             std::string file;
             std::string dataset;
             std::string identity;
+            std::string image_key = {}; ///< and `part`: as JobInput's
+            std::optional<DatasetPart> part = {};
+            std::vector<JobCount> counts = {}; ///< of the passes before this one
         };
         std::optional<Origin> origin; ///< of what an earlier pass of the same job makes
     } input;

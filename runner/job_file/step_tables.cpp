@@ -78,6 +78,7 @@ const Kind* parse_step(const TableEntries& values, SourcePlace place, const std:
                        Diagnostics& diagnostics, std::vector<StepParameters>& steps) {
     const std::string number = std::to_string(steps.size() + 1);
     StepParameters step;
+    step.number = steps.size() + 1;
     step.name = given_name(values);
     step.label = "step " + number + (step.name.empty() ? "" : " (" + quoted_text(step.name) + ")");
     step.where = path + ":" + std::to_string(place.line) + ":" + std::to_string(place.column);

@@ -22,7 +22,7 @@ struct MemoryNeed {
     std::int64_t staging = 0; ///< host buffers the device copies from and to; page-locked for CUDA
     std::int64_t border = 0;  ///< host buffer of border rows
     std::int64_t storage = 0; ///< host buffers of reader and writer (chunks, compression)
-    std::int64_t device = 0;  ///< input, output and scratch of every lane
+    std::int64_t device = 0;  ///< input, output and scratch of every lane, and kept bytes
 
     std::int64_t host() const { return staging + border + storage; }
 };

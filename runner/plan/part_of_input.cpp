@@ -1,54 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/plan/part_of_input.hpp"
 
-#include "base/error.hpp"
-#include "base/format.hpp"
-#include "io/rows/row_geometry.hpp"
+#include "jobs/frame_marks.hpp"
 
-#include <cmath>
-#include <cstring>
-#include <memory>
 #include <variant>
 #include <vector>
 
 namespace runner {
-namespace {
-
-/// The numbers of the dataset that frames are chosen by, one for each of `frames`.
-std::vector<std::int64_t> read_marks(const std::string& file, const std::string& dataset,
-                                     std::int64_t frames, FileAccess& files) {
-    const auto refuse = [&](const std::string& why) {
-        throw Error(ExitCode::input, {"cannot choose frames by that dataset", file + ":" + dataset,
-                                      why, "Name a dataset with one integer for each frame"});
-    };
-    const std::unique_ptr<RowReader> reader = open_rows_of(files, file, dataset, 1);
-    const ArrayInfo array = reader->info().array;
-    if (array.shape != std::vector<std::int64_t>{frames}) {
-        refuse(fmt::format("its shape is {}, and there are {} frames", shape_text(array.shape),
-                           frames));
-    }
-    if (!is_number(array.type)) {
-        refuse("its elements are " + type_text(array));
-    }
-    std::vector<std::byte> bytes(static_cast<std::size_t>(byte_count(array)));
-    reader->read(0, frames, bytes.data()); // of one axis each element is a row
-    constexpr double most = 2147483648.0;
-    std::vector<std::int64_t> marks(static_cast<std::size_t>(frames));
-    visit_element_type(array.type, [&](auto element) {
-        for (std::size_t i = 0; i < marks.size(); ++i) {
-            std::memcpy(&element, bytes.data() + i * sizeof(element), sizeof(element));
-            const double number = static_cast<double>(element);
-            if (!(std::abs(number) <= most) || std::trunc(number) != number) {
-                refuse(fmt::format("the number of frame {} is no integer up to 2^31", i));
-            }
-            marks[i] = static_cast<std::int64_t>(number);
-        }
-    });
-    return marks;
-}
-
-} // namespace
-
 std::optional<DatasetPart> part_of_input(const JobFile::Input& input, const DatasetInfo& info,
                                          FileAccess& files) {
     if (input.part.is_whole()) {
@@ -57,7 +15,7 @@ std::optional<DatasetPart> part_of_input(const JobFile::Input& input, const Data
     std::vector<std::int64_t> marks;
     if (const auto* const where = std::get_if<FramesWhere>(&input.part.frames);
         where != nullptr && info.array.shape.size() > 1) {
-        marks = read_marks(input.file, where->dataset, info.array.shape[0], files);
+        marks = read_frame_marks(input.file, where->dataset, info.array.shape[0], files);
     }
     return resolve_part(input.part, info, marks, input.file + ":" + input.dataset);
 }

@@ -15,7 +15,4 @@ namespace runner {
 std::optional<DatasetPart> part_of_input(const JobFile::Input& input, const DatasetInfo& info,
                                          FileAccess& files);
 
-/// What the image_key of an NXtomo scan says of a projection.
-inline constexpr std::int64_t projection_key = 0;
-
 } // namespace runner

@@ -11,8 +11,8 @@ namespace {
 constexpr const char* intermediate_dataset = "/pass/data";
 
 /// The job of pass `index` of several.
-JobFile file_of_pass(const JobFile& whole, const std::vector<PipelinePass>& passes,
-                     std::size_t index) {
+JobFile file_of_pass(const JobFile& whole, const JobInput& input,
+                     const std::vector<PipelinePass>& passes, std::size_t index) {
     const PipelinePass& pass = passes[index];
     JobFile file = whole;
     file.pipeline =
@@ -22,7 +22,8 @@ JobFile file_of_pass(const JobFile& whole, const std::vector<PipelinePass>& pass
         file.input = {};
         file.input.file = intermediate_file(whole.output.file, index - 1);
         file.input.dataset = intermediate_dataset;
-        file.input.origin = {whole.input.file, whole.input.dataset, ""};
+        file.input.origin = {whole.input.file, whole.input.dataset, "",
+                             input.image_key,  input.part,          {}};
     }
     if (index + 1 < passes.size()) {
         file.output = {};
@@ -46,14 +47,14 @@ std::vector<JobPass> passes_of(const JobFile& file, FileAccess& files) {
         return {{file, {}, {}, ""}};
     }
     const PreparedJob prepared = prepare_input(file, files);
-    const std::vector<PipelinePass> passes =
-        file.pipeline->passes(job_input(prepared, files), file.output.type);
+    const JobInput input = job_input(prepared, files);
+    const std::vector<PipelinePass> passes = file.pipeline->passes(input, file.output.type);
     if (passes.size() == 1) {
         return {{file, prepared.input, passes.front().steps, ""}};
     }
     std::vector<JobPass> all;
     for (std::size_t i = 0; i < passes.size(); ++i) {
-        JobPass pass{file_of_pass(prepared.file, passes, i), prepared.input, passes[i].steps,
+        JobPass pass{file_of_pass(prepared.file, input, passes, i), prepared.input, passes[i].steps,
                      passes[i].end, prepared.settled};
         if (i > 0) {
             pass.input = {};

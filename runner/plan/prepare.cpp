@@ -10,6 +10,7 @@
 #include "io/rows/row_geometry.hpp"
 #include "io/rows/widened_rows.hpp"
 #include "io/rows/written_format.hpp"
+#include "jobs/frame_marks.hpp"
 #include "jobs/toml_text.hpp"
 #include "runner/plan/input_layout.hpp"
 #include "runner/plan/part_of_input.hpp"
@@ -188,8 +189,13 @@ JobInput job_input(const PreparedJob& prepared, FileAccess& files) {
     JobInput given{prepared.input.array, {}, prepared.input.channels, &files};
     if (input.origin) {
         given.source = {input.origin->file, input.origin->dataset};
+        given.image_key = input.origin->image_key;
+        given.part = input.origin->part;
     } else if (!prepared.input_is_missing) {
         given.source = {input.file, input.dataset};
+        const auto* where = std::get_if<FramesWhere>(&input.part.frames);
+        given.image_key = where != nullptr ? where->dataset : prepared.layout.image_key;
+        given.part = prepared.part;
     }
     return given;
 }

@@ -194,7 +194,8 @@ StreamPlan with_chunks(const StreamJob& job, const StreamPlan& frame, std::int64
                          (plan.backend == Backend::cuda ? gpu_rate : core_rate * plan.cores);
     const std::int64_t in = plan.in_bytes() * plan.input_slots();
     const std::int64_t out = plan.out_bytes() * plan.lanes;
-    const std::int64_t scratch = plan.scratch_bytes * plan.lanes;
+    const std::int64_t scratch =
+        plan.scratch_bytes * plan.lanes + job.kept_bytes(plan.backend); // that all lanes share
     plan.need.staging = in + out;
     if (plan.backend == Backend::cuda) {
         plan.need.device = in + out + scratch;

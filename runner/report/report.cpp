@@ -4,6 +4,7 @@
 #include "base/counted.hpp"
 #include "base/format.hpp"
 #include "io/hdf5/write_attributes.hpp"
+#include "runner/report/job_counts.hpp"
 #include "runner/report/report_values.hpp"
 #include "runner/report/version.hpp"
 
@@ -97,6 +98,14 @@ Json pass_json(const PlannedPass& pass) {
     return json;
 }
 
+Json counts_json(const std::vector<JobCount>& counts) {
+    Json json = Json::object();
+    for (const auto& [name, value] : counts) {
+        json[name] = value;
+    }
+    return json;
+}
+
 } // namespace
 
 Bottleneck find_bottleneck(const std::vector<RankReport>& ranks) {
@@ -137,6 +146,7 @@ std::string report_json(const RunReport& report) {
                        {"launcher", report.launcher},
                        {"runs", report.runs},
                        {"rows_before", report.rows_before},
+                       {"counts", counts_json(report.counts)},
                        {"input",
                         {{"file", job.input.file},
                          {"dataset", job.input.dataset},
@@ -189,7 +199,7 @@ std::vector<Attribute> provenance(const RunReport& report) {
     }
     const JobFile::Input& input = report.job.input;
     const JobFile::Input::Origin origin =
-        input.origin.value_or(JobFile::Input::Origin{input.file, input.dataset, ""});
+        input.origin.value_or(JobFile::Input::Origin{input.file, input.dataset, "", "", {}, {}});
     std::vector<Attribute> attributes = {{"runner_version", version()},
                                          {"job", report.job.text},
                                          {"job_settings", settings},
@@ -204,6 +214,9 @@ std::vector<Attribute> provenance(const RunReport& report) {
                                          {"ranks", std::int64_t{report.plan.rank_count()}},
                                          {"runs", report.runs},
                                          {"chunk_rows", least_chunk_rows(report)}};
+    if (!report.counts.empty()) {
+        attributes.emplace_back(counts_attribute, counts_text(report.counts));
+    }
     for (std::size_t i = 0; i < stage_count; ++i) {
         const std::string name(stage_names[i]);
         double seconds = 0;

@@ -60,6 +60,7 @@ struct RunReport {
     double wall_seconds = 0;           ///< from the program's start to the output under its name
     std::int64_t runs = 1;             ///< that worked on the output, this one counted
     std::int64_t rows_before = 0;      ///< finished by the runs before
+    std::vector<JobCount> counts = {}; ///< of all passes so far
     double finish_seconds = 0;         ///< of these, after the last chunk: sync, assembly, rename
     std::string folder;                ///< the working directory
     std::string launcher;              ///< launcher_name()

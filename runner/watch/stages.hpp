@@ -44,7 +44,8 @@ struct RunTimes {
     int lanes = 0;
     std::vector<Halving> halvings; ///< none where the plan's memory could be taken
 
-    // Of a stream, border rows (BorderRows):
+    // Of a stream, what its job counts (StreamJob::counted()), and border rows (BorderRows):
+    std::vector<std::int64_t> counts;
     std::int64_t border_bytes_sent = 0;
     std::int64_t border_rows_held = 0;
 
@@ -61,7 +62,7 @@ struct RunTimes {
 
     static auto members(auto& self) {
         return std::tie(self.stages, self.setup_seconds, self.wall_seconds, self.chunks,
-                        self.device_bytes, self.chunk_rows, self.lanes, self.halvings,
+                        self.device_bytes, self.chunk_rows, self.lanes, self.halvings, self.counts,
                         self.border_bytes_sent, self.border_rows_held, self.generations,
                         self.halo_way, self.checkpoints, self.checkpoint_seconds);
     }

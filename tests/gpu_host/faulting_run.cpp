@@ -21,11 +21,11 @@ class FaultingJob : public CopyJob {
         : CopyJob(1, 1001, 4099, 5), fault_(fault), first_row_(chunk * chunk_rows) {}
 
     void run(Queue& queue, const RowBlock& block, const std::byte* in, std::byte* out,
-             std::byte* scratch) const override {
+             const RunMemory& memory) const override {
         if (block.out_first == first_row_) {
             launch_fault(std::get<CudaQueue>(queue), fault_);
         }
-        CopyJob::run(queue, block, in, out, scratch);
+        CopyJob::run(queue, block, in, out, memory);
     }
 
   private:

@@ -67,7 +67,7 @@ template <class Q> class JobRun {
                               Q::shares_host_memory ? Backend::cpu : Backend::cuda, block))) {}
 
     void operator()(Queue& queue) const {
-        job_.run(queue, block_, in_.data(), out_.data(), scratch_.data());
+        job_.run(queue, block_, in_.data(), out_.data(), {scratch_.data()});
     }
 
   private:

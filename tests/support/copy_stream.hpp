@@ -47,7 +47,7 @@ class CopyJob : public StreamJob {
         return block.out_rows;
     }
     void run(Queue& queue, const RowBlock& block, const std::byte* in, std::byte* out,
-             std::byte* /*scratch*/) const override {
+             const RunMemory& /*memory*/) const override {
         const std::int64_t row_bytes = shape_.in_row_bytes;
         for (std::int64_t frame = 0; frame < block.frames; ++frame) {
             for (std::int64_t row = block.out_first; row < block.out_first + block.out_rows;

@@ -32,13 +32,14 @@ RowComputer::RowComputer(const StreamJob& job, RowReader& input, std::int64_t al
     out_ = allocate_staging(queue, decomposition_.most_out_rows() * shape_.out_row_bytes);
     scratch_ =
         allocate_device(queue, job.scratch_bytes(Backend::cpu, decomposition_.largest_block()));
+    kept_ = allocate_device(queue, job.kept_bytes(Backend::cpu));
+    job_.prepare(queue_, kept_.data());
 }
 
 void RowComputer::compute(RowRange range, const TakeRows& take) {
     ChunkCursor cursor(decomposition_, decomposition_.rows_around(range));
     while (const std::optional<Chunk> chunk = cursor.next()) {
-        read(*chunk);
-        job_.run(queue_, chunk->block, in_.data(), out_.data(), scratch_.data());
+        run(*chunk);
         const std::int64_t first = chunk->frame * shape_.rows + chunk->block.out_first;
         const RowRange made = decomposition_.out_rows({first, first + chunk->out_rows()});
         const RowRange wanted = {std::max(made.first, range.first),
@@ -47,6 +48,22 @@ void RowComputer::compute(RowRange range, const TakeRows& take) {
             take(wanted, out_.data() + (wanted.first - made.first) * shape_.out_row_bytes);
         }
     }
+}
+
+std::vector<std::int64_t> RowComputer::count(const RowSet& rows) {
+    job_.prepare(queue_, kept_.data());
+    for (const RowRange& range : rows) {
+        ChunkCursor cursor(decomposition_, range);
+        while (const std::optional<Chunk> chunk = cursor.next()) {
+            run(*chunk);
+        }
+    }
+    return job_.counts(queue_, kept_.data());
+}
+
+void RowComputer::run(const Chunk& chunk) {
+    read(chunk);
+    job_.run(queue_, chunk.block, in_.data(), out_.data(), {scratch_.data(), kept_.data()});
 }
 
 void RowComputer::read(const Chunk& chunk) {

@@ -9,6 +9,7 @@
 #include "runner/plan/decomposition.hpp"
 
 #include <cstdint>
+#include <vector>
 
 namespace runner {
 
@@ -26,8 +27,13 @@ class RowComputer {
     /// @throws Error (input).
     void compute(RowRange range, const TakeRows& take);
 
+    /// What the job counts for these rows of its input, which begin and end with layers.
+    /// @throws Error (input).
+    std::vector<std::int64_t> count(const RowSet& rows);
+
   private:
     void read(const Chunk& chunk);
+    void run(const Chunk& chunk);
 
     const StreamJob& job_;
     RowReader& input_;
@@ -37,6 +43,7 @@ class RowComputer {
     Buffer in_;
     Buffer out_;
     Buffer scratch_;
+    Buffer kept_;
 };
 
 } // namespace runner

@@ -104,6 +104,7 @@ template <class Queue_> class StreamEngine {
 
     const Stream stream_;
     const StreamPlan plan_; ///< the stream's, or a smaller one
+    Buffer kept_;           ///< the job's, for all lanes
     RunTimes times_;
     StageRecorder recorder_;
     std::deque<Lane<Q>> lanes_;
@@ -147,6 +148,8 @@ StreamEngine<Q>::StreamEngine(const Stream& stream, const StreamPlan& plan,
         times_.device_bytes += device.size();
         slots_.push_back({std::move(staging), std::move(device), typename Q::Event(first)});
     }
+    kept_ = allocate_device(first, stream.job.kept_bytes(plan_.backend));
+    times_.device_bytes += kept_.size();
     origin_.emplace(first);
     check_launch_room(first);
     times_.chunk_rows = plan_.chunk_rows();
@@ -155,13 +158,19 @@ StreamEngine<Q>::StreamEngine(const Stream& stream, const StreamPlan& plan,
 }
 
 template <class Q> RunTimes StreamEngine<Q>::run() {
-    origin_->record(lanes_.front().own());
+    Lane<Q>& first = lanes_.front();
+    stream_.job.prepare(first.queue, kept_.data());
+    first.own().synchronize();
+    origin_->record(first.own());
     origin_->wait();
     recorder_.restart();
     Pipeline<StreamEngine>(
         *this, lanes_.size(),
         {stream_.rank, times_, stream_.progress, recorder_, stream_.stop, stream_.say})
         .run();
+    if (stream_.stop == nullptr || stream_.stop->level() < StopLevel::drop_chunks) {
+        times_.counts = stream_.job.counts(first.queue, kept_.data());
+    }
     return times_;
 }
 
@@ -239,7 +248,7 @@ template <class Q> void StreamEngine<Q>::compute(const Piece& piece) {
     lane.begun.record(lane.own());
     load(piece);
     stream_.job.run(lane.queue, piece.chunk.block, slot_of(piece.number).data(), lane.data(),
-                    lane.scratch.data());
+                    {lane.scratch.data(), kept_.data()});
     lane.computed.record(lane.own());
     if constexpr (!Q::shares_host_memory) {
         download(lane.own(), lane.staging.data(), lane.device.data(), out_bytes(piece));

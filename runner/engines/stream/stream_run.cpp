@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/engines/stream/stream_run.hpp"
 
+#include "base/sizes.hpp"
 #include "jobs/stream_job.hpp"
 #include "runner/engines/stream/border_rows.hpp"
 #include "runner/engines/stream/compute_rows.hpp"
@@ -9,9 +10,20 @@
 
 #include <chrono>
 #include <memory>
+#include <vector>
 
 namespace runner {
 namespace {
+
+/// Of a piece of rows that are counted again: little beside what the stream took before.
+constexpr std::int64_t count_piece_bytes = 4 * MiB;
+
+/// A rank's share of the finished rows of the input.
+RowSet part_of_finished(const Decomposition& d, const Ranks& ranks) {
+    Decomposition finished = d;
+    finished.done = subtract({{0, d.total_rows()}}, d.done); // the others deal out these
+    return intersect(d.done, {finished.slab(ranks.rank())});
+}
 
 class StreamRun final : public EngineRun {
   public:
@@ -31,6 +43,7 @@ class StreamRun final : public EngineRun {
                             open.progress,  outlets.trace, open.commits.get(),
                             &context_.stop, outlets.say};
         RunTimes times = run_stream(stream, outlets.make_queue);
+        count_earlier_rows(times);
         times[Stage::read].bytes = border_.bytes_read(); // of storage: no row twice
         times.border_bytes_sent = border_.bytes_sent();
         times.border_rows_held = border_.rows_held();
@@ -52,6 +65,24 @@ class StreamRun final : public EngineRun {
     }
 
   private:
+    /// Adds the counts of this rank's part of the rows that earlier runs made, which nobody has
+    /// kept: they are counted from the input again.
+    void count_earlier_rows(RunTimes& times) const {
+        const std::shared_ptr<const StreamJob> part = job_.counting_part();
+        if (part == nullptr || context_.stop.level() != StopLevel::none) {
+            return;
+        }
+        if (plan_.decomposition.done.empty()) {
+            return;
+        }
+        RowComputer rows(*part, *context_.open.reader, 1, plan_.cores, count_piece_bytes);
+        const std::vector<std::int64_t> counts =
+            rows.count(part_of_finished(plan_.decomposition, context_.ranks));
+        for (std::size_t i = 0; i < counts.size(); ++i) {
+            times.counts[i] += counts[i];
+        }
+    }
+
     const StreamJob& job_;
     const StreamPlan& plan_;
     RunContext context_;

@@ -82,14 +82,16 @@ Values whole(const std::vector<Step>& steps, Values values) {
 }
 
 /// What a pipeline makes of a block, as PipelineJob::run() does; held to the sizes that are
-/// planned.
+/// planned. Appends each step's own rows to `own`, of the first `least` steps those that no later
+/// step takes too.
 Values block_of(const std::vector<Step>& steps, const StepChain& chain, const RowBlock& block,
-                Values values, const std::vector<StepSize>& sizes) {
-    const std::vector<StepWork> works = chain.work(block);
-    if (works.back().calls.empty()) {
-        return {};
-    }
+                Values values, const std::vector<StepSize>& sizes, std::size_t least,
+                std::vector<Values>& own) {
+    const std::vector<StepWork> works = chain.work(block, least);
     for (std::size_t i = 0; i < steps.size(); ++i) {
+        if (works[i].calls.empty()) {
+            return {};
+        }
         EXPECT_EQ(works[i].held, std::ssize(values));
         EXPECT_LE(works[i].held, sizes[i].held) << "step " << i;
         Values made;
@@ -106,6 +108,9 @@ Values block_of(const std::vector<Step>& steps, const StepChain& chain, const Ro
             EXPECT_EQ(std::ssize(part), call.out_rows);
             EXPECT_EQ(std::ssize(made), call.out_row);
             made.insert(made.end(), part.begin(), part.end());
+            EXPECT_LE(call.own.last, call.out_rows);
+            own[i].insert(own[i].end(), part.begin() + call.own.first,
+                          part.begin() + call.own.last);
         }
         values = std::move(made);
     }
@@ -114,7 +119,7 @@ Values block_of(const std::vector<Step>& steps, const StepChain& chain, const Ro
 
 /// Streams a pipeline over an input, chunk by chunk, and compares it with the steps one by one.
 void expect_equal(const std::vector<Step>& steps, std::int64_t chunk_rows, std::int64_t alignment,
-                  int ranks) {
+                  int ranks, std::size_t least) {
     std::vector<StreamShape> shapes;
     for (const Step& step : steps) {
         shapes.push_back(step.shape);
@@ -132,6 +137,7 @@ void expect_equal(const std::vector<Step>& steps, std::int64_t chunk_rows, std::
     }
     const Values expected = whole(steps, input);
     Values made;
+    std::vector<Values> own(steps.size());
     for (int rank = 0; rank < ranks; ++rank) {
         ChunkCursor cursor(d, d.slab(rank));
         while (const std::optional<Chunk> chunk = cursor.next()) {
@@ -145,11 +151,15 @@ void expect_equal(const std::vector<Step>& steps, std::int64_t chunk_rows, std::
                 in.insert(in.end(), input.begin() + run.source,
                           input.begin() + run.source + run.count);
             }
-            const Values part = block_of(steps, chain, chunk->block, in, sizes);
+            const Values part = block_of(steps, chain, chunk->block, in, sizes, least, own);
             made.insert(made.end(), part.begin(), part.end());
         }
     }
     EXPECT_EQ(made, expected);
+    for (std::size_t i = 0; i < least; ++i) {
+        const std::vector<Step> first(steps.begin(), steps.begin() + std::ptrdiff_t(i) + 1);
+        EXPECT_EQ(own[i], whole(first, input)) << "own rows of step " << i;
+    }
 }
 
 StreamShape shape(std::int64_t frames, std::int64_t rows, std::int64_t halo, RowBorder border,
@@ -262,7 +272,8 @@ TEST(StepChain, EqualsTheStepsOneByOne) {
                     std::to_string(step.shape.made.each) + ")";
         }
         SCOPED_TRACE("round " + std::to_string(round) + ":" + text);
-        expect_equal(steps, from(1, 60), from(1, 3), static_cast<int>(from(1, 4)));
+        expect_equal(steps, from(1, 60), from(1, 3), static_cast<int>(from(1, 4)),
+                     static_cast<std::size_t>(from(0, std::ssize(steps))));
     }
 }
 

@@ -23,7 +23,7 @@ class ShapeOnly : public StreamJob {
         return block.in_rows * block.frames * 3;
     }
     void run(Queue& /*queue*/, const RowBlock& /*block*/, const std::byte* /*in*/,
-             std::byte* /*out*/, std::byte* /*scratch*/) const override {}
+             std::byte* /*out*/, const RunMemory& /*memory*/) const override {}
 
   private:
     StreamShape shape_;
@@ -62,6 +62,29 @@ TEST(StreamPlan, TakesTheRowsAndLanesItIsGiven) {
     EXPECT_EQ(plan.lanes, 3);
     // 3 input slots of 7 + 4 rows, 3 outputs of 7 rows, 3 scratches of 3 bytes a row.
     EXPECT_EQ(plan.need.staging, 3 * 11 * 8000 + 3 * 7 * 8000 + 3 * 3 * 11);
+}
+
+/// Keeps images on a GPU for all lanes.
+class Keeping : public ShapeOnly {
+  public:
+    using ShapeOnly::ShapeOnly;
+    std::int64_t kept_bytes(Backend backend) const override {
+        return backend == Backend::cuda ? 4096 : 256;
+    }
+};
+
+TEST(StreamPlan, CountsWhatIsKeptOnceForAllLanes) {
+    PlanRequest request;
+    request.host_memory = request.device_memory = 1 << 30;
+    request.chunk_rows = 7;
+    request.lanes = 3;
+    const ShapeOnly plain = square(1000, 2);
+    const Keeping keeping(plain.shape());
+    EXPECT_EQ(make_plan(keeping, request).need.staging,
+              make_plan(plain, request).need.staging + 256);
+    request.backend = Backend::cuda;
+    EXPECT_EQ(make_plan(keeping, request).need.device,
+              make_plan(plain, request).need.device + 4096);
 }
 
 TEST(StreamPlan, MakesChunksThatReachAllFilesOfARank) {

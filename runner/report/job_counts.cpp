@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runner/report/job_counts.hpp"
+
+#include "jobs/stream_job.hpp"
+
+#include <charconv>
+#include <sstream>
+#include <variant>
+
+namespace runner {
+
+std::string counts_text(const std::vector<JobCount>& counts) {
+    std::string text;
+    for (const auto& [name, value] : counts) {
+        text += name + " = " + std::to_string(value) + "\n";
+    }
+    return text;
+}
+
+std::vector<JobCount> counts_in(const AttributeList& attributes) {
+    std::vector<JobCount> counts;
+    for (const auto& [name, value] : attributes) {
+        const auto* text = std::get_if<std::string>(&value);
+        if (name != counts_attribute || text == nullptr) {
+            continue;
+        }
+        std::istringstream lines(*text);
+        for (std::string line; std::getline(lines, line);) {
+            const std::size_t mark = line.find(" = ");
+            if (mark == std::string::npos) {
+                continue;
+            }
+            JobCount count{line.substr(0, mark)};
+            const char* const last = line.data() + line.size();
+            const auto [end, failure] = std::from_chars(line.data() + mark + 3, last, count.value);
+            if (failure == std::errc() && end == last) {
+                counts.push_back(std::move(count));
+            }
+        }
+    }
+    return counts;
+}
+
+std::vector<JobCount> all_counts(const Job& job, const std::vector<const RunTimes*>& ranks,
+                                 std::vector<JobCount> before) {
+    for (JobCount& count : job.known_counts()) {
+        before.push_back(std::move(count));
+    }
+    const auto* stream = dynamic_cast<const StreamJob*>(&job);
+    if (stream == nullptr) {
+        return before;
+    }
+    const std::vector<std::string> names = stream->counted();
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        JobCount sum{names[i]};
+        for (const RunTimes* rank : ranks) {
+            sum.value += i < rank->counts.size() ? rank->counts[i] : 0;
+        }
+        before.push_back(std::move(sum));
+    }
+    return before;
+}
+
+} // namespace runner
