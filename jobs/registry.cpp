@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "jobs/bin/bin_job.hpp"
 #include "jobs/convolve/convolve_job.hpp"
+#include "jobs/correct/correct_job.hpp"
 #include "jobs/denoise/denoise_job.hpp"
 #include "jobs/kind.hpp"
 #include "jobs/match/match_job.hpp"
@@ -17,6 +18,8 @@ std::span<const Kind> kinds() {
     static constexpr std::array table = {
         Kind{"bin", "means or sums of blocks", bin_sample, "", parse_bin},
         Kind{"convolve", "separable convolution of images", convolve_sample, "", parse_convolve},
+        Kind{"correct", "frames corrected for dark and flat field", correct_sample, "",
+             parse_correct},
         Kind{"denoise", "denoising of volumes by similar patches", denoise_sample, "",
              parse_denoise},
         Kind{"match", "the most similar patches of every patch of a volume", match_sample, "",

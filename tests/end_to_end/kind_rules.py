@@ -180,15 +180,79 @@ def median_cases(random):
                    medians(array, size, boundary, 7, difference))
 
 
+def reduced(images, reduce):
+    """Images with leading axes as one, float32."""
+    images = images.reshape((-1, *images.shape[-2:])).astype(np.float64)
+    if reduce == "median":
+        return np.median(images, axis=0).astype(np.float32)
+    total = np.zeros(images.shape[1:])
+    for image in images:
+        total += image
+    return (total / len(images)).astype(np.float32)
+
+
+def corrected(array, dark, flat, dead=0, clip=None, floor=None):
+    """In float32; the logarithm in float64. And how many values were dead, and raised."""
+    dark, flat = (np.broadcast_to(np.float32(field), array.shape) for field in (dark, flat))
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        span = flat - dark
+        good = (span > 0) & np.isfinite(span)
+        t = np.where(good, (array.astype(np.float32) - dark) / span, np.float32(dead))
+    if clip:
+        t = np.where(t < np.float32(clip[0]), np.float32(clip[0]), t)
+        t = np.where(t > np.float32(clip[1]), np.float32(clip[1]), t)
+    raised = 0
+    if floor:
+        raised = int((t < np.float32(floor)).sum())
+        t = np.where(t < np.float32(floor), np.float32(floor), t)
+        with np.errstate(divide="ignore"):
+            t = -np.log(t.astype(np.float64))
+    assert t.dtype == (np.float64 if floor else np.float32)
+    return t.astype(np.float32), int((~good).sum()), raised
+
+
+def correct_cases(random):
+    def images(count, shape, low, high, dtype="uint16"):
+        return random.integers(low, high, (*count, *shape[-2:])).astype(dtype)
+
+    for shape, in_type in [((5, 23, 31), "uint16"), ((53, 31), "float32"), ((2, 3, 9, 8), "int8"),
+                           ((3, 17, 12), "int64"), ((4, 9, 7), "float64"), ((1, 1), "uint8")]:
+        array = any_values(random, shape, in_type)
+        darks, flats = images((3,), shape, 0, 50), images((4,), shape, 30, 200)
+        yield Case(f"{shape} {in_type}", array,
+                   'dark = { dataset = "/darks" }\n'
+                   'flat = { dataset = "/flats", reduce = "median" }\ndead = -1.5', None,
+                   corrected(array, reduced(darks, "mean"), reduced(flats, "median"), -1.5)[0],
+                   {"darks": darks, "flats": flats})
+    shape = (4, 21, 16)
+    array = random.integers(0, 300, shape).astype("uint16")
+    flat = images((), shape, 90, 200, "float32")
+    yield Case("clip", array, 'dark = 10\nflat = { dataset = "/flat", reduce = "none" }\n'
+               "clip = [0.25, 1.125]", None, corrected(array, 10, flat, 0, (0.25, 1.125))[0],
+               {"flat": flat})
+    yield Case("log", array, 'dark = 10\nflat = { dataset = "/flat", reduce = "none" }\n'
+               "clip = [0, 1]\nnegative_log = true\nfloor = 0.001", None,
+               corrected(array, 10, flat, 0, (0, 1), 0.001)[0], {"flat": flat})
+
+
 NAN = np.full((3, 4), np.nan, np.float32)
 PLAIN = np.arange(12, dtype=np.float32).reshape(3, 4)
 
-CASES = {"bin": bin_cases, "median": median_cases, "rescale": rescale_cases}
+CASES = {"bin": bin_cases, "correct": correct_cases, "median": median_cases, "rescale": rescale_cases}
 REFUSALS = {
     "bin": [
         (2, ["bin.factors is missing"], PLAIN, "", None),
         (2, ["no whole block", "bin.factors"], PLAIN, "factors = [4, 1]", None),
         (3, ["more axes", "input.dataset"], PLAIN, "factors = [2, 1, 1]", None),
+    ],
+    "correct": [
+        (2, ["correct has no dark field", "image_key"], PLAIN, "", None),
+        (2, ["output.dtype", "float32"], PLAIN, "dark = 0\nflat = 1", "uint8"),
+        (3, ["[1, 7]", "[3, 4]", "correct.flat"], PLAIN,
+         'dark = 0\nflat = { file = "flat.h5", dataset = "/flat" }', None),
+        (3, ["nowhere.h5"], PLAIN,
+         'flat = 1\ndark = { file = "nowhere.h5", dataset = "/dark" }', None),
+        (3, ["two axes", "input.dataset"], np.arange(4.0), "dark = 0\nflat = 1", None),
     ],
     "median": [
         (2, ["median.size", "odd"], PLAIN, "size = [3, 2]", None),

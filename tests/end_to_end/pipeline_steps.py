@@ -1,4 +1,5 @@
 """Random steps of pipelines, for pipelines.py: each gives the lines of a [[step]] table."""
+import h5py
 
 BOUNDARIES = ["constant", "nearest", "reflect", "mirror", "wrap"]
 FILTERED = ["uint8", "uint16", "float32", "float64"]
@@ -55,6 +56,21 @@ def bin(random, shape, dtype):
     return f'factors = {factors}\nedge = "{edge}"\nvalue = "{value}"\n{kept}'
 
 
+def correct(random, shape, dtype):
+    """Fields by number, or images in a file of their own, some of whose pixels are dead."""
+    if len(shape) < 2:
+        return None
+    name = f"fields{random.integers(1 << 30)}.h5"
+    wide = {"uint8": 255.0, "uint16": 65535.0}.get(dtype, 1.0)
+    with h5py.File(name, "w") as file:
+        file["flat"] = (random.random((3, *shape[-2:])) * wide).astype("float32")
+    dark = random.choice(["0.125", f'{{ file = "{name}", dataset = "/flat", reduce = "mean" }}'])
+    flat = random.choice([f"{0.9 * wide}",
+                          f'{{ file = "{name}", dataset = "/flat", reduce = "median" }}'])
+    more = random.choice(["", "clip = [0.1, 0.75]\n", "negative_log = true\nfloor = 0.25\n"])
+    return f"dark = {dark}\nflat = {flat}\ndead = 0.5\n{more}"
+
+
 def transpose(random, shape, dtype):
     if len(shape) != 3:
         return None
@@ -66,7 +82,7 @@ def match(random, shape, dtype):
 
 
 # Each with how often it is chosen; the last may only end a pipeline.
-BETWEEN = {convolve: 6, denoise: 2, rescale: 3, bin: 3, transpose: 1}
+BETWEEN = {convolve: 6, correct: 3, denoise: 2, rescale: 3, bin: 3, transpose: 1}
 LAST = {match: 1}
 
 

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "jobs/correct/correct_job.hpp"
+
+#include "base/error.hpp"
+#include "base/format.hpp"
+#include "io/writers/row_hashes.hpp"
+#include "jobs/frame_marks.hpp"
+#include "jobs/toml_text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <span>
+#include <utility>
+
+namespace runner {
+namespace {
+
+constexpr FieldRole dark_role = {"dark", "dark field", dark_key};
+constexpr FieldRole flat_role = {"flat", "flat field", flat_key};
+
+/// [correct].
+struct CorrectKeys {
+    FieldChoice dark;
+    FieldChoice flat;
+    double dead = 0;
+    std::optional<std::array<double, 2>> clip;
+    bool negative_log = false;
+    double floor = 1e-6;
+};
+
+void check_input(const JobInput& input, std::size_t axes) {
+    const std::vector<std::int64_t>& shape = input.array.shape;
+    if (shape.size() < axes) {
+        throw Error(ExitCode::input,
+                    {"correct needs at least two axes, rows and columns", "input.dataset",
+                     "its shape is " + shape_text(shape), "Choose a dataset of images"});
+    }
+    if (std::find(shape.begin(), shape.end(), 0) != shape.end()) {
+        throw Error(ExitCode::input,
+                    {"the input holds no elements", "input.dataset",
+                     "its shape is " + shape_text(shape), "Choose another dataset"});
+    }
+}
+
+Correct made_correct(const CorrectKeys& keys, ElementType type) {
+    Correct correct;
+    correct.in_type = type;
+    correct.dead = static_cast<float>(keys.dead);
+    correct.clips = keys.clip.has_value();
+    if (keys.clip) {
+        correct.clip_low = static_cast<float>((*keys.clip)[0]);
+        correct.clip_high = static_cast<float>((*keys.clip)[1]);
+    }
+    correct.takes_log = keys.negative_log;
+    correct.floor = static_cast<float>(keys.floor);
+    return correct;
+}
+
+class CorrectParameters : public KindParameters {
+  public:
+    explicit CorrectParameters(CorrectKeys keys) : keys_(std::move(keys)) {}
+
+    std::vector<InputDataset> inputs() const override {
+        std::vector<InputDataset> files;
+        for (const FieldChoice* choice : {&keys_.dark, &keys_.flat}) {
+            const auto* source = std::get_if<FieldSource>(choice);
+            if (source != nullptr && source->file && source->dataset) {
+                files.push_back({*source->file, *source->dataset});
+            }
+        }
+        return files;
+    }
+
+    std::unique_ptr<Job> make(const JobInput& input,
+                              std::optional<ElementType> output_type) const override {
+        const std::vector<std::int64_t>& shape = input.array.shape;
+        const int channels = input.channels.value_or(1);
+        const std::size_t axes = channels > 1 ? 3 : 2;
+        check_input(input, axes);
+        if (output_type.value_or(ElementType::float32) != ElementType::float32) {
+            throw Error(ExitCode::usage,
+                        {"correct does not make this element type", "output.dtype",
+                         "it is " + std::string(name_of(*output_type)) + ", not float32",
+                         "Leave it out; a rescale after it makes other types"});
+        }
+        const std::vector<std::int64_t> frame(shape.end() - static_cast<std::ptrdiff_t>(axes),
+                                              shape.end());
+        Correct correct = made_correct(keys_, input.array.type);
+        correct.columns = frame.back();
+        correct.rows = checked_product(std::span(frame).first(axes - 1));
+        Field dark = make_field(keys_.dark, dark_role, input, frame);
+        Field flat = make_field(keys_.flat, flat_role, input, frame);
+        return std::make_unique<CorrectJob>(correct, std::move(dark), std::move(flat), shape,
+                                            channels);
+    }
+
+    std::string canonical() const override {
+        return line_of(keys_.dark, dark_role, Left::told) +
+               line_of(keys_.flat, flat_role, Left::told) + other_lines();
+    }
+
+    std::string canonical_for(const ArrayInfo& /*input*/) const override {
+        return line_of(keys_.dark, dark_role, Left::out) +
+               line_of(keys_.flat, flat_role, Left::out) + other_lines();
+    }
+
+  private:
+    enum class Left { out, told };
+
+    static std::string line_of(const FieldChoice& choice, const FieldRole& role, Left left) {
+        const std::string key(role.key);
+        if (const std::optional<std::string> text = field_text(choice)) {
+            return key + " = " + *text + "\n";
+        }
+        return left == Left::out ? ""
+                                 : "# " + key + ": the mean of the input's frames with image_key " +
+                                       std::to_string(role.frames_key) + "\n";
+    }
+
+    std::string other_lines() const {
+        return "dead = " + toml_text(keys_.dead) + "\n" +
+               (keys_.clip ? "clip = " + toml_text(std::span<const double>(*keys_.clip)) + "\n"
+                           : "") +
+               "negative_log = " + (keys_.negative_log ? "true" : "false") + "\n" +
+               (keys_.negative_log ? "floor = " + toml_text(keys_.floor) + "\n" : "");
+    }
+
+    CorrectKeys keys_;
+};
+
+constexpr std::int64_t line = 256; ///< bytes, to which kept memory is aligned
+
+std::int64_t image_bytes(const Field& field) {
+    const auto bytes = static_cast<std::int64_t>(field.image.size() * sizeof(float));
+    return (bytes + line - 1) / line * line;
+}
+
+std::int64_t count_dead(const Correct& correct, const Field& dark, const Field& flat) {
+    std::int64_t dead = 0;
+    for (std::int64_t i = 0; i < correct.rows * correct.columns; ++i) {
+        const auto at = [&](const Field& field) {
+            return field.image.empty() ? field.number : field.image[static_cast<std::size_t>(i)];
+        };
+        const float range = at(flat) - at(dark);
+        dead += range > 0 && range <= std::numeric_limits<float>::max() ? 0 : 1;
+    }
+    return dead;
+}
+
+void parse_clip(TableReader& table, CorrectKeys& keys) {
+    const std::optional<std::vector<double>> ends = table.numbers("clip");
+    if (!ends) {
+        return;
+    }
+    if (ends->size() != 2 || !((*ends)[0] <= (*ends)[1])) {
+        table.complain("clip",
+                       "expected [low, high], got " + toml_text(std::span<const double>(*ends)));
+        return;
+    }
+    keys.clip = {(*ends)[0], (*ends)[1]};
+}
+
+} // namespace
+
+/// What lies in kept memory: sums of raised values of counted rows and of others; and, where the
+/// device is not the host, the fields' images.
+struct CorrectJob::Kept {
+    std::byte* memory;
+    bool is_host;
+    std::int64_t dark_bytes;
+
+    std::uint64_t* raised(bool counted) const {
+        return reinterpret_cast<std::uint64_t*>(memory) + (counted ? 0 : 1);
+    }
+    CorrectField field(const Field& of, std::int64_t offset) const {
+        if (of.image.empty()) {
+            return {of.number, nullptr};
+        }
+        return {0,
+                is_host ? of.image.data() : reinterpret_cast<const float*>(memory + line + offset)};
+    }
+};
+
+CorrectJob::CorrectJob(const Correct& correct, Field dark, Field flat,
+                       std::vector<std::int64_t> shape, int channels)
+    : correct_(correct), dark_(std::make_shared<const Field>(std::move(dark))),
+      flat_(std::make_shared<const Field>(std::move(flat))), channels_(channels),
+      dead_pixels_(count_dead(correct, *dark_, *flat_)) {
+    shape_.frames = checked_product(shape) / (correct_.rows * correct_.columns);
+    shape_.rows = correct_.rows;
+    shape_.in_row_bytes = correct_.columns * size_of(correct_.in_type);
+    shape_.out_row_bytes = correct_.columns * size_of(ElementType::float32);
+    shape_.output = {ElementType::float32, std::move(shape)};
+}
+
+std::string CorrectJob::computation() const {
+    std::string text = "correct 1";
+    for (const Field* field : {dark_.get(), flat_.get()}) {
+        if (!field->image.empty()) {
+            const auto bytes = std::as_bytes(std::span(field->image));
+            text += fmt::format(", field {}", hash_bytes(bytes.data(), std::ssize(bytes)));
+        }
+    }
+    return text;
+}
+
+std::vector<JobCount> CorrectJob::known_counts() const {
+    return {{"dead_values", dead_pixels_ * shape_.frames}};
+}
+
+std::int64_t CorrectJob::kept_bytes(Backend backend) const {
+    return line + (backend == Backend::cpu ? 0 : image_bytes(*dark_) + image_bytes(*flat_));
+}
+
+void CorrectJob::prepare(Queue& queue, std::byte* kept) const {
+    std::visit(
+        [&](auto& backend) {
+            using Q = std::decay_t<decltype(backend)>;
+            static constexpr std::array<std::byte, line> zeros{};
+            if constexpr (Q::shares_host_memory) {
+                std::memcpy(kept, zeros.data(), zeros.size());
+                return;
+            }
+            upload(backend, kept, zeros.data(), line);
+            std::byte* to = kept + line;
+            for (const Field* field : {dark_.get(), flat_.get()}) {
+                const auto bytes = std::as_bytes(std::span(field->image));
+                if (!bytes.empty()) {
+                    upload(backend, to, bytes.data(), std::ssize(bytes));
+                }
+                to += image_bytes(*field);
+            }
+        },
+        queue);
+}
+
+std::vector<std::string> CorrectJob::counted() const {
+    return correct_.takes_log ? std::vector<std::string>{"raised_values"}
+                              : std::vector<std::string>{};
+}
+
+std::vector<std::int64_t> CorrectJob::counts(Queue& queue, const std::byte* kept) const {
+    if (!correct_.takes_log) {
+        return {};
+    }
+    std::int64_t raised = 0;
+    std::visit(
+        [&](auto& backend) {
+            using Q = std::decay_t<decltype(backend)>;
+            auto* const to = reinterpret_cast<std::byte*>(&raised);
+            if constexpr (Q::shares_host_memory) {
+                std::memcpy(to, kept, sizeof(raised));
+            } else {
+                download(backend, to, kept, sizeof(raised));
+                backend.synchronize();
+            }
+        },
+        queue);
+    return {raised};
+}
+
+std::shared_ptr<const StreamJob> CorrectJob::counting_part() const {
+    return correct_.takes_log ? std::make_shared<CorrectJob>(*this) : nullptr;
+}
+
+void CorrectJob::run(Queue& queue, const RowBlock& block, const std::byte* in, std::byte* out,
+                     const RunMemory& memory) const {
+    const bool is_host = std::holds_alternative<CpuQueue>(queue);
+    const Kept kept{memory.kept, is_host, image_bytes(*dark_)};
+    const CorrectField dark = kept.field(*dark_, 0);
+    const CorrectField flat = kept.field(*flat_, kept.dark_bytes);
+    const std::int64_t all = block.frames * block.out_rows;
+    const std::array<std::int64_t, 4> borders = {
+        0, std::clamp<std::int64_t>(memory.counted_first, 0, all),
+        std::clamp<std::int64_t>(memory.counted_last, 0, all), all};
+    const std::int64_t skipped = block.out_first - block.in_first; // rows of the input
+    for (std::size_t i = 0; i + 1 < borders.size(); ++i) {
+        const std::int64_t first = borders.at(i);
+        const std::int64_t rows = borders.at(i + 1) - first;
+        if (rows <= 0) {
+            continue;
+        }
+        // Of several frames whole ones.
+        const std::int64_t frames = block.frames > 1 ? rows / block.out_rows : 1;
+        const std::int64_t row = block.out_first + (block.frames > 1 ? 0 : first);
+        const RowBlock part{frames, row, rows / frames, row, rows / frames};
+        std::visit(
+            [&](auto& backend) {
+                runner::correct(backend, correct_, part, dark, flat,
+                                in + (first + skipped) * shape_.in_row_bytes,
+                                reinterpret_cast<float*>(out + first * shape_.out_row_bytes),
+                                kept.raised(i == 1));
+            },
+            queue);
+    }
+}
+
+std::unique_ptr<KindParameters> parse_correct(TableReader& table) {
+    const std::optional<FieldChoice> dark = parse_field(table, dark_role);
+    const std::optional<FieldChoice> flat = parse_field(table, flat_role);
+    CorrectKeys keys;
+    keys.dead = table.number("dead").value_or(keys.dead);
+    parse_clip(table, keys);
+    keys.negative_log = table.boolean("negative_log").value_or(false);
+    keys.floor = table.number("floor").value_or(keys.floor);
+    if (!(static_cast<float>(keys.floor) > 0) || std::isinf(static_cast<float>(keys.floor))) {
+        table.complain("floor", "must be above 0 in float32, got " + toml_text(keys.floor));
+    }
+    if (!dark || !flat) {
+        return nullptr;
+    }
+    keys.dark = *dark;
+    keys.flat = *flat;
+    return std::make_unique<CorrectParameters>(std::move(keys));
+}
+
+} // namespace runner

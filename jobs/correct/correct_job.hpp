@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "jobs/correct/field.hpp"
+#include "jobs/stream_job.hpp"
+#include "kernels/correct/correct.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace runner {
+
+/// Correction of frames for dark and flat field; docs/correct.md says what it computes.
+class CorrectJob : public StreamJob {
+  public:
+    /// `correct.rows` and `columns`: of a frame of the input, which has this shape. A field's image
+    /// has as many pixels.
+    CorrectJob(const Correct& correct, Field dark, Field flat, std::vector<std::int64_t> shape,
+               int channels);
+
+    StreamShape shape() const override { return shape_; }
+    std::string computation() const override;
+    std::vector<Likeness> likeness() const override {
+        return {Likeness::in_place(Likeness::Values::other, shape_.output.shape)};
+    }
+    int channels() const override { return channels_; }
+    std::vector<JobCount> known_counts() const override;
+    std::int64_t scratch_bytes(Backend /*backend*/, const RowBlock& /*block*/) const override {
+        return 0;
+    }
+    std::int64_t kept_bytes(Backend backend) const override;
+    void prepare(Queue& queue, std::byte* kept) const override;
+    std::vector<std::string> counted() const override;
+    std::vector<std::int64_t> counts(Queue& queue, const std::byte* kept) const override;
+    std::shared_ptr<const StreamJob> counting_part() const override;
+    void run(Queue& queue, const RowBlock& block, const std::byte* in, std::byte* out,
+             const RunMemory& memory) const override;
+
+    const Correct& correct() const { return correct_; }
+
+  private:
+    struct Kept;
+
+    Correct correct_;
+    std::shared_ptr<const Field> dark_;
+    std::shared_ptr<const Field> flat_;
+    int channels_;
+    std::int64_t dead_pixels_ = 0; ///< of a frame
+    StreamShape shape_;
+};
+
+/// Reads [correct]. What it returns makes a CorrectJob.
+std::unique_ptr<KindParameters> parse_correct(TableReader& table);
+
+/// The lines of a [correct] to start from.
+inline constexpr std::string_view correct_sample =
+    R"(# Numbers, or images and how they become one: "mean", "median" or "none" where it is one. The
+# file is the input's where it is left out. Of an NXtomo scan both may be left out: they are the
+# means of its frames with image_key 2 and 1.
+dark = { dataset = "/entry/darks", reduce = "mean" }
+flat = { dataset = "/entry/flats", reduce = "median" }
+# dead = 0                      # where flat - dark is not above 0
+# clip = [0.0, 1.2]
+# negative_log = true           # of values raised to floor
+# floor = 1e-6
+)";
+
+} // namespace runner
