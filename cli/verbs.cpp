@@ -147,8 +147,8 @@ Command parse_devices(const Verb& verb, std::span<const std::string> arguments) 
 }
 
 double parse_counts(const VerbParser& parser, Pattern pattern, const std::string& given) {
-    if (pattern != Pattern::xray) {
-        parser.refuse("--counts is of the pattern xray alone");
+    if (!takes_counts(pattern)) {
+        parser.refuse("--counts is of the patterns xray and tomo-scan alone");
     }
     const double counts = parser.amount("--counts", given);
     if (counts == 0 || counts > most_counts) {
@@ -169,9 +169,10 @@ Command parse_generate(const Verb& verb, std::span<const std::string> arguments)
     parser.add_option("--shape", shape, "Z,Y,X",
                       "extents, the last running fastest; default: the sample's own");
     parser.add_option("--dtype", type, "TYPE", element_type_names() + "; default for sand: uint8");
-    parser.add_option("--seed", seed, "NUMBER", "of noise and xray (default 0)");
+    parser.add_option("--seed", seed, "NUMBER", "of noise, xray and tomo-scan (default 0)");
     std::string counts;
-    parser.add_option("--counts", counts, "NUMBER", "of xray: photons a voxel (default 1000)");
+    parser.add_option("--counts", counts, "NUMBER",
+                      "photons, of xray and tomo-scan (default 1000)");
     parser.add_option("--dataset", command.dataset, "NAME",
                       "its place in the file (default /data, of sand /frames)");
     parser.add_flag("--overwrite", command.overwrite, "replace a file of that name");

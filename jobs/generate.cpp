@@ -5,6 +5,7 @@
 #include "base/sizes.hpp"
 #include "io/formats/rows_format.hpp"
 #include "io/hdf5/write_attributes.hpp"
+#include "io/input/generations.hpp"
 #include "io/output/default_plot.hpp"
 #include "io/output/open_output_rows.hpp"
 #include "io/output/output_size.hpp"
@@ -12,6 +13,7 @@
 #include "io/output/publish_output.hpp"
 #include "io/rows/row_geometry.hpp"
 #include "kernels/patterns/patterns.hpp"
+#include "kernels/patterns/phantom.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -77,6 +79,21 @@ void check_absent(const std::string& file) {
     }
 }
 
+/// A scan has frames of each sort, and what they are is written beside them.
+void check_scan(const GenerateRequest& request, const std::string& file) {
+    if (request.shape.size() != 3 || request.shape[0] < 3) {
+        throw Error(ExitCode::usage,
+                    {"cannot generate a scan", shape_text(request.shape),
+                     "it has three axes, and a dark frame, a flat frame and a projection at least",
+                     "Give a shape as 220,96,128"});
+    }
+    if (rows_format_of(file) != nullptr) {
+        throw Error(ExitCode::usage,
+                    {"cannot generate a scan", file,
+                     "this format has no place for what its frames are", "Name a .h5 file"});
+    }
+}
+
 void check_cells(const std::string& file, Pattern pattern, const GenerateRequest& request) {
     if (!is_sand_pattern(pattern) || request.type != ElementType::uint8) {
         throw Error(ExitCode::usage,
@@ -109,7 +126,14 @@ void write_pattern(const GenerateRequest& request, Pattern pattern, const Output
     }
     std::vector<Attribute> attributes = {{"pattern", request.pattern},
                                          {"seed", static_cast<std::int64_t>(request.seed)}};
-    if (pattern == Pattern::xray) {
+    if (pattern == Pattern::tomo_scan) {
+        const std::vector<std::int32_t> keys = scan_keys(request.shape[0]);
+        const std::string folder = output.dataset.substr(0, output.dataset.rfind('/') + 1);
+        write_frame_numbers(output.file, folder + "image_key",
+                            std::vector<std::uint64_t>(keys.begin(), keys.end()),
+                            "the scan's image_key");
+    }
+    if (takes_counts(pattern)) {
         attributes.emplace_back("counts", request.counts);
     }
     write_attributes(output.file, attributes);
@@ -136,6 +160,9 @@ void generate(const GenerateRequest& request, const std::string& file, const std
     check_shape(request);
     if (overwrite == Overwrite::no) {
         check_absent(file);
+    }
+    if (pattern == Pattern::tomo_scan) {
+        check_scan(request, file);
     }
     OutputDataset output{partial_name(file), dataset, {request.type, request.shape}, {}};
     output.layout.format = written_format_of(file);

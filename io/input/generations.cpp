@@ -71,11 +71,10 @@ std::optional<std::vector<std::uint64_t>> read_generations(FileAccess& files,
                               [&](auto zero) { return numbers_of<decltype(zero)>(bytes, where); });
 }
 
-void write_generations(const std::string& file, const std::string& dataset,
-                       std::span<const std::uint64_t> generations) {
-    const std::string name = generations_name(dataset);
+void write_frame_numbers(const std::string& file, const std::string& name,
+                         std::span<const std::uint64_t> numbers, const std::string& what_of) {
     FileHandle handle = update_hdf5(file);
-    const hsize_t count = generations.size();
+    const hsize_t count = numbers.size();
     const SpaceHandle space(hdf5_must(H5Screate_simple(1, &count, nullptr), "H5Screate_simple"));
     const PropertyHandle creation(hdf5_must(H5Pcreate(H5P_DATASET_CREATE), "H5Pcreate"));
     // No times: the same job makes the same bytes.
@@ -83,13 +82,18 @@ void write_generations(const std::string& file, const std::string& dataset,
     DatasetHandle stored(H5Dcreate2(handle.get(), name.c_str(), H5T_STD_U64LE, space.get(),
                                     H5P_DEFAULT, creation.get(), H5P_DEFAULT));
     if (!stored.valid() ||
-        H5Dwrite(stored.get(), H5T_NATIVE_UINT64, H5S_ALL, H5S_ALL, H5P_DEFAULT,
-                 generations.data()) < 0 ||
+        H5Dwrite(stored.get(), H5T_NATIVE_UINT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers.data()) <
+            0 ||
         !stored.close()) {
-        throw_hdf5(ExitCode::output, "cannot store the frames' generations",
+        throw_hdf5(ExitCode::output, "cannot store " + what_of,
                    file_and_dataset(file, name), "Check the space on that file system");
     }
     close_hdf5(std::move(handle), file);
+}
+
+void write_generations(const std::string& file, const std::string& dataset,
+                       std::span<const std::uint64_t> generations) {
+    write_frame_numbers(file, generations_name(dataset), generations, "the frames' generations");
 }
 
 } // namespace runner

@@ -22,7 +22,12 @@ std::optional<std::vector<std::uint64_t>> read_generations(FileAccess& files,
                                                            const std::string& dataset,
                                                            std::int64_t frames);
 
-/// Stores them (uint64, one axis) in an HDF5 output that has none yet. @throws Error (output).
+/// Stores a number for each frame (uint64, one axis) as a new dataset of an HDF5 file that this
+/// process has made. `what`: for messages. @throws Error (output).
+void write_frame_numbers(const std::string& file, const std::string& name,
+                         std::span<const std::uint64_t> numbers, const std::string& what);
+
+/// Stores the generations in an HDF5 output that has none yet. @throws Error (output).
 void write_generations(const std::string& file, const std::string& dataset,
                        std::span<const std::uint64_t> generations);
 

@@ -236,6 +236,8 @@ void fill_pattern(CpuQueue& queue, Pattern pattern, ElementType type,
         case Pattern::phantom: return fill_phantom(queue, type, shape, first_element, count, out);
         case Pattern::xray:
             return fill_xray(queue, type, shape, seed, counts, first_element, count, out);
+        case Pattern::tomo_scan:
+            return fill_scan(queue, type, shape, seed, counts, first_element, count, out);
         }
     });
 }

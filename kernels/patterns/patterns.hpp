@@ -47,9 +47,12 @@ enum class Pattern {
     /// got through it (kernels/patterns/phantom.hpp).
     phantom,
     xray,
+    /// A tomographic scan of that head, with its dark and flat frames and what is wrong with the
+    /// camera (fill_scan() of phantom.hpp); three axes, three frames at least.
+    tomo_scan,
 };
 
-inline constexpr std::array<std::pair<std::string_view, Pattern>, 10> all_patterns = {
+inline constexpr std::array<std::pair<std::string_view, Pattern>, 11> all_patterns = {
     {{"noise", Pattern::noise},
      {"index", Pattern::index},
      {"gradient", Pattern::gradient},
@@ -59,9 +62,10 @@ inline constexpr std::array<std::pair<std::string_view, Pattern>, 10> all_patter
      {"sample-4", Pattern::sample_4},
      {"sand-noise", Pattern::sand_noise},
      {"phantom", Pattern::phantom},
-     {"xray", Pattern::xray}}};
+     {"xray", Pattern::xray},
+     {"tomo-scan", Pattern::tomo_scan}}};
 
-/// Photons that `xray` sends through a voxel, unless told.
+/// Photons that `xray` sends through a voxel and that a pixel of `tomo_scan` gets, unless told.
 inline constexpr double usual_counts = 1000;
 inline constexpr double most_counts = 1e9;
 
@@ -74,13 +78,18 @@ bool is_sand_pattern(Pattern pattern);
 /// The extents that a pattern has by itself, one frame; nothing where any will do.
 std::optional<std::vector<std::int64_t>> usual_shape(Pattern pattern);
 
+/// Whether it is made of photons.
+constexpr bool takes_counts(Pattern pattern) {
+    return pattern == Pattern::xray || pattern == Pattern::tomo_scan;
+}
+
 /// All names, for messages: "noise, index, …".
 std::string pattern_names();
 
 /// Fills `out` (host memory, aligned to its elements) with elements
 /// [first_element, first_element + count) of an array of that shape, counted in row-major order.
-/// The same bytes for every way to cut the array. `counts`: of `xray`, above 0, most_counts at
-/// most.
+/// The same bytes for every way to cut the array. `counts`: where takes_counts(), above 0,
+/// most_counts at most.
 void fill_pattern(CpuQueue& queue, Pattern pattern, ElementType type,
                   std::span<const std::int64_t> shape, std::uint64_t seed,
                   std::int64_t first_element, std::int64_t count, std::byte* out,

@@ -28,6 +28,21 @@ struct Ellipsoid {
         const double w = (pz - z) / half_z;
         return u * u + v * v + w * w <= 1 ? value : 0;
     }
+
+    /// Along the line of phantom_shadow().
+    double along(double turn_cosine, double turn_sine, double pz, double s) const {
+        const auto turned = [&](double dx, double dy) {
+            return std::array{(dx * cosine + dy * sine) / half_x,
+                              (dy * cosine - dx * sine) / half_y};
+        };
+        const double w = (pz - z) / half_z;
+        const auto [u, v] = turned(s * turn_cosine - x, s * turn_sine - y);
+        const auto [du, dv] = turned(-turn_sine, turn_cosine);
+        const double a = du * du + dv * dv;
+        const double b = u * du + v * dv;
+        const double root = b * b - a * (u * u + v * v + w * w - 1);
+        return root > 0 ? 2 * value * std::sqrt(root) / a : 0;
+    }
 };
 
 constexpr double cos_18 = 0.9510565162951535;
@@ -134,6 +149,54 @@ double poisson(double mean, Draws& draws) {
     }
 }
 
+/// A scan of the phantom (fill_scan()).
+class Scan {
+  public:
+    Scan(std::span<const std::int64_t> shape, std::uint64_t seed, double counts)
+        : rows_(shape[1]), columns_(shape[2]), keys_(scan_keys(shape[0])), seed_(seed),
+          counts_(counts), first_(std::find(keys_.begin(), keys_.end(), 0) - keys_.begin()),
+          projections_(shape[0] - first_) {}
+
+    double value(std::int64_t element) const {
+        const std::int64_t pixel = element % (rows_ * columns_);
+        Draws of_pixel(~seed_, pixel);
+        constexpr double dead = 1.0 / 1000;
+        if (of_pixel.next() < dead) {
+            return 0;
+        }
+        const double offset = 0.02 + 0.02 * of_pixel.next();
+        const double gain = 0.9 + 0.2 * of_pixel.next();
+        const double y = middle(pixel / columns_, rows_);
+        const double x = middle(pixel % columns_, columns_);
+        const std::int64_t frame = element / (rows_ * columns_);
+        const std::int32_t key = keys_[static_cast<std::size_t>(frame)];
+        double light = key == 2 ? 0 : gain * (1 - 0.4 * (x * x + y * y));
+        if (key == 0) {
+            constexpr double half_turn = 3.14159265358979323846;
+            const double angle =
+                half_turn * static_cast<double>(frame - first_) / static_cast<double>(projections_);
+            light *= std::exp(-phantom_shadow(std::cos(angle), std::sin(angle), -y, x));
+        }
+        Draws draws(seed_, element);
+        constexpr double struck = 1.0 / 5000;
+        const double more = draws.next() < struck && key == 0 ? std::floor(4 * counts_) : 0;
+        return poisson(counts_ * (offset + light), draws) + more;
+    }
+
+  private:
+    static double middle(std::int64_t i, std::int64_t extent) {
+        return (2 * static_cast<double>(i) + 1) / static_cast<double>(extent) - 1;
+    }
+
+    std::int64_t rows_;
+    std::int64_t columns_;
+    std::vector<std::int32_t> keys_;
+    std::uint64_t seed_;
+    double counts_;
+    std::int64_t first_; ///< projection
+    std::int64_t projections_;
+};
+
 /// out[i] = make(first + i) as the type.
 template <class Make>
 void fill(CpuQueue& queue, ElementType type, std::int64_t first, std::int64_t count, std::byte* out,
@@ -173,6 +236,22 @@ double phantom_value(double z, double y, double x) {
     return std::clamp(sum, 0.0, 1.0);
 }
 
+double phantom_shadow(double cosine, double sine, double z, double s) {
+    double sum = 0;
+    for (const Ellipsoid& ellipsoid : ellipsoids) {
+        sum += ellipsoid.along(cosine, sine, z, s);
+    }
+    return sum;
+}
+
+std::vector<std::int32_t> scan_keys(std::int64_t frames) {
+    const std::int64_t each = std::max<std::int64_t>(1, frames / 20);
+    std::vector<std::int32_t> keys(static_cast<std::size_t>(frames), 0);
+    std::fill_n(keys.begin(), each, 2);
+    std::fill_n(keys.begin() + each, each, 1);
+    return keys;
+}
+
 void fill_phantom(CpuQueue& queue, ElementType type, std::span<const std::int64_t> shape,
                   std::int64_t first_element, std::int64_t count, std::byte* out) {
     const Places places(shape);
@@ -195,6 +274,15 @@ void fill_xray(CpuQueue& queue, ElementType type, std::span<const std::int64_t> 
     fill(queue, type, first_element, count, out, [&](auto zero, std::int64_t element) {
         Draws draws(seed, element);
         return saturated<decltype(zero)>(poisson(counts * std::exp(-places.value(element)), draws));
+    });
+}
+
+void fill_scan(CpuQueue& queue, ElementType type, std::span<const std::int64_t> shape,
+               std::uint64_t seed, double counts, std::int64_t first_element, std::int64_t count,
+               std::byte* out) {
+    const Scan scan(shape, seed, counts);
+    fill(queue, type, first_element, count, out, [&](auto zero, std::int64_t element) {
+        return saturated<decltype(zero)>(scan.value(element));
     });
 }
 

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace runner {
 
@@ -26,6 +27,27 @@ void fill_phantom(CpuQueue& queue, ElementType type, std::span<const std::int64_
 /// distribution of mean counts · exp(−phantom), by its position and the seed alone. Integers hold
 /// their type's most at most. 0 < counts ≤ 1e9.
 void fill_xray(CpuQueue& queue, ElementType type, std::span<const std::int64_t> shape,
+               std::uint64_t seed, double counts, std::int64_t first_element, std::int64_t count,
+               std::byte* out);
+
+/// The density along a line through the phantom, in the plane of this z: the line is at distance s
+/// from the z axis, on the side of the angle whose cosine and sine these are, and across it. Not
+/// clamped where ellipsoids overlap.
+double phantom_shadow(double cosine, double sine, double z, double s);
+
+/// What each frame of a tomographic scan is, as an image_key says it (0 a projection, 1 a flat, 2 a
+/// dark frame): one frame in twenty is dark, as many are flat, at least one each; the others are
+/// projections. At least three frames.
+std::vector<std::int32_t> scan_keys(std::int64_t frames);
+
+/// The same for a scan of the phantom by a camera of rows × columns, the last two axes of three:
+/// dark frames, flat frames, then projections over half a turn. Each element is a Poisson number by
+/// its position and the seed, of mean
+///   counts · (0.02 + 0.02 · u + beam · exp(−shadow)), beam = gain · (1 − 0.4 · (x² + y²))
+/// where u in (0, 1) and gain in (0.9, 1.1) are of the pixel alone, x and y go from −1 to 1, dark
+/// frames have no beam and flat frames no shadow. A pixel in a thousand is dead: always 0. One
+/// element in five thousand of a projection has 4 · counts more.
+void fill_scan(CpuQueue& queue, ElementType type, std::span<const std::int64_t> shape,
                std::uint64_t seed, double counts, std::int64_t first_element, std::int64_t count,
                std::byte* out);
 

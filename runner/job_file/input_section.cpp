@@ -48,7 +48,7 @@ std::optional<GenerateRequest> parse_generate(TableReader& input) {
     if (const std::optional<std::int64_t> seed = table->integer("seed", 0)) {
         request.seed = static_cast<std::uint64_t>(*seed);
     }
-    if (pattern == Pattern::xray) {
+    if (pattern && takes_counts(*pattern)) {
         request.counts = table->number("counts").value_or(usual_counts);
         if (!(request.counts > 0 && request.counts <= most_counts)) {
             table->complain("counts",

@@ -73,11 +73,12 @@ std::string input_lines(const JobFile::Input& input) {
         const GenerateRequest& request = *input.generate;
         text +=
             line("generate",
-                 fmt::format(
-                     "{{ pattern = {}, shape = {}, dtype = {}, seed = {}{} }}",
-                     toml_text(request.pattern), extents(request.shape),
-                     toml_text(name_of(request.type)), request.seed,
-                     (request.pattern == "xray" ? ", counts = " + toml_text(request.counts) : "")));
+                 fmt::format("{{ pattern = {}, shape = {}, dtype = {}, seed = {}{} }}",
+                             toml_text(request.pattern), extents(request.shape),
+                             toml_text(name_of(request.type)), request.seed,
+                             (takes_counts(pattern_named(request.pattern).value_or(Pattern::noise))
+                                  ? ", counts = " + toml_text(request.counts)
+                                  : "")));
     }
     if (input.raw) {
         text +=

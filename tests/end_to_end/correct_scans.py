@@ -3,7 +3,7 @@
 An NXtomo scan without dataset, flat and dark; regions of it; as a step of a pipeline whose later
 steps drop rows and need halos. Counts in the report and in the output are the same for any ranks
 and chunks, across passes, and after runs were stopped and resumed on other ranks. Other flat
-frames, another job.
+frames, another job. jobs/tomo_prepare.toml runs on a scan that the program makes.
 """
 import argparse
 import json
@@ -19,6 +19,7 @@ import numpy as np
 from events import GUARD
 from kind_rules import binned, corrected, reduced
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 KEYS = np.array([1, 0, 0, 2, 0, 1, 0, 2, 0, 1, 0, 0], np.int32)
 ROWS, COLUMNS = 26, 19
 LOG = "[correct]\nnegative_log = true\nfloor = 0.01\n"
@@ -164,13 +165,47 @@ def resumes(runs, random):
 
     keys = LOG + 'dark = 0\nflat = { file = "flat.h5", dataset = "/flat" }\n'
     write_flat(300)
-    runs.run(alone(keys, run), fault="pwrite:kill@9:out.h5.partial")
+    runs.run(alone(keys, run), fault="rename:kill@1:out.h5.partial")
     write_flat(301)
     said = runs.run(alone(keys, run + '\nresume = "require"'), code=4)
     runs.check("computation was correct 1, field" in said, f"other flats: {said}")
-    runs.run(alone(keys, run))
+    runs.run(alone(keys, run + '\nresume = "never"'))
     expected, dead, raised = corrected(frames[KEYS == 0], 0, 301, floor=0.01)
     runs.expect("of other flats", expected, {"dead_values": dead, "raised_values": raised})
+
+
+def generated(runs, _):
+    """jobs/tomo_prepare.toml on a smaller scan that the program makes."""
+    os.makedirs("data")
+    os.makedirs("out")
+    done = subprocess.run([runs.arguments.runner, "generate", "tomo-scan", "data/tomo_scan.h5",
+                           "--shape", "44,24,32", "--dtype", "uint16", "--counts", "2000",
+                           "--seed", "1"], capture_output=True, text=True, timeout=GUARD)
+    runs.check(done.returncode == 0, done.stderr)
+    with h5py.File("data/tomo_scan.h5") as file:
+        frames, keys = file["data"][...], file["image_key"][...]
+    runs.check(list(keys) == [2, 2, 1, 1] + 40 * [0], f"keys {keys}")
+    made, dead, raised = corrected(frames[keys == 0], reduced(frames[keys == 2], "mean"),
+                                   reduced(frames[keys == 1], "mean"), floor=0.01)
+    alive = frames.max(axis=0) > 0
+    never = int((~alive).sum())
+    runs.check(dead == 40 * never and raised > 0, f"{dead} dead values of {never} pixels")
+    text = (ROOT / "jobs/tomo_prepare.toml").read_text()
+    counts = {"flat.dead_values": dead, "flat.raised_values": raised}
+    runs.run(text, words=["--until", "flat", "--set", 'output.file="out.h5"'])
+    runs.expect("corrected", made, counts)
+    os.unlink("out.h5")
+    runs.run(text, 2)
+    with h5py.File("out/tomo_prepare.h5") as file:
+        prepared = file["data"][...]
+    report = json.loads(pathlib.Path("report.json").read_text())["counts"]
+    runs.check(report == counts, f"two passes: {report}")
+    runs.check(prepared.dtype == np.uint16 and prepared.shape == (40, 24, 32), "uint16")
+    # A struck element is far below its neighbours in the logarithm; none is left.
+    ring = np.median(made, axis=0)
+    runs.check(((ring - made > 0.8) & alive).any(), "none was struck")
+    clean = prepared * (1.3 / 65535) - 0.1
+    runs.check(not ((ring - clean > 0.8) & alive).any(), "struck elements are left")
 
 
 def main():
@@ -184,7 +219,7 @@ def main():
         arguments.runner = str(pathlib.Path(arguments.runner).resolve())
         arguments.shim = str(pathlib.Path(arguments.shim).resolve())
         os.chdir(folder)
-        for part in [scans, pipelines, resumes]:
+        for part in [scans, pipelines, resumes, generated]:
             part(runs, np.random.default_rng(11))
         os.chdir("/")
     print(f"{runs.count} runs, {runs.failures} failed")

@@ -38,7 +38,8 @@ TEST(Patterns, HaveNames) {
     EXPECT_EQ(pattern_named("gradient"), Pattern::gradient);
     EXPECT_FALSE(pattern_named("nois"));
     EXPECT_EQ(pattern_names(), "noise, index, gradient, sample-1, sample-2, sample-3, sample-4, "
-                               "sand-noise, phantom, xray");
+                               "sand-noise, phantom, xray, "
+                               "tomo-scan");
 }
 
 TEST(Patterns, SamplesHaveAShapeOfTheirOwn) {

@@ -107,5 +107,73 @@ TEST(Xray, SaturatesAtTheTypesMost) {
     }
 }
 
+std::vector<double> scan(const Shape& shape, std::uint64_t seed, double counts, std::int64_t first,
+                         std::int64_t count) {
+    CpuQueue queue(2);
+    std::vector<double> values(static_cast<std::size_t>(count));
+    fill_scan(queue, ElementType::float64, shape, seed, counts, first, count,
+              reinterpret_cast<std::byte*>(values.data()));
+    return values;
+}
+
+TEST(Scan, ShadowIsTheDensityAlongTheLine) {
+    // Sums of the phantom's values along lines; they are jumps, so many steps are needed.
+    constexpr int steps = 20000;
+    for (const double angle : {0.0, 0.4, 1.3, 2.9}) {
+        for (const double s : {-0.6, -0.1, 0.0, 0.35}) {
+            const double cosine = std::cos(angle);
+            const double sine = std::sin(angle);
+            double sum = 0;
+            for (int i = 0; i < steps; ++i) {
+                const double t = 2.0 * (i + 0.5) / steps - 1;
+                sum += phantom_value(0.1, s * sine + t * cosine, s * cosine - t * sine);
+            }
+            EXPECT_NEAR(phantom_shadow(cosine, sine, 0.1, s), sum * 2 / steps, 1e-3)
+                << angle << " " << s;
+        }
+    }
+    EXPECT_EQ(phantom_shadow(1, 0, 0.95, 0), 0);
+}
+
+TEST(Scan, BeginsWithDarkAndFlatFrames) {
+    EXPECT_EQ(scan_keys(3), (std::vector<std::int32_t>{2, 1, 0}));
+    const std::vector<std::int32_t> keys = scan_keys(45);
+    EXPECT_EQ(std::count(keys.begin(), keys.end(), 2), 2);
+    EXPECT_EQ(std::count(keys.begin(), keys.end(), 1), 2);
+    EXPECT_EQ(keys.back(), 0);
+}
+
+TEST(Scan, HasTheMeansOfItsFramesAndDeadPixels) {
+    const Shape shape = {60, 50, 64};
+    const std::int64_t frame = 50 * 64;
+    const auto values = scan(shape, 9, 1000, 0, 60 * frame);
+    const auto mean = [&](std::int64_t first, std::int64_t last) {
+        double sum = 0;
+        for (std::int64_t i = first * frame; i < last * frame; ++i) {
+            sum += values[static_cast<std::size_t>(i)];
+        }
+        return sum / static_cast<double>((last - first) * frame);
+    };
+    EXPECT_NEAR(mean(0, 3), 30, 0.5);
+    // Means of gain 1 and of 1 − 0.4 · (x² + y²), and a pixel in a thousand less.
+    EXPECT_NEAR(mean(3, 6), (30 + 1000 * (1 - 0.8 / 3)) * 0.999, 3);
+    EXPECT_LT(mean(6, 60), mean(3, 6));
+    int dead = 0;
+    for (std::int64_t pixel = 0; pixel < frame; ++pixel) {
+        bool always = true;
+        for (std::int64_t i = 0; i < 60; ++i) {
+            always = always && values[static_cast<std::size_t>(i * frame + pixel)] == 0;
+        }
+        dead += always ? 1 : 0;
+    }
+    EXPECT_GT(dead, 0);
+    EXPECT_LT(dead, 15);                                              // of 3200, 3.2 on average
+    EXPECT_GT(*std::max_element(values.begin(), values.end()), 4000); // struck
+    for (const std::int64_t first : {std::int64_t{1}, 3 * frame - 5, 7 * frame}) {
+        const auto piece = scan(shape, 9, 1000, first, 4000);
+        EXPECT_TRUE(std::equal(piece.begin(), piece.end(), values.begin() + first));
+    }
+}
+
 } // namespace
 } // namespace runner
