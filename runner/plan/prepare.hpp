@@ -10,6 +10,7 @@
 #include "runner/plan/job_plan.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,6 +28,8 @@ struct PreparedJob {
     /// Settings for what the job file left to the input's file, as `output.dataset="/data"`.
     std::vector<std::string> settled;
     std::unique_ptr<Job> job;
+    /// Reads the input's rows by so many threads; empty where its file does.
+    std::function<std::unique_ptr<RowReader>(int threads)> rows;
     /// So short that a run of it that died is restarted and not resumed.
     bool is_brief = false;
     /// What was under the output's name when check_replaceable() accepted it.

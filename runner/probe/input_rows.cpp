@@ -10,7 +10,8 @@ namespace runner {
 
 std::unique_ptr<RowReader> open_input_rows(const PreparedJob& prepared, int threads) {
     std::unique_ptr<RowReader> rows =
-        open_probed_rows(prepared.layout, prepared.file.input.rules, threads);
+        prepared.rows ? prepared.rows(threads)
+                      : open_probed_rows(prepared.layout, prepared.file.input.rules, threads);
     if (prepared.part) {
         rows = open_part(std::move(rows), *prepared.part);
     }

@@ -193,7 +193,7 @@ template <class Q> Order Evolver<Q>::meet() {
 template <class Q> void Evolver<Q>::write_checkpoint() {
     const double begin = now();
     snapshots_->drain();
-    run_.commits.flush();
+    run_.commits->flush();
     run_.ranks.first_alone([&] { begin_checkpoint(run_.journal, generation_); });
     CheckpointWriter writer(run_.journal, generation_, run_.ranks.rank(),
                             plan_.shape.state_row_bytes, run_.sync);
@@ -232,10 +232,9 @@ template <class Q> RunTimes Evolver<Q>::run() {
             continue;
         }
         const Order order = meet();
-        if (order == Order::checkpoint || order == Order::stop) {
-            if (generation_ != checkpoint_generation_) {
-                write_checkpoint();
-            }
+        const bool is_kept = order == Order::checkpoint || order == Order::stop;
+        if (is_kept && run_.commits != nullptr && generation_ != checkpoint_generation_) {
+            write_checkpoint();
         }
         if (order >= Order::stop) {
             break;

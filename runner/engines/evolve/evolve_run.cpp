@@ -29,7 +29,7 @@ class EvolveRun final : public EngineRun {
                                   context_.ranks,
                                   *open.reader,
                                   *open.writer,
-                                  *open.commits,
+                                  open.commits.get(),
                                   open.progress,
                                   outlets.trace,
                                   context_.stop,

@@ -23,8 +23,8 @@ struct Permutation {
     RowReader& reader;
     RowWriter& writer;
     RunProgress& progress;
-    Trace* trace; ///< null: none is wanted
-    Commits& commits;
+    Trace* trace;     ///< null: none is wanted
+    Commits* commits; ///< null: nothing keeps what is done
     const Stop* stop; ///< null: nothing stops it early
     /// Gets a line if boxes were halved, and one for each that is dropped; may be empty.
     std::function<void(const std::string& line)> say = {};

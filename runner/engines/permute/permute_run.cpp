@@ -22,7 +22,7 @@ class PermuteRun final : public EngineRun {
     RunTimes run(const RunOutlets& outlets) override {
         OpenRun& open = context_.open;
         return run_permutation({plan_, job_, context_.ranks.rank(), *open.reader, *open.writer,
-                                open.progress, outlets.trace, *open.commits, &context_.stop,
+                                open.progress, outlets.trace, open.commits.get(), &context_.stop,
                                 outlets.say},
                                outlets.make_queue);
     }

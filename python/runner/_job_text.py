@@ -1,0 +1,65 @@
+"""Job files from Python values."""
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+
+def toml_value(value: Any) -> str:
+    """A value as TOML writes it; numpy's numbers and arrays too."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        if math.isnan(value):
+            return "nan"
+        if math.isinf(value):
+            return "inf" if value > 0 else "-inf"
+        return repr(value)
+    if isinstance(value, str):
+        return '"' + "".join(_escaped(c) for c in value) + '"'
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{toml_value(str(k))} = {toml_value(v)}"
+                                for k, v in value.items() if v is not None) + " }"
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(toml_value(v) for v in value) + "]"
+    raise TypeError(f"{value!r} is a {type(value).__name__}; pass a number, a text, a list or a "
+                    "dict of these")
+
+
+def _escaped(c: str) -> str:
+    if c in '"\\':
+        return "\\" + c
+    return c if c.isprintable() else f"\\U{ord(c):08X}"
+
+
+def table(name: str, values: Mapping[str, Any]) -> str:
+    """A table of TOML; without the values that are None."""
+    lines = [f"{toml_value(key)} = {toml_value(value)}"
+             for key, value in values.items() if value is not None]
+    return "\n".join([f"[{name}]", *lines, ""])
+
+
+def job_text(kind: str | None, parameters: Any, run: Mapping[str, Any], dtype: str | None) -> str:
+    """The job file of one kind, or of the steps in a list where `kind` is None."""
+    parts = [] if kind is None else [f"kind = {toml_value(kind)}\n"]
+    parts.append(table("input", {"file": "array.h5", "dataset": "/array"}))
+    parts.append(table("output", {"file": "result.h5", "dataset": "/result", "dtype": dtype}
+                       if kind not in GROUPS else {"file": "result.h5"}))
+    parts.append(table("run", run))
+    if kind is not None:
+        parts.append(table(kind, parameters))
+    else:
+        parts += [table("[step]", step) for step in parameters]
+    return "\n".join(parts)
+
+
+GROUPS = ("match",)  # kinds whose output.dataset is a group

@@ -1,0 +1,268 @@
+"""Arrays in and out: equal to the byte to the same job from files, and to numpy and scipy."""
+import doctest
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import h5py
+import numpy as np
+import pytest
+import scipy.ndimage
+
+import runner
+from runner import _job_text
+from runner.jobs import program
+
+RANDOM = np.random.default_rng(20)
+
+
+def from_file(folder, kind, x, parameters, dtype=None, dataset="/result"):
+    """The same job by the program, from a file to a file."""
+    with h5py.File(folder / "array.h5", "w") as file:
+        file["array"] = x
+    text = _job_text.job_text(kind, parameters, {"backend": "cpu"}, dtype)
+    (folder / "job.toml").write_text(text)
+    done = subprocess.run([program(), "job.toml", "--quiet"], cwd=folder, capture_output=True,
+                          text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    with h5py.File(folder / "result.h5") as file:
+        return file[dataset][...]
+
+
+def same(a, b):
+    assert a.dtype == b.dtype and a.shape == b.shape
+    assert a.tobytes() == b.tobytes()
+
+
+def noise(shape, dtype="float32"):
+    kind = np.dtype(dtype)
+    if kind.kind == "f":
+        return RANDOM.standard_normal(shape).astype(kind)
+    return RANDOM.integers(0, np.iinfo(kind).max, shape, dtype=kind, endpoint=True)
+
+
+CASES = [
+    ("convolve", (37, 101), "float32", {"row_taps": [0.25, 0.5, 0.25], "column_taps": [1.0]}, None),
+    ("convolve", (3, 29, 1), "float64",
+     {"row_taps": {"gaussian": {"sigma": 2.0}}, "column_taps": [0.5, 0.5, 0.0],
+      "boundary": "wrap"}, None),
+    ("convolve", (41, 43), "uint8", {"row_taps": [0.2] * 5, "column_taps": [0.2] * 5}, "float32"),
+    ("convolve", (20, 31), "float16", {"row_taps": [1.0], "column_taps": [0.5, 0.25, 0.25]}, None),
+    ("median", (5, 17, 19), "uint16", {"size": [3, 3, 3]}, None),
+    ("median", (23, 31), "float32", {"size": [5, 5], "difference": 0.5}, None),
+    ("rescale", (11, 13), "float32", {"from": "extremes"}, "uint16"),
+    ("rescale", (101, 7), "uint16", {"from": {"percentiles": [1, 99]}}, "uint8"),
+    ("bin", (7, 20, 21), "uint16", {"factors": [2, 3, 4], "edge": "partial"}, None),
+    ("denoise", (9, 30, 31), "float32", {"method": "nlm", "sigma": "auto"}, None),
+    ("denoise", (9, 20, 21), "float32", {"method": "bm4d", "sigma": 1.0}, None),
+    ("sand", (31, 45), "uint8", {"generations": 40, "snapshot_every": 7, "seed": 3}, None),
+    ("transpose", (5, 7, 11), "uint16", {"permutation": [2, 0, 1]}, None),
+]
+
+
+@pytest.mark.parametrize("kind, shape, dtype, parameters, out", CASES,
+                         ids=[f"{c[0]}-{c[2]}-{i}" for i, c in enumerate(CASES)])
+def test_same_bytes_as_from_a_file(tmp_path, kind, shape, dtype, parameters, out):
+    x = noise(shape, dtype)
+    if kind == "sand":
+        x &= 3
+    wanted = from_file(tmp_path, kind, x, parameters, out)
+    call = dict(parameters)
+    if kind == "rescale":
+        call["from_"] = call.pop("from")
+    if kind == "transpose":
+        call["axes"] = call.pop("permutation")
+    if out is not None:
+        call["dtype"] = out
+    for rows in (None, 1, 7):
+        same(getattr(runner, kind)(x, backend="cpu", chunk_rows=rows, **call), wanted)
+
+
+def test_match(tmp_path):
+    x = noise((6, 20, 21))
+    parameters = {"window": [3, 5, 5], "count": 4}
+    got = runner.match(x, **parameters)
+    for name, array in zip(("index", "distance", "count"), got):
+        same(array, from_file(tmp_path, "match", x, parameters, dataset="/" + name))
+        os.remove(tmp_path / "result.h5")
+
+
+def test_pipeline(tmp_path):
+    x = noise((4, 40, 41), "uint16")
+    steps = [{"kind": "median", "size": [1, 3, 3]},
+             {"kind": "rescale", "from": "extremes", "dtype": "float32"},
+             {"kind": "convolve", "row_taps": [0.5, 0.5, 0.0], "column_taps": [1.0]},
+             {"kind": "bin", "factors": [2, 2]}]
+    same(runner.pipeline(x, steps), from_file(tmp_path, None, x, steps))
+
+
+def test_against_scipy():
+    x = noise((60, 70), "float64")
+    taps = [0.1, 0.2, 0.4, 0.2, 0.1]
+    wanted = scipy.ndimage.convolve1d(scipy.ndimage.convolve1d(x, taps, axis=1), taps, axis=0)
+    np.testing.assert_allclose(runner.convolve(x, taps, taps), wanted, rtol=1e-13, atol=1e-13)
+    same(runner.median(x, [3, 5]), scipy.ndimage.median_filter(x, size=(3, 5)))
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint64", "float16", "complex64", "complex128",
+                                   ">i4", "S4", "M8[s]"])
+def test_transpose_moves_any_elements(dtype):
+    x = np.frombuffer(RANDOM.bytes(7 * 5 * 11 * np.dtype(dtype).itemsize), np.uint8)
+    x = (x & 1).view(bool) if dtype == "bool" else x.view(dtype)
+    x = x.reshape(7, 5, 11)
+    for axes in [(0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0), (-1, 0, 1)]:
+        got = runner.transpose(x, axes)
+        wanted = np.ascontiguousarray(x.transpose(axes))
+        assert got.shape == wanted.shape
+        assert got.tobytes() == wanted.astype(got.dtype).tobytes()
+    same(runner.transpose(x[0].view("u1"), (1, 0)),
+         np.ascontiguousarray(x[0].view("u1").transpose()))
+
+
+def test_inputs_that_are_not_dense():
+    x = noise((40, 60), "float32")
+    wanted = runner.convolve(x[::2, ::3].copy(), [0.5, 0.5, 0.0], [1.0])
+    same(runner.convolve(x[::2, ::3], [0.5, 0.5, 0.0], [1.0]), wanted)
+    same(runner.convolve(np.asfortranarray(x[::2, ::3]), [0.5, 0.5, 0.0], [1.0]), wanted)
+    same(runner.convolve(x[::2, ::3].astype(">f4"), [0.5, 0.5, 0.0], [1.0]), wanted)
+    same(runner.convolve(x[::2, ::3].tolist(), [0.5, 0.5, 0.0], [1.0], dtype="float64"),
+         runner.convolve(x[::2, ::3].astype("f8"), [0.5, 0.5, 0.0], [1.0]))
+    read_only = x.copy()
+    read_only.flags.writeable = False
+    same(runner.median(read_only, [3, 3]), runner.median(x, [3, 3]))
+
+
+def test_out():
+    x = noise((30, 40))
+    wanted = runner.median(x, [3, 3])
+    out = np.zeros_like(x)
+    assert runner.median(x, [3, 3], out=out) is out
+    same(out, wanted)
+    strided = np.zeros((60, 80), "f4")[::2, ::2]
+    runner.median(x, [3, 3], out=strided)
+    assert (strided == wanted).all()
+    inside = np.concatenate([x, np.zeros((1, 40), "f4")])
+    runner.median(inside[:-1], [3, 3], out=inside[1:])  # overlaps its input
+    assert (inside[1:] == wanted).all()
+    runner.median(x, [3, 3], out=x)
+    same(x, wanted)
+    for wrong in (np.zeros((30, 41), "f4"), np.zeros((30, 40)), [1, 2]):
+        with pytest.raises(ValueError, match="out is"):
+            runner.median(x, [3, 3], out=wrong)
+    wanted.flags.writeable = False
+    with pytest.raises(ValueError, match="read-only"):
+        runner.median(x, [3, 3], out=wanted)
+
+
+def test_errors():
+    x = noise((10, 10))
+    with pytest.raises(runner.JobError) as error:
+        runner.convolve(x, [0.5, 0.5], [1.0])
+    assert error.value.code == 2 and "odd" in str(error.value)
+    assert isinstance(error.value, runner.Error) and error.value.what
+    with pytest.raises(runner.InputError):
+        runner.convolve(np.zeros((0, 3)), [1.0], [1.0])
+    with pytest.raises(runner.JobError, match="fit"):
+        runner.convolve(np.zeros((3, 1 << 20)), [1.0], [1.0], host_memory="1MiB")
+    with pytest.raises(ValueError, match="complex64"):
+        runner.median(np.zeros((4, 4), "c8"), [3, 3])
+    with pytest.raises(ValueError, match="backend"):
+        runner.median(x, [3, 3], backend="gpu")
+    with pytest.raises(TypeError, match="device"):
+        class OnDevice:
+            def __dlpack_device__(self):
+                return (2, 0)
+        runner.median(OnDevice(), [3, 3])
+    with pytest.raises(runner.DeviceError):
+        runner.median(x, [3, 3], backend="cuda", device=99)
+
+
+def test_progress_and_its_exceptions():
+    x = noise((3000, 1000))
+    seen = []
+    runner.median(x, [3, 3], backend="cpu", progress=lambda *now: seen.append(now))
+    assert seen[-1] == (3000, 3000)
+    assert [done for done, _ in seen] == sorted(done for done, _ in seen)
+
+    def fail(done, total):
+        raise KeyError("mine")
+    with pytest.raises(KeyError, match="mine"):
+        runner.median(x, [3, 3], backend="cpu", progress=fail)
+
+
+def test_interrupt_ends_a_long_call():
+    """The call would take minutes."""
+    x = noise((300, 300, 300))
+    main = threading.main_thread().ident
+
+    def interrupt(done, total):
+        signal.pthread_kill(main, signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        runner.denoise(x, sigma=1.0, backend="cpu", window=[13, 13, 13], progress=interrupt)
+
+
+def test_threads_side_by_side():
+    x = noise((200, 300))
+    wanted = runner.median(x, [5, 5])
+    made = [None] * 4
+
+    def work(i):
+        made[i] = runner.median(x, [5, 5])
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for each in made:
+        same(each, wanted)
+
+
+def test_nothing_is_printed_and_nothing_leaks(capfd):
+    x = noise((8, 8))
+    runner.median(x, [3, 3])
+    before = len(os.listdir("/proc/self/fd")), threading.active_count()
+    status = pathlib.Path("/proc/self/status").read_text
+    resident = [int(status().split("VmRSS:")[1].split()[0])]
+    for _ in range(300):
+        runner.median(x, [3, 3])
+    resident.append(int(status().split("VmRSS:")[1].split()[0]))
+    assert (len(os.listdir("/proc/self/fd")), threading.active_count()) == before
+    assert resident[1] - resident[0] < 8192  # KiB
+    assert capfd.readouterr() == ("", "")
+
+
+def test_import_starts_nothing():
+    code = ("import os, runner; "
+            "assert len(os.listdir('/proc/self/task')) <= 1 + int(os.environ['THREADS']); "
+            "maps = open('/proc/self/maps').read(); assert 'mca_' not in maps, 'MPI has started'")
+    threads = subprocess.run([sys.executable, "-c", "import os, numpy; print(len(os.listdir("
+                              "'/proc/self/task')))"], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False,
+                          env={**os.environ, "THREADS": threads.stdout})
+    assert done.returncode == 0 and done.stdout == done.stderr == "", done
+
+
+def test_examples_of_the_docstrings():
+    assert doctest.testmod(runner).failed == 0
+
+
+def test_after_fork():
+    x = noise((20, 20))
+    wanted = runner.median(x, [3, 3]).tobytes()
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if runner.median(x, [3, 3], backend="cpu").tobytes() == wanted else 1)
+    deadline = time.monotonic() + 120
+    while True:
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            break
+        if time.monotonic() > deadline:
+            os.kill(child, signal.SIGKILL)
+            pytest.fail("the forked process hangs")
+        time.sleep(0.01)
+    assert status == 0
