@@ -85,8 +85,8 @@ void write_frame_numbers(const std::string& file, const std::string& name,
         H5Dwrite(stored.get(), H5T_NATIVE_UINT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers.data()) <
             0 ||
         !stored.close()) {
-        throw_hdf5(ExitCode::output, "cannot store " + what_of,
-                   file_and_dataset(file, name), "Check the space on that file system");
+        throw_hdf5(ExitCode::output, "cannot store " + what_of, file_and_dataset(file, name),
+                   "Check the space on that file system");
     }
     close_hdf5(std::move(handle), file);
 }
