@@ -190,7 +190,7 @@ def sand(state: Any, generations: int, *, snapshot_every: int | None = None,
     Parameters
     ----------
     state : uint8 array of two axes
-        A byte a cell: 0 air, 1 sand, 2 water, 3 stone (docs/sand.md).
+        A byte a cell: 0 empty, 1 water, 2 sand, 3 wall (docs/sand.md).
     """
     keys = {"generations": generations, "snapshot_every": snapshot_every, "seed": seed,
             "chances": chances}
