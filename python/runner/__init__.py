@@ -29,11 +29,12 @@ import numpy as np
 from . import _arrays
 from .errors import (DeviceError, Error, InputError, JobError, OutputError, ResourceError, Stopped)
 from .jobs import Plan, plan, run
+from .stored import Stored, read
 
 __version__ = "0.1.0"
 __all__ = ["DeviceError", "Error", "InputError", "JobError", "OutputError", "Plan",
-           "ResourceError", "Stopped", "bin", "convolve", "denoise", "gaussian", "match", "median",
-           "pipeline", "plan", "rescale", "run", "sand", "transpose"]
+           "ResourceError", "Stopped", "Stored", "bin", "convolve", "denoise", "gaussian", "match",
+           "median", "pipeline", "plan", "read", "rescale", "run", "sand", "transpose"]
 
 
 def gaussian(sigma: float, radius: int | None = None) -> dict[str, dict[str, float | int]]:

@@ -30,7 +30,8 @@ def _settings(values: Mapping[str, Any] | None) -> list[str]:
             for part in ("--set", f"{key}={toml_value(value)}")]
 
 
-def _fail(code: int, text: str) -> None:
+def fail(code: int, text: str) -> None:
+    """Raises what the program's message and exit code say."""
     message = "\n".join(line for line in text.splitlines() if not line.startswith("rank "))
     found = _MESSAGE.match(message)
     parts = {key: value or "" for key, value in found.groupdict().items()} if found else {}
@@ -95,7 +96,7 @@ def plan(job: str | os.PathLike[str], *, ranks: int = 1, device_memory: str | No
     for form in ([], ["--json"]):
         done = subprocess.run(command + form, capture_output=True, text=True, check=False)
         if done.returncode != 0:
-            _fail(done.returncode, done.stderr)
+            fail(done.returncode, done.stderr)
         texts.append(done.stdout)
     return Plan(json.loads(texts[1]), texts[0])
 
@@ -128,7 +129,7 @@ def run(job: str | os.PathLike[str], *, backend: str | None = None,
         if process.returncode == Stopped.code:
             raise Stopped("the job was stopped; the same call resumes it")
         if process.returncode != 0:
-            _fail(process.returncode, errors)
+            fail(process.returncode, errors)
         return json.loads(pathlib.Path(report).read_text()) if os.path.exists(report) else {}
 
 

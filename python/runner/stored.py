@@ -1,0 +1,110 @@
+"""Arrays in files, read by the program that the package contains."""
+from __future__ import annotations
+
+import json
+import math
+import operator
+import os
+import subprocess
+import tempfile
+from typing import Any
+
+import numpy as np
+
+from .jobs import fail, program
+
+
+class Stored:
+    """An array in a file. Indexing reads it; along its first axis only what the index names.
+
+    Attributes
+    ----------
+    shape : tuple of int
+    dtype : numpy.dtype
+    """
+
+    def __init__(self, name: str, shape: tuple[int, ...], dtype: np.dtype) -> None:
+        self._name, self.shape, self.dtype = name, shape, dtype
+
+    @property
+    def ndim(self) -> int:
+        """How many axes it has."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """How many elements it has."""
+        return math.prod(self.shape)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        return f"<{self._name}: {self.dtype} {list(self.shape)}>"
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        array = self[...]
+        return array if dtype is None else array.astype(dtype, copy=False)
+
+    def __getitem__(self, index: Any) -> np.ndarray:
+        """The elements, as numpy indexes an array."""
+        whole = index if isinstance(index, tuple) else (index,)
+        first, rest = whole[0] if whole else slice(None), whole[1:]
+        if self.ndim < 3 or self.size == 0 or first is Ellipsis or first is None:
+            return self._read(None)[index]
+        if isinstance(first, slice):
+            start, stop, step = first.indices(self.shape[0])
+            low, high = (start, stop) if step > 0 else (stop + 1, start + 1)
+            if low >= high:
+                return np.empty((0, *self.shape[1:]), self.dtype)[(slice(None), *rest)]
+            return self._read((low, high))[(slice(None, None, step), *rest)]
+        try:
+            at = operator.index(first)
+        except TypeError:
+            return self._read(None)[index]
+        if not -self.shape[0] <= at < self.shape[0]:
+            raise IndexError(f"index {at} is out of bounds for axis 0 with size {self.shape[0]}")
+        at %= self.shape[0]
+        return self._read((at, at + 1))[(0, *rest)]
+
+    def _read(self, rows: tuple[int, int] | None) -> np.ndarray:
+        """Indices [low, high) of the first axis, or all."""
+        shape = self.shape if rows is None else (rows[1] - rows[0], *self.shape[1:])
+        with tempfile.TemporaryDirectory(prefix="runner-") as folder:
+            made = os.path.join(folder, "a.npy")
+            frames = math.prod(self.shape[1:-2]) if self.ndim > 2 else 1
+            part = [] if rows is None else ["--frames", f"{rows[0] * frames}:{rows[1] * frames}"]
+            _program("convert", self._name, made, *part)
+            return np.load(made).reshape(shape)
+
+
+def read(file: str | os.PathLike[str], dataset: str | None = None) -> Stored:
+    """An array in a file of any format that ``runner convert`` reads; read when it is indexed.
+
+    Parameters
+    ----------
+    file : path
+        HDF5, .npy, TIFF, PNG, NIfTI-1 or .sand.
+    dataset : str, optional
+        Of an HDF5 file; by default its only one.
+
+    Raises
+    ------
+    InputError
+    """
+    name = os.fspath(file) + (f":{dataset}" if dataset is not None else "")
+    found = json.loads(_program("inspect", name, "--json"))
+    datasets = found.get("datasets", [found])
+    if len(datasets) != 1:
+        names = ", ".join(each["path"] for each in datasets)
+        raise ValueError(f"{name} has {len(datasets)} datasets; name one of {names or 'none'}")
+    only = datasets[0]
+    full = f"{os.fspath(file)}:{only['path']}" if "datasets" in found and "path" in only else name
+    return Stored(full, tuple(only["shape"]), np.dtype(only["type"]))
+
+
+def _program(*arguments: str) -> str:
+    done = subprocess.run([program(), *arguments], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        fail(done.returncode, done.stderr)
+    return done.stdout

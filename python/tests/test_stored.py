@@ -1,0 +1,54 @@
+"""Arrays in files."""
+import h5py
+import numpy as np
+import pytest
+
+import runner
+
+
+@pytest.fixture(name="files", scope="module")
+def make_files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("stored")
+    x = np.arange(2 * 7 * 5 * 3, dtype="u2").reshape(7, 2, 5, 3)
+    with h5py.File(folder / "a.h5", "w") as file:
+        file["x"] = x
+        file["flat"] = x[0, 0]
+        file["line"] = x[0, 0, 0]
+    with h5py.File(folder / "one.h5", "w") as file:
+        file["deep/x"] = x
+    np.save(folder / "a.npy", x[:, 0])
+    return folder, x
+
+
+def test_hdf5(files):
+    folder, x = files
+    stored = runner.read(folder / "a.h5", "/x")
+    assert stored.shape == x.shape and stored.dtype == x.dtype and len(stored) == 7
+    for index in (..., 3, -1, slice(2, 5), slice(None, None, 3), slice(5, 1, -2), slice(4, 4),
+                  (slice(1, 3), 1, slice(None), 2), (2, 1), [1, 5], np.array([0, 6]),
+                  (Ellipsis, 0)):
+        np.testing.assert_array_equal(stored[index], x[index])
+        assert stored[index].dtype == x.dtype
+    np.testing.assert_array_equal(np.asarray(stored), x)
+    with pytest.raises(IndexError):
+        stored[7]
+    assert (runner.read(folder / "one.h5")[4] == x[4]).all()
+    for name in ("flat", "line"):
+        few = runner.read(folder / "a.h5", "/" + name)
+        np.testing.assert_array_equal(few[1:], x[0, 0][1:] if name == "flat" else x[0, 0, 0][1:])
+
+
+def test_other_formats(files):
+    folder, x = files
+    stored = runner.read(folder / "a.npy")
+    np.testing.assert_array_equal(stored[2:6], x[2:6, 0])
+
+
+def test_errors(files):
+    folder, _ = files
+    with pytest.raises(ValueError, match="/flat"):
+        runner.read(folder / "a.h5")
+    with pytest.raises(runner.InputError, match="/y"):
+        runner.read(folder / "a.h5", "/y")
+    with pytest.raises(runner.InputError, match="none.h5"):
+        runner.read(folder / "none.h5")
