@@ -148,8 +148,11 @@ StreamEngine<Q>::StreamEngine(const Stream& stream, const StreamPlan& plan,
         times_.device_bytes += device.size();
         slots_.push_back({std::move(staging), std::move(device), typename Q::Event(first)});
     }
-    kept_ = allocate_device(first, stream.job.kept_bytes(plan_.backend));
-    times_.device_bytes += kept_.size();
+    if (const std::int64_t kept = stream.job.kept_bytes(plan_.backend); kept > 0) {
+        kept_ =
+            allocate_device(first, kept); // of no bytes it would still take a page of the device
+        times_.device_bytes += kept_.size();
+    }
     origin_.emplace(first);
     check_launch_room(first);
     times_.chunk_rows = plan_.chunk_rows();
