@@ -224,7 +224,7 @@ TEST(ConvolveJob, RunsTheKernel) {
         static_cast<std::size_t>(stream.scratch_bytes(Backend::cpu, block)));
     Queue queue = CpuQueue(2);
     stream.run(queue, block, reinterpret_cast<const std::byte*>(in.data()),
-               reinterpret_cast<std::byte*>(out.data()), scratch.data());
+               reinterpret_cast<std::byte*>(out.data()), {scratch.data(), nullptr});
     EXPECT_EQ(out, (std::vector<float>{4, 6, 6, 10, 12, 12}));
 }
 
