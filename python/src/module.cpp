@@ -71,6 +71,7 @@ class ArrayJob {
              const nb::object& progress) {
         check_sizes(input, outputs);
         std::vector<std::byte*> to;
+        to.reserve(outputs.size());
         for (const Bytes& output : outputs) {
             to.push_back(reinterpret_cast<std::byte*>(output.data()));
         }
