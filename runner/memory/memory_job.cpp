@@ -116,10 +116,8 @@ bool MemoryJob::run_pass(const JobPass& pass, const std::byte* input,
     const std::unique_ptr<EngineRun> engine = engine_of(*prepared.job).start(*plan, context);
     engine->exchange();
     show(engine.get());
-    struct Hide {
-        MemoryJob& job;
-        ~Hide() { job.show(nullptr); }
-    } const hide{*this};
+    const auto hide = [this](const EngineRun* /*engine*/) { show(nullptr); };
+    const std::unique_ptr<const EngineRun, decltype(hide)> shown(engine.get(), hide);
     const auto make = [&binding] {
         return make_queue(binding.backend, binding.device.index, binding.limits.cores);
     };

@@ -130,8 +130,7 @@ TEST_P(Computed, RowsAreThoseOfTheWholeOutput) {
     std::vector<std::byte> whole(static_cast<std::size_t>(byte_count(stream.output)));
     Queue queue = CpuQueue(2);
     stream_of(prepared).run(queue, {stream.frames, 0, stream.rows, 0, stream.rows},
-                            reinterpret_cast<const std::byte*>(values.data()), whole.data(),
-                            nullptr);
+                            reinterpret_cast<const std::byte*>(values.data()), whole.data(), {});
 
     const auto input = open_rows(folder / "in.h5", "/x", 1);
     const std::int64_t rows = stream.frames * stream.rows;
