@@ -141,6 +141,7 @@ RunReport run_report(const PreparedJob& prepared, const std::vector<std::string>
     const JobFile::Input& from = prepared.file.input;
     const FileFacts input = file_facts(from.origin ? from.origin->file : from.file);
     std::vector<const RunTimes*> times;
+    times.reserve(ranks.size());
     for (const RankReport& rank : ranks) {
         times.push_back(&rank.times);
     }
