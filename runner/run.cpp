@@ -268,7 +268,7 @@ ExitCode run_pass(const RunCommand& command, const LoadJob& load, const Ranks& r
     }
     prepared.replaces = replaces;
     prepared.parts_set = parts_set;
-    const ExitCode code = run_claimed(command, prepared, binding, ranks, start);
+    const ExitCode code = run_claimed(command, prepared, binding, ranks, prober, start);
     if (code == ExitCode::ok) {
         ranks.first_alone([&] { release_output(prepared, prepared.own_parts_set()); });
     }
@@ -276,7 +276,7 @@ ExitCode run_pass(const RunCommand& command, const LoadJob& load, const Ranks& r
 }
 
 ExitCode run_claimed(const RunCommand& command, PreparedJob& prepared, const RankBinding& binding,
-                     const Ranks& ranks, Clock::time_point start) {
+                     const Ranks& ranks, Prober& prober, Clock::time_point start) {
     const std::string started = utc_text(std::time(nullptr));
     const Beginning beginning = begin_output(prepared, binding.limits.cores, ranks);
     const PlanPtr plan = plan_rank(prepared, binding, ranks, beginning.done);
@@ -308,7 +308,8 @@ ExitCode run_claimed(const RunCommand& command, PreparedJob& prepared, const Ran
     report.start_seconds = streamed.start_seconds;
     report.wall_seconds = seconds_since(start);
     ranks.first_alone([&] {
-        for (std::string& warning : complete_output(prepared, beginning, provenance(report))) {
+        for (std::string& warning :
+             complete_output(prepared, beginning, provenance(report), prober)) {
             tell_warning(warning);
             report.warnings.push_back(std::move(warning));
         }

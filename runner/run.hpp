@@ -44,7 +44,8 @@ ExitCode run_pass(const RunCommand& command, const LoadJob& load, const Ranks& r
 /// output has its name and release_output() is left to do. A survey of the input that the job asks
 /// for is taken, and `prepared` knows of it then. Collective.
 ExitCode run_claimed(const RunCommand& command, PreparedJob& prepared, const RankBinding& binding,
-                     const Ranks& ranks, std::chrono::steady_clock::time_point start);
+                     const Ranks& ranks, Prober& prober,
+                     std::chrono::steady_clock::time_point start);
 
 /// The command line's choices, laid over the job file like any other setting.
 std::vector<std::string> settings_of(const RunCommand& command);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "io/rows/half.hpp"
+
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -8,26 +10,6 @@
 #include <utility>
 
 namespace runner {
-
-/// The bits of an IEEE number of 16 bits.
-struct Half {
-    std::uint16_t bits = 0;
-};
-
-/// Its value, which float32 holds.
-inline float half_value(Half half) {
-    const int exponent = half.bits >> 10 & 31;
-    const int mantissa = half.bits & 1023;
-    float size = 0;
-    if (exponent == 31) {
-        size = mantissa == 0 ? std::numeric_limits<float>::infinity()
-                             : std::numeric_limits<float>::quiet_NaN();
-    } else {
-        size = exponent == 0 ? std::ldexp(static_cast<float>(mantissa), -24)
-                             : std::ldexp(static_cast<float>(1024 + mantissa), exponent - 25);
-    }
-    return (half.bits & 0x8000) != 0 ? -size : size;
-}
 
 /// The nearest number of 16 bits, of two the even one; infinity from 65520 on.
 inline Half nearest_half(double value) {

@@ -7,6 +7,7 @@
 #include "io/files/io_threads.hpp"
 #include "io/formats/sand_cells.hpp"
 #include "io/formats/sand_reader.hpp"
+#include "io/rows/plain_writer.hpp"
 #include "io/rows/row_geometry.hpp"
 
 #include <algorithm>
@@ -28,9 +29,7 @@ class SandWriter final : public RowWriter {
             file_.read(0, sand_header_bytes, there.data());
         }
         if (there != sand_header(shape_)) {
-            throw Error(ExitCode::output,
-                        {"the output is not the one that was created", output.file,
-                         "another program changed it", "Start again"});
+            refuse_changed_output(output.file);
         }
         buffers_.resize(static_cast<std::size_t>(threads_.threads()));
         for (std::vector<std::byte>& buffer : buffers_) {

@@ -61,6 +61,11 @@ struct Metadata {
     std::vector<std::string> left_out; ///< "/data@units: why", for people
 
     bool operator==(const Metadata&) const = default;
+
+    /// True where there is nothing to write.
+    bool empty() const {
+        return dataset.empty() && group.empty() && axes.empty() && coordinates.empty();
+    }
 };
 
 /// The most that is read of a file: attributes of an object, bytes of one attribute (an HDF5 object

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/rows/plain_writer.hpp"
 
+#include "base/error.hpp"
 #include "io/files/file.hpp"
 #include "io/files/io_threads.hpp"
 #include "io/rows/row_geometry.hpp"
@@ -45,6 +46,11 @@ class PlainWriter final : public RowWriter {
 std::unique_ptr<RowWriter> open_plain_writer(const OutputDataset& output, std::int64_t offset,
                                              int threads) {
     return std::make_unique<PlainWriter>(output, offset, threads);
+}
+
+void refuse_changed_output(const std::string& where) {
+    throw Error(ExitCode::output, {"the output is not the one that was created", where,
+                                   "another program changed it", "Restart the job"});
 }
 
 } // namespace runner

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/rows/widened_rows.hpp"
 
+#include "io/rows/half.hpp"
 #include "io/rows/row_geometry.hpp"
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -17,26 +17,11 @@ namespace {
 
 constexpr std::int64_t half_bytes = 2;
 
-/// The value of a number with five bits of exponent and ten of mantissa.
-float half_value(std::uint16_t bits) {
-    constexpr std::uint32_t infinite = 31;
-    constexpr std::uint32_t bias_difference = 127 - 15;
-    const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x8000U) << 16U;
-    const std::uint32_t exponent = bits >> 10U & 31U;
-    const std::uint32_t mantissa = bits & 1023U;
-    if (exponent == 0) { // steps of 2^-24
-        const float size = static_cast<float>(mantissa) * 0x1p-24F;
-        return sign != 0 ? -size : size;
-    }
-    const std::uint32_t wide = exponent == infinite ? 255U : exponent + bias_difference;
-    return std::bit_cast<float>(sign | wide << 23U | mantissa << 13U);
-}
-
 const std::vector<float>& half_values() {
     static const std::vector<float> values = [] {
         std::vector<float> all(65536);
         for (std::size_t bits = 0; bits < all.size(); ++bits) {
-            all[bits] = half_value(static_cast<std::uint16_t>(bits));
+            all[bits] = half_value({static_cast<std::uint16_t>(bits)});
         }
         return all;
     }();

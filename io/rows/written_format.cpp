@@ -43,8 +43,7 @@ std::unique_ptr<RowReader> open_dense_output(const OutputDataset& output, int th
 std::unique_ptr<RowWriter> open_dense_writer(const OutputDataset& output, int threads) {
     const DataPlace place = output.layout.format->place(output.array);
     if (File(output.file, File::Mode::update).size() != place.file_bytes) {
-        throw Error(ExitCode::output, {"the output is not the one that was created", output.file,
-                                       "another program changed it", "Start again"});
+        refuse_changed_output(output.file);
     }
     return open_plain_writer(output, place.begin, threads);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/writers/chunk_addresses.hpp"
+#include "io/rows/plain_writer.hpp"
 
 #include "base/format.hpp"
 #include "io/hdf5/hdf5_dataset.hpp"
@@ -25,9 +26,7 @@ std::int64_t address_of(const DatasetHandle& dataset, const SpaceHandle& space,
     if (address == HADDR_UNDEF || static_cast<std::int64_t>(bytes) != grid.chunk_bytes() ||
         !std::equal(expected.begin(), expected.end(), start.begin(),
                     [](std::int64_t a, hsize_t b) { return static_cast<hsize_t>(a) == b; })) {
-        throw Error(ExitCode::output,
-                    {"the output is not the one that was created", fmt::format("chunk {}", index),
-                     "another program changed it", "Start again"});
+        refuse_changed_output(fmt::format("chunk {}", index));
     }
     return static_cast<std::int64_t>(address);
 }

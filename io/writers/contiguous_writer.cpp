@@ -12,8 +12,7 @@ std::unique_ptr<RowWriter> open_contiguous_writer(const OutputDataset& output, i
     const DatasetInfo info =
         of_output([&] { return inspect_dataset(output.file, output.dataset); });
     if (!info.offset || info.array != output.array) {
-        throw Error(ExitCode::output, {"the output is not the one that was created", output.file,
-                                       "another program changed it", "Start again"});
+        refuse_changed_output(output.file);
     }
     return open_plain_writer(output, *info.offset, threads);
 }

@@ -9,6 +9,7 @@
 #include "io/hdf5/of_output.hpp"
 #include "io/input/open_rows.hpp"
 #include "io/inspect/inspect_dataset.hpp"
+#include "io/rows/plain_writer.hpp"
 #include "io/rows/row_geometry.hpp"
 #include "io/writers/row_writers.hpp"
 
@@ -177,9 +178,7 @@ std::unique_ptr<RowWriter> open_fields_writer(const OutputDataset& output, int t
         const DatasetInfo info =
             of_output([&] { return inspect_dataset(output.file, field.dataset); });
         if (!info.offset || info.array != field.array) {
-            throw Error(ExitCode::output,
-                        {"the output is not the one that was created", output.file,
-                         "another program changed it", "Start again"});
+            refuse_changed_output(output.file);
         }
         offsets.push_back(*info.offset);
     }

@@ -98,8 +98,8 @@ class CorrectParameters : public KindParameters {
     }
 
     std::string canonical() const override {
-        return line_of(keys_.dark, dark_role, Left::told) +
-               line_of(keys_.flat, flat_role, Left::told) + other_lines();
+        return line_of(keys_.dark, dark_role, Left::reported) +
+               line_of(keys_.flat, flat_role, Left::reported) + other_lines();
     }
 
     std::string canonical_for(const ArrayInfo& /*input*/) const override {
@@ -108,7 +108,7 @@ class CorrectParameters : public KindParameters {
     }
 
   private:
-    enum class Left { out, told };
+    enum class Left { out, reported };
 
     static std::string line_of(const FieldChoice& choice, const FieldRole& role, Left left) {
         const std::string key(role.key);

@@ -65,7 +65,7 @@ inline constexpr std::array<std::pair<std::string_view, Pattern>, 11> all_patter
      {"xray", Pattern::xray},
      {"tomo-scan", Pattern::tomo_scan}}};
 
-/// Photons that `xray` sends through a voxel and that a pixel of `tomo_scan` gets, unless told.
+/// Photons that `xray` sends through a voxel and that a pixel of `tomo_scan` gets, by default.
 inline constexpr double usual_counts = 1000;
 inline constexpr double most_counts = 1e9;
 

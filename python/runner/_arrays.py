@@ -1,7 +1,7 @@
 """Arrays of the caller as a job takes them, and the arrays that it makes."""
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -94,5 +94,3 @@ def run(kind: str | None, x: Any, parameters: Any, *, dtype: Any = None, out: An
             m[...] = target
     return made
 
-
-Parameters = Mapping[str, Any] | Sequence[Mapping[str, Any]]

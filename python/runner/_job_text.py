@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+GROUPS = ("match",)  # kinds whose output.dataset is a group
+
 
 def toml_value(value: Any) -> str:
     """A value as TOML writes it; numpy's numbers and arrays too."""
@@ -61,5 +63,3 @@ def job_text(kind: str | None, parameters: Any, run: Mapping[str, Any], dtype: s
         parts += [table("[step]", step) for step in parameters]
     return "\n".join(parts)
 
-
-GROUPS = ("match",)  # kinds whose output.dataset is a group

@@ -63,8 +63,8 @@ Ending BatchWorker::work_on(const PlannedDataset& planned, const Ranks& ranks) {
     if (way == Way::restart || prepared.is_brief) {
         prepared.file.run.resume = ResumeChoice::never;
     }
-    if (way != Way::leave &&
-        run_claimed(command_for(dataset), prepared, binding_, ranks, start_) != ExitCode::ok) {
+    if (way != Way::leave && run_claimed(command_for(dataset), prepared, binding_, ranks, prober_,
+                                         start_) != ExitCode::ok) {
         return Ending::stopped;
     }
     note_speed(planned, way, seconds_since(begin));

@@ -250,7 +250,7 @@ void explain_probe_end(const std::string& where, int status, const ProbeLimits& 
     const std::string it = "probing it, in a process of its own, ";
     if (WIFEXITED(status) && WEXITSTATUS(status) == static_cast<int>(ExitCode::launch)) {
         throw Error(ExitCode::launch, {"the process that probes the input could not answer", where,
-                                       "its pipe broke", "Start again"});
+                                       "its pipe broke", "Restart the job"});
     }
     if (!WIFSIGNALED(status)) {
         throw_damaged(where, fmt::format("{}ended with exit code {}", it, WEXITSTATUS(status)));
@@ -272,7 +272,7 @@ void explain_probe_end(const std::string& where, int status, const ProbeLimits& 
     case SIGSYS: throw_damaged(where, it + "crashed with " + name);
     default:
         throw Error(ExitCode::launch, {"the process that probes the input was ended", where,
-                                       name + " came from outside it", "Start again"});
+                                       name + " came from outside it", "Restart the job"});
     }
 }
 

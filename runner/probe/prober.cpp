@@ -24,7 +24,7 @@ std::string Prober::ask(const ProbeRequest& request) {
     }
     if (!outcome) {
         throw Error(ExitCode::launch, {"the process that reads the inputs' structure ends at once",
-                                       where, "", "Start again"});
+                                       where, "", "Restart the job"});
     }
     if (const std::optional<Error> told = error_of(outcome->answer)) {
         throw Error(*told);

@@ -51,12 +51,11 @@ std::vector<std::uint64_t> all_generations(const Snapshots& snapshots) {
 
 /// What the input's file says of the dataset, as far as it is true of the output. A file over
 /// whose attributes the process that reads them is lost has none; its elements were good.
-Metadata output_metadata(const PreparedJob& prepared) {
+Metadata output_metadata(const PreparedJob& prepared, Prober& prober) {
     const std::vector<Likeness> steps = prepared.job->likeness();
     if (steps.empty()) {
         return {};
     }
-    Prober prober;
     const JobFile::Input& input = prepared.file.input;
     Metadata metadata;
     try {
@@ -101,7 +100,7 @@ std::vector<std::string> warning_of(const PreparedJob& prepared,
 std::vector<std::string> write_record(const PreparedJob& prepared, const Beginning& beginning,
                                       const OutputDataset& dataset,
                                       const std::vector<RowHash>& rows,
-                                      std::vector<Attribute> attributes) {
+                                      std::vector<Attribute> attributes, Prober& prober) {
     write_row_hashes(dataset.file, rows);
     attributes.emplace_back(identity_attribute, beginning.identity);
     if (dataset.parts.several()) {
@@ -116,7 +115,7 @@ std::vector<std::string> write_record(const PreparedJob& prepared, const Beginni
     }
     std::vector<std::string> left_out;
     if (dataset.fields.empty()) {
-        const Metadata metadata = output_metadata(prepared);
+        const Metadata metadata = output_metadata(prepared, prober);
         left_out = metadata.left_out;
         for (std::string& each : write_metadata(dataset.file, dataset.dataset, metadata)) {
             left_out.push_back(std::move(each));
@@ -128,9 +127,8 @@ std::vector<std::string> write_record(const PreparedJob& prepared, const Beginni
 
 /// What is under the output's name was checked when the run began; somebody may have put something
 /// there since.
-void check_still_replaceable(const PreparedJob& prepared) {
+void check_still_replaceable(const PreparedJob& prepared, Prober& prober) {
     const JobFile::Output& output = prepared.file.output;
-    Prober prober;
     if (output.overwrite && mark_of(output.file) != prepared.replaces) {
         check_replaceable(output.file, prober);
     }
@@ -140,7 +138,7 @@ void check_still_replaceable(const PreparedJob& prepared) {
 } // namespace
 
 std::vector<std::string> complete_output(const PreparedJob& prepared, const Beginning& beginning,
-                                         std::vector<Attribute> facts) {
+                                         std::vector<Attribute> facts, Prober& prober) {
     const JobFile::Output& output = prepared.file.output;
     const OutputDataset dataset = output_dataset(prepared);
     check_input_unchanged(prepared, beginning);
@@ -152,14 +150,14 @@ std::vector<std::string> complete_output(const PreparedJob& prepared, const Begi
     const RowWriter::Sync sync = output.sync ? RowWriter::Sync::yes : RowWriter::Sync::no;
     if (dataset.layout.is_hdf5()) {
         assemble_output(dataset);
-        warnings = write_record(prepared, beginning, dataset, rows, std::move(facts));
+        warnings = write_record(prepared, beginning, dataset, rows, std::move(facts), prober);
     } else {
         prepare_beside_record(
             output.file,
             {without_layout(beginning.identity), dataset.array, std::move(facts), std::move(rows)},
             sync);
     }
-    check_still_replaceable(prepared);
+    check_still_replaceable(prepared, prober);
     if (output.sync) {
         sync_parts(dataset); // before a name says that they are complete
     }

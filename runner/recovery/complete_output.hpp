@@ -3,6 +3,7 @@
 
 #include "io/hdf5/write_attributes.hpp"
 #include "runner/plan/prepare.hpp"
+#include "runner/probe/prober.hpp"
 #include "runner/recovery/claim.hpp"
 
 #include <string>
@@ -16,6 +17,6 @@ namespace runner {
 /// beside those of the job. Returns warnings about metadata that the output does not have.
 /// @throws Error (output), and (input) where the input has changed.
 std::vector<std::string> complete_output(const PreparedJob& prepared, const Beginning& beginning,
-                                         std::vector<Attribute> facts);
+                                         std::vector<Attribute> facts, Prober& prober);
 
 } // namespace runner

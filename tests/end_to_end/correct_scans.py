@@ -16,6 +16,7 @@ import tempfile
 import h5py
 import numpy as np
 
+from checks import Checks
 from events import GUARD
 from kind_rules import binned, corrected, reduced
 
@@ -25,17 +26,7 @@ ROWS, COLUMNS = 26, 19
 LOG = "[correct]\nnegative_log = true\nfloor = 0.01\n"
 
 
-class Scans:
-    def __init__(self, arguments):
-        self.arguments = arguments
-        self.count = self.failures = 0
-
-    def check(self, right, what):
-        if not right:
-            self.failures += 1
-            print(f"FAILED {what}", flush=True)
-        return right
-
+class Scans(Checks):
     def run(self, job, ranks=1, code=0, words=(), fault=None):
         self.count += 1
         pathlib.Path("job.toml").write_text(job)

@@ -18,20 +18,11 @@ import h5py
 import numpy as np
 
 import kind_rules
+from checks import Checks
 from events import GUARD
 
 
-class Runs:
-    def __init__(self, arguments):
-        self.arguments = arguments
-        self.count = self.failures = 0
-
-    def check(self, right, what):
-        if not right:
-            self.failures += 1
-            print(f"FAILED {what}", flush=True)
-        return right
-
+class Runs(Checks):
     def call(self, ranks, *words):
         command = [self.arguments.runner, *words]
         if ranks > 1:

@@ -149,8 +149,8 @@ StreamEngine<Q>::StreamEngine(const Stream& stream, const StreamPlan& plan,
         slots_.push_back({std::move(staging), std::move(device), typename Q::Event(first)});
     }
     if (const std::int64_t kept = stream.job.kept_bytes(plan_.backend); kept > 0) {
-        kept_ =
-            allocate_device(first, kept); // of no bytes it would still take a page of the device
+        // An allocation of no bytes would still take a page of the device.
+        kept_ = allocate_device(first, kept);
         times_.device_bytes += kept_.size();
     }
     origin_.emplace(first);
