@@ -5,6 +5,7 @@
 #include "base/format.hpp"
 #include "io/files/own_file.hpp"
 #include "io/output/journal.hpp"
+#include "io/writers/shards.hpp"
 
 #include <algorithm>
 #include <array>
@@ -79,6 +80,9 @@ void check_part(const std::string& path, Known known) {
 void check_parts(const std::string& file, Known known) {
     check_part(partial_name(file), known);
     check_part(partial_name(file) + ".layout", known);
+    for (const std::string& shard : shard_paths({partial_name(file), "", {}, {}})) {
+        check_part(shard, known);
+    }
 }
 
 } // namespace

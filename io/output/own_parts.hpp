@@ -13,9 +13,9 @@ namespace runner {
 std::string partial_name(const std::string& file);
 
 /// Refuses what this program has not made under the names that a job writes beside its output:
-/// FILE.partial, FILE.partial.layout and the folder FILE.journal. They are this program's where a
-/// journal stands beside them, where `lock` was left by a process that was killed, or where they
-/// are empty. @throws Error (output) for others, and for links.
+/// FILE.partial, FILE.partial.layout, FILE.partial.shard-… and the folder FILE.journal. They are
+/// this program's where a journal stands beside them, where `lock` was left by a process that was
+/// killed, or where they are empty. @throws Error (output) for others, and for links.
 void check_own_parts(const std::string& file, const FileLock& lock);
 
 /// An output that is made in one go, without a journal: by `generate` and `convert`. Holds its

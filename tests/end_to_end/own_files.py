@@ -82,6 +82,8 @@ REFUSED = [
     (["convert", "in.h5:/image", "out.h5"], "out.h5.partial"),
     (["generate", "noise", "made.h5", "--shape", "9,9", "--dtype", "uint8"], "made.h5.partial"),
     (["generate", "noise", "made.h5", "--shape", "9,9", "--dtype", "uint8"], "made.h5.lock"),
+    (["job.toml"], "out.h5.partial.shard-1-0"),
+    (["convert", "in.h5:/image", "out.h5"], "out.h5.partial.shard-1-0"),
 ]
 
 
