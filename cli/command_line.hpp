@@ -4,6 +4,7 @@
 #include "base/sizes.hpp"
 #include "cli/usage.hpp"
 #include "io/rows/dense_rows.hpp"
+#include "io/rows/output_layout.hpp"
 #include "jobs/generate.hpp"
 #include "runner/batch/batch.hpp"
 #include "runner/job_file/job_file.hpp"
@@ -53,6 +54,7 @@ struct GenerateCommand {
     GenerateRequest request;
     std::string file;
     std::string dataset;
+    OutputLayout layout;
     bool overwrite = false; ///< replace a file of that name
 };
 
@@ -107,6 +109,7 @@ struct ConvertCommand {
     std::optional<DenseLayout> raw; ///< what the input holds, where it does not say so itself
     std::optional<ArrayInfo> type;  ///< convertible_type() of the output; nothing: the input's
     bool clip = false;              ///< values that it cannot hold become the nearest that it can
+    OutputLayout layout;            ///< of an HDF5 output
     bool overwrite = false;         ///< replace files of these names
     InputRules rules;
 };

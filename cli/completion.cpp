@@ -3,6 +3,7 @@
 
 #include "base/element_type.hpp"
 #include "cli/verbs.hpp"
+#include "io/rows/output_layout.hpp"
 #include "jobs/kind.hpp"
 #include "runner/job_file/job_file.hpp"
 
@@ -108,6 +109,7 @@ std::string bash_completion() {
            choice_case("--resume", {"auto", "never", "require"}) +
            choice_case("--palette", {"sand", "grey"}) +
            choice_case("--project", {"max", "min", "mean"}) + choice_case("--dtype", type_names()) +
+           choice_case("--compression", {compression_names.begin(), compression_names.end()}) +
            free_values() +
            "  esac\n"
            "  case $verb:$COMP_CWORD in\n" +

@@ -2,6 +2,7 @@
 #include "cli/data_verbs.hpp"
 
 #include "base/format.hpp"
+#include "cli/layout_options.hpp"
 #include "cli/verb_parser.hpp"
 #include "io/formats/rows_format.hpp"
 #include "jobs/toml_text.hpp"
@@ -227,7 +228,7 @@ class RawOptions {
         DenseLayout layout;
         layout.array = {raw_type_.empty() ? parser_.element("--dtype", type_)
                                           : parser_.element("--raw-dtype", raw_type_),
-                        parser_.shape(shape_)};
+                        parser_.extents("--shape", shape_)};
         layout.offset = offset_.empty() ? 0 : parser_.integer("--offset", offset_, 0);
         layout.bytes =
             big_endian_ ? DenseLayout::Bytes::big_endian : DenseLayout::Bytes::little_endian;
@@ -275,6 +276,8 @@ Command parse_convert(const Verb& verb, std::span<const std::string> arguments) 
     VerbParser parser(verb, "runner convert scan.tif scan.h5\n  "
                             "runner convert scan.raw scan.h5 --shape 512,1024,1024 --dtype uint16\n"
                             "  runner convert scan.h5 half.h5 --dtype float32\n"
+                            "  runner convert scan.h5 small.h5 --chunk 1,256,2048 --compression "
+                            "bitshuffle-lz4\n"
                             "  runner convert out/sand.h5 out/sand.png --frames 0:3000:100");
     std::string input;
     std::string output;
@@ -287,6 +290,7 @@ Command parse_convert(const Verb& verb, std::span<const std::string> arguments) 
     parser.add_argument("OUT", output,
                         "the file to make: .h5[:/dataset], .sand, .npy, .tif or .png");
     RawOptions raw(parser);
+    LayoutOptions layout(parser);
     parser.add_frames();
     parser.add_option("--first-generation", first_generation, "G",
                       "of the input's first frame, over what it says itself (a .sand file: 1)");
@@ -308,6 +312,7 @@ Command parse_convert(const Verb& verb, std::span<const std::string> arguments) 
     name_datasets(command);
     check_formats(command.input.file, command.output.file,
                   command.raw ? InputNames::are_raw : InputNames::say_format);
+    command.layout = layout.layout(command.output.file);
     command.frames = parser.frames();
     command.palette = parser.palette();
     command.rules = parser.rules();

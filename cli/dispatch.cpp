@@ -20,6 +20,7 @@
 #include "runner/page/report_page.hpp"
 #include "runner/page/run_summary.hpp"
 #include "runner/probe/probed_files.hpp"
+#include "runner/ranks/host_memory.hpp"
 #include "runner/run.hpp"
 #include "runner/verify/repair.hpp"
 #include "runner/verify/verify.hpp"
@@ -126,7 +127,8 @@ struct Verbs {
 
     ExitCode operator()(const GenerateCommand& command) const {
         generate(command.request, command.file, command.dataset, all_cores(),
-                 command.overwrite ? Overwrite::yes : Overwrite::no);
+                 command.overwrite ? Overwrite::yes : Overwrite::no,
+                 {command.layout, available_host_memory().bytes});
         print(made_text(command.file, command.dataset,
                         {command.request.type, command.request.shape}));
         return ExitCode::ok;
@@ -197,7 +199,9 @@ struct Verbs {
         request.type = command.type;
         request.beyond = command.clip ? Beyond::clip : Beyond::refuse;
         request.overwrite = command.overwrite ? Overwrite::yes : Overwrite::no;
+        request.layout = command.layout;
         request.threads = all_cores();
+        request.memory = available_host_memory().bytes;
         print(convert(files, request));
         return ExitCode::ok;
     }

@@ -234,14 +234,16 @@ std::int64_t VerbParser::integer(const std::string& option, const std::string& g
     return value;
 }
 
-std::vector<std::int64_t> VerbParser::shape(const std::string& given) const {
-    std::vector<std::int64_t> shape;
+std::vector<std::int64_t> VerbParser::extents(const std::string& option,
+                                              const std::string& given) const {
+    std::vector<std::int64_t> extents;
     for (std::size_t begin = 0; begin <= given.size();) {
         const std::size_t comma = std::min(given.find(',', begin), given.size());
-        shape.push_back(integer("each extent of --shape", given.substr(begin, comma - begin), 1));
+        extents.push_back(
+            integer("each extent of " + option, given.substr(begin, comma - begin), 1));
         begin = comma + 1;
     }
-    return shape;
+    return extents;
 }
 
 ElementType VerbParser::element(const std::string& option, const std::string& given) const {

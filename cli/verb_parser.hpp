@@ -78,8 +78,8 @@ class VerbParser {
     std::optional<double> duration(const std::string& option, const std::string& given) const;
     std::int64_t integer(const std::string& option, const std::string& given, std::int64_t least,
                          std::int64_t most = std::numeric_limits<std::int64_t>::max()) const;
-    /// Extents of --shape, each at least 1: "Z,Y,X".
-    std::vector<std::int64_t> shape(const std::string& given) const;
+    /// Extents, each at least 1: "Z,Y,X".
+    std::vector<std::int64_t> extents(const std::string& option, const std::string& given) const;
     ElementType element(const std::string& option, const std::string& given) const;
     /// A number of at least 0.
     double amount(const std::string& option, const std::string& given) const;

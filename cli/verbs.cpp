@@ -2,6 +2,7 @@
 #include "cli/verbs.hpp"
 
 #include "cli/data_verbs.hpp"
+#include "cli/layout_options.hpp"
 #include "cli/manual.hpp"
 #include "cli/submit_verb.hpp"
 #include "cli/verb_parser.hpp"
@@ -175,6 +176,7 @@ Command parse_generate(const Verb& verb, std::span<const std::string> arguments)
                       "photons, of xray and tomo-scan (default 1000)");
     parser.add_option("--dataset", command.dataset, "NAME",
                       "its place in the file (default /data, of sand /frames)");
+    LayoutOptions layout(parser);
     parser.add_flag("--overwrite", command.overwrite, "replace a file of that name");
     if (auto help = parser.parse(arguments)) {
         return *help;
@@ -186,7 +188,7 @@ Command parse_generate(const Verb& verb, std::span<const std::string> arguments)
     if (shape.empty() && !usual) {
         parser.refuse("--shape is required");
     }
-    command.request.shape = shape.empty() ? *usual : parser.shape(shape);
+    command.request.shape = shape.empty() ? *usual : parser.extents("--shape", shape);
     if (type.empty() && !is_sand) {
         parser.refuse("--dtype is required");
     }
@@ -201,6 +203,7 @@ Command parse_generate(const Verb& verb, std::span<const std::string> arguments)
     if (command.dataset.empty() || command.file.empty()) {
         parser.refuse("a file and a dataset have names");
     }
+    command.layout = layout.layout(command.file);
     return command;
 }
 

@@ -50,7 +50,8 @@ void check_shape(const GenerateRequest& request) {
     }
 }
 
-/// Told before HDF5 and the file system tell it in their words.
+/// Told before HDF5 and the file system tell it in their words. What compressed chunks take is not
+/// known before.
 void check_room(const OutputDataset& output, const std::string& file) {
     const std::filesystem::path parent = std::filesystem::path(file).parent_path();
     const std::string folder = parent.empty() ? "." : parent.string();
@@ -62,7 +63,8 @@ void check_room(const OutputDataset& output, const std::string& file) {
                                        "Make it: mkdir -p " + folder});
     }
     const std::int64_t needed = output_bytes(output.array, output.layout);
-    if (static_cast<std::uintmax_t>(needed) > space.available) {
+    if (output.layout.compression == Compression::none &&
+        static_cast<std::uintmax_t>(needed) > space.available) {
         throw Error(ExitCode::output,
                     {"cannot generate the file", file,
                      "it takes " + size_text(needed) + " and " +
@@ -105,15 +107,13 @@ void check_cells(const std::string& file, Pattern pattern, const GenerateRequest
 }
 
 void write_pattern(const GenerateRequest& request, Pattern pattern, const OutputDataset& output,
-                   int threads) {
-    const auto writer = make_rows(output, threads);
+                   const RowSteps& steps, int threads) {
+    const auto writer = make_rows(output, steps.threads);
     CpuQueue queue(threads);
     const std::int64_t all = row_count(output.array);
-    const std::int64_t alignment = row_alignment(output.array, output.layout);
-    const std::int64_t step = std::clamp(buffer_bytes / row_bytes(output.array), alignment, all);
-    const Buffer rows = allocate_staging(queue, step * row_bytes(output.array));
+    const Buffer rows = allocate_staging(queue, steps.rows * row_bytes(output.array));
     for (std::int64_t first = 0; first < all;) {
-        const std::int64_t count = rows_to_border(output.array, alignment, first, step);
+        const std::int64_t count = rows_to_border(output.array, steps.alignment, first, steps.rows);
         fill_pattern(queue, pattern, request.type, request.shape, request.seed,
                      first * row_elements(output.array), count * row_elements(output.array),
                      rows.data(), request.counts);
@@ -155,7 +155,7 @@ const std::vector<std::string>& generate_patterns() {
 }
 
 void generate(const GenerateRequest& request, const std::string& file, const std::string& dataset,
-              int threads, Overwrite overwrite) {
+              int threads, Overwrite overwrite, const GenerateStorage& storage) {
     const Pattern pattern = checked_pattern(request);
     check_shape(request);
     if (overwrite == Overwrite::no) {
@@ -164,14 +164,16 @@ void generate(const GenerateRequest& request, const std::string& file, const std
     if (pattern == Pattern::tomo_scan) {
         check_scan(request, file);
     }
-    OutputDataset output{partial_name(file), dataset, {request.type, request.shape}, {}};
+    OutputDataset output{
+        partial_name(file), dataset, {request.type, request.shape}, storage.layout};
     output.layout.format = written_format_of(file);
     if (holds_cells(file)) {
         check_cells(file, pattern, request);
     }
+    const RowSteps steps = row_steps(output, buffer_bytes, storage.memory, threads);
     check_room(output, file);
     PartialOutput made(file);
-    write_pattern(request, pattern, output, threads);
+    write_pattern(request, pattern, output, steps, threads);
     made.publish(overwrite, RowWriter::Sync::yes);
 }
 

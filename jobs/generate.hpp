@@ -3,9 +3,11 @@
 
 #include "base/element_type.hpp"
 #include "io/output/publish_output.hpp"
+#include "io/rows/output_layout.hpp"
 #include "kernels/patterns/patterns.hpp"
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -23,12 +25,20 @@ struct GenerateRequest {
 /// The names of all patterns.
 const std::vector<std::string>& generate_patterns();
 
-/// Makes a file with one contiguous dataset of a synthetic pattern (kernels/patterns/patterns.hpp)
-/// on `threads` ≥ 1 threads. A few tens of MiB at a time pass through memory, or one row where rows
-/// are longer. The file has the name FILE.partial until it is complete.
-/// @throws Error: (usage) for an unknown pattern or a shape without elements; (output) for a file
-/// that exists and is not to be overwritten, and when storage fails: nothing is left then.
+/// How it is stored.
+struct GenerateStorage {
+    OutputLayout layout; ///< `format` is chosen by the file's name
+    std::int64_t memory = std::numeric_limits<std::int64_t>::max(); ///< that rows may take
+};
+
+/// Makes a file with one dataset of a synthetic pattern (kernels/patterns/patterns.hpp) on
+/// `threads` ≥ 1 threads. 64 MiB at a time pass through memory, or the rows of a chunk, or one row
+/// where these are more. The file has the name FILE.partial until it is complete.
+/// @throws Error: (usage) for an unknown pattern, a shape without elements, or chunks that do not
+/// fit it or the memory; (output) for a file that exists and is not to be overwritten, and when
+/// storage fails: nothing is left then.
 void generate(const GenerateRequest& request, const std::string& file, const std::string& dataset,
-              int threads, Overwrite overwrite = Overwrite::no);
+              int threads, Overwrite overwrite = Overwrite::no,
+              const GenerateStorage& storage = {});
 
 } // namespace runner

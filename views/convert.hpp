@@ -3,11 +3,13 @@
 
 #include "io/output/publish_output.hpp"
 #include "io/rows/dense_rows.hpp"
+#include "io/rows/output_layout.hpp"
 #include "views/convert_type.hpp"
 #include "views/pictures/frame_choice.hpp"
 #include "views/pictures/sand_colours.hpp"
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 
@@ -27,8 +29,10 @@ struct ConvertRequest {
     std::optional<Palette> palette;                ///< of pictures; nothing: by what they show
     std::optional<ArrayInfo> type; ///< convertible_type() of the output; nothing: the input's
     Beyond beyond = Beyond::refuse;
+    OutputLayout layout; ///< of an HDF5 output; `format` is chosen by its name
     Overwrite overwrite = Overwrite::no;
-    int threads = 1; ///< that read and write, ≥ 1
+    int threads = 1;                                                ///< that read and write, ≥ 1
+    std::int64_t memory = std::numeric_limits<std::int64_t>::max(); ///< that rows may take
 };
 
 /// ".h5, .hdf5, .sand, .npy, .tif, .tiff and .png": what convert() can make.
@@ -47,7 +51,7 @@ void check_formats(const std::string& input, const std::string& output,
 /// the shape stays; with them it is [frames, height, width] of the last two axes (and 3 of colour),
 /// and [height, width] for a single one.
 /// - .sand: of uint8 whose every value is a material; always [frames, height, width];
-/// - HDF5: of any type, one contiguous dataset, with /generation where generations are known
+/// - HDF5: of any type, one dataset, with /generation where generations are known
 ///   (frame_numbers()) and the root attribute kind = "sand" for sand, which has frames always;
 /// - .npy: of any type, little-endian, in C order;
 /// - .tif: of any type, a page a frame, not compressed; BigTIFF beyond 4 GiB;
@@ -55,7 +59,8 @@ void check_formats(const std::string& input, const std::string& output,
 ///   sequence of files whose names have the frame's number (NumberedNames).
 /// Each file has the name FILE.partial until it is complete. Returns what it has made, a line for a
 /// person.
-/// @throws Error: (usage) for a format or frame that is not there; (input) when the input cannot be
+/// @throws Error: (usage) for a format or frame that is not there, and for chunks that do not fit
+/// the output or the memory; (input) when the input cannot be
 /// read, or naming frame, row and column of a cell that is no material; (output) for a file that
 /// exists and is not to be overwritten, and when storage fails: the file then written is removed,
 /// earlier ones of a sequence stay.

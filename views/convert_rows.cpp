@@ -4,7 +4,6 @@
 #include "io/input/generations.hpp"
 #include "io/output/default_plot.hpp"
 #include "io/output/open_output_rows.hpp"
-#include "io/output/output_size.hpp"
 #include "io/rows/row_geometry.hpp"
 #include "views/frame_source.hpp"
 #include "views/made_text.hpp"
@@ -20,7 +19,7 @@ OutputDataset output_of(const FrameSource& source, const ConvertRequest& request
                         const std::string& partial) {
     const ArrayInfo& array = source.reader->info().array;
     const bool is_sand = source.content == Content::sand;
-    OutputDataset output{partial, request.output_dataset, array, {}};
+    OutputDataset output{partial, request.output_dataset, array, request.layout};
     if (request.frames || is_sand) {
         output.array.shape = {source.image.height, source.image.width};
         if (is_sand || request.frames->count == FrameChoice::Count::several) {
@@ -38,17 +37,17 @@ OutputDataset output_of(const FrameSource& source, const ConvertRequest& request
 /// well as here.
 class RowCopy {
   public:
-    RowCopy(FrameSource& source, const OutputDataset& output, int threads)
-        : source_(source), output_(output), writer_(make_rows(output, threads)),
-          alignment_(row_alignment(output.array, output.layout)),
-          step_(std::clamp(convert_buffer_bytes / row_bytes(output.array), alignment_,
-                           row_count(output.array))),
+    RowCopy(FrameSource& source, const OutputDataset& output, const RowSteps& steps)
+        : source_(source), output_(output), writer_(make_rows(output, steps.threads)),
+          alignment_(steps.alignment), step_(steps.rows),
           buffer_(static_cast<std::size_t>(step_ * row_bytes(output.array))) {}
 
     void copy_all() {
         const FrameRange& frames = source_.frames;
         const bool whole = output_.array == source_.reader->info().array;
-        if (whole && alignment_ == 1 &&
+        // Rows of one axis-0 number are whole frames then, and steps of chunks begin with them.
+        const bool has_frames = output_.layout.is_hdf5() && output_.array.shape.size() > 2;
+        if (whole && (alignment_ == 1 || has_frames) &&
             source_.reader->info().order == DatasetInfo::Order::first_fastest) {
             copy_boxes();
         } else {
@@ -67,14 +66,19 @@ class RowCopy {
             const std::int64_t count =
                 rows_to_border(output_.array, alignment_, to + row, std::min(step_, rows - row));
             source_.reader->read(from + row, count, buffer_.data());
-            if (holds_cells(output_.file)) {
-                const std::int64_t width = source_.image.width;
-                check_cells(buffer_.data(), count * width,
-                            {width, source_.image.height, (from + row) * width}, source_.where);
-            }
-            writer_->write(to + row, count, buffer_.data());
+            write(from + row, to + row, count, buffer_.data());
             row += count;
         }
+    }
+
+    /// Rows of the source, in their place in the output.
+    void write(std::int64_t from, std::int64_t to, std::int64_t rows, const std::byte* elements) {
+        if (holds_cells(output_.file)) {
+            const std::int64_t width = source_.image.width;
+            check_cells(elements, rows * width, {width, source_.image.height, from * width},
+                        source_.where);
+        }
+        writer_->write(to, rows, elements);
     }
 
     /// Of an array whose first axis runs fastest: rows of several numbers along that axis at once,
@@ -85,19 +89,22 @@ class RowCopy {
         const std::int64_t inner = row_count(output_.array) / numbers;
         const std::int64_t long_run =
             std::min(step_, std::max(step_ / inner, read_bytes / size_of(output_.array.type)));
-        const std::int64_t most_numbers = std::clamp<std::int64_t>(long_run, 1, numbers);
+        const std::int64_t most_numbers =
+            std::clamp<std::int64_t>(std::min(long_run, step_ / alignment_), 1, numbers);
         const std::int64_t most_rows = std::clamp<std::int64_t>(step_ / most_numbers, 1, inner);
         for (std::int64_t first = 0; first < numbers; first += most_numbers) {
             const std::int64_t count = std::min(most_numbers, numbers - first);
-            for (std::int64_t row = 0; row < inner; row += most_rows) {
-                const std::int64_t rows = std::min(most_rows, inner - row);
+            for (std::int64_t row = 0; row < inner;) {
+                const std::int64_t rows = rows_to_border(output_.array, alignment_, row,
+                                                         std::min(most_rows, inner - row));
                 source_.reader->read_runs(
                     {first * inner + row, rows, count, inner, 0, row_elements(output_.array)},
                     buffer_.data());
                 for (std::int64_t i = 0; i < count; ++i) {
-                    writer_->write((first + i) * inner + row, rows,
-                                   buffer_.data() + i * rows * row_bytes(output_.array));
+                    const std::int64_t at = (first + i) * inner + row;
+                    write(at, at, rows, buffer_.data() + i * rows * row_bytes(output_.array));
                 }
+                row += rows;
             }
         }
     }
@@ -127,7 +134,9 @@ std::string convert_to_rows(FrameSource& source, const ConvertRequest& request) 
               [&](const std::string& partial) {
                   const OutputDataset output = output_of(source, request, partial);
                   made = output.array;
-                  RowCopy(source, output, request.threads).copy_all();
+                  const RowSteps steps =
+                      row_steps(output, convert_buffer_bytes, request.memory, request.threads);
+                  RowCopy(source, output, steps).copy_all();
                   if (!output.layout.is_hdf5()) {
                       return; // it has no place for what follows
                   }

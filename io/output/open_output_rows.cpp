@@ -1,15 +1,82 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/output/open_output_rows.hpp"
 
+#include "base/error.hpp"
+#include "base/sizes.hpp"
+#include "io/files/file.hpp"
 #include "io/formats/rows_format.hpp"
+#include "io/output/assemble_output.hpp"
 #include "io/output/create_output.hpp"
+#include "io/output/output_size.hpp"
+#include "io/rows/chunk_grid.hpp"
+#include "io/rows/row_geometry.hpp"
 #include "io/rows/written_format.hpp"
 #include "io/writers/row_writers.hpp"
 #include "io/writers/shards.hpp"
 
+#include <algorithm>
 #include <string>
+#include <utility>
 
 namespace runner {
+namespace {
+
+/// Writes compressed chunks to a shard, and from there into the output.
+class AssemblingWriter final : public RowWriter {
+  public:
+    AssemblingWriter(OutputDataset output, int threads)
+        : output_(std::move(output)), shard_(open_output_rows(output_, 0, threads)) {}
+    AssemblingWriter(const AssemblingWriter&) = delete;
+    AssemblingWriter& operator=(const AssemblingWriter&) = delete;
+    ~AssemblingWriter() override {
+        shard_.reset();
+        if (!is_finished_) {
+            try {
+                remove_shards(output_);
+            } catch (const Error&) { // the next program to make this output removes them
+            }
+        }
+    }
+
+    void write(std::int64_t first, std::int64_t rows, const std::byte* from) override {
+        shard_->write(first, rows, from);
+    }
+
+    void sync() override { shard_->sync(); }
+
+    void finish(Sync sync) override {
+        shard_->finish(Sync::no);
+        assemble_output(output_);
+        if (sync == Sync::yes) {
+            File file(output_.file, File::Mode::update);
+            file.sync();
+            file.close();
+        }
+        remove_shards(output_);
+        is_finished_ = true;
+    }
+
+  private:
+    OutputDataset output_;
+    std::unique_ptr<RowWriter> shard_;
+    bool is_finished_ = false;
+};
+
+[[noreturn]] void refuse_memory(const OutputDataset& output, std::int64_t alignment,
+                                std::int64_t needed, std::int64_t available) {
+    const bool has_chunks = !output.layout.chunk.empty();
+    const std::string rows =
+        std::to_string(alignment) + " × " + std::to_string(row_elements(output.array));
+    throw Error(ExitCode::usage,
+                {"cannot pass the rows through memory",
+                 has_chunks ? "chunk " + shape_text(output.layout.chunk) : output.file,
+                 "the rows that are written at once, " + rows +
+                     " elements, and their chunks take " + size_text(needed) + ", and " +
+                     size_text(available) + " are available",
+                 has_chunks ? "Give chunks of fewer rows" : "Free memory"});
+}
+
+} // namespace
 
 std::unique_ptr<RowWriter> open_output_rows(const OutputDataset& output, int rank, int threads,
                                             std::int64_t generation) {
@@ -30,10 +97,35 @@ std::unique_ptr<RowWriter> open_output_rows(const OutputDataset& output, int ran
                : open_packed_writer(output, threads, shard_path(output, rank, generation));
 }
 
+RowSteps row_steps(const OutputDataset& output, std::int64_t buffer_bytes, std::int64_t most_bytes,
+                   int threads) {
+    if (output.layout.is_hdf5() && !output.layout.chunk.empty()) {
+        check_chunk(output.array, output.layout.chunk, "chunk " + shape_text(output.layout.chunk));
+    }
+    RowSteps steps;
+    steps.alignment = row_alignment(output.array, output.layout);
+    const std::int64_t row = row_bytes(output.array);
+    steps.rows = std::clamp(buffer_bytes / row, std::min(steps.alignment, row_count(output.array)),
+                            row_count(output.array));
+    const auto needed = [&] {
+        return steps.rows * row + writer_bytes(output.array, output.layout, steps.threads);
+    };
+    for (steps.threads = threads; steps.threads > 1 && needed() > most_bytes;) {
+        steps.threads /= 2;
+    }
+    if (needed() > most_bytes) {
+        refuse_memory(output, steps.alignment, needed(), most_bytes);
+    }
+    return steps;
+}
+
 std::unique_ptr<RowWriter> make_rows(const OutputDataset& output, int threads) {
     OutputDataset made = output;
     made.layout.format = written_format_of(output.file);
     create_output(made);
+    if (made.layout.compression != Compression::none) {
+        return std::make_unique<AssemblingWriter>(std::move(made), threads);
+    }
     return open_output_rows(made, 0, threads);
 }
 

@@ -13,9 +13,23 @@ namespace runner {
 std::unique_ptr<RowWriter> open_output_rows(const OutputDataset& output, int rank, int threads,
                                             std::int64_t generation = 1);
 
+/// How rows pass through the memory of a process that writes all of an output.
+struct RowSteps {
+    std::int64_t alignment = 1; ///< row_alignment()
+    std::int64_t rows = 1;      ///< at once, at most; the alignment at least
+    int threads = 1;            ///< that write
+};
+
+/// Steps of `buffer_bytes`, or of the rows that a chunk spans where these are more. Fewer than
+/// `threads` ≥ 1 where their memory and a step would pass `most_bytes`.
+/// @throws Error (usage) where they do with one thread; as check_chunk() and row_alignment().
+RowSteps row_steps(const OutputDataset& output, std::int64_t buffer_bytes, std::int64_t most_bytes,
+                   int threads);
+
 /// Makes a file of the format that its name says, HDF5 where it says none, and opens it for all of
-/// its rows; the caller is the only one. @throws Error (output); (usage) for a format whose rows
-/// cannot be written so, as PNG's.
+/// its rows; the caller is the only one. Its finish() also puts compressed chunks in their places;
+/// a writer that ends before removes the files that hold these meanwhile. @throws Error (output);
+/// (usage) for a format whose rows cannot be written so, as PNG's.
 std::unique_ptr<RowWriter> make_rows(const OutputDataset& output, int threads);
 
 } // namespace runner

@@ -6,30 +6,48 @@
 #include "base/sizes.hpp"
 #include "io/rows/row_geometry.hpp"
 
+#include <algorithm>
+#include <utility>
+
 namespace runner {
 namespace {
 
 std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-[[noreturn]] void refuse(const OutputLayout& layout, const std::string& why,
-                         const std::string& try_this) {
-    throw Error(ExitCode::usage, {"cannot store the output in such chunks",
-                                  "output.chunk = " + shape_text(layout.chunk), why, try_this});
-}
-
 } // namespace
+
+void check_chunk(const ArrayInfo& array, std::span<const std::int64_t> chunk,
+                 const std::string& where) {
+    const auto refuse = [&](const std::string& why, const std::string& try_this) {
+        throw Error(ExitCode::usage,
+                    {"cannot store the output in such chunks", where, why, try_this});
+    };
+    const std::size_t axes = array.shape.size();
+    if (chunk.size() != axes) {
+        refuse(fmt::format("the output {} has {} axes", shape_text(array.shape), axes),
+               "Give one extent for each axis");
+    }
+    std::vector<std::int64_t> extents;
+    for (std::size_t axis = 0; axis < axes; ++axis) {
+        if (chunk[axis] < 1) {
+            refuse("an extent is below 1", "Give extents of 1 or more");
+        }
+        extents.push_back(std::min(chunk[axis], array.shape[axis]));
+    }
+    const std::int64_t bytes = byte_count({array.type, std::move(extents)});
+    // HDF5 counts a chunk's bytes in 32 bits, the filters' results too.
+    constexpr std::int64_t most = 4 * GiB - 64 * MiB;
+    if (bytes > most) {
+        refuse("a chunk has " + size_text(bytes) + ", and HDF5 allows less than 4 GiB",
+               "Give smaller extents");
+    }
+}
 
 ChunkGrid::ChunkGrid(const ArrayInfo& array, const OutputLayout& layout)
     : shape_(array.shape), chunk_(layout.chunk) {
+    check_chunk(array, chunk_, "output.chunk = " + shape_text(chunk_));
     const std::size_t axes = shape_.size();
-    if (chunk_.size() != axes) {
-        refuse(layout, fmt::format("the output {} has {} axes", shape_text(shape_), axes),
-               "Give one extent for each axis");
-    }
     for (std::size_t axis = 0; axis < axes; ++axis) {
-        if (chunk_[axis] < 1) {
-            refuse(layout, "an extent is below 1", "Give extents of 1 or more");
-        }
         chunk_[axis] = std::min(chunk_[axis], shape_[axis]);
         count_ *= divide_up(shape_[axis], chunk_[axis]);
     }
@@ -43,14 +61,6 @@ ChunkGrid::ChunkGrid(const ArrayInfo& array, const OutputLayout& layout)
         layers_ = checked_product(std::span(chunk_).first(rows));
     }
     part_bytes_ = byte_count({array.type, {chunk_rows_, chunk_columns_}});
-    // HDF5 counts a chunk's bytes in 32 bits, the filters' results too.
-    constexpr std::int64_t most = 4 * GiB - 64 * MiB;
-    if (layers_ > most / part_bytes_) {
-        refuse(layout,
-               "a chunk has " + size_text(byte_count({array.type, chunk_})) +
-                   ", and HDF5 allows less than 4 GiB",
-               "Give smaller extents");
-    }
     down_ = divide_up(frame_rows_, chunk_rows_);
     across_ = divide_up(columns_, chunk_columns_);
 }

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -16,6 +18,12 @@ namespace runner {
 /// the square of the number; above, they follow one another and are computed.
 inline constexpr std::int64_t listed_chunks = 1024;
 
+/// Checks that an array can be stored in chunks of these extents, which are cut to the array's.
+/// `where`: what the error names, as "output.chunk = [16, 16]".
+/// @throws Error (usage): not one extent for each axis, an extent < 1, or a chunk of 4 GiB or more.
+void check_chunk(const ArrayInfo& array, std::span<const std::int64_t> chunk,
+                 const std::string& where);
+
 /// Where the chunks of a chunked output lie. The output is seen as frames (all axes before the last
 /// two) of rows × columns, a chunk as layers, each the part of it in one frame, of chunk_rows ×
 /// chunk_columns; an array of one axis is one frame of one column. Parts count along the columns
@@ -24,8 +32,7 @@ inline constexpr std::int64_t listed_chunks = 1024;
 class ChunkGrid {
   public:
     /// Extents of `layout.chunk` over the array's are cut to the array's.
-    /// @throws Error (usage): not one extent for each axis, an extent < 1, or a chunk of 4 GiB or
-    /// more.
+    /// @throws Error (usage) as check_chunk().
     ChunkGrid(const ArrayInfo& array, const OutputLayout& layout);
 
     const std::vector<std::int64_t>& chunk() const noexcept { return chunk_; }

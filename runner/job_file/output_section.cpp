@@ -3,6 +3,7 @@
 
 #include "io/files/path_pattern.hpp"
 #include "io/formats/rows_format.hpp"
+#include "io/output/layout_choice.hpp"
 #include "io/rows/output_parts.hpp"
 #include "jobs/toml_text.hpp"
 #include "runner/job_file/same_file.hpp"
@@ -17,60 +18,45 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t most_chunk_bytes = 4 * GiB - 1; // of an HDF5 chunk
-
-std::optional<std::size_t> parse_compression(TableReader& table) {
+std::optional<Compression> parse_compression(TableReader& table) {
     constexpr const char* key = "compression";
     const TableValue* value = table.value(key);
     const auto* text = value == nullptr ? nullptr : std::get_if<std::string>(&value->data);
-    if (text != nullptr && (*text == "gzip" || *text == "zlib")) {
-        table.complain(key, "unknown value " + quoted_text(*text) +
-                                "; did you mean \"deflate\"? HDF5 calls it so. Possible: "
-                                "none, deflate, zstd, lz4, bitshuffle-lz4, bitshuffle-zstd");
-        return std::nullopt;
-    }
-    return table.choice(key, {compression_names.begin(), compression_names.end()});
-}
-
-void parse_layout(TableReader& table, OutputLayout& layout) {
-    if (const auto chunk = table.integers("chunk", 1)) {
-        layout.chunk = *chunk;
-        check_axes(table, "chunk", layout.chunk);
-        const std::optional<std::int64_t> least_bytes =
-            checked_byte_count({ElementType::uint8, layout.chunk});
-        if (!least_bytes || *least_bytes > most_chunk_bytes) {
-            table.complain("chunk", "a chunk of " + shape_text(layout.chunk) +
-                                        " passes the 4 GiB that HDF5 allows");
+    if (text != nullptr) {
+        if (const std::optional<std::string> known = name_in_hdf5(*text)) {
+            table.complain(key, "unknown value " + quoted_text(*text) + "; did you mean \"" +
+                                    *known +
+                                    "\"? HDF5 calls it so. Possible: " + compression_list());
+            return std::nullopt;
         }
     }
-    const bool chosen = table.has("compression");
-    const std::optional<std::size_t> compression = parse_compression(table);
-    layout.compression = static_cast<Compression>(compression.value_or(0));
-    const bool compressed = layout.compression != Compression::none;
-    if (compressed && !table.has("chunk")) {
-        table.complain("compression", "needs output.chunk as well: only chunks are compressed");
+    const std::optional<std::size_t> index =
+        table.choice(key, {compression_names.begin(), compression_names.end()});
+    return index ? std::optional(static_cast<Compression>(*index)) : std::nullopt;
+}
+
+OutputLayout parse_layout(TableReader& table, const WrittenFormat* format) {
+    LayoutChoice choice;
+    choice.chunk = table.integers("chunk", 1);
+    if (choice.chunk) {
+        check_axes(table, "chunk", *choice.chunk);
+    } else if (table.has("chunk")) {
+        choice.chunk.emplace(); // given, if not right
     }
-    const Levels own = levels_of(layout.compression);
-    const bool has_levels = own.highest > 0;
-    const std::optional<std::int64_t> level =
-        table.integer("level", has_levels ? own.lowest : 0, has_levels ? own.highest : 22);
-    layout.level = static_cast<int>(level.value_or(layout.level));
-    layout.shuffle = table.boolean("shuffle").value_or(layout.shuffle);
-    if (chosen && !compression) {
-        return; // what level and shuffle go with is not known
+    choice.compression = parse_compression(table);
+    const Levels levels = accepted_levels(choice.compression.value_or(Compression::none));
+    choice.level = table.integer("level", levels.lowest, levels.highest);
+    choice.shuffle = table.boolean("shuffle").value_or(choice.shuffle);
+    const bool is_unknown = table.has("compression") && !choice.compression;
+    for (const LayoutFault& fault : layout_faults(choice, "output.")) {
+        // What level and shuffle go with is not known then.
+        if (!is_unknown || fault.key == "chunk") {
+            table.complain(fault.key, fault.why);
+        }
     }
-    if (level && !compressed) {
-        table.complain("level", "needs output.compression as well, as \"deflate\"");
-    } else if (level && !has_levels) {
-        table.complain("level", std::string("\"") + name_of(layout.compression) +
-                                    "\" has no levels; leave it out");
-    }
-    if (layout.shuffle && !compressed) {
-        table.complain("shuffle", "needs output.compression as well, as \"deflate\"");
-    } else if (layout.shuffle && sorts_bits(layout.compression)) {
-        table.complain("shuffle", std::string("\"") + name_of(layout.compression) +
-                                      "\" sorts the bits itself; leave it out");
-    }
+    OutputLayout layout = choice.layout();
+    layout.format = format;
+    return layout;
 }
 
 void check_output_file(TableReader& table, const std::string& output, const std::string& input) {
@@ -183,7 +169,7 @@ JobFile::Output parse_output(TableReader& top, const JobFile::Input& input, cons
     output.type = parse_type(*table, "dtype");
     output.overwrite = table->boolean("overwrite").value_or(output.overwrite);
     output.sync = table->boolean("sync").value_or(output.sync);
-    parse_layout(*table, output.layout);
+    output.layout = parse_layout(*table, output.layout.format);
     if (table->has("parts")) {
         output.parts = parse_count(*table, "parts", most_parts);
     }

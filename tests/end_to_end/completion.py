@@ -15,6 +15,7 @@ CASES = [
     (["a.toml", "--qu"], ["--quiet"]),
     (["run", "a.toml", "--backend", "cu"], ["cuda"]),
     (["generate", "noise", "o.h5", "--dtype", "float"], ["float32", "float64"]),
+    (["convert", "a.h5", "b.h5", "--compression", "bit"], ["bitshuffle-lz4", "bitshuffle-zstd"]),
     (["render", "--pr"], ["--project"]),
     (["render", "--project", "m"], ["max", "min", "mean"]),
     (["render", "--size", ""], []),

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/layout_options.hpp"
+
+#include "io/formats/rows_format.hpp"
+#include "io/output/layout_choice.hpp"
+
+namespace runner {
+namespace {
+
+constexpr const char* chunk = "--chunk";
+constexpr const char* compression = "--compression";
+constexpr const char* level = "--level";
+constexpr const char* shuffle = "--shuffle";
+
+Compression parse_compression(const VerbParser& parser, const std::string& given) {
+    if (const std::optional<std::string> known = name_in_hdf5(given)) {
+        parser.refuse(std::string(compression) + " is one of " + compression_list() + ", not \"" +
+                          given + "\"",
+                      "Did you mean " + *known + "? HDF5 calls it so");
+    }
+    return static_cast<Compression>(
+        parser.index_of(compression, given, {compression_names.begin(), compression_names.end()}));
+}
+
+} // namespace
+
+LayoutOptions::LayoutOptions(VerbParser& parser) : parser_(parser) {
+    parser.add_option(chunk, chunk_, "Z,Y,X",
+                      "of an HDF5 file: extents of a chunk, one per axis (default: contiguous)");
+    parser.add_option(compression, compression_, "NAME",
+                      compression_list() + " (default); requires --chunk");
+    parser.add_option(level, level_, "NUMBER",
+                      "deflate 0 to 9, zstd and bitshuffle-zstd 1 to 22 (default 1)");
+    parser.add_flag(shuffle, shuffle_,
+                    "put bytes of equal weight side by side before deflate, zstd or lz4");
+}
+
+OutputLayout LayoutOptions::layout(const std::string& file) const {
+    if (const RowsFormat* const format = rows_format_of(file)) {
+        for (const char* const option : {chunk, compression, level, shuffle}) {
+            if (parser_.is_given(option)) {
+                parser_.refuse(std::string(option) + ": a " +
+                                   std::string(ending_of(file, *format)) +
+                                   " file has no chunks and no compression",
+                               "Name a .h5 file");
+            }
+        }
+    }
+    LayoutChoice choice;
+    if (parser_.is_given(chunk)) {
+        choice.chunk = parser_.extents(chunk, chunk_);
+    }
+    if (parser_.is_given(compression)) {
+        choice.compression = parse_compression(parser_, compression_);
+    }
+    if (parser_.is_given(level)) {
+        const Levels levels = accepted_levels(choice.compression.value_or(Compression::none));
+        choice.level = parser_.integer(level, level_, levels.lowest, levels.highest);
+    }
+    choice.shuffle = shuffle_;
+    for (const LayoutFault& fault : layout_faults(choice, "--")) {
+        parser_.refuse("--" + fault.key + ": " + fault.why);
+    }
+    return choice.layout();
+}
+
+} // namespace runner

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "cli/verb_parser.hpp"
+#include "io/rows/output_layout.hpp"
+
+#include <string>
+
+namespace runner {
+
+/// --chunk, --compression, --level and --shuffle of the verbs that make HDF5 files, with the names,
+/// defaults and conditions that these keys have in a job file.
+class LayoutOptions {
+  public:
+    /// Declares them; lives until the arguments are parsed.
+    explicit LayoutOptions(VerbParser& parser);
+    LayoutOptions(const LayoutOptions&) = delete;
+    LayoutOptions& operator=(const LayoutOptions&) = delete;
+    ~LayoutOptions() = default;
+
+    /// What they ask for. @throws Error (usage) for options that do not go together, and for any of
+    /// them where `file`, to be made, is of another format than HDF5.
+    OutputLayout layout(const std::string& file) const;
+
+  private:
+    const VerbParser& parser_;
+    std::string chunk_;
+    std::string compression_;
+    std::string level_;
+    bool shuffle_ = false;
+};
+
+} // namespace runner

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/output/layout_choice.hpp"
+
+#include "base/array_info.hpp"
+#include "base/sizes.hpp"
+
+namespace runner {
+namespace {
+
+/// Whether a chunk of bytes is larger than HDF5 allows.
+bool is_too_large(const std::vector<std::int64_t>& chunk) {
+    constexpr std::int64_t most_bytes = 4 * GiB - 1;
+    std::int64_t bytes = 1;
+    for (const std::int64_t extent : chunk) {
+        if (extent > most_bytes / bytes) {
+            return true;
+        }
+        bytes *= extent;
+    }
+    return false;
+}
+
+} // namespace
+
+OutputLayout LayoutChoice::layout() const {
+    OutputLayout layout;
+    layout.chunk = chunk.value_or(layout.chunk);
+    layout.compression = compression.value_or(layout.compression);
+    layout.level = static_cast<int>(level.value_or(layout.level));
+    layout.shuffle = shuffle;
+    return layout;
+}
+
+std::vector<LayoutFault> layout_faults(const LayoutChoice& choice, std::string_view prefix) {
+    const Compression compression = choice.compression.value_or(Compression::none);
+    const bool compressed = compression != Compression::none;
+    const std::string written(prefix);
+    const std::string name = "\"" + std::string(name_of(compression)) + "\"";
+    const std::string needs_compression =
+        "needs " + written + "compression as well, as \"deflate\"";
+    std::vector<LayoutFault> faults;
+    if (choice.chunk && is_too_large(*choice.chunk)) {
+        faults.push_back({"chunk", "a chunk of " + shape_text(*choice.chunk) +
+                                       " passes the 4 GiB that HDF5 allows"});
+    }
+    if (compressed && !choice.chunk) {
+        faults.push_back(
+            {"compression", "needs " + written + "chunk as well: only chunks are compressed"});
+    }
+    if (choice.level && !compressed) {
+        faults.push_back({"level", needs_compression});
+    } else if (choice.level && levels_of(compression).highest == 0) {
+        faults.push_back({"level", name + " has no levels; leave it out"});
+    }
+    if (choice.shuffle && !compressed) {
+        faults.push_back({"shuffle", needs_compression});
+    } else if (choice.shuffle && sorts_bits(compression)) {
+        faults.push_back({"shuffle", name + " sorts the bits itself; leave it out"});
+    }
+    return faults;
+}
+
+std::string compression_list() {
+    std::string list;
+    for (const char* const name : compression_names) {
+        list += (list.empty() ? "" : ", ") + std::string(name);
+    }
+    return list;
+}
+
+Levels accepted_levels(Compression compression) {
+    const Levels own = levels_of(compression);
+    constexpr Levels any = {0, 22};
+    return own.highest > 0 ? own : any;
+}
+
+std::optional<std::string> name_in_hdf5(std::string_view compression) {
+    if (compression == "gzip" || compression == "zlib") {
+        return name_of(Compression::deflate);
+    }
+    return std::nullopt;
+}
+
+} // namespace runner

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "io/rows/output_layout.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace runner {
+
+/// What a user says of an output's layout: the keys of [output] in a job file, and the options of
+/// the verbs that make HDF5 files.
+struct LayoutChoice {
+    /// Nothing of the first three: not given.
+    std::optional<std::vector<std::int64_t>> chunk;
+    std::optional<Compression> compression;
+    std::optional<std::int64_t> level;
+    bool shuffle = false;
+
+    /// The layout, with defaults for what is not given.
+    OutputLayout layout() const;
+};
+
+/// What is wrong with a key of a choice.
+struct LayoutFault {
+    std::string key; ///< "chunk", "compression", "level" or "shuffle"
+    std::string why; ///< follows the key in a message: "needs output.chunk as well: …"
+};
+
+/// Keys that do not go together, in the order chunk, compression, level, shuffle. `prefix` precedes
+/// a key where users write it: "output." or "--".
+std::vector<LayoutFault> layout_faults(const LayoutChoice& choice, std::string_view prefix);
+
+/// "none, deflate, …": every compression, for messages and help.
+std::string compression_list();
+
+/// The levels that a user may give with this compression; of one without levels those of any.
+Levels accepted_levels(Compression compression);
+
+/// What HDF5 calls a compression that has another name elsewhere: "deflate" for "gzip". Nothing for
+/// other names.
+std::optional<std::string> name_in_hdf5(std::string_view compression);
+
+} // namespace runner
