@@ -6,6 +6,7 @@
 #include "base/printable.hpp"
 #include "io/output/journal.hpp"
 #include "io/output/open_output_rows.hpp"
+#include "runner/job_file/file_names.hpp"
 #include "runner/probe/input_rows.hpp"
 #include "runner/watch/progress.hpp"
 #include "runner/watch/ticker.hpp"
@@ -109,9 +110,13 @@ RunTimes run_engine(EngineRun& engine, const RunContext& context, const RankBind
     return times;
 }
 
-std::vector<std::string> stop_files(const std::string& output) {
-    const std::filesystem::path folder = std::filesystem::path(output).parent_path();
-    return {(folder / "STOP").string(), stop_path(output)};
+std::vector<std::string> stop_files(const JobFile::Output& output) {
+    std::vector<std::string> files = {stop_beside(output.file)};
+    if (!output.of_job.empty()) {
+        files.push_back(stop_beside(output.of_job));
+    }
+    files.push_back(stop_path(output.file)); // last: the ranks' own
+    return files;
 }
 
 } // namespace runner

@@ -29,7 +29,8 @@ RunTimes run_engine(EngineRun& engine, const RunContext& context, const RankBind
 /// The error with "; rank 1 on node7, GPU GPU-…" added to where it happened.
 Error with_rank(const Error& error, const RankBinding& binding, const Ranks& ranks);
 
-/// What asks this job to stop: STOP beside the output, and the ranks' own file.
-std::vector<std::string> stop_files(const std::string& output);
+/// What asks this job to stop: STOP beside the output, and last the ranks' own file; of a pass also
+/// STOP beside the output of the whole job.
+std::vector<std::string> stop_files(const JobFile::Output& output);
 
 } // namespace runner

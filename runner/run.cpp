@@ -287,7 +287,7 @@ ExitCode run_claimed(const RunCommand& command, PreparedJob& prepared, const Ran
     }
 
     OpenRun open;
-    Stop stop(stop_files(prepared.file.output.file), ranks.size());
+    Stop stop(stop_files(prepared.file.output), ranks.size());
     stop.look(); // a short job may be done before the attendant does
     std::optional<Attendant> attendant(std::in_place, command, prepared, binding, ranks, start,
                                        open, stop);

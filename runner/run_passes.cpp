@@ -2,6 +2,7 @@
 #include "runner/run_passes.hpp"
 
 #include "io/files/file_lock.hpp"
+#include "io/files/file_mark.hpp"
 #include "io/output/journal.hpp"
 #include "io/output/own_parts.hpp"
 #include "runner/messages.hpp"
@@ -14,6 +15,7 @@
 #include "runner/report/job_counts.hpp"
 #include "runner/run_report.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -28,26 +30,21 @@ PreparedJob prepared_pass(const JobPass& pass, Prober& prober) {
     return prepare_pass(pass, files);
 }
 
-/// Passes on, to the passes behind `index`, what makes their input. The inputs of it and of those
-/// before are there, or their own origins known.
-void tell_origins(std::vector<JobPass>& passes, std::size_t index, Prober& prober) {
-    for (std::size_t next = index + 1; next < passes.size(); ++next) {
-        passes[next].file.input.origin->identity =
-            job_identity(prepared_pass(passes[next - 1], prober));
-    }
-}
-
-/// Passes on to pass `index` what was counted in those before, as the output of the last says.
-void take_counts(std::vector<JobPass>& passes, std::size_t index, Prober& prober) {
+/// Passes on to pass `index` what is known of its input, which is there: what was counted in the
+/// passes before it, and by what the file is known to stay the same.
+void tell_input(std::vector<JobPass>& passes, std::size_t index, Prober& prober) {
+    JobFile::Input& input = passes[index].file.input;
     ProbedFiles files(prober, passes[index - 1].file.input.rules);
-    passes[index].file.input.origin->counts =
-        counts_in(files.root_attributes(passes[index - 1].file.output.file));
+    input.origin->mark = mark_of(input.file);
+    input.origin->counts = counts_in(files.root_attributes(input.file));
 }
 
-void remove_intermediates(const std::vector<JobPass>& passes, std::size_t before) {
+void remove_before(const std::vector<JobPass>& passes, std::size_t before) {
     for (std::size_t i = 0; i < before; ++i) {
-        std::error_code ignored; // what cannot be removed does no harm
-        std::filesystem::remove(passes[i].file.output.file, ignored);
+        if (!passes[i].is_kept) {
+            std::error_code ignored; // what cannot be removed does no harm
+            std::filesystem::remove(passes[i].file.output.file, ignored);
+        }
     }
 }
 
@@ -77,75 +74,152 @@ bool is_complete(const JobPass& last, Prober& prober) {
     return is_there(last.file.output.file) && settle(prepared, prober) == ToDo::nothing;
 }
 
-/// Whether a pass between has made its output.
+/// Whether a pass before the last has made its output: output.overwrite makes no such output again
+/// that is this job's, since a run that was killed in a later pass could not continue there.
+/// @throws Error where another file has the name of an output that is to be kept.
 bool is_made(const JobPass& pass, Prober& prober) {
     PreparedJob prepared = prepared_pass(pass, prober);
-    if (output_standing(prepared, job_identity(prepared), prober).standing != Standing::done) {
+    if (pass.is_kept) {
+        (void)disk_space(prepared);
+    }
+    if (!is_there(pass.file.output.file)) {
         return false;
     }
-    (void)settle(prepared, prober);
-    return true;
+    if (output_standing(prepared, job_identity(prepared), prober).standing == Standing::done) {
+        prepared.file.output.overwrite = false;
+        return settle(prepared, prober) == ToDo::nothing;
+    }
+    if (pass.is_kept) {
+        (void)settle(prepared, prober);
+    }
+    return false;
 }
 
-/// The first pass that is to run; as many as there are passes where all are complete.
-std::size_t first_to_run(std::vector<JobPass>& passes, Prober& prober) {
-    if (prepared_pass(passes.front(), prober).input_is_missing) {
-        return 0;
+/// Whether the input of the first pass is there, or made by a run before anything else is known.
+bool has_input(const JobPass& first, Prober& prober) {
+    return !prepared_pass(first, prober).input_is_missing;
+}
+
+/// What the first rank decides, for all.
+std::vector<bool> on_all(std::vector<bool> choices, const Ranks& ranks) {
+    std::string text;
+    for (const bool choice : choices) {
+        text += choice ? '1' : '0';
     }
-    tell_origins(passes, 0, prober);
-    if (is_complete(passes.back(), prober)) {
-        return passes.size();
+    text = ranks.broadcast(text);
+    for (std::size_t i = 0; i < choices.size(); ++i) {
+        choices[i] = text[i] == '1';
     }
-    if (passes.front().file.run.resume == ResumeChoice::never) {
-        return 0;
+    return choices;
+}
+
+bool on_all(bool choice, const Ranks& ranks) { return on_all(std::vector{choice}, ranks).front(); }
+
+/// earlier_to_run() on the first rank.
+std::vector<bool> passes_to_run(const std::vector<JobPass>& passes, bool last_is_done,
+                                Prober& prober) {
+    std::vector<bool> runs(passes.size() - 1, true);
+    if (passes.front().file.run.resume == ResumeChoice::never ||
+        !has_input(passes.front(), prober)) {
+        return runs;
     }
-    for (std::size_t next = passes.size() - 1; next > 0; --next) {
-        if (is_made(passes[next - 1], prober)) {
-            return next;
+    bool is_read = !last_is_done;
+    for (std::size_t i = runs.size(); i > 0; --i) {
+        runs[i - 1] = (is_read || passes[i - 1].is_kept) && !is_made(passes[i - 1], prober);
+        is_read = runs[i - 1];
+    }
+    return runs;
+}
+
+/// Runs pass `index`, whose input is there.
+ExitCode run_one(const RunCommand& command, std::vector<JobPass>& passes, std::size_t index,
+                 const RunPass& run, const Ranks& ranks, Prober& prober) {
+    JobPass& pass = passes[index];
+    RunCommand of_pass = command;
+    for (const std::string& setting : pass.settled) {
+        of_pass.settings.push_back(setting); // recorded in the output, for verify
+    }
+    if (index + 1 < passes.size()) {
+        of_pass.reports.clear();
+        of_pass.trace.reset();
+    }
+    if (index > 0) {
+        if (pass.file.run.resume == ResumeChoice::require) {
+            pass.file.run.resume = ResumeChoice::automatic; // the passes before are resumed
         }
+        ranks.first_alone([&] { tell_input(passes, index, prober); });
     }
-    return 0;
+    if (ranks.first() && !command.quiet) {
+        say("pass " + std::to_string(index + 1) + " of " + std::to_string(passes.size()) + "\n");
+    }
+    const ExitCode code = run(of_pass, [&] { return pass.file; });
+    if (code == ExitCode::ok) {
+        ranks.first_alone([&] { remove_before(passes, index); });
+    }
+    return code;
 }
 
 } // namespace
 
-ExitCode run_passes(const RunCommand& command, std::vector<JobPass> passes, const RunPass& run,
-                    const Ranks& ranks, Prober& prober) {
-    std::size_t first = 0;
-    ranks.first_alone([&] { first = first_to_run(passes, prober); });
-    first = static_cast<std::size_t>(std::stoull(ranks.broadcast(std::to_string(first))));
-    if (first == passes.size()) {
-        ranks.first_alone([&] { remove_intermediates(passes, passes.size() - 1); });
-        if (ranks.first()) {
-            tell_complete(command, passes.back().file.output.file);
-        }
-        return ExitCode::ok;
+void tell_origins(std::vector<JobPass>& passes, Prober& prober) {
+    for (std::size_t next = 1; next < passes.size(); ++next) {
+        passes[next].file.input.origin->identity =
+            job_identity(prepared_pass(passes[next - 1], prober));
     }
-    RunCommand of_pass = command;
-    for (const std::string& setting : passes.front().settled) {
-        of_pass.settings.push_back(setting); // recorded in the output, for verify
-    }
-    for (std::size_t i = first; i < passes.size(); ++i) {
-        const bool last = i + 1 == passes.size();
-        of_pass.reports = last ? command.reports : std::vector<std::string>{};
-        of_pass.trace = last ? command.trace : std::nullopt;
-        if (i > 0 && passes[i].file.run.resume == ResumeChoice::require) {
-            passes[i].file.run.resume = ResumeChoice::automatic; // the passes before are resumed
+}
+
+std::vector<bool> earlier_to_run(const std::vector<JobPass>& passes, bool last_is_done,
+                                 const Ranks& ranks, Prober& prober) {
+    std::vector<bool> runs(passes.size() - 1);
+    ranks.first_alone([&] { runs = passes_to_run(passes, last_is_done, prober); });
+    return on_all(runs, ranks);
+}
+
+ExitCode run_earlier_passes(const RunCommand& command, std::vector<JobPass>& passes,
+                            const std::vector<bool>& to_run, const RunPass& run, const Ranks& ranks,
+                            Prober& prober) {
+    for (std::size_t i = 0; i < to_run.size(); ++i) {
+        if (!to_run[i]) {
+            continue;
         }
-        if (ranks.first() && !command.quiet) {
-            say("pass " + std::to_string(i + 1) + " of " + std::to_string(passes.size()) + "\n");
-        }
-        if (i > 0) {
-            ranks.first_alone([&] { take_counts(passes, i, prober); });
-        }
-        const ExitCode code = run(of_pass, [&] { return passes[i].file; });
+        const ExitCode code = run_one(command, passes, i, run, ranks, prober);
         if (code != ExitCode::ok) {
             return code;
         }
-        ranks.first_alone([&] {
-            tell_origins(passes, i, prober);
-            remove_intermediates(passes, i);
-        });
+        if (i == 0) { // which may have made the input
+            ranks.first_alone([&] { tell_origins(passes, prober); });
+        }
+    }
+    return ExitCode::ok;
+}
+
+ExitCode run_last_pass(const RunCommand& command, std::vector<JobPass>& passes, const RunPass& run,
+                       const Ranks& ranks, Prober& prober) {
+    return run_one(command, passes, passes.size() - 1, run, ranks, prober);
+}
+
+void remove_intermediates(const std::vector<JobPass>& passes) {
+    remove_before(passes, passes.size() - 1);
+}
+
+ExitCode run_passes(const RunCommand& command, std::vector<JobPass> passes, const RunPass& run,
+                    const Ranks& ranks, Prober& prober) {
+    bool is_done = false;
+    ranks.first_alone([&] {
+        if (has_input(passes.front(), prober)) {
+            tell_origins(passes, prober);
+            is_done = is_complete(passes.back(), prober);
+        }
+    });
+    is_done = on_all(is_done, ranks);
+    const std::vector<bool> to_run = earlier_to_run(passes, is_done, ranks, prober);
+    const ExitCode code = run_earlier_passes(command, passes, to_run, run, ranks, prober);
+    if (code != ExitCode::ok || !is_done) {
+        return code != ExitCode::ok ? code : run_last_pass(command, passes, run, ranks, prober);
+    }
+    ranks.first_alone([&] { remove_intermediates(passes); });
+    if (ranks.first() && std::find(to_run.begin(), to_run.end(), true) == to_run.end()) {
+        tell_complete(command, passes.back().file.output.file);
     }
     return ExitCode::ok;
 }

@@ -16,10 +16,34 @@ namespace runner {
 /// Runs one pass: run_pass().
 using RunPass = std::function<ExitCode(const RunCommand& command, const LoadJob& load)>;
 
+/// Passes on to each pass what makes its input, by which its output is known. The input of the
+/// first is there. @throws Error (usage, input).
+void tell_origins(std::vector<JobPass>& passes, Prober& prober);
+
+/// Of each pass but the last, whether it must run, since its output is not there and is to be kept
+/// or read; the first rank decides for all. `last_is_done`: the job's output is complete.
+/// tell_origins() has been called there, unless the input is yet to be made. Collective.
+/// @throws AgreedError where another file has the name of an output that is to be kept.
+std::vector<bool> earlier_to_run(const std::vector<JobPass>& passes, bool last_is_done,
+                                 const Ranks& ranks, Prober& prober);
+
+/// Runs the passes before the last that earlier_to_run() names, and removes what lies between them
+/// once it is read. Collective; returns and throws as run_job().
+ExitCode run_earlier_passes(const RunCommand& command, std::vector<JobPass>& passes,
+                            const std::vector<bool>& to_run, const RunPass& run,
+                            const Ranks& ranks, Prober& prober);
+
+/// The same for the last pass, whose input is there.
+ExitCode run_last_pass(const RunCommand& command, std::vector<JobPass>& passes, const RunPass& run,
+                       const Ranks& ranks, Prober& prober);
+
+/// Removes what passes have stored for the next and no step saves, where the job is complete.
+void remove_intermediates(const std::vector<JobPass>& passes);
+
 /// Runs a job of several passes, each a job of its own that reads what the one before made. That
 /// lies beside the output, with a journal of its own, and is removed when the next pass is
-/// complete. Begins with the first pass whose output is not complete. Collective; returns and
-/// throws as run_job().
+/// complete; what a step saves is kept under its own name. A pass whose output is complete does not
+/// run again. Collective; returns and throws as run_job().
 ExitCode run_passes(const RunCommand& command, std::vector<JobPass> passes, const RunPass& run,
                     const Ranks& ranks, Prober& prober);
 

@@ -35,20 +35,30 @@ std::string key_of(const StepParameters& step) {
     return step.name.empty() ? "step_" + std::to_string(step.number) : step.name;
 }
 
+/// Whether a step that is saved ends its pass.
+enum class Saves { end_passes, are_ignored };
+
 /// The pass that each step is in by what the steps before it make.
 std::vector<PipelinePass> cut_into_passes(const std::vector<PipelineStep>& steps,
-                                          const std::vector<StepParameters>& parameters) {
+                                          const std::vector<StepParameters>& parameters,
+                                          Saves saves) {
     std::vector<PipelinePass> passes;
     std::vector<PipelineStep> pass;
     for (std::size_t i = 0; i < steps.size(); ++i) {
         const Job& job = *steps[i].job;
         const bool before_streams =
             pass.empty() || PipelineJob::why_not_after({}, *pass[0].job).empty();
-        const std::string why = before_streams ? PipelineJob::why_not_after(pass, job)
-                                               : parameters[i - 1].label + " does not stream rows";
+        std::string why = before_streams ? PipelineJob::why_not_after(pass, job)
+                                         : parameters[i - 1].label + " does not stream rows";
+        const bool is_saved =
+            i > 0 && saves == Saves::end_passes && !parameters[i - 1].save.empty();
+        if (is_saved && why.empty()) {
+            why = parameters[i - 1].label + " is saved, and this step reads that file";
+        }
         if (passes.empty() || !why.empty()) {
             if (!passes.empty()) {
                 passes.back().end = before_streams ? parameters[i].label + ": " + why : why;
+                passes.back().saved = is_saved ? parameters[i - 1].save : "";
             }
             passes.push_back({i, {}, "", i == 0 ? std::nullopt : channels_of(*steps[i - 1].job)});
             pass.clear();
@@ -107,13 +117,13 @@ std::vector<PipelineStep> PipelineParameters::made(const JobInput& input,
 
 std::vector<PipelinePass> PipelineParameters::passes(const JobInput& input,
                                                      std::optional<ElementType> output_type) const {
-    return cut_into_passes(made(input, output_type), steps_);
+    return cut_into_passes(made(input, output_type), steps_, Saves::end_passes);
 }
 
 std::unique_ptr<Job> PipelineParameters::make(const JobInput& input,
                                               std::optional<ElementType> output_type) const {
     std::vector<PipelineStep> steps = made(input, output_type);
-    const std::vector<PipelinePass> all = cut_into_passes(steps, steps_);
+    const std::vector<PipelinePass> all = cut_into_passes(steps, steps_, Saves::are_ignored);
     if (all.size() > 1) {
         throw Error(ExitCode::usage,
                     {"the steps need more than one pass over the data", steps_[all[1].first].where,
@@ -142,6 +152,7 @@ std::string PipelineParameters::canonical(const std::vector<std::string>& commen
                 (step.name.empty() ? "" : "name = " + toml_text(step.name) + "\n") +
                 (step.type ? "dtype = " + toml_text(name_of(*step.type)) + "\n"
                            : "# dtype: the kind's default for the step's input\n") +
+                (step.save.empty() ? "" : "save = " + toml_text(step.save) + "\n") +
                 step.parameters->canonical();
     }
     return text;

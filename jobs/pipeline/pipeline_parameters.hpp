@@ -23,6 +23,7 @@ struct StepParameters {
     std::shared_ptr<const KindParameters> parameters;
     std::optional<ElementType> type; ///< of its output; nothing: the kind's default
     std::size_t number = 1;          ///< among all steps of the job, from 1
+    std::string save = {};           ///< the file to store its output in as well; "": none
 };
 
 /// A step for its input, for people.
@@ -39,20 +40,25 @@ struct PipelinePass {
     std::vector<StepFacts> steps; ///< at least one
     std::string end;              ///< why the next step is not in it; empty of the last pass
     std::optional<int> channels;  ///< of its input, as JobInput's; not of the first pass
+    std::string saved = {};       ///< the file that its output is kept in; "": it is not kept
 };
 
 /// The steps of a job file. Its job is a PipelineJob.
 class PipelineParameters : public KindParameters {
   public:
-    explicit PipelineParameters(std::vector<StepParameters> steps) : steps_(std::move(steps)) {}
+    /// What the last step would save is the job's output: its `save` is dropped.
+    explicit PipelineParameters(std::vector<StepParameters> steps) : steps_(std::move(steps)) {
+        steps_.back().save.clear();
+    }
 
     const std::vector<StepParameters>& steps() const { return steps_; }
 
     std::vector<InputDataset> inputs() const override;
     Elements elements() const override { return steps_.front().parameters->elements(); }
 
+    /// The job that makes the last step's output alone: what others save does not end a pass.
     /// @throws Error (usage or input) as the step's kind does, with the step's place; and where
-    /// passes() are several.
+    /// the steps need several passes.
     std::unique_ptr<Job> make(const JobInput& input,
                               std::optional<ElementType> output_type) const override;
 
@@ -63,7 +69,8 @@ class PipelineParameters : public KindParameters {
     /// The same with only some of the steps.
     PipelineParameters part(std::size_t first, std::size_t steps) const;
 
-    /// The passes for this input. @throws Error as make().
+    /// The passes for this input. A step that is saved ends one: the next pass reads its file.
+    /// @throws Error as make().
     std::vector<PipelinePass> passes(const JobInput& input,
                                      std::optional<ElementType> output_type) const;
 

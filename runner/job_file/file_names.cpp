@@ -4,6 +4,8 @@
 #include "base/error.hpp"
 #include "runner/job_file/same_file.hpp"
 
+#include <cstddef>
+#include <filesystem>
 #include <utility>
 #include <vector>
 
@@ -21,7 +23,36 @@ void check_pair(const NamedFile& written, const NamedFile& other) {
     }
 }
 
+/// What steps save, and what passes may store beside the output.
+template <class AddOutput>
+void add_steps_files(const JobFile& job, std::vector<NamedFile>& others, const AddOutput& add) {
+    const std::vector<StepParameters>& steps = job.pipeline->steps();
+    bool any = false;
+    for (const StepParameters& step : steps) {
+        if (!step.save.empty()) {
+            add("what " + step.label + " saves", step.save);
+            others.emplace_back("the file that stops it", stop_beside(step.save));
+            any = true;
+        }
+    }
+    if (any) { // else nothing but output.file is written, and that is never beside itself
+        others.emplace_back("the file that stops the job", stop_beside(job.output.file));
+        for (std::size_t i = 0; i + 1 < steps.size(); ++i) {
+            others.emplace_back("what pass " + std::to_string(i + 1) + " may store",
+                                intermediate_file(job.output.file, i));
+        }
+    }
+}
+
 } // namespace
+
+std::string stop_beside(const std::string& output) {
+    return std::filesystem::path(output).replace_filename("STOP").string();
+}
+
+std::string intermediate_file(const std::string& output, std::size_t index) {
+    return output + ".pass-" + std::to_string(index + 1) + ".h5";
+}
 
 void check_file_names(const JobFile& job, std::span<const std::string> reports,
                       const std::optional<std::string>& trace) {
@@ -30,8 +61,14 @@ void check_file_names(const JobFile& job, std::span<const std::string> reports,
         others.emplace_back("a dataset of [" + job.kind + "]", input.file);
     }
     std::vector<NamedFile> written;
-    for (const char* ending : {"", ".partial", ".lock", ".journal"}) {
-        written.emplace_back("output.file", job.output.file + ending);
+    const auto add_output = [&written](const std::string& what, const std::string& file) {
+        for (const char* ending : {"", ".partial", ".lock", ".journal"}) {
+            written.emplace_back(what, file + ending);
+        }
+    };
+    add_output("output.file", job.output.file);
+    if (job.pipeline) {
+        add_steps_files(job, others, add_output);
     }
     for (const std::string& report : reports) {
         written.emplace_back("--report", report);

@@ -3,15 +3,23 @@
 
 #include "runner/job_file/job_file.hpp"
 
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <string>
 
 namespace runner {
 
-/// Checks that nothing a run writes lies where it reads or writes something else: the output with
-/// what is kept beside it until it is complete, reports and the trace, against the job file, the
-/// input, the kind's own datasets and one another. @throws Error (usage) naming both.
+/// The file beside an output that stops its run.
+std::string stop_beside(const std::string& output);
+
+/// What pass `index` of a job, but the last, stores beside the job's output where no step saves it.
+std::string intermediate_file(const std::string& output, std::size_t index);
+
+/// Checks that nothing a run writes lies where it reads or writes something else: the output and
+/// what steps save, with what is kept beside them until they are complete, reports and the trace,
+/// against the job file, the input, the kind's own datasets and one another. @throws Error (usage)
+/// naming both.
 void check_file_names(const JobFile& job, std::span<const std::string> reports,
                       const std::optional<std::string>& trace);
 

@@ -6,6 +6,8 @@
 #include "jobs/toml_text.hpp"
 #include "runner/job_file/job_sections.hpp"
 #include "runner/job_file/job_text.hpp"
+#include "runner/job_file/output_name.hpp"
+#include "runner/job_file/saved_steps.hpp"
 #include "runner/job_file/step_tables.hpp"
 #include "runner/toml/toml_errors.hpp"
 #include "runner/toml/toml_values.hpp"
@@ -108,6 +110,30 @@ bool is_set(const TableEntries& values, std::string_view table, std::string_view
     return false;
 }
 
+/// The steps of a pipeline, with what they save.
+void take_steps(TableReader& top, const TableEntries& values, const Steps& steps, FileNames names,
+                JobFile& job) {
+    job.kind = pipeline_kind;
+    job.pipeline = steps.parameters;
+    job.parameters = steps.parameters;
+    if (!steps.only_save.empty()) {
+        job.output = saved_output(job, steps.only_save);
+        job.datasets = {};
+    }
+    refuse_other_type(top, job.output, job.pipeline.get());
+    refuse_other_tables(top, values, "step");
+    if (top.has("batch") && names == FileNames::own && job.pipeline) {
+        if (!steps.only_save.empty() && !name_fault(steps.only_save)) {
+            job.output.file = saved_name(job, steps.only_save, job.input.file);
+        }
+        expand_saves(job);
+    }
+    if (!steps.only_save.empty() && names == FileNames::batch) {
+        top.complain("until_saved", "a batch makes its outputs, not what a step saves");
+    }
+    check_saves(top, job, names);
+}
+
 void parse_values(const TableEntries& values, JobFile& job, Diagnostics& diagnostics) {
     TableReader top(values, {1, 1}, "", diagnostics);
     const bool picked = is_set(values, "input", "file") && is_set(values, "output", "file");
@@ -134,11 +160,7 @@ void parse_values(const TableEntries& values, JobFile& job, Diagnostics& diagnos
         job.datasets = last->datasets;
     }
     if (steps.are_there) {
-        job.kind = pipeline_kind;
-        job.pipeline = steps.parameters;
-        job.parameters = steps.parameters;
-        refuse_other_type(top, job.output, job.pipeline.get());
-        refuse_other_tables(top, values, "step");
+        take_steps(top, values, steps, names, job);
     } else if (kind != nullptr) {
         job.kind = kind->name;
         job.parameters = parse_parameters(top, *kind);

@@ -3,6 +3,7 @@
 
 #include "base/element_type.hpp"
 #include "base/sizes.hpp"
+#include "io/files/file_mark.hpp"
 #include "io/files/input_rules.hpp"
 #include "io/output/intact_rows.hpp"
 #include "io/rows/dense_rows.hpp"
@@ -19,6 +20,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace runner {
@@ -62,6 +64,9 @@ struct JobFile {
             std::string image_key = {}; ///< and `part`: as JobInput's
             std::optional<DatasetPart> part = {};
             std::vector<JobCount> counts = {}; ///< of the passes before this one
+            FileMark mark = {}; ///< of the file that it is read from, once it is made
+            /// The saved outputs of the passes before the last one, and their bytes.
+            std::vector<std::pair<std::string, std::int64_t>> kept = {};
         };
         std::optional<Origin> origin; ///< of what an earlier pass of the same job makes
     } input;
@@ -74,6 +79,8 @@ struct JobFile {
         bool sync = true;                      ///< wait for the disk before the name changes
         std::optional<std::int64_t> parts = 1; ///< files that hold the elements; nothing: auto
         OutputLayout layout;
+        /// Of a pass but the last: the job's own output, whose STOP stops the pass too; else "".
+        std::string of_job = {};
     } output;
 
     struct Run {

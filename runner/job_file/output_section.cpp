@@ -59,31 +59,6 @@ OutputLayout parse_layout(TableReader& table, const WrittenFormat* format) {
     return layout;
 }
 
-void check_output_file(TableReader& table, const std::string& output, const std::string& input) {
-    std::error_code failure;
-    if (fs::is_directory(output, failure) || output.ends_with('/')) {
-        table.complain("file", quoted_text(output) + " is a folder; name a file in it");
-        return;
-    }
-    if (fs::exists(output, failure) && !fs::is_regular_file(output, failure)) {
-        table.complain("file", quoted_text(output) + " is a device or a pipe; name a regular file");
-        return;
-    }
-    if (input.empty()) {
-        return;
-    }
-    if (has_wildcards(input) && matches_pattern(input, output)) {
-        table.complain("file", "is one of the files that input.file, " + quoted_text(input) +
-                                   ", names; put it into another folder");
-    } else if (is_same_file(output, input)) {
-        table.complain("file", "is the same file as input.file, " + quoted_text(input) +
-                                   "; a job never writes into its input");
-    } else if (is_same_file(output + ".partial", input)) {
-        table.complain("file", "is written as " + quoted_text(output + ".partial") +
-                                   " until it is complete, and that is input.file");
-    }
-}
-
 /// Refuses the names that the file cannot have beside what runner itself puts there.
 void check_output_dataset(TableReader& table, const std::string& dataset) {
     const std::size_t begin = dataset.find_first_not_of('/');
@@ -136,6 +111,32 @@ void parse_format(TableReader& table, const Kind* kind, JobFile::Output& output)
 
 } // namespace
 
+void check_written_file(TableReader& table, std::string_view key, const std::string& output,
+                        const std::string& input) {
+    std::error_code failure;
+    if (fs::is_directory(output, failure) || output.ends_with('/')) {
+        table.complain(key, quoted_text(output) + " is a folder; name a file in it");
+        return;
+    }
+    if (fs::exists(output, failure) && !fs::is_regular_file(output, failure)) {
+        table.complain(key, quoted_text(output) + " is a device or a pipe; name a regular file");
+        return;
+    }
+    if (input.empty()) {
+        return;
+    }
+    if (has_wildcards(input) && matches_pattern(input, output)) {
+        table.complain(key, "is one of the files that input.file, " + quoted_text(input) +
+                                ", names; put it into another folder");
+    } else if (is_same_file(output, input)) {
+        table.complain(key, "is the same file as input.file, " + quoted_text(input) +
+                                "; a job never writes into its input");
+    } else if (is_same_file(output + ".partial", input)) {
+        table.complain(key, "is written as " + quoted_text(output + ".partial") +
+                                " until it is complete, and that is input.file");
+    }
+}
+
 JobFile::Output parse_output(TableReader& top, const JobFile::Input& input, const Kind* kind,
                              FileNames names) {
     const bool group = makes_several(kind);
@@ -158,7 +159,7 @@ JobFile::Output parse_output(TableReader& top, const JobFile::Input& input, cons
         refuse_beside_batch(*table, {"file"}, "batch.output names the outputs");
     }
     if (!output.file.empty()) {
-        check_output_file(*table, output.file, input.file);
+        check_written_file(*table, "file", output.file, input.file);
         parse_format(*table, kind, output);
     }
     output.dataset =

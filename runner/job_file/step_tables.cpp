@@ -57,9 +57,10 @@ std::string steps_text(const std::vector<StepParameters>& steps) {
     return text;
 }
 
-/// How many steps to run: up to the one that `until` names.
-std::size_t count_until(TableReader& top, const std::vector<StepParameters>& steps) {
-    const std::optional<std::string> until = top.text("until");
+/// How many steps there are up to the one that `key` names; all without that key.
+std::size_t count_until(TableReader& top, const char* key,
+                        const std::vector<StepParameters>& steps) {
+    const std::optional<std::string> until = top.text(key);
     if (!until) {
         return steps.size();
     }
@@ -68,14 +69,28 @@ std::size_t count_until(TableReader& top, const std::vector<StepParameters>& ste
             return i + 1;
         }
     }
-    top.complain("until", "there is no step " + quoted_text(*until) + "; the steps are " +
-                              steps_text(steps));
+    top.complain(key, "there is no step " + quoted_text(*until) + "; the steps are " +
+                          steps_text(steps));
     return steps.size();
 }
 
-/// Reads one step; its kind, or null where none is named.
+/// Cuts off the steps behind the one that `until_saved` names.
+void cut_until_saved(TableReader& top, std::vector<StepParameters>& steps, Steps& found) {
+    constexpr const char* key = "until_saved";
+    if (!top.has(key)) {
+        return;
+    }
+    steps.resize(count_until(top, key, steps));
+    found.only_save = steps.back().save;
+    if (found.only_save.empty()) {
+        top.complain(key, steps.back().label + " saves nothing; the key until stops there");
+    }
+}
+
+/// Reads one step of `all`; its kind, or null where none is named.
 const Kind* parse_step(const TableEntries& values, SourcePlace place, const std::string& path,
-                       Diagnostics& diagnostics, std::vector<StepParameters>& steps) {
+                       Diagnostics& diagnostics, std::size_t all,
+                       std::vector<StepParameters>& steps) {
     const std::string number = std::to_string(steps.size() + 1);
     StepParameters step;
     step.number = steps.size() + 1;
@@ -93,11 +108,13 @@ const Kind* parse_step(const TableEntries& values, SourcePlace place, const std:
                                   " (`runner --help` lists the kinds)");
     }
     step.type = parse_type(table, "dtype");
-    if (table.has("save")) {
-        table.complain("save", "the output of a step between cannot be stored yet; run the "
-                               "pipeline once more with --until " +
-                                   (step.name.empty() ? number : step.name) +
-                                   " and another output.file");
+    if (const std::optional<std::string> save = table.text("save")) {
+        step.save = *save;
+        if (save->empty()) {
+            table.complain("save", "must be the name of a file");
+        } else if (steps.size() + 1 == all) {
+            table.complain("save", "the last step's output is output.file; leave save out");
+        }
     }
     if (kind != nullptr) {
         step.kind = kind->name;
@@ -123,8 +140,10 @@ Steps parse_steps(TableReader& top, const std::string& path) {
     Steps found;
     const TableValue* value = top.value("step");
     if (value == nullptr) {
-        if (top.has("until")) {
-            top.complain("until", "only a pipeline has steps: remove this key");
+        for (const char* key : {"until", "until_saved"}) {
+            if (top.has(key)) {
+                top.complain(key, "only a pipeline has steps: remove this key");
+            }
         }
         return found;
     }
@@ -148,12 +167,13 @@ Steps parse_steps(TableReader& top, const std::string& path) {
     std::vector<const Kind*> kinds_of_steps;
     for (const TableValue& table : *tables) {
         kinds_of_steps.push_back(parse_step(std::get<TableEntries>(table.data), table.place, path,
-                                            top.diagnostics(), steps));
+                                            top.diagnostics(), tables->size(), steps));
     }
-    const std::size_t count = count_until(top, steps);
+    const std::size_t count = count_until(top, "until", steps);
     found.first = kinds_of_steps.front();
     found.last = kinds_of_steps[count - 1];
     steps.resize(count);
+    cut_until_saved(top, steps, found);
     if (std::all_of(steps.begin(), steps.end(),
                     [](const StepParameters& step) { return step.parameters != nullptr; })) {
         found.parameters = std::make_shared<PipelineParameters>(std::move(steps));

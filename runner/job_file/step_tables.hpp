@@ -15,11 +15,13 @@ struct Steps {
     bool are_there = false; ///< whether the file has the key `step`
     const Kind* first = nullptr;
     const Kind* last = nullptr;
+    std::string only_save; ///< `until_saved`: the file that its step saves; "" without that key
     /// Null where something was reported.
     std::shared_ptr<const PipelineParameters> parameters;
 };
 
-/// Reads them, up to the one that the key `until` names, and reports what is wrong with them.
+/// Reads them, up to the one that the key `until` names, or `until_saved` if that is there too, and
+/// reports what is wrong with them. `first` and `last` are as without `until_saved`.
 /// `path`: of the job file, for messages.
 Steps parse_steps(TableReader& top, const std::string& path);
 

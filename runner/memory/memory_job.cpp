@@ -26,6 +26,18 @@ DatasetInfo info_of(const ArrayInfo& array, std::optional<int> channels) {
     return info;
 }
 
+void refuse_saves(const JobFile& job) {
+    for (const StepParameters& step :
+         job.pipeline ? job.pipeline->steps() : std::vector<StepParameters>{}) {
+        if (!step.save.empty()) {
+            throw Error(ExitCode::usage,
+                        {"a job on arrays writes no files", step.where + ", " + step.label,
+                         "it has save = " + step.save,
+                         "Leave save out, or run the steps up to this one as a job of their own"});
+        }
+    }
+}
+
 RankBinding bind_memory(const MemoryJob::Place& place) {
     RankBinding binding;
     binding.limits.cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
@@ -55,7 +67,9 @@ MemoryJob::MemoryJob(const std::string& text, const std::string& name, const Arr
                      std::optional<int> channels)
     : input_(info_of(input, channels)) {
     MemoryFiles files(input_);
-    passes_ = passes_of(parse_job_text(text, name, {}), files);
+    const JobFile job = parse_job_text(text, name, {});
+    refuse_saves(job);
+    passes_ = passes_of(job, files);
     const PreparedJob last = prepare_pass(passes_.back(), files);
     const std::vector<OutputField> fields = last.job->fields();
     for (const OutputField& field : fields) {

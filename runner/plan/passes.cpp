@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/plan/passes.hpp"
 
+#include "jobs/toml_text.hpp"
+#include "runner/job_file/file_names.hpp"
+#include "runner/job_file/saved_steps.hpp"
+
 #include <memory>
 #include <utility>
 
@@ -9,6 +13,35 @@ namespace {
 
 /// In a group, so that the attributes of the input's group pass through.
 constexpr const char* intermediate_dataset = "/pass/data";
+
+/// The output of pass `index`, which is not the last.
+JobFile::Output output_of_pass(const JobFile& whole, const PipelinePass& pass, std::size_t index) {
+    JobFile::Output output;
+    if (!pass.saved.empty()) {
+        output = saved_output(whole, pass.saved);
+    } else {
+        output.file = intermediate_file(whole.output.file, index);
+        output.dataset = intermediate_dataset;
+        output.sync = whole.output.sync;
+        output.overwrite = true; // what is left of another job
+    }
+    output.of_job = whole.output.file;
+    return output;
+}
+
+/// What an earlier pass makes, for the pass after it.
+JobFile::Input input_of_pass(const JobFile::Output& made, const JobFile& whole,
+                             const JobInput& input) {
+    JobFile::Input from;
+    from.file = made.file;
+    from.dataset = made.dataset;
+    from.origin.emplace();
+    from.origin->file = whole.input.file;
+    from.origin->dataset = whole.input.dataset;
+    from.origin->image_key = input.image_key;
+    from.origin->part = input.part;
+    return from;
+}
 
 /// The job of pass `index` of several.
 JobFile file_of_pass(const JobFile& whole, const JobInput& input,
@@ -19,28 +52,29 @@ JobFile file_of_pass(const JobFile& whole, const JobInput& input,
         std::make_shared<PipelineParameters>(whole.pipeline->part(pass.first, pass.steps.size()));
     file.parameters = file.pipeline;
     if (index > 0) {
-        file.input = {};
-        file.input.file = intermediate_file(whole.output.file, index - 1);
-        file.input.dataset = intermediate_dataset;
-        file.input.origin = {whole.input.file, whole.input.dataset, "",
-                             input.image_key,  input.part,          {}};
+        file.input =
+            input_of_pass(output_of_pass(whole, passes[index - 1], index - 1), whole, input);
     }
     if (index + 1 < passes.size()) {
-        file.output = {};
-        file.output.file = intermediate_file(whole.output.file, index);
-        file.output.dataset = intermediate_dataset;
-        file.output.sync = whole.output.sync;
-        file.output.overwrite = true; // what is left of another job
+        file.output = output_of_pass(whole, pass, index);
         file.datasets = {};
     }
     return file;
 }
 
-} // namespace
-
-std::string intermediate_file(const std::string& output, std::size_t index) {
-    return output + ".pass-" + std::to_string(index + 1) + ".h5";
+/// Tells each pass what those before the one before it keep.
+void tell_kept(std::vector<JobPass>& passes) {
+    std::vector<std::pair<std::string, std::int64_t>> kept;
+    for (std::size_t i = 2; i < passes.size(); ++i) {
+        if (passes[i - 2].is_kept) {
+            kept.emplace_back(passes[i - 2].file.output.file,
+                              byte_count(passes[i - 1].input.array));
+        }
+        passes[i].file.input.origin->kept = kept;
+    }
 }
+
+} // namespace
 
 std::vector<JobPass> passes_of(const JobFile& file, FileAccess& files) {
     if (!file.pipeline) {
@@ -62,8 +96,15 @@ std::vector<JobPass> passes_of(const JobFile& file, FileAccess& files) {
             pass.input.channels = passes[i].channels;
             pass.input.storage = "contiguous";
         }
+        if (!passes[i].saved.empty()) {
+            pass.is_kept = true;
+            const std::size_t step = passes[i].first + passes[i].steps.size() - 1;
+            pass.settled.push_back("until_saved=" +
+                                   toml_text(std::to_string(file.pipeline->steps()[step].number)));
+        }
         all.push_back(std::move(pass));
     }
+    tell_kept(all);
     return all;
 }
 

@@ -18,7 +18,9 @@ struct JobPass {
     DatasetInfo input;            ///< of a pass but the first: as the one before makes it
     std::vector<StepFacts> steps; ///< empty where the job is of one kind
     std::string end;              ///< why the next step is not in it; empty of the last pass
-    std::vector<std::string> settled = {}; ///< PreparedJob's, of the job's input
+    /// PreparedJob's, of the job's input; and of a kept output that it is not the job's own.
+    std::vector<std::string> settled = {};
+    bool is_kept = false; ///< of a pass but the last: a step saves its output
 };
 
 /// The passes of a job, in order; one where it is no pipeline or its steps all stream. Pure but for
@@ -27,9 +29,6 @@ std::vector<JobPass> passes_of(const JobFile& file, FileAccess& files);
 
 /// The pass as if its input were there. @throws Error (usage, input).
 PreparedJob prepare_pass(const JobPass& pass, FileAccess& files);
-
-/// The output of pass `index`, but the last: beside that of the job.
-std::string intermediate_file(const std::string& output, std::size_t index);
 
 /// "uint16 [5, 40, 30] to float32 [5, 40, 30], halo 4".
 std::string step_text(const StepFacts& step);

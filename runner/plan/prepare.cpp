@@ -284,10 +284,17 @@ DiskSpace disk_space(const PreparedJob& prepared) {
     if (prepared.input_is_missing && on_one_device(folder_of(prepared.file.input.file), folder)) {
         disk.needed += byte_count(prepared.layout.info.array);
     }
-    // What an earlier pass is yet to make.
-    if (const JobFile::Input& input = prepared.file.input;
-        input.origin && !std::filesystem::exists(input.file, failure)) {
-        disk.needed += byte_count(prepared.layout.info.array);
+    if (const JobFile::Input& input = prepared.file.input; input.origin) {
+        const auto add = [&](const std::string& file, std::int64_t bytes) {
+            if (!std::filesystem::exists(file, failure) && on_one_device(folder_of(file), folder)) {
+                disk.needed += bytes;
+            }
+        };
+        // What earlier passes are yet to make.
+        add(input.file, byte_count(prepared.layout.info.array));
+        for (const auto& [file, bytes] : input.origin->kept) {
+            add(file, bytes);
+        }
     }
     disk.free = static_cast<std::int64_t>(
         std::min<std::uintmax_t>(space.available, std::uintmax_t{1} << 62));

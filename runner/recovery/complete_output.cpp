@@ -33,6 +33,12 @@ namespace {
 
 void check_input_unchanged(const PreparedJob& prepared, const Beginning& beginning) {
     const std::string now = job_identity(prepared);
+    const JobFile::Input& input = prepared.file.input;
+    if (input.origin && mark_of(input.file) != input.origin->mark) {
+        throw Error(ExitCode::input, {"the input changed while it was read", input.file,
+                                      "it is what an earlier step of the job saved",
+                                      "Remove it, then restart with run.resume = \"never\""});
+    }
     if (!beginning.identity.starts_with(now)) {
         throw Error(ExitCode::input,
                     {"the input changed while it was read", prepared.file.input.file,

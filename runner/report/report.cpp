@@ -198,22 +198,21 @@ std::vector<Attribute> provenance(const RunReport& report) {
         }
     }
     const JobFile::Input& input = report.job.input;
-    const JobFile::Input::Origin origin =
-        input.origin.value_or(JobFile::Input::Origin{input.file, input.dataset, "", "", {}, {}});
-    std::vector<Attribute> attributes = {{"runner_version", version()},
-                                         {"job", report.job.text},
-                                         {"job_settings", settings},
-                                         {"kind", report.job.kind},
-                                         {"input_file", origin.file},
-                                         {"input_dataset", origin.dataset},
-                                         {"input_bytes", report.input_bytes},
-                                         {"input_modified", report.input_modified},
-                                         {"wall_seconds", report.wall_seconds},
-                                         {"backend", name_of(report.plan.backend)},
-                                         {"devices", devices},
-                                         {"ranks", std::int64_t{report.plan.rank_count()}},
-                                         {"runs", report.runs},
-                                         {"chunk_rows", least_chunk_rows(report)}};
+    std::vector<Attribute> attributes = {
+        {"runner_version", version()},
+        {"job", report.job.text},
+        {"job_settings", settings},
+        {"kind", report.job.kind},
+        {"input_file", input.origin ? input.origin->file : input.file},
+        {"input_dataset", input.origin ? input.origin->dataset : input.dataset},
+        {"input_bytes", report.input_bytes},
+        {"input_modified", report.input_modified},
+        {"wall_seconds", report.wall_seconds},
+        {"backend", name_of(report.plan.backend)},
+        {"devices", devices},
+        {"ranks", std::int64_t{report.plan.rank_count()}},
+        {"runs", report.runs},
+        {"chunk_rows", least_chunk_rows(report)}};
     if (!report.counts.empty()) {
         attributes.emplace_back(counts_attribute, counts_text(report.counts));
     }

@@ -112,11 +112,12 @@ def single_jobs(checks, random):
     return steps, file
 
 
-def write_pipeline(steps):
+def write_pipeline(steps, saved):
     text = ends("in.h5", "/data", "out.h5")
     for number, (kind, lines) in enumerate(steps, 1):
         name = f'name = "s{number}"\n' if number % 2 else ""
-        text += f'[[step]]\nkind = "{kind}"\n{name}{lines}'
+        save = f'save = "saved{number}.h5"\n' if number in saved else ""
+        text += f'[[step]]\nkind = "{kind}"\n{name}{save}{lines}'
     pathlib.Path("job.toml").write_text(text)
 
 
@@ -130,8 +131,9 @@ def random_settings(random):
 
 
 def left_behind():
+    """What stands beside outputs, which end in .h5 and have one dot."""
     return sorted(path.name for path in pathlib.Path().iterdir()
-                  if path.name.startswith("out.h5") and path.name != "out.h5")
+                  if path.name.startswith(("out.h5.", "saved")) and path.name.count(".") > 1)
 
 
 def check_output(checks, expected, done, what):
@@ -147,7 +149,7 @@ def killed(checks, random, settings):
     at = int(2 ** random.uniform(0, 6))
     ranks = int(random.choice([1, 2]))
     checks.job(*settings, "--set", "run.commit_seconds=0", ranks=ranks,
-               fault=f"pwrite,rename,unlink:kill@{at}:out.h5")
+               fault=f"pwrite,rename,unlink:kill@{at}:" + str(random.choice(["out.h5", "saved"])))
     return f"killed at call {at} of {ranks} ranks, "
 
 
@@ -157,19 +159,26 @@ def one_chain(checks, random, number):
         return
     steps, file = found
     expected = contents(file)
-    write_pipeline(steps)
+    saved = [number for number in range(1, len(steps)) if random.random() < 0.2]
+    write_pipeline(steps, saved)
     what = f"chain {number}: " + ", ".join(kind for kind, _ in steps)
     for _ in range(3):
-        pathlib.Path("out.h5").unlink(missing_ok=True)
+        for old in ["out.h5", *(f"saved{number}.h5" for number in saved)]:
+            if old == "out.h5" or random.random() < 0.7:
+                pathlib.Path(old).unlink(missing_ok=True)
         settings = random_settings(random)
         ranks = int(random.choice([1, 1, 2, 3, 4]))
         how = f", {ranks} ranks, {' '.join(settings)}\n" + pathlib.Path("job.toml").read_text()
         was = killed(checks, random, settings) if random.random() < 0.4 else ""
         settings = random_settings(random)
         check_output(checks, expected, checks.job(*settings, ranks=ranks), what + was + how)
-    # The last one's: recomputed where it was made in one pass.
-    done = checks.run("verify", "out.h5")
-    checks.expect(done.returncode == 0, f"{what}: verify: {done.stdout}{done.stderr}")
+        for number in saved:
+            checks.expect(contents(f"saved{number}.h5") == contents(f"single{number}.h5"),
+                          f"{what}: saved {number} has other bytes, {was}{how}")
+    # The last one's: recomputed where the steps need no second pass but to save.
+    for file in ["out.h5", *(f"saved{number}.h5" for number in saved)]:
+        done = checks.run("verify", file)
+        checks.expect(done.returncode == 0, f"{what}: verify {file}: {done.stdout}{done.stderr}")
 
 
 CHAIN = """[[step]]
@@ -197,7 +206,7 @@ def write_chain(text=CHAIN):
     with h5py.File("in.h5", "w") as file:
         file["data"] = values
     pathlib.Path("job.toml").write_text(ends("in.h5", "/data", "out.h5") + text)
-    for name in [*left_behind(), "out.h5"]:
+    for name in [*left_behind(), "out.h5", *map(str, pathlib.Path().glob("saved*.h5"))]:
         if pathlib.Path(name).is_dir():
             shutil.rmtree(name)
         else:
@@ -250,6 +259,149 @@ def test_an_intermediate_of_another_job_is_made_again(checks):
     checks.job(fault="mkdir:kill@1:out.h5.journal")
     checks.expect(pathlib.Path("out.h5.pass-1.h5").exists(), "pass 1 is there")
     check_output(checks, expected, checks.job(*change), "changed first step")
+
+
+SAVING = CHAIN.replace('name = "smooth"', 'name = "smooth"\nsave = "saved1.h5"').replace(
+    'name = "clean"', 'name = "clean"\nsave = "saved2.h5"')
+
+
+def expected_of_saving(checks):
+    """What each output of SAVING must hold, made without saving; the input has a unit."""
+    expected = {}
+    for until, file in {"1": "saved1.h5", "2": "saved2.h5", "3": "out.h5"}.items():
+        write_chain()
+        with h5py.File("in.h5", "a") as opened:
+            opened["data"].attrs["units"] = "counts"
+        checks.expect(checks.job("--until", until).returncode == 0, f"until {until}")
+        expected[file] = contents("out.h5")
+    write_chain(SAVING)
+    with h5py.File("in.h5", "a") as opened:
+        opened["data"].attrs["units"] = "counts"
+    return expected
+
+
+def check_saved(checks, expected, what):
+    for file, values in expected.items():
+        checks.expect(pathlib.Path(file).exists() and contents(file) == values, f"{what}: {file}")
+    checks.expect(left_behind() == [], f"{what}: left behind {left_behind()}")
+
+
+def test_steps_are_saved(checks):
+    expected = expected_of_saving(checks)
+    plan = checks.run("plan", "job.toml")
+    checks.expect('step 3: step 2 ("clean") is saved, and this step reads that file' in plan.stdout
+                  and "writes saved1.h5:/data" in plan.stdout, plan.stdout + plan.stderr)
+    explained = checks.run("explain", "job.toml")
+    checks.expect('save = "saved2.h5"' in explained.stdout, explained.stdout)
+    done = checks.job(ranks=2)
+    checks.expect(done.returncode == 0, done.stderr)
+    check_saved(checks, expected, "saved")
+    with h5py.File("saved1.h5") as file:
+        checks.expect(file["data"].attrs["units"] == "counts", "the input's attributes")
+        checks.expect(file.attrs["input_file"] == "in.h5", "the input's name")
+    for file in expected:
+        done = checks.run("verify", file)
+        checks.expect(done.returncode == 0, f"{file}: {done.stdout}{done.stderr}")
+        checks.expect(("not computed again" in done.stdout) == (file != "saved1.h5"), done.stdout)
+    flip("saved1.h5", "data")
+    checks.expect(checks.run("verify", "saved1.h5").returncode == 7, "a flipped bit is found")
+    done = checks.run("repair", "saved1.h5")
+    checks.expect(done.returncode == 0, done.stderr)
+    check_saved(checks, expected, "repaired")
+
+
+def times(files):
+    return {file: os.stat(file).st_mtime_ns for file in files}
+
+
+def test_only_saved_files_that_are_missing_are_made(checks):
+    expected = expected_of_saving(checks)
+    checks.expect(checks.job().returncode == 0, "run")
+    before = times(expected)
+    done = checks.run("job.toml")
+    checks.expect(done.returncode == 0 and "complete already" in done.stderr, done.stderr)
+    checks.expect(times(expected) == before, "nothing is written again")
+    for missing in ["saved1.h5", "saved2.h5", "out.h5"]:
+        before = times(expected)
+        pathlib.Path(missing).unlink()
+        done = checks.run("job.toml", "--backend", checks.backend)
+        checks.expect(done.returncode == 0 and done.stderr.count("pass ") == 1, done.stderr)
+        check_saved(checks, expected, f"{missing} made again")
+        checks.expect({file for file in expected if times([file])[file] != before[file]} ==
+                      {missing}, f"only {missing} is written")
+    done = checks.job("--set", "output.overwrite=true", "--set", 'run.resume="never"')
+    checks.expect(done.returncode == 0, done.stderr)
+    check_saved(checks, expected, "all made again")
+
+
+def test_saving_is_resumed(checks):
+    expected = expected_of_saving(checks)
+    for fault in ["pwrite:kill@1:saved1.h5.partial", "rename:kill@1:saved1.h5.partial",
+                  "unlink:kill@1:saved1.h5.journal", "pwrite:kill@1:saved2.h5.partial",
+                  "pwrite:kill@1:out.h5.partial", "unlink:kill@1:out.h5.journal"]:
+        for path in [*pathlib.Path().glob("saved*"), *pathlib.Path().glob("out.h5*")]:
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+        done = checks.job("--set", "output.overwrite=true", fault=fault)
+        checks.expect(done.returncode in (-9, 137), f"{fault}: {done.returncode} {done.stderr}")
+        done = checks.job("--set", "output.overwrite=true", ranks=3)
+        checks.expect(done.returncode == 0, f"{fault}: {done.stderr}")
+        check_saved(checks, expected, fault)
+
+
+def test_a_saved_file_is_not_overwritten(checks):
+    expected = expected_of_saving(checks)
+    with h5py.File("saved2.h5", "w") as file:
+        file["mine"] = np.arange(3)
+    for setting in ["false", "true"]:
+        done = checks.job("--set", f"output.overwrite={setting}")
+        checks.expect(done.returncode == 4 and "saved2.h5" in done.stderr, done.stderr)
+        checks.expect(not pathlib.Path("saved1.h5").exists(), "nothing ran before")
+    pathlib.Path("saved2.h5").unlink()
+    checks.expect(checks.job("--set", "step.smooth.column_taps=[1.0]").returncode == 0, "another")
+    pathlib.Path("out.h5").unlink()
+    done = checks.job()
+    checks.expect(done.returncode == 4 and "of another job" in done.stderr, done.stderr)
+    done = checks.job("--set", "output.overwrite=true")
+    checks.expect(done.returncode == 0, done.stderr)
+    check_saved(checks, expected, "replaced")
+
+
+def test_settings_of_saves(checks):
+    expected = expected_of_saving(checks)
+    done = checks.job("--until", "smooth")
+    checks.expect(done.returncode == 0 and contents("out.h5") == expected["saved1.h5"],
+                  f"until: {done.stderr}")
+    checks.expect(not pathlib.Path("saved1.h5").exists(), "until: the last step saves nothing")
+    pathlib.Path("out.h5").unlink()
+    done = checks.job("--set", 'until_saved="smooth"')
+    checks.expect(done.returncode == 0 and not pathlib.Path("out.h5").exists(), done.stderr)
+    checks.expect(contents("saved1.h5") == expected["saved1.h5"], "until_saved")
+    os.mkdir("elsewhere")
+    done = checks.job("--set", 'step.clean.save="elsewhere/saved2.h5"')
+    checks.expect(done.returncode == 0, done.stderr)
+    checks.expect(contents("elsewhere/saved2.h5") == expected["saved2.h5"], "set")
+    shutil.rmtree("elsewhere")
+    write_chain(SAVING)
+    for name in ["out.h5", "in.h5", "STOP", "out.h5.pass-1.h5", "out.h5.partial", "saved2.h5",
+                 "job.toml", "missing/saved1.h5"]:
+        done = checks.job("--set", f'step.smooth.save="{name}"')
+        checks.expect(done.returncode in (2, 4) and name in done.stderr, f"{name}: {done.stderr}")
+        checks.expect(done.stderr.count("error:") == 1, f"{name}: {done.stderr}")
+        checks.expect(not pathlib.Path("saved2.h5").exists(), f"{name}: nothing ran")
+
+
+def test_stop_beside_the_output_stops_a_saved_pass(checks):
+    expected = expected_of_saving(checks)
+    os.mkdir("elsewhere")
+    where = ["--set", 'step.smooth.save="elsewhere/saved1.h5"']
+    for stop in ["STOP", "elsewhere/STOP"]:
+        pathlib.Path(stop).touch()
+        done = checks.job(*where)
+        checks.expect(done.returncode == 75 and "elsewhere/saved1.h5" in done.stderr, done.stderr)
+        pathlib.Path(stop).unlink()
+    done = checks.job(*where)
+    checks.expect(contents("elsewhere/saved1.h5") == expected["saved1.h5"], done.stderr)
+    shutil.rmtree("elsewhere")
 
 
 def test_stop_and_full_disk(checks):

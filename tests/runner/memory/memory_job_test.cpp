@@ -106,6 +106,19 @@ TEST(MemoryJob, RunsPassesOneAfterTheOther) {
     EXPECT_EQ(output, (std::vector<std::uint8_t>{0, 85, 170, 255}));
 }
 
+TEST(MemoryJob, RefusesToSaveAStep) {
+    const std::string step = "[[step]]\nkind = \"convolve\"\nrow_taps = [1.0]\n"
+                             "column_taps = [1.0]\n";
+    try {
+        const MemoryJob job(job_text("") + step + "save = \"kept.h5\"\n" + step, "job",
+                            {ElementType::float32, {3, 2}}, {});
+        FAIL();
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ExitCode::usage);
+        EXPECT_NE(std::string(error.what()).find("save = kept.h5"), std::string::npos);
+    }
+}
+
 TEST(MemoryJob, StopsAndFails) {
     MemoryJob job(job_text("kind = \"median\"") + "[median]\nsize = [3, 3]\n", "job",
                   {ElementType::uint8, {9, 9}}, {});
