@@ -237,6 +237,12 @@ ExitCode run_pass(const RunCommand& command, const LoadJob& load, const Ranks& r
         }
     }
     const RankBinding binding = bind_rank(ranks, prepared.file.run.backend);
+    return run_bound(command, load, std::move(prepared), binding, ranks, prober, start);
+}
+
+ExitCode run_bound(const RunCommand& command, const LoadJob& load, PreparedJob prepared,
+                   const RankBinding& binding, const Ranks& ranks, Prober& prober,
+                   Clock::time_point start) {
     (void)plan_rank(prepared, binding, ranks);
     std::unique_ptr<FileLock> lock;
     ToDo to_do = ToDo::nothing;

@@ -39,6 +39,11 @@ ExitCode run_job(const RunCommand& command, const Ranks& ranks,
 ExitCode run_pass(const RunCommand& command, const LoadJob& load, const Ranks& ranks,
                   Prober& prober, std::chrono::steady_clock::time_point start);
 
+/// The part of it from the output's lock on, of a rank that is bound: `prepared` is of `load`.
+ExitCode run_bound(const RunCommand& command, const LoadJob& load, PreparedJob prepared,
+                   const RankBinding& binding, const Ranks& ranks, Prober& prober,
+                   std::chrono::steady_clock::time_point start);
+
 /// The part of it from the claim of the output on: `prepared` fits and its input is there, its
 /// output's folder too, and the first rank holds the output's lock. Where it returns `ok` the
 /// output has its name and release_output() is left to do. A survey of the input that the job asks

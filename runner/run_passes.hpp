@@ -30,8 +30,8 @@ std::vector<bool> earlier_to_run(const std::vector<JobPass>& passes, bool last_i
 /// Runs the passes before the last that earlier_to_run() names, and removes what lies between them
 /// once it is read. Collective; returns and throws as run_job().
 ExitCode run_earlier_passes(const RunCommand& command, std::vector<JobPass>& passes,
-                            const std::vector<bool>& to_run, const RunPass& run,
-                            const Ranks& ranks, Prober& prober);
+                            const std::vector<bool>& to_run, const RunPass& run, const Ranks& ranks,
+                            Prober& prober);
 
 /// The same for the last pass, whose input is there.
 ExitCode run_last_pass(const RunCommand& command, std::vector<JobPass>& passes, const RunPass& run,

@@ -14,6 +14,11 @@ struct Work {
 
     /// How many times `other`'s work this is, by what there is more of.
     double over(const Work& other) const;
+
+    void add(const Work& other) {
+        bytes += other.bytes;
+        updates += other.updates;
+    }
 };
 
 Work work_of(const JobPlan& plan);

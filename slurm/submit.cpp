@@ -10,6 +10,7 @@
 #include "runner/engines/engine.hpp"
 #include "runner/job_file/file_names.hpp"
 #include "runner/job_file/output_name.hpp"
+#include "runner/plan/passes.hpp"
 #include "runner/probe/probed_files.hpp"
 #include "slurm/profile.hpp"
 #include "slurm/sbatch.hpp"
@@ -49,19 +50,43 @@ Backend backend_for(const SubmitCommand& command, const SiteFile& site, const Jo
     return site_backend(site, command.backend.value_or(job.run.backend));
 }
 
+std::vector<PreparedJob> prepare_passes(const JobFile& job, FileAccess& files) {
+    std::vector<PreparedJob> prepared;
+    for (const JobPass& pass : passes_of(job, files)) {
+        prepared.push_back(prepare_pass(pass, files));
+    }
+    return prepared;
+}
+
+/// Of the pass that takes most of the host's memory; each fits, as it runs by itself.
+PlanPtr largest_plan(const std::vector<PreparedJob>& passes, Backend backend, int ranks,
+                     const RankLimits& limits) {
+    PlanPtr largest;
+    for (const PreparedJob& pass : passes) {
+        PlanPtr plan = plan_job(pass, backend, ranks, limits);
+        if (!largest || plan->need.host() > largest->need.host()) {
+            largest = std::move(plan);
+        }
+    }
+    return largest;
+}
+
 Sized size_job(const SubmitCommand& command, const SiteFile& site, JobFile job) {
     check_file_names(job, {}, std::nullopt);
     const Backend backend = backend_for(command, site, job);
     Prober prober;
     ProbedFiles files(prober, job.input.rules);
-    const PreparedJob prepared = prepare_job(std::move(job), files);
-    (void)sufficient_disk_space(prepared);
+    const std::vector<PreparedJob> passes = prepare_passes(job, files);
     const RankLimits limits = site_limits(site, backend);
-    const PlanFor plan_for = [&](int ranks) { return plan_job(prepared, backend, ranks, limits); };
     Sized sized;
-    sized.allocation = allocate(site, backend, prepared.file.run, command.nodes, plan_for);
-    sized.work = work_of(*plan_for(sized.allocation.all_ranks()));
-    sized.notes = prepared.input.notes;
+    sized.allocation = allocate(site, backend, job.run, command.nodes, [&](int ranks) {
+        return largest_plan(passes, backend, ranks, limits);
+    });
+    for (const PreparedJob& pass : passes) {
+        (void)sufficient_disk_space(pass);
+        sized.work.add(work_of(*plan_job(pass, backend, sized.allocation.all_ranks(), limits)));
+        sized.notes.insert(sized.notes.end(), pass.input.notes.begin(), pass.input.notes.end());
+    }
     return sized;
 }
 
@@ -97,15 +122,15 @@ Sized size_batch(const SubmitCommand& command, const SiteFile& site, const Batch
     sized.largest.bytes = static_cast<double>(largest->listed.bytes);
     Prober prober;
     ProbedFiles files(prober, plan.job.input.rules);
-    const PreparedJob prepared =
-        prepare_job(job_for(largest->dataset, plan.job, plan.settings), files);
+    const JobFile job = job_for(largest->dataset, plan.job, plan.settings);
+    const std::vector<PreparedJob> passes = prepare_passes(job, files);
     const Backend backend = backend_for(command, site, plan.job);
     const RankLimits limits = site_limits(site, backend);
-    sized.allocation = allocate(site, backend, prepared.file.run, command.nodes, [&](int ranks) {
+    sized.allocation = allocate(site, backend, job.run, command.nodes, [&](int ranks) {
         try { // beside others, as most are run
-            return plan_job(prepared, backend, 1, limits);
+            return largest_plan(passes, backend, 1, limits);
         } catch (const Error&) {
-            return plan_job(prepared, backend, ranks, limits);
+            return largest_plan(passes, backend, ranks, limits);
         }
     });
     return sized;
@@ -258,7 +283,13 @@ Submission submission_for(const SubmitCommand& command, const SiteFile& site,
             (fs::path(job.batch->state) / "STOP").string(),
             (fs::path(common_folder(job.batch->output.text)) / "STOP").string()};
     } else {
-        submission.stop_files = {fs::path(job.output.file).replace_filename("STOP").string()};
+        submission.stop_files = {stop_beside(job.output.file)};
+        for (const StepParameters& step :
+             job.pipeline ? job.pipeline->steps() : std::vector<StepParameters>{}) {
+            if (!step.save.empty()) {
+                submission.stop_files.push_back(stop_beside(step.save));
+            }
+        }
     }
     return submission;
 }

@@ -21,7 +21,7 @@ BatchPlan plan_of_list(const std::vector<ListedState>& list, JobFile job,
     BatchPlan plan;
     plan.job = std::move(job);
     plan.settings = std::move(settings);
-    std::vector<BatchDataset> datasets = list_datasets(plan.job);
+    std::vector<BatchDataset> datasets = list_datasets(plan.job, plan.settings);
     if (datasets.size() != list.size()) {
         throw Error(ExitCode::launch,
                     {"the ranks see different datasets", plan.job.path,
@@ -49,8 +49,8 @@ std::vector<DatasetFinding> dataset_findings(const BatchPlan& plan,
     for (const std::size_t place : places) {
         const PlannedDataset& planned = plan.datasets[place];
         findings.push_back({place, planned.fate, planned.listed.bytes, planned.listed.rows,
-                            planned.disk_bytes, planned.needs_all_ranks, planned.code,
-                            planned.identity, planned.reason});
+                            planned.disk_bytes, planned.between_bytes, planned.needs_all_ranks,
+                            planned.code, planned.identity, planned.reason});
     }
     return findings;
 }
@@ -62,6 +62,7 @@ void take_findings(BatchPlan& plan, const std::vector<DatasetFinding>& findings)
         planned.listed.bytes = finding.bytes;
         planned.listed.rows = finding.rows;
         planned.disk_bytes = finding.disk_bytes;
+        planned.between_bytes = finding.between_bytes;
         planned.needs_all_ranks = finding.needs_all_ranks;
         planned.code = finding.code;
         planned.identity = finding.identity;

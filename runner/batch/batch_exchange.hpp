@@ -41,6 +41,7 @@ struct DatasetFinding {
     std::int64_t bytes = 0;
     std::int64_t rows = 0;
     std::int64_t disk_bytes = 0;
+    std::int64_t between_bytes = 0;
     bool needs_all_ranks = false;
     ExitCode code = ExitCode::ok;
     std::string identity;
@@ -48,7 +49,8 @@ struct DatasetFinding {
 
     static auto members(auto& self) {
         return std::tie(self.place, self.fate, self.bytes, self.rows, self.disk_bytes,
-                        self.needs_all_ranks, self.code, self.identity, self.reason);
+                        self.between_bytes, self.needs_all_ranks, self.code, self.identity,
+                        self.reason);
     }
 };
 

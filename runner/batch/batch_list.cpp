@@ -6,6 +6,7 @@
 #include "io/files/path_pattern.hpp"
 #include "jobs/toml_text.hpp"
 #include "runner/job_file/output_name.hpp"
+#include "runner/job_file/saved_steps.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -146,20 +147,19 @@ void check_names(const JobFile& job, const std::vector<ManifestEntry>& entries,
     for (std::size_t i = 0; i < datasets.size(); ++i) {
         inputs.emplace(real.of(datasets[i].input), i);
     }
-    for (std::size_t i = 0; i < datasets.size(); ++i) {
-        const std::string& output = datasets[i].output;
+    const auto check = [&](std::size_t i, const std::string& output) {
         const std::string& place = entries[i].place;
         if (!is_utf8(datasets[i].input) || !is_utf8(output)) {
             errors.add(place, quoted_text(datasets[i].input) +
                                   " is no text of UTF-8, which a job file is; rename the file");
-            continue;
+            return;
         }
         const auto [other, is_new] = outputs.emplace(real.of(output), i);
         if (!is_new) {
             errors.add(place, quoted_text(datasets[i].input) + " and " +
                                   quoted_text(datasets[other->second].input) +
                                   " would both be written as " + quoted_text(output) +
-                                  "; use {dir} and {stem} in batch.output");
+                                  "; use {dir} and {stem} in batch.output and save");
         }
         for (const char* ending : {"", ".partial"}) {
             const auto input = inputs.find(real.of(output + ending));
@@ -178,13 +178,42 @@ void check_names(const JobFile& job, const std::vector<ManifestEntry>& entries,
                 }
             }
         }
+    };
+    for (std::size_t i = 0; i < datasets.size(); ++i) {
+        check(i, datasets[i].output);
+        for (const std::string& file : datasets[i].saves) {
+            check(i, file);
+        }
     }
     errors.refuse(job.path);
 }
 
+/// The files that steps of the dataset's job save.
+std::vector<std::string> saves_of(const BatchDataset& dataset, const JobFile& job,
+                                  std::span<const std::string> settings) {
+    std::vector<std::string> saves;
+    const auto take = [&saves](const JobFile& from, const auto& name_of) {
+        for (const StepParameters& step :
+             from.pipeline ? from.pipeline->steps() : std::vector<StepParameters>{}) {
+            if (!step.save.empty()) {
+                saves.push_back(name_of(step.save));
+            }
+        }
+    };
+    if (dataset.settings.empty()) {
+        take(job, [&](const std::string& save) { return saved_name(job, save, dataset.input); });
+    } else if (job.pipeline) {
+        try {
+            take(job_for(dataset, job, settings), [](const std::string& save) { return save; });
+        } catch (const Error&) { // reported when the dataset is inspected
+        }
+    }
+    return saves;
+}
+
 } // namespace
 
-std::vector<BatchDataset> list_datasets(const JobFile& job) {
+std::vector<BatchDataset> list_datasets(const JobFile& job, std::span<const std::string> settings) {
     const JobFile::Batch& batch = *job.batch;
     const std::vector<ManifestEntry> entries =
         batch.manifest ? entries_of_manifest(batch.manifest->text) : entries_of_patterns(job);
@@ -196,6 +225,7 @@ std::vector<BatchDataset> list_datasets(const JobFile& job) {
                                 ? normal(*entry.output)
                                 : output_name(batch.output.text, {entry.input, job.kind, job.name}),
                             entry.settings});
+        datasets.back().saves = saves_of(datasets.back(), job, settings);
     }
     check_names(job, entries, datasets);
     return datasets;

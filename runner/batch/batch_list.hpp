@@ -15,6 +15,7 @@ struct BatchDataset {
     std::string input;
     std::string output;
     std::vector<ManifestEntry::Setting> settings; ///< its own, from a manifest's line
+    std::vector<std::string> saves = {};          ///< the files that steps of its job save
 };
 
 /// The datasets of a batch (`job.batch` is there) with their outputs: of patterns sorted by the
@@ -22,7 +23,8 @@ struct BatchDataset {
 /// @throws Error (usage, with file:line:column): two datasets that would write one file, a dataset
 /// that would write over an input, outputs that the patterns would take for inputs. (input): a
 /// pattern that names no file, a folder that cannot be listed.
-std::vector<BatchDataset> list_datasets(const JobFile& job);
+/// `settings`: of the command line.
+std::vector<BatchDataset> list_datasets(const JobFile& job, std::span<const std::string> settings);
 
 /// The job of one dataset, as its output records it: `settings`, what the command line lays over
 /// the job file, then the dataset's own.

@@ -9,10 +9,12 @@
 #include "io/output/output_size.hpp"
 #include "io/rows/row_geometry.hpp"
 #include "runner/engines/engine.hpp"
+#include "runner/plan/passes.hpp"
 #include "runner/probe/probed_files.hpp"
 #include "runner/recovery/identity.hpp"
 #include "runner/recovery/replacing.hpp"
 #include "runner/report/version.hpp"
+#include "runner/run_passes.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -76,6 +78,12 @@ bool has_journal(const std::string& output) {
     return fs::exists(journal_folder(output), ignored);
 }
 
+/// Files that steps save: what they hold is told by an inspection of the dataset.
+bool are_there(const std::vector<std::string>& saves) {
+    return std::all_of(saves.begin(), saves.end(),
+                       [](const std::string& file) { return mark_of(file).bytes >= 0; });
+}
+
 const DatasetEvent* find(const DatasetEvents& events, const std::string& output) {
     const auto found = events.find(output);
     return found == events.end() ? nullptr : &found->second;
@@ -98,50 +106,96 @@ void refuse(PlannedDataset& planned, const Error& error) {
     planned.reason = error.what();
 }
 
-/// Fills in what an inspection of input and output shows.
-void look_at(PlannedDataset& planned, const BatchPlan& plan, const BatchMeans& means,
-             Prober& prober) {
-    JobFile file = job_for(planned.dataset, plan.job, plan.settings);
-    const bool overwrite = file.output.overwrite;
-    ProbedFiles inputs(prober, file.input.rules);
-    const PreparedJob prepared = prepare_job(std::move(file), inputs);
-    const ArrayInfo made = prepared.output();
-    planned.listed.bytes = array_bytes(prepared.input.array) + array_bytes(made);
-    planned.listed.rows = row_count(made);
-    planned.disk_bytes = output_bytes(made, prepared.file.output.layout);
-    const std::string identity = job_identity(prepared);
-    planned.identity = checksum_text(identity);
+/// What stands under the name of an output that a pass keeps, and what is to become of the dataset
+/// for it. @throws Error (output) where it is not to be replaced.
+Fate fate_of(const PreparedJob& prepared, const std::string& identity, bool overwrite,
+             PlannedDataset& planned, Prober& prober) {
+    const std::string& file = prepared.file.output.file;
     const OutputStanding found = output_standing(prepared, identity, prober);
     switch (found.standing) {
     case Standing::done:
         // A run that died before it had cleaned up: that is done under the output's lock.
-        planned.fate = has_journal(planned.dataset.output) ? Fate::to_do : Fate::done;
-        return;
-    case Standing::nothing: planned.fate = Fate::to_do; break;
-    case Standing::stale:
-        planned.fate = Fate::redo;
-        planned.reason = found.why;
-        break;
+        return has_journal(file) ? Fate::to_do : Fate::done;
+    case Standing::nothing: return Fate::to_do;
     case Standing::foreign:
         if (!overwrite) {
-            throw Error(ExitCode::output,
-                        {"the output is already there", planned.dataset.output, found.why,
-                         "Set output.overwrite = true, or another batch.output"});
+            throw Error(ExitCode::output, {"the output is already there", file, found.why,
+                                           "Set output.overwrite = true, or another batch.output"});
         }
-        planned.fate = Fate::redo;
-        planned.reason = found.why;
+        break;
+    case Standing::stale: break;
     }
-    if (planned.fate == Fate::redo) {
-        check_replaceable(planned.dataset.output, prober);
+    planned.reason = found.why;
+    check_replaceable(file, prober);
+    return Fate::redo;
+}
+
+/// Of two outputs of a dataset: done where both are.
+Fate worse(Fate a, Fate b) {
+    if (a == Fate::redo || b == Fate::redo) {
+        return Fate::redo;
     }
+    return a == Fate::done ? b : a;
+}
+
+/// Adds what the pass reads, writes and stores.
+void add_sizes(const std::vector<JobPass>& passes, std::size_t index, const PreparedJob& prepared,
+               PlannedDataset& planned) {
+    const bool is_last = index + 1 == passes.size();
+    const std::int64_t stored = output_bytes(prepared.output(), prepared.file.output.layout);
+    planned.listed.bytes += array_bytes(prepared.input.array) + array_bytes(prepared.output());
+    std::int64_t between =
+        index > 0 && !passes[index - 1].is_kept ? array_bytes(prepared.input.array) : 0;
+    if (is_last || passes[index].is_kept) {
+        planned.disk_bytes += stored;
+    } else {
+        between += stored;
+    }
+    planned.between_bytes = std::max(planned.between_bytes, between);
+}
+
+/// Whether a pass needs all ranks. @throws Error (usage) where it fits on none.
+bool needs_all_ranks(const PreparedJob& prepared, const BatchMeans& means) {
     try {
         (void)plan_job(prepared, means.backend, 1, means.limits);
+        return false;
     } catch (const Error&) {
         if (means.ranks == 1) {
             throw;
         }
         (void)plan_job(prepared, means.backend, means.ranks, means.limits);
-        planned.needs_all_ranks = true;
+        return true;
+    }
+}
+
+/// Fills in what an inspection of input and outputs shows.
+void look_at(PlannedDataset& planned, const BatchPlan& plan, const BatchMeans& means,
+             Prober& prober) {
+    const JobFile file = job_for(planned.dataset, plan.job, plan.settings);
+    ProbedFiles inputs(prober, file.input.rules);
+    std::vector<JobPass> passes = passes_of(file, inputs);
+    tell_origins(passes, prober);
+    planned.listed.bytes = 0;
+    planned.fate = Fate::done;
+    std::vector<PreparedJob> prepared;
+    for (std::size_t i = 0; i < passes.size(); ++i) {
+        prepared.push_back(prepare_pass(passes[i], inputs));
+        add_sizes(passes, i, prepared.back(), planned);
+        const std::string identity = job_identity(prepared.back());
+        if (i + 1 == passes.size()) {
+            planned.identity = checksum_text(identity);
+            planned.listed.rows = row_count(prepared.back().output());
+        } else if (!passes[i].is_kept) {
+            continue;
+        }
+        planned.fate = worse(planned.fate, fate_of(prepared.back(), identity, file.output.overwrite,
+                                                   planned, prober));
+    }
+    if (planned.fate == Fate::done) {
+        return;
+    }
+    for (const PreparedJob& pass : prepared) {
+        planned.needs_all_ranks = needs_all_ranks(pass, means) || planned.needs_all_ranks;
     }
 }
 
@@ -154,6 +208,7 @@ struct DiskShare {
     std::string folder;
     std::int64_t needed = 0;
     std::int64_t free = 0;
+    std::int64_t between = 0; ///< the most that the passes of a dataset store for a while
 };
 
 std::vector<DiskShare> disk_shares(const BatchPlan& plan) {
@@ -179,6 +234,7 @@ std::vector<DiskShare> disk_shares(const BatchPlan& plan) {
         }
         DiskShare& disk = disks.at(device->second);
         disk.needed += planned.disk_bytes;
+        disk.between = std::max(disk.between, planned.between_bytes);
         for (const char* ending : {"", ".partial"}) { // replaced or resumed
             disk.needed -= std::max<std::int64_t>(
                 0, std::min(planned.disk_bytes, mark_of(planned.dataset.output + ending).bytes));
@@ -188,6 +244,7 @@ std::vector<DiskShare> disk_shares(const BatchPlan& plan) {
     all.reserve(disks.size());
     for (const auto& [device, share] : disks) {
         all.push_back(share);
+        all.back().needed += share.between;
     }
     return all;
 }
@@ -211,7 +268,7 @@ BatchPlan list_batch(JobFile job, std::vector<std::string> settings, const Batch
     plan.job = std::move(job);
     plan.settings = std::move(settings);
     const Keys keys(plan.job, plan.settings);
-    for (BatchDataset& dataset : list_datasets(plan.job)) {
+    for (BatchDataset& dataset : list_datasets(plan.job, plan.settings)) {
         before_each();
         PlannedDataset planned;
         planned.listed = {dataset.input, dataset.output, keys.of(dataset), 0, 0};
@@ -223,7 +280,7 @@ BatchPlan list_batch(JobFile job, std::vector<std::string> settings, const Batch
         planned.ended_badly = last != nullptr && last->what != DatasetEvent::What::done &&
                               last->what != DatasetEvent::What::stopped;
         if (is_known_done(last, planned.listed.key, planned.input, planned.output) &&
-            !has_journal(output)) {
+            !has_journal(output) && are_there(planned.dataset.saves)) {
             planned.fate = Fate::done;
         }
         plan.datasets.push_back(std::move(planned));

@@ -29,14 +29,15 @@ struct PlannedDataset {
     BatchDataset dataset;
     Fate fate = Fate::unknown;
     ListedDataset listed;
-    FileMark input;  ///< of the input's file when it was inspected
-    FileMark output; ///< of what was under the output's name then
-    std::int64_t disk_bytes = 0;
-    bool needs_all_ranks = false; ///< it does not fit one
-    bool ended_badly = false;     ///< in an earlier batch it failed, or ended without a word
-    std::string identity;         ///< checksum of job_identity(), where it was found
-    ExitCode code = ExitCode::ok; ///< of a refused one
-    std::string reason;           ///< of a refused one, or why it is redone
+    FileMark input;                 ///< of the input's file when it was inspected
+    FileMark output;                ///< of what was under the output's name then
+    std::int64_t disk_bytes = 0;    ///< of the output and what steps save
+    std::int64_t between_bytes = 0; ///< the most that its passes store beside these for a while
+    bool needs_all_ranks = false;   ///< it does not fit one
+    bool ended_badly = false;       ///< in an earlier batch it failed, or ended without a word
+    std::string identity;           ///< checksum of the last pass's job_identity(), where found
+    ExitCode code = ExitCode::ok;   ///< of a refused one
+    std::string reason;             ///< of a refused one, or why it is redone
 };
 
 /// A batch with each of its datasets inspected.

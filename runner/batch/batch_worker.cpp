@@ -2,12 +2,14 @@
 #include "runner/batch/batch_worker.hpp"
 
 #include "io/output/own_parts.hpp"
+#include "runner/probe/probed_files.hpp"
 #include "runner/ranks/prepare_on_all.hpp"
 #include "runner/recovery/claim.hpp"
 #include "runner/recovery/earlier_parts.hpp"
 #include "runner/recovery/identity.hpp"
 #include "runner/recovery/replacing.hpp"
 #include "runner/run.hpp"
+#include "runner/run_passes.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -22,6 +24,18 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+void make_folder_of(const std::string& output) {
+    const fs::path folder = fs::path(output).parent_path();
+    std::error_code failure;
+    if (!folder.empty()) {
+        fs::create_directories(folder, failure);
+    }
+    if (failure) {
+        throw Error(ExitCode::output,
+                    {"cannot make the output's folder", folder.string(), failure.message(), ""});
+    }
 }
 
 /// The first rank's value of an enumeration, on every rank.
@@ -45,8 +59,14 @@ Ending BatchWorker::work_on(const PlannedDataset& planned, const Ranks& ranks) {
     if (ranks.least(ranks.first() && !hold.lock ? 0 : 1) == 0) {
         return shared(hold.ending, ranks);
     }
-    PreparedJob prepared =
-        prepare_on_all([&] { return job_for(dataset, plan_.job, plan_.settings); }, ranks, prober_);
+    const LoadJob load = [&] { return job_for(dataset, plan_.job, plan_.settings); };
+    if (plan_.job.pipeline) {
+        std::vector<JobPass> passes = passes_on_all(load, ranks, prober_);
+        if (!passes.empty()) {
+            return work_on_passes(planned, std::move(passes), hold, ranks);
+        }
+    }
+    PreparedJob prepared = prepare_on_all(load, ranks, prober_);
     std::string identity;
     Way way = Way::leave;
     ranks.first_alone([&] {
@@ -75,6 +95,95 @@ Ending BatchWorker::work_on(const PlannedDataset& planned, const Ranks& ranks) {
     return way == Way::leave ? Ending::already : Ending::done;
 }
 
+Ending BatchWorker::work_on_passes(const PlannedDataset& planned, std::vector<JobPass> passes,
+                                   const Hold& hold, const Ranks& ranks) {
+    const auto begin = Clock::now();
+    PreparedJob last; // as if its input were there, on the first rank
+    std::string identity;
+    Way way = Way::leave;
+    ranks.first_alone([&] {
+        tell_origins(passes, prober_);
+        ProbedFiles files(prober_, passes.front().file.input.rules);
+        last = prepare_pass(passes.back(), files);
+        identity = job_identity(last);
+        settle_parts(last, *hold.lock, prober_);
+        way = choose_way(planned, last, identity);
+        for (std::size_t i = 0; i + 1 < passes.size(); ++i) {
+            allow_replacing(passes[i], files);
+        }
+    });
+    way = shared(way, ranks);
+    const std::vector<bool> to_run = earlier_to_run(passes, way == Way::leave, ranks, prober_);
+    const bool any = way != Way::leave || std::count(to_run.begin(), to_run.end(), true) > 0;
+    ranks.first_alone([&] {
+        if (any) {
+            record_.started(planned);
+        }
+    });
+    const RunCommand command = command_for(planned.dataset);
+    const RunPass run = [&](const RunCommand& of_pass, const LoadJob& load) {
+        return run_bound(of_pass, load, prepare_on_all(load, ranks, prober_), binding_, ranks,
+                         prober_, start_);
+    };
+    const RunPass run_last = [&](const RunCommand& of_pass, const LoadJob& load) {
+        return run_held(of_pass, load, last, way, ranks);
+    };
+    ExitCode code = run_earlier_passes(command, passes, to_run, run, ranks, prober_);
+    if (code == ExitCode::ok && way != Way::leave) {
+        code = run_last_pass(command, passes, run_last, ranks, prober_);
+    }
+    if (code != ExitCode::ok) {
+        return Ending::stopped;
+    }
+    note_speed(planned, any ? Way::proceed : Way::leave, seconds_since(begin));
+    ranks.first_alone([&] {
+        if (way == Way::leave) {
+            release_output(last, last.parts_set);
+            remove_intermediates(passes);
+        }
+        record_.done(planned, checksum_text(identity), hold.input, seconds_since(begin));
+    });
+    return any ? Ending::done : Ending::already;
+}
+
+/// Runs the last pass, whose output's lock the first rank holds. `last`: what that rank has settled
+/// of it before its input was there.
+ExitCode BatchWorker::run_held(const RunCommand& command, const LoadJob& load,
+                               const PreparedJob& last, Way way, const Ranks& ranks) {
+    PreparedJob prepared = prepare_on_all(load, ranks, prober_);
+    prepared.is_brief = way == Way::restart_and_brief;
+    if (way == Way::restart || prepared.is_brief) {
+        prepared.file.run.resume = ResumeChoice::never;
+    }
+    ranks.first_alone([&] {
+        prepared.file.output.overwrite = last.file.output.overwrite;
+        prepared.replaces = last.replaces;
+        prepared.parts_set = last.parts_set;
+        check_output(prepared);
+    });
+    const ExitCode code = run_claimed(command, prepared, binding_, ranks, prober_, start_);
+    if (code == ExitCode::ok) {
+        ranks.first_alone([&] { release_output(prepared, prepared.own_parts_set()); });
+    }
+    return code;
+}
+
+/// Of a pass before the last: a batch makes again what is stale, and starts over where what is left
+/// is of another job. On the first rank.
+void BatchWorker::allow_replacing(JobPass& pass, FileAccess& files) {
+    const PreparedJob prepared = prepare_pass(pass, files);
+    const std::string identity = job_identity(prepared);
+    if (pass.is_kept) {
+        make_folder_of(pass.file.output.file);
+        if (output_standing(prepared, identity, prober_).standing == Standing::stale) {
+            pass.file.output.overwrite = true;
+        }
+    }
+    if (parts_beside(prepared, identity) == Parts::other) {
+        pass.file.run.resume = ResumeChoice::never;
+    }
+}
+
 BatchWorker::Hold BatchWorker::take(const PlannedDataset& planned) {
     Hold hold;
     if (is_done_since(planned)) {
@@ -99,15 +208,7 @@ BatchWorker::Hold BatchWorker::take(const PlannedDataset& planned) {
 
 /// With the folder made; nothing where another process has the output.
 std::unique_ptr<FileLock> BatchWorker::take_lock(const std::string& output) const {
-    const fs::path folder = fs::path(output).parent_path();
-    std::error_code failure;
-    if (!folder.empty()) {
-        fs::create_directories(folder, failure);
-    }
-    if (failure) {
-        throw Error(ExitCode::output,
-                    {"cannot make the output's folder", folder.string(), failure.message(), ""});
-    }
+    make_folder_of(output);
     try {
         return std::make_unique<FileLock>(lock_path(output), owner_text(binding_.host));
     } catch (const LockHeld&) {

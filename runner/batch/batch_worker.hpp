@@ -5,9 +5,11 @@
 #include "io/files/file_lock.hpp"
 #include "runner/batch/batch_plan.hpp"
 #include "runner/batch/batch_record.hpp"
+#include "runner/plan/passes.hpp"
 #include "runner/probe/prober.hpp"
 #include "runner/ranks/bind_rank.hpp"
 #include "runner/ranks/mpi.hpp"
+#include "runner/ranks/prepare_on_all.hpp"
 #include "runner/run.hpp"
 
 #include <chrono>
@@ -54,6 +56,11 @@ class BatchWorker {
     /// What is to become of the output, once it is locked.
     enum class Way { leave, proceed, restart, restart_and_brief };
 
+    Ending work_on_passes(const PlannedDataset& planned, std::vector<JobPass> passes,
+                          const Hold& hold, const Ranks& ranks);
+    ExitCode run_held(const RunCommand& command, const LoadJob& load, const PreparedJob& last,
+                      Way way, const Ranks& ranks);
+    void allow_replacing(JobPass& pass, FileAccess& files);
     Hold take(const PlannedDataset& planned);
     std::unique_ptr<FileLock> take_lock(const std::string& output) const;
     bool is_done_since(const PlannedDataset& planned);

@@ -61,8 +61,8 @@ void check_saves(TableReader& top, const JobFile& job, FileNames names) {
                           "step." + (step.name.empty() ? number : step.name), top.diagnostics());
         if (names == FileNames::own) {
             check_name(table, job, step);
-        } else {
-            table.complain("save", "a batch saves no steps; leave save out");
+        } else if (const std::optional<NameFault> fault = name_fault(step.save)) {
+            table.complain("save", fault->text);
         }
     }
 }

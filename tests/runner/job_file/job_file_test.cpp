@@ -92,6 +92,42 @@ TEST_F(JobFileTest, LeastFileHasEveryDefault) {
                                            "boundary = \"reflect\"\nfill = 0.0\n");
 }
 
+const char* const steps_text = "[[step]]\nname = \"a\"\nkind = \"convolve\"\nrow_taps = [1]\n"
+                               "column_taps = [1]\nsave = \"kept/{stem}_{name}.h5\"\n"
+                               "[[step]]\nkind = \"convolve\"\nrow_taps = [1]\n"
+                               "column_taps = [1]\n";
+
+TEST_F(JobFileTest, ASaveIsAPatternInABatchAlone) {
+    const std::string ends = "[input]\nfile = \"in.h5\"\ndataset = \"/image\"\n"
+                             "[output]\nfile = \"out.h5\"\n";
+    const JobFile alone = load(ends + steps_text);
+    EXPECT_EQ(alone.pipeline->steps()[0].save, "kept/{stem}_{name}.h5");
+    const std::string batch = std::string("[input]\ndataset = \"/image\"\n[batch]\ninputs = "
+                                          "[\"*.h5\"]\noutput = \"out/{stem}.h5\"\n") +
+                              steps_text;
+    EXPECT_EQ(load(batch).pipeline->steps()[0].save, "kept/{stem}_{name}.h5");
+    const std::vector<std::string> settings = {"input.file=\"scans/x.h5\"",
+                                               "output.file=\"out/x.h5\""};
+    EXPECT_EQ(load(batch, settings).pipeline->steps()[0].save, "kept/x_job.h5");
+}
+
+TEST_F(JobFileTest, UntilSavedIsTheJobOfTheSavedFile) {
+    const std::string ends = "[input]\nfile = \"in.h5\"\ndataset = \"/image\"\n"
+                             "[output]\nfile = \"out.h5\"\ndataset = \"/other\"\n"
+                             "dtype = \"uint8\"\nchunk = [1, 1]\nsync = false\n"
+                             "overwrite = true\nparts = 2\n";
+    const JobFile job = load(ends + steps_text, {"until_saved=\"a\""});
+    EXPECT_EQ(job.output.file, "kept/{stem}_{name}.h5");
+    EXPECT_EQ(job.output.dataset, "/other");
+    EXPECT_FALSE(job.output.type.has_value());
+    EXPECT_EQ(job.output.layout, OutputLayout{});
+    EXPECT_EQ(job.output.parts, 1);
+    EXPECT_FALSE(job.output.sync);
+    EXPECT_TRUE(job.output.overwrite);
+    ASSERT_EQ(job.pipeline->steps().size(), 1U);
+    EXPECT_EQ(job.pipeline->steps()[0].save, "");
+}
+
 TEST_F(JobFileTest, ReadsEveryKey) {
     const JobFile job = load(R"(
 kind = "convolve"
