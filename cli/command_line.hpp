@@ -129,6 +129,13 @@ struct RepairCommand {
     std::optional<std::string> input; ///< in place of the recorded one
 };
 
+/// `runner certify OUT.h5`.
+struct CertifyCommand {
+    DatasetName what;                       ///< a dataset is named only with `certificate`
+    std::optional<std::string> certificate; ///< to check the file against
+    InputRules rules;
+};
+
 /// `runner explain JOB.toml`.
 struct ExplainCommand {
     std::string job;
@@ -148,10 +155,11 @@ struct PrintCommand {
     VerbUsage usage = {}; ///< of the verb whose help this is
 };
 
-using Command = std::variant<RunCommand, PlanCommand, DevicesCommand, GenerateCommand,
-                             InspectCommand, CompareCommand, RenderCommand, ConvertCommand,
-                             VerifyCommand, RepairCommand, ExplainCommand, ReportCommand,
-                             PrintCommand, BatchCommand, StatusCommand, SubmitCommand>;
+using Command =
+    std::variant<RunCommand, PlanCommand, DevicesCommand, GenerateCommand, InspectCommand,
+                 CompareCommand, RenderCommand, ConvertCommand, VerifyCommand, RepairCommand,
+                 ExplainCommand, ReportCommand, PrintCommand, CertifyCommand, BatchCommand,
+                 StatusCommand, SubmitCommand>;
 
 /// Reads the arguments after the program's name. `version`: what --version prints.
 /// @throws Error (usage) naming the argument.

@@ -22,6 +22,7 @@
 #include "runner/probe/probed_files.hpp"
 #include "runner/ranks/host_memory.hpp"
 #include "runner/run.hpp"
+#include "runner/verify/certify.hpp"
 #include "runner/verify/repair.hpp"
 #include "runner/verify/verify.hpp"
 #include "slurm/submit.hpp"
@@ -218,6 +219,19 @@ struct Verbs {
         Prober prober;
         print(repair_text(repair({command.file, command.input, all_cores()}, prober)));
         return ExitCode::ok;
+    }
+
+    ExitCode operator()(const CertifyCommand& command) const {
+        const auto& [file, dataset] = command.what;
+        Prober prober;
+        if (!command.certificate) {
+            print(printable_json(certify({file, all_cores()}, prober)));
+            return ExitCode::ok;
+        }
+        const CertificateResult result = check_certificate(
+            {*command.certificate, file, dataset, command.rules, all_cores()}, prober);
+        print(certificate_text(result));
+        return result.differs() ? ExitCode::differs : ExitCode::ok;
     }
 
     ExitCode operator()(const ExplainCommand& command) const {

@@ -256,6 +256,30 @@ Command parse_repair(const Verb& verb, std::span<const std::string> arguments) {
     return command;
 }
 
+Command parse_certify(const Verb& verb, std::span<const std::string> arguments) {
+    VerbParser parser(verb, "runner certify out/conv_32k.h5 > conv_32k.json\n  "
+                            "runner certify --check conv_32k.json copy/conv_32k.h5");
+    CertifyCommand command;
+    std::string what;
+    std::string certificate;
+    parser.add_argument("OUT.h5", what,
+                        "a finished output of a job; with --check any file, or FILE:/dataset");
+    parser.add_option("--check", certificate, "FILE",
+                      "compare with this certificate instead of making one");
+    parser.add_trust();
+    if (auto help = parser.parse(arguments)) {
+        return *help;
+    }
+    command.rules = parser.rules();
+    if (parser.is_given("--check")) {
+        command.what = parser.dataset("OUT.h5", what);
+        command.certificate = certificate;
+    } else {
+        command.what.file = what;
+    }
+    return command;
+}
+
 Command parse_init(const Verb& verb, std::span<const std::string> arguments) {
     VerbParser parser(verb, "runner init convolve > my_job.toml");
     std::string kind;
@@ -343,6 +367,9 @@ std::span<const Verb> verbs() {
         Verb{"verify", "OUT.h5", "checks a finished output against its checksums and its input",
              parse_verify},
         Verb{"repair", "OUT.h5", "computes what is wrong in a finished output again", parse_repair},
+        Verb{"certify", "OUT.h5",
+             "prints the facts of a finished output, or says whether a file is that result",
+             parse_certify},
         Verb{"report", "A.json...", "compares runs by their reports, or shows one as a page",
              parse_report},
         Verb{"devices", "", "lists the GPUs of this host and which rank would get which",

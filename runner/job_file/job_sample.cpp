@@ -96,14 +96,24 @@ std::string input_lines(const JobFile::Input& input) {
     return text;
 }
 
+/// Which dataset is made, and of which type.
+std::string made_lines(const JobFile::Output& output) {
+    return (output.dataset.empty() ? comment("dataset", "as the input's")
+                                   : line("dataset", toml_text(output.dataset))) +
+           (output.type ? line("dtype", toml_text(name_of(*output.type)))
+                        : comment("dtype", "the kind's default for the input's"));
+}
+
+std::string kind_lines(const JobFile& job, const std::vector<std::string>& steps) {
+    return job.pipeline ? job.pipeline->canonical(steps)
+                        : "[" + job.kind + "]\n" + job.parameters->canonical();
+}
+
 std::string output_lines(const JobFile::Output& output) {
-    std::string text =
-        "[output]\n" + (output.file.empty() ? "" : line("file", toml_text(output.file))) +
-        (output.dataset.empty() ? comment("dataset", "as the input's")
-                                : line("dataset", toml_text(output.dataset))) +
-        (output.type ? line("dtype", toml_text(name_of(*output.type)))
-                     : comment("dtype", "the kind's default for the input's")) +
-        line("overwrite", truth(output.overwrite)) + line("sync", truth(output.sync));
+    std::string text = "[output]\n" +
+                       (output.file.empty() ? "" : line("file", toml_text(output.file))) +
+                       made_lines(output) + line("overwrite", truth(output.overwrite)) +
+                       line("sync", truth(output.sync));
     text += line("parts", count_text(output.parts));
     const OutputLayout& layout = output.layout;
     text += layout.chunk.empty() ? comment("chunk", "none, the dataset is contiguous")
@@ -198,9 +208,12 @@ std::string explain_job(const JobFile& job, const std::vector<std::string>& step
     return (job.pipeline ? "" : line("kind", toml_text(job.kind))) +
            line("name", toml_text(job.name)) + "\n" + (job.batch ? batch_lines(*job.batch) : "") +
            input_lines(job.input) + "\n" + output_lines(job.output) + "\n" + run_lines(job.run) +
-           "\n" +
-           (job.pipeline ? job.pipeline->canonical(steps)
-                         : "[" + job.kind + "]\n" + job.parameters->canonical());
+           "\n" + kind_lines(job, steps);
+}
+
+std::string explain_result(const JobFile& job) {
+    return (job.pipeline ? "" : line("kind", toml_text(job.kind)) + "\n") + input_lines(job.input) +
+           "\n[output]\n" + made_lines(job.output) + "\n" + kind_lines(job, {});
 }
 
 } // namespace runner

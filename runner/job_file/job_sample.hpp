@@ -17,4 +17,8 @@ std::string job_sample(const Kind& kind);
 /// `steps`: a comment for each step of a pipeline; may be empty.
 std::string explain_job(const JobFile& job, const std::vector<std::string>& steps = {});
 
+/// What of explain_job() decides the result: the kind, the input, output.dataset, output.dtype and
+/// the kind's own table. How it is run and stored, and what the job is called, are left out.
+std::string explain_result(const JobFile& job);
+
 } // namespace runner

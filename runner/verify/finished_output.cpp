@@ -12,6 +12,7 @@
 #include "io/rows/row_geometry.hpp"
 #include "io/writers/output_fields.hpp"
 #include "runner/probe/probed_files.hpp"
+#include "runner/recovery/claim.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -118,6 +119,8 @@ FinishedOutput read_recorded_beside(const std::string& file) {
                    each.second);
     }
     FinishedOutput output = recorded_run(attributes, file);
+    attributes.emplace_back(identity_attribute, std::move(record.identity));
+    output.record = std::move(attributes);
     output.job.output.layout.format = written_format_of(file);
     output.stored.array = record.array;
     output.runs = std::move(record.rows);
@@ -129,7 +132,9 @@ FinishedOutput read_all(FileAccess& files, const std::string& file) {
     if (is_recorded_beside(file)) {
         return read_recorded_beside(file);
     }
-    FinishedOutput output = recorded_run(record_of(files, file), file);
+    AttributeList record = record_of(files, file);
+    FinishedOutput output = recorded_run(record, file);
+    output.record = std::move(record);
     std::vector<std::string> names = field_names(output.job);
     const bool has_fields = !names.empty();
     if (!has_fields) {

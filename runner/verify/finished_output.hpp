@@ -26,6 +26,8 @@ struct FinishedOutput {
     std::vector<RowHash> runs;          ///< of all its rows
     std::int64_t input_bytes = 0;       ///< of the input's file
     std::string input_modified;         ///< ISO 8601, UTC
+    /// All that the root of the file, or the record beside it, says of the run; `identity` too.
+    AttributeList record;
 
     /// "/image", or "/index, /distance".
     std::string datasets_text() const;

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+struct XXH3_state_s;
+
+namespace runner {
+
+/// XXH3, 128 bits, seed 0, of bytes that come piece by piece: 32 hexadecimal digits, as
+/// `xxhsum -H2` prints them.
+class Digest {
+  public:
+    Digest();
+
+    void add(const std::byte* data, std::int64_t bytes);
+    /// Of all that was added so far.
+    std::string hex() const;
+
+  private:
+    struct Free {
+        void operator()(XXH3_state_s* state) const noexcept;
+    };
+    std::unique_ptr<XXH3_state_s, Free> state_;
+};
+
+} // namespace runner

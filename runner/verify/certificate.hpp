@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "base/json.hpp"
+#include "runner/verify/dataset_digest.hpp"
+
+#include <string>
+#include <vector>
+
+namespace runner {
+
+/// The version of the certificate's form.
+inline constexpr int certificate_version = 1;
+
+/// The datasets of a certificate as its JSON has them.
+Json datasets_json(const std::vector<DatasetDigest>& datasets);
+
+/// Reads the datasets of a certificate. It may come from anywhere: sizes, names and numbers are
+/// checked, and that there are as many checksums as the shape requires; other members are not read.
+/// `name`: of the certificate, for errors. @throws Error (usage) that names the first wrong member.
+std::vector<DatasetDigest> parse_certificate(const std::string& name, const std::string& text);
+
+} // namespace runner
