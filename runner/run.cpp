@@ -6,6 +6,7 @@
 #include "base/sizes.hpp"
 #include "io/files/file_lock.hpp"
 #include "io/files/text_file.hpp"
+#include "io/output/assemble_output.hpp"
 #include "io/output/journal.hpp"
 #include "io/output/own_parts.hpp"
 #include "jobs/generate.hpp"
@@ -165,6 +166,22 @@ RunReport run_report(const PreparedJob& prepared, const std::vector<std::string>
             .notes = beginning.notes};
 }
 
+/// Puts the output together and gives it its name. Collective.
+void complete(const PreparedJob& prepared, const Beginning& beginning, const Ranks& ranks,
+              Prober& prober, RunReport& report) {
+    ranks.together([&] {
+        assemble_output(output_dataset(prepared), {ranks.rank(), ranks.size(),
+                                                   report.plan.io_threads, prepared.parts_sync()});
+    });
+    ranks.first_alone([&] {
+        for (std::string& warning :
+             complete_output(prepared, beginning, provenance(report), prober)) {
+            tell_warning(warning);
+            report.warnings.push_back(std::move(warning));
+        }
+    });
+}
+
 /// Writes reports and trace, and prints the last line. Collective.
 void write_all(const RunCommand& command, const RunReport& report, const PreparedJob& prepared,
                const RankBinding& binding, const Ranks& ranks, const Trace& trace) {
@@ -313,13 +330,7 @@ ExitCode run_claimed(const RunCommand& command, PreparedJob& prepared, const Ran
     report.started = started;
     report.start_seconds = streamed.start_seconds;
     report.wall_seconds = seconds_since(start);
-    ranks.first_alone([&] {
-        for (std::string& warning :
-             complete_output(prepared, beginning, provenance(report), prober)) {
-            tell_warning(warning);
-            report.warnings.push_back(std::move(warning));
-        }
-    });
+    complete(prepared, beginning, ranks, prober, report);
     attendant.reset(); // on every rank, before the folder of its files goes
     ranks.barrier();
     report.wall_seconds = seconds_since(start);

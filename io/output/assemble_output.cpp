@@ -2,38 +2,84 @@
 #include "io/output/assemble_output.hpp"
 
 #include "base/format.hpp"
+#include "io/files/file.hpp"
+#include "io/files/io_threads.hpp"
 #include "io/filters/packer.hpp"
 #include "io/filters/unpacker.hpp"
 #include "io/hdf5/hdf5_dataset.hpp"
 #include "io/hdf5/hdf5_file.hpp"
 #include "io/rows/chunk_grid.hpp"
+#include "io/rows/output_parts.hpp"
+#include "io/rows/row_geometry.hpp"
 #include "io/writers/packed_parts.hpp"
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
+#include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 namespace runner {
 namespace {
 
-/// What a shard has of each chunk, as HDF5 stores it.
-class ChunkSource {
+/// A file that chunks go to: the output, or a part of it.
+struct Target {
+    OutputDataset dataset;
+    ChunkGrid grid;
+    std::vector<RowPiece> pieces; ///< of a part: where its rows are in the output
+};
+
+/// The chunk of the output that is chunk `index` of a part.
+std::int64_t chunk_of_output(const OutputDataset& output, const ChunkGrid& grid,
+                             const Target& target, std::int64_t index) {
+    if (target.pieces.empty()) {
+        return index;
+    }
+    const std::vector<std::int64_t>& shape = output.array.shape;
+    const std::size_t axis = output.parts.axis;
+    const std::int64_t rows_a_step =
+        checked_product(std::span(shape).first(row_axes(shape)).subspan(axis + 1));
+    const std::vector<std::int64_t> start = target.grid.start_of(index);
+    const std::int64_t row = start.front() * rows_a_step;
+    const auto after = std::upper_bound(
+        target.pieces.begin(), target.pieces.end(), row,
+        [](std::int64_t value, const RowPiece& piece) { return value < piece.source_first; });
+    const RowPiece& piece = *std::prev(after);
+    std::int64_t step = (piece.first + row - piece.source_first) / rows_a_step;
+    std::vector<std::int64_t> at(axis + 1);
+    for (std::size_t i = axis + 1; i-- > 0;) {
+        at[i] = step % shape[i];
+        step /= shape[i];
+    }
+    at.insert(at.end(), start.begin() + 1, start.end());
+    return grid.chunk_at(at);
+}
+
+/// Makes chunks as HDF5 stores them in a target, of what the shards have.
+class ChunkMaker {
   public:
-    explicit ChunkSource(const OutputDataset& output)
-        : grid_(output.array, output.layout), parts_(output) {
-        if (grid_.layers() > 1) {
+    ChunkMaker(const OutputDataset& output, const ChunkGrid& grid, const PackedParts& parts,
+               const Target& target)
+        : output_(output), grid_(grid), parts_(parts), target_(target) {
+        if (repacks(grid, target)) {
             const std::int64_t element = size_of(output.array.type);
-            unpacker_.emplace(layout_filters(output.layout, element), grid_.part_bytes());
-            packer_.emplace(output.layout, grid_.chunk_bytes(), element);
+            unpacker_.emplace(layout_filters(output.layout, element), grid.part_bytes());
+            packer_.emplace(target.dataset.layout, target.grid.chunk_bytes(), element);
         }
     }
 
-    const ChunkGrid& grid() const { return grid_; }
+    /// Whether chunks of the target are not what the shards have: of several layers, or cut to a
+    /// part that is shorter than a chunk.
+    static bool repacks(const ChunkGrid& grid, const Target& target) {
+        return grid.layers() > 1 || target.grid.chunk_bytes() != grid.chunk_bytes();
+    }
 
-    /// Valid until the next call.
-    std::span<const std::byte> packed(std::int64_t chunk) {
-        if (grid_.layers() == 1) {
+    /// Chunk `index` of the target. Valid until the next call.
+    std::span<const std::byte> packed(std::int64_t index) {
+        const std::int64_t chunk = chunk_of_output(output_, grid_, target_, index);
+        if (!packer_) {
             read(chunk, chunk);
             return bytes_;
         }
@@ -47,7 +93,9 @@ class ChunkSource {
                           whole_.begin() + layer * grid_.part_bytes());
             }
         }
-        return packer_->pack(whole_);
+        // A chunk is cut along its slowest axis.
+        return packer_->pack(
+            std::span(whole_).first(static_cast<std::size_t>(target_.grid.chunk_bytes())));
     }
 
   private:
@@ -61,42 +109,91 @@ class ChunkSource {
         }
     }
 
-    ChunkGrid grid_;
-    PackedParts parts_;
-    std::optional<Unpacker> unpacker_; ///< of parts
-    std::optional<Packer> packer_;     ///< of chunks
+    const OutputDataset& output_;
+    const ChunkGrid& grid_;
+    const PackedParts& parts_;
+    const Target& target_;
+    std::optional<Unpacker> unpacker_; ///< of the shards' parts
+    std::optional<Packer> packer_;     ///< of the target's chunks
     std::vector<std::byte> bytes_;
     std::vector<std::byte> whole_;
 };
 
-/// In the chunks' order, whoever wrote them when: the same job makes the same file.
-void store_chunks(const OutputDataset& output) {
-    FileHandle file = update_hdf5(output.file);
-    DatasetHandle dataset = open_dataset(file, output.file, output.dataset);
-    ChunkSource chunks(output);
-    for (std::int64_t index = 0; index < chunks.grid().count(); ++index) {
-        const std::span<const std::byte> bytes = chunks.packed(index);
-        const auto start = chunks.grid().start_of(index);
-        const std::vector<hsize_t> offset(start.begin(), start.end());
-        if (H5Dwrite_chunk(dataset.get(), H5P_DEFAULT, 0, offset.data(), bytes.size(),
-                           bytes.data()) < 0) {
-            throw_hdf5(ExitCode::output, "cannot store a compressed chunk",
-                       file_and_dataset(output.file, output.dataset) + ", from element " +
-                           shape_text(start),
-                       "Free space on that file system, then run the same command again");
+void store_chunk(const DatasetHandle& dataset, const Target& target, std::int64_t index,
+                 std::span<const std::byte> bytes) {
+    const auto start = target.grid.start_of(index);
+    const std::vector<hsize_t> offset(start.begin(), start.end());
+    if (H5Dwrite_chunk(dataset.get(), H5P_DEFAULT, 0, offset.data(), bytes.size(), bytes.data()) <
+        0) {
+        throw_hdf5(ExitCode::output, "cannot store a compressed chunk",
+                   file_and_dataset(target.dataset.file, target.dataset.dataset) +
+                       ", from element " + shape_text(start),
+                   "Free space on that file system, then run the same command again");
+    }
+}
+
+/// In the chunks' order, whoever wrote them when: the same job makes the same file. HDF5 takes one
+/// chunk at a time; threads read and check the next ones.
+void store_chunks(const OutputDataset& output, const ChunkGrid& grid, const PackedParts& parts,
+                  const Target& target, int threads) {
+    FileHandle file = update_hdf5(target.dataset.file);
+    DatasetHandle dataset = open_dataset(file, target.dataset.file, target.dataset.dataset);
+    // The plan has memory for one that repacks.
+    const std::int64_t together = ChunkMaker::repacks(grid, target) ? 1 : threads;
+    std::vector<std::unique_ptr<ChunkMaker>> makers;
+    for (std::int64_t i = 0; i < together; ++i) {
+        makers.push_back(std::make_unique<ChunkMaker>(output, grid, parts, target));
+    }
+    IoThreads pool(static_cast<int>(together));
+    std::vector<std::span<const std::byte>> packed(makers.size());
+    for (std::int64_t begin = 0; begin < target.grid.count(); begin += together) {
+        const std::int64_t count = std::min(together, target.grid.count() - begin);
+        pool.run(count, [&](std::int64_t item, int /*thread*/) {
+            const auto own = static_cast<std::size_t>(item);
+            packed[own] = makers[own]->packed(begin + item);
+        });
+        for (std::int64_t item = 0; item < count; ++item) {
+            store_chunk(dataset, target, begin + item, packed[static_cast<std::size_t>(item)]);
         }
     }
     if (!dataset.close()) {
-        throw_hdf5(ExitCode::output, "cannot store the dataset", output.file);
+        throw_hdf5(ExitCode::output, "cannot store the dataset", target.dataset.file);
     }
-    close_hdf5(std::move(file), output.file);
+    close_hdf5(std::move(file), target.dataset.file);
+}
+
+Target target_of(const OutputDataset& output, const std::vector<RowPiece>& pieces,
+                 std::int64_t part) {
+    OutputDataset dataset = part_dataset(output, pieces, part);
+    ChunkGrid grid(dataset.array, dataset.layout);
+    std::vector<RowPiece> own;
+    std::copy_if(pieces.begin(), pieces.end(), std::back_inserter(own),
+                 [&](const RowPiece& piece) { return piece.source == part; });
+    return {std::move(dataset), std::move(grid), std::move(own)};
 }
 
 } // namespace
 
-void assemble_output(const OutputDataset& output) {
-    if (!output.layout.chunk.empty() && output.layout.compression != Compression::none) {
-        store_chunks(output);
+void assemble_output(const OutputDataset& output, const AssemblyShare& share) {
+    const bool none = output.layout.chunk.empty() || output.layout.compression == Compression::none;
+    if (none || (!output.parts.several() && share.rank > 0)) {
+        return;
+    }
+    const ChunkGrid grid(output.array, output.layout);
+    const PackedParts parts(output);
+    if (!output.parts.several()) {
+        store_chunks(output, grid, parts, {output, grid, {}}, share.threads);
+        return;
+    }
+    const std::vector<RowPiece> pieces = deal_rows(output.array, output.parts);
+    for (std::int64_t part = 0; part < output.parts.parts; ++part) {
+        if (part * share.ranks / output.parts.parts == share.rank) {
+            const Target target = target_of(output, pieces, part);
+            store_chunks(output, grid, parts, target, share.threads);
+            if (share.sync == RowWriter::Sync::yes) { // by the node that wrote it
+                File(target.dataset.file, File::Mode::update).sync();
+            }
+        }
     }
 }
 

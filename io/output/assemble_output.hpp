@@ -5,8 +5,18 @@
 
 namespace runner {
 
-/// After every rank's finish(): stores the compressed chunks of all shards in the file. Nothing to
-/// do for other layouts. Run by one rank. @throws Error (output) naming a chunk that is in none.
-void assemble_output(const OutputDataset& output);
+/// What one rank assembles of an output. Of one in parts each rank has parts of its own; one file
+/// is the first rank's.
+struct AssemblyShare {
+    int rank = 0;
+    int ranks = 1;
+    int threads = 1; ///< read and check the shards
+    RowWriter::Sync sync = RowWriter::Sync::no;
+};
+
+/// After every rank's finish(): stores the compressed chunks of all shards in the output's file, or
+/// in those of its parts that are this rank's. Nothing to do for other layouts.
+/// @throws Error (output) naming a chunk that is in no shard.
+void assemble_output(const OutputDataset& output, const AssemblyShare& share = {});
 
 } // namespace runner

@@ -285,15 +285,15 @@ void restore_output(const OutputDataset& output) {
         return;
     }
     start_hdf5();
-    if (output.layout.compression != Compression::none) {
-        lay_out(output);
-        return;
-    }
     if (output.parts.several()) {
         for (const OutputDataset& part : part_datasets(output)) {
             restore_output(part);
         }
         lay_out(output); // it holds no elements
+        return;
+    }
+    if (output.layout.compression != Compression::none) {
+        lay_out(output);
         return;
     }
     OutputDataset fresh = output;

@@ -83,7 +83,7 @@ std::unique_ptr<RowWriter> open_output_rows(const OutputDataset& output, int ran
     if (!output.layout.is_hdf5()) {
         return output.layout.format->open_writer(output, threads);
     }
-    if (output.parts.several()) {
+    if (output.parts.several() && output.layout.compression == Compression::none) {
         return open_parts_writer(output, threads);
     }
     if (!output.fields.empty()) {

@@ -62,8 +62,13 @@ std::vector<std::int64_t> addresses_of(const DatasetLayout& layout) {
 }
 
 /// A writer for one file of an output in parts.
-std::unique_ptr<RowWriter> reopen_part(FileAccess& files, const DatasetLayout& part) {
-    OutputDataset output{part.holder, part.dataset, part.info.array, {part.info.chunk}};
+std::unique_ptr<RowWriter> reopen_part(FileAccess& files, const OutputDataset& whole,
+                                       const DatasetLayout& part) {
+    OutputDataset output{part.holder, part.dataset, part.info.array, whole.layout};
+    output.layout.chunk = part.info.chunk;
+    if (output.layout.compression != Compression::none) {
+        return open_stored_chunk_writer(files, output, 1);
+    }
     return part.way == DatasetLayout::Way::positions
                ? open_plain_writer(output, *part.info.offset, 1)
                : open_chunk_writer(output, addresses_of(stored_places(files, output)), 1);
@@ -76,7 +81,7 @@ std::unique_ptr<RowWriter> reopen_parts(FileAccess& files, const OutputDataset& 
     }
     std::vector<std::unique_ptr<RowWriter>> writers;
     for (const DatasetLayout& part : layout.sources) {
-        writers.push_back(reopen_part(files, part));
+        writers.push_back(reopen_part(files, output, part));
     }
     return open_pieces_writer(output.array, layout.pieces, std::move(writers), threads);
 }

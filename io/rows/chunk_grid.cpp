@@ -75,6 +75,14 @@ std::vector<std::int64_t> ChunkGrid::start_of(std::int64_t index) const {
     return start;
 }
 
+std::int64_t ChunkGrid::chunk_at(const std::vector<std::int64_t>& element) const {
+    std::int64_t index = 0;
+    for (std::size_t axis = 0; axis < shape_.size(); ++axis) {
+        index = index * divide_up(shape_[axis], chunk_[axis]) + element[axis] / chunk_[axis];
+    }
+    return index;
+}
+
 ChunkGrid::Part ChunkGrid::part_at(std::int64_t index) const {
     const std::int64_t across = index % across_;
     const std::int64_t down = index / across_ % down_;

@@ -71,6 +71,8 @@ class ChunkGrid {
 
     /// The element where chunk `index` starts, one coordinate an axis.
     std::vector<std::int64_t> start_of(std::int64_t index) const;
+    /// The chunk that an element is in.
+    std::int64_t chunk_at(const std::vector<std::int64_t>& element) const;
 
   private:
     /// Axes that count frames.

@@ -33,7 +33,7 @@ std::string part_name(std::int64_t part, int set);
 /// behind is that of a file which exists while a part is being restored.
 std::optional<int> set_of_part_name(const std::string& name);
 
-/// The layout for an uncompressed output of one dataset: `wanted` parts, fewer where there are not
+/// The layout for an output of one dataset: `wanted` parts, fewer where there are not
 /// so many blocks, for so many ranks. Blocks have some 1 MiB, end where chunks end, and are larger
 /// where there would be more than some thousands. Set, folder and owner are left as they are by
 /// default. A pure function.

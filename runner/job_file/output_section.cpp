@@ -174,10 +174,6 @@ JobFile::Output parse_output(TableReader& top, const JobFile::Input& input, cons
     if (table->has("parts")) {
         output.parts = parse_count(*table, "parts", most_parts);
     }
-    if (output.parts.value_or(1) > 1 && output.layout.compression != Compression::none) {
-        table->complain("parts", "compressed output is in one file; leave out output.parts or "
-                                 "output.compression");
-    }
     table->finish();
     return output;
 }

@@ -231,13 +231,15 @@ PlanRequest plan_request(const PreparedJob& prepared, Backend backend, int ranks
     request.done = done;
     const bool has_fields = !prepared.fields().empty();
     const PartLayout parts = planned_parts(prepared, ranks, limits.cores);
-    request.write_rows = rows_for_all_parts(output, parts);
-    request.storage_bytes = [&prepared, output, has_fields, parts](int threads) {
+    // Compressed rows go to one file a rank until they are assembled.
+    const bool dealt =
+        parts.several() && prepared.file.output.layout.compression == Compression::none;
+    request.write_rows = dealt ? rows_for_all_parts(output, parts) : 1;
+    request.storage_bytes = [&prepared, output, has_fields, parts, dealt](int threads) {
         return layout_reader_bytes(prepared.layout, threads) +
-               (has_fields
-                    ? threads * std::max(fields_block_bytes, row_bytes(output))
-                    : writer_bytes(output, prepared.file.output.layout,
-                                   parts.several() ? part_threads(parts, threads) : threads));
+               (has_fields ? threads * std::max(fields_block_bytes, row_bytes(output))
+                           : writer_bytes(output, prepared.file.output.layout,
+                                          dealt ? part_threads(parts, threads) : threads));
     };
     request.halo_depth = run.halo_depth;
     return request;
@@ -254,10 +256,11 @@ PartLayout planned_parts(const PreparedJob& prepared, int ranks, int cores) {
         return *prepared.parts;
     }
     const ArrayInfo array = prepared.output();
-    const bool can_have = output.layout.compression == Compression::none &&
-                          output.layout.is_hdf5() && prepared.fields().empty();
+    const bool can_have = output.layout.is_hdf5() && prepared.fields().empty();
+    // Each rank assembles compressed chunks with one thread that calls HDF5.
+    const int writers = output.layout.compression == Compression::none ? cores : 1;
     const std::int64_t wanted =
-        !can_have ? 1 : output.parts.value_or(automatic_parts(byte_count(array), ranks, cores));
+        !can_have ? 1 : output.parts.value_or(automatic_parts(byte_count(array), ranks, writers));
     PartLayout parts = choose_part_layout(array, output.layout, wanted, ranks);
     parts.folder = parts_folder(output.file);
     return parts;

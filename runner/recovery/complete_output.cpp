@@ -8,7 +8,6 @@
 #include "io/input/generations.hpp"
 #include "io/metadata/carry_metadata.hpp"
 #include "io/metadata/write_metadata.hpp"
-#include "io/output/assemble_output.hpp"
 #include "io/output/beside_record.hpp"
 #include "io/output/default_plot.hpp"
 #include "io/output/part_files.hpp"
@@ -155,7 +154,6 @@ std::vector<std::string> complete_output(const PreparedJob& prepared, const Begi
     std::vector<std::string> warnings;
     const RowWriter::Sync sync = output.sync ? RowWriter::Sync::yes : RowWriter::Sync::no;
     if (dataset.layout.is_hdf5()) {
-        assemble_output(dataset);
         warnings = write_record(prepared, beginning, dataset, rows, std::move(facts), prober);
     } else {
         prepare_beside_record(

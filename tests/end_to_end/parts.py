@@ -32,6 +32,7 @@ commit_seconds = 0
 row_taps = [0.25, 0.5, 0.25]
 column_taps = [0.1, 0.2, 0.4, 0.2, 0.1]
 '''
+DEFLATE = '\ncompression = "deflate"'
 OVERWRITE = ["--set", "output.overwrite=true"]
 
 
@@ -89,7 +90,7 @@ class Parts:
 
 def make_inputs(rng):
     shapes = {"in.h5": (2, 61, 33), "line.h5": (1, 257, 19), "flat.h5": (130, 47),
-              "wide.h5": (3, 40, 16384)}
+              "wide.h5": (3, 40, 16384), "stack.h5": (7, 20, 16), "short.h5": (20, 9)}
     for name, shape in shapes.items():
         with h5py.File(name, "w") as file:
             file["image"] = rng.random(shape)
@@ -103,13 +104,21 @@ def same_elements(test):
             ("in.h5", "chunk = [2, 7, 33]", 1), ("in.h5", "chunk = [1, 61, 50]", 2),
             ("line.h5", "", 8), ("line.h5", "chunk = [1, 10, 7]", 8), ("flat.h5", "", 8),
             ("flat.h5", "chunk = [9, 20]", 8), ("wide.h5", "chunk = [1, 5, 16384]", 8),
-            ("wide.h5", "", 8)]:
+            ("wide.h5", "", 8),
+            ("in.h5", "chunk = [1, 16, 12]" + DEFLATE, 2),
+            ("in.h5", "chunk = [2, 7, 33]" + DEFLATE, 1),
+            ("line.h5", "chunk = [1, 10, 7]" + DEFLATE, 8),
+            ("flat.h5", "chunk = [9, 20]" + DEFLATE, 8),
+            # The last part is shorter than a chunk.
+            ("stack.h5", "chunk = [2, 20, 7]" + DEFLATE, 4),
+            ("short.h5", "chunk = [15, 4]" + DEFLATE, 2)]:
         clear()
         convolve(lines=lines, source=source)
         test.runs("one file")
         os.rename("out/out.h5", "one.h5")
         wanted = dataset("one.h5")
-        for number, (parts, ranks) in enumerate(itertools.product([1, 2, 3, 8], [0, 2, 3])):
+        cases = list(itertools.product([1, 2, 3, 8], [0, 2, 3]))
+        for number, (parts, ranks) in enumerate(cases[3::4] if DEFLATE in lines else cases):
             what = f"{source} {lines} in {parts} parts by {ranks} ranks"
             clear()
             convolve(lines=f"{lines}\nparts = {parts}", rows=[8, 40, 61][number % 3],
@@ -142,7 +151,7 @@ def moved(test):
 def as_input(test):
     """A job reads it in place, with the bytes of a job that reads one file; a part that has changed
     is a changed input."""
-    for lines in ["", "chunk = [1, 8, 12]"]:
+    for lines in ["", "chunk = [1, 8, 12]", "chunk = [1, 8, 12]" + DEFLATE]:
         clear()
         convolve(lines=lines)
         test.runs("one file")
@@ -224,7 +233,8 @@ def damaged(test):
 
 def repaired(test):
     """Rows that have changed in a part are found and mended there."""
-    for lines in ["parts = 3", "chunk = [1, 8, 12]\nparts = 3"]:
+    for lines in ["parts = 3", "chunk = [1, 8, 12]\nparts = 3",
+                  "chunk = [1, 8, 12]" + DEFLATE + "\nparts = 3"]:
         clear()
         convolve(lines=lines)
         test.runs("three parts")
@@ -330,6 +340,30 @@ def resumed(test):
         test.expect(files() == ["out.h5", *names], f"restarted: {files()}")
 
 
+def compressed(test):
+    """A compressed output, killed at some write into its parts or shards or at a commit, is resumed
+    by other ranks; its parts are compressed, and nothing else is left."""
+    clear()
+    convolve(lines="chunk = [1, 10, 7]" + DEFLATE + "\nparts = 3", rows=10, source="line.h5")
+    test.runs("undisturbed", ranks=3)
+    names = files()
+    wanted = dataset("out/out.h5")
+    test.expect(len(names) == 4, f"undisturbed: {names}")
+    kills = 0
+    faults = [f"pwrite:kill@{at}:out.parts/" for at in range(1, 60, 6)]
+    for number, fault in enumerate([*faults, "pwrite:kill@3:.rows", "pwrite:kill@5:.shard"]):
+        clear()
+        code, _ = test.program.run([], number % 3, fault=fault)
+        kills += code != 0
+        test.runs(f"resumed after {fault}", ranks=(number + 1) % 3)
+        test.expect(files() == names, f"{fault}: {files()}")
+        test.expect(np.array_equal(dataset("out/out.h5"), wanted), f"{fault}: other elements")
+        with h5py.File("out/out.parts/0001.h5") as part:
+            test.expect(part["rows"].compression == "gzip", f"{fault}: not compressed")
+        test.verb_is(0, fault, "verify", "out/out.h5")
+    test.expect(kills > 5, f"only {kills} runs were killed")
+
+
 def planned(test):
     """plan says what a run makes."""
     clear()
@@ -345,7 +379,7 @@ def planned(test):
     test.expect(files() == ["out.h5"], f"auto for a small output: {files()}")
     test.runs("auto again")
     convolve(lines='parts = "auto"\nchunk = [1, 8, 12]\ncompression = "deflate"')
-    test.runs("auto with compression", OVERWRITE)
+    test.runs("auto with compression, one rank", OVERWRITE)
     test.expect(files() == ["out.h5"], f"auto with compression: {files()}")
 
 
@@ -353,9 +387,7 @@ def refusals(test):
     """What cannot be in parts is refused with the key's name."""
     clear()
     for lines, words in [("parts = 0", "parts"), ("parts = 2.5", "parts"),
-                         ("parts = 1000", "parts"),
-                         ('parts = 2\nchunk = [1, 8, 8]\ncompression = "deflate"',
-                          "output.compression")]:
+                         ("parts = 1000", "parts")]:
         convolve(lines=lines)
         text = test.runs(lines, code=2)
         test.expect(words in text, f"{lines}: does not say {words}", text)
@@ -422,8 +454,8 @@ def virtual_of_others(test):
         test.expect(np.array_equal(np.load("out/read.npy"), wanted), f"{make.__name__}: others")
 
 
-CASES = [same_elements, moved, as_input, damaged, repaired, overwritten, others, resumed, planned,
-         refusals, virtual_of_others]
+CASES = [same_elements, moved, as_input, damaged, repaired, overwritten, others, resumed,
+         compressed, planned, refusals, virtual_of_others]
 
 
 def main():
