@@ -21,7 +21,8 @@ DATASET_ATTRIBUTES = {
     "exposure": 0.25, "gain": np.float32(3.5), "ids": np.arange(5, dtype="uint16"), "big": np.array([1, 2], ">i4"),
     "half": np.float16(1.5), "ok": True, "flags": np.array([True, False]), "none": h5py.Empty("f4"),
     "empty": np.zeros(0, "int64"), "matrix": np.eye(2), "texts": ["ä", "", "ccc"], "blank": ""}
-KINDS = {**OTHER_KINDS, "median": "size = [1, 3, 3]\n", "rescale": 'from = "extremes"\n'}
+KINDS = {**OTHER_KINDS, "median": "size = [1, 3, 3]\n", "rescale": 'from = "extremes"\n',
+         "correct": "dark = 3.0\nflat = 250.0\n"}
 
 
 def call(*arguments, launch=(), code=0):
@@ -98,7 +99,8 @@ def group_is(file, axes, **indices):
 
 def test_kinds_that_keep_places():
     write_input()
-    for kind, less in [("convolve", {}), ("median", {}), ("denoise", {}), ("rescale", {"units": None})]:
+    for kind, less in [("convolve", {}), ("median", {}), ("denoise", {}), ("rescale", {"units": None}),
+                       ("correct", {"units": None})]:
         run(kind)
         with h5py.File("out.h5") as file:
             has(file, "entry/scan/data", attributes(**less))
