@@ -4,7 +4,6 @@
 #include "base/error.hpp"
 #include "base/format.hpp"
 #include "io/writers/row_hashes.hpp"
-#include "jobs/convert_hint.hpp"
 #include "jobs/convolve/taps.hpp"
 #include "jobs/toml_text.hpp"
 
@@ -25,19 +24,7 @@ constexpr std::array<std::pair<std::string_view, Boundary>, 5> boundaries = {{
     {"wrap", Boundary::wrap},
 }};
 
-bool is_supported(ElementType type) {
-    return type == ElementType::uint8 || type == ElementType::uint16 ||
-           type == ElementType::float32 || type == ElementType::float64;
-}
-
-const char* const supported_names = "uint8, uint16, float32 or float64";
-
-/// The type that holds every value of `type`, of those that convolution takes; for the longest
-/// integers the nearest.
-const char* type_instead(ElementType type) { return size_of(type) < 4 ? "float32" : "float64"; }
-
-void check_input(const JobInput& given) {
-    const ArrayInfo& input = given.array;
+void check_input(const ArrayInfo& input) {
     if (input.shape.size() < 2) {
         throw Error(ExitCode::input,
                     {"convolve needs at least two axes, rows and columns", "input.dataset",
@@ -46,12 +33,6 @@ void check_input(const JobInput& given) {
     if (std::find(input.shape.begin(), input.shape.end(), 0) != input.shape.end()) {
         throw Error(ExitCode::input, {"the input holds no elements", "input.dataset",
                                       "its shape is " + shape_text(input.shape), ""});
-    }
-    if (!is_supported(input.type)) {
-        throw Error(ExitCode::input,
-                    {"convolve does not take this element type", "input.dataset",
-                     "it is " + std::string(name_of(input.type)) + ", not " + supported_names,
-                     convert_hint(given.source, type_instead(input.type))});
     }
 }
 
@@ -76,9 +57,9 @@ std::vector<std::string> notes_on(const JobInput& input) {
                           ", else \"image\""})};
 }
 
-/// Taps and fill are rounded to float32 unless the input is float64; none may become infinite.
+/// Taps and fill are rounded to the type computed in; none may become infinite.
 void check_rounding(const Convolution& convolution) {
-    if (convolution.in_type == ElementType::float64) {
+    if (convolution.compute_type() == ElementType::float64) {
         return;
     }
     const auto check = [](const char* key, double value) {
@@ -116,16 +97,10 @@ class ConvolveParameters : public KindParameters {
     std::unique_ptr<Job> make(const JobInput& given,
                               std::optional<ElementType> output_type) const override {
         const ArrayInfo& input = given.array;
-        check_input(given);
-        const ElementType out_type = output_type.value_or(input.type);
-        if (!is_supported(out_type)) {
-            throw Error(ExitCode::usage, {"convolve does not make this element type",
-                                          "output.dtype", "it is " + std::string(name_of(out_type)),
-                                          std::string("Write ") + supported_names});
-        }
+        check_input(input);
         Convolution convolution;
         convolution.in_type = input.type;
-        convolution.out_type = out_type;
+        convolution.out_type = output_type.value_or(input.type);
         convolution.channels = channels_of(given);
         const std::size_t colour_axes = convolution.channels > 1 ? 1 : 0;
         convolution.frame_rows = input.shape[input.shape.size() - 2 - colour_axes];

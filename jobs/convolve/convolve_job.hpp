@@ -48,8 +48,8 @@ class ConvolveJob : public StreamJob {
 
 /// Reads [convolve]: row_taps and column_taps (see parse_taps), boundary (default reflect) and fill
 /// (default 0). What it returns makes a ConvolveJob and throws Error
-/// * input: fewer than two axes, an empty axis, or an element type that convolution does not take;
-/// * usage: an output type that it does not make, or taps too large for the type computed in.
+/// * input: fewer than two axes, or an empty axis;
+/// * usage: taps too large for the type computed in.
 std::unique_ptr<KindParameters> parse_convolve(TableReader& table);
 
 /// The lines of a [convolve] to start from.

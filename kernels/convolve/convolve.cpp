@@ -52,6 +52,11 @@ ConvolveTile tile_at(const ConvolveCall& call, const Cut& cut, std::int64_t inde
 
 } // namespace
 
+ElementType Convolution::compute_type() const {
+    return size_of(in_type) >= 4 && in_type != ElementType::float32 ? ElementType::float64
+                                                                    : ElementType::float32;
+}
+
 std::int64_t convolve_scratch_bytes(Backend backend, const Convolution& convolution,
                                     const RowBlock& block) {
     // On the CPU the threads' own few hundred KiB are enough.

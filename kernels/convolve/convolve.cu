@@ -5,6 +5,7 @@
 #include "kernels/convolve/convolve_cuda_scratch.hpp"
 #include "kernels/convolve/convolve_push.hpp"
 #include "kernels/convolve/convolve_ring.hpp"
+#include "kernels/elements/elements.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -58,10 +59,49 @@ void convolve_in(CudaQueue& queue, const Convolution& convolution, const RowBloc
 
 void convolve_grey(CudaQueue& queue, const Convolution& convolution, const RowBlock& block,
                    const std::byte* in, std::byte* out) {
-    if (convolution.in_type == ElementType::float64) {
+    if (convolution.compute_type() == ElementType::float64) {
         convolve_in<double>(queue, convolution, block, in, out);
     } else {
         convolve_in<float>(queue, convolution, block, in, out);
+    }
+}
+
+template <class T>
+void load(CudaQueue& queue, ElementType type, const std::byte* from, std::int64_t count,
+          std::byte* to) {
+    load_elements(queue, type, from, count, reinterpret_cast<T*>(to));
+}
+
+template <class T>
+void store(CudaQueue& queue, ElementType type, const std::byte* from, std::int64_t count,
+           std::byte* to) {
+    store_elements(queue, type, reinterpret_cast<const T*>(from), count, to);
+}
+
+/// Images of one channel. Types that no kernel reads or writes are converted before and after: a
+/// copy within the device's memory costs little beside the upload and the download.
+void convolve_any(CudaQueue& queue, const Convolution& convolution, const RowBlock& block,
+                  const std::byte* in, std::byte* out, std::byte* scratch) {
+    const ConvolveScratch parts = convolve_cuda_scratch(convolution, block);
+    const ElementType compute_type = convolution.compute_type();
+    const bool wide = compute_type == ElementType::float64;
+    Convolution direct = convolution;
+    const std::byte* from = in;
+    std::byte* to = out;
+    if (parts.loaded > 0) {
+        const std::int64_t count = block.frames * block.in_rows * convolution.columns;
+        (wide ? load<double> : load<float>)(queue, convolution.in_type, in, count, scratch);
+        direct.in_type = compute_type;
+        from = scratch;
+    }
+    if (parts.summed > 0) {
+        direct.out_type = compute_type;
+        to = scratch + parts.loaded;
+    }
+    convolve_grey(queue, direct, block, from, to);
+    if (parts.summed > 0) {
+        const std::int64_t count = block.frames * block.out_rows * convolution.columns;
+        (wide ? store<double> : store<float>)(queue, convolution.out_type, to, count, out);
     }
 }
 
@@ -74,12 +114,13 @@ void convolve_colour(CudaQueue& queue, const Convolution& convolution, const Row
     channel.channels = 1;
     RowBlock planes = block;
     planes.frames *= convolution.channels;
-    std::byte* const made = scratch + convolve_split_bytes(convolution, block);
+    const ConvolveScratch parts = convolve_cuda_scratch(convolution, block);
+    std::byte* const made = scratch + parts.split;
     split_channels(queue,
                    {block.frames, block.in_rows * channel.columns, convolution.channels,
                     size_of(convolution.in_type)},
                    in, scratch);
-    convolve_grey(queue, channel, planes, scratch, made);
+    convolve_any(queue, channel, planes, scratch, made, made + parts.made);
     join_channels(queue,
                   {block.frames, block.out_rows * channel.columns, convolution.channels,
                    size_of(convolution.out_type)},
@@ -94,7 +135,7 @@ void convolve(CudaQueue& queue, const Convolution& convolution, const RowBlock& 
         return;
     }
     if (convolution.channels == 1) {
-        convolve_grey(queue, convolution, block, in, out);
+        convolve_any(queue, convolution, block, in, out, scratch);
     } else {
         convolve_colour(queue, convolution, block, in, out, scratch);
     }

@@ -15,10 +15,9 @@ namespace runner {
 /// Separable convolution of images, to the byte as docs/convolve.md says; everything about it that
 /// does not change from block to block.
 ///
-/// Input types: uint8, uint16, float32, float64. The compute type is float64 for float64 input and
-/// float32 for the others; taps are rounded to it once, the result of the row pass is rounded to
-/// it, and the output type (any of the four) is made from it at the end: integers round half to
-/// even and saturate, NaN becomes 0.
+/// Input and output are any number types. Elements and taps are rounded to compute_type() once, the
+/// result of each pass is rounded to it, and the output type is made from it at the end, as
+/// converted() says (kernels/elements/converted.hpp).
 struct Convolution {
     static constexpr int max_radius = 128;
 
@@ -34,10 +33,12 @@ struct Convolution {
 
     std::int64_t row_radius() const { return static_cast<std::int64_t>(row_taps.size() / 2); }
     std::int64_t column_radius() const { return static_cast<std::int64_t>(column_taps.size() / 2); }
+    /// float64 for float64 and for integers of 32 and 64 bits, else float32.
+    ElementType compute_type() const;
 };
 
-/// Bytes of device memory that `convolve` needs beside input and output for this block or any with
-/// no more frames and rows. Pure: the same on a machine without a GPU.
+/// Bytes of device memory that `convolve` needs beside input and output for this block or any whose
+/// frames together hold no more rows of the input. Pure: the same on a machine without a GPU.
 std::int64_t convolve_scratch_bytes(Backend backend, const Convolution& convolution,
                                     const RowBlock& block);
 

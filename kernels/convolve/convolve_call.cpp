@@ -15,13 +15,10 @@ constexpr std::int64_t round_up(std::int64_t value, std::int64_t step) {
     return (value + step - 1) / step * step;
 }
 
-std::int64_t compute_bytes(const ConvolveCall& call) {
-    return call.in_type == ElementType::float64 ? 8 : 4;
-}
-
 double rounded(const ConvolveCall& call, double value) {
-    return call.in_type == ElementType::float64 ? value
-                                                : static_cast<double>(static_cast<float>(value));
+    return call.compute_type == ElementType::float64
+               ? value
+               : static_cast<double>(static_cast<float>(value));
 }
 
 std::vector<double> weights_of(const ConvolveCall& call, const std::vector<double>& taps) {
@@ -39,6 +36,7 @@ ConvolveCall make_convolve_call(const Convolution& convolution, const RowBlock& 
     ConvolveCall call;
     call.in_type = convolution.in_type;
     call.out_type = convolution.out_type;
+    call.compute_type = convolution.compute_type();
     call.frame_rows = convolution.frame_rows;
     call.columns = convolution.columns;
     call.channels = convolution.channels;
@@ -55,7 +53,7 @@ ConvolveCall make_convolve_call(const Convolution& convolution, const RowBlock& 
     call.step_rows = 32;
     call.ring_rows = std::min(2 * call.column_radius() + call.step_rows, block.in_rows);
     const std::int64_t most =
-        std::max(ring_bytes / (call.ring_rows * compute_bytes(call)), column_step) / column_step *
+        std::max(ring_bytes / (call.ring_rows * size_of(call.compute_type)), column_step) / column_step *
         column_step;
     constexpr std::int64_t cached_bytes = 8 * MiB;
     const std::int64_t out_bytes =
@@ -68,7 +66,7 @@ ConvolveCall make_convolve_call(const Convolution& convolution, const RowBlock& 
 }
 
 ConvolveSpace::ConvolveSpace(const ConvolveCall& call) {
-    const std::int64_t size = compute_bytes(call);
+    const std::int64_t size = size_of(call.compute_type);
     // One cache line more than the row, so that rows of a power of two do not share cache sets.
     const std::int64_t pitch_bytes = round_up(call.tile_columns * size, line_bytes) + line_bytes;
     pitch_ = pitch_bytes / size;

@@ -10,22 +10,40 @@ std::int64_t aligned_bytes(std::int64_t samples, ElementType type) {
     return (samples * size_of(type) + line - 1) / line * line;
 }
 
+/// Whether the kernels read and write elements of this type themselves.
+bool has_kernels(ElementType type) {
+    return type == ElementType::uint8 || type == ElementType::uint16 ||
+           type == ElementType::float32 || type == ElementType::float64;
+}
+
 } // namespace
 
-std::int64_t convolve_split_bytes(const Convolution& convolution, const RowBlock& block) {
-    return convolution.channels == 1
-               ? 0
-               : aligned_bytes(block.frames * block.in_rows * convolution.columns,
-                               convolution.in_type);
+ConvolveScratch convolve_cuda_scratch(const Convolution& convolution, const RowBlock& block) {
+    const std::int64_t in = block.frames * block.in_rows * convolution.columns;
+    const std::int64_t out = block.frames * block.out_rows * convolution.columns;
+    const ElementType compute_type = convolution.compute_type();
+    // Where types have kernels and pixels one channel every kernel is fused: what lies between the
+    // passes stays in registers and shared memory.
+    ConvolveScratch scratch;
+    if (convolution.channels > 1) {
+        scratch.split = aligned_bytes(in, convolution.in_type);
+        scratch.made = aligned_bytes(out, convolution.out_type);
+    }
+    if (!has_kernels(convolution.in_type)) {
+        scratch.loaded = aligned_bytes(in, compute_type);
+    }
+    if (!has_kernels(convolution.out_type)) {
+        scratch.summed = aligned_bytes(out, compute_type);
+    }
+    return scratch;
 }
 
 std::int64_t convolve_cuda_scratch_bytes(const Convolution& convolution, const RowBlock& block) {
-    if (convolution.channels == 1) {
-        // Every kernel is fused: what lies between the passes stays in registers and shared memory.
-        return 0;
-    }
-    return convolve_split_bytes(convolution, block) +
-           aligned_bytes(block.frames * block.out_rows * convolution.columns, convolution.out_type);
+    // A planned block's halo makes its input large; one of whole frames may have as many rows of
+    // both.
+    RowBlock all = block;
+    all.out_rows = block.in_rows;
+    return convolve_cuda_scratch(convolution, all).bytes();
 }
 
 } // namespace runner

@@ -7,10 +7,21 @@
 
 namespace runner {
 
-/// The CUDA part of convolve_scratch_bytes. Pure, compiled without CUDA too.
-std::int64_t convolve_cuda_scratch_bytes(const Convolution& convolution, const RowBlock& block);
+/// What the CUDA form keeps in its scratch memory for one call, one after the other: bytes of each
+/// part, 0 where it is not needed.
+struct ConvolveScratch {
+    std::int64_t split = 0;  ///< the input's channels apart
+    std::int64_t loaded = 0; ///< the input as the compute type, where no kernel reads its own
+    std::int64_t summed = 0; ///< the results in the compute type, where no kernel writes the output's
+    std::int64_t made = 0;   ///< the output's channels apart
 
-/// Bytes of it that hold the input's channels apart; those of the output follow. 0 for one channel.
-std::int64_t convolve_split_bytes(const Convolution& convolution, const RowBlock& block);
+    std::int64_t bytes() const { return split + loaded + summed + made; }
+};
+
+/// Pure, compiled without CUDA too.
+ConvolveScratch convolve_cuda_scratch(const Convolution& convolution, const RowBlock& block);
+
+/// The CUDA part of convolve_scratch_bytes.
+std::int64_t convolve_cuda_scratch_bytes(const Convolution& convolution, const RowBlock& block);
 
 } // namespace runner

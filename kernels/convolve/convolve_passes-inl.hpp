@@ -20,6 +20,7 @@
 #include "base/sizes.hpp"
 #include "kernels/convolve/convolve_tile.hpp"
 #include "kernels/convolve/convolve_types-inl.hpp"
+#include "kernels/elements/elements.hpp"
 #include "kernels/queue/fused-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -176,6 +177,24 @@ template <class Out> struct OutRows {
     Out* first;
     std::int64_t pitch;
     OutStores stores;
+
+    /// Puts `count` results, whole vectors of which can be read, from element `at` on.
+    template <class T>
+    HWY_INLINE void put(const T* results, std::int64_t at, std::int64_t count) const {
+        put_row(results, first + at, count, stores);
+    }
+};
+
+/// The same for elements of a type that is known at run time alone.
+template <> struct OutRows<AnyElement> {
+    std::byte* first;
+    std::int64_t pitch;
+    ElementType type;
+
+    template <class T>
+    HWY_INLINE void put(const T* results, std::int64_t at, std::int64_t count) const {
+        store_elements(type, results, count, first + at * size_of(type));
+    }
 };
 
 /// The pass across rows: out row r = Σ weights[j] · rows[r + j], for r in [0, out_rows) and
@@ -201,8 +220,7 @@ HWY_INLINE void pass_across(const T* const* rows, const T* weights, std::int64_t
                 across_rows<1>(rows + r, weights, count, begin, end, results, widest);
             }
             for (std::int64_t i = 0; i < made; ++i) {
-                put_row(results + i * widest, out.first + (r + i) * out.pitch + begin, end - begin,
-                        out.stores);
+                out.put(results + i * widest, (r + i) * out.pitch + begin, end - begin);
             }
         }
     }

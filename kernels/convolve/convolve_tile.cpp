@@ -18,10 +18,10 @@ namespace runner {
 namespace HWY_NAMESPACE {
 
 /// The two passes over one tile. The row pass of each row is made when the column pass first needs
-/// it and kept in a ring until no later row of the tile needs it.
-template <class In, class Out> class TilePasses {
+/// it and kept in a ring until no later row of the tile needs it. In and Out are element types or
+/// AnyElement.
+template <class In, class Out, class Compute> class TilePasses {
   public:
-    using Compute = std::conditional_t<std::is_same_v<In, double>, double, float>;
 
     TilePasses(const ConvolveCall& call, const ConvolveTile& tile, ConvolveSpace& space)
         : call_(call), tile_(tile), space_(space), ring_(reinterpret_cast<Compute*>(space.ring())),
@@ -29,9 +29,10 @@ template <class In, class Out> class TilePasses {
           line_(reinterpret_cast<Compute*>(space.line())),
           row_weights_(as_compute(call.row_weights)),
           column_weights_(as_compute(call.column_weights)),
-          in_(reinterpret_cast<const In*>(call.in) +
-              tile.frame * call.block.in_rows * call.columns),
-          out_(reinterpret_cast<Out*>(call.out) + tile.frame * call.block.out_rows * call.columns) {
+          in_(call.in +
+              tile.frame * call.block.in_rows * call.columns * element_bytes<In>(call.in_type)),
+          out_(call.out +
+               tile.frame * call.block.out_rows * call.columns * element_bytes<Out>(call.out_type)) {
         std::fill(space_.held().begin(), space_.held().end(), nothing_held);
         std::fill_n(fill_row_, space_.pitch(), static_cast<Compute>(call_.fill));
         prepare_line();
@@ -50,6 +51,14 @@ template <class In, class Out> class TilePasses {
   private:
     using Weights = std::array<Compute, 2 * Convolution::max_radius + 1>;
     static constexpr std::int64_t nothing_held = std::numeric_limits<std::int64_t>::min();
+
+    template <class E> static std::int64_t element_bytes(ElementType type) {
+        if constexpr (std::is_same_v<E, AnyElement>) {
+            return size_of(type);
+        } else {
+            return sizeof(E);
+        }
+    }
 
     static Weights as_compute(const std::vector<double>& weights) {
         Weights values;
@@ -95,11 +104,20 @@ template <class In, class Out> class TilePasses {
         for (std::int64_t row = begin; row < end; ++row) {
             places[static_cast<std::size_t>(row - begin)] = row_pass_of(row, begin, end);
         }
-        const OutRows<Out> out{out_ + (first - call_.block.out_first) * call_.columns +
-                                   tile_.first_column,
-                               call_.columns, call_.out_stores};
         pass_across(reinterpret_cast<const Compute* const*>(places.data()), column_weights_.data(),
-                    2 * radius + 1, tile_.columns, out, rows);
+                    2 * radius + 1, tile_.columns, out_rows(first), rows);
+    }
+
+    /// The output from row `first` and the tile's first column on.
+    OutRows<Out> out_rows(std::int64_t first) const {
+        std::byte* const place =
+            out_ + ((first - call_.block.out_first) * call_.columns + tile_.first_column) *
+                       element_bytes<Out>(call_.out_type);
+        if constexpr (std::is_same_v<Out, AnyElement>) {
+            return {place, call_.columns, call_.out_type};
+        } else {
+            return {reinterpret_cast<Out*>(place), call_.columns, call_.out_stores};
+        }
     }
 
     /// Where the row pass of extended row `row` lies while the rows [begin, end) are needed.
@@ -117,20 +135,27 @@ template <class In, class Out> class TilePasses {
         Compute* to = ring_ + static_cast<std::int64_t>(slot) * space_.pitch();
         if (space_.held()[slot] != key) {
             space_.held()[slot] = key;
-            row_pass(in_ + (source - block.in_first) * call_.columns, to);
+            row_pass(in_ + (source - block.in_first) * call_.columns *
+                               element_bytes<In>(call_.in_type),
+                     to);
         }
         return reinterpret_cast<const std::byte*>(to);
     }
 
-    void row_pass(const In* row, Compute* to) {
+    void row_pass(const std::byte* row, Compute* to) {
         const Compute* line = line_;
-        if constexpr (std::is_same_v<In, Compute>) {
-            if (reads_image_) {
-                line = row + line_first_;
+        if constexpr (std::is_same_v<In, AnyElement>) {
+            load_line(row);
+        } else {
+            const In* const elements = reinterpret_cast<const In*>(row);
+            if constexpr (std::is_same_v<In, Compute>) {
+                if (reads_image_) {
+                    line = elements + line_first_;
+                }
             }
-        }
-        if (line == line_) {
-            fill_line(row);
+            if (line == line_) {
+                fill_line(elements);
+            }
         }
         pass_along(line, row_weights_.data(), 2 * call_.row_radius() + 1, call_.channels,
                    tile_.columns, to);
@@ -153,6 +178,30 @@ template <class In, class Out> class TilePasses {
         }
     }
 
+    /// As fill_line.
+    void load_line(const std::byte* row) {
+        const std::int64_t size = size_of(call_.in_type);
+        Compute* const inside = line_ + (inside_first_ - line_first_);
+        const std::int64_t held = inside_end_ - inside_first_;
+        load_elements(call_.in_type, row + inside_first_ * size, held, inside);
+        const auto value = [&](std::int64_t column) {
+            auto result = static_cast<Compute>(call_.fill);
+            if (column >= inside_first_ && column < inside_end_) {
+                result = inside[column - inside_first_];
+            } else if (column >= 0) {
+                load_elements(call_.in_type, row + column * size, 1, &result);
+            }
+            return result;
+        };
+        auto column = space_.beyond().begin();
+        for (Compute* to = line_; to < inside; ++to) {
+            *to = value(*column++);
+        }
+        for (Compute* to = inside + held; column != space_.beyond().end(); ++to) {
+            *to = value(*column++);
+        }
+    }
+
     const ConvolveCall& call_;
     const ConvolveTile& tile_;
     ConvolveSpace& space_;
@@ -161,25 +210,38 @@ template <class In, class Out> class TilePasses {
     Compute* line_;
     Weights row_weights_;
     Weights column_weights_;
-    const In* in_;
-    Out* out_;
+    const std::byte* in_; ///< of the tile's frame
+    std::byte* out_;
     std::int64_t line_first_ = 0;
     std::int64_t inside_first_ = 0;
     std::int64_t inside_end_ = 0;
     bool reads_image_ = false;
 };
 
+/// With loops of its own for the types that most images have.
 template <class In>
 void tile_from(const ConvolveCall& call, const ConvolveTile& tile, ConvolveSpace& space) {
+    using Compute = std::conditional_t<std::is_same_v<In, double>, double, float>;
     switch (call.out_type) {
-    case ElementType::uint8: return TilePasses<In, std::uint8_t>(call, tile, space).run();
-    case ElementType::uint16: return TilePasses<In, std::uint16_t>(call, tile, space).run();
-    case ElementType::float32: return TilePasses<In, float>(call, tile, space).run();
-    default: return TilePasses<In, double>(call, tile, space).run();
+    case ElementType::uint8: return TilePasses<In, std::uint8_t, Compute>(call, tile, space).run();
+    case ElementType::uint16:
+        return TilePasses<In, std::uint16_t, Compute>(call, tile, space).run();
+    case ElementType::float32: return TilePasses<In, float, Compute>(call, tile, space).run();
+    default: return TilePasses<In, double, Compute>(call, tile, space).run();
     }
 }
 
+bool has_loops(ElementType type) {
+    return type == ElementType::uint8 || type == ElementType::uint16 ||
+           type == ElementType::float32 || type == ElementType::float64;
+}
+
 void tile_of(const ConvolveCall& call, const ConvolveTile& tile, ConvolveSpace& space) {
+    if (!has_loops(call.in_type) || !has_loops(call.out_type)) {
+        return call.compute_type == ElementType::float64
+                   ? TilePasses<AnyElement, AnyElement, double>(call, tile, space).run()
+                   : TilePasses<AnyElement, AnyElement, float>(call, tile, space).run();
+    }
     switch (call.in_type) {
     case ElementType::uint8: return tile_from<std::uint8_t>(call, tile, space);
     case ElementType::uint16: return tile_from<std::uint16_t>(call, tile, space);

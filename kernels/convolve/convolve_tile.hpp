@@ -22,6 +22,7 @@ enum class OutStores { cached, past_caches };
 struct ConvolveCall {
     ElementType in_type = ElementType::float32;
     ElementType out_type = ElementType::float32;
+    ElementType compute_type = ElementType::float32;
     std::int64_t frame_rows = 0;
     std::int64_t columns = 0; ///< samples, as Convolution's
     int channels = 1;

@@ -22,6 +22,10 @@ namespace runner {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
+/// Stands for an element type that has no loops of its own here: rows of it are converted by
+/// kernels/elements.
+struct AnyElement {};
+
 /// `Lanes(d)` elements of the input as the compute type.
 template <class D, class In> HWY_INLINE hn::Vec<D> load_as(D d, const In* from) {
     if constexpr (std::is_integral_v<In>) {

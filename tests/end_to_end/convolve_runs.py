@@ -17,7 +17,7 @@ import numpy as np
 
 from events import GUARD
 
-TYPES = ["uint8", "uint16", "float32", "float64"]
+TYPES = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64"]
 BOUNDARIES = ["constant", "nearest", "reflect", "mirror", "wrap"]
 
 
@@ -28,8 +28,11 @@ class Image:
         folder.mkdir()
         self.folder, self.shape, self.out_type, self.boundary = folder, shape, out_type, boundary
         self.fill = 1.5
-        scale = {"uint8": 256, "uint16": 65536}.get(in_type, 1)
-        self.image = (random.random(shape) * scale).astype(in_type)
+        if np.dtype(in_type).kind == "f":
+            self.image = random.random(shape).astype(in_type)
+        else:
+            limits = np.iinfo(in_type)
+            self.image = random.integers(limits.min, limits.max, shape, in_type, endpoint=True)
         self.taps = [random.normal(size=2 * r + 1) / (r + 1) for r in radii]
         frames = int(np.prod(shape[:-2]))
         taps = [" ".join(repr(float(t)) for t in taps) for taps in self.taps]

@@ -60,8 +60,6 @@ def read_as(kind, dtype):
     if kind == "transpose":
         return dtype
     dtype = {"bool": np.dtype("uint8"), "float16": np.dtype("float32")}.get(dtype.name, dtype)
-    if kind == "convolve":
-        return dtype if dtype.name in ("uint8", "uint16", "float32", "float64") else None
     if kind in ("match", "denoise"):
         return dtype if dtype.name in ("uint8", "uint16", "float32") else None
     return dtype

@@ -2,7 +2,7 @@
 import h5py
 
 BOUNDARIES = ["constant", "nearest", "reflect", "mirror", "wrap"]
-FILTERED = ["uint8", "uint16", "float32", "float64"]
+TYPES = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64"]
 
 
 def taps(random):
@@ -11,11 +11,11 @@ def taps(random):
 
 
 def convolve(random, shape, dtype):
-    if dtype not in FILTERED or len(shape) < 2:
+    if len(shape) < 2:
         return None
     text = (f"row_taps = {taps(random)}\ncolumn_taps = {taps(random)}\n"
             f'boundary = "{random.choice(BOUNDARIES)}"\nfill = 1.5\n')
-    return text + (f'dtype = "{random.choice(FILTERED)}"\n' if random.random() < 0.6 else "")
+    return text + (f'dtype = "{random.choice(TYPES)}"\n' if random.random() < 0.6 else "")
 
 
 def patches(random, shape):

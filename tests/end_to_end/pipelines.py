@@ -453,7 +453,7 @@ def test_errors_name_the_step(checks):
     write_chain(CHAIN.replace('window = [1, 5, 5]', 'window = [1, 4, 5]'))
     done = checks.job()
     checks.expect("job.toml:17:" in done.stderr and "step.clean.window" in done.stderr, done.stderr)
-    write_chain(CHAIN.replace('dtype = "float64"', 'dtype = "int32"'))
+    write_chain(CHAIN.replace('row_taps = [1.0, 2.0, 1.0]', 'row_taps = [1e39]'))
     done = checks.run("plan", "job.toml")
     checks.expect(done.returncode == 2 and "job.toml:19:1, step 3" in done.stderr, done.stderr)
     write_chain(CHAIN + '[[step]]\nkind = "match"\n[[step]]\nkind = "match"\n')

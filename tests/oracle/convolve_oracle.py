@@ -13,7 +13,8 @@ import scipy
 from scipy import ndimage
 
 BOUNDARIES = ["constant", "nearest", "reflect", "mirror", "wrap"]
-TYPES = ["uint8", "uint16", "float32", "float64"]
+TYPES = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64"]
+WIDE = ["int32", "uint32", "int64", "uint64", "float64"]  # computed in float64
 
 
 def check_scipys_conventions():
@@ -31,9 +32,9 @@ def both_passes(image, row_taps, column_taps, boundary, fill):
 class Case:
     def __init__(self, random, whole_numbers):
         self.whole_numbers = whole_numbers
-        self.in_type = TYPES[random.integers(4)]
-        self.out_type = TYPES[random.integers(4)]
-        self.compute = np.float64 if self.in_type == "float64" else np.float32
+        self.in_type = TYPES[random.integers(len(TYPES))]
+        self.out_type = TYPES[random.integers(len(TYPES))]
+        self.compute = np.float64 if self.in_type in WIDE else np.float32
         self.boundary = BOUNDARIES[random.integers(5)]
         longest = int(random.choice([1, 2, 7, 40, 130]))
         frames = int(random.integers(1, 4))
@@ -48,8 +49,10 @@ class Case:
             self.fill = float(np.float32(random.normal()))
             self.taps = [random.normal(size=2 * r + 1) / (r + 1) for r in radii]
             self.taps = [t.astype(self.compute).astype(np.float64) for t in self.taps]
-            scale = 255 if self.in_type == "uint8" else 60000
+            scale = min(60000, np.iinfo(self.in_type).max if "int" in self.in_type else 60000)
             self.image = (random.random(shape) * scale).astype(self.in_type)
+            if np.dtype(self.in_type).kind == "i":
+                self.image *= random.choice([-1, 1], shape).astype(self.in_type)
 
     def write(self, folder):
         folder.mkdir()
@@ -70,8 +73,9 @@ class Case:
         sizes = both_passes(abs(image), abs(self.taps[0]), abs(self.taps[1]), self.boundary,
                             abs(self.fill))
         bound = sizes * np.finfo(self.compute).eps * (len(self.taps[0]) + len(self.taps[1]) + 2)
-        if self.out_type.startswith("uint"):
-            expected = np.clip(expected, 0, np.iinfo(self.out_type).max)
+        if "int" in self.out_type:
+            limits = np.iinfo(self.out_type)
+            expected = np.clip(expected, float(limits.min), float(limits.max))
             bound = bound + 0.5
         elif self.out_type == "float32":
             bound = bound + abs(expected) * np.finfo(np.float32).eps

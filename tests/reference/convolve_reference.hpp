@@ -18,13 +18,16 @@ template <class Out, class Compute> Out reference_output(Compute value) {
         if (std::isnan(value)) {
             return 0;
         }
-        if (value <= 0) {
-            return 0;
+        // A long double holds every integer of 64 bits.
+        static_assert(std::numeric_limits<long double>::digits >= 64);
+        const long double whole = std::nearbyint(static_cast<long double>(value));
+        if (whole <= static_cast<long double>(std::numeric_limits<Out>::min())) {
+            return std::numeric_limits<Out>::min();
         }
-        if (value >= static_cast<Compute>(std::numeric_limits<Out>::max())) {
+        if (whole >= static_cast<long double>(std::numeric_limits<Out>::max())) {
             return std::numeric_limits<Out>::max();
         }
-        return static_cast<Out>(std::nearbyint(value));
+        return static_cast<Out>(whole);
     } else {
         return static_cast<Out>(value);
     }
@@ -45,72 +48,67 @@ Compute reference_sum(const std::vector<double>& taps, std::int64_t n, ValueAt v
     return acc;
 }
 
-/// The definition of convolution, one output after the other: frames of convolution.frame_rows ×
-/// convolution.columns elements. convolution.in_type and out_type are those of In and Out.
-template <class In, class Out>
-std::vector<Out> convolve_reference(const Convolution& convolution, std::int64_t frames,
-                                    const std::vector<In>& image) {
-    using Compute = std::conditional_t<std::is_same_v<In, double>, double, float>;
+/// One pass along the middle axis of values [outer][extent][inner].
+template <class Compute>
+std::vector<Compute> reference_pass(const Convolution& convolution, const std::vector<double>& taps,
+                                    std::int64_t extent, std::int64_t inner,
+                                    const std::vector<Compute>& values) {
+    const auto fill = static_cast<Compute>(convolution.fill);
+    std::vector<Compute> sums(values.size());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const auto place = static_cast<std::int64_t>(i);
+        const std::int64_t n = place / inner % extent;
+        sums[i] = reference_sum<Compute>(taps, n, [&](std::int64_t extended) {
+            const std::int64_t at = map_index(extended, extent, convolution.boundary);
+            return at < 0 ? fill : values[static_cast<std::size_t>(place + (at - n) * inner)];
+        });
+    }
+    return sums;
+}
+
+/// The definition of convolution, one output after the other, of elements in the compute type.
+template <class Compute>
+std::vector<Compute> reference_sums(const Convolution& convolution, std::vector<Compute> values) {
     const std::int64_t rows = convolution.frame_rows;
     const std::int64_t columns = convolution.columns;
-    const auto fill = static_cast<Compute>(convolution.fill);
-    const auto index = [&](std::int64_t frame, std::int64_t row, std::int64_t column) {
-        return static_cast<std::size_t>((frame * rows + row) * columns + column);
-    };
-
-    std::vector<Compute> row_pass(image.size());
-    std::vector<Out> out(image.size());
-    for (std::int64_t frame = 0; frame < frames; ++frame) {
-        for (std::int64_t row = 0; row < rows; ++row) {
-            for (std::int64_t column = 0; column < columns; ++column) {
-                row_pass[index(frame, row, column)] = reference_sum<Compute>(
-                    convolution.row_taps, column, [&](std::int64_t extended) {
-                        const std::int64_t at = map_index(extended, columns, convolution.boundary);
-                        return at < 0 ? fill : static_cast<Compute>(image[index(frame, row, at)]);
-                    });
-            }
-        }
-        for (std::int64_t row = 0; row < rows; ++row) {
-            for (std::int64_t column = 0; column < columns; ++column) {
-                const auto sum = reference_sum<Compute>(
-                    convolution.column_taps, row, [&](std::int64_t extended) {
-                        const std::int64_t at = map_index(extended, rows, convolution.boundary);
-                        return at < 0 ? fill : row_pass[index(frame, at, column)];
-                    });
-                out[index(frame, row, column)] = reference_output<Out>(sum);
-            }
-        }
-    }
-    return out;
+    values = reference_pass(convolution, convolution.row_taps, columns, 1, values);
+    return reference_pass(convolution, convolution.column_taps, rows, columns, values);
 }
 
-/// Calls `f` with a zero of each of the four types that convolution takes.
-template <class F> decltype(auto) visit_convolution_type(ElementType type, F&& f) {
-    switch (type) {
-    case ElementType::uint8: return f(std::uint8_t{});
-    case ElementType::uint16: return f(std::uint16_t{});
-    case ElementType::float32: return f(float{});
-    default: return f(double{});
-    }
-}
-
-/// The same on bytes, with the types that `convolution` names.
-inline std::vector<std::byte> convolve_reference(const Convolution& convolution,
-                                                 std::int64_t frames,
-                                                 const std::vector<std::byte>& image) {
-    return visit_convolution_type(convolution.in_type, [&](auto in_zero) {
-        return visit_convolution_type(convolution.out_type, [&](auto out_zero) {
-            using In = decltype(in_zero);
-            using Out = decltype(out_zero);
-            std::vector<In> values(image.size() / sizeof(In));
-            std::memcpy(values.data(), image.data(), image.size());
-            const std::vector<Out> result =
-                convolve_reference<In, Out>(convolution, frames, values);
-            std::vector<std::byte> bytes(result.size() * sizeof(Out));
-            std::memcpy(bytes.data(), result.data(), bytes.size());
-            return bytes;
-        });
+template <class Compute>
+std::vector<std::byte> reference_bytes(const Convolution& convolution,
+                                       const std::vector<std::byte>& image) {
+    std::vector<Compute> values;
+    visit_element_type(convolution.in_type, [&](auto element) {
+        values.resize(image.size() / sizeof(element));
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            std::memcpy(&element, image.data() + i * sizeof(element), sizeof(element));
+            values[i] = static_cast<Compute>(element);
+        }
     });
+    values = reference_sums(convolution, std::move(values));
+    std::vector<std::byte> bytes;
+    visit_element_type(convolution.out_type, [&](auto zero) {
+        bytes.resize(values.size() * sizeof(zero));
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            const auto element = reference_output<decltype(zero)>(values[i]);
+            std::memcpy(bytes.data() + i * sizeof(element), &element, sizeof(element));
+        }
+    });
+    return bytes;
+}
+
+/// What convolution makes of whole frames of one channel, with the types that it names.
+inline std::vector<std::byte> convolve_reference(const Convolution& convolution,
+                                                 const std::vector<std::byte>& image) {
+    switch (convolution.in_type) {
+    case ElementType::int8:
+    case ElementType::uint8:
+    case ElementType::int16:
+    case ElementType::uint16:
+    case ElementType::float32: return reference_bytes<float>(convolution, image);
+    default: return reference_bytes<double>(convolution, image);
+    }
 }
 
 } // namespace runner

@@ -15,6 +15,7 @@
 
 namespace runner {
 
+/// Those with loops and kernels of their own; the others are converted to them and from them.
 inline constexpr std::array convolution_types = {ElementType::uint8, ElementType::uint16,
                                                  ElementType::float32, ElementType::float64};
 inline constexpr std::array all_boundaries = {Boundary::constant, Boundary::nearest,
@@ -54,7 +55,7 @@ inline std::string first_difference(ElementType type, const std::vector<std::byt
     if (expected.size() != actual.size()) {
         return "sizes " + std::to_string(expected.size()) + " and " + std::to_string(actual.size());
     }
-    return visit_convolution_type(type, [&](auto zero) -> std::string {
+    return visit_element_type(type, [&](auto zero) -> std::string {
         using T = decltype(zero);
         const std::vector<T> a = values_of<T>(expected);
         const std::vector<T> b = values_of<T>(actual);
@@ -109,12 +110,16 @@ class ConvolveCases {
 
     /// Integers over their whole range; floats over about the range of uint16, both signs.
     std::vector<std::byte> image(ElementType type, std::int64_t count) {
-        return visit_convolution_type(type, [&](auto zero) {
+        return visit_element_type(type, [&](auto zero) {
             using T = decltype(zero);
             std::vector<T> values(static_cast<std::size_t>(count));
             for (T& value : values) {
-                if constexpr (std::is_integral_v<T>) {
-                    value = static_cast<T>(number(0, std::numeric_limits<T>::max()));
+                if constexpr (std::is_integral_v<T> && sizeof(T) == 8) {
+                    value = static_cast<T>(number(std::numeric_limits<std::int64_t>::min(),
+                                                  std::numeric_limits<std::int64_t>::max()));
+                } else if constexpr (std::is_integral_v<T>) {
+                    value = static_cast<T>(
+                        number(std::numeric_limits<T>::min(), std::numeric_limits<T>::max()));
                 } else {
                     value = std::uniform_real_distribution<T>(T{-40000}, T{90000})(random_);
                 }

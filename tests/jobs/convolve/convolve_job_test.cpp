@@ -188,19 +188,27 @@ TEST(ConvolveJob, RefusesInputsItDoesNotTake) {
                                        "(input.dataset): its shape is [5]. Choose a dataset of "
                                        "images")));
     EXPECT_EQ(failure(*parameters, {ElementType::float32, {0, 5}}).first, 3);
-    EXPECT_EQ(failure(*parameters, {ElementType::int32, {5, 5}}),
-              std::pair(3, std::string("convolve does not take this element type (input.dataset): "
-                                       "it is int32, not uint8, uint16, float32 or float64. "
-                                       "Generate it as float64")));
-    EXPECT_EQ(failure(*parameters, {ElementType::uint8, {5, 5}}, ElementType::int8),
-              std::pair(2, std::string("convolve does not make this element type (output.dtype): "
-                                       "it is int8. Write uint8, uint16, float32 or float64")));
+}
+
+TEST(ConvolveJob, TakesAndMakesEveryNumberType) {
+    const std::unique_ptr<KindParameters> parameters = parse(plain);
+    for (const ElementType in : all_element_types) {
+        EXPECT_EQ(shape_of(parameters->make({{in, {5, 6}}, {}}, {})).output,
+                  (ArrayInfo{in, {5, 6}}));
+        for (const ElementType out : all_element_types) {
+            const StreamShape shape = shape_of(parameters->make({{in, {5, 6}}, {}}, out));
+            EXPECT_EQ(shape.in_row_bytes, 6 * size_of(in));
+            EXPECT_EQ(shape.out_row_bytes, 6 * size_of(out));
+            EXPECT_EQ(shape.output.type, out);
+        }
+    }
 }
 
 TEST(ConvolveJob, RefusesTapsThatFloat32CannotHold) {
     const std::unique_ptr<KindParameters> parameters =
         parse({{"row_taps", list({1e39})}, {"column_taps", list({1})}});
     EXPECT_EQ(failure(*parameters, {ElementType::float64, {2, 2}}).first, 0);
+    EXPECT_EQ(failure(*parameters, {ElementType::int32, {2, 2}}).first, 0);
     EXPECT_EQ(failure(*parameters, {ElementType::uint8, {2, 2}}).first, 2);
 }
 

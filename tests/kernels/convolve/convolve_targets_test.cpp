@@ -21,7 +21,7 @@ TEST(ConvolveTargets, EveryVectorSetGivesTheBytesOfTheReference) {
                     cases.convolution(in, out, cases.number(1, 90), cases.number(1, 400), radius,
                                       cases.number(0, 10), boundary);
                 const std::vector<std::byte> image = cases.image(in, 2 * c.frame_rows * c.columns);
-                const std::vector<std::byte> expected = convolve_reference(c, 2, image);
+                const std::vector<std::byte> expected = convolve_reference(c, image);
                 const RowBlock block = whole_image(c, 2);
                 for (const std::int64_t target : targets) {
                     const OnlyTarget only(target);
@@ -40,7 +40,7 @@ TEST(ConvolveTargets, EveryVectorSetWritesPastTheCachesAlike) {
     for (const ElementType type : {ElementType::float32, ElementType::float64}) {
         const Convolution c = cases.convolution(type, type, 1033, 2176, 1, 1, Boundary::wrap);
         const std::vector<std::byte> image = cases.image(type, c.frame_rows * c.columns);
-        const std::vector<std::byte> expected = convolve_reference(c, 1, image);
+        const std::vector<std::byte> expected = convolve_reference(c, image);
         for (const std::int64_t target : usable_targets()) {
             const OnlyTarget only(target);
             EXPECT_EQ("", first_difference(type, expected,
@@ -85,7 +85,7 @@ TEST(ConvolveTargets, EveryVectorSetConvertsSpecialValuesAlike) {
             in == ElementType::float32 ? bytes_of(singles) : bytes_of(values);
         for (const ElementType out : convolution_types) {
             c.out_type = out;
-            const std::vector<std::byte> expected = convolve_reference(c, 1, image);
+            const std::vector<std::byte> expected = convolve_reference(c, image);
             for (const std::int64_t target : usable_targets()) {
                 const OnlyTarget only(target);
                 EXPECT_EQ("", first_difference(out, expected,

@@ -17,7 +17,7 @@ template <class Q> class ConvolveTest : public QueueTest<Q> {
     void expect_reference(const Convolution& c, std::int64_t frames,
                           const std::vector<std::byte>& image) {
         const RowBlock block = whole_image(c, frames);
-        EXPECT_EQ("", first_difference(c.out_type, convolve_reference(c, frames, image),
+        EXPECT_EQ("", first_difference(c.out_type, convolve_reference(c, image),
                                        convolve_on(this->queue(), c, block, image)))
             << describe(c, block);
     }
@@ -203,7 +203,7 @@ TYPED_TEST(ConvolveTest, SpecialValuesMeetTapsAsInTheReference) {
             Convolution c = cases.convolution(type, out, 37, 41, 2, 3, Boundary::mirror);
             c.row_taps[1] = 0;
             std::vector<std::byte> image = cases.image(type, c.frame_rows * c.columns);
-            visit_convolution_type(type, [&](auto zero) {
+            visit_element_type(type, [&](auto zero) {
                 using T = decltype(zero);
                 if constexpr (std::is_floating_point_v<T>) {
                     std::vector<T> values = values_of<T>(image);
@@ -345,7 +345,7 @@ TYPED_TEST(ConvolveTest, AnyCutIntoBlocksGivesTheSameBytes) {
             cases.number(1, long_radius ? 60 : 300), cases.number(1, 70),
             long_radius ? cases.number(30, 128) : cases.number(0, 9), 2, boundary);
         const std::vector<std::byte> image = cases.image(c.in_type, c.frame_rows * c.columns);
-        const std::vector<std::byte> expected = convolve_reference(c, 1, image);
+        const std::vector<std::byte> expected = convolve_reference(c, image);
         std::vector<std::byte> joined;
         for (std::int64_t begin = 0, end = 0; begin < c.frame_rows; begin = end) {
             end = std::min(c.frame_rows, begin + cases.number(1, c.frame_rows));

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "kernels/elements/elements.hpp"
+
+#include "kernels/elements/converted.cuh"
+#include "kernels/queue/launch.cuh"
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+
+namespace runner {
+namespace {
+
+constexpr int threads = 256;
+
+/// As static_cast<T>, in one rounding.
+template <class T, class In> __device__ inline T loaded(In element) {
+    if constexpr (std::is_same_v<T, double>) {
+        return to_double(element);
+    } else {
+        return static_cast<T>(element);
+    }
+}
+
+template <class T>
+__global__ void __launch_bounds__(threads)
+    load_kernel(ElementType type, const std::byte* from, std::int64_t count, T* to) {
+    const std::int64_t step = std::int64_t{gridDim.x} * threads;
+    const std::int64_t first = std::int64_t{blockIdx.x} * threads + threadIdx.x;
+    const auto load_as = [&](auto zero) {
+        const auto* elements = reinterpret_cast<const decltype(zero)*>(from);
+#pragma unroll 4
+        for (std::int64_t i = first; i < count; i += step) {
+            to[i] = loaded<T>(elements[i]);
+        }
+    };
+    switch (type) {
+    case ElementType::int8: return load_as(std::int8_t{});
+    case ElementType::uint8: return load_as(std::uint8_t{});
+    case ElementType::int16: return load_as(std::int16_t{});
+    case ElementType::uint16: return load_as(std::uint16_t{});
+    case ElementType::int32: return load_as(std::int32_t{});
+    case ElementType::uint32: return load_as(std::uint32_t{});
+    case ElementType::int64: return load_as(std::int64_t{});
+    case ElementType::uint64: return load_as(std::uint64_t{});
+    case ElementType::float32: return load_as(float{});
+    default: return load_as(double{});
+    }
+}
+
+template <class T>
+__global__ void __launch_bounds__(threads)
+    store_kernel(ElementType type, const T* from, std::int64_t count, std::byte* to) {
+    const std::int64_t step = std::int64_t{gridDim.x} * threads;
+    const std::int64_t first = std::int64_t{blockIdx.x} * threads + threadIdx.x;
+    const auto store_as = [&](auto zero) {
+        using Out = decltype(zero);
+        auto* elements = reinterpret_cast<Out*>(to);
+#pragma unroll 4
+        for (std::int64_t i = first; i < count; i += step) {
+            elements[i] = converted_on_device<Out>(from[i]);
+        }
+    };
+    switch (type) {
+    case ElementType::int8: return store_as(std::int8_t{});
+    case ElementType::uint8: return store_as(std::uint8_t{});
+    case ElementType::int16: return store_as(std::int16_t{});
+    case ElementType::uint16: return store_as(std::uint16_t{});
+    case ElementType::int32: return store_as(std::int32_t{});
+    case ElementType::uint32: return store_as(std::uint32_t{});
+    case ElementType::int64: return store_as(std::int64_t{});
+    case ElementType::uint64: return store_as(std::uint64_t{});
+    case ElementType::float32: return store_as(float{});
+    default: return store_as(double{});
+    }
+}
+
+/// The grid of a kernel over `count` elements, each thread of which takes several of a long array.
+LaunchShape shape_for(std::int64_t count) {
+    constexpr std::int64_t most_blocks = 1 << 16;
+    return {dim3(static_cast<unsigned>(std::min(most_blocks, (count + threads - 1) / threads))),
+            dim3(threads)};
+}
+
+template <class T>
+void load(CudaQueue& queue, ElementType type, const std::byte* from, std::int64_t count, T* to) {
+    if (count > 0) {
+        launch(queue, shape_for(count), load_kernel<T>, type, from, count, to);
+    }
+}
+
+template <class T>
+void store(CudaQueue& queue, ElementType type, const T* from, std::int64_t count, std::byte* to) {
+    if (count > 0) {
+        launch(queue, shape_for(count), store_kernel<T>, type, from, count, to);
+    }
+}
+
+} // namespace
+
+void load_elements(CudaQueue& queue, ElementType type, const std::byte* from, std::int64_t count,
+                   float* to) {
+    load(queue, type, from, count, to);
+}
+void load_elements(CudaQueue& queue, ElementType type, const std::byte* from, std::int64_t count,
+                   double* to) {
+    load(queue, type, from, count, to);
+}
+void store_elements(CudaQueue& queue, ElementType type, const float* from, std::int64_t count,
+                    std::byte* to) {
+    store(queue, type, from, count, to);
+}
+void store_elements(CudaQueue& queue, ElementType type, const double* from, std::int64_t count,
+                    std::byte* to) {
+    store(queue, type, from, count, to);
+}
+
+} // namespace runner
