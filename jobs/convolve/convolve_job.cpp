@@ -24,11 +24,20 @@ constexpr std::array<std::pair<std::string_view, Boundary>, 5> boundaries = {{
     {"wrap", Boundary::wrap},
 }};
 
-void check_input(const ArrayInfo& input) {
-    if (input.shape.size() < 2) {
+void check_input(const ArrayInfo& input, int channels, bool has_depth) {
+    const std::size_t axes = input.shape.size() - (channels > 1 ? 1 : 0);
+    if (axes < 2) {
         throw Error(ExitCode::input,
                     {"convolve needs at least two axes, rows and columns", "input.dataset",
                      "its shape is " + shape_text(input.shape), "Choose a dataset of images"});
+    }
+    if (has_depth && axes < 3) {
+        throw Error(
+            ExitCode::input,
+            {"convolve.depth_taps need a third axis, before rows and columns", "input.dataset",
+             "its shape is " + shape_text(input.shape) +
+                 (channels > 1 ? fmt::format(", and the last axis is {} channels", channels) : ""),
+             "Leave depth_taps out, or choose a dataset of volumes"});
     }
     if (std::find(input.shape.begin(), input.shape.end(), 0) != input.shape.end()) {
         throw Error(ExitCode::input, {"the input holds no elements", "input.dataset",
@@ -69,27 +78,41 @@ void check_rounding(const Convolution& convolution) {
                          "it is " + toml_text(value), "Write a smaller one"});
         }
     };
-    for (const double tap : convolution.row_taps) {
-        check("convolve.row_taps", tap);
-    }
-    for (const double tap : convolution.column_taps) {
-        check("convolve.column_taps", tap);
-    }
+    const auto check_taps = [&](const char* key, const std::vector<double>& taps) {
+        for (const double tap : taps) {
+            check(key, tap);
+        }
+    };
+    check_taps("convolve.row_taps", convolution.row_taps);
+    check_taps("convolve.column_taps", convolution.column_taps);
+    check_taps("convolve.depth_taps", convolution.depth_taps);
     check("convolve.fill", convolution.fill);
 }
 
+/// [convolve].
+struct ConvolveKeys {
+    TapsChoice row_taps;
+    TapsChoice column_taps;
+    std::optional<TapsChoice> depth_taps;
+    Boundary boundary = Boundary::reflect;
+    double fill = 0;
+};
+
 class ConvolveParameters : public KindParameters {
   public:
-    ConvolveParameters(TapsChoice row_taps, TapsChoice column_taps, Boundary boundary, double fill)
-        : row_taps_(std::move(row_taps)), column_taps_(std::move(column_taps)), boundary_(boundary),
-          fill_(fill) {}
+    explicit ConvolveParameters(ConvolveKeys keys) : keys_(std::move(keys)) {}
 
     std::vector<InputDataset> inputs() const override {
         std::vector<InputDataset> files;
-        for (const TapsChoice* choice : {&row_taps_, &column_taps_}) {
-            if (const auto* taps = std::get_if<FileTaps>(choice)) {
+        const auto add = [&](const TapsChoice& choice) {
+            if (const auto* taps = std::get_if<FileTaps>(&choice)) {
                 files.push_back({taps->file, taps->dataset});
             }
+        };
+        add(keys_.row_taps);
+        add(keys_.column_taps);
+        if (keys_.depth_taps) {
+            add(*keys_.depth_taps);
         }
         return files;
     }
@@ -97,19 +120,23 @@ class ConvolveParameters : public KindParameters {
     std::unique_ptr<Job> make(const JobInput& given,
                               std::optional<ElementType> output_type) const override {
         const ArrayInfo& input = given.array;
-        check_input(input);
+        const int channels = channels_of(given);
+        check_input(input, channels, keys_.depth_taps.has_value());
         Convolution convolution;
         convolution.in_type = input.type;
         convolution.out_type = output_type.value_or(input.type);
-        convolution.channels = channels_of(given);
-        const std::size_t colour_axes = convolution.channels > 1 ? 1 : 0;
-        convolution.frame_rows = input.shape[input.shape.size() - 2 - colour_axes];
-        convolution.columns =
-            input.shape[input.shape.size() - 1 - colour_axes] * convolution.channels;
-        convolution.row_taps = make_taps(row_taps_, given.files);
-        convolution.column_taps = make_taps(column_taps_, given.files);
-        convolution.boundary = boundary_;
-        convolution.fill = fill_;
+        convolution.channels = channels;
+        const std::size_t axes = input.shape.size() - (channels > 1 ? 1 : 0);
+        convolution.frame_rows = input.shape[axes - 2];
+        convolution.columns = input.shape[axes - 1] * channels;
+        convolution.row_taps = make_taps(keys_.row_taps, given.files);
+        convolution.column_taps = make_taps(keys_.column_taps, given.files);
+        if (keys_.depth_taps) {
+            convolution.layers = input.shape[axes - 3];
+            convolution.depth_taps = make_taps(*keys_.depth_taps, given.files);
+        }
+        convolution.boundary = keys_.boundary;
+        convolution.fill = keys_.fill;
         check_rounding(convolution);
         return std::make_unique<ConvolveJob>(std::move(convolution), input, notes_on(given));
     }
@@ -117,16 +144,16 @@ class ConvolveParameters : public KindParameters {
     std::string canonical() const override {
         const auto* boundary =
             std::find_if(boundaries.begin(), boundaries.end(),
-                         [&](const auto& entry) { return entry.second == boundary_; });
-        return "row_taps = " + taps_text(row_taps_) + "\ncolumn_taps = " + taps_text(column_taps_) +
-               "\nboundary = " + toml_text(boundary->first) + "\nfill = " + toml_text(fill_) + "\n";
+                         [&](const auto& entry) { return entry.second == keys_.boundary; });
+        return "row_taps = " + taps_text(keys_.row_taps) +
+               "\ncolumn_taps = " + taps_text(keys_.column_taps) +
+               (keys_.depth_taps ? "\ndepth_taps = " + taps_text(*keys_.depth_taps) : "") +
+               "\nboundary = " + toml_text(boundary->first) + "\nfill = " + toml_text(keys_.fill) +
+               "\n";
     }
 
   private:
-    TapsChoice row_taps_;
-    TapsChoice column_taps_;
-    Boundary boundary_;
-    double fill_;
+    ConvolveKeys keys_;
 };
 
 } // namespace
@@ -134,18 +161,21 @@ class ConvolveParameters : public KindParameters {
 ConvolveJob::ConvolveJob(Convolution convolution, const ArrayInfo& input,
                          std::vector<std::string> notes)
     : convolution_(std::move(convolution)), notes_(std::move(notes)) {
-    const std::size_t image_axes = convolution_.channels > 1 ? 3 : 2;
-    const std::span leading(input.shape.data(), input.shape.size() - image_axes);
+    const std::size_t frame_axes =
+        (convolution_.has_depth() ? 3 : 2) + (convolution_.channels > 1 ? 1 : 0);
+    const std::span leading(input.shape.data(), input.shape.size() - frame_axes);
     const std::int64_t line = rows_per_line();
+    const std::int64_t image = convolution_.frame_rows * line;
     const std::int64_t row_samples = convolution_.columns / line;
     shape_.output = {convolution_.out_type, input.shape};
     shape_.frames = checked_product(leading);
-    shape_.rows = convolution_.frame_rows * line;
+    shape_.rows = convolution_.layers * image;
     shape_.in_row_bytes = byte_count({convolution_.in_type, {row_samples}});
     shape_.out_row_bytes = byte_count({convolution_.out_type, {row_samples}});
-    shape_.halo = convolution_.column_radius() * line;
-    shape_.made.layer = line;
-    shape_.made.each = line;
+    shape_.halo = convolution_.has_depth() ? convolution_.depth_radius() * image
+                                           : convolution_.column_radius() * line;
+    shape_.made.layer = convolution_.has_depth() ? image : line;
+    shape_.made.each = shape_.made.layer;
     shape_.border =
         convolution_.boundary == Boundary::wrap ? RowBorder::periodic : RowBorder::inside;
 }
@@ -155,9 +185,14 @@ std::string ConvolveJob::computation() const {
     if (convolution_.channels > 1) {
         text += fmt::format(", {} channels", convolution_.channels);
     }
-    for (const std::vector<double>& taps : {convolution_.row_taps, convolution_.column_taps}) {
+    const auto add = [&](std::string_view name, const std::vector<double>& taps) {
         const auto bytes = std::as_bytes(std::span(taps));
-        text += fmt::format(", taps {}", hash_bytes(bytes.data(), std::ssize(bytes)));
+        text += fmt::format(", {} {}", name, hash_bytes(bytes.data(), std::ssize(bytes)));
+    };
+    add("taps", convolution_.row_taps);
+    add("taps", convolution_.column_taps);
+    if (convolution_.has_depth()) {
+        add("depth taps", convolution_.depth_taps);
     }
     return text;
 }
@@ -191,6 +226,9 @@ void ConvolveJob::run(Queue& queue, const RowBlock& block, const std::byte* in, 
 std::unique_ptr<KindParameters> parse_convolve(TableReader& table) {
     std::optional<TapsChoice> row_taps = parse_taps(table, "row_taps");
     std::optional<TapsChoice> column_taps = parse_taps(table, "column_taps");
+    const bool has_depth = table.has("depth_taps");
+    std::optional<TapsChoice> depth_taps =
+        has_depth ? parse_taps(table, "depth_taps") : std::nullopt;
     std::vector<std::string> names;
     names.reserve(boundaries.size());
     for (const auto& [name, meaning] : boundaries) {
@@ -198,12 +236,12 @@ std::unique_ptr<KindParameters> parse_convolve(TableReader& table) {
     }
     const std::optional<std::size_t> boundary = table.choice("boundary", names);
     const std::optional<double> fill = table.number("fill");
-    if (!row_taps || !column_taps) {
+    if (!row_taps || !column_taps || (has_depth && !depth_taps)) {
         return nullptr;
     }
-    return std::make_unique<ConvolveParameters>(
-        std::move(*row_taps), std::move(*column_taps),
-        boundary ? boundaries.at(*boundary).second : Boundary::reflect, fill.value_or(0));
+    return std::make_unique<ConvolveParameters>(ConvolveKeys{
+        std::move(*row_taps), std::move(*column_taps), std::move(depth_taps),
+        boundary ? boundaries.at(*boundary).second : Boundary::reflect, fill.value_or(0)});
 }
 
 } // namespace runner

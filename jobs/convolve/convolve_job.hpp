@@ -13,12 +13,13 @@
 
 namespace runner {
 
-/// Separable convolution of every frame of a dataset; docs/convolve.md says what it computes.
+/// Separable convolution of every image or volume of a dataset; docs/convolve.md says what it
+/// computes.
 class ConvolveJob : public StreamJob {
   public:
-    /// `convolution`: rows and columns are those of a frame. `input`: two axes or more, the last
-    /// two rows × columns, the others frames; in colour rows × pixels × channels. `notes`: what
-    /// notes() says.
+    /// `convolution`: layers, rows and columns are those of a frame. `input`: two axes or more, the
+    /// last two rows × columns, in colour rows × pixels × channels; with depth taps the one before
+    /// counts layers; the others frames. `notes`: what notes() says.
     ConvolveJob(Convolution convolution, const ArrayInfo& input,
                 std::vector<std::string> notes = {});
 
@@ -30,6 +31,9 @@ class ConvolveJob : public StreamJob {
     std::vector<std::string> notes() const override { return notes_; }
     int channels() const override { return convolution_.channels; }
     std::int64_t scratch_bytes(Backend backend, const RowBlock& block) const override;
+    double operations(const RowBlock& block) const override {
+        return convolve_operations(convolution_, in_lines(block));
+    }
     void run(Queue& queue, const RowBlock& block, const std::byte* in, std::byte* out,
              const RunMemory& memory) const override;
 
@@ -46,9 +50,10 @@ class ConvolveJob : public StreamJob {
     std::vector<std::string> notes_;
 };
 
-/// Reads [convolve]: row_taps and column_taps (see parse_taps), boundary (default reflect) and fill
-/// (default 0). What it returns makes a ConvolveJob and throws Error
-/// * input: fewer than two axes, or an empty axis;
+/// Reads [convolve]: row_taps, column_taps and depth_taps (see parse_taps; the last may be left
+/// out), boundary (default reflect) and fill (default 0). What it returns makes a ConvolveJob and
+/// throws Error
+/// * input: fewer than two axes, with depth taps fewer than three, or an empty axis;
 /// * usage: taps too large for the type computed in.
 std::unique_ptr<KindParameters> parse_convolve(TableReader& table);
 
@@ -60,6 +65,7 @@ inline constexpr std::string_view convolve_sample =
 #   { file = "taps.h5", dataset = "/taps" }
 row_taps = { gaussian = { sigma = 2.0, radius = 8 } }
 column_taps = [0.25, 0.5, 0.25]
+# depth_taps = [0.25, 0.5, 0.25] # along the axis before rows; without it images are independent
 boundary = "reflect"            # constant, nearest, reflect, mirror or wrap
 fill = 0.0                      # for boundary = "constant"
 )";

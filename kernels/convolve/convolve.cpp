@@ -2,6 +2,7 @@
 #include "kernels/convolve/convolve.hpp"
 
 #include "kernels/convolve/convolve_cuda_scratch.hpp"
+#include "kernels/convolve/convolve_depth.hpp"
 #include "kernels/convolve/convolve_tile.hpp"
 
 #include <algorithm>
@@ -50,6 +51,25 @@ ConvolveTile tile_at(const ConvolveCall& call, const Cut& cut, std::int64_t inde
     return tile;
 }
 
+void make_tiles(CpuQueue& queue, const ConvolveCall& call) {
+    const Cut cut = cut_output(call, queue.threads());
+    tbb::enumerable_thread_specific<ConvolveSpace> spaces([&call] { return ConvolveSpace(call); });
+    queue.run([&] {
+        using Range = tbb::blocked_range<std::int64_t>;
+        const Range all(0, call.block.frames * cut.bands * cut.strips);
+        tbb::parallel_for(all, [&](const Range& tiles) {
+            ConvolveSpace& space = spaces.local();
+            for (std::int64_t i = tiles.begin(); i < tiles.end(); ++i) {
+                const ConvolveTile tile = tile_at(call, cut, i);
+                convolve_tile(call, tile, space);
+                if (call.operations > 0) {
+                    queue.count(call.operations * static_cast<double>(tile.rows * tile.columns));
+                }
+            }
+        });
+    });
+}
+
 } // namespace
 
 ElementType Convolution::compute_type() const {
@@ -57,29 +77,44 @@ ElementType Convolution::compute_type() const {
                                                                     : ElementType::float32;
 }
 
+double convolve_operations(const Convolution& convolution, const RowBlock& block) {
+    if (!convolution.has_depth()) {
+        return 0;
+    }
+    const ConvolveOperations operations =
+        depth_operations(convolution, layer_block(convolution, block));
+    return operations.images + operations.depth;
+}
+
 std::int64_t convolve_scratch_bytes(Backend backend, const Convolution& convolution,
                                     const RowBlock& block) {
-    // On the CPU the threads' own few hundred KiB are enough.
-    return backend == Backend::cuda ? convolve_cuda_scratch_bytes(convolution, block) : 0;
+    if (backend == Backend::cuda) {
+        return convolve_cuda_scratch_bytes(convolution, block);
+    }
+    // Of images the threads' own few hundred KiB are enough.
+    const RowBlock layers = layer_block(convolution, block);
+    return convolution.has_depth() ? layers.frames * layers.in_rows * depth_pitch(convolution) *
+                                         size_of(convolution.compute_type())
+                                   : 0;
 }
 
 void convolve(CpuQueue& queue, const Convolution& convolution, const RowBlock& block,
-              const std::byte* in, std::byte* out, std::byte* /*scratch*/) {
+              const std::byte* in, std::byte* out, std::byte* scratch) {
     if (block.frames == 0 || block.out_rows == 0) {
         return;
     }
-    const ConvolveCall call = make_convolve_call(convolution, block, in, out);
-    const Cut cut = cut_output(call, queue.threads());
-    tbb::enumerable_thread_specific<ConvolveSpace> spaces([&call] { return ConvolveSpace(call); });
-    queue.run([&] {
-        using Range = tbb::blocked_range<std::int64_t>;
-        tbb::parallel_for(Range(0, block.frames * cut.bands * cut.strips), [&](const Range& tiles) {
-            ConvolveSpace& space = spaces.local();
-            for (std::int64_t i = tiles.begin(); i < tiles.end(); ++i) {
-                convolve_tile(call, tile_at(call, cut, i), space);
-            }
-        });
-    });
+    if (!convolution.has_depth()) {
+        make_tiles(queue, make_convolve_call(convolution, block, in, out));
+        return;
+    }
+    const RowBlock layers = layer_block(convolution, block);
+    const RowBlock images = image_block(convolution, layers);
+    ConvolveCall call = make_convolve_call(image_passes(convolution), images, in, scratch);
+    call.out_frame = depth_pitch(convolution);
+    call.operations = depth_operations(convolution, layers).images /
+                      static_cast<double>(images.frames * images.out_rows * call.columns);
+    make_tiles(queue, call);
+    convolve_depth(queue, convolution, layers, scratch, out);
 }
 
 } // namespace runner

@@ -3,6 +3,7 @@
 
 #include "kernels/convolve/convolve_channels.hpp"
 #include "kernels/convolve/convolve_cuda_scratch.hpp"
+#include "kernels/convolve/convolve_depth.hpp"
 #include "kernels/convolve/convolve_push.hpp"
 #include "kernels/convolve/convolve_ring.hpp"
 #include "kernels/elements/elements.hpp"
@@ -127,6 +128,16 @@ void convolve_colour(CudaQueue& queue, const Convolution& convolution, const Row
                   made, out);
 }
 
+/// Blocks of images.
+void convolve_images(CudaQueue& queue, const Convolution& convolution, const RowBlock& block,
+                     const std::byte* in, std::byte* out, std::byte* scratch) {
+    if (convolution.channels == 1) {
+        convolve_any(queue, convolution, block, in, out, scratch);
+    } else {
+        convolve_colour(queue, convolution, block, in, out, scratch);
+    }
+}
+
 } // namespace
 
 void convolve(CudaQueue& queue, const Convolution& convolution, const RowBlock& block,
@@ -134,11 +145,15 @@ void convolve(CudaQueue& queue, const Convolution& convolution, const RowBlock& 
     if (block.frames == 0 || block.out_rows == 0) {
         return;
     }
-    if (convolution.channels == 1) {
-        convolve_any(queue, convolution, block, in, out, scratch);
-    } else {
-        convolve_colour(queue, convolution, block, in, out, scratch);
+    if (!convolution.has_depth()) {
+        convolve_images(queue, convolution, block, in, out, scratch);
+        return;
     }
+    const RowBlock layers = layer_block(convolution, block);
+    convolve_images(queue, image_passes(convolution), image_block(convolution, layers), in, scratch,
+                    scratch + convolve_volume_bytes(convolution, layers));
+    queue.count(depth_operations(convolution, layers).images);
+    convolve_depth(queue, convolution, layers, scratch, out);
 }
 
 } // namespace runner

@@ -47,14 +47,15 @@ ConvolveCall make_convolve_call(const Convolution& convolution, const RowBlock& 
     call.block = block;
     call.in = in;
     call.out = out;
+    call.out_frame = block.out_rows * convolution.columns;
 
     constexpr std::int64_t ring_bytes = 512 * KiB;
     constexpr std::int64_t column_step = 128; // whole groups of vectors, whatever their width
     call.step_rows = 32;
     call.ring_rows = std::min(2 * call.column_radius() + call.step_rows, block.in_rows);
     const std::int64_t most =
-        std::max(ring_bytes / (call.ring_rows * size_of(call.compute_type)), column_step) / column_step *
-        column_step;
+        std::max(ring_bytes / (call.ring_rows * size_of(call.compute_type)), column_step) /
+        column_step * column_step;
     constexpr std::int64_t cached_bytes = 8 * MiB;
     const std::int64_t out_bytes =
         block.frames * block.out_rows * call.columns * size_of(call.out_type);

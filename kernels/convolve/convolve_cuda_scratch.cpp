@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/convolve/convolve_cuda_scratch.hpp"
 
+#include "kernels/convolve/convolve_depth.hpp"
+
 namespace runner {
 namespace {
 
@@ -38,7 +40,19 @@ ConvolveScratch convolve_cuda_scratch(const Convolution& convolution, const RowB
     return scratch;
 }
 
+std::int64_t convolve_volume_bytes(const Convolution& convolution, const RowBlock& layers) {
+    return aligned_bytes(layers.frames * layers.in_rows * convolution.frame_rows *
+                             convolution.columns,
+                         convolution.compute_type());
+}
+
 std::int64_t convolve_cuda_scratch_bytes(const Convolution& convolution, const RowBlock& block) {
+    if (convolution.has_depth()) {
+        const RowBlock layers = layer_block(convolution, block);
+        return convolve_volume_bytes(convolution, layers) +
+               convolve_cuda_scratch(image_passes(convolution), image_block(convolution, layers))
+                   .bytes();
+    }
     // A planned block's halo makes its input large; one of whole frames may have as many rows of
     // both.
     RowBlock all = block;

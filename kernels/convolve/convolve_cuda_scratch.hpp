@@ -7,19 +7,23 @@
 
 namespace runner {
 
-/// What the CUDA form keeps in its scratch memory for one call, one after the other: bytes of each
-/// part, 0 where it is not needed.
+/// What the CUDA form keeps in its scratch memory for the passes over images, one after the other:
+/// bytes of each part, 0 where it is not needed.
 struct ConvolveScratch {
     std::int64_t split = 0;  ///< the input's channels apart
     std::int64_t loaded = 0; ///< the input as the compute type, where no kernel reads its own
-    std::int64_t summed = 0; ///< the results in the compute type, where no kernel writes the output's
-    std::int64_t made = 0;   ///< the output's channels apart
+    std::int64_t summed =
+        0;                 ///< the results in the compute type, where no kernel writes the output's
+    std::int64_t made = 0; ///< the output's channels apart
 
     std::int64_t bytes() const { return split + loaded + summed + made; }
 };
 
-/// Pure, compiled without CUDA too.
+/// Of a convolution without depth taps. Pure, compiled without CUDA too.
 ConvolveScratch convolve_cuda_scratch(const Convolution& convolution, const RowBlock& block);
+
+/// Bytes of the sums that the depth pass takes, which come before the other parts.
+std::int64_t convolve_volume_bytes(const Convolution& convolution, const RowBlock& layers);
 
 /// The CUDA part of convolve_scratch_bytes.
 std::int64_t convolve_cuda_scratch_bytes(const Convolution& convolution, const RowBlock& block);

@@ -22,7 +22,6 @@ namespace HWY_NAMESPACE {
 /// AnyElement.
 template <class In, class Out, class Compute> class TilePasses {
   public:
-
     TilePasses(const ConvolveCall& call, const ConvolveTile& tile, ConvolveSpace& space)
         : call_(call), tile_(tile), space_(space), ring_(reinterpret_cast<Compute*>(space.ring())),
           fill_row_(reinterpret_cast<Compute*>(space.fill_row())),
@@ -31,8 +30,7 @@ template <class In, class Out, class Compute> class TilePasses {
           column_weights_(as_compute(call.column_weights)),
           in_(call.in +
               tile.frame * call.block.in_rows * call.columns * element_bytes<In>(call.in_type)),
-          out_(call.out +
-               tile.frame * call.block.out_rows * call.columns * element_bytes<Out>(call.out_type)) {
+          out_(call.out + tile.frame * call.out_frame * element_bytes<Out>(call.out_type)) {
         std::fill(space_.held().begin(), space_.held().end(), nothing_held);
         std::fill_n(fill_row_, space_.pitch(), static_cast<Compute>(call_.fill));
         prepare_line();

@@ -34,6 +34,8 @@ struct ConvolveCall {
     RowBlock block;
     const std::byte* in = nullptr;
     std::byte* out = nullptr;
+    std::int64_t out_frame = 0; ///< samples from one frame of the output to the next
+    double operations = 0;      ///< that the queue counts for a sample; 0: it counts nothing
 
     std::int64_t tile_columns = 0; ///< the most columns of a tile
     std::int64_t step_rows = 0;    ///< output rows made from one filling of the ring

@@ -52,6 +52,11 @@ CASES = [
       "boundary": "wrap"}, None),
     ("convolve", (41, 43), "uint8", {"row_taps": [0.2] * 5, "column_taps": [0.2] * 5}, "float32"),
     ("convolve", (20, 31), "float16", {"row_taps": [1.0], "column_taps": [0.5, 0.25, 0.25]}, None),
+    ("convolve", (9, 13, 21), "int16",
+     {"row_taps": [0.5, 0.5, 0.0], "column_taps": [1.0], "depth_taps": {"gaussian": {"sigma": 0.6}},
+      "boundary": "mirror"}, None),
+    ("convolve", (5, 7, 9), "uint32",
+     {"row_taps": [1.0], "column_taps": [1.0], "depth_taps": [0.5, 0.25, 0.25]}, "int64"),
     ("median", (5, 17, 19), "uint16", {"size": [3, 3, 3]}, None),
     ("median", (23, 31), "float32", {"size": [5, 5], "difference": 0.5}, None),
     ("rescale", (11, 13), "float32", {"from": "extremes"}, "uint16"),
@@ -105,6 +110,11 @@ def test_against_scipy():
     taps = [0.1, 0.2, 0.4, 0.2, 0.1]
     wanted = scipy.ndimage.convolve1d(scipy.ndimage.convolve1d(x, taps, axis=1), taps, axis=0)
     np.testing.assert_allclose(runner.convolve(x, taps, taps), wanted, rtol=1e-13, atol=1e-13)
+    x = noise((9, 20, 30), "float64")
+    wanted = scipy.ndimage.convolve1d(scipy.ndimage.convolve1d(scipy.ndimage.convolve1d(
+        x, taps, axis=2), taps, axis=1), taps, axis=0)
+    np.testing.assert_allclose(runner.convolve(x, taps, taps, taps), wanted, rtol=1e-13, atol=1e-13)
+    x = x[0]
     same(runner.median(x, [3, 5]), scipy.ndimage.median_filter(x, size=(3, 5)))
 
 

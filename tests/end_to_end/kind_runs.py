@@ -1,7 +1,7 @@
 """Runs whole jobs of a kind and compares every byte with numpy: kind_runs.py KIND RUNNER MPIRUN
 [--backend B] [--share S].
 
-What is right comes from kind_rules.py. Every run of the same job must give those bytes: for any
+What is right comes from kind_rules.py and convolve_rules.py. Every run of the same job must give those bytes: for any
 number of ranks, chunk rows, lanes, memory limit and storage of input and output. Outputs pass
 verify.
 """
@@ -17,9 +17,13 @@ import tempfile
 import h5py
 import numpy as np
 
+import convolve_rules
 import kind_rules
 from checks import Checks
 from events import GUARD
+
+CASES = {**kind_rules.CASES, "convolve": convolve_rules.cases}
+REFUSALS = {**kind_rules.REFUSALS, "convolve": convolve_rules.REFUSALS}
 
 
 class Runs(Checks):
@@ -122,7 +126,7 @@ def refusals(runs, kind):
     """Jobs that must end with a code and say these words."""
     with h5py.File("flat.h5", "w") as file:
         file["flat"] = np.ones((1, 7))
-    for code, words, array, keys, dtype in kind_rules.REFUSALS[kind]:
+    for code, words, array, keys, dtype in REFUSALS[kind]:
         case = kind_rules.Case("refused", array, keys, dtype, array)
         write_input(case)
         write_job(kind, case, "", "", "plain")
@@ -146,7 +150,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         arguments.runner = str(pathlib.Path(arguments.runner).resolve())
         os.chdir(folder)
-        for case in kind_rules.CASES[arguments.kind](random):
+        for case in CASES[arguments.kind](random):
             run_case(runs, case, random, arguments.share)
         refusals(runs, arguments.kind)
         os.chdir("/")

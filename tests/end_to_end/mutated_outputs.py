@@ -43,6 +43,8 @@ OUTPUTS = {
                          ["a"]),
     "convolve_zstd": ("convolve", TAPS, 'chunk = [8, 15]\ncompression = "zstd"', (81, 50), "float32",
                       ["a"]),
+    "convolve_volume": ("convolve", f"{TAPS}\ndepth_taps = [0.5, 0.25, 0.25]", "chunk = [2, 8, 33]",
+                        (9, 20, 33), "int16", ["a"]),
     "transpose": ("transpose", "permutation = [2, 0, 1]", "", (11, 23, 17), "float64", ["a"]),
     "transpose_deflate": ("transpose", "permutation = [1, 2, 0]", f"chunk = [1, 10, 11]\n{PACKED}",
                           (11, 23, 17), "uint8", ["a"]),

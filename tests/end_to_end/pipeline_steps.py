@@ -13,7 +13,9 @@ def taps(random):
 def convolve(random, shape, dtype):
     if len(shape) < 2:
         return None
+    deep = len(shape) == 3 and random.random() < 0.4
     text = (f"row_taps = {taps(random)}\ncolumn_taps = {taps(random)}\n"
+            f'{f"depth_taps = {taps(random)}" if deep else ""}\n'
             f'boundary = "{random.choice(BOUNDARIES)}"\nfill = 1.5\n')
     return text + (f'dtype = "{random.choice(TYPES)}"\n' if random.random() < 0.6 else "")
 

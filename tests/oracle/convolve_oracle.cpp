@@ -54,6 +54,10 @@ Case read_case(const std::filesystem::path& file) {
     c.fill = std::stod(values.at("fill"));
     c.row_taps = taps("row_taps");
     c.column_taps = taps("column_taps");
+    if (values.contains("depth_taps")) {
+        c.layers = std::stoll(values.at("layers"));
+        c.depth_taps = taps("depth_taps");
+    }
     return result;
 }
 

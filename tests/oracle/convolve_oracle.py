@@ -24,9 +24,11 @@ def check_scipys_conventions():
     assert result.tolist() == [512, 123, 234, 345], result
 
 
-def both_passes(image, row_taps, column_taps, boundary, fill):
-    rows = ndimage.convolve1d(image, row_taps, axis=-1, mode=boundary, cval=fill)
-    return ndimage.convolve1d(rows, column_taps, axis=-2, mode=boundary, cval=fill)
+def all_passes(image, taps, boundary, fill):
+    """Along rows, columns and, of three lists of taps, layers."""
+    for axis, own in zip((-1, -2, -3), taps):
+        image = ndimage.convolve1d(image, own, axis=axis, mode=boundary, cval=fill)
+    return image
 
 
 class Case:
@@ -39,7 +41,11 @@ class Case:
         longest = int(random.choice([1, 2, 7, 40, 130]))
         frames = int(random.integers(1, 4))
         shape = (frames, int(random.integers(1, longest + 1)), int(random.integers(1, longest + 1)))
-        radii = random.choice([0, 1, 2, 3, 8, 31, 128], 2)
+        if random.integers(3) == 0:
+            shape = (int(random.integers(1, 3)), int(random.integers(1, 40)), *shape[1:])
+        radii = random.choice([0, 1, 2, 3, 8, 31, 128], len(shape) - 1)
+        if len(radii) == 3:
+            radii = np.minimum(radii, 31)  # whole numbers stay small
         if whole_numbers:
             # Sums stay below 2^24, so that float32 has them all.
             self.fill = float(random.integers(-3, 4))
@@ -56,12 +62,13 @@ class Case:
 
     def write(self, folder):
         folder.mkdir()
-        frames, rows, columns = self.image.shape
-        row_taps, column_taps = (" ".join(repr(float(t)) for t in taps) for taps in self.taps)
+        frames, *layers, rows, columns = self.image.shape
+        texts = [" ".join(repr(float(t)) for t in taps) for taps in self.taps]
+        depth = f"layers {layers[0]}\ndepth_taps {texts[2]}\n" if layers else ""
         (folder / "case.txt").write_text(
             f"in_type {self.in_type}\nout_type {self.out_type}\nframes {frames}\nrows {rows}\n"
             f"columns {columns}\nboundary {self.boundary}\nfill {self.fill!r}\n"
-            f"row_taps {row_taps}\ncolumn_taps {column_taps}\n")
+            f"row_taps {texts[0]}\ncolumn_taps {texts[1]}\n{depth}")
         self.image.tofile(folder / "image.raw")
 
     def difference(self, folder):
@@ -69,10 +76,10 @@ class Case:
         result = np.fromfile(folder / "result.raw", self.out_type).reshape(self.image.shape)
         result = result.astype(np.float64)
         image = self.image.astype(np.float64)
-        expected = both_passes(image, *self.taps, self.boundary, self.fill)
-        sizes = both_passes(abs(image), abs(self.taps[0]), abs(self.taps[1]), self.boundary,
-                            abs(self.fill))
-        bound = sizes * np.finfo(self.compute).eps * (len(self.taps[0]) + len(self.taps[1]) + 2)
+        expected = all_passes(image, self.taps, self.boundary, self.fill)
+        sizes = all_passes(abs(image), [abs(taps) for taps in self.taps], self.boundary,
+                           abs(self.fill))
+        bound = sizes * np.finfo(self.compute).eps * (sum(map(len, self.taps)) + 2)
         if "int" in self.out_type:
             limits = np.iinfo(self.out_type)
             expected = np.clip(expected, float(limits.min), float(limits.max))
@@ -90,7 +97,7 @@ class Case:
 
     def __str__(self):
         return (f"{self.in_type} to {self.out_type}, {self.image.shape}, {self.boundary}, "
-                f"{len(self.taps[0])} row taps, {len(self.taps[1])} column taps")
+                f"{[len(taps) for taps in self.taps]} taps along rows, columns and layers")
 
 
 def main():

@@ -72,7 +72,11 @@ std::vector<Compute> reference_sums(const Convolution& convolution, std::vector<
     const std::int64_t rows = convolution.frame_rows;
     const std::int64_t columns = convolution.columns;
     values = reference_pass(convolution, convolution.row_taps, columns, 1, values);
-    return reference_pass(convolution, convolution.column_taps, rows, columns, values);
+    values = reference_pass(convolution, convolution.column_taps, rows, columns, values);
+    return convolution.depth_taps.empty()
+               ? values
+               : reference_pass(convolution, convolution.depth_taps, convolution.layers,
+                                rows * columns, values);
 }
 
 template <class Compute>

@@ -22,7 +22,8 @@ inline constexpr std::array all_boundaries = {Boundary::constant, Boundary::near
                                               Boundary::reflect, Boundary::mirror, Boundary::wrap};
 
 inline RowBlock whole_image(const Convolution& convolution, std::int64_t frames) {
-    return {frames, 0, convolution.frame_rows, 0, convolution.frame_rows};
+    const std::int64_t rows = convolution.layers * convolution.frame_rows;
+    return {frames, 0, rows, 0, rows};
 }
 
 /// The block's output rows, computed on `queue` from `in`. The output is poisoned before, and
@@ -76,10 +77,11 @@ inline std::string first_difference(ElementType type, const std::vector<std::byt
 
 inline std::string describe(const Convolution& c, const RowBlock& block) {
     return std::string(name_of(c.in_type)) + " to " + std::string(name_of(c.out_type)) + ", " +
-           std::to_string(block.frames) + " × " + std::to_string(c.frame_rows) + " × " +
-           std::to_string(c.columns) + ", radii " + std::to_string(c.column_radius()) + " down, " +
-           std::to_string(c.row_radius()) + " along, boundary " +
-           std::to_string(static_cast<int>(c.boundary)) + ", rows in " +
+           std::to_string(block.frames) + " × " + std::to_string(c.layers) + " × " +
+           std::to_string(c.frame_rows) + " × " + std::to_string(c.columns) + ", " +
+           std::to_string(c.depth_taps.size()) + " depth taps, radii " +
+           std::to_string(c.column_radius()) + " down, " + std::to_string(c.row_radius()) +
+           " along, boundary " + std::to_string(static_cast<int>(c.boundary)) + ", rows in " +
            std::to_string(block.in_first) + " + " + std::to_string(block.in_rows) + ", out " +
            std::to_string(block.out_first) + " + " + std::to_string(block.out_rows);
 }
@@ -140,6 +142,13 @@ class ConvolveCases {
         c.column_taps = taps(column_radius);
         c.boundary = boundary;
         c.fill = 17.3;
+        return c;
+    }
+
+    /// Of frames of `layers` images.
+    Convolution volume(Convolution c, std::int64_t layers, std::int64_t depth_radius) {
+        c.layers = layers;
+        c.depth_taps = taps(depth_radius);
         return c;
     }
 

@@ -174,6 +174,52 @@ TEST(ConvolveJob, ShapeOfAnImageAndOfFrames) {
     EXPECT_EQ(frames.out_row_bytes, 32);
 }
 
+TEST(ConvolveJob, ShapeOfVolumes) {
+    TableEntries entries = plain;
+    entries.push_back({"depth_taps", list({1, 2, 3, 4, 5})});
+    const std::unique_ptr<KindParameters> parameters = parse(entries);
+    const StreamShape shape =
+        shape_of(parameters->make({{ElementType::int16, {2, 3, 7, 5, 4}}, {}}, {}));
+    EXPECT_EQ(shape.output, (ArrayInfo{ElementType::int16, {2, 3, 7, 5, 4}}));
+    EXPECT_EQ(shape.frames, 6);
+    EXPECT_EQ(shape.rows, 35);
+    EXPECT_EQ(shape.in_row_bytes, 8);
+    EXPECT_EQ(shape.halo, 10); // two layers: the column taps reach no other one
+    EXPECT_EQ(shape.made.layer, 5);
+    EXPECT_EQ(shape.made.each, 5);
+
+    JobInput colour{{ElementType::uint8, {7, 5, 4, 3}}, {}};
+    colour.channels = 3;
+    const StreamShape pixels = shape_of(parameters->make(colour, {}));
+    EXPECT_EQ(pixels.frames, 1);
+    EXPECT_EQ(pixels.rows, 7 * 5 * 4); // a pixel is a row
+    EXPECT_EQ(pixels.in_row_bytes, 3);
+    EXPECT_EQ(pixels.halo, 2 * 5 * 4);
+    EXPECT_EQ(pixels.made.layer, 5 * 4);
+
+    EXPECT_EQ(failure(*parameters, {ElementType::uint8, {5, 4}}),
+              std::pair(3, std::string("convolve.depth_taps need a third axis, before rows and "
+                                       "columns (input.dataset): its shape is [5, 4]. Leave "
+                                       "depth_taps out, or choose a dataset of volumes")));
+    colour.array.shape = {5, 4, 3};
+    EXPECT_THROW(parameters->make(colour, {}), Error);
+}
+
+TEST(ConvolveJob, DepthTapsChangeTheIdentityOnlyWhereTheyAreGiven) {
+    TableEntries entries = plain;
+    EXPECT_EQ(parse(entries)->canonical().find("depth"), std::string::npos);
+    const ArrayInfo input{ElementType::float32, {3, 4, 5}};
+    const std::string without = parse(entries)->make({input, {}}, {})->computation();
+    entries.push_back({"depth_taps", table({{"box", table({{"radius", of(std::int64_t{0})}})}})});
+    EXPECT_NE(parse(entries)->canonical().find("\ndepth_taps = { box = { radius = 0 } }\n"),
+              std::string::npos);
+    const std::string one = parse(entries)->make({input, {}}, {})->computation();
+    entries.back() = {"depth_taps", list({2})};
+    EXPECT_EQ(one.rfind(without, 0), 0U);
+    EXPECT_NE(parse(entries)->make({input, {}}, {})->computation(), one);
+    EXPECT_NE(one, without);
+}
+
 TEST(ConvolveJob, WrapNeedsTheOtherEnd) {
     TableEntries entries = plain;
     entries.push_back({"boundary", of(std::string("wrap"))});

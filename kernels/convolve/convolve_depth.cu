@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "kernels/convolve/convolve_depth.hpp"
+
+#include "kernels/convolve/convolve_sums.cuh"
+#include "kernels/elements/converted.cuh"
+#include "kernels/queue/launch_parts.cuh"
+
+#include <algorithm>
+
+namespace runner {
+namespace {
+
+using namespace convolve_cuda;
+
+constexpr int threads = 256;
+constexpr int outputs = 8; ///< layers that a thread makes of one sample
+
+template <class T> struct DepthArguments {
+    static constexpr int most_taps = 2 * Convolution::max_radius + 1;
+
+    const T* sums;
+    std::byte* out;
+    ElementType out_type;
+    RowBlock layers;
+    std::int64_t layers_of_frame;
+    std::int64_t samples; ///< of a layer
+    std::int64_t groups;  ///< of eight layers of the output of a frame
+    std::int64_t strips;  ///< of as many samples as a block has threads
+    std::int64_t first_block;
+    int radius;
+    Boundary boundary;
+    T fill;
+    T taps[most_taps]; ///< reversed: in the order in which they are applied
+};
+
+template <class Out, class T>
+__device__ inline void store_sums(const T (&sums)[outputs], int count, std::int64_t samples,
+                                  std::byte* out, std::int64_t at) {
+    Out* const place = reinterpret_cast<Out*>(out) + at;
+#pragma unroll
+    for (int i = 0; i < outputs; ++i) {
+        if (i < count) {
+            place[i * samples] = converted_on_device<Out>(sums[i]);
+        }
+    }
+}
+
+template <class T>
+__device__ inline void store_as(ElementType type, const T (&sums)[outputs], int count,
+                                std::int64_t samples, std::byte* out, std::int64_t at) {
+    switch (type) {
+    case ElementType::int8: return store_sums<std::int8_t>(sums, count, samples, out, at);
+    case ElementType::uint8: return store_sums<std::uint8_t>(sums, count, samples, out, at);
+    case ElementType::int16: return store_sums<std::int16_t>(sums, count, samples, out, at);
+    case ElementType::uint16: return store_sums<std::uint16_t>(sums, count, samples, out, at);
+    case ElementType::int32: return store_sums<std::int32_t>(sums, count, samples, out, at);
+    case ElementType::uint32: return store_sums<std::uint32_t>(sums, count, samples, out, at);
+    case ElementType::int64: return store_sums<std::int64_t>(sums, count, samples, out, at);
+    case ElementType::uint64: return store_sums<std::uint64_t>(sums, count, samples, out, at);
+    case ElementType::float32: return store_sums<float>(sums, count, samples, out, at);
+    default: return store_sums<double>(sums, count, samples, out, at);
+    }
+}
+
+/// A block makes eight layers of a strip. Blocks that follow one another make the layers of one
+/// strip, so that what they both read is still in the L2 cache.
+template <class T>
+__global__ void __launch_bounds__(threads)
+    depth_kernel(const __grid_constant__ DepthArguments<T> arguments) {
+    constexpr std::int64_t beyond = -1;
+    __shared__ std::int64_t places[DepthArguments<T>::most_taps + outputs - 1];
+    const RowBlock& layers = arguments.layers;
+    const std::int64_t block = arguments.first_block + blockIdx.x;
+    const std::int64_t skipped = block % arguments.groups * outputs;
+    const std::int64_t strip = block / arguments.groups % arguments.strips;
+    const std::int64_t frame = block / arguments.groups / arguments.strips;
+    const std::int64_t first = layers.out_first + skipped - arguments.radius;
+    const std::int64_t last = layers.out_first + layers.out_rows - 1 + arguments.radius;
+    const int count = 2 * arguments.radius + 1;
+    for (int i = static_cast<int>(threadIdx.x); i < count + outputs - 1; i += threads) {
+        // Layers past the last needed one may be held nowhere.
+        const std::int64_t held =
+            first + i > last
+                ? beyond
+                : held_layer(first + i, layers, arguments.layers_of_frame, arguments.boundary);
+        places[i] = held < 0 ? beyond : (frame * layers.in_rows + held) * arguments.samples;
+    }
+    __syncthreads();
+    const std::int64_t sample = strip * threads + threadIdx.x;
+    if (sample >= arguments.samples) {
+        return;
+    }
+    const T* const from = arguments.sums + sample;
+    T sums[outputs];
+    eight_sums(
+        arguments.taps, count,
+        [&](int i) { return places[i] < 0 ? arguments.fill : from[places[i]]; }, sums);
+    const std::int64_t left = layers.out_rows - skipped;
+    store_as(arguments.out_type, sums, static_cast<int>(left < outputs ? left : outputs),
+             arguments.samples, arguments.out,
+             (frame * layers.out_rows + skipped) * arguments.samples + sample);
+}
+
+template <class T>
+void convolve_in(CudaQueue& queue, const Convolution& convolution, const RowBlock& layers,
+                 const std::byte* sums, std::byte* out) {
+    DepthArguments<T> arguments{};
+    arguments.sums = reinterpret_cast<const T*>(sums);
+    arguments.out = out;
+    arguments.out_type = convolution.out_type;
+    arguments.layers = layers;
+    arguments.layers_of_frame = convolution.layers;
+    arguments.samples = convolution.frame_rows * convolution.columns;
+    arguments.groups = (layers.out_rows + outputs - 1) / outputs;
+    arguments.strips = (arguments.samples + threads - 1) / threads;
+    arguments.radius = static_cast<int>(convolution.depth_radius());
+    arguments.boundary = convolution.boundary;
+    arguments.fill = static_cast<T>(convolution.fill);
+    std::transform(convolution.depth_taps.rbegin(), convolution.depth_taps.rend(), arguments.taps,
+                   [](double tap) { return static_cast<T>(tap); });
+    LaunchParts parts;
+    parts.count = layers.frames * arguments.strips * arguments.groups;
+    parts.operations = depth_operations(convolution, layers).depth;
+    launch_parts(queue, parts, [&](std::int64_t first, std::int64_t count) {
+        arguments.first_block = first;
+        launch(queue, {dim3(static_cast<unsigned>(count)), dim3(threads)}, depth_kernel<T>,
+               arguments);
+    });
+}
+
+} // namespace
+
+void convolve_depth(CudaQueue& queue, const Convolution& convolution, const RowBlock& layers,
+                    const std::byte* sums, std::byte* out) {
+    if (convolution.compute_type() == ElementType::float64) {
+        convolve_in<double>(queue, convolution, layers, sums, out);
+    } else {
+        convolve_in<float>(queue, convolution, layers, sums, out);
+    }
+}
+
+} // namespace runner
