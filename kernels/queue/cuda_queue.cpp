@@ -61,12 +61,15 @@ void CudaQueue::Event::Destroy::operator()(CUevent_st* event) const noexcept {
     cuda_release([&] { return cudaEventDestroy(event); });
 }
 
-CudaQueue::CudaQueue(int device) : device_(device) {
+CudaQueue::CudaQueue(int device) : device_(device), stream_(nullptr, Destroy{true}) {
     make_current();
     cudaStream_t stream = nullptr;
     cuda_call([&] { return cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking); });
     stream_.reset(stream);
 }
+
+CudaQueue::CudaQueue(int device, CUstream_st* stream)
+    : device_(device), stream_(stream, Destroy{false}) {}
 
 void CudaQueue::make_current() const {
     cuda_call([&] { return cudaSetDevice(device_); });
@@ -79,6 +82,9 @@ void CudaQueue::synchronize() const {
 
 void CudaQueue::count(double operations) {
     meter_->check();
+    if (!stream_.get_deleter().owns) {
+        return;
+    }
     if (uncounted_.size() < most_uncounted) {
         uncounted_.push_back({Event(*this), operations});
     } else {
@@ -99,6 +105,9 @@ void CudaQueue::settle() {
 }
 
 void CudaQueue::Destroy::operator()(CUstream_st* stream) const noexcept {
+    if (!owns) {
+        return;
+    }
     cuda_release([&] { return cudaStreamDestroy(stream); });
 }
 

@@ -43,6 +43,9 @@ class CudaQueue {
 
     /// A new stream on `device` (CUDA's index).
     explicit CudaQueue(int device);
+    /// A stream of another owner on `device`, which outlives the queue and the work in it. Nothing
+    /// is counted there, as counting waits for work.
+    CudaQueue(int device, CUstream_st* stream);
 
     int device() const noexcept { return device_; }
     CUstream_st* stream() const noexcept { return stream_.get(); }
@@ -73,6 +76,7 @@ class CudaQueue {
         double operations;
     };
     struct Destroy {
+        bool owns = true;
         void operator()(CUstream_st* stream) const noexcept;
     };
     int device_;

@@ -20,12 +20,16 @@ template <class Body> cudaError_t call(const char* name, Body body, Work work = 
         name, [&](FakeDevice& device) { return static_cast<int>(body(device)); }, work));
 }
 
+thread_local int current = 0; ///< the device, which CUDA keeps per thread
+
 /// For calls that say something of the one device or set it up.
 cudaError_t accept(const char* name) {
     return call(name, [](FakeDevice&) { return cudaSuccess; });
 }
 
 } // namespace
+
+int fake_cuda::current_device() { return current; }
 
 extern "C" {
 
@@ -72,7 +76,14 @@ cudaError_t cudaDriverGetVersion(int* version) {
     *version = CUDART_VERSION;
     return accept("cudaDriverGetVersion");
 }
-cudaError_t cudaSetDevice(int /*device*/) { return accept("cudaSetDevice"); }
+cudaError_t cudaSetDevice(int device) {
+    current = device;
+    return accept("cudaSetDevice");
+}
+cudaError_t cudaGetDevice(int* device) {
+    *device = current;
+    return accept("cudaGetDevice");
+}
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
     return call("cudaMemGetInfo", [&](FakeDevice& device) {
         *free = static_cast<std::size_t>(device.memory_free());

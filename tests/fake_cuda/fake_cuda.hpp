@@ -31,6 +31,9 @@ void set_device_memory(std::int64_t bytes);
 /// From now, until reset(), each call lets random streams do a little of their work.
 void run_at_random(unsigned seed);
 
+/// What the calling thread set last; 0 before.
+int current_device();
+
 /// Calls of a function so far.
 std::int64_t calls(const std::string& function);
 /// The functions called so far.
