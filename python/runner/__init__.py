@@ -2,38 +2,46 @@
 
 Every function takes a numpy array, or anything that numpy reads without a copy, and returns numpy
 arrays. The array streams through the engine in chunks, on the cores or on a GPU, so it may be far
-larger than the GPU's memory. The result has the bytes of the same job from files.
+larger than the GPU's memory. An array on a GPU (cupy, torch, any other with ``__dlpack__``) is
+worked on where it is, on the caller's current stream, and the result is an array of the same
+library. The result has the bytes of the same job from files.
 
 All functions take these keywords too:
 
-out : numpy.ndarray, optional
-    The array to write. Its shape and type must be the result's. It may be, or overlap, the input.
+out : array, optional
+    The array to write. Its shape and type must be the result's, and it is where the input is. It
+    may be, or overlap, the input.
+stream : int, cupy.cuda.Stream or torch.cuda.Stream, optional
+    Of an array on a GPU: the stream to work on, by default the library's current one.
 backend : {"auto", "cpu", "cuda"}
-    Where to compute; "auto" takes a GPU if there is one.
+    Of an array of the host: where to compute; "auto" takes a GPU if there is one.
 device : int
-    CUDA's number of the GPU.
+    Of an array of the host: CUDA's number of the GPU.
 device_memory, host_memory : str, optional
-    The most that a job may take beside the arrays, as "8GiB".
+    Of an array of the host: the most that a job may take beside the arrays, as "8GiB".
 progress : callable, optional
-    Called with the rows that are done and their number, from the calling thread.
+    Of an array of the host: called with the rows that are done and their number, from the calling
+    thread.
 
 Failures raise :class:`runner.Error` or one of its subclasses. Ctrl-C ends a call within a second.
 """
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from . import _arrays
+from ._host import type_text
 from .errors import (DeviceError, Error, InputError, JobError, OutputError, ResourceError, Stopped)
 from .jobs import Plan, plan, run
 from .stored import Stored, read
 
 __version__ = "0.1.0"
 __all__ = ["DeviceError", "Error", "InputError", "JobError", "OutputError", "Plan",
-           "ResourceError", "Stopped", "Stored", "bin", "convolve", "denoise", "gaussian", "match",
+           "ResourceError", "Stopped", "Stored", "bin", "convolve", "correct", "denoise", "gaussian", "match",
            "median", "pipeline", "plan", "read", "rescale", "run", "sand", "transpose"]
 
 
@@ -51,7 +59,7 @@ def gaussian(sigma: float, radius: int | None = None) -> dict[str, dict[str, flo
 
 def convolve(x: Any, row_taps: Any, column_taps: Any, depth_taps: Any = None, *, boundary: str | None = None,
              fill: float | None = None, dtype: Any = None, channels: int | None = None,
-             **options: Any) -> np.ndarray:
+             **options: Any) -> Any:
     """Convolves images along both of their axes, and volumes along a third.
 
     Parameters
@@ -80,7 +88,7 @@ def convolve(x: Any, row_taps: Any, column_taps: Any, depth_taps: Any = None, *,
     return _arrays.run("convolve", x, keys, dtype=dtype, channels=channels, **options)[0]
 
 
-def transpose(x: Any, axes: Sequence[int], **options: Any) -> np.ndarray:
+def transpose(x: Any, axes: Sequence[int], **options: Any) -> Any:
     """A dense copy with the axes in another order, as
     ``numpy.ascontiguousarray(x.transpose(axes))``.
 
@@ -93,17 +101,15 @@ def transpose(x: Any, axes: Sequence[int], **options: Any) -> np.ndarray:
     >>> transpose(np.arange(6).reshape(1, 2, 3), (2, 1, 0)).shape
     (3, 2, 1)
     """
-    array = _arrays.as_host_array(x)
-    order = [axis + array.ndim if axis < 0 else axis for axis in axes]
-    if sorted(order) != list(range(array.ndim)):
-        raise ValueError(f"axes are {list(axes)}, and the array has {array.ndim} axes")
-    if array.ndim == 2:
-        made = _transposed(array[np.newaxis], [0, order[0] + 1, order[1] + 1], options)
-        return made.reshape(made.shape[1:])
-    return _transposed(array, order, options)
+    ndim = x.ndim if hasattr(x, "ndim") else np.ndim(x)
+    order = [axis + ndim if axis < 0 else axis for axis in map(operator.index, axes)]
+    if sorted(order) != list(range(ndim)):
+        raise ValueError(f"axes are {list(axes)}, and the array has {ndim} axes")
+    return _arrays.run("transpose", x, {"permutation": order}, moves=True, **options)[0]
 
 
-def match(x: Any, **options: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+
+def match(x: Any, **options: Any) -> tuple[Any, Any, Any]:
     """For every patch of a volume the most similar patches near it.
 
     Parameters
@@ -123,7 +129,36 @@ def match(x: Any, **options: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return index, distance, count
 
 
-def denoise(x: Any, **options: Any) -> np.ndarray:
+def correct(x: Any, dark: Any, flat: Any, *, dead: float | None = None,
+            clip: Sequence[float] | None = None, negative_log: bool | None = None,
+            floor: float | None = None, **options: Any) -> Any:
+    """Corrects frames for dark and flat field: ``(x - dark) / (flat - dark)``, as float32.
+
+    Parameters
+    ----------
+    x : array of at least two axes
+        Frames of rows and columns; leading axes count them.
+    dark, flat : float, array, or dict
+        A number; an image of a frame's extents; images, of which the mean is taken; or
+        ``dict(images=array, reduce="median")``.
+    dead : float, optional
+        The value where `flat` is not above `dark`; 0 by default.
+    clip : [low, high], optional
+        What results are limited to.
+    negative_log : bool, optional
+        Takes the negative logarithm, of values raised to `floor`.
+
+    >>> correct(np.array([[1.0, 3.0], [2.0, 5.0]]), 1.0, np.full((2, 2), 5.0))
+    array([[0.  , 0.5 ],
+           [0.25, 1.  ]], dtype=float32)
+    """
+    keys = {"dark": dark, "flat": flat, "dead": dead,
+            "clip": None if clip is None else list(clip), "negative_log": negative_log,
+            "floor": floor}
+    return _arrays.run("correct", x, keys, **options)[0]
+
+
+def denoise(x: Any, **options: Any) -> Any:
     """Denoises a volume or an image by its similar patches.
 
     Parameters
@@ -138,7 +173,7 @@ def denoise(x: Any, **options: Any) -> np.ndarray:
 
 
 def median(x: Any, size: Sequence[int], *, boundary: str | None = None, fill: float | None = None,
-           difference: float | None = None, **options: Any) -> np.ndarray:
+           difference: float | None = None, **options: Any) -> Any:
     """Medians of windows; with `difference` only where an element differs by more than that.
 
     Parameters
@@ -156,7 +191,7 @@ def median(x: Any, size: Sequence[int], *, boundary: str | None = None, fill: fl
 
 
 def rescale(x: Any, from_: Any, to: Sequence[float] | None = None, *, dtype: Any = None,
-            **options: Any) -> np.ndarray:
+            **options: Any) -> Any:
     """Maps values linearly to another range and type.
 
     Parameters
@@ -173,7 +208,7 @@ def rescale(x: Any, from_: Any, to: Sequence[float] | None = None, *, dtype: Any
 
 
 def bin(x: Any, factors: Sequence[int], *, value: str | None = None,  # noqa: A001
-        edge: str | None = None, dtype: Any = None, **options: Any) -> np.ndarray:
+        edge: str | None = None, dtype: Any = None, **options: Any) -> Any:
     """Means, or with ``value="sum"`` sums, of blocks of elements.
 
     >>> bin(np.array([[1.0, 3.0], [5.0, 7.0]]), [2, 2])
@@ -185,7 +220,7 @@ def bin(x: Any, factors: Sequence[int], *, value: str | None = None,  # noqa: A0
 
 def sand(state: Any, generations: int, *, snapshot_every: int | None = None,
          seed: int | None = None, chances: Mapping[str, float] | None = None,
-         **options: Any) -> np.ndarray:
+         **options: Any) -> Any:
     """Runs the falling-sand automaton; returns the snapshots as frames of cells.
 
     Parameters
@@ -198,7 +233,7 @@ def sand(state: Any, generations: int, *, snapshot_every: int | None = None,
     return _arrays.run("sand", state, keys, **options)[0]
 
 
-def pipeline(x: Any, steps: Sequence[Mapping[str, Any]], **options: Any) -> np.ndarray:
+def pipeline(x: Any, steps: Sequence[Mapping[str, Any]], **options: Any) -> Any:
     """Several steps in as few passes over the array as a job file's ``[[step]]`` tables take.
 
     >>> pipeline(np.ones((4, 4)), [dict(kind="bin", factors=[2, 2]),
@@ -206,7 +241,7 @@ def pipeline(x: Any, steps: Sequence[Mapping[str, Any]], **options: Any) -> np.n
     array([[128, 128],
            [128, 128]], dtype=uint8)
     """
-    texts = [{key: np.dtype(value).name if key == "dtype" else value
+    texts = [{key: type_text(value) if key == "dtype" else value
               for key, value in step.items()} for step in steps]
     return _arrays.run(None, x, texts, **options)[0]
 
@@ -222,11 +257,4 @@ def _parameters(options: dict[str, Any], names: Sequence[str]) -> tuple[dict[str
 
 
 def _taps(taps: Any) -> Any:
-    return taps if isinstance(taps, Mapping) else [float(tap) for tap in taps]
-
-
-def _transposed(array: np.ndarray, axes: list[int], options: dict[str, Any]) -> np.ndarray:
-    out = options.pop("out", None)
-    if out is not None and out.ndim == 2 and array.shape[0] == 1:
-        out = out[np.newaxis]
-    return _arrays.run("transpose", array, {"permutation": axes}, out=out, moves=True, **options)[0]
+    return taps if isinstance(taps, (dict, Mapping)) else list(map(float, taps))

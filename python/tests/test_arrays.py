@@ -66,6 +66,8 @@ CASES = [
     ("denoise", (9, 20, 21), "float32", {"method": "bm4d", "sigma": 1.0}, None),
     ("sand", (31, 45), "uint8", {"generations": 40, "snapshot_every": 7, "seed": 3}, None),
     ("transpose", (5, 7, 11), "uint16", {"permutation": [2, 0, 1]}, None),
+    ("transpose", (7, 11), "uint16", {"permutation": [1, 0]}, None),
+    ("correct", (5, 9, 11), "uint16", {"dark": 7, "flat": 900.5, "negative_log": True}, None),
 ]
 
 
@@ -128,9 +130,36 @@ def test_transpose_moves_any_elements(dtype):
         got = runner.transpose(x, axes)
         wanted = np.ascontiguousarray(x.transpose(axes))
         assert got.shape == wanted.shape
+        assert got.dtype == wanted.dtype.newbyteorder("=")
         assert got.tobytes() == wanted.astype(got.dtype).tobytes()
     same(runner.transpose(x[0].view("u1"), (1, 0)),
          np.ascontiguousarray(x[0].view("u1").transpose()))
+
+
+@pytest.mark.parametrize("reduce", ["mean", "median"])
+def test_correct_with_images(tmp_path, reduce):
+    """Fields from arrays have the bytes of the same fields from files, in a pipeline too."""
+    x, darks = noise((4, 20, 30), "uint16"), noise((5, 20, 30), "uint8")
+    flat = 40000 + noise((20, 30), "float64")
+    for name, images in (("darks.h5", darks), ("flat.h5", flat)):
+        with h5py.File(tmp_path / name, "w") as file:
+            file["images"] = images
+    keys = {"dark": {"file": "darks.h5", "dataset": "/images", "reduce": reduce},
+            "flat": {"file": "flat.h5", "dataset": "/images"}, "clip": [0.0, 1.2]}
+    wanted = from_file(tmp_path, "correct", x, keys)
+    fields = {"dark": {"images": darks, "reduce": reduce}, "flat": flat}
+    for rows in (None, 3):
+        same(runner.correct(x, **fields, clip=(0, 1.2), chunk_rows=rows), wanted)
+    same(runner.pipeline(x, [dict(kind="correct", clip=[0.0, 1.2], **fields),
+                             dict(kind="median", size=[1, 1])]), wanted)
+    if reduce == "mean":
+        same(runner.correct(x, darks, flat, clip=[0.0, 1.2]), wanted)
+    with pytest.raises(runner.InputError, match="does not fit"):
+        runner.correct(x, darks[:, 1:], flat)
+    with pytest.raises(ValueError, match="complex64"):
+        runner.correct(x, darks.astype("complex64"), flat)
+    with pytest.raises(runner.JobError, match="memory alone"):
+        runner.correct(x, {"file": "darks.h5", "dataset": "/images"}, flat)
 
 
 def test_inputs_that_are_not_dense():
@@ -233,12 +262,13 @@ def test_threads_side_by_side():
 
 def test_nothing_is_printed_and_nothing_leaks(capfd):
     x = noise((8, 8))
-    runner.median(x, [3, 3])
+    for _ in range(100):
+        runner.median(x, [3, 3], backend="cpu", lanes=1)
     before = len(os.listdir("/proc/self/fd")), threading.active_count()
     status = pathlib.Path("/proc/self/status").read_text
     resident = [int(status().split("VmRSS:")[1].split()[0])]
-    for _ in range(300):
-        runner.median(x, [3, 3])
+    for _ in range(10_000):
+        runner.median(x, [3, 3], backend="cpu", lanes=1)
     resident.append(int(status().split("VmRSS:")[1].split()[0]))
     assert (len(os.listdir("/proc/self/fd")), threading.active_count()) == before
     assert resident[1] - resident[0] < 8192  # KiB

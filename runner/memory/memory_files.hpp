@@ -1,48 +1,50 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "base/error.hpp"
 #include "io/input/file_access.hpp"
+#include "runner/job_file/job_file.hpp"
+#include "runner/memory/named_array.hpp"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace runner {
 
-/// Stands for the files that a job names: there is the input's array and nothing else.
+/// The job of a job file's text, `name` its path for messages. @throws Error (usage) for what is
+/// wrong in it, and for a step that is to be saved.
+JobFile parse_array_job(const std::string& text, const std::string& name);
+
+/// The input as a job takes it.
+DatasetInfo memory_info(const ArrayInfo& array, std::optional<int> channels);
+
+/// Stands for the files that a job names: there are the input's array, and others by their names.
+/// The arrays outlive it and the readers that it opens.
 class MemoryFiles final : public FileAccess {
   public:
-    explicit MemoryFiles(DatasetInfo input) : input_(std::move(input)) {}
+    MemoryFiles(DatasetInfo input, std::vector<NamedArray> arrays)
+        : input_(std::move(input)), arrays_(std::move(arrays)) {}
 
-    DatasetLayout layout(const std::string& file, const std::string& dataset) override {
-        return {file, dataset, file, input_, DatasetLayout::Way::positions};
-    }
+    /// Of every name that is not an array's, that of the input.
+    DatasetLayout layout(const std::string& file, const std::string& dataset) override;
     bool has_dataset(const std::string& /*file*/, const std::string& /*dataset*/) override {
         return false;
     }
     std::vector<std::string> object_names(const std::string& /*file*/) override { return {}; }
     AttributeList root_attributes(const std::string& /*file*/) override { return {}; }
-    FileContent content(const std::string& file, const std::string& /*dataset*/) override {
-        refuse(file);
-    }
-    std::unique_ptr<RowReader> open(const DatasetLayout& layout, int /*threads*/) override {
-        refuse(layout.file);
-    }
-    void store_chunks(const std::string& file, const std::string& /*dataset*/,
-                      const std::vector<PackedChunk>& /*chunks*/) override {
-        refuse(file);
-    }
+    FileContent content(const std::string& file, const std::string& dataset) override;
+    /// @throws Error (usage) for what is no array's name.
+    std::unique_ptr<RowReader> open(const DatasetLayout& layout, int threads) override;
+    void store_chunks(const std::string& file, const std::string& dataset,
+                      const std::vector<PackedChunk>& chunks) override;
 
   private:
-    [[noreturn]] static void refuse(const std::string& file) {
-        throw Error(ExitCode::usage,
-                    {"cannot read a file", file, "the job works on arrays in memory alone",
-                     "Run it as a job file, or pass arrays and numbers"});
-    }
+    const NamedArray* find(const std::string& name) const;
 
     DatasetInfo input_;
+    std::vector<NamedArray> arrays_;
 };
 
 } // namespace runner

@@ -17,27 +17,6 @@
 namespace runner {
 namespace {
 
-DatasetInfo info_of(const ArrayInfo& array, std::optional<int> channels) {
-    DatasetInfo info;
-    info.array = array;
-    info.storage = "memory";
-    info.offset = 0;
-    info.channels = channels;
-    return info;
-}
-
-void refuse_saves(const JobFile& job) {
-    for (const StepParameters& step :
-         job.pipeline ? job.pipeline->steps() : std::vector<StepParameters>{}) {
-        if (!step.save.empty()) {
-            throw Error(ExitCode::usage,
-                        {"a job on arrays writes no files", step.where + ", " + step.label,
-                         "it has save = " + step.save,
-                         "Leave save out, or run the steps up to this one as a job of their own"});
-        }
-    }
-}
-
 RankBinding bind_memory(const MemoryJob::Place& place) {
     RankBinding binding;
     binding.limits.cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
@@ -64,12 +43,10 @@ using Intermediate = std::unique_ptr<std::byte[]>;
 } // namespace
 
 MemoryJob::MemoryJob(const std::string& text, const std::string& name, const ArrayInfo& input,
-                     std::optional<int> channels)
-    : input_(info_of(input, channels)) {
-    MemoryFiles files(input_);
-    const JobFile job = parse_job_text(text, name, {});
-    refuse_saves(job);
-    passes_ = passes_of(job, files);
+                     std::optional<int> channels, std::vector<NamedArray> arrays)
+    : input_(memory_info(input, channels)), arrays_(std::move(arrays)) {
+    MemoryFiles files(input_, arrays_);
+    passes_ = passes_of(parse_array_job(text, name), files);
     const PreparedJob last = prepare_pass(passes_.back(), files);
     const std::vector<OutputField> fields = last.job->fields();
     for (const OutputField& field : fields) {
@@ -82,7 +59,6 @@ MemoryJob::MemoryJob(const std::string& text, const std::string& name, const Arr
 
 bool MemoryJob::run(const std::byte* input, std::span<std::byte* const> outputs, const Place& place,
                     Stop& stop) {
-    MemoryFiles files(input_);
     Intermediate from;
     for (std::size_t i = 0; i < passes_.size(); ++i) {
         std::vector<MemoryField> fields;
@@ -109,7 +85,7 @@ bool MemoryJob::run(const std::byte* input, std::span<std::byte* const> outputs,
 
 bool MemoryJob::run_pass(const JobPass& pass, const std::byte* input,
                          std::span<const MemoryField> fields, const Place& place, Stop& stop) {
-    MemoryFiles files(input_);
+    MemoryFiles files(input_, arrays_);
     PreparedJob prepared = prepare_pass(pass, files);
     prepared.layout.way = DatasetLayout::Way::positions;
     prepared.rows = [&prepared, input](int threads) {

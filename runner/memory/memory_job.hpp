@@ -5,6 +5,7 @@
 #include "runner/engines/engine.hpp"
 #include "runner/job_file/job_file.hpp"
 #include "runner/memory/memory_rows.hpp"
+#include "runner/memory/named_array.hpp"
 #include "runner/plan/passes.hpp"
 #include "runner/watch/stop.hpp"
 
@@ -25,9 +26,10 @@ class MemoryJob {
   public:
     /// `text`: the job file, whose input.file and output.file are names for messages; `name` stands
     /// for its own path. `channels`: DatasetInfo's, of the input.
+    /// `arrays`: those that the text names as files; they outlive the job.
     /// @throws Error (usage, input) as preparing a job does.
     MemoryJob(const std::string& text, const std::string& name, const ArrayInfo& input,
-              std::optional<int> channels);
+              std::optional<int> channels, std::vector<NamedArray> arrays = {});
 
     /// What it makes, in the order in which run() takes the arrays.
     const std::vector<ArrayInfo>& outputs() const { return outputs_; }
@@ -58,6 +60,7 @@ class MemoryJob {
     void show(const EngineRun* engine);
 
     DatasetInfo input_;
+    std::vector<NamedArray> arrays_;
     std::vector<JobPass> passes_;
     std::vector<ArrayInfo> outputs_;
     mutable std::mutex mutex_; ///< of all that progress() reads

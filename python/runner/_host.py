@@ -1,0 +1,56 @@
+"""Arrays of the caller as a job on the host takes them."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ._device import library_of
+
+_MOVED = {1: "bytes1", 2: "bytes2", 4: "bytes4", 8: "bytes8", 16: "bytes16"}
+NUMBERS = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64",
+           "float32", "float64")
+
+
+def as_host_array(x: Any) -> np.ndarray:
+    """`x` as a dense array of the host in native byte order; copied only where it is not one."""
+    library = library_of(x)
+    if library is not None:
+        x = library.to_host(x)
+    elif hasattr(x, "__dlpack_device__") and not isinstance(x, np.ndarray):
+        kind = int(x.__dlpack_device__()[0])
+        if kind not in (1, 3):  # kDLCPU, kDLCUDAHost
+            raise TypeError(f"arrays on a device of DLPack's kind {kind} are not taken; copy it to "
+                            "the host first")
+        if not hasattr(x, "__array__"):
+            x = np.from_dlpack(x)
+    array = np.asarray(x)
+    return np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("=")).reshape(array.shape)
+
+
+def as_numbers(array: np.ndarray) -> np.ndarray:
+    """As jobs from files read them: bool as uint8, float16 as float32."""
+    if array.dtype == np.bool_:
+        return array.view(np.uint8)
+    return array.astype(np.float32) if array.dtype == np.float16 else array
+
+
+def type_text(dtype: Any) -> str:
+    """The name of an element type of numpy's, or of torch's."""
+    text = str(dtype)
+    return np.dtype(text[6:] if text.startswith("torch.") else dtype).name
+
+
+def type_name(array: np.ndarray, moves: bool) -> str:
+    """The element type's name; of a job that only moves elements, any of 1 to 16 bytes."""
+    if array.dtype.name in NUMBERS:
+        return array.dtype.name
+    if moves and not array.dtype.hasobject and array.dtype.itemsize in _MOVED:
+        return _MOVED[array.dtype.itemsize]
+    raise ValueError(f"elements of type {array.dtype} are not taken; convert them with "
+                     "x.astype(\"float32\")")
+
+
+def flat(array: np.ndarray) -> np.ndarray:
+    """The bytes of a dense array."""
+    return array.reshape(-1).view(np.uint8) if array.size else np.empty(0, np.uint8)
