@@ -25,7 +25,8 @@ namespace {
 class AssemblingWriter final : public RowWriter {
   public:
     AssemblingWriter(OutputDataset output, int threads)
-        : output_(std::move(output)), shard_(open_output_rows(output_, 0, threads)) {}
+        : output_(std::move(output)), threads_(threads),
+          shard_(open_output_rows(output_, 0, threads)) {}
     AssemblingWriter(const AssemblingWriter&) = delete;
     AssemblingWriter& operator=(const AssemblingWriter&) = delete;
     ~AssemblingWriter() override {
@@ -46,7 +47,7 @@ class AssemblingWriter final : public RowWriter {
 
     void finish(Sync sync) override {
         shard_->finish(Sync::no);
-        assemble_output(output_);
+        assemble_output(output_, {.threads = threads_});
         if (sync == Sync::yes) {
             File file(output_.file, File::Mode::update);
             file.sync();
@@ -58,6 +59,7 @@ class AssemblingWriter final : public RowWriter {
 
   private:
     OutputDataset output_;
+    int threads_;
     std::unique_ptr<RowWriter> shard_;
     bool is_finished_ = false;
 };

@@ -32,6 +32,7 @@ VARIANTS = [
     ((), ["output.parts=3"]),
     ((2,), ["output.chunk=[CHUNK]", 'output.compression="zstd"', "output.shuffle=true"]),
     ((), ["output.chunk=[CHUNK]"]),
+    ((2,), ["output.parts=2", "output.chunk=[CHUNK]", 'output.compression="deflate"']),
 ]
 
 
