@@ -7,8 +7,11 @@
 #include "jobs/toml_text.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <limits>
+#include <span>
+#include <type_traits>
 
 #include <oneapi/tbb/blocked_range.h>
 #include <oneapi/tbb/parallel_reduce.h>
@@ -47,6 +50,24 @@ std::uint32_t most_bits(const float* values, std::int64_t count) {
                                   "Patches with it have no distances: write a number there"});
 }
 
+/// The step that makes float32 of integers and adds no error to the rounding; "" for other
+/// elements, whose range float64 cannot shift exactly.
+std::string rescale_hint(ElementType type) {
+    return visit_element_type(type, [](auto zero) -> std::string {
+        using T = decltype(zero);
+        if constexpr (std::is_integral_v<T> && sizeof(T) <= 4) {
+            using Limits = std::numeric_limits<T>;
+            const std::array<double, 2> range = {static_cast<double>(Limits::min()),
+                                                 static_cast<double>(Limits::max())};
+            const std::string all = toml_text(std::span<const double>(range));
+            return "Put a [[step]] before it, kind = \"rescale\"; from = " + all + "; to = " + all +
+                   "; dtype = \"float32\". ";
+        } else {
+            return "";
+        }
+    });
+}
+
 } // namespace
 
 Volume make_volume(const JobInput& input, std::string_view kind) {
@@ -75,7 +96,7 @@ Volume make_volume(const JobInput& input, std::string_view kind) {
         throw Error(ExitCode::input,
                     {name + " does not take this element type", "input.dataset",
                      "it is " + std::string(name_of(array.type)) + ", not uint8, uint16 or float32",
-                     convert_hint(input.source, "float32")});
+                     rescale_hint(array.type) + convert_hint(input.source, "float32")});
     }
     Volume volume;
     volume.type = array.type;

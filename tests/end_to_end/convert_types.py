@@ -12,6 +12,7 @@ import sys
 import h5py
 import numpy as np
 
+from same_outputs import contents
 from test_functions import run_tests
 
 RUNNER = ""
@@ -190,10 +191,10 @@ def test_command_lines_that_are_wrong():
 
 
 def test_refused_jobs_name_the_command():
-    """A refused input, the command that its message names, and the job on what that makes."""
+    """A refused input, the step and the command that its message names, and the job with these."""
     keys = {"denoise": "sigma = 1.0\n", "match": ""}
-    refused = {"denoise": ["int8", "int16", "int32", "uint32", "float64"],
-               "match": ["float64"]}
+    refused = {"denoise": ["int8", "int16", "int32", "uint32", "uint64", "float64"],
+               "match": ["int16", "int64", "float64"]}
     os.mkdir("with blank")
     for kind, lines in keys.items():
         for source in refused[kind]:
@@ -214,6 +215,18 @@ def test_refused_jobs_name_the_command():
             with h5py.File(name) as file:
                 same(file["x"][...], array.astype(target), (kind, source))
             good("job.toml", "--quiet", "--set", f'input.file="{name}"')
+            if source in ("int8", "int16", "int32", "uint32"):
+                expected = contents("job.h5")
+                os.remove("job.h5")
+                step = done.stderr.split("[[step]] before it, ")[1].split(". Convert")[0]
+                pathlib.Path("job.toml").write_text(
+                    job.replace(f'kind = "{kind}"\n', "").split(f"[{kind}]")[0] +
+                    "[[step]]\n" + step.replace("; ", "\n") + f'\n[[step]]\nkind = "{kind}"\n{lines}')
+                good("job.toml", "--quiet")
+                found = contents("job.h5")
+                assert found.keys() == expected.keys(), (found.keys(), expected.keys())
+                for path, values in expected.items():
+                    same(found[path], values, (kind, source, path))
             os.remove("job.h5")
 
 
