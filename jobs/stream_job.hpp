@@ -67,7 +67,16 @@ struct StreamShape {
     std::vector<OutputField> fields = {};
 };
 
-/// Memory of a queue that run() works in, beside its rows.
+/// Told by a job of several steps how far its work is.
+class StepMarks {
+  public:
+    virtual ~StepMarks() = default;
+    /// The work of the next step, from the first on, is on the queue; it reads and makes so many
+    /// bytes.
+    virtual void mark(std::int64_t bytes) = 0;
+};
+
+/// What run() works with, beside its rows: memory of its queue.
 struct RunMemory {
     std::byte* scratch = nullptr; ///< scratch_bytes(), of this call alone
     std::byte* kept = nullptr;    ///< kept_bytes(), as prepare() has filled it
@@ -75,6 +84,7 @@ struct RunMemory {
     /// another chunk's too.
     std::int64_t counted_first = 0;
     std::int64_t counted_last = std::numeric_limits<std::int64_t>::max();
+    StepMarks* marks = nullptr; ///< null: nobody is told
 };
 
 /// A job whose output chunk is a function of the same rows of the input and a halo.
@@ -105,6 +115,9 @@ class StreamJob : public Job {
 
     /// Fills it before the first call of `run`; it may be used once `queue` is synchronized.
     virtual void prepare(Queue& /*queue*/, std::byte* /*kept*/) const {}
+
+    /// How many steps run() tells of; 0 for a job that is none of several.
+    virtual std::size_t steps() const { return 0; }
 
     /// The names of what run() counts. A value of a row is counted by the block that has the row
     /// among its counted ones.

@@ -182,22 +182,6 @@ void complete(const PreparedJob& prepared, const Beginning& beginning, const Ran
     });
 }
 
-/// Writes reports and trace, and prints the last line. Collective.
-void write_all(const RunCommand& command, const RunReport& report, const PreparedJob& prepared,
-               const RankBinding& binding, const Ranks& ranks, const Trace& trace) {
-    const std::vector<std::string> events = ranks.gather(trace.chrome_events(
-        ranks.rank(), fmt::format("rank {} on {}", ranks.rank(), binding.host)));
-    ranks.first_alone([&] {
-        write_reports(command.reports, report, prepared, binding.limits.cores);
-        if (command.trace) {
-            write_chrome_trace(*command.trace, events);
-        }
-    });
-    if (ranks.first() && !command.quiet) {
-        say(closing_line(report));
-    }
-}
-
 } // namespace
 
 std::string owner_text(const std::string& host) {
@@ -237,8 +221,9 @@ ExitCode run_job(const RunCommand& command, const Ranks& ranks, Clock::time_poin
             device = std::jthread(start_first_device);
         }
     });
+    PassLog log;
     const RunPass run = [&](const RunCommand& of_pass, const LoadJob& load_pass) {
-        return run_pass(of_pass, load_pass, ranks, prober, start);
+        return run_pass(of_pass, load_pass, ranks, prober, start, log);
     };
     std::vector<JobPass> passes = passes_on_all(load, ranks, prober);
     return passes.empty() ? run(command, load)
@@ -246,7 +231,7 @@ ExitCode run_job(const RunCommand& command, const Ranks& ranks, Clock::time_poin
 }
 
 ExitCode run_pass(const RunCommand& command, const LoadJob& load, const Ranks& ranks,
-                  Prober& prober, Clock::time_point start) {
+                  Prober& prober, Clock::time_point start, PassLog& log) {
     PreparedJob prepared = prepare_on_all(load, ranks, prober);
     if (ranks.first()) {
         for (const std::string& note : prepared.input.notes) {
@@ -254,12 +239,12 @@ ExitCode run_pass(const RunCommand& command, const LoadJob& load, const Ranks& r
         }
     }
     const RankBinding binding = bind_rank(ranks, prepared.file.run.backend);
-    return run_bound(command, load, std::move(prepared), binding, ranks, prober, start);
+    return run_bound(command, load, std::move(prepared), binding, ranks, prober, start, log);
 }
 
 ExitCode run_bound(const RunCommand& command, const LoadJob& load, PreparedJob prepared,
                    const RankBinding& binding, const Ranks& ranks, Prober& prober,
-                   Clock::time_point start) {
+                   Clock::time_point start, PassLog& log) {
     (void)plan_rank(prepared, binding, ranks);
     std::unique_ptr<FileLock> lock;
     ToDo to_do = ToDo::nothing;
@@ -291,7 +276,7 @@ ExitCode run_bound(const RunCommand& command, const LoadJob& load, PreparedJob p
     }
     prepared.replaces = replaces;
     prepared.parts_set = parts_set;
-    const ExitCode code = run_claimed(command, prepared, binding, ranks, prober, start);
+    const ExitCode code = run_claimed(command, prepared, binding, ranks, prober, start, log);
     if (code == ExitCode::ok) {
         ranks.first_alone([&] { release_output(prepared, prepared.own_parts_set()); });
     }
@@ -299,7 +284,7 @@ ExitCode run_bound(const RunCommand& command, const LoadJob& load, PreparedJob p
 }
 
 ExitCode run_claimed(const RunCommand& command, PreparedJob& prepared, const RankBinding& binding,
-                     const Ranks& ranks, Prober& prober, Clock::time_point start) {
+                     const Ranks& ranks, Prober& prober, Clock::time_point start, PassLog& log) {
     const std::string started = utc_text(std::time(nullptr));
     const Beginning beginning = begin_output(prepared, binding.limits.cores, ranks);
     const PlanPtr plan = plan_rank(prepared, binding, ranks, beginning.done);
@@ -328,14 +313,22 @@ ExitCode run_claimed(const RunCommand& command, PreparedJob& prepared, const Ran
     const std::vector<std::string> settings = settings_of(command);
     RunReport report = run_report(prepared, settings, *plan, beginning, ranks.gather(mine));
     report.started = started;
-    report.start_seconds = streamed.start_seconds;
+    log.start_seconds = log.start_seconds.value_or(streamed.start_seconds);
+    report.start_seconds = *log.start_seconds;
+    report.seconds_before = log.seconds;
     report.wall_seconds = seconds_since(start);
     complete(prepared, beginning, ranks, prober, report);
     attendant.reset(); // on every rank, before the folder of its files goes
     ranks.barrier();
     report.wall_seconds = seconds_since(start);
     report.finish_seconds = seconds_since(streamed.end);
-    write_all(command, report, prepared, binding, ranks, trace);
+    add_events(command, binding, ranks, trace, streamed.start_seconds - report.start_seconds, log);
+    if (ranks.first() && prepared.file.pipeline) {
+        log.reports.push_back(pass_report(command.pass, prepared.file, *plan, report.ranks));
+        report.passes = log.reports;
+    }
+    log.seconds = report.wall_seconds;
+    write_all(command, report, prepared, binding, ranks, log);
     return ExitCode::ok;
 }
 

@@ -139,10 +139,8 @@ ExitCode run_one(const RunCommand& command, std::vector<JobPass>& passes, std::s
     for (const std::string& setting : pass.settled) {
         of_pass.settings.push_back(setting); // recorded in the output, for verify
     }
-    if (index + 1 < passes.size()) {
-        of_pass.reports.clear();
-        of_pass.trace.reset();
-    }
+    of_pass.pass = index + 1;
+    of_pass.passes = passes.size();
     if (index > 0) {
         if (pass.file.run.resume == ResumeChoice::require) {
             pass.file.run.resume = ResumeChoice::automatic; // the passes before are resumed
@@ -220,6 +218,8 @@ ExitCode run_passes(const RunCommand& command, std::vector<JobPass> passes, cons
     ranks.first_alone([&] { remove_intermediates(passes); });
     if (ranks.first() && std::find(to_run.begin(), to_run.end(), true) == to_run.end()) {
         tell_complete(command, passes.back().file.output.file);
+    } else if (ranks.first() && (!command.reports.empty() || command.trace)) {
+        tell_warning("no report or trace is written, since only saved files were made again");
     }
     return ExitCode::ok;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/run_report.hpp"
 
+#include "base/format.hpp"
 #include "base/printable.hpp"
 #include "io/files/own_file.hpp"
 #include "io/files/text_file.hpp"
@@ -98,6 +99,35 @@ void write_reports(const std::vector<std::string>& files, const RunReport& repor
                         file.ends_with(".html")
                             ? report_page(file, json, report_pictures(pictured, prepared, threads))
                             : json);
+    }
+}
+
+void add_events(const RunCommand& command, const RankBinding& binding, const Ranks& ranks,
+                const Trace& trace, double offset, PassLog& log) {
+    const std::string process = (command.passes > 1 ? fmt::format("pass {}, ", command.pass) : "") +
+                                fmt::format("rank {} on {}", ranks.rank(), binding.host);
+    const int number = ranks.rank() + static_cast<int>(command.pass - 1) * ranks.size();
+    const std::string events = trace.chrome_events(number, process, offset);
+    log.events += (log.events.empty() || events.empty() ? "" : ",\n") + events;
+}
+
+void write_all(const RunCommand& command, const RunReport& report, const PreparedJob& prepared,
+               const RankBinding& binding, const Ranks& ranks, const PassLog& log) {
+    if (command.pass < command.passes) {
+        if (ranks.first() && !command.quiet) {
+            say(closing_line(report));
+        }
+        return;
+    }
+    const std::vector<std::string> events = ranks.gather(log.events);
+    ranks.first_alone([&] {
+        write_reports(command.reports, report, prepared, binding.limits.cores);
+        if (command.trace) {
+            write_chrome_trace(*command.trace, events);
+        }
+    });
+    if (ranks.first() && !command.quiet) {
+        say(closing_line(report));
     }
 }
 

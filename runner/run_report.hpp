@@ -5,6 +5,7 @@
 #include "runner/ranks/mpi.hpp"
 #include "runner/report/report.hpp"
 #include "runner/run.hpp"
+#include "runner/watch/trace.hpp"
 
 #include <cstdint>
 #include <string>
@@ -31,5 +32,14 @@ RankReport rank_report(const RankBinding& binding, const JobPlan& plan, const Ra
 /// Writes each file, as JSON or as a page by its ending. @throws Error (output).
 void write_reports(const std::vector<std::string>& files, const RunReport& report,
                    const PreparedJob& prepared, int threads);
+
+/// Adds this rank's events of a pass to the log, in a process of their own. `offset`: seconds from
+/// the first pass's first row.
+void add_events(const RunCommand& command, const RankBinding& binding, const Ranks& ranks,
+                const Trace& trace, double offset, PassLog& log);
+
+/// Prints the last line, and with the last pass writes reports and trace. Collective.
+void write_all(const RunCommand& command, const RunReport& report, const PreparedJob& prepared,
+               const RankBinding& binding, const Ranks& ranks, const PassLog& log);
 
 } // namespace runner

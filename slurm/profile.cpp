@@ -24,6 +24,10 @@ constexpr double least_seconds = 60;
                  "batch, or give --time"});
 }
 
+double bytes_of(const Json& plan) {
+    return plan.at("bytes_read").get<double>() + plan.at("bytes_written").get<double>();
+}
+
 Profile profile_of_report(const std::string& path) {
     constexpr std::int64_t most_bytes = 256 * MiB;
     const std::string text = read_user_text(path, "the profile", most_bytes);
@@ -33,8 +37,13 @@ Profile profile_of_report(const std::string& path) {
         const Json json = Json::parse(text);
         const Json& plan = json.at("plan");
         profile.kind = json.at("job").at("kind").get<std::string>();
-        profile.work.bytes =
-            plan.at("bytes_read").get<double>() + plan.at("bytes_written").get<double>();
+        profile.work.bytes = bytes_of(plan);
+        if (const Json* const passes = json.find("passes")) { // the plan is the last one's
+            profile.work.bytes = 0;
+            for (const Json& pass : passes->values()) {
+                profile.work.bytes += bytes_of(pass);
+            }
+        }
         profile.work.updates = plan.value("cells", 0.0) * plan.value("generations", 0.0);
         profile.ranks = static_cast<int>(json.at("ranks").values().size());
         profile.start_seconds = json.at("start_seconds").get<double>();

@@ -235,6 +235,13 @@ std::vector<JobCount> PipelineJob::known_counts() const {
     return all;
 }
 
+std::int64_t PipelineJob::call_bytes(std::size_t step, const RowBlock& block) const {
+    const StreamShape& shape = shapes_[step];
+    const std::int64_t made =
+        shape.made.before(block.out_first + block.out_rows) - shape.made.before(block.out_first);
+    return block.frames * (block.in_rows * shape.in_row_bytes + made * shape.out_row_bytes);
+}
+
 double PipelineJob::operations(const RowBlock& block) const {
     const std::vector<StepWork> works = chain_.work(block, counting_steps_);
     double sum = 0;
@@ -254,10 +261,15 @@ void PipelineJob::run(Queue& queue, const RowBlock& block, const std::byte* in, 
     std::byte* kept = memory.kept;
     for (std::size_t i = 0; i < works.size() && !works[i].calls.empty(); ++i) {
         std::byte* to = i + 1 == works.size() ? out : scratch.buffer(memory.scratch, i + 1);
+        std::int64_t bytes = 0;
         for (const StepCall& call : works[i].calls) {
+            bytes += call_bytes(i, call.block);
             stream(i).run(queue, call.block, from + call.in_row * shapes_[i].in_row_bytes,
                           to + call.out_row * shapes_[i].out_row_bytes,
                           {memory.scratch, kept, call.own.first, call.own.last});
+        }
+        if (memory.marks != nullptr) {
+            memory.marks->mark(bytes);
         }
         kept += stream(i).kept_bytes(backend_of(queue));
         from = to;

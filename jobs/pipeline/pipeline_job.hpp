@@ -49,6 +49,7 @@ class PipelineJob : public StreamJob {
     std::int64_t scratch_bytes(Backend backend, const RowBlock& block) const override;
     std::int64_t kept_bytes(Backend backend) const override;
     void prepare(Queue& queue, std::byte* kept) const override;
+    std::size_t steps() const override { return steps_.size(); }
     std::vector<std::string> counted() const override;
     std::vector<std::int64_t> counts(Queue& queue, const std::byte* kept) const override;
     std::shared_ptr<const StreamJob> counting_part() const override;
@@ -61,6 +62,8 @@ class PipelineJob : public StreamJob {
     struct Scratch;
 
     const StreamJob& stream(std::size_t step) const;
+    /// Read and made by a call of a step.
+    std::int64_t call_bytes(std::size_t step, const RowBlock& block) const;
 
     std::vector<PipelineStep> steps_;
     std::vector<StreamShape> shapes_;

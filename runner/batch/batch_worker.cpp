@@ -83,8 +83,9 @@ Ending BatchWorker::work_on(const PlannedDataset& planned, const Ranks& ranks) {
     if (way == Way::restart || prepared.is_brief) {
         prepared.file.run.resume = ResumeChoice::never;
     }
+    PassLog log; // a batch writes no report
     if (way != Way::leave && run_claimed(command_for(dataset), prepared, binding_, ranks, prober_,
-                                         start_) != ExitCode::ok) {
+                                         start_, log) != ExitCode::ok) {
         return Ending::stopped;
     }
     note_speed(planned, way, seconds_since(begin));
@@ -121,9 +122,10 @@ Ending BatchWorker::work_on_passes(const PlannedDataset& planned, std::vector<Jo
         }
     });
     const RunCommand command = command_for(planned.dataset);
+    PassLog log; // a batch writes no report
     const RunPass run = [&](const RunCommand& of_pass, const LoadJob& load) {
         return run_bound(of_pass, load, prepare_on_all(load, ranks, prober_), binding_, ranks,
-                         prober_, start_);
+                         prober_, start_, log);
     };
     const RunPass run_last = [&](const RunCommand& of_pass, const LoadJob& load) {
         return run_held(of_pass, load, last, way, ranks);
@@ -161,7 +163,8 @@ ExitCode BatchWorker::run_held(const RunCommand& command, const LoadJob& load,
         prepared.parts_set = last.parts_set;
         check_output(prepared);
     });
-    const ExitCode code = run_claimed(command, prepared, binding_, ranks, prober_, start_);
+    PassLog log; // a batch writes no report
+    const ExitCode code = run_claimed(command, prepared, binding_, ranks, prober_, start_, log);
     if (code == ExitCode::ok) {
         ranks.first_alone([&] { release_output(prepared, prepared.own_parts_set()); });
     }

@@ -33,7 +33,14 @@ std::string work_text(const RunReport& report) {
         return updates_text(report.ranks.front().times.generations, plan.cells(),
                             report.wall_seconds);
     }
-    return moved_text(plan.bytes_to_read() + plan.bytes_to_write(), report.wall_seconds);
+    std::int64_t bytes = plan.bytes_to_read() + plan.bytes_to_write();
+    if (!report.passes.empty()) {
+        bytes = 0;
+        for (const PassReport& pass : report.passes) {
+            bytes += pass.bytes_read + pass.bytes_written;
+        }
+    }
+    return moved_text(bytes, report.wall_seconds);
 }
 
 } // namespace

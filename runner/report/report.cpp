@@ -106,6 +106,39 @@ Json counts_json(const std::vector<JobCount>& counts) {
     return json;
 }
 
+Json passes_json(const std::vector<PassReport>& passes) {
+    Json json = Json::array();
+    for (const PassReport& pass : passes) {
+        Json steps = Json::array();
+        for (const StepReport& step : pass.steps) {
+            steps.push_back(
+                {{"step", step.label}, {"seconds", step.seconds}, {"bytes", step.bytes}});
+        }
+        json.push_back(
+            {{"pass", static_cast<std::int64_t>(pass.number)},
+             {"output", {{"file", pass.file}, {"dataset", pass.dataset}}},
+             {"stream_seconds", pass.stream_seconds},
+             {"bytes_read", pass.bytes_read},
+             {"bytes_written", pass.bytes_written},
+             {"bottleneck", stage_names[static_cast<std::size_t>(pass.bottleneck.stage)]},
+             {"overlap_efficiency", pass.bottleneck.overlap_efficiency},
+             {"steps", std::move(steps)}});
+    }
+    return json;
+}
+
+/// Of the last pass, and the step that took longest of all passes.
+std::string whole_verdict(const RunReport& report) {
+    const std::string text =
+        verdict_text(report.ranks, report.wall_seconds - report.seconds_before);
+    const StepReport* const step = bounding_step(report.passes);
+    if (step == nullptr) {
+        return text;
+    }
+    return (report.passes.size() > 1 ? "The last pass: " : "") + text +
+           fmt::format(" Of the steps, {} took longest: {:.3g} s.", step->label, step->seconds);
+}
+
 } // namespace
 
 Bottleneck find_bottleneck(const std::vector<RankReport>& ranks) {
@@ -133,42 +166,46 @@ std::string report_json(const RunReport& report) {
     }
     const JobFile& job = report.job;
     const ArrayInfo& output = report.plan.output();
-    const Json json = {{"job",
-                        {{"file", job.path},
-                         {"name", job.name},
-                         {"kind", job.kind},
-                         {"text", job.text},
-                         {"settings", report.settings},
-                         {"folder", report.folder}}},
-                       {"runner", std::move(build)},
-                       {"verdict", verdict_text(report.ranks, report.wall_seconds)},
-                       {"started", report.started},
-                       {"launcher", report.launcher},
-                       {"runs", report.runs},
-                       {"rows_before", report.rows_before},
-                       {"counts", counts_json(report.counts)},
-                       {"input",
-                        {{"file", job.input.file},
-                         {"dataset", job.input.dataset},
-                         {"type", type_text(report.input.array)},
-                         {"shape", report.input.array.shape},
-                         {"storage", report.input.storage},
-                         {"bytes", report.input_bytes},
-                         {"modified", report.input_modified}}},
-                       {"output",
-                        {{"file", job.output.file},
-                         {"dataset", job.output.dataset},
-                         {"type", type_text(output)},
-                         {"shape", output.shape}}},
-                       {"plan", value_of(report.plan)},
-                       {"start_seconds", report.start_seconds},
-                       {"wall_seconds", report.wall_seconds},
-                       {"finish_seconds", report.finish_seconds},
-                       {"bottleneck", stage_names[static_cast<std::size_t>(bottleneck.stage)]},
-                       {"overlap_efficiency", bottleneck.overlap_efficiency},
-                       {"warnings", report.warnings},
-                       {"notes", report.notes},
-                       {"ranks", std::move(ranks)}};
+    Json json = {{"job",
+                  {{"file", job.path},
+                   {"name", job.name},
+                   {"kind", job.kind},
+                   {"text", job.text},
+                   {"settings", report.settings},
+                   {"folder", report.folder}}},
+                 {"runner", std::move(build)},
+                 {"verdict", whole_verdict(report)},
+                 {"started", report.started},
+                 {"launcher", report.launcher},
+                 {"runs", report.runs},
+                 {"rows_before", report.rows_before},
+                 {"counts", counts_json(report.counts)},
+                 {"input",
+                  {{"file", job.input.file},
+                   {"dataset", job.input.dataset},
+                   {"type", type_text(report.input.array)},
+                   {"shape", report.input.array.shape},
+                   {"storage", report.input.storage},
+                   {"bytes", report.input_bytes},
+                   {"modified", report.input_modified}}},
+                 {"output",
+                  {{"file", job.output.file},
+                   {"dataset", job.output.dataset},
+                   {"type", type_text(output)},
+                   {"shape", output.shape}}},
+                 {"plan", value_of(report.plan)},
+                 {"start_seconds", report.start_seconds},
+                 {"wall_seconds", report.wall_seconds},
+                 {"finish_seconds", report.finish_seconds},
+                 {"bottleneck", stage_names[static_cast<std::size_t>(bottleneck.stage)]},
+                 {"overlap_efficiency", bottleneck.overlap_efficiency},
+                 {"warnings", report.warnings},
+                 {"notes", report.notes},
+                 {"ranks", std::move(ranks)}};
+    if (const StepReport* const step = bounding_step(report.passes)) {
+        json["passes"] = passes_json(report.passes);
+        json["bounding_step"] = step->label;
+    }
     return json_text(json);
 }
 

@@ -45,6 +45,42 @@ struct RankReport {
 /// evenly spread.
 std::size_t timeline_bars(int rank, int ranks);
 
+/// The stage that worked longest over all ranks, its seconds on the rank where it did, and that
+/// over this rank's time from first read to last write.
+struct Bottleneck {
+    Stage stage = Stage::read;
+    double busy_seconds = 0;
+    double overlap_efficiency = 0;
+};
+Bottleneck find_bottleneck(const std::vector<RankReport>& ranks);
+
+/// What a step of a pipeline took in one pass.
+struct StepReport {
+    std::string label;      ///< `step 2 ("smooth")`
+    double seconds = 0;     ///< of its computing, on the rank where it took longest
+    std::int64_t bytes = 0; ///< read and made, on all ranks
+};
+
+/// What one pass of a pipeline did.
+struct PassReport {
+    std::size_t number = 1;
+    std::string file; ///< of its output
+    std::string dataset;
+    double stream_seconds = 0; ///< from first read to last write, on the slowest rank
+    std::int64_t bytes_read = 0;
+    std::int64_t bytes_written = 0;
+    Bottleneck bottleneck;
+    std::vector<StepReport> steps;
+};
+
+/// Of a pass of this job file and plan. The step of a pass whose engine tells of none has what its
+/// computing took.
+PassReport pass_report(std::size_t number, const JobFile& job, const JobPlan& plan,
+                       const std::vector<RankReport>& ranks);
+
+/// The step that took longest of all passes; null where there is none.
+const StepReport* bounding_step(const std::vector<PassReport>& passes);
+
 /// What is known of a finished run, on rank 0.
 struct RunReport {
     const JobFile& job;
@@ -55,27 +91,20 @@ struct RunReport {
     std::int64_t input_bytes = 0; ///< of the file
     std::string input_modified;   ///< ISO 8601, UTC
     std::vector<RankReport> ranks;
-    std::string started;               ///< ISO 8601, UTC
-    double start_seconds = 0;          ///< before the stream: driver, MPI, binding, borders
-    double wall_seconds = 0;           ///< from the program's start to the output under its name
-    std::int64_t runs = 1;             ///< that worked on the output, this one counted
-    std::int64_t rows_before = 0;      ///< finished by the runs before
-    std::vector<JobCount> counts = {}; ///< of all passes so far
-    double finish_seconds = 0;         ///< of these, after the last chunk: sync, assembly, rename
-    std::string folder;                ///< the working directory
-    std::string launcher;              ///< launcher_name()
-    std::vector<std::string> warnings; ///< as told on standard error
-    std::vector<std::string> notes;    ///< what the run found of an earlier one, and did with it
+    std::string started;                 ///< ISO 8601, UTC
+    double start_seconds = 0;            ///< before the stream: driver, MPI, binding, borders
+    double wall_seconds = 0;             ///< from the program's start to the output under its name
+    std::int64_t runs = 1;               ///< that worked on the output, this one counted
+    std::int64_t rows_before = 0;        ///< finished by the runs before
+    std::vector<JobCount> counts = {};   ///< of all passes so far
+    double finish_seconds = 0;           ///< of these, after the last chunk: sync, assembly, rename
+    std::string folder;                  ///< the working directory
+    std::string launcher;                ///< launcher_name()
+    std::vector<std::string> warnings;   ///< as told on standard error
+    std::vector<std::string> notes;      ///< what the run found of an earlier one, and did with it
+    std::vector<PassReport> passes = {}; ///< of a pipeline, that this run made; this one last
+    double seconds_before = 0;           ///< of wall_seconds, that earlier passes took
 };
-
-/// The stage that worked longest over all ranks, its seconds on the rank where it did, and that
-/// over this rank's time from first read to last write.
-struct Bottleneck {
-    Stage stage = Stage::read;
-    double busy_seconds = 0;
-    double overlap_efficiency = 0;
-};
-Bottleneck find_bottleneck(const std::vector<RankReport>& ranks);
 
 /// What bounded a run of these ranks, at least one, and how near to that limit it came: one
 /// sentence. `wall_seconds`: as in RunReport.

@@ -33,6 +33,14 @@ struct StageTimes {
     }
 };
 
+/// What one step of several did on one rank, halos of later steps included.
+struct StepTimes {
+    double seconds = 0;     ///< on the queue
+    std::int64_t bytes = 0; ///< read and made
+
+    static auto members(auto& self) { return std::tie(self.seconds, self.bytes); }
+};
+
 /// What the engine measured on one rank.
 struct RunTimes {
     std::array<StageTimes, stage_count> stages;
@@ -46,6 +54,7 @@ struct RunTimes {
 
     // Of a stream, what its job counts (StreamJob::counted()), and border rows (BorderRows):
     std::vector<std::int64_t> counts;
+    std::vector<StepTimes> steps; ///< of a stream of several steps (StreamJob::steps())
     std::int64_t border_bytes_sent = 0;
     std::int64_t border_rows_held = 0;
 
@@ -63,7 +72,7 @@ struct RunTimes {
     static auto members(auto& self) {
         return std::tie(self.stages, self.setup_seconds, self.wall_seconds, self.chunks,
                         self.device_bytes, self.chunk_rows, self.lanes, self.halvings, self.counts,
-                        self.border_bytes_sent, self.border_rows_held, self.generations,
+                        self.steps, self.border_bytes_sent, self.border_rows_held, self.generations,
                         self.halo_way, self.checkpoints, self.checkpoint_seconds);
     }
 };

@@ -46,7 +46,7 @@ std::size_t Trace::dropped() const {
     return dropped_;
 }
 
-std::string Trace::chrome_events(int rank, const std::string& process) const {
+std::string Trace::chrome_events(int number, const std::string& process, double offset) const {
     std::vector<TraceEvent> events;
     {
         const std::lock_guard lock(mutex_);
@@ -63,15 +63,15 @@ std::string Trace::chrome_events(int rank, const std::string& process) const {
         text += (text.empty() ? "" : ",\n") + element.text();
     };
     if (!events.empty()) {
-        append(metadata("process_name", rank, 0, {{"name", process}}));
-        append(metadata("process_sort_index", rank, 0, {{"sort_index", rank}}));
+        append(metadata("process_name", number, 0, {{"name", process}}));
+        append(metadata("process_sort_index", number, 0, {{"sort_index", number}}));
     }
-    int number = 0;
+    int next = 0;
     for (auto& [row, identifier] : rows) {
-        identifier = number++;
-        append(metadata("thread_name", rank, identifier,
+        identifier = next++;
+        append(metadata("thread_name", number, identifier,
                         {{"name", fmt::format("lane {} {}", row.first, name_of(row.second))}}));
-        append(metadata("thread_sort_index", rank, identifier, {{"sort_index", identifier}}));
+        append(metadata("thread_sort_index", number, identifier, {{"sort_index", identifier}}));
     }
     for (const TraceEvent& event : events) {
         constexpr double microseconds = 1e6;
@@ -79,9 +79,9 @@ std::string Trace::chrome_events(int rank, const std::string& process) const {
                 {"dur", std::max(0.0, event.end - event.start) * microseconds},
                 {"name", event.name},
                 {"ph", "X"},
-                {"pid", rank},
+                {"pid", number},
                 {"tid", rows[{event.lane, event.stage}]},
-                {"ts", event.start * microseconds}});
+                {"ts", (event.start + offset) * microseconds}});
     }
     return text;
 }

@@ -41,8 +41,9 @@ class Trace {
     const Timeline& timeline() const { return timeline_; }
 
     /// The rank's events as elements of a Chrome trace's array, separated by commas: a process
-    /// `rank` called `process`, in it a row for every lane and stage. Empty without events.
-    std::string chrome_events(int rank, const std::string& process) const;
+    /// `number` called `process`, in it a row for every lane and stage; times are moved by `offset`
+    /// seconds. Empty without events.
+    std::string chrome_events(int number, const std::string& process, double offset = 0) const;
 
   private:
     mutable std::mutex mutex_;

@@ -166,6 +166,7 @@ cpus = 2
 memory = "4GiB"
 [limits]
 time = "2h"
+stop_before = "3m"
 """
 
 
@@ -193,6 +194,19 @@ def test_submission(checks, *_):
         most = max(each["memory_per_rank"]["host_bytes"] for each in plan.get("passes", [plan]))
         checks.expect(asked[name] >= (most >> 20) + 1024, f"{name}: {asked[name]} MiB, plan {most}")
     checks.expect(asked["all"] > asked["first"], f"the pass that needs most: {asked}")
+    # By its own report: twice what it took and a minute, and the time in which a job stops.
+    pathlib.Path("job.toml").write_text(ends.replace("large.h5", "scans/a.h5") + SAVING)
+    done = checks.job("--report", "profile.json")
+    report = json.loads(pathlib.Path("profile.json").read_text())
+    report.update(wall_seconds=1500, start_seconds=0)
+    pathlib.Path("profile.json").write_text(json.dumps(report))
+    for name in ["o.h5", "saved1.h5", "saved2.h5"]:
+        pathlib.Path(name).unlink()
+    done = checks.run("submit", *arguments, "--profile", "profile.json")
+    found = re.search(r"--time=(\d+)-(\d+):(\d+):(\d+)", done.stdout)
+    days, hours, minutes, seconds = map(int, found.groups())
+    asked = ((days * 24 + hours) * 60 + minutes) * 60 + seconds
+    checks.expect(asked == 2 * 1500 + 60 + 180, f"by its own profile {asked} s")
     write_job(BATCH_CHAIN)
     done = checks.run("submit", *arguments)
     checks.expect(done.returncode == 0 and "5 to do" not in done.stderr, done.stderr)

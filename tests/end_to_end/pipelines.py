@@ -230,6 +230,53 @@ def test_nothing_between_is_stored(checks):
     pathlib.Path("r.json").unlink()
 
 
+def test_report_and_trace_cover_all_passes(checks):
+    count = 9 * 40 * 30
+    for ranks in [1, 2]:
+        write_chain(SAVING)
+        done = checks.job("--report", "report.json", "--report", "report.html", "--trace",
+                          "trace.json", "--set", "run.chunk_rows=40", ranks=ranks)
+        checks.expect(done.returncode == 0, done.stderr)
+        report = json.loads(pathlib.Path("report.json").read_text())
+        passes = report["passes"]
+        checks.expect([each["output"]["file"] for each in passes] ==
+                      ["saved1.h5", "saved2.h5", "out.h5"], f"outputs of {passes}")
+        steps = [step for each in passes for step in each["steps"]]
+        checks.expect([step["step"] for step in steps] ==
+                      ['step 1 ("smooth")', 'step 2 ("clean")', "step 3"], f"{steps}")
+        checks.expect(all(step["seconds"] > 0 for step in steps), f"{steps}")
+        # Halos are read again for every chunk; elements of float32 become float64 in the last.
+        least = [8 * count, 8 * count, 12 * count]
+        checks.expect(all(step["bytes"] >= bytes for step, bytes in zip(steps, least)), f"{steps}")
+        longest = max(steps, key=lambda step: step["seconds"])["step"]
+        checks.expect(report["bounding_step"] == longest and longest in report["verdict"],
+                      f"{longest}: {report['bounding_step']}, {report['verdict']}")
+        checks.expect([each["bytes_written"] for each in passes] == [4 * count, 4 * count,
+                                                                     8 * count], f"{passes}")
+        checks.expect(sum(each["stream_seconds"] for each in passes) < report["wall_seconds"],
+                      "the passes take less than all")
+        events = json.loads(pathlib.Path("trace.json").read_text())["traceEvents"]
+        names = {event["pid"]: event["args"]["name"] for event in events
+                 if event["name"] == "process_name"}
+        checks.expect(sorted(names) == list(range(3 * ranks)) and
+                      all(names[pid].startswith(f"pass {pid // ranks + 1}, rank {pid % ranks} ")
+                          for pid in names), f"{names}")
+        ends = [[event["ts"] for event in events if event["ph"] == "X" and
+                 event["pid"] // ranks == number] for number in range(3)]
+        checks.expect(max(ends[0]) < min(ends[1]) and max(ends[1]) < min(ends[2]),
+                      "the passes follow each other")
+    for name in ["report.json", "report.html", "trace.json"]:
+        pathlib.Path(name).unlink()
+    # Steps of one pass, without halos and with one chunk: their bytes are known.
+    one = '[[step]]\nkind = "rescale"\nfrom = [0.0, 1.0]\ndtype = "uint8"\n'
+    write_chain(one + one.replace("1.0]", "255.0]").replace("uint8", "float64"))
+    done = checks.job("--report", "report.json")
+    report = json.loads(pathlib.Path("report.json").read_text())
+    checks.expect([step["bytes"] for step in report["passes"][0]["steps"]] ==
+                  [5 * count, 9 * count], f"{report['passes']} {done.stderr}")
+    pathlib.Path("report.json").unlink()
+
+
 def test_a_run_goes_on_in_the_right_pass(checks):
     write_chain()
     checks.expect(checks.job().returncode == 0, "undisturbed")

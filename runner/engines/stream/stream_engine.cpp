@@ -35,9 +35,25 @@ template <class Q> struct Lane {
     typename Q::Event begun;
     typename Q::Event computed;
     typename Q::Event done;
+    std::vector<typename Q::Event> step_ends = {}; ///< of a job of several steps
+    std::vector<std::int64_t> step_bytes = {};     ///< of those that the chunk has had
 
     Q& own() { return std::get<Q>(queue); }
     std::byte* data() const { return Q::shares_host_memory ? staging.data() : device.data(); }
+};
+
+/// Records the end of each step on the lane's queue.
+template <class Q> class LaneMarks final : public StepMarks {
+  public:
+    explicit LaneMarks(Lane<Q>& lane) : lane_(lane) { lane_.step_bytes.clear(); }
+
+    void mark(std::int64_t bytes) override {
+        lane_.step_ends[lane_.step_bytes.size()].record(lane_.own());
+        lane_.step_bytes.push_back(bytes);
+    }
+
+  private:
+    Lane<Q>& lane_;
 };
 
 /// A chunk on its way.
@@ -84,6 +100,7 @@ template <class Queue_> class StreamEngine {
 
   private:
     void load(const Piece& piece);
+    void add_steps(const Piece& piece);
 
     InputSlot<Q>& slot_of(std::int64_t number) {
         return slots_[static_cast<std::size_t>(number) % slots_.size()];
@@ -137,6 +154,10 @@ StreamEngine<Q>::StreamEngine(const Stream& stream, const StreamPlan& plan,
         lanes_.push_back({std::move(queue), std::move(staging), std::move(device),
                           std::move(scratch), std::move(begun), std::move(computed),
                           std::move(done)});
+        for (std::size_t step = 0; step < stream.job.steps(); ++step) {
+            lanes_.back().step_ends.emplace_back(lanes_.back().own());
+        }
+        lanes_.back().step_bytes.reserve(stream.job.steps());
     }
     Q& first = lanes_.front().own();
     for (int i = 0; i < plan_.input_slots(); ++i) {
@@ -157,6 +178,7 @@ StreamEngine<Q>::StreamEngine(const Stream& stream, const StreamPlan& plan,
     check_launch_room(first);
     times_.chunk_rows = plan_.chunk_rows();
     times_.lanes = plan_.lanes;
+    times_.steps.resize(stream.job.steps());
     times_.setup_seconds = recorder_.now();
 }
 
@@ -250,8 +272,9 @@ template <class Q> void StreamEngine<Q>::compute(const Piece& piece) {
     Lane<Q>& lane = lanes_[piece.lane];
     lane.begun.record(lane.own());
     load(piece);
+    LaneMarks<Q> marks(lane);
     stream_.job.run(lane.queue, piece.chunk.block, slot_of(piece.number).data(), lane.data(),
-                    {lane.scratch.data(), kept_.data()});
+                    {.scratch = lane.scratch.data(), .kept = kept_.data(), .marks = &marks});
     lane.computed.record(lane.own());
     if constexpr (!Q::shares_host_memory) {
         download(lane.own(), lane.staging.data(), lane.device.data(), out_bytes(piece));
@@ -264,6 +287,7 @@ template <class Q> void StreamEngine<Q>::record_device(const Piece& piece) {
     const auto add = [&](Stage stage, double begin, double end, std::int64_t bytes) {
         recorder_.add(stage, piece.trace_number(), piece.lane, begin, end, bytes);
     };
+    add_steps(piece);
     if constexpr (Q::shares_host_memory) {
         add(Stage::compute, piece.compute_begin, piece.compute_end, in_bytes(rows));
     } else {
@@ -275,6 +299,17 @@ template <class Q> void StreamEngine<Q>::record_device(const Piece& piece) {
         add(Stage::upload, begun, loaded, in_bytes(rows - piece.carried));
         add(Stage::compute, loaded, computed, in_bytes(rows));
         add(Stage::download, computed, done, out_bytes(piece));
+    }
+}
+
+/// Adds what the job's steps took for a chunk that is computed.
+template <class Q> void StreamEngine<Q>::add_steps(const Piece& piece) {
+    const Lane<Q>& lane = lanes_[piece.lane];
+    const typename Q::Event* before = &slot_of(piece.number).loaded;
+    for (std::size_t i = 0; i < lane.step_bytes.size(); ++i) {
+        times_.steps[i].seconds += lane.step_ends[i].seconds_since(*before);
+        times_.steps[i].bytes += lane.step_bytes[i];
+        before = &lane.step_ends[i];
     }
 }
 
