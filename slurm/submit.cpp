@@ -71,7 +71,7 @@ PlanPtr largest_plan(const std::vector<PreparedJob>& passes, Backend backend, in
     return largest;
 }
 
-Sized size_job(const SubmitCommand& command, const SiteFile& site, JobFile job) {
+Sized size_job(const SubmitCommand& command, const SiteFile& site, const JobFile& job) {
     check_file_names(job, {}, std::nullopt);
     const Backend backend = backend_for(command, site, job);
     Prober prober;
@@ -333,7 +333,7 @@ SubmitReport submit(const SubmitCommand& given) {
             side_by_side *= std::min(submission.array->tasks, command.throttle.value_or(to_do));
         }
     } else {
-        sized = size_job(command, site, std::move(job));
+        sized = size_job(command, site, job);
     }
     set_time(command, site, kind, side_by_side, sized);
     submission.allocation = sized.allocation;

@@ -35,11 +35,12 @@ JobFile::Input input_of_pass(const JobFile::Output& made, const JobFile& whole,
     JobFile::Input from;
     from.file = made.file;
     from.dataset = made.dataset;
-    from.origin.emplace();
-    from.origin->file = whole.input.file;
-    from.origin->dataset = whole.input.dataset;
-    from.origin->image_key = input.image_key;
-    from.origin->part = input.part;
+    JobFile::Input::Origin origin; // clang 14 cannot emplace it
+    origin.file = whole.input.file;
+    origin.dataset = whole.input.dataset;
+    origin.image_key = input.image_key;
+    origin.part = input.part;
+    from.origin = std::move(origin);
     return from;
 }
 

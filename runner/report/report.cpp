@@ -129,8 +129,7 @@ Json passes_json(const std::vector<PassReport>& passes) {
 
 /// Of the last pass, and the step that took longest of all passes.
 std::string whole_verdict(const RunReport& report) {
-    const std::string text =
-        verdict_text(report.ranks, report.wall_seconds - report.seconds_before);
+    std::string text = verdict_text(report.ranks, report.wall_seconds - report.seconds_before);
     const StepReport* const step = bounding_step(report.passes);
     if (step == nullptr) {
         return text;
