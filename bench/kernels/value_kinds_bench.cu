@@ -3,6 +3,7 @@
 // and writes: value_kinds_bench [SIDE [SAMPLES]].
 #include "bench/kernels/times.hpp"
 #include "kernels/bin/bin.hpp"
+#include "kernels/correct/correct.hpp"
 #include "kernels/median/median.hpp"
 #include "kernels/queue/launch.cuh"
 #include "kernels/rescale/rescale.hpp"
@@ -63,6 +64,10 @@ class Bench {
         rescales(ElementType::float32, ElementType::uint16);
         rescales(ElementType::float32, ElementType::float32);
         rescales(ElementType::float64, ElementType::float64);
+        for (const bool takes_log : {false, true}) {
+            corrects(ElementType::uint16, takes_log);
+            corrects(ElementType::float32, takes_log);
+        }
     }
 
   private:
@@ -116,6 +121,24 @@ class Bench {
         line("rescale " + std::string(name_of(from)) + " to " + std::string(name_of(to)),
              side_ * side_ * (size_of(from) + size_of(to)),
              [&] { rescale(queue_, r, side_ * side_, in_.data(), out_.data()); });
+    }
+
+    /// 64 frames by images of dark and flat field, which are read once a frame too.
+    void corrects(ElementType from, bool takes_log) {
+        constexpr std::int64_t frames = 64;
+        Correct c;
+        c.in_type = from;
+        c.rows = side_ / frames;
+        c.columns = side_;
+        c.takes_log = takes_log;
+        const auto* image = reinterpret_cast<const float*>(in_.data());
+        const Buffer raised = allocate_device(queue_, sizeof(std::uint64_t));
+        line("correct " + std::string(name_of(from)) + (takes_log ? " and logarithm" : ""),
+             side_ * side_ * (size_of(from) + std::int64_t{sizeof(float)}), [&] {
+                 correct(queue_, c, {frames, 0, c.rows, 0, c.rows}, {0.1F, nullptr}, {0, image},
+                         in_.data(), reinterpret_cast<float*>(out_.data()),
+                         reinterpret_cast<std::uint64_t*>(raised.data()));
+             });
     }
 
     CudaQueue queue_{0};
