@@ -6,7 +6,10 @@
 #include "io/rows/row_geometry.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <cstring>
 #include <memory>
+#include <type_traits>
 
 #include <oneapi/tbb/parallel_for.h>
 
@@ -122,6 +125,32 @@ class RunChecker {
 
 std::vector<WrongRows> check_runs(RowReader& stored, std::span<const RowHash> runs) {
     return RunChecker(stored).check(runs);
+}
+
+bool same_elements(ElementType type, std::span<const std::byte> a, std::span<const std::byte> b) {
+    if (std::equal(a.begin(), a.end(), b.begin(), b.end())) {
+        return true;
+    }
+    return visit_element_type(type, [&](auto number) {
+        using Number = decltype(number);
+        const auto at = [](std::span<const std::byte> elements, std::size_t offset) {
+            Number value{};
+            std::memcpy(&value, elements.data() + offset, sizeof(value));
+            return value;
+        };
+        for (std::size_t i = 0; i < a.size(); i += sizeof(Number)) {
+            const Number left = at(a, i);
+            const Number right = at(b, i);
+            bool both_nan = false;
+            if constexpr (std::is_floating_point_v<Number>) {
+                both_nan = std::isnan(left) && std::isnan(right);
+            }
+            if (!both_nan && std::memcmp(&left, &right, sizeof(Number)) != 0) {
+                return false;
+            }
+        }
+        return true;
+    });
 }
 
 } // namespace runner

@@ -5,6 +5,7 @@
 #include "io/writers/row_hashes.hpp"
 #include "runner/plan/row_set.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -26,5 +27,9 @@ struct WrongRows {
 /// and compares their checksums on all cores. Returns the wrong ones, each run by itself; one that
 /// cannot be read is wrong, and the others are checked all the same.
 std::vector<WrongRows> check_runs(RowReader& stored, std::span<const RowHash> runs);
+
+/// Whether the elements are the same to the byte. Two NaNs are, whatever their sign and payload:
+/// backends differ in these. `a` and `b` have the same size.
+bool same_elements(ElementType type, std::span<const std::byte> a, std::span<const std::byte> b);
 
 } // namespace runner

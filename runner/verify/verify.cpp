@@ -7,10 +7,10 @@
 #include "runner/engines/survey_input.hpp"
 #include "runner/probe/input_rows.hpp"
 #include "runner/probe/probed_files.hpp"
+#include "runner/verify/check_runs.hpp"
 #include "runner/verify/finished_output.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 namespace runner {
 namespace {
@@ -75,8 +75,9 @@ std::optional<PreparedJob> prepare_places(const VerifyRequest& request,
 /// Adds what differs between the stored rows and the computed ones, row by row.
 void compare_rows(RowReader& stored, RowRange rows, const std::byte* computed,
                   std::vector<WrongRows>& wrong) {
-    const std::int64_t bytes = row_bytes(stored.info().array);
-    std::vector<std::byte> there(static_cast<std::size_t>(rows.count() * bytes));
+    const ArrayInfo& array = stored.info().array;
+    const auto bytes = static_cast<std::size_t>(row_bytes(array));
+    std::vector<std::byte> there(static_cast<std::size_t>(rows.count()) * bytes);
     try {
         stored.read(rows.first, rows.count(), there.data());
     } catch (const Error& error) {
@@ -84,8 +85,8 @@ void compare_rows(RowReader& stored, RowRange rows, const std::byte* computed,
         return;
     }
     for (std::int64_t row = 0; row < rows.count(); ++row) {
-        if (std::memcmp(there.data() + row * bytes, computed + row * bytes,
-                        static_cast<std::size_t>(bytes)) != 0) {
+        const std::size_t at = static_cast<std::size_t>(row) * bytes;
+        if (!same_elements(array.type, {there.data() + at, bytes}, {computed + at, bytes})) {
             wrong.push_back({{rows.first + row, rows.first + row + 1}, "the job computes others"});
         }
     }

@@ -8,11 +8,15 @@
 #include "runner/engines/stream/compute_rows.hpp"
 #include "runner/job_file/job_file.hpp"
 #include "runner/plan/prepare.hpp"
+#include "runner/verify/check_runs.hpp"
 #include "tests/io/dataset_file.hpp"
 #include "tests/io/scratch_folder.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <limits>
 #include <numeric>
+#include <span>
 
 #include <gtest/gtest.h>
 
@@ -32,6 +36,23 @@ std::vector<RowHash> runs_of(const Positions& lengths) {
         runs.push_back({first, rows, 0});
     }
     return runs;
+}
+
+template <class Number>
+bool are_same(ElementType type, std::vector<Number> a, std::vector<Number> b) {
+    return same_elements(type, std::as_bytes(std::span(a)), std::as_bytes(std::span(b)));
+}
+
+TEST(SameElements, TakesAnyNanForAnother) {
+    const float quiet = std::numeric_limits<float>::quiet_NaN();
+    const float of_gpus = std::bit_cast<float>(0x7FFFFFFFU);
+    EXPECT_TRUE(are_same<float>(ElementType::float32, {1, quiet, 2}, {1, of_gpus, 2}));
+    EXPECT_TRUE(are_same<float>(ElementType::float32, {-quiet}, {quiet}));
+    EXPECT_FALSE(are_same<float>(ElementType::float32, {1, quiet, 2}, {1, of_gpus, 3}));
+    EXPECT_FALSE(are_same<float>(ElementType::float32, {quiet}, {1}));
+    EXPECT_FALSE(are_same<double>(ElementType::float64, {0.0}, {-0.0}));
+    // The bytes of NaNs, in integers.
+    EXPECT_FALSE(are_same<std::uint32_t>(ElementType::uint32, {0x7FC00000U}, {0x7FFFFFFFU}));
 }
 
 TEST(Spread, HasBothEndsAndEachPositionOnce) {
