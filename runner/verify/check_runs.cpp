@@ -9,7 +9,6 @@
 #include <cmath>
 #include <cstring>
 #include <memory>
-#include <type_traits>
 
 #include <oneapi/tbb/parallel_for.h>
 
@@ -128,24 +127,22 @@ std::vector<WrongRows> check_runs(RowReader& stored, std::span<const RowHash> ru
 }
 
 bool same_elements(ElementType type, std::span<const std::byte> a, std::span<const std::byte> b) {
-    if (std::equal(a.begin(), a.end(), b.begin(), b.end())) {
+    const auto is_same = [&](std::size_t first, std::size_t count) {
+        const auto from = a.subspan(first, count);
+        return std::equal(from.begin(), from.end(), b.subspan(first, count).begin());
+    };
+    if (is_same(0, a.size())) {
         return true;
     }
     return visit_element_type(type, [&](auto number) {
         using Number = decltype(number);
-        const auto at = [](std::span<const std::byte> elements, std::size_t offset) {
+        const auto is_nan = [](std::span<const std::byte> elements, std::size_t first) {
             Number value{};
-            std::memcpy(&value, elements.data() + offset, sizeof(value));
-            return value;
+            std::memcpy(&value, elements.data() + first, sizeof(value));
+            return std::isnan(static_cast<double>(value));
         };
         for (std::size_t i = 0; i < a.size(); i += sizeof(Number)) {
-            const Number left = at(a, i);
-            const Number right = at(b, i);
-            bool both_nan = false;
-            if constexpr (std::is_floating_point_v<Number>) {
-                both_nan = std::isnan(left) && std::isnan(right);
-            }
-            if (!both_nan && std::memcmp(&left, &right, sizeof(Number)) != 0) {
+            if (!is_same(i, sizeof(Number)) && !(is_nan(a, i) && is_nan(b, i))) {
                 return false;
             }
         }
