@@ -196,7 +196,7 @@ TEST(CommandLine, MistakesHaveOneWholeMessage) {
         {{"plna", "x.toml"}, "unknown verb (\"plna\"): did you mean plan?"},
         {{"fold", "a", "b"},
          "unknown verb (\"fold\"): the verbs are run, plan, batch, status, submit, explain, init, "
-         "generate, inspect, compare, render, convert, verify, repair, report, devices, "
+         "generate, inspect, compare, render, convert, verify, repair, certify, report, devices, "
          "completion, manual. A job file is named with its ending, as in runner job.toml"},
         {{"run"}, wrong("run", "JOB is required")},
         {{"a.toml", "b.toml"}, wrong("run", "there is no place for the argument \"b.toml\"")},

@@ -5,6 +5,7 @@
 #include "base/error.hpp"
 #include "runner/memory/memory_job.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <random>
@@ -44,7 +45,8 @@ std::vector<std::byte> random_elements(const ArrayInfo& array) {
         } else if (array.type == ElementType::uint8) {
             to[0] = static_cast<std::byte>(number % 4);
         } else {
-            std::memcpy(to, &number, static_cast<std::size_t>(size_of(array.type)));
+            std::memcpy(to, &number,
+                        std::min(sizeof(number), static_cast<std::size_t>(size_of(array.type))));
         }
     }
     return bytes;
