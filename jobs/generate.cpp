@@ -50,8 +50,8 @@ void check_shape(const GenerateRequest& request) {
     }
 }
 
-/// Told before HDF5 and the file system tell it in their words. What compressed chunks take is not
-/// known before.
+/// Reported before HDF5 or the file system fails with a message of its own. What compressed chunks
+/// take is not known before.
 void check_room(const OutputDataset& output, const std::string& file) {
     const std::filesystem::path parent = std::filesystem::path(file).parent_path();
     const std::string folder = parent.empty() ? "." : parent.string();

@@ -67,7 +67,7 @@ struct StreamShape {
     std::vector<OutputField> fields = {};
 };
 
-/// Told by a job of several steps how far its work is.
+/// Records how far the work of a job of several steps is.
 class StepMarks {
   public:
     virtual ~StepMarks() = default;
@@ -84,7 +84,7 @@ struct RunMemory {
     /// another chunk's too.
     std::int64_t counted_first = 0;
     std::int64_t counted_last = std::numeric_limits<std::int64_t>::max();
-    StepMarks* marks = nullptr; ///< null: nobody is told
+    StepMarks* marks = nullptr; ///< null: none are recorded
 };
 
 /// A job whose output chunk is a function of the same rows of the input and a halo.
@@ -116,7 +116,7 @@ class StreamJob : public Job {
     /// Fills it before the first call of `run`; it may be used once `queue` is synchronized.
     virtual void prepare(Queue& /*queue*/, std::byte* /*kept*/) const {}
 
-    /// How many steps run() tells of; 0 for a job that is none of several.
+    /// How many steps run() marks; 0 for a job that is none of several.
     virtual std::size_t steps() const { return 0; }
 
     /// The names of what run() counts. A value of a row is counted by the block that has the row

@@ -279,7 +279,7 @@ class _Capsule:
 class Other(Place):
     """Arrays of any other library that has ``__dlpack__`` and ``__array_namespace__``.
 
-    The call waits for its work, since the library is not told of the stream.
+    The call waits for its work, since the library does not know the stream.
     """
 
     def __init__(self, x: Any, stream: Any) -> None:

@@ -191,7 +191,7 @@ def test_torch_streams(gpu_module):
 
 
 def test_nothing_is_synchronised(gpu_module):
-    """The call returns while work before it in the stream goes on, and a CUDA graph, which may hold
+    """The call returns while earlier work in the stream still runs, and a CUDA graph, which may hold
     no synchronisation, captures it."""
     torch = gpu_module("torch")
     x = torch.randn(512, 512, device="cuda")

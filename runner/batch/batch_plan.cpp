@@ -78,7 +78,7 @@ bool has_journal(const std::string& output) {
     return fs::exists(journal_folder(output), ignored);
 }
 
-/// Files that steps save: what they hold is told by an inspection of the dataset.
+/// Files that steps save; inspecting the dataset says what they hold.
 bool are_there(const std::vector<std::string>& saves) {
     return std::all_of(saves.begin(), saves.end(),
                        [](const std::string& file) { return mark_of(file).bytes >= 0; });

@@ -51,6 +51,13 @@ BatchWorker::BatchWorker(const RunCommand& command, const BatchPlan& plan,
     : command_(command), plan_(plan), binding_(binding), record_(record), prober_(prober),
       start_(start), history_(std::move(history)) {}
 
+void BatchWorker::set_way(PreparedJob& prepared, Way way) {
+    prepared.is_brief = way == Way::restart_and_brief;
+    if (way == Way::restart || prepared.is_brief) {
+        prepared.file.run.resume = ResumeChoice::never;
+    }
+}
+
 Ending BatchWorker::work_on(const PlannedDataset& planned, const Ranks& ranks) {
     const auto begin = Clock::now();
     const BatchDataset& dataset = planned.dataset;
@@ -79,10 +86,7 @@ Ending BatchWorker::work_on(const PlannedDataset& planned, const Ranks& ranks) {
         }
     });
     way = shared(way, ranks);
-    prepared.is_brief = way == Way::restart_and_brief;
-    if (way == Way::restart || prepared.is_brief) {
-        prepared.file.run.resume = ResumeChoice::never;
-    }
+    set_way(prepared, way);
     PassLog log; // a batch writes no report
     if (way != Way::leave && run_claimed(command_for(dataset), prepared, binding_, ranks, prober_,
                                          start_, log) != ExitCode::ok) {
@@ -153,10 +157,7 @@ Ending BatchWorker::work_on_passes(const PlannedDataset& planned, std::vector<Jo
 ExitCode BatchWorker::run_held(const RunCommand& command, const LoadJob& load,
                                const PreparedJob& last, Way way, const Ranks& ranks) {
     PreparedJob prepared = prepare_on_all(load, ranks, prober_);
-    prepared.is_brief = way == Way::restart_and_brief;
-    if (way == Way::restart || prepared.is_brief) {
-        prepared.file.run.resume = ResumeChoice::never;
-    }
+    set_way(prepared, way);
     ranks.first_alone([&] {
         prepared.file.output.overwrite = last.file.output.overwrite;
         prepared.replaces = last.replaces;

@@ -55,6 +55,7 @@ class BatchWorker {
     };
     /// What is to become of the output, once it is locked.
     enum class Way { leave, proceed, restart, restart_and_brief };
+    static void set_way(PreparedJob& prepared, Way way);
 
     Ending work_on_passes(const PlannedDataset& planned, std::vector<JobPass> passes,
                           const Hold& hold, const Ranks& ranks);

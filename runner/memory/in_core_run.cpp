@@ -31,7 +31,6 @@ std::byte* taken(const TakeMemory& take, std::int64_t bytes) {
 
 /// The whole input in as few chunks as may be.
 Decomposition cut(const StreamShape& shape, const InCoreLimits& limits) {
-    const std::int64_t step = chunk_alignment(shape, 1);
     const std::int64_t row = std::max<std::int64_t>(1, shape.in_row_bytes + shape.out_row_bytes);
     std::int64_t rows = limits.call_bytes / row;
     if (shape.wanted_rows > 0) { // or all their references at once
@@ -40,16 +39,7 @@ Decomposition cut(const StreamShape& shape, const InCoreLimits& limits) {
     if (!shape.fields.empty()) { // the outputs are larger than the input, and gathered first
         rows = std::max<std::int64_t>(1, shape.wanted_rows);
     }
-    rows = std::clamp<std::int64_t>(rows, 1, shape.frames * shape.rows);
-    return {shape.frames,
-            shape.rows,
-            shape.halo,
-            shape.border,
-            step,
-            (rows + step - 1) / step * step,
-            1,
-            {},
-            shape.made};
+    return one_rank(shape, 1, rows);
 }
 
 /// Takes rows whose fields lie side by side apart: `first` is their number in the fields' arrays.

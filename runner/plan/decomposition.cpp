@@ -124,6 +124,21 @@ std::int64_t chunk_alignment(const StreamShape& shape, std::int64_t stored_rows)
                                   : made.layer * std::lcm(made.each, stored_rows) / made.each;
 }
 
+Decomposition one_rank(const StreamShape& shape, std::int64_t stored_rows,
+                       std::int64_t wanted_rows) {
+    const std::int64_t rows = std::clamp<std::int64_t>(wanted_rows, 1, shape.frames * shape.rows);
+    const std::int64_t step = chunk_alignment(shape, stored_rows);
+    return {shape.frames,
+            shape.rows,
+            shape.halo,
+            shape.border,
+            step,
+            (rows + step - 1) / step * step,
+            1,
+            {},
+            shape.made};
+}
+
 ChunkCursor::ChunkCursor(const Decomposition& decomposition, RowRange slab)
     : decomposition_(decomposition), rest_(slab) {}
 

@@ -74,6 +74,11 @@ struct Decomposition {
 /// of `stored_rows` within a frame of the output.
 std::int64_t chunk_alignment(const StreamShape& shape, std::int64_t stored_rows);
 
+/// All rows as one rank's, in chunks of `wanted_rows`, brought into the array and up to a multiple
+/// of chunk_alignment().
+Decomposition one_rank(const StreamShape& shape, std::int64_t stored_rows,
+                       std::int64_t wanted_rows);
+
 /// One chunk: where its output rows start and its block.
 struct Chunk {
     std::int64_t frame = 0; ///< its first (mostly only) frame

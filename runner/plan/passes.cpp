@@ -63,7 +63,7 @@ JobFile file_of_pass(const JobFile& whole, const JobInput& input,
     return file;
 }
 
-/// Tells each pass what those before the one before it keep.
+/// Records in each pass what those before the one before it keep.
 void tell_kept(std::vector<JobPass>& passes) {
     std::vector<std::pair<std::string, std::int64_t>> kept;
     for (std::size_t i = 2; i < passes.size(); ++i) {

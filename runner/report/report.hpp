@@ -73,7 +73,7 @@ struct PassReport {
     std::vector<StepReport> steps;
 };
 
-/// Of a pass of this job file and plan. The step of a pass whose engine tells of none has what its
+/// Of a pass of this job file and plan. If its engine marks no steps, its step has what its
 /// computing took.
 PassReport pass_report(std::size_t number, const JobFile& job, const JobPlan& plan,
                        const std::vector<RankReport>& ranks);
@@ -100,7 +100,7 @@ struct RunReport {
     double finish_seconds = 0;           ///< of these, after the last chunk: sync, assembly, rename
     std::string folder;                  ///< the working directory
     std::string launcher;                ///< launcher_name()
-    std::vector<std::string> warnings;   ///< as told on standard error
+    std::vector<std::string> warnings;   ///< as printed on standard error
     std::vector<std::string> notes;      ///< what the run found of an earlier one, and did with it
     std::vector<PassReport> passes = {}; ///< of a pipeline, that this run made; this one last
     double seconds_before = 0;           ///< of wall_seconds, that earlier passes took

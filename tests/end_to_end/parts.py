@@ -182,9 +182,15 @@ def swap():
     os.rename("swapped", other)
 
 
+def append(path):
+    with open(path, "ab") as file:
+        file.write(b"more")
+
+
 DAMAGES = {
     "missing": ("is missing", lambda: os.remove("out/out.parts/0002.h5")),
     "cut": ("bytes", lambda: os.truncate("out/out.parts/0002.h5", 3000)),
+    "longer": ("bytes", lambda: append("out/out.parts/0002.h5")),
     "swapped": ("is not of this output", swap),
     "foreign": ("is not of this output",
                 lambda: shutil.copy("other/out.parts/0002.h5", "out/out.parts/0002.h5")),
@@ -362,6 +368,8 @@ def compressed(test):
             test.expect(part["rows"].compression == "gzip", f"{fault}: not compressed")
         test.verb_is(0, fault, "verify", "out/out.h5")
     test.expect(kills > 5, f"only {kills} runs were killed")
+    append("out/out.parts/0001.h5") # as a repair does with a chunk of another size
+    test.verb_is(0, "a longer compressed part", "verify", "out/out.h5")
 
 
 def planned(test):

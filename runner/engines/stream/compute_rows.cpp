@@ -4,29 +4,13 @@
 #include <algorithm>
 
 namespace runner {
-namespace {
-
-Decomposition cut(const StreamShape& shape, std::int64_t alignment, std::int64_t piece_bytes) {
-    const std::int64_t fitting = piece_bytes / (shape.in_row_bytes + shape.out_row_bytes);
-    const std::int64_t rows = std::clamp<std::int64_t>(fitting, 1, shape.frames * shape.rows);
-    const std::int64_t step = chunk_alignment(shape, alignment);
-    return {shape.frames,
-            shape.rows,
-            shape.halo,
-            shape.border,
-            step,
-            (rows + step - 1) / step * step,
-            1,
-            {},
-            shape.made};
-}
-
-} // namespace
 
 RowComputer::RowComputer(const StreamJob& job, RowReader& input, std::int64_t alignment,
                          int threads, std::int64_t piece_bytes)
     : job_(job), input_(input), shape_(job.shape()),
-      decomposition_(cut(shape_, alignment, piece_bytes)), queue_(CpuQueue(threads)) {
+      decomposition_(
+          one_rank(shape_, alignment, piece_bytes / (shape_.in_row_bytes + shape_.out_row_bytes))),
+      queue_(CpuQueue(threads)) {
     auto& queue = std::get<CpuQueue>(queue_);
     in_ = allocate_staging(queue, decomposition_.most_in_rows() * shape_.in_row_bytes);
     out_ = allocate_staging(queue, decomposition_.most_out_rows() * shape_.out_row_bytes);

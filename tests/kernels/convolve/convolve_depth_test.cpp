@@ -4,8 +4,8 @@
 
 #include "tests/reference/convolve_reference.hpp"
 #include "tests/support/convolve_cases.hpp"
+#include "tests/support/convolve_targets.hpp"
 #include "tests/support/queues.hpp"
-#include "tests/support/vector_sets.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -273,20 +273,13 @@ TYPED_TEST(ConvolveDepthTest, WhatIsCountedIsWhatTheBlockSays) {
 }
 
 TEST(ConvolveDepthTargets, EveryVectorSetGivesTheBytesOfTheReference) {
-    CpuQueue queue(2);
     ConvolveCases cases(68);
     for (const ElementType in : all_element_types) {
         for (const ElementType out : {in, any_type(cases)}) {
             const Convolution c =
                 cases.volume(cases.convolution(in, out, 5, 211, 1, 2, any_boundary(cases)), 41, 3);
             const std::vector<std::byte> image = cases.image(in, samples_of_frame(c));
-            const std::vector<std::byte> expected = convolve_reference(c, image);
-            for (const std::int64_t target : usable_targets()) {
-                const OnlyTarget only(target);
-                EXPECT_EQ("", first_difference(out, expected,
-                                               convolve_on(queue, c, whole_image(c, 1), image)))
-                    << hwy::TargetName(target) << ": " << describe(c, whole_image(c, 1));
-            }
+            expect_on_every_target(c, image);
         }
     }
 }

@@ -2,17 +2,13 @@
 #include "kernels/convolve/convolve.hpp"
 
 #include "tests/support/convolve_cases.hpp"
-#include "tests/support/vector_sets.hpp"
-
-#include <set>
+#include "tests/support/convolve_targets.hpp"
 
 namespace runner {
 namespace {
 
 TEST(ConvolveTargets, EveryVectorSetGivesTheBytesOfTheReference) {
-    CpuQueue queue(2);
     ConvolveCases cases(11);
-    const std::set<std::int64_t> targets = usable_targets();
     for (const ElementType in : convolution_types) {
         for (const ElementType out : convolution_types) {
             const Boundary boundary = all_boundaries[static_cast<std::size_t>(cases.number(0, 4))];
@@ -21,37 +17,22 @@ TEST(ConvolveTargets, EveryVectorSetGivesTheBytesOfTheReference) {
                     cases.convolution(in, out, cases.number(1, 90), cases.number(1, 400), radius,
                                       cases.number(0, 10), boundary);
                 const std::vector<std::byte> image = cases.image(in, 2 * c.frame_rows * c.columns);
-                const std::vector<std::byte> expected = convolve_reference(c, image);
-                const RowBlock block = whole_image(c, 2);
-                for (const std::int64_t target : targets) {
-                    const OnlyTarget only(target);
-                    EXPECT_EQ("",
-                              first_difference(out, expected, convolve_on(queue, c, block, image)))
-                        << hwy::TargetName(target) << ": " << describe(c, block);
-                }
+                expect_on_every_target(c, image, 2);
             }
         }
     }
 }
 
 TEST(ConvolveTargets, EveryVectorSetWritesPastTheCachesAlike) {
-    CpuQueue queue(2);
     ConvolveCases cases(12);
     for (const ElementType type : {ElementType::float32, ElementType::float64}) {
         const Convolution c = cases.convolution(type, type, 1033, 2176, 1, 1, Boundary::wrap);
         const std::vector<std::byte> image = cases.image(type, c.frame_rows * c.columns);
-        const std::vector<std::byte> expected = convolve_reference(c, image);
-        for (const std::int64_t target : usable_targets()) {
-            const OnlyTarget only(target);
-            EXPECT_EQ("", first_difference(type, expected,
-                                           convolve_on(queue, c, whole_image(c, 1), image)))
-                << hwy::TargetName(target);
-        }
+        expect_on_every_target(c, image);
     }
 }
 
 TEST(ConvolveTargets, EveryVectorSetConvertsSpecialValuesAlike) {
-    CpuQueue queue(2);
     std::vector<double> values = {-0.0,
                                   0.5,
                                   1.5,
@@ -85,13 +66,7 @@ TEST(ConvolveTargets, EveryVectorSetConvertsSpecialValuesAlike) {
             in == ElementType::float32 ? bytes_of(singles) : bytes_of(values);
         for (const ElementType out : convolution_types) {
             c.out_type = out;
-            const std::vector<std::byte> expected = convolve_reference(c, image);
-            for (const std::int64_t target : usable_targets()) {
-                const OnlyTarget only(target);
-                EXPECT_EQ("", first_difference(out, expected,
-                                               convolve_on(queue, c, whole_image(c, 1), image)))
-                    << hwy::TargetName(target) << ": " << describe(c, whole_image(c, 1));
-            }
+            expect_on_every_target(c, image);
         }
     }
 }

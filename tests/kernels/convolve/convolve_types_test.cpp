@@ -4,8 +4,8 @@
 
 #include "tests/reference/convolve_reference.hpp"
 #include "tests/support/convolve_cases.hpp"
+#include "tests/support/convolve_targets.hpp"
 #include "tests/support/queues.hpp"
-#include "tests/support/vector_sets.hpp"
 
 #include <cmath>
 #include <cstdint>
@@ -153,19 +153,12 @@ TEST(ConvolveTypesScratch, IsEnoughForEveryBlockWithNoMoreRows) {
 }
 
 TEST(ConvolveTypesTargets, EveryVectorSetGivesTheBytesOfTheReference) {
-    CpuQueue queue(2);
     ConvolveCases cases(54);
     for (const ElementType in : all_element_types) {
         const ElementType out = all_element_types[static_cast<std::size_t>(cases.number(0, 7))];
         const Convolution c = cases.convolution(in, out, 11, 307, 2, 3, Boundary::mirror);
         const std::vector<std::byte> image = cases.image(in, c.frame_rows * c.columns);
-        const std::vector<std::byte> expected = convolve_reference(c, image);
-        for (const std::int64_t target : usable_targets()) {
-            const OnlyTarget only(target);
-            EXPECT_EQ("", first_difference(out, expected,
-                                           convolve_on(queue, c, whole_image(c, 1), image)))
-                << hwy::TargetName(target) << ": " << describe(c, whole_image(c, 1));
-        }
+        expect_on_every_target(c, image);
     }
 }
 

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "cli/verbs.hpp"
+
+#include <span>
+#include <string>
+
+namespace runner {
+
+/// The command lines of the verbs that check and mend results: Verb::parse.
+Command parse_verify(const Verb& verb, std::span<const std::string> arguments);
+Command parse_repair(const Verb& verb, std::span<const std::string> arguments);
+Command parse_certify(const Verb& verb, std::span<const std::string> arguments);
+
+} // namespace runner
