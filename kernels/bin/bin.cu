@@ -6,38 +6,58 @@
 #include "kernels/elements/elementwise.cuh"
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <limits>
+#include <type_traits>
 
 namespace runner {
 namespace {
 
 constexpr int threads = 256;
+constexpr int blocks_at_once = 4; ///< of a multiprocessor: up to 64 registers a thread
 
-/// Stores m results side by side, at once.
+template <class T, int m>
+__device__ inline void store_elements(const ElementVector<T, m>& elements, std::int64_t count,
+                                      bool aligned, T* to) {
+    if (aligned) {
+        *reinterpret_cast<ElementVector<T, m>*>(to) = elements;
+        return;
+    }
+#pragma unroll
+    for (int i = 0; i < m; ++i) {
+        if (i < count) {
+            to[i] = elements.at[i];
+        }
+    }
+}
+
+/// Stores the first `count` of m results side by side; all of them at once if `aligned`.
 template <class Out, int m>
-__device__ inline void store_results(const double (&results)[m], std::byte* out, std::int64_t at) {
+__device__ inline void store_results(const double (&results)[m], std::int64_t count, bool aligned,
+                                     std::byte* out, std::int64_t at) {
     ElementVector<Out, m> elements;
 #pragma unroll
     for (int i = 0; i < m; ++i) {
         elements.at[i] = converted_on_device<Out>(results[i]);
     }
-    *reinterpret_cast<ElementVector<Out, m>*>(reinterpret_cast<Out*>(out) + at) = elements;
+    store_elements(elements, count, aligned, reinterpret_cast<Out*>(out) + at);
 }
 
 template <int m>
-__device__ inline void store_as(ElementType type, const double (&results)[m], std::byte* out,
-                                std::int64_t at) {
+__device__ inline void store_as(ElementType type, const double (&results)[m], std::int64_t count,
+                                bool aligned, std::byte* out, std::int64_t at) {
     switch (type) {
-    case ElementType::int8: return store_results<std::int8_t>(results, out, at);
-    case ElementType::uint8: return store_results<std::uint8_t>(results, out, at);
-    case ElementType::int16: return store_results<std::int16_t>(results, out, at);
-    case ElementType::uint16: return store_results<std::uint16_t>(results, out, at);
-    case ElementType::int32: return store_results<std::int32_t>(results, out, at);
-    case ElementType::uint32: return store_results<std::uint32_t>(results, out, at);
-    case ElementType::int64: return store_results<std::int64_t>(results, out, at);
-    case ElementType::uint64: return store_results<std::uint64_t>(results, out, at);
-    case ElementType::float32: return store_results<float>(results, out, at);
-    default: return store_results<double>(results, out, at);
+    case ElementType::int8: return store_results<std::int8_t>(results, count, aligned, out, at);
+    case ElementType::uint8: return store_results<std::uint8_t>(results, count, aligned, out, at);
+    case ElementType::int16: return store_results<std::int16_t>(results, count, aligned, out, at);
+    case ElementType::uint16: return store_results<std::uint16_t>(results, count, aligned, out, at);
+    case ElementType::int32: return store_results<std::int32_t>(results, count, aligned, out, at);
+    case ElementType::uint32: return store_results<std::uint32_t>(results, count, aligned, out, at);
+    case ElementType::int64: return store_results<std::int64_t>(results, count, aligned, out, at);
+    case ElementType::uint64: return store_results<std::uint64_t>(results, count, aligned, out, at);
+    case ElementType::float32: return store_results<float>(results, count, aligned, out, at);
+    default: return store_results<double>(results, count, aligned, out, at);
     }
 }
 
@@ -48,97 +68,276 @@ struct BlockRows {
     int y_count;
 
     __device__ BlockRows(const BinView& view, std::int64_t row) {
-        const std::int64_t oy = row % view.out_rows;
-        const std::int64_t rest = row / view.out_rows;
-        const std::int64_t z = rest % view.out_layers * view.factor_z;
+        std::int64_t oy = row;
+        std::int64_t layer = 0; // of all frames' output
+        if (view.frames * view.out_layers > 1) {
+            layer = quotient(row, view.out_rows);
+            oy = row - layer * view.out_rows;
+        }
+        const std::int64_t frame = view.out_layers == 1 ? layer : quotient(layer, view.out_layers);
+        const std::int64_t z = (layer - frame * view.out_layers) * view.factor_z;
         const std::int64_t y = oy * view.factor_y;
-        first = (rest / view.out_layers * view.layers + z) * view.rows + y;
+        first = (frame * view.layers + z) * view.rows + y;
         z_count = static_cast<int>(min(view.layers - z, view.factor_z));
         y_count = static_cast<int>(min(view.rows - y, view.factor_y));
     }
+
+  private:
+    /// Of numbers that are not negative; those of 32 bits take a fraction of the instructions.
+    static __device__ std::int64_t quotient(std::int64_t a, std::int64_t b) {
+        return ((a | b) >> 32) == 0 ? static_cast<std::int64_t>(static_cast<std::uint32_t>(a) /
+                                                                static_cast<std::uint32_t>(b))
+                                    : a / b;
+    }
 };
 
-/// Outputs that a thread makes of aligned vectors, where `factor` divides them or they it.
-template <class In, int factor>
-inline constexpr int results_at_once = std::max(1, 16 / static_cast<int>(sizeof(In)) / factor);
+/// Sums of whole blocks of elements of In: integers of up to 2 bytes in 32 bits, which hold any
+/// sum of as many as Mean::most_elements and are then what float64 gives.
+template <class In>
+using SumOf = std::conditional_t<std::is_integral_v<In> && sizeof(In) <= 2, std::int32_t, double>;
 
-/// Blocks of 1, 2 or 4 columns in rows that begin at multiples of 16 bytes. A thread makes
-/// results_at_once outputs of a row; a block has blockDim.x · these columns and blockDim.y rows.
+template <class In> __device__ inline SumOf<In> plus(SumOf<In> sum, In element) {
+    if constexpr (std::is_same_v<SumOf<In>, double>) {
+        return __dadd_rn(sum, to_double(element));
+    } else {
+        return sum + element;
+    }
+}
+
+/// How sums of whole blocks become means.
+struct Mean {
+    static constexpr std::int64_t most_elements = 32767;
+
+    bool divides;          ///< false: sums stay
+    bool is_power;         ///< the count is a power of two
+    bool stays_integer;    ///< elements and results are of one integer type; see integer_mean()
+    double count;          ///< of elements of a block
+    double reciprocal;     ///< rounded
+    std::uint32_t doubled; ///< 2 · count
+    std::uint32_t factor;  ///< 2³² / (2 · count), rounded up, or more
+
+    template <class In> static Mean of(const BinView& view) {
+        const std::int64_t count = view.factor_z * view.factor_y * view.factor_x;
+        Mean mean{};
+        mean.divides = view.is_mean;
+        mean.is_power = (count & (count - 1)) == 0;
+        mean.count = static_cast<double>(count);
+        mean.reciprocal = 1 / mean.count;
+        if constexpr (std::is_same_v<SumOf<In>, std::int32_t>) {
+            // Of 2 · sum + count the quotient by 2 · count is exact where their product has 32
+            // bits.
+            const auto range = std::int64_t{1} << (8 * sizeof(In));
+            mean.stays_integer = view.is_mean && view.out_type == element_type_of<In>() &&
+                                 count <= most_elements &&
+                                 2 * count * range * 2 * count < 1LL << 32;
+            mean.doubled = static_cast<std::uint32_t>(2 * count);
+            mean.factor = static_cast<std::uint32_t>((1LL << 32) / (2 * count) + 1);
+        }
+        return mean;
+    }
+
+    /// sum / count, rounded as a division is. Its quotient is at first within 1.5 units in the last
+    /// place, then within 1, and then, by Markstein's theorem, right.
+    template <class Sum> __device__ double quotient(Sum sum) const {
+        const double s = to_double(sum);
+        const double q = __dmul_rn(s, reciprocal);
+        if (is_power) {
+            return q; // the reciprocal is exact
+        }
+        if constexpr (std::is_same_v<Sum, double>) {
+            const double size = fabs(s);
+            if (!(size == 0 || (size > 0x1p-900 && size < 0x1p1000))) {
+                return __ddiv_rn(s, count);
+            }
+        }
+        const double nearer = __fma_rn(__fma_rn(-count, q, s), reciprocal, q);
+        return __fma_rn(__fma_rn(-count, nearer, s), reciprocal, nearer);
+    }
+
+    /// sum / count to the nearest integer, half to even: as float64 rounds first and then to an
+    /// integer, as a quotient that is no half is farther from one than float64's rounding reaches.
+    template <class In> __device__ In integer_mean(std::int32_t sum) const {
+        constexpr auto least = static_cast<std::int32_t>(std::numeric_limits<In>::min()); // even
+        const auto all = static_cast<std::uint32_t>(2 * sum) -
+                         doubled * static_cast<std::uint32_t>(least) + doubled / 2;
+        const std::uint32_t q = __umulhi(all, factor);
+        const bool above = q * doubled == all && q % 2 == 1;
+        return static_cast<In>(static_cast<std::int32_t>(q) - (above ? 1 : 0) + least);
+    }
+};
+
+/// One element of the output, of any block.
+template <class In>
+__device__ double any_block(const BinView& view, const BlockRows& rows, std::int64_t pixel,
+                            std::int64_t channel, const In* in) {
+    const std::int64_t x = pixel * view.factor_x;
+    const auto x_count = static_cast<int>(min(view.columns - x, view.factor_x));
+    const std::int64_t pitch = view.columns * view.channels;
+    double sum = 0;
+    for (int z = 0; z < rows.z_count; ++z) {
+        const In* from = in + (rows.first + z * view.rows) * pitch + x * view.channels + channel;
+        for (int y = 0; y < rows.y_count; ++y, from += pitch) {
+#pragma unroll 4
+            for (int i = 0; i < x_count; ++i) {
+                sum = __dadd_rn(sum, to_double(from[i * view.channels]));
+            }
+        }
+    }
+    const auto count = static_cast<double>(std::int64_t{rows.z_count} * rows.y_count * x_count);
+    return view.is_mean ? __ddiv_rn(sum, count) : sum;
+}
+
+/// How a thread makes blocks of `factor` columns side by side: `results` of them, of `loads`
+/// vectors of `n` elements.
+template <class In, int factor> struct Piece {
+    static constexpr int size = static_cast<int>(sizeof(In));
+    /// Of a row: enough to be worth the way there, and few enough for the registers.
+    static constexpr int bytes = size == 8 || factor == 1 ? 16 : 32;
+    static constexpr int results =
+        factor == 3 ? std::min(4, 16 / size) : std::max(1, bytes / size / factor);
+    static constexpr int loads = factor == 3 ? 3 : std::max(1, results* factor* size / 16);
+    static constexpr int n = results * factor / loads;
+};
+
+/// The bits 1 of a word's bytes that are in block `block`, of bytes from number `first` on.
+constexpr std::uint32_t bytes_of_block(int first, int block, int factor) {
+    std::uint32_t bits = 0;
+    for (int i = 0; i < 4; ++i) {
+        bits |= (first + i) / factor == block ? 1U << static_cast<unsigned>(8 * i) : 0;
+    }
+    return bits;
+}
+
+/// sum + the bytes of `word`, of type In, that `chosen` has ones in.
+template <class In>
+__device__ inline std::int32_t add_bytes(std::int32_t sum, std::uint32_t word,
+                                         std::uint32_t chosen) {
+    if constexpr (std::is_signed_v<In>) {
+        return __dp4a(static_cast<std::int32_t>(word), static_cast<std::int32_t>(chosen), sum);
+    } else {
+        return static_cast<std::int32_t>(__dp4a(word, chosen, static_cast<std::uint32_t>(sum)));
+    }
+}
+
+/// Adds a row's elements to the sums of a thread's blocks.
 template <class In, int factor>
-__global__ void __launch_bounds__(threads)
-    bin_vectors_kernel(BinView view, std::uint32_t strips, const In* in, std::byte* out) {
-    constexpr int n = 16 / static_cast<int>(sizeof(In));
-    constexpr int m = results_at_once<In, factor>;
-    constexpr int loads = m * factor / n;
-    const std::uint32_t strip = blockIdx.x % strips;
-    const std::int64_t row = std::int64_t{blockIdx.x / strips} * blockDim.y + threadIdx.y;
-    const std::int64_t column = (std::int64_t{strip} * blockDim.x + threadIdx.x) * m;
+__device__ inline void
+add_row(const ElementVector<In, Piece<In, factor>::n> (&x)[Piece<In, factor>::loads],
+        SumOf<In> (&sums)[Piece<In, factor>::results]) {
+    constexpr int n = Piece<In, factor>::n;
+    if constexpr (sizeof(In) == 1 && factor > 1) {
+#pragma unroll
+        for (int i = 0; i < n * Piece<In, factor>::loads; i += 4) {
+            const auto words = std::bit_cast<ElementVector<std::uint32_t, n / 4>>(x[i / n]);
+#pragma unroll
+            for (int block = i / factor; block <= (i + 3) / factor; ++block) {
+                sums[block] = add_bytes<In>(sums[block], words.at[i % n / 4],
+                                            bytes_of_block(i, block, factor));
+            }
+        }
+    } else {
+#pragma unroll
+        for (int i = 0; i < n * Piece<In, factor>::loads; ++i) {
+            sums[i / factor] = plus(sums[i / factor], x[i / n].at[i % n]);
+        }
+    }
+}
+
+/// Blocks of `factor` columns in rows that begin at multiples of a thread's vectors. A thread makes
+/// Piece::results outputs of a row; a block has blockDim.x · these columns and blockDim.y rows.
+/// `stores_all`: rows of the output begin at multiples of what a thread stores.
+template <class In, int factor>
+__global__ void __launch_bounds__(threads, blocks_at_once)
+    bin_vectors_kernel(BinView view, std::uint32_t strips, Mean mean, bool stores_all, const In* in,
+                       std::byte* out) {
+    using Part = Piece<In, factor>;
+    using Vector = ElementVector<In, Part::n>;
+    constexpr int m = Part::results;
+    const std::uint32_t line = blockIdx.x / strips;
+    const std::int64_t row = std::int64_t{line} * blockDim.y + threadIdx.y;
+    const std::int64_t column =
+        (std::int64_t{blockIdx.x - line * strips} * blockDim.x + threadIdx.x) * m;
     if (row >= view.frames * view.out_layers * view.out_rows || column >= view.out_columns) {
         return;
     }
     const BlockRows rows(view, row);
-    double sums[m] = {};
+    const std::int64_t at = row * view.out_columns + column;
+    // Blocks at the end of a row or of a column may have less, or the row no more vectors.
+    if ((column + m) * factor > view.columns || rows.z_count < view.factor_z ||
+        rows.y_count < view.factor_y) {
+        for (int i = 0; i < m && column + i < view.out_columns; ++i) {
+            const double results[1] = {any_block(view, rows, column + i, 0, in)};
+            store_as(view.out_type, results, 1, true, out, at + i);
+        }
+        return;
+    }
+    const std::int64_t held = view.out_columns - column;
+    SumOf<In> sums[m] = {};
     for (int z = 0; z < rows.z_count; ++z) {
         const In* from = in + (rows.first + z * view.rows) * view.columns + column * factor;
-#pragma unroll 4
-        for (int y = 0; y < rows.y_count; ++y, from += view.columns) {
-            ElementVector<In, n> x[loads];
+        int y = 0;
+        for (; y + 2 <= rows.y_count; y += 2, from += 2 * view.columns) {
+            Vector first[Part::loads];
+            Vector second[Part::loads];
 #pragma unroll
-            for (int v = 0; v < loads; ++v) {
-                x[v] = reinterpret_cast<const ElementVector<In, n>*>(from)[v];
+            for (int v = 0; v < Part::loads; ++v) {
+                first[v] = reinterpret_cast<const Vector*>(from)[v];
+                second[v] = reinterpret_cast<const Vector*>(from + view.columns)[v];
             }
+            add_row<In, factor>(first, sums);
+            add_row<In, factor>(second, sums);
+        }
+        if (y < rows.y_count) {
+            Vector x[Part::loads];
 #pragma unroll
-            for (int i = 0; i < m * factor; ++i) {
-                sums[i / factor] = __dadd_rn(sums[i / factor], to_double(x[i / n].at[i % n]));
+            for (int v = 0; v < Part::loads; ++v) {
+                x[v] = reinterpret_cast<const Vector*>(from)[v];
             }
+            add_row<In, factor>(x, sums);
         }
     }
-    if (view.is_mean) {
-        const auto count = static_cast<double>(rows.z_count * rows.y_count * std::int64_t{factor});
+    if constexpr (std::is_same_v<SumOf<In>, std::int32_t>) {
+        if (mean.stays_integer) {
+            ElementVector<In, m> results;
 #pragma unroll
-        for (int i = 0; i < m; ++i) {
-            sums[i] = __ddiv_rn(sums[i], count);
+            for (int i = 0; i < m; ++i) {
+                results.at[i] = mean.integer_mean<In>(sums[i]);
+            }
+            store_elements(results, held, stores_all, reinterpret_cast<In*>(out) + at);
+            return;
         }
     }
-    store_as(view.out_type, sums, out, row * view.out_columns + column);
+    double results[m];
+#pragma unroll
+    for (int i = 0; i < m; ++i) {
+        results[i] = mean.divides ? mean.quotient(sums[i]) : to_double(sums[i]);
+    }
+    store_as(view.out_type, results, held, stores_all, out, at);
 }
 
 /// Any blocks: a thread makes one element.
 template <class In>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(threads, blocks_at_once)
     bin_kernel(BinView view, std::uint32_t strips, const In* in, std::byte* out) {
-    const std::uint32_t strip = blockIdx.x % strips;
-    const std::int64_t row = std::int64_t{blockIdx.x / strips} * blockDim.y + threadIdx.y;
-    const std::int64_t element = std::int64_t{strip} * blockDim.x + threadIdx.x;
+    const std::uint32_t line = blockIdx.x / strips;
+    const std::int64_t row = std::int64_t{line} * blockDim.y + threadIdx.y;
+    const std::int64_t element =
+        std::int64_t{blockIdx.x - line * strips} * blockDim.x + threadIdx.x;
     if (row >= view.frames * view.out_layers * view.out_rows ||
         element >= view.out_columns * view.channels) {
         return;
     }
     const BlockRows rows(view, row);
-    const std::int64_t x = element / view.channels * view.factor_x;
-    const std::int64_t x_count = min(view.columns - x, view.factor_x);
-    const std::int64_t pitch = view.columns * view.channels;
-    double sum = 0;
-    for (int z = 0; z < rows.z_count; ++z) {
-        for (int y = 0; y < rows.y_count; ++y) {
-            const In* from = in + (rows.first + z * view.rows + y) * pitch + x * view.channels +
-                             element % view.channels;
-#pragma unroll 4
-            for (std::int64_t i = 0; i < x_count; ++i) {
-                sum = __dadd_rn(sum, to_double(from[i * view.channels]));
-            }
-        }
-    }
-    const double results[1] = {
-        view.is_mean ? __ddiv_rn(sum, static_cast<double>(rows.z_count * rows.y_count * x_count))
-                     : sum};
-    store_as(view.out_type, results, out, row * view.out_columns * view.channels + element);
+    const std::int64_t pixel = view.channels == 1 ? element : element / view.channels;
+    const double results[1] = {any_block(view, rows, pixel, element - pixel * view.channels, in)};
+    store_as(view.out_type, results, 1, true, out,
+             row * view.out_columns * view.channels + element);
 }
 
 /// Launches blocks over rows of `width` places of one thread each.
-template <class Kernel, class In>
+template <class Kernel, class... Arguments>
 void launch_rows(CudaQueue& queue, const BinView& view, std::int64_t width, Kernel kernel,
-                 const In* in, std::byte* out) {
+                 const Arguments&... arguments) {
     unsigned across = threads;
     while (across / 2 >= width && across > 1) {
         across /= 2;
@@ -153,25 +352,25 @@ void launch_rows(CudaQueue& queue, const BinView& view, std::int64_t width, Kern
                     {"a block of rows is too large for one launch", "bin", "", ""});
     }
     launch(queue, {dim3(static_cast<unsigned>(lines * strips)), dim3(across, down)}, kernel, view,
-           strips, in, out);
+           strips, arguments...);
 }
 
+/// Launches bin_vectors_kernel() where blocks have `factor` columns and rows are made of vectors.
 template <class In, int factor>
-void launch_vectors(CudaQueue& queue, const BinView& view, const In* in, std::byte* out) {
-    constexpr int m = results_at_once<In, factor>;
-    launch_rows(queue, view, view.out_columns / m, bin_vectors_kernel<In, factor>, in, out);
-}
-
-/// Whether rows of the input are made of vectors, and of the output of what a thread makes.
-template <class In>
-bool has_vectors(const BinView& view, std::int64_t factor, const In* in, const std::byte* out) {
-    const auto n = static_cast<std::int64_t>(16 / sizeof(In));
-    const std::int64_t results = std::max<std::int64_t>(1, n / factor);
-    const std::int64_t stored = results * size_of(view.out_type);
-    return view.factor_x == factor && view.channels == 1 &&
-           view.columns == view.out_columns * factor && view.columns % n == 0 &&
-           view.out_columns % results == 0 && reinterpret_cast<std::uintptr_t>(in) % 16 == 0 &&
-           reinterpret_cast<std::uintptr_t>(out) % static_cast<std::uintptr_t>(stored) == 0;
+bool launch_vectors(CudaQueue& queue, const BinView& view, const In* in, std::byte* out) {
+    using Part = Piece<In, factor>;
+    const std::int64_t count = view.factor_z * view.factor_y * view.factor_x;
+    if (view.factor_x != factor || view.channels != 1 || view.columns % Part::n != 0 ||
+        reinterpret_cast<std::uintptr_t>(in) % (Part::n * sizeof(In)) != 0 ||
+        (sizeof(In) <= 2 && count > Mean::most_elements)) {
+        return false;
+    }
+    const auto stored = static_cast<std::uintptr_t>(Part::results * size_of(view.out_type));
+    const bool stores_all = view.out_columns % Part::results == 0 &&
+                            reinterpret_cast<std::uintptr_t>(out) % stored == 0;
+    launch_rows(queue, view, (view.out_columns + Part::results - 1) / Part::results,
+                bin_vectors_kernel<In, factor>, Mean::of<In>(view), stores_all, in, out);
+    return true;
 }
 
 } // namespace
@@ -185,13 +384,10 @@ void bin(CudaQueue& queue, const Bin& bin, const RowBlock& block, const std::byt
     visit_element_type(bin.in_type, [&](auto zero) {
         using In = decltype(zero);
         const auto* from = reinterpret_cast<const In*>(in);
-        if (has_vectors(view, 1, from, out)) {
-            launch_vectors<In, 1>(queue, view, from, out);
-        } else if (has_vectors(view, 2, from, out)) {
-            launch_vectors<In, 2>(queue, view, from, out);
-        } else if (has_vectors(view, 4, from, out)) {
-            launch_vectors<In, 4>(queue, view, from, out);
-        } else {
+        if (!launch_vectors<In, 1>(queue, view, from, out) &&
+            !launch_vectors<In, 2>(queue, view, from, out) &&
+            !launch_vectors<In, 3>(queue, view, from, out) &&
+            !launch_vectors<In, 4>(queue, view, from, out)) {
             launch_rows(queue, view, view.out_columns * view.channels, bin_kernel<In>, from, out);
         }
     });

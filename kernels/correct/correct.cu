@@ -2,27 +2,50 @@
 #include "base/error.hpp"
 #include "kernels/correct/correct.hpp"
 #include "kernels/correct/negative_log.hpp"
+#include "kernels/elements/converted.cuh"
 #include "kernels/elements/elementwise.cuh"
 
 #include <algorithm>
 #include <limits>
+#include <type_traits>
 
 namespace runner {
 namespace {
 
 constexpr int threads = 256;
 constexpr int pixels_at_once = 4; ///< 16 bytes of the output and of the fields
-constexpr std::int64_t most_frames = 16;
+constexpr std::int64_t most_frames = 64;
+constexpr int frames_at_once = 4; ///< that a thread has in flight
+
+/// A normal number above 0 as a double, without the GPU's slow conversion.
+__device__ inline double widened(std::uint32_t bits) {
+    return __hiloint2double(static_cast<int>((bits >> 3) + 0x38000000U),
+                            static_cast<int>(bits << 29));
+}
+
+/// (m − 1) / (m + 1), rounded as a division is, of float32 bits of m in [√½, √2). Numerator and
+/// denominator have 25 bits, so that no quotient is within 2⁻⁷⁹ of its size of where the rounding
+/// changes; the last step is exact to 2⁻⁹⁰.
+__device__ inline double half_argument(std::uint32_t bits) {
+    const double m = widened(bits);
+    const double above = __dadd_rn(m, -1);
+    const double below = __dadd_rn(m, 1);
+    float rough; // NOLINT: written below
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(rough) : "f"(__fadd_rn(__uint_as_float(bits), 1)));
+    const double first = widened(__float_as_uint(rough));
+    const double reciprocal = __fma_rn(__fma_rn(-below, first, 1), first, first);
+    const double q = __dmul_rn(above, reciprocal);
+    return __fma_rn(__fma_rn(-below, q, above), reciprocal, q);
+}
 
 /// negative_log() on the device.
 __device__ inline float negative_log_on_device(float t) {
-    if (!(t <= std::numeric_limits<float>::max())) {
-        return -t;
-    }
-    const long long bits = __double_as_longlong(static_cast<double>(t));
-    const long long e = (bits - root_half_bits) >> 52;
-    const double m = __longlong_as_double(bits - (e << 52));
-    const double s = __ddiv_rn(__dadd_rn(m, -1), __dadd_rn(m, 1));
+    const bool is_subnormal = t < std::numeric_limits<float>::min();
+    const std::uint32_t bits = __float_as_uint(is_subnormal ? t * 0x1p24F : t);
+    constexpr std::int32_t root_half = 0x3F3504F4; // the least float32 not below √½
+    const std::int32_t step = (static_cast<std::int32_t>(bits) - root_half) >> 23;
+    const std::int32_t e = step - (is_subnormal ? 24 : 0);
+    const double s = half_argument(bits - (static_cast<std::uint32_t>(step) << 23));
     const double z = __dmul_rn(s, s);
     constexpr double terms[] = {log_terms[0], log_terms[1], log_terms[2],
                                 log_terms[3], log_terms[4], log_terms[5],
@@ -33,7 +56,8 @@ __device__ inline float negative_log_on_device(float t) {
         p = __fma_rn(p, z, terms[i]);
     }
     const double of_m = __dmul_rn(2, __fma_rn(__dmul_rn(s, z), p, s));
-    return __double2float_rn(-__fma_rn(static_cast<double>(static_cast<int>(e)), log_of_2, of_m));
+    const float result = __double2float_rn(-__fma_rn(to_double(e), log_of_2, of_m));
+    return t <= std::numeric_limits<float>::max() ? result : -t;
 }
 
 /// A field's values at pixels side by side.
@@ -53,6 +77,81 @@ __device__ inline void load_field(const CorrectField& field, std::int64_t at, fl
     }
 }
 
+/// What frames' pixels at one place have in common: n side by side.
+template <int n> struct Pixels {
+    float dark[n];
+    float range[n];
+    float reciprocal[n]; ///< of the range; 0 where divisions by it are left to the division
+
+    __device__ Pixels(const CorrectField& dark_field, const CorrectField& flat_field,
+                      std::int64_t at) {
+        load_field(dark_field, at, dark);
+        load_field(flat_field, at, range);
+#pragma unroll
+        for (int i = 0; i < n; ++i) {
+            range[i] = __fsub_rn(range[i], dark[i]);
+            const bool is_usual = range[i] > 0x1p-60F && range[i] < 0x1p60F;
+            reciprocal[i] = is_usual ? __frcp_rn(range[i]) : 0;
+        }
+    }
+
+    __device__ bool is_good(int i) const {
+        return range[i] > 0 && range[i] <= std::numeric_limits<float>::max();
+    }
+
+    /// above / range, rounded as a division is, where the range is good. The quotient is at first
+    /// within 1.5 units in the last place, then within 1, and then, by Markstein's theorem, right;
+    /// the bounds keep the remainders exact.
+    __device__ float quotient(float above, int i) const {
+        const float size = fabsf(above);
+        if (size > 0x1p-60F && size < 0x1p60F && reciprocal[i] != 0) {
+            const float q = __fmul_rn(above, reciprocal[i]);
+            const float nearer = __fmaf_rn(__fmaf_rn(-range[i], q, above), reciprocal[i], q);
+            return __fmaf_rn(__fmaf_rn(-range[i], nearer, above), reciprocal[i], nearer);
+        }
+        return above == 0 ? above : __fdiv_rn(above, range[i]);
+    }
+};
+
+/// float32 of an element.
+template <class In> __device__ inline float to_float(In x) {
+    if constexpr (std::is_integral_v<In> && sizeof(In) <= 2) {
+        // The bits of 1.5 · 2²³ + x, less that: the GPU converts integers slowly.
+        return __fsub_rn(__int_as_float(0x4B400000 + static_cast<int>(x)), 0x1.8p23F);
+    } else {
+        return static_cast<float>(x);
+    }
+}
+
+/// Of a frame's pixels; counts values that are raised to the floor.
+template <class In, int n>
+__device__ inline ElementVector<float, n> corrected(const Correct& c, const Pixels<n>& pixels,
+                                                    const ElementVector<In, n>& x,
+                                                    unsigned& raised) {
+    ElementVector<float, n> result;
+#pragma unroll
+    for (int i = 0; i < n; ++i) {
+        float t = c.dead;
+        if (pixels.is_good(i)) {
+            t = pixels.quotient(__fsub_rn(to_float(x.at[i]), pixels.dark[i]), i);
+        }
+        if (c.clips) {
+            t = t < c.clip_low ? c.clip_low : t;
+            t = t > c.clip_high ? c.clip_high : t;
+        }
+        result.at[i] = t;
+    }
+    if (c.takes_log) {
+        // Apart from the branches above, so that the pixels' long computations overlap.
+#pragma unroll
+        for (int i = 0; i < n; ++i) {
+            raised += result.at[i] < c.floor ? 1 : 0;
+            result.at[i] = negative_log_on_device(result.at[i] < c.floor ? c.floor : result.at[i]);
+        }
+    }
+    return result;
+}
+
 /// n pixels side by side in some frames: their fields are loaded once. `pixels`: of a frame in the
 /// buffers; `offset`: the first in the fields.
 template <class In, int n>
@@ -63,38 +162,30 @@ __global__ void __launch_bounds__(threads)
     const std::int64_t pixel = (std::int64_t{blockIdx.x} * threads + threadIdx.x) * n;
     unsigned raised = 0;
     if (pixel < pixels) {
-        float dark_of[n];
-        float range[n];
-        load_field(dark, offset + pixel, dark_of);
-        load_field(flat, offset + pixel, range);
+        const Pixels<n> fields(dark, flat, offset + pixel);
+        const auto load = [&](std::int64_t frame) {
+            return *reinterpret_cast<const ElementVector<In, n>*>(in + frame * pixels + pixel);
+        };
+        const auto store = [&](std::int64_t frame, const ElementVector<In, n>& x) {
+            *reinterpret_cast<ElementVector<float, n>*>(out + frame * pixels + pixel) =
+                corrected(c, fields, x, raised);
+        };
+        std::int64_t frame = std::int64_t{blockIdx.y} * most_frames;
+        const std::int64_t last = min(frames, frame + most_frames);
+        // All loads first: none waits for the branches of what is computed.
+        for (; frame + frames_at_once <= last; frame += frames_at_once) {
+            ElementVector<In, n> x[frames_at_once];
 #pragma unroll
-        for (int i = 0; i < n; ++i) {
-            range[i] = __fsub_rn(range[i], dark_of[i]);
-        }
-        const std::int64_t first = std::int64_t{blockIdx.y} * most_frames;
-        const std::int64_t last = min(frames, first + most_frames);
-#pragma unroll 4
-        for (std::int64_t frame = first; frame < last; ++frame) {
-            const std::int64_t at = frame * pixels + pixel;
-            const auto x = *reinterpret_cast<const ElementVector<In, n>*>(in + at);
-            ElementVector<float, n> result;
-#pragma unroll
-            for (int i = 0; i < n; ++i) {
-                const bool good = range[i] > 0 && range[i] <= std::numeric_limits<float>::max();
-                float t =
-                    good ? __fdiv_rn(__fsub_rn(static_cast<float>(x.at[i]), dark_of[i]), range[i])
-                         : c.dead;
-                if (c.clips) {
-                    t = t < c.clip_low ? c.clip_low : t;
-                    t = t > c.clip_high ? c.clip_high : t;
-                }
-                if (c.takes_log) {
-                    raised += t < c.floor ? 1 : 0;
-                    t = negative_log_on_device(t < c.floor ? c.floor : t);
-                }
-                result.at[i] = t;
+            for (int i = 0; i < frames_at_once; ++i) {
+                x[i] = load(frame + i);
             }
-            *reinterpret_cast<ElementVector<float, n>*>(out + at) = result;
+#pragma unroll
+            for (int i = 0; i < frames_at_once; ++i) {
+                store(frame + i, x[i]);
+            }
+        }
+        for (; frame < last; ++frame) {
+            store(frame, load(frame));
         }
     }
     raised = __reduce_add_sync(0xFFFFFFFFU, raised);

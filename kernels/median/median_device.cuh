@@ -4,113 +4,257 @@
 #include "kernels/elements/ordered_key.hpp"
 #include "kernels/median/median_network.hpp"
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
+#include <limits>
 #include <utility>
 
 #include <cuda_runtime.h>
 
 namespace runner::median_cuda {
 
-// How elements are held in words of 32 bits whose minima and maxima are one instruction. `flip` is
-// the sign bit of types whose order as words needs it turned, 0 for others.
+/// What turns elements into keys and back, of one type.
+struct KeyForm {
+    std::uint32_t flip;  ///< bits to turn, in each element of a memory word
+    bool is_float;       ///< of 8 bytes: whether they are float64
+    float negative_zero; ///< −0, which the compiler must not know
+};
 
-/// Elements of 8 or 16 bits: two to a word, each an unsigned number of 16 bits.
-template <class Raw_> struct PairKeys {
-    using Raw = Raw_;
+// Minima and maxima as assembly: the compiler's optimizer takes half a minute for a network of
+// those that it knows, and makes the same instructions of them.
+
+__device__ inline std::uint32_t least_of_pairs(std::uint32_t a, std::uint32_t b) {
+    std::uint32_t result; // NOLINT: written below
+    asm("min.u16x2 %0, %1, %2;" : "=r"(result) : "r"(a), "r"(b));
+    return result;
+}
+__device__ inline std::uint32_t most_of_pairs(std::uint32_t a, std::uint32_t b) {
+    std::uint32_t result; // NOLINT: written below
+    asm("max.u16x2 %0, %1, %2;" : "=r"(result) : "r"(a), "r"(b));
+    return result;
+}
+__device__ inline std::int32_t least_of(std::int32_t a, std::int32_t b) {
+    std::int32_t result; // NOLINT: written below
+    asm("min.s32 %0, %1, %2;" : "=r"(result) : "r"(a), "r"(b));
+    return result;
+}
+__device__ inline std::int32_t most_of(std::int32_t a, std::int32_t b) {
+    std::int32_t result; // NOLINT: written below
+    asm("max.s32 %0, %1, %2;" : "=r"(result) : "r"(a), "r"(b));
+    return result;
+}
+
+// Keys<bytes…>: a thread has W · lanes columns side by side, in W words: word i holds columns i
+// and, with two lanes, i + W. So each word's neighbours are words too. `Memory` is what is loaded
+// at once, `per` elements of it.
+
+/// Elements of 8 bits: two to a word, each an unsigned number of 16 bits, whose low byte is the
+/// key, and whose high byte is the key or 0.
+struct ByteKeys {
+    using Raw = std::uint8_t;
+    using Memory = std::uint32_t;
     using Word = std::uint32_t;
     static constexpr int lanes = 2;
+    static constexpr int per = 4;
 
-    static __device__ Word key(Raw element, std::uint32_t flip) { return element ^ flip; }
-    static __device__ Raw element(Word key, std::uint32_t flip) {
-        return static_cast<Raw>(key ^ flip);
+    static __device__ Memory keys(Memory word, const KeyForm& form) { return word ^ form.flip; }
+    /// Of elements `low` and `high` of a thread, from the first of a memory word on.
+    template <int low, int high> static __device__ __forceinline__ Word word(const Memory* from) {
+        constexpr unsigned a = low % 4;
+        constexpr unsigned b = 4 + high % 4;
+        return __byte_perm(from[low / 4], from[high / 4], a * 0x11 + b * 0x1100);
     }
-    static __device__ Word least(Word a, Word b) { return __vminu2(a, b); }
-    static __device__ Word most(Word a, Word b) { return __vmaxu2(a, b); }
-    static __device__ double distance(Raw a, Raw b, std::uint32_t flip) {
-        return abs(static_cast<int>(key(a, flip)) - static_cast<int>(key(b, flip)));
+    static __device__ __forceinline__ Word pair(Raw low, Raw high, const KeyForm& form) {
+        return (low | static_cast<Word>(high) << 16) ^ (form.flip & 0x00FF00FF);
+    }
+    template <int words, int i>
+    static __device__ Memory memory(const Word (&from)[words], const KeyForm& form) {
+        static_assert(words == 2 || words == 4);
+        if constexpr (words == 2) {
+            return __byte_perm(from[0], from[1], 0x6240) ^ form.flip;
+        } else {
+            constexpr unsigned lane = i * 2;
+            const Word left = __byte_perm(from[0], from[1], lane * 0x11 + 0x40);
+            const Word right = __byte_perm(from[2], from[3], lane * 0x11 + 0x40);
+            return __byte_perm(left, right, 0x5410) ^ form.flip;
+        }
+    }
+    template <int lane> static __device__ Raw element(Word word, const KeyForm& form) {
+        return static_cast<Raw>((word >> (16 * lane)) ^ form.flip);
+    }
+    static __device__ __forceinline__ Word least(Word a, Word b) { return least_of_pairs(a, b); }
+    static __device__ __forceinline__ Word most(Word a, Word b) { return most_of_pairs(a, b); }
+    static __device__ double distance(Raw a, Raw b, const KeyForm& form) {
+        const auto key = [&](Raw raw) { return static_cast<int>((raw ^ form.flip) & 0xFF); };
+        return abs(key(a) - key(b));
+    }
+};
+
+/// Elements of 16 bits: two to a word, as unsigned numbers.
+struct HalfKeys {
+    using Raw = std::uint16_t;
+    using Memory = std::uint32_t;
+    using Word = std::uint32_t;
+    static constexpr int lanes = 2;
+    static constexpr int per = 2;
+
+    static __device__ Memory keys(Memory word, const KeyForm& form) { return word ^ form.flip; }
+    template <int low, int high> static __device__ __forceinline__ Word word(const Memory* from) {
+        constexpr unsigned a = low % 2 == 0 ? 0x10 : 0x32;
+        constexpr unsigned b = high % 2 == 0 ? 0x54 : 0x76;
+        return __byte_perm(from[low / 2], from[high / 2], a + b * 0x100);
+    }
+    static __device__ __forceinline__ Word pair(Raw low, Raw high, const KeyForm& form) {
+        return (low | static_cast<Word>(high) << 16) ^ form.flip;
+    }
+    template <int words, int i>
+    static __device__ Memory memory(const Word (&from)[words], const KeyForm& form) {
+        constexpr int first = i * 2 % words; // of the columns 2i and 2i + 1
+        return __byte_perm(from[first], from[first + 1], i * 2 < words ? 0x5410 : 0x7632) ^
+               form.flip;
+    }
+    template <int lane> static __device__ Raw element(Word word, const KeyForm& form) {
+        return static_cast<Raw>((word ^ form.flip) >> (16 * lane));
+    }
+    static __device__ __forceinline__ Word least(Word a, Word b) { return least_of_pairs(a, b); }
+    static __device__ __forceinline__ Word most(Word a, Word b) { return most_of_pairs(a, b); }
+    static __device__ double distance(Raw a, Raw b, const KeyForm& form) {
+        const auto key = [&](Raw raw) { return static_cast<int>((raw ^ form.flip) & 0xFFFF); };
+        return abs(key(a) - key(b));
+    }
+};
+
+/// Elements that are a word each.
+template <class Memory_, class Word_> struct SingleKeys {
+    using Raw = Memory_;
+    using Memory = Memory_;
+    using Word = Word_;
+    static constexpr int lanes = 1;
+    static constexpr int per = 1;
+
+    template <int low, int /*high*/>
+    static __device__ __forceinline__ Word word(const Memory* from) {
+        return static_cast<Word>(from[low]);
     }
 };
 
 /// Integers of 32 bits, as signed ones.
-struct IntKeys {
-    using Raw = std::uint32_t;
-    using Word = std::int32_t;
-    static constexpr int lanes = 1;
-
-    static __device__ Word key(Raw element, std::uint32_t flip) {
-        return static_cast<Word>(element ^ flip);
+struct IntKeys : SingleKeys<std::uint32_t, std::int32_t> {
+    static __device__ Memory keys(Memory word, const KeyForm& form) { return word ^ form.flip; }
+    template <int words, int i>
+    static __device__ Memory memory(const Word (&from)[words], const KeyForm& form) {
+        return static_cast<Memory>(from[i]) ^ form.flip;
     }
-    static __device__ Raw element(Word key, std::uint32_t flip) {
-        return static_cast<Raw>(key) ^ flip;
-    }
-    static __device__ Word least(Word a, Word b) { return min(a, b); }
-    static __device__ Word most(Word a, Word b) { return max(a, b); }
-    static __device__ double distance(Raw a, Raw b, std::uint32_t flip) {
-        const std::int64_t apart = std::int64_t{key(a, flip)} - key(b, flip);
+    static __device__ __forceinline__ Word least(Word a, Word b) { return least_of(a, b); }
+    static __device__ __forceinline__ Word most(Word a, Word b) { return most_of(a, b); }
+    static __device__ double distance(Raw a, Raw b, const KeyForm& form) {
+        const std::int64_t apart =
+            std::int64_t{static_cast<Word>(a ^ form.flip)} - static_cast<Word>(b ^ form.flip);
         return static_cast<double>(apart < 0 ? -apart : apart);
     }
 };
 
-struct FloatKeys {
-    using Raw = float;
-    using Word = std::int32_t;
-    static constexpr int lanes = 1;
-
-    static __device__ Word key(Raw element, std::uint32_t /*flip*/) { return ordered_key(element); }
-    static __device__ Raw element(Word key, std::uint32_t /*flip*/) {
-        return element_of_key<float>(key);
+/// float32 by ordered_key().
+struct FloatKeys : SingleKeys<std::uint32_t, std::int32_t> {
+    static __device__ Memory keys(Memory word, const KeyForm& form) {
+        // Adding −0 changes no number, and makes every NaN 0x7FFFFFFF, which is its key. It takes
+        // no place in the units that the minima need.
+        const auto bits =
+            std::bit_cast<Word>(__fadd_rn(std::bit_cast<float>(word), form.negative_zero));
+        return static_cast<Memory>(bits ^ (bits >> 31 & std::numeric_limits<Word>::max()));
     }
-    static __device__ Word least(Word a, Word b) { return min(a, b); }
-    static __device__ Word most(Word a, Word b) { return max(a, b); }
-    static __device__ double distance(Raw a, Raw b, std::uint32_t /*flip*/) {
-        return fabs(static_cast<double>(a) - static_cast<double>(b));
+    template <int words, int i>
+    static __device__ Memory memory(const Word (&from)[words], const KeyForm& /*form*/) {
+        return std::bit_cast<Memory>(element_of_key<float>(from[i]));
+    }
+    static __device__ __forceinline__ Word least(Word a, Word b) { return least_of(a, b); }
+    static __device__ __forceinline__ Word most(Word a, Word b) { return most_of(a, b); }
+    static __device__ double distance(Raw a, Raw b, const KeyForm& /*form*/) {
+        return fabs(static_cast<double>(std::bit_cast<float>(a)) -
+                    static_cast<double>(std::bit_cast<float>(b)));
+    }
+};
+
+/// Integers and floats of 64 bits.
+struct LongKeys : SingleKeys<std::uint64_t, std::int64_t> {
+    static __device__ std::uint64_t flip(const KeyForm& form) {
+        return std::uint64_t{form.flip} << 32;
+    }
+    static __device__ Memory keys(Memory word, const KeyForm& form) {
+        return form.is_float ? static_cast<Memory>(ordered_key(std::bit_cast<double>(word)))
+                             : word ^ flip(form);
+    }
+    template <int words, int i>
+    static __device__ Memory memory(const Word (&from)[words], const KeyForm& form) {
+        return form.is_float ? std::bit_cast<Memory>(element_of_key<double>(from[i]))
+                             : static_cast<Memory>(from[i]) ^ flip(form);
+    }
+    // Of both the same comparison, so that the two of a pair share it.
+    static __device__ __forceinline__ Word least(Word a, Word b) { return a < b ? a : b; }
+    static __device__ __forceinline__ Word most(Word a, Word b) { return a < b ? b : a; }
+    static __device__ double distance(Raw a, Raw b, const KeyForm& form) {
+        if (form.is_float) {
+            return fabs(std::bit_cast<double>(a) - std::bit_cast<double>(b));
+        }
+        const auto x = static_cast<Word>(a ^ flip(form));
+        const auto y = static_cast<Word>(b ^ flip(form));
+        return static_cast<double>(x > y ? static_cast<Raw>(x) - static_cast<Raw>(y)
+                                         : static_cast<Raw>(y) - static_cast<Raw>(x));
     }
 };
 
 /// A network's numbers as device code can read them: each a constant of a built-in type.
-template <int count> struct SortingNetwork {
-    static constexpr const MedianNetwork& net() { return MedianNetworks<count, 1>::sorting; }
+template <int z, int x, int columns> struct RowNetwork {
+    static constexpr MedianNetwork net = row_network(z, x, columns);
 };
-template <int count, int lines> struct PairNetwork {
-    static constexpr const MedianNetwork& net() { return MedianNetworks<count, lines>::pair; }
+template <int count> struct MergeNetwork {
+    static constexpr MedianNetwork net = merge_network(count);
+};
+template <int count, int lines> struct HalfNetwork {
+    static constexpr MedianNetwork net = half_network(count, lines);
 };
 template <class Network> struct Counts {
-    static constexpr int inputs = Network::net().inputs;
-    static constexpr int steps = Network::net().steps;
+    static constexpr int inputs = Network::net.inputs;
+    static constexpr int steps = Network::net.steps;
+    static constexpr int outputs = Network::net.outputs;
 };
 template <class Network, std::size_t i> struct Step {
-    static constexpr int a = Network::net().step[i].a;
-    static constexpr int b = Network::net().step[i].b;
-    static constexpr bool is_max = Network::net().step[i].is_max;
+    static constexpr int a = Network::net.step[i].a;
+    static constexpr int b = Network::net.step[i].b;
+    static constexpr bool is_max = Network::net.step[i].is_max;
 };
 template <class Network, std::size_t i> struct Output {
-    static constexpr int place = Network::net().output[i];
+    static constexpr int place = Network::net.output[i];
 };
-
-template <class Keys, class Network, std::size_t i>
-__device__ inline void run_step(typename Keys::Word* values) {
-    using At = Step<Network, i>;
-    values[Counts<Network>::inputs + i] = At::is_max ? Keys::most(values[At::a], values[At::b])
-                                                     : Keys::least(values[At::a], values[At::b]);
-}
-
-template <class Keys, class Network, std::size_t... steps>
-__device__ inline void run_steps(typename Keys::Word* values,
-                                 std::index_sequence<steps...> /*steps*/) {
-    (run_step<Keys, Network, steps>(values), ...);
-}
 
 /// Values of a network: its inputs, and room for the results of its steps.
 template <class Keys, class Network> struct NetworkValues {
-    typename Keys::Word at[Counts<Network>::inputs + Counts<Network>::steps];
+    using Word = typename Keys::Word;
+    static constexpr int outputs = Counts<Network>::outputs;
 
-    __device__ void run() {
-        run_steps<Keys, Network>(at, std::make_index_sequence<Counts<Network>::steps>());
+    Word at[Counts<Network>::inputs + Counts<Network>::steps];
+
+    /// Calls take(i, value of output i).
+    template <class Take> __device__ __forceinline__ void run(const Take& take) {
+        run_steps(std::make_index_sequence<Counts<Network>::steps>());
+        give_outputs(take, std::make_index_sequence<outputs>());
     }
-    template <int i> __device__ typename Keys::Word output() const {
-        return at[Output<Network, i>::place];
+
+  private:
+    template <std::size_t i> __device__ __forceinline__ void run_step() {
+        using At = Step<Network, i>;
+        at[Counts<Network>::inputs + i] =
+            At::is_max ? Keys::most(at[At::a], at[At::b]) : Keys::least(at[At::a], at[At::b]);
+    }
+    template <std::size_t... steps>
+    __device__ __forceinline__ void run_steps(std::index_sequence<steps...> /*steps*/) {
+        (run_step<steps>(), ...);
+    }
+    template <class Take, std::size_t... i>
+    __device__ __forceinline__ void give_outputs(const Take& take,
+                                                 std::index_sequence<i...> /*outputs*/) {
+        (take(static_cast<int>(i), at[Output<Network, i>::place]), ...);
     }
 };
 

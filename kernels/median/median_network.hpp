@@ -149,6 +149,18 @@ constexpr List numbered(int first, int count) {
     return list;
 }
 
+/// The values of rank `rank`, from 1, of `common` with `first`, and with `last`, as outputs. All
+/// are sorted; only ranks that either may have are kept of `common`.
+constexpr void add_medians(MedianNetwork& net, const List& common, const List& first,
+                           const List& last, int rank) {
+    const int count = first.size;
+    const int below = rank - count > 1 && common.size > 0 ? rank - count - 1 : 0;
+    const List core = common.part(below, common.size < rank ? common.size : rank);
+    net.outputs = 2;
+    net.output[0] = select(net, core, first, rank - below);
+    net.output[1] = select(net, core, last, rank - below);
+}
+
 } // namespace median_network
 
 /// Sorts `count` inputs.
@@ -186,13 +198,67 @@ constexpr MedianNetwork pair_network(int count, int lines) {
         }
         left = made;
     }
-    const List all = lists[0];
-    const int rank = (count * lines + 1) / 2;
-    const int below = rank - count > 1 && all.size > 0 ? rank - count - 1 : 0;
-    const List core = all.part(below, all.size < rank ? all.size : rank);
-    net.outputs = 2;
-    net.output[0] = select(net, core, line(0), rank - below);
-    net.output[1] = select(net, core, line(lines), rank - below);
+    add_medians(net, lists[0], line(0), line(lines), (count * lines + 1) / 2);
+    return pruned(net);
+}
+
+/// The sorted lists of `columns` windows side by side in one row, which share what they have in
+/// common. Inputs: for each of columns + x − 1 columns its z elements. Outputs: for each window its
+/// z · x elements in rising order.
+constexpr MedianNetwork row_network(int z, int x, int columns) {
+    using namespace median_network;
+    MedianNetwork net;
+    const int all = columns + x - 1;
+    net.inputs = z * all;
+    std::array<List, 16> column{};
+    for (int i = 0; i < all; ++i) {
+        column[static_cast<std::size_t>(i)] = sort(net, numbered(i * z, z));
+    }
+    // Columns 1 and 2, 3 and 4, …: two windows side by side have (x − 1) / 2 such pairs in common.
+    std::array<List, 16> pair{};
+    for (int i = 1; i + 1 < all; i += 2) {
+        pair[static_cast<std::size_t>(i)] = merge(net, column[static_cast<std::size_t>(i)],
+                                                  column[static_cast<std::size_t>(i) + 1]);
+    }
+    for (int first = 0; first < columns; first += 2) {
+        List common;
+        for (int i = first + 1; i < first + x; i += 2) {
+            common = merge(net, common, pair[static_cast<std::size_t>(i)]);
+        }
+        for (int side = 0; side < 2 && first + side < columns; ++side) {
+            const List window =
+                merge(net, common, column[static_cast<std::size_t>(side == 0 ? first : first + x)]);
+            for (int i = 0; i < window.size; ++i) {
+                net.output[static_cast<std::size_t>(net.outputs++)] = window[i];
+            }
+        }
+    }
+    return pruned(net);
+}
+
+/// Two sorted lists of `count` as one.
+constexpr MedianNetwork merge_network(int count) {
+    using namespace median_network;
+    MedianNetwork net;
+    net.inputs = 2 * count;
+    const List merged = merge(net, numbered(0, count), numbered(count, count));
+    net.outputs = merged.size;
+    net.output = merged.at;
+    return pruned(net);
+}
+
+/// The two medians of pair_network(), where the rows in between are given as two sorted lists.
+/// Inputs: the first row's list of `count`, the two lists of count · (lines − 1) / 2, the last
+/// row's list.
+constexpr MedianNetwork half_network(int count, int lines) {
+    using namespace median_network;
+    MedianNetwork net;
+    const int half = count * (lines - 1) / 2;
+    net.inputs = 2 * (count + half);
+    const List first = numbered(0, count);
+    const List all = merge(net, numbered(count, half), numbered(count + half, half));
+    const List last = numbered(count + 2 * half, count);
+    add_medians(net, all, first, last, (count * lines + 1) / 2);
     return pruned(net);
 }
 

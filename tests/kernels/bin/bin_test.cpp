@@ -6,6 +6,7 @@
 #include "tests/support/queues.hpp"
 #include "tests/support/vector_sets.hpp"
 
+#include <bit>
 #include <cstdint>
 #include <numeric>
 #include <ostream>
@@ -133,6 +134,74 @@ TYPED_TEST(BinTest, AllTypesAsTheReference) {
                 });
             }
         });
+    }
+}
+
+/// Means of integers as integers of their type: a GPU divides them without float64 where it may.
+template <class T, class Q> void expect_integer_means(Q& queue, std::mt19937_64& random) {
+    for (const std::array<std::int64_t, 3> factors : {std::array<std::int64_t, 3>{1, 2, 2},
+                                                      {1, 3, 3},
+                                                      {2, 2, 2},
+                                                      {1, 4, 4},
+                                                      {1, 1, 2},
+                                                      {1, 6, 1},
+                                                      {3, 5, 3},
+                                                      {9, 7, 4},
+                                                      {1, 100, 4}}) {
+        Bin b;
+        b.layers = factors[0] > 1 ? 2 * factors[0] + 1 : 1;
+        b.rows = 3 * factors[1] + 1;
+        b.columns = 48 * (1 + static_cast<std::int64_t>(random() % 4));
+        b.factors = factors;
+        b.edge = random() % 2 == 0 ? BinEdge::drop : BinEdge::partial;
+        std::vector<T> in(static_cast<std::size_t>(b.layers * b.rows * b.columns));
+        for (T& element : in) { // also of extremes alone, and of halves
+            const auto kind = random() % 4;
+            element = kind == 0   ? std::numeric_limits<T>::max()
+                      : kind == 1 ? std::numeric_limits<T>::min()
+                                  : static_cast<T>(random() % (kind == 2 ? 3 : 65536));
+        }
+        EXPECT_EQ("", first_difference(bin_reference<T, T>(b, 1, in), whole<T, T>(queue, b, 1, in)))
+            << name_of(element_type_of<T>()) << " by " << factors[0] << " " << factors[1] << " "
+            << factors[2];
+        const std::vector<T> same(in.size(), std::numeric_limits<T>::max());
+        EXPECT_EQ(
+            "", first_difference(bin_reference<T, T>(b, 1, same), whole<T, T>(queue, b, 1, same)));
+    }
+}
+
+TYPED_TEST(BinTest, MeansOfIntegers) {
+    std::mt19937_64 random(4);
+    for (int i = 0; i < 4; ++i) {
+        expect_integer_means<std::int8_t>(this->queue(), random);
+        expect_integer_means<std::uint8_t>(this->queue(), random);
+        expect_integer_means<std::int16_t>(this->queue(), random);
+        expect_integer_means<std::uint16_t>(this->queue(), random);
+        expect_integer_means<std::int32_t>(this->queue(), random);
+    }
+}
+
+/// Sums from the least to the greatest numbers, and zeros.
+TYPED_TEST(BinTest, MeansOfFloatsOfEverySize) {
+    std::mt19937_64 random(5);
+    for (const std::int64_t factor : {1, 2, 3, 4}) {
+        Bin b;
+        b.rows = 21;
+        b.columns = 960;
+        b.factors = {1, 3, factor};
+        std::vector<double> in(static_cast<std::size_t>(b.rows * b.columns));
+        for (double& element : in) {
+            element = std::bit_cast<double>(random());
+        }
+        std::fill_n(in.begin(), 4 * b.columns, 0.0);
+        EXPECT_EQ("", first_difference(bin_reference<double, double>(b, 1, in),
+                                       whole<double, double>(this->queue(), b, 1, in)));
+        std::uniform_real_distribution<double> near(1, 2);
+        for (double& element : in) {
+            element = near(random);
+        }
+        EXPECT_EQ("", first_difference(bin_reference<double, double>(b, 1, in),
+                                       whole<double, double>(this->queue(), b, 1, in)));
     }
 }
 

@@ -179,6 +179,9 @@ class ConvolveCuda : public testing::Test {
                   cudaSuccess);
         ASSERT_EQ(cudaMemcpy(out.data(), result.data(), result.size(), cudaMemcpyHostToDevice),
                   cudaSuccess);
+        // A copy from pageable memory may return before it has reached the device, and the queue's
+        // stream does not wait for the default one.
+        ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
         convolve(queue, c, block, in.data() + in_shift, out.data() + out_shift, scratch.data());
         queue.synchronize();
         ASSERT_EQ(cudaMemcpy(result.data(), out.data(), result.size(), cudaMemcpyDeviceToHost),

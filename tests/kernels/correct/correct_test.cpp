@@ -6,6 +6,8 @@
 #include "tests/support/queues.hpp"
 #include "tests/support/vector_sets.hpp"
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <utility>
 
@@ -111,6 +113,53 @@ template <class Q> void expect_reference(Q& queue, std::mt19937_64& random) {
             EXPECT_EQ(raised, expected);
         });
     }
+}
+
+/// Quotients of all sizes, and many of usual ones, which a GPU divides another way.
+TYPED_TEST(CorrectTest, DivisionsAreRoundedOnce) {
+    std::mt19937_64 random(5);
+    const Correct c = image_of(64, 512);
+    const auto pixels = static_cast<std::size_t>(c.rows * c.columns);
+    for (const bool usual : {true, false}) {
+        const auto number = [&] {
+            const auto bits = static_cast<std::uint32_t>(random());
+            return std::bit_cast<float>(usual ? 0x3F000000U + bits % 0x06000000U
+                                              : bits & 0x7FFFFFFFU);
+        };
+        std::vector<float> flat(pixels);
+        std::generate(flat.begin(), flat.end(), number);
+        std::vector<float> in(6 * pixels);
+        std::generate(in.begin(), in.end(), number);
+        in[0] = -0.0F;
+        in[1] = 0;
+        std::uint64_t none = 0;
+        const std::vector<float> right = correct_reference(c, {0}, flat, in, none);
+        EXPECT_EQ("",
+                  first_difference(
+                      right,
+                      corrected(this->queue(), c, {6, 0, c.rows, 0, c.rows}, {0}, flat, in).first));
+    }
+}
+
+/// Of subnormal numbers too, and of many near 1.
+TYPED_TEST(CorrectTest, LogarithmsOfEverySize) {
+    std::mt19937_64 random(6);
+    Correct c = image_of(512, 1024);
+    c.takes_log = true;
+    c.floor = std::numeric_limits<float>::denorm_min();
+    std::vector<float> in(static_cast<std::size_t>(4 * c.rows * c.columns));
+    for (float& t : in) {
+        const auto bits = static_cast<std::uint32_t>(random());
+        const auto kind = random() % 4;
+        t = std::bit_cast<float>(kind == 0   ? bits % 0x01000000U
+                                 : kind == 1 ? 0x3F000000U + bits % 0x01000000U
+                                             : bits % 0x7F800001U);
+    }
+    std::uint64_t none = 0;
+    const std::vector<float> right = correct_reference(c, {0}, {1}, in, none);
+    EXPECT_EQ(
+        "", first_difference(
+                right, corrected(this->queue(), c, {4, 0, c.rows, 0, c.rows}, {0}, {1}, in).first));
 }
 
 TYPED_TEST(CorrectTest, AllTypesAsTheReference) {

@@ -2,7 +2,7 @@
 #include "kernels/median/median_network.hpp"
 
 #include <algorithm>
-#include <random>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -75,7 +75,78 @@ TEST(MedianNetwork, FindsBothMediansOfEveryListsOfZerosAndOnes) {
     }
 }
 
+TEST(MedianNetwork, RowsOfColumnsSideBySideAreSorted) {
+    for (const auto& [z, x] : {std::pair{1, 3}, {1, 5}, {3, 3}}) {
+        for (const int columns : {1, 2, 4}) {
+            const MedianNetwork net = row_network(z, x, columns);
+            ASSERT_EQ(net.outputs, columns * z * x);
+            for (unsigned bits = 0; bits < 1U << static_cast<unsigned>(net.inputs); ++bits) {
+                std::vector<int> values;
+                for (int i = 0; i < net.inputs; ++i) {
+                    values.push_back(static_cast<int>(bits >> static_cast<unsigned>(i) & 1U));
+                }
+                std::vector<int> expected;
+                for (int c = 0; c < columns; ++c) {
+                    std::vector<int> window(values.begin() + c * z, values.begin() + (c + x) * z);
+                    std::sort(window.begin(), window.end());
+                    expected.insert(expected.end(), window.begin(), window.end());
+                }
+                ASSERT_EQ(run(net, values), expected) << z << " x " << x << " " << columns;
+            }
+        }
+    }
+}
+
+/// Zeros, then ones.
+std::vector<int> sorted_ones(int count, int ones) {
+    std::vector<int> values(static_cast<std::size_t>(count - ones), 0);
+    values.insert(values.end(), static_cast<std::size_t>(ones), 1);
+    return values;
+}
+
+TEST(MedianNetwork, TwoSortedListsBecomeOne) {
+    for (int count = 1; count <= 9; ++count) {
+        const MedianNetwork net = merge_network(count);
+        for (int a = 0; a <= count; ++a) {
+            for (int b = 0; b <= count; ++b) {
+                std::vector<int> values = sorted_ones(count, a);
+                const std::vector<int> other = sorted_ones(count, b);
+                values.insert(values.end(), other.begin(), other.end());
+                EXPECT_EQ(run(net, values), sorted_ones(2 * count, a + b)) << count;
+            }
+        }
+    }
+}
+
+TEST(MedianNetwork, HalvesOfTheSharedRowsGiveBothMedians) {
+    for (const auto& [count, lines] : {std::pair{3, 3}, {9, 3}, {5, 5}}) {
+        const MedianNetwork net = half_network(count, lines);
+        const int half = count * (lines - 1) / 2;
+        for (int n = 0; n < (count + 1) * (count + 1) * (half + 1) * (half + 1); ++n) {
+            const int first = n % (count + 1);
+            const int last = n / (count + 1) % (count + 1);
+            const int a = n / (count + 1) / (count + 1) % (half + 1);
+            const int b = n / (count + 1) / (count + 1) / (half + 1);
+            std::vector<int> values;
+            for (const auto& [size, ones] :
+                 {std::pair{count, first}, {half, a}, {half, b}, {count, last}}) {
+                const std::vector<int> list = sorted_ones(size, ones);
+                values.insert(values.end(), list.begin(), list.end());
+            }
+            const int most = count * lines / 2;
+            EXPECT_EQ(run(net, values),
+                      (std::vector<int>{a + b + first > most ? 1 : 0, a + b + last > most ? 1 : 0}))
+                << count << " x " << lines;
+        }
+    }
+}
+
 TEST(MedianNetwork, AreAsSmallAsDocumented) {
+    EXPECT_LE(row_network(1, 3, 4).steps + 2 * half_network(3, 3).steps, 4 * 17);
+    EXPECT_LE(row_network(3, 3, 2).steps + half_network(9, 3).steps, 2 * 84);
+    EXPECT_LE(row_network(1, 5, 2).steps + 2 * merge_network(5).steps / 2 +
+                  half_network(5, 5).steps,
+              2 * 54);
     EXPECT_EQ(sorting_network(3).steps, 6);
     EXPECT_LE(sorting_network(9).steps, 60);
     EXPECT_LE(pair_network(3, 3).steps, 34);

@@ -124,6 +124,29 @@ TYPED_TEST(MedianTest, AllTypesAndBoundariesAsTheReference) {
     }
 }
 
+/// Few values, of which many are equal; and windows of them alone.
+TYPED_TEST(MedianTest, EqualElements) {
+    std::mt19937_64 random(6);
+    for (const std::array<int, 3> size :
+         {std::array<int, 3>{1, 3, 3}, {3, 3, 3}, {1, 5, 5}, {1, 7, 7}, {5, 5, 5}, {1, 1, 9}}) {
+        const Median m = window(size, size[0] > 1 ? 6 : 1, 21, 44);
+        for (const int values : {1, 2, 3}) {
+            const auto count = static_cast<std::size_t>(m.layers * m.rows * m.columns);
+            std::vector<std::int32_t> in(count);
+            for (std::int32_t& element : in) {
+                element = static_cast<std::int32_t>(random() % static_cast<unsigned>(values)) - 1;
+            }
+            const std::vector<double> doubles(in.begin(), in.end());
+            EXPECT_EQ("",
+                      first_difference(median_reference(m, 1, in), whole(this->queue(), m, 1, in)))
+                << describe(m);
+            EXPECT_EQ("", first_difference(median_reference(m, 1, doubles),
+                                           whole(this->queue(), m, 1, doubles)))
+                << describe(m);
+        }
+    }
+}
+
 TYPED_TEST(MedianTest, AllSizes) {
     std::mt19937_64 random(2);
     for (int z = 1; z <= 9; z += 2) {
@@ -150,6 +173,23 @@ TYPED_TEST(MedianTest, AllWidthsAndAlignments) {
         expect_reference<std::int16_t>(this->queue(), m, 2, random, offset);
         expect_reference<float>(this->queue(), m, 1, random, offset);
         expect_reference<std::int32_t>(this->queue(), m, 1, random, offset);
+    }
+    // Every way of a GPU to hold columns: few, a thread's and one more or less, many; rows that are
+    // cut into segments, of an odd number too.
+    for (const std::array<int, 3> size : {std::array<int, 3>{3, 3, 3}, {1, 5, 5}}) {
+        for (const std::int64_t columns : {1, 2, 3, 4, 5, 6, 7, 8, 12, 15, 16, 17, 32, 64, 258}) {
+            for (const std::int64_t rows : {1, 2, 9}) {
+                Median m = window(size, size[0] > 1 ? 1 + rows % 3 : 1, rows, columns);
+                m.boundary = all_boundaries[random() % 5];
+                const std::size_t offset = random() % 4 == 0 ? 1 : 0;
+                expect_reference<std::int8_t>(this->queue(), m, 2, random, offset);
+                expect_reference<std::uint16_t>(this->queue(), m, 1, random, offset);
+                expect_reference<std::uint32_t>(this->queue(), m, 1, random, offset);
+                expect_reference<float>(this->queue(), m, 1, random, offset);
+                expect_reference<double>(this->queue(), m, 1, random, offset);
+                expect_reference<std::uint64_t>(this->queue(), m, 1, random, offset);
+            }
+        }
     }
     expect_reference<std::uint16_t>(this->queue(), window({1, 5, 5}, 1, 150, 2600), 1, random);
     expect_reference<float>(this->queue(), window({3, 3, 3}, 5, 67, 512), 1, random);

@@ -6,6 +6,7 @@
 #include "tests/support/queues.hpp"
 #include "tests/support/vector_sets.hpp"
 
+#include <cmath>
 #include <cstdint>
 
 namespace runner {
@@ -66,6 +67,44 @@ TYPED_TEST(RescaleTest, TheProductIsFused) {
     const double s = 0x1p-27;
     EXPECT_EQ((std::vector<double>{2 * s + s * s}),
               (rescaled<double, double>(this->queue(), range(0, 2, -1, 1 + 2 * s), {1 + s})));
+}
+
+/// Bounds beyond the output's type, on either side, and slopes that overflow.
+TYPED_TEST(RescaleTest, BoundsBeyondTheTypes) {
+    std::mt19937_64 random(3);
+    const std::vector<std::uint16_t> in = any_elements<std::uint16_t>(5000, random);
+    const double most = std::numeric_limits<double>::max();
+    for (const Rescale& r :
+         {range(0, 65535, 300, 500), range(0, 65535, -500, -300), range(100, 101, -1e30, 1e30),
+          range(0, 1e-300, 0, 255), range(7, std::nextafter(7.0, 8.0), -most, most),
+          range(10, 30, 255, 0), range(0.5, 1000.25, 3.5, 4.5)}) {
+        EXPECT_EQ("",
+                  first_difference(rescale_reference<std::uint16_t, std::uint8_t>(r, in),
+                                   rescaled<std::uint16_t, std::uint8_t>(this->queue(), r, in)));
+        EXPECT_EQ("",
+                  first_difference(rescale_reference<std::uint16_t, std::int32_t>(r, in),
+                                   rescaled<std::uint16_t, std::int32_t>(this->queue(), r, in)));
+        EXPECT_EQ("",
+                  first_difference(rescale_reference<std::uint16_t, std::uint32_t>(r, in),
+                                   rescaled<std::uint16_t, std::uint32_t>(this->queue(), r, in)));
+    }
+}
+
+/// Elements of a byte in every piece that a GPU makes of them.
+TYPED_TEST(RescaleTest, BytesInAnyNumber) {
+    std::mt19937_64 random(4);
+    for (const std::size_t count : {1U, 17U, 16384U, 65536U, 65537U, 150001U}) {
+        const std::vector<std::uint8_t> in = any_elements<std::uint8_t>(count, random);
+        for (const std::size_t offset : {0U, 1U}) {
+            const Rescale r = range(3, 200, -7, 150.5);
+            EXPECT_EQ("", first_difference(
+                              rescale_reference<std::uint8_t, std::uint8_t>(r, in),
+                              rescaled<std::uint8_t, std::uint8_t>(this->queue(), r, in, offset)));
+            EXPECT_EQ("", first_difference(
+                              rescale_reference<std::uint8_t, double>(r, in),
+                              rescaled<std::uint8_t, double>(this->queue(), r, in, 8 * offset)));
+        }
+    }
 }
 
 /// Every pair of types over all alignments to 16 bytes that elements may have.

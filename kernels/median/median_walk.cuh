@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+// Medians by networks of minima and maxima. A thread walks down a few columns and keeps the sorted
+// lists of the rows that its next windows need, all in registers.
+
+#include "base/error.hpp"
+#include "kernels/elements/converted.hpp"
+#include "kernels/median/median_columns.cuh"
+#include "kernels/median/median_device.cuh"
+#include "kernels/median/median_view.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace runner::median_cuda {
+
+constexpr int threads = 128;
+constexpr int blocks_at_once = 4; ///< of a multiprocessor: up to 128 registers a thread
+
+template <class Word, int words, int count> struct Lists { Word at[words][count]; };
+
+/// What a thread keeps of the rows above the next window: of 3 rows those that the windows of the
+/// next two rows begin with, of 5 rows as well the middle two of them merged.
+template <class Keys, int y_size, int count, int words> class Rows {
+  public:
+    using Word = typename Keys::Word;
+    using List = Lists<Word, words, count>;
+
+    /// The medians of two rows, if they are wanted, where `before` and `last` are the last rows of
+    /// their windows.
+    __device__ void take(const List& before, const List& last, bool wanted,
+                         Word (&medians)[2][words]) {
+        Lists<Word, words, half> merged;
+#pragma unroll
+        for (int w = 0; w < words; ++w) {
+            merge(before, w, merged.at[w]);
+        }
+        if (wanted) {
+#pragma unroll
+            for (int w = 0; w < words; ++w) {
+                NetworkValues<Keys, HalfNetwork<count, y_size>> values;
+#pragma unroll
+                for (int i = 0; i < count; ++i) {
+                    values.at[i] = first_.at[w][i];
+                    values.at[count + 2 * half + i] = last.at[w][i];
+                }
+#pragma unroll
+                for (int i = 0; i < half; ++i) {
+                    values.at[count + i] = common_.at[w][i];
+                    values.at[count + half + i] = merged.at[w][i];
+                }
+                values.run([&](int i, Word value) { medians[i][w] = value; });
+            }
+        }
+        if constexpr (y_size == 5) {
+            common_ = merged;
+            first_ = later_[0];
+            later_[0] = before;
+            later_[1] = last;
+        } else {
+            first_ = before;
+            common_ = last;
+        }
+    }
+
+  private:
+    static constexpr int half = count * (y_size - 1) / 2;
+
+    /// The rows before the last of the first window, after `common_`.
+    __device__ void merge(const List& before, int w, Word (&to)[half]) const {
+        if constexpr (y_size == 5) {
+            NetworkValues<Keys, MergeNetwork<count>> values;
+#pragma unroll
+            for (int i = 0; i < count; ++i) {
+                values.at[i] = later_[1].at[w][i];
+                values.at[count + i] = before.at[w][i];
+            }
+            values.run([&](int i, Word value) { to[i] = value; });
+        } else {
+#pragma unroll
+            for (int i = 0; i < count; ++i) {
+                to[i] = before.at[w][i];
+            }
+        }
+    }
+
+    List first_;                      ///< the first row of the next row's window
+    Lists<Word, words, half> common_; ///< of the rows after it, half of what two windows share
+    List later_[2];                   ///< of 5 rows: the last of `common_`, and the one after it
+};
+
+template <class Keys, class Part, int z_size, int y_size, int x_size, int words>
+__global__ void __launch_bounds__(threads, blocks_at_once)
+    network_kernel(MedianView view, Walk<typename Keys::Raw> walk) {
+    using Raw = typename Keys::Raw;
+    using Word = typename Keys::Word;
+    constexpr int count = z_size * x_size;
+    constexpr int loads = words + x_size - 1;
+    const std::int64_t segment = std::int64_t{blockIdx.x / walk.strips} * blockDim.y + threadIdx.y;
+    const std::int64_t column =
+        (std::int64_t{blockIdx.x % walk.strips} * blockDim.x + threadIdx.x) * Part::elements;
+    if (segment >= view.runs() * walk.segments || column >= view.columns) {
+        return;
+    }
+    const std::int64_t lines = view.lines();
+    const std::int64_t run = segment / walk.segments;
+    const std::int64_t skipped = segment % walk.segments * walk.segment_rows;
+    const std::int64_t runs_of_frame = view.out_rows / lines;
+    const std::int64_t frame = run / runs_of_frame;
+    const std::int64_t first = view.out_first + run % runs_of_frame * lines + skipped;
+    const auto rows = static_cast<int>(min(walk.segment_rows, lines - skipped));
+    const std::int64_t layer = view.layer_of(first);
+    const std::int64_t y = first - layer * view.rows;
+    const Raw* in = walk.in + frame * view.in_rows * view.columns;
+    Raw* out = walk.out + (frame * view.out_rows + first - view.out_first) * view.columns;
+    const Raw* own = in + (first - view.in_first) * view.columns;
+    const Part part(view, walk, static_cast<int>(column));
+    const Layers<Raw, z_size> layers(view, in, layer);
+
+    using List = Lists<Word, words, count>;
+    using Fetched = typename Part::Fetched;
+    const auto fetch_row = [&](Fetched(&to)[z_size], int dy) {
+        const std::int64_t at = layers.row(view, y + dy);
+#pragma unroll
+        for (int z = 0; z < z_size; ++z) {
+            part.fetch(layers.at(z, at), walk, to[z]);
+        }
+    };
+    const auto sort_row = [&](List& list, Fetched(&from)[z_size]) {
+        NetworkValues<Keys, RowNetwork<z_size, x_size, words>> values;
+#pragma unroll
+        for (int z = 0; z < z_size; ++z) {
+            Word keys[loads];
+            Part::make_keys(from[z], walk.form, keys);
+#pragma unroll
+            for (int i = 0; i < loads; ++i) {
+                values.at[i * z_size + z] = keys[i];
+            }
+        }
+        values.run([&](int i, Word value) { list.at[i / count][i % count] = value; });
+    };
+    Rows<Keys, y_size, count, words> above;
+    // The first turns only load the rows above. Of an odd number of rows the last turn loads a row
+    // too many, which the image may not have: the one before it stands for it.
+    for (int row = 1 - y_size; row < rows; row += 2) {
+        Fetched fetched[2][z_size]; // both first: their loads then wait together
+        fetch_row(fetched[0], row + y_size / 2);
+        fetch_row(fetched[1], min(row + 1, rows - 1) + y_size / 2);
+        List before;
+        List last;
+        sort_row(before, fetched[0]);
+        sort_row(last, fetched[1]);
+        Word medians[2][words];
+        above.take(before, last, row >= 0, medians);
+        if (row < 0) {
+            continue;
+        }
+        const std::int64_t at = row * view.columns;
+        part.store(view, walk, own + at, out + at, medians[0]);
+        if (row + 1 < rows) {
+            part.store(view, walk, own + at + view.columns, out + at + view.columns, medians[1]);
+        }
+    }
+}
+
+template <class Keys, class Part, int z_size, int y_size, int x_size, int words>
+void launch_walk(CudaQueue& queue, const MedianView& view, Walk<typename Keys::Raw> walk) {
+    const std::int64_t width = (view.columns + Part::elements - 1) / Part::elements;
+    unsigned across = threads;
+    while (across / 2 >= width && across > 1) {
+        across /= 2;
+    }
+    const unsigned down = threads / across;
+    walk.strips = static_cast<std::uint32_t>((width + across - 1) / across);
+    // The first rows of a segment are sorted again: long segments, yet enough of them.
+    constexpr std::int64_t longest = 64;
+    constexpr std::int64_t shortest = 8;
+    constexpr std::int64_t wanted_blocks = 4096;
+    const std::int64_t all = view.runs() * view.lines() * walk.strips;
+    walk.segment_rows = std::clamp(all / (wanted_blocks * down) / 2 * 2, shortest, longest);
+    walk.segments = (view.lines() + walk.segment_rows - 1) / walk.segment_rows;
+    const std::int64_t blocks = (view.runs() * walk.segments + down - 1) / down * walk.strips;
+    if (blocks > std::numeric_limits<std::int32_t>::max()) {
+        throw Error(ExitCode::defect,
+                    {"a block of rows is too large for one launch", "median", "", ""});
+    }
+    launch(queue, {dim3(static_cast<unsigned>(blocks)), dim3(across, down)},
+           network_kernel<Keys, Part, z_size, y_size, x_size, words>, view, walk);
+}
+
+template <class Keys, int z_size, int y_size, int x_size>
+void launch_network(CudaQueue& queue, const MedianView& view,
+                    const Walk<typename Keys::Raw>& walk) {
+    using Raw = typename Keys::Raw;
+    // Few lists leave room for more columns in the registers.
+    constexpr int words = (z_size * x_size * y_size <= 9 ? 4 : 2) / (sizeof(Raw) == 8 ? 2 : 1);
+    using Part = AlignedColumns<Keys, x_size / 2, words>;
+    constexpr auto bytes = static_cast<std::uintptr_t>(Part::elements) * sizeof(Raw);
+    if (view.columns % Part::elements == 0 &&
+        reinterpret_cast<std::uintptr_t>(walk.in) % bytes == 0 &&
+        reinterpret_cast<std::uintptr_t>(walk.out) % bytes == 0) {
+        launch_walk<Keys, Part, z_size, y_size, x_size, words>(queue, view, walk);
+    } else {
+        launch_walk<Keys, SingleColumns<Keys, x_size / 2, 1>, z_size, y_size, x_size, 1>(
+            queue, view, walk);
+    }
+}
+
+/// The windows whose networks are compiled in for the GPU. Returns whether it is one of them.
+template <class Keys>
+bool launch_window(CudaQueue& queue, const MedianView& view, const Walk<typename Keys::Raw>& walk) {
+    bool found = false;
+    const auto try_window = [&]<int z, int y, int x>() {
+        if (view.radius_z == z / 2 && view.radius_y == y / 2 && view.radius_x == x / 2) {
+            found = true;
+            launch_network<Keys, z, y, x>(queue, view, walk);
+        }
+    };
+    try_window.template operator()<1, 3, 3>();
+    try_window.template operator()<1, 5, 5>();
+    try_window.template operator()<3, 3, 3>();
+    return found;
+}
+
+/// Elements T by Keys; `flip` are bits to turn in an element so that words order as elements do.
+template <class Keys, class T>
+bool launch_elements(CudaQueue& queue, const MedianView& view, const std::byte* in, std::byte* out,
+                     std::uint32_t flip) {
+    using Raw = typename Keys::Raw;
+    Walk<Raw> walk{};
+    walk.in = reinterpret_cast<const Raw*>(in);
+    walk.out = reinterpret_cast<Raw*>(out);
+    walk.form = {flip, std::is_floating_point_v<T>, -0.0F};
+    walk.fill = std::bit_cast<Raw>(converted<T>(view.fill));
+    return launch_window<Keys>(queue, view, walk);
+}
+
+} // namespace runner::median_cuda
