@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <utility>
 
 namespace runner {
 
@@ -12,14 +14,16 @@ namespace runner {
 class Buffer {
   public:
     /// Gives the bytes back; must not throw.
-    using Release = void (*)(std::byte* data, std::int64_t size, int device);
+    using Release = std::function<void(std::byte* data, std::int64_t size, int device)>;
 
     Buffer() = default;
     /// Takes ownership of `data`; `device` is handed to `release` as it is.
     Buffer(std::byte* data, std::int64_t size, int device, Release release)
-        : data_(data, {size, device, release}) {}
+        : data_(data, {size, device, std::move(release)}) {}
 
     std::byte* data() const noexcept { return data_.get(); }
+    /// Gives the ownership of data() up.
+    std::byte* release() noexcept { return data_.release(); }
     std::int64_t size() const noexcept { return data_ ? data_.get_deleter().size : 0; }
 
   private:

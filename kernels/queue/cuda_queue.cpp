@@ -21,6 +21,22 @@ void release_pinned(std::byte* data, std::int64_t /*size*/, int /*device*/) {
     cuda_release([&] { return cudaFreeHost(data); });
 }
 
+Buffer lock_pages(CudaQueue& queue, std::int64_t bytes) {
+    queue.make_current();
+    void* data = nullptr;
+    const cudaError_t status = cuda_status(
+        [&] { return cudaHostAlloc(&data, at_least_one(bytes), cudaHostAllocPortable); });
+    if (status == cudaErrorMemoryAllocation) {
+        throw OutOfMemory(ExitCode::launch,
+                          {"cannot take page-locked host memory", size_text(bytes),
+                           cudaGetErrorString(status), "Set run.host_memory lower"});
+    }
+    if (status != cudaSuccess) {
+        throw_cuda_error(status, "page-locked host memory, " + size_text(bytes));
+    }
+    return {static_cast<std::byte*>(data), bytes, queue.device(), release_pinned};
+}
+
 void release_device(std::byte* data, std::int64_t /*size*/, int device) {
     cuda_release([&] { return cudaSetDevice(device); });
     cuda_release([&] { return cudaFree(data); });
@@ -112,19 +128,23 @@ void CudaQueue::Destroy::operator()(CUstream_st* stream) const noexcept {
 }
 
 Buffer allocate_staging(CudaQueue& queue, std::int64_t bytes) {
-    queue.make_current();
-    void* data = nullptr;
-    const cudaError_t status = cuda_status(
-        [&] { return cudaHostAlloc(&data, at_least_one(bytes), cudaHostAllocPortable); });
-    if (status == cudaErrorMemoryAllocation) {
-        throw OutOfMemory(ExitCode::launch,
-                          {"cannot take page-locked host memory", size_text(bytes),
-                           cudaGetErrorString(status), "Set run.host_memory lower"});
+    const std::shared_ptr<StagingPool>& pool = queue.staging();
+    if (!pool) {
+        return lock_pages(queue, bytes);
     }
-    if (status != cudaSuccess) {
-        throw_cuda_error(status, "page-locked host memory, " + size_text(bytes));
+    const Buffer::Release put_back = [pool](std::byte* data, std::int64_t size, int device) {
+        pool->keep({data, size, device, release_pinned});
+    };
+    Buffer memory = pool->take(bytes);
+    if (memory.data() == nullptr) {
+        try {
+            memory = lock_pages(queue, bytes);
+        } catch (const OutOfMemory&) {
+            pool->clear();
+            memory = lock_pages(queue, bytes);
+        }
     }
-    return {static_cast<std::byte*>(data), bytes, queue.device(), release_pinned};
+    return {memory.release(), bytes, queue.device(), put_back};
 }
 
 Buffer allocate_device(CudaQueue& queue, std::int64_t bytes) {

@@ -2,11 +2,13 @@
 #pragma once
 
 #include "kernels/queue/buffer.hpp"
+#include "kernels/queue/staging_pool.hpp"
 #include "kernels/queue/work_meter.hpp"
 
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <utility>
 
 // CUDA's own names for a stream and an event, so that no file outside kernels/ needs its headers.
 struct CUstream_st;
@@ -47,6 +49,10 @@ class CudaQueue {
     /// is counted there, as counting waits for work.
     CudaQueue(int device, CUstream_st* stream);
 
+    /// allocate_staging() takes memory from here where it can, and its buffers go back there.
+    void use_staging(std::shared_ptr<StagingPool> pool) { staging_ = std::move(pool); }
+    const std::shared_ptr<StagingPool>& staging() const noexcept { return staging_; }
+
     int device() const noexcept { return device_; }
     CUstream_st* stream() const noexcept { return stream_.get(); }
 
@@ -82,7 +88,8 @@ class CudaQueue {
     int device_;
     std::unique_ptr<CUstream_st, Destroy> stream_;
     std::shared_ptr<WorkMeter> meter_ = std::make_shared<WorkMeter>();
-    std::deque<Piece> uncounted_; ///< the oldest first
+    std::deque<Piece> uncounted_;          ///< the oldest first
+    std::shared_ptr<StagingPool> staging_; ///< or null
 };
 
 /// Page-locked host memory. @throws Error (launch) when the host has none.

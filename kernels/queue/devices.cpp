@@ -5,8 +5,12 @@
 #include "kernels/queue/cuda_call.hpp"
 #include "kernels/queue/queue.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
+#include <cstdlib>
+#include <string_view>
+#include <utility>
 
 namespace runner {
 namespace {
@@ -95,9 +99,11 @@ std::string cuda_versions() {
            (driver == 0 ? ", no driver" : ", driver " + version_text(driver));
 }
 
-Queue make_queue(Backend backend, int device, int threads) {
+Queue make_queue(Backend backend, int device, int threads, std::shared_ptr<StagingPool> staging) {
     if (backend == Backend::cuda) {
-        return CudaQueue(device);
+        CudaQueue queue(device);
+        queue.use_staging(std::move(staging));
+        return queue;
     }
     return CpuQueue(threads);
 }
@@ -107,8 +113,25 @@ void start_driver() noexcept {
     cuda_release([&] { return cudaGetDeviceCount(&count); });
 }
 
-void start_first_device() noexcept {
-    cuda_release([] { return cudaSetDevice(0); }); // makes the context, from CUDA 12 on
+void show_first_device_only() noexcept {
+    constexpr const char* name = "CUDA_VISIBLE_DEVICES";
+    const char* const set = std::getenv(name);
+    const std::string_view list = set == nullptr ? "0" : set;
+    std::array<char, 64> first{}; // a UUID has 40 characters, a MIG device's 58
+    const std::size_t length = std::min(list.find(','), list.size());
+    if (length < first.size()) {
+        list.copy(first.data(), length);
+        (void)::setenv(name, first.data(), 1);
+    }
+}
+
+void start_device(int nth) noexcept {
+    int count = 0;
+    cuda_release([&] { return cudaGetDeviceCount(&count); });
+    if (count > 0) {
+        // Makes the context, from CUDA 12 on.
+        cuda_release([&] { return cudaSetDevice(nth % count); });
+    }
 }
 
 } // namespace runner

@@ -43,7 +43,12 @@ bool device_lost() noexcept;
 /// Starts the driver, which takes about as long as MPI does: call it in a thread of its own beside.
 void start_driver() noexcept;
 
-/// The same, and makes the context of the first device, which a single rank runs on.
-void start_first_device() noexcept;
+/// Hides all devices but the first from CUDA, since the driver starts each that it shows: 0.2 s for
+/// a second one. Before the process has threads, as it writes to the environment, and before the
+/// driver starts.
+void show_first_device_only() noexcept;
+
+/// Starts the driver and makes the context of a device: of `nth`, or of nth modulo their number.
+void start_device(int nth) noexcept;
 
 } // namespace runner

@@ -2,7 +2,9 @@
 #pragma once
 
 #include "kernels/queue/cpu_queue.hpp"
+#include "kernels/queue/staging_pool.hpp"
 
+#include <memory>
 #include <variant>
 
 // The only condition on the backend in the tree. Without CUDA the variant has one member, so no
@@ -24,7 +26,9 @@ namespace runner {
 /// Where a plan's work runs. Planning for CUDA needs no CUDA.
 enum class Backend { cpu, cuda };
 
-/// A queue on this backend: `threads` for the CPU, `device` (CUDA's index) for CUDA.
-Queue make_queue(Backend backend, int device, int threads);
+/// A queue on this backend: `threads` for the CPU, `device` (CUDA's index) for CUDA. `staging`:
+/// where page-locked memory comes from and goes to, or null.
+Queue make_queue(Backend backend, int device, int threads,
+                 std::shared_ptr<StagingPool> staging = nullptr);
 
 } // namespace runner

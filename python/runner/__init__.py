@@ -34,6 +34,7 @@ from typing import Any
 import numpy as np
 
 from . import _arrays
+from ._arrays import release_memory
 from ._host import type_text
 from .errors import (DeviceError, Error, InputError, JobError, OutputError, ResourceError, Stopped)
 from .jobs import Plan, plan, run
@@ -41,8 +42,9 @@ from .stored import Stored, read
 
 __version__ = "0.1.0"
 __all__ = ["DeviceError", "Error", "InputError", "JobError", "OutputError", "Plan",
-           "ResourceError", "Stopped", "Stored", "bin", "convolve", "correct", "denoise", "gaussian", "match",
-           "median", "pipeline", "plan", "read", "rescale", "run", "sand", "transpose"]
+           "ResourceError", "Stopped", "Stored", "bin", "convolve", "correct", "denoise", "gaussian",
+           "match", "median", "pipeline", "plan", "read", "release_memory", "rescale", "run", "sand",
+           "transpose"]
 
 
 def gaussian(sigma: float, radius: int | None = None) -> dict[str, dict[str, float | int]]:

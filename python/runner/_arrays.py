@@ -14,6 +14,14 @@ from ._parameters import Named, with_fields
 
 _BACKENDS = {"auto": 0, "cpu": 1, "cuda": 2}
 
+_staging = _runner.StagingMemory()
+
+
+def release_memory() -> None:
+    """Frees the page-locked host memory that calls on arrays of the host keep for later ones: up to
+    2 GiB, where they used a GPU."""
+    _staging.clear()
+
 
 def _results(job: _runner.ArrayJob, x: np.ndarray, out: Any, moves: bool) -> list[np.ndarray]:
     """The arrays to write: those that the caller gave, or new ones."""
@@ -72,7 +80,8 @@ def run(kind: str | None, x: Any, parameters: Any, *, dtype: Any = None, out: An
               for m in made]
     targets = [m if is_direct else np.empty(m.shape, m.dtype.newbyteorder("="))
                for m, is_direct in zip(made, direct)]
-    job.run(flat(array), [flat(t) for t in targets], _BACKENDS[backend], device or 0, progress)
+    job.run(flat(array), [flat(t) for t in targets], _BACKENDS[backend], device or 0, progress,
+            _staging)
     for m, target, is_direct in zip(made, targets, direct):
         if not is_direct:
             m[...] = target

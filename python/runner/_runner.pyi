@@ -8,6 +8,14 @@ has_cuda: bool
 
 _Named = tuple[str, str, Sequence[int], NDArray[np.uint8]]
 
+class StagingMemory:
+    """Page-locked host memory that calls hand on to later ones."""
+
+    def __init__(self) -> None: ...
+    def clear(self) -> None: ...
+    @property
+    def bytes(self) -> int: ...
+
 class ArrayJob:
     """A job on an array: `text` is its job file, `dtype` and `shape` those of the input. `arrays`
     are those that the text names as files: name, element type, extents and bytes."""
@@ -18,7 +26,8 @@ class ArrayJob:
     def outputs(self) -> list[tuple[str, list[int]]]:
         """Element type and extents of each array that it makes."""
     def run(self, input: NDArray[np.uint8], outputs: Sequence[NDArray[np.uint8]], backend: int,
-            device: int, progress: Callable[[int, int], None] | None) -> None:
+            device: int, progress: Callable[[int, int], None] | None,
+            staging: StagingMemory) -> None:
         """Reads and writes the bytes of dense arrays. `backend`: 0 auto, 1 cpu, 2 cuda."""
 
 class DeviceJob:

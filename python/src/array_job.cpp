@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/error.hpp"
+#include "base/sizes.hpp"
+#include "kernels/queue/staging_pool.hpp"
 #include "python/src/job_arguments.hpp"
 #include "python/src/jobs.hpp"
 #include "runner/memory/memory_job.hpp"
@@ -8,6 +10,7 @@
 #include <cstdint>
 #include <exception>
 #include <future>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -27,6 +30,14 @@ namespace {
 /// Python signals and the progress callback are seen to this often.
 constexpr std::chrono::milliseconds glance{50};
 
+/// A transposition takes as much: four lanes of two boxes of 256 MiB.
+constexpr std::int64_t most_kept = 2 * GiB;
+
+/// The page-locked memory that calls hand on to later ones.
+struct StagingMemory {
+    std::shared_ptr<StagingPool> pool = std::make_shared<StagingPool>(most_kept);
+};
+
 class ArrayJob {
   public:
     ArrayJob(const std::string& text, const std::string& type, Shape shape,
@@ -38,14 +49,14 @@ class ArrayJob {
 
     /// The engine runs in a thread of its own, without the GIL. This one looks at signals.
     void run(const ConstBytes& input, const std::vector<Bytes>& outputs, int backend, int device,
-             const nb::object& progress) {
+             const nb::object& progress, const StagingMemory& staging) {
         check_sizes(input, outputs);
         std::vector<std::byte*> to;
         to.reserve(outputs.size());
         for (const Bytes& output : outputs) {
             to.push_back(reinterpret_cast<std::byte*>(output.data()));
         }
-        const MemoryJob::Place place{static_cast<BackendChoice>(backend), device};
+        const MemoryJob::Place place{static_cast<BackendChoice>(backend), device, staging.pool};
         const auto* from = reinterpret_cast<const std::byte*>(input.data());
         Stop stop{std::vector<std::string>{}};
         std::future<bool> whole;
@@ -112,6 +123,11 @@ class ArrayJob {
 } // namespace
 
 void define_array_job(nb::module_& module) {
+    nb::class_<StagingMemory>(module, "StagingMemory")
+        .def(nb::init<>())
+        .def("clear", [](const StagingMemory& memory) { memory.pool->clear(); })
+        .def_prop_ro("bytes",
+                     [](const StagingMemory& memory) { return memory.pool->kept_bytes(); });
     nb::class_<ArrayJob>(module, "ArrayJob")
         .def(nb::init<const std::string&, const std::string&, Shape, std::optional<int>,
                       std::vector<ArrayArgument>>(),
@@ -119,7 +135,7 @@ void define_array_job(nb::module_& module) {
              nb::arg("arrays"))
         .def_prop_ro("outputs", &ArrayJob::outputs)
         .def("run", &ArrayJob::run, nb::arg("input"), nb::arg("outputs"), nb::arg("backend"),
-             nb::arg("device"), nb::arg("progress").none());
+             nb::arg("device"), nb::arg("progress").none(), nb::arg("staging"));
 }
 
 } // namespace runner

@@ -275,6 +275,12 @@ def test_nothing_is_printed_and_nothing_leaks(capfd):
     assert capfd.readouterr() == ("", "")
 
 
+def test_the_cpu_keeps_no_staging_memory():
+    runner.release_memory()
+    runner.transpose(np.zeros((100, 50), np.float32), (1, 0), backend="cpu")
+    assert runner._arrays._staging.bytes == 0
+
+
 def test_import_starts_nothing():
     code = ("import os, runner; "
             "assert len(os.listdir('/proc/self/task')) <= 1 + int(os.environ['THREADS']); "

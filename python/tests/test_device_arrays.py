@@ -309,3 +309,16 @@ def test_more_bytes_than_31_bits_count(gpu_module):
     assert (got[2, rows] == runner.convolve(part, [0.25, 0.5, 0.25], [0.25, 0.5, 0.25],
                                             boundary="wrap")[1:-1]).all()
     assert (runner.transpose(x, (2, 0, 1)) == x.transpose(2, 0, 1)).all()
+
+
+def test_staging_memory_is_kept_and_released(gpu_module):
+    gpu_module("torch")
+    x = noise((1024, 512))
+    runner.release_memory()
+    kept = []
+    for _ in range(3):
+        assert np.array_equal(runner.transpose(x, (1, 0), backend="cuda"), x.T)
+        kept.append(runner._arrays._staging.bytes)
+    assert kept[0] > 0 and kept == kept[:1] * 3
+    runner.release_memory()
+    assert runner._arrays._staging.bytes == 0

@@ -83,20 +83,32 @@ def test_match_and_sand():
          runner.sand(cells, 40, snapshot_every=7, seed=3, backend="cpu"))
 
 
+def foreign(x):
+    """Skips a type that numpy itself cannot hand over: bool, in Debian 12's."""
+    try:
+        x.__dlpack__()
+    except BufferError as error:
+        pytest.skip(f"numpy {np.__version__}: {error}")
+    return Foreign(x)
+
+
+@pytest.mark.parametrize("put", [Array, foreign])
 @pytest.mark.parametrize("dtype", ["bool", "float16", "complex64", "complex128", "int8", "uint64"])
-def test_transpose_moves_any_elements(dtype):
+def test_transpose_moves_any_elements(dtype, put):
     x = np.frombuffer(RANDOM.bytes(7 * 5 * 11 * np.dtype(dtype).itemsize), np.uint8).copy()
     x = ((x & 1) if dtype == "bool" else x).view(dtype).reshape(7, 5, 11)
     for axes in ((0, 1, 2), (1, 2, 0), (-1, 1, 0)):
-        same(runner.transpose(Array(x), axes), np.ascontiguousarray(x.transpose(axes)))
-        same(runner.transpose(Foreign(x), axes), np.ascontiguousarray(x.transpose(axes)))
-    same(runner.transpose(Array(x[0]), (1, 0)), np.ascontiguousarray(x[0].T))
+        same(runner.transpose(put(x), axes), np.ascontiguousarray(x.transpose(axes)))
+    same(runner.transpose(put(x[0]), (1, 0)), np.ascontiguousarray(x[0].T))
 
 
-def test_bool_and_float16_are_numbers():
+@pytest.mark.parametrize("put", [Array, foreign])
+def test_bool_is_a_number(put):
     x = noise((20, 30)) > 0
-    same(runner.median(Array(x), [3, 3]), runner.median(x, [3, 3]))
-    same(runner.median(Foreign(x), [3, 3]), runner.median(x, [3, 3]))
+    same(runner.median(put(x), [3, 3]), runner.median(x, [3, 3]))
+
+
+def test_float16_is_a_number():
     half = noise((20, 30), "float16")
     same(runner.median(Array(half), [3, 3]), runner.median(half, [3, 3]))
     with pytest.raises(ValueError, match="complex64"):

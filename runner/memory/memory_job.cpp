@@ -108,8 +108,9 @@ bool MemoryJob::run_pass(const JobPass& pass, const std::byte* input,
     show(engine.get());
     const auto hide = [this](const EngineRun* /*engine*/) { show(nullptr); };
     const std::unique_ptr<const EngineRun, decltype(hide)> shown(engine.get(), hide);
-    const auto make = [&binding] {
-        return make_queue(binding.backend, binding.device.index, binding.limits.cores);
+    const auto make = [&] {
+        return make_queue(binding.backend, binding.device.index, binding.limits.cores,
+                          place.staging);
     };
     (void)engine->run({make, nullptr, [](const std::string& /*line*/) {}});
     return !engine->agree_on_stop();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "io/rows/rows.hpp"
+#include "kernels/queue/staging_pool.hpp"
 #include "runner/engines/engine.hpp"
 #include "runner/job_file/job_file.hpp"
 #include "runner/memory/memory_rows.hpp"
@@ -11,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -38,7 +40,8 @@ class MemoryJob {
     /// Where the rows are worked on.
     struct Place {
         BackendChoice backend = BackendChoice::automatic;
-        int device = 0; ///< CUDA's index
+        int device = 0;                                 ///< CUDA's index
+        std::shared_ptr<StagingPool> staging = nullptr; ///< page-locked memory of earlier runs
     };
 
     /// Reads the array at `input` and writes those at `outputs`, dense and row-major, which do not

@@ -31,15 +31,20 @@ class MemoryReader final : public RowReader {
     }
 
     void read_runs(const RowRuns& runs, std::byte* to) override {
-        const std::int64_t element = size_of(info_.array.type);
-        const std::int64_t width = runs.columns * element;
-        const bool is_list = info_.array.shape.size() == 1;
-        threads_.run(runs.runs, [&](std::int64_t run, int /*thread*/) {
-            const std::byte* from = data_ +
-                                    (runs.first + run * runs.stride) * (is_list ? 0 : row_bytes_) +
-                                    runs.first_column * element;
+        const std::int64_t width = runs.columns * size_of(info_.array.type);
+        const std::int64_t row_step = info_.array.shape.size() == 1 ? 0 : row_bytes_;
+        const std::byte* begin = data_ + runs.first_column * size_of(info_.array.type);
+        // One run may be all of it: the rows of an image that a box takes some columns of.
+        const std::int64_t block =
+            std::max<std::int64_t>(1, block_for(runs.runs * runs.rows * width, threads_.threads()) /
+                                          std::max<std::int64_t>(1, width));
+        const std::int64_t blocks = (runs.rows + block - 1) / block;
+        threads_.run(runs.runs * blocks, [&](std::int64_t index, int /*thread*/) {
+            const std::int64_t run = index / blocks;
+            const std::int64_t first = index % blocks * block;
+            const std::byte* from = begin + (runs.first + run * runs.stride) * row_step;
             std::byte* out = to + run * runs.rows * width;
-            for (std::int64_t row = 0; row < runs.rows; ++row) {
+            for (std::int64_t row = first; row < std::min(runs.rows, first + block); ++row) {
                 copy(out + row * width, from + row * row_bytes_, width);
             }
         });

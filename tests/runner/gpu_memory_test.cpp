@@ -2,6 +2,7 @@
 // Permuting and evolving on a stand-in for the CUDA runtime that runs out of memory; the stream's
 // part is in gpu_failures_test.cpp.
 #include "base/sizes.hpp"
+#include "kernels/queue/queue.hpp"
 #include "tests/fake_cuda/fake_cuda.hpp"
 #include "tests/support/copy_jobs.hpp"
 
@@ -50,6 +51,34 @@ struct Evolving {
     }
 };
 
+/// A state of 90 rows, for which there is too little memory on the device, or on the host too:
+/// bands of a few rows, sweeps of 4 generations.
+template <StateHome home> struct Sweeping {
+    using Plan = EvolvePlan;
+    CopyEvolution job{90, 11, {7, 29, 13}};
+    Plan plan = make_plan();
+    CopyRun run{90, 90 * job.shape().snapshots.count(), 11};
+
+    EvolvePlan make_plan() const {
+        PlanRequest small = request(8, 3);
+        small.device_memory = 1500;
+        small.halo_depth = 4;
+        if (home == StateHome::disk) {
+            // Chunks, the state's rows for them, and the windows of three bands; not the state.
+            small.host_memory = 264 + 264 + 3 * 13 * 11;
+        }
+        return make_evolve_plan(job, small);
+    }
+
+    RunTimes operator()() {
+        EXPECT_EQ(plan.home, home);
+        EXPECT_LT(plan.sweep.band_rows, 15);
+        const RunTimes times = run.run(job, plan, [] { return make_queue(Backend::cuda, 0, 1); });
+        EXPECT_EQ(times.state_home, name_of(home));
+        return times;
+    }
+};
+
 template <class Engine> class GpuMemory : public testing::Test {
   protected:
     void SetUp() override { fake_cuda::reset(); }
@@ -60,7 +89,8 @@ template <class Engine> class GpuMemory : public testing::Test {
     }
 };
 
-using Engines = testing::Types<Permuting, Evolving>;
+using Engines =
+    testing::Types<Permuting, Evolving, Sweeping<StateHome::host>, Sweeping<StateHome::disk>>;
 TYPED_TEST_SUITE(GpuMemory, Engines);
 
 TYPED_TEST(GpuMemory, EnoughGivesTheJobsBytes) {
@@ -70,6 +100,17 @@ TYPED_TEST(GpuMemory, EnoughGivesTheJobsBytes) {
     EXPECT_TRUE(times.halvings.empty());
     EXPECT_EQ(times.chunk_rows, engine.plan.chunk_rows());
     EXPECT_EQ(engine.run.said(), "");
+    EXPECT_EQ(fake_cuda::violations(), std::vector<std::string>{});
+}
+
+TYPED_TEST(GpuMemory, AnyOrderOfTheStreamsGivesTheJobsBytes) {
+    for (unsigned seed = 1; seed <= 40; ++seed) {
+        fake_cuda::reset();
+        fake_cuda::run_at_random(seed);
+        TypeParam engine;
+        (void)engine();
+        this->expect_right(engine, "seed " + std::to_string(seed));
+    }
     EXPECT_EQ(fake_cuda::violations(), std::vector<std::string>{});
 }
 
@@ -134,6 +175,56 @@ TYPED_TEST(GpuMemory, AnAllocationThatFailsOnceHalvesThePieces) {
         EXPECT_GE(halved_runs, TypeParam{}.plan.lanes) << name;
     }
     EXPECT_EQ(fake_cuda::violations(), std::vector<std::string>{});
+}
+
+/// Runs an engine with staging memory of `pool`; returns how often it locked pages.
+std::int64_t locked(const std::shared_ptr<StagingPool>& pool) {
+    const std::int64_t before = fake_cuda::calls("cudaHostAlloc");
+    Permuting engine;
+    (void)engine.run.run(engine.job, engine.plan,
+                         [&] { return make_queue(Backend::cuda, 0, 1, pool); });
+    EXPECT_TRUE(engine.run.writer().right(engine.job.expected(engine.run.in())));
+    return fake_cuda::calls("cudaHostAlloc") - before;
+}
+
+TEST(StagingMemory, IsKeptForTheNextRun) {
+    fake_cuda::reset();
+    const auto pool = std::make_shared<StagingPool>(1 * GiB);
+    EXPECT_GT(locked(pool), 0);
+    EXPECT_EQ(pool->kept_bytes(), Permuting{}.plan.need.staging);
+    EXPECT_EQ(locked(pool), 0);
+    EXPECT_EQ(pool->kept_bytes(), Permuting{}.plan.need.staging);
+    pool->clear();
+    EXPECT_EQ(fake_cuda::live(), 0);
+    EXPECT_EQ(fake_cuda::violations(), std::vector<std::string>{});
+}
+
+TEST(StagingMemory, WhatWasKeptLongestIsFreedBeyondTheLimit) {
+    fake_cuda::reset();
+    CudaQueue queue(0);
+    const auto pool = std::make_shared<StagingPool>(100);
+    queue.use_staging(pool);
+    (void)allocate_staging(queue, 60);
+    (void)allocate_staging(queue, 30);
+    EXPECT_EQ(pool->kept_bytes(), 90);
+    (void)allocate_staging(queue, 50);
+    EXPECT_EQ(pool->kept_bytes(), 80);
+    EXPECT_EQ(pool->take(60).data(), nullptr);
+    EXPECT_NE(pool->take(30).data(), nullptr);
+    (void)allocate_staging(queue, 101);
+    EXPECT_EQ(pool->kept_bytes(), 0);
+}
+
+TEST(StagingMemory, IsFreedWhereTheHostHasNoMore) {
+    fake_cuda::reset();
+    CudaQueue queue(0);
+    const auto pool = std::make_shared<StagingPool>(1 * GiB);
+    queue.use_staging(pool);
+    (void)allocate_staging(queue, 60);
+    fake_cuda::fail("cudaHostAlloc", 1, 2);
+    const Buffer buffer = allocate_staging(queue, 70);
+    EXPECT_NE(buffer.data(), nullptr);
+    EXPECT_EQ(pool->kept_bytes(), 0);
 }
 
 } // namespace

@@ -11,7 +11,7 @@
 namespace runner {
 namespace {
 
-constexpr MemoryJob::Place on_cpu{BackendChoice::cpu};
+const MemoryJob::Place on_cpu{BackendChoice::cpu};
 
 std::string job_text(const std::string& kind, const std::string& run = "") {
     return kind +
