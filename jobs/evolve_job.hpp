@@ -31,8 +31,9 @@ class EvolveJob : public Job {
     virtual std::int64_t table_bytes(Backend backend) const = 0;
     virtual void make_tables(Queue& queue, std::byte* tables) const = 0;
 
-    /// The state of `rows` rows from their bytes. *first_wrong becomes the place of the first byte
-    /// that stands for nothing, rows · in_row_bytes where all do.
+    /// The state of `rows` rows from their bytes, in the input or in a snapshot: a run resumes from
+    /// what unpack() makes as from the state itself. *first_wrong becomes the place of the first
+    /// byte that stands for nothing, rows · in_row_bytes where all do.
     virtual void pack(Queue& queue, std::int64_t rows, const std::byte* in, std::byte* state,
                       std::int64_t* first_wrong) const = 0;
 

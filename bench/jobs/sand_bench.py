@@ -1,10 +1,14 @@
 """Whole sand jobs: sand_bench.py RUNNER MPIRUN FOLDER [--ranks 1,2] [--side 65536] [--generations N]
-[--repeats N] [--sequential SECONDS].
+[--repeats N] [--sequential SECONDS] [--beyond LIMIT].
 
 A random scene of SIDE x SIDE cells on each number of ranks and by each way to trade halo rows, in
 turns: seconds of the engine's compute and exchange stages and of its whole stream, and what the first
 number of ranks takes over it. Then sample-4, 3000 generations, the last state written, on one rank;
 with SECONDS, what one core takes for the same, the ratio to that. Outputs are compared.
+
+With LIMIT (1GiB) only this: the scene on one rank with all memory and with run.device_memory = LIMIT,
+by turns. The seconds are those of the stream with all generations less those with none, which reads
+and writes the same; hence waits within and between sweeps count.
 """
 import argparse
 import hashlib
@@ -29,10 +33,12 @@ generations = {generations}
 '''
 
 
-def run(arguments, job, ranks, way):
+def run(arguments, job, ranks, way, settings=()):
     report = pathlib.Path(arguments.folder, "report.json")
     command = [arguments.runner, str(job), "--quiet", "--report", str(report), "--set",
                f'run.halo_exchange="{way}"', "--backend", arguments.backend]
+    for setting in settings:
+        command += ["--set", setting]
     if ranks > 1:
         command = [arguments.mpirun, "--allow-run-as-root", "--oversubscribe", "-n", str(ranks),
                    *command]
@@ -101,6 +107,43 @@ def scaling(arguments):
     print(f"  last states equal: {'yes' if len(sums) == 1 else 'NO'}")
 
 
+def beyond(arguments):
+    """The state on the device, and where it does not fit the limit."""
+    job = pathlib.Path(arguments.folder, "beyond.toml")
+    side = arguments.side
+    memory = "device_memory" if arguments.backend == "cuda" else "host_memory"
+    job.write_text(JOB.format(
+        folder=arguments.folder, name="scene", generations=arguments.generations,
+        generate=f'pattern = "sand-noise", shape = [1, {side}, {side}], seed = 1'))
+    cases = {"all memory": (), arguments.beyond: (f'run.{memory}="{arguments.beyond}"',)}
+    run(arguments, job, 1, "auto", ("sand.generations=0",))  # makes the input
+    seconds, sums = {name: [] for name in cases}, set()
+    print(f"random scene of {side} x {side}, {arguments.generations} generations, one rank, "
+          f"{arguments.repeats} runs each in turns, seconds: median (least to most)")
+    for repeat in range(arguments.repeats):
+        for name, settings in cases.items():
+            none = run(arguments, job, 1, "auto", (*settings, "sand.generations=0"))
+            report = run(arguments, job, 1, "auto", settings)
+            streams = [max(rank["stream_seconds"] for rank in each["ranks"])
+                       for each in (none, report)]
+            seconds[name].append(streams[1] - streams[0])
+            if repeat == 0:
+                sums.add(digest(arguments.folder))
+                plan, rank = report["plan"], report["ranks"][0]
+                print(f"  {name}: state on {rank['evolution']['state_home']}, sweeps of "
+                      f"{plan['sweep_depth']}, bands of {plan['band_rows']}, device "
+                      f"{rank['memory']['device_bytes']} B, setup {rank['setup_seconds']:.2f} s, "
+                      f"stream without generations {streams[0]:.2f} s, on {rank['device']}")
+    cells = side * side * arguments.generations
+    medians = {name: statistics.median(values) for name, values in seconds.items()}
+    for name, values in seconds.items():
+        print(f"  {name:12} {medians[name]:9.3f} ({min(values):.3f} to {max(values):.3f})  "
+              f"{cells / medians[name]:.3e} cells/s")
+    print(f"  {arguments.beyond} against all memory: "
+          f"{medians['all memory'] / medians[arguments.beyond]:.3f} x the speed")
+    print(f"  last states equal: {'yes' if len(sums) == 1 else 'NO'}")
+
+
 def sample(arguments):
     job = pathlib.Path(arguments.folder, "sample.toml")
     job.write_text(JOB.format(folder=arguments.folder, name="sample", generations=3000,
@@ -129,8 +172,12 @@ def main():
     parser.add_argument("--generations", type=int, default=1000)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--sequential", type=float)
+    parser.add_argument("--beyond", metavar="LIMIT")
     arguments = parser.parse_args()
     pathlib.Path(arguments.folder).mkdir(parents=True, exist_ok=True)
+    if arguments.beyond:
+        beyond(arguments)
+        return
     scaling(arguments)
     sample(arguments)
 

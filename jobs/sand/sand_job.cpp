@@ -17,9 +17,10 @@ SandThresholds thresholds(const SandChances& chances) {
 
 } // namespace
 
-SandJob::SandJob(std::int64_t rows, std::int64_t columns, std::uint32_t seed,
+SandJob::SandJob(const std::vector<std::int64_t>& input, std::uint32_t seed,
                  const SandChances& chances, const Snapshots& snapshots, std::int64_t input_frame)
-    : sand_{rows, columns, seed, thresholds(chances)}, chances_(chances), snapshots_(snapshots),
+    : sand_{input[input.size() - 2], input.back(), seed, thresholds(chances)},
+      input_axes_(std::ssize(input)), chances_(chances), snapshots_(snapshots),
       input_frame_(input_frame) {}
 
 EvolveShape SandJob::shape() const {
@@ -52,6 +53,13 @@ std::vector<Attribute> SandJob::attributes() const {
         all.emplace_back(std::string(sand_chance_names.at(i)), chances_.at(i));
     }
     return all;
+}
+
+std::vector<Likeness> SandJob::likeness() const {
+    // Snapshots are no frames of the input; rows and columns are its own, and so are materials.
+    return {{Likeness::Values::coded,
+             {{-1, 1}, {input_axes_ - 2, 1}, {input_axes_ - 1, 1}},
+             {snapshots_.count(), sand_.rows, sand_.columns}}};
 }
 
 std::int64_t SandJob::table_bytes(Backend backend) const {

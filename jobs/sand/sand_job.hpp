@@ -24,13 +24,15 @@ inline constexpr SandChances usual_sand_chances = {0.4, 0.9, 1.0, 0.6, 0.9};
 /// The falling-sand automaton on one frame of a dataset; docs/sand.md says what it computes.
 class SandJob : public EvolveJob {
   public:
-    /// `snapshots`: begins at the generation of frame `input_frame`.
-    SandJob(std::int64_t rows, std::int64_t columns, std::uint32_t seed, const SandChances& chances,
+    /// `input`: the input's extents, of rows × columns or of frames of them. `snapshots`: begins at
+    /// the generation of frame `input_frame`.
+    SandJob(const std::vector<std::int64_t>& input, std::uint32_t seed, const SandChances& chances,
             const Snapshots& snapshots, std::int64_t input_frame);
 
     EvolveShape shape() const override;
     std::string computation() const override;
     std::vector<Attribute> attributes() const override;
+    std::vector<Likeness> likeness() const override;
     std::int64_t table_bytes(Backend backend) const override;
     void make_tables(Queue& queue, std::byte* tables) const override;
     void pack(Queue& queue, std::int64_t rows, const std::byte* in, std::byte* state,
@@ -46,6 +48,7 @@ class SandJob : public EvolveJob {
 
   private:
     Sand sand_;
+    std::int64_t input_axes_;
     SandChances chances_;
     Snapshots snapshots_;
     std::int64_t input_frame_;

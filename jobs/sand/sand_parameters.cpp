@@ -98,9 +98,8 @@ class SandParameters : public KindParameters {
         }
         const std::int64_t used_seed =
             seed.value_or(attribute_of<std::int64_t>(made_with, "seed").value_or(0));
-        const std::vector<std::int64_t>& shape = input.array.shape;
         return std::make_unique<SandJob>(
-            shape[shape.size() - 2], shape.back(), static_cast<std::uint32_t>(used_seed), all,
+            input.array.shape, static_cast<std::uint32_t>(used_seed), all,
             Snapshots{start.generation, generations, snapshot_every}, start.frame);
     }
 

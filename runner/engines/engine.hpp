@@ -78,6 +78,26 @@ using TakeRows = std::function<void(RowRange rows, const std::byte* elements)>;
 /// Computes rows of an output and passes them on in order, in pieces.
 using ComputeRows = std::function<void(RowRange rows, const TakeRows& take)>;
 
+/// Rows of an output that are in its file already, and may be damaged there.
+class MadeRows {
+  public:
+    virtual ~MadeRows() = default;
+
+    /// Reads rows into `space`, which has room for `space_rows` ≥ 1 of them, and passes them on in
+    /// order, in pieces that begin there. False where they differ from their checksums or cannot be
+    /// read: what was passed on has no meaning then.
+    virtual bool read(RowRange rows, std::byte* space, std::int64_t space_rows,
+                      const TakeRows& take) = 0;
+};
+
+/// What rows of an output are computed from, apart from the engine; outlives the computation.
+struct RowSources {
+    RowReader& input;
+    MadeRows& made;             ///< the output's other rows
+    std::int64_t alignment = 1; ///< of the output's storage
+    int threads = 1;
+};
+
 /// A way to plan and run jobs, for all jobs of a class that derives from Job. engines() lists them.
 class Engine {
   public:
@@ -100,12 +120,8 @@ class Engine {
     /// The rows of the job's input that a rank reads, in order. `plan` is this engine's.
     virtual std::vector<RowRuns> reads(const JobPlan& plan, int rank, const ArrayInfo& input) const;
 
-    /// Computes rows of the output apart from the engine, from the input alone; empty where rows
-    /// come from a state. `alignment`: of the output's storage. Job and reader outlive it.
-    virtual ComputeRows row_computation(const Job& /*job*/, RowReader& /*input*/,
-                                        std::int64_t /*alignment*/, int /*threads*/) const {
-        return {};
-    }
+    /// Computes rows of the output apart from the engine, with the CPU. The job outlives it.
+    virtual ComputeRows row_computation(const Job& job, const RowSources& from) const = 0;
 };
 
 /// An engine for jobs of class J whose plans are of class P.

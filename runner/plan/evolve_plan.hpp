@@ -3,6 +3,7 @@
 
 #include "jobs/evolve_job.hpp"
 #include "runner/plan/decomposition.hpp"
+#include "runner/plan/evolve/sweep_plan.hpp"
 #include "runner/plan/job_plan.hpp"
 
 #include <cstdint>
@@ -15,12 +16,23 @@ namespace runner {
 /// The plan of a job whose state evolves.
 struct EvolvePlan : JobPlan {
     EvolveShape shape;
-    /// Of the state's rows, one frame. Its halo: generations between two exchanges, 0 for one rank.
-    /// Its chunks: rows that pass between the state and storage at once.
+    /// Of the state's rows, one frame. Its halo: generations between two exchanges, 0 for one rank
+    /// with the state on its device; else sweep.depth. Its chunks: rows that pass between the state
+    /// and storage at once.
     Decomposition decomposition;
     std::int64_t table_bytes = 0;
+    StateHome home = StateHome::device;
+    Sweep sweep; ///< of a state that is not on the device
 
     std::int64_t chunk_bytes() const;
+    /// A chunk as rows of the state.
+    std::int64_t packed_bytes() const;
+    /// Bytes of a rank's rows where they are not on the device: those it holds, and as many more as
+    /// a sweep is deep, since a sweep writes rows that far from where it read them.
+    std::int64_t store_bytes(int rank) const;
+    /// Bytes of the rows that a band needs on the device.
+    std::int64_t window_bytes() const;
+    std::int64_t scratch_bytes() const override;
 
     int rank_count() const override { return decomposition.ranks; }
     RowRange rows_of_rank(int rank) const override { return decomposition.slab(rank); }

@@ -126,6 +126,15 @@ std::vector<WrongRows> check_runs(RowReader& stored, std::span<const RowHash> ru
     return RunChecker(stored).check(runs);
 }
 
+RowSet rows_of(const std::vector<WrongRows>& wrong) {
+    std::vector<RowRange> rows;
+    rows.reserve(wrong.size());
+    for (const WrongRows& each : wrong) {
+        rows.push_back(each.rows);
+    }
+    return make_row_set(std::move(rows));
+}
+
 bool same_elements(ElementType type, std::span<const std::byte> a, std::span<const std::byte> b) {
     const auto is_same = [&](std::size_t first, std::size_t count) {
         const auto from = a.subspan(first, count);

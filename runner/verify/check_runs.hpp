@@ -28,6 +28,9 @@ struct WrongRows {
 /// cannot be read is wrong, and the others are checked all the same.
 std::vector<WrongRows> check_runs(RowReader& stored, std::span<const RowHash> runs);
 
+/// All their rows.
+RowSet rows_of(const std::vector<WrongRows>& wrong);
+
 /// Whether the elements are the same to the byte. Two NaNs are, whatever their sign and payload:
 /// backends differ in these. `a` and `b` have the same size.
 bool same_elements(ElementType type, std::span<const std::byte> a, std::span<const std::byte> b);

@@ -204,6 +204,11 @@ PreparedJob prepare_again(const FinishedOutput& output, const std::optional<std:
     job.input.generate.reset(); // made again it would be another file
     ProbedFiles files(prober, job.input.rules);
     PreparedJob prepared = prepare_job(std::move(job), files);
+    check_fits(output, prepared);
+    return prepared;
+}
+
+void check_fits(const FinishedOutput& output, const PreparedJob& prepared) {
     const ArrayInfo made = prepared.output();
     if (made != output.stored.array) {
         throw Error(ExitCode::input,
@@ -213,7 +218,6 @@ PreparedJob prepare_again(const FinishedOutput& output, const std::optional<std:
                          shape_text(output.stored.array.shape),
                      "Name the right one with --input"});
     }
-    return prepared;
 }
 
 std::string input_change(const FinishedOutput& output) {

@@ -58,6 +58,9 @@ std::unique_ptr<RowReader> open_stored_rows(FileAccess& files, const FinishedOut
 PreparedJob prepare_again(const FinishedOutput& output, const std::optional<std::string>& input,
                           Prober& prober);
 
+/// @throws Error (input) where the job makes an output of another type or shape.
+void check_fits(const FinishedOutput& output, const PreparedJob& prepared);
+
 /// How the recorded input's file differs from what it was, in size and time: "it had 10 bytes …".
 /// Empty when it does not.
 std::string input_change(const FinishedOutput& output);

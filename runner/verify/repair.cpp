@@ -16,10 +16,14 @@
 #include "runner/probe/input_rows.hpp"
 #include "runner/probe/probed_files.hpp"
 #include "runner/report/version.hpp"
+#include "runner/verify/checked_rows.hpp"
 #include "runner/verify/finished_output.hpp"
+#include "runner/verify/job_again.hpp"
 #include "runner/verify/verify.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <utility>
 
 #include <unistd.h>
 
@@ -52,35 +56,68 @@ RowHash& listed(FinishedOutput& output, RowRange run) {
                  "output.overwrite = true"});
 }
 
-std::uint64_t computed_hash(const ComputeRows& compute, RowRange rows, std::int64_t row_bytes) {
+/// Computes the runs, which are in order, and passes their rows on in pieces that lie in one run
+/// each: take(index of the run, rows, elements). Adjacent runs are computed together, since what
+/// they both depend on is computed once then.
+template <class Take>
+void compute_runs(const ComputeRows& compute, const std::vector<RowRange>& runs,
+                  std::int64_t row_bytes, const Take& take) {
+    std::size_t index = 0;
+    for (const RowRange& adjacent : make_row_set(runs)) {
+        compute(adjacent, [&](RowRange piece, const std::byte* elements) {
+            while (!piece.empty()) {
+                const RowRange rows{piece.first, std::min(piece.last, runs[index].last)};
+                take(index, rows, elements);
+                index += rows.last == runs[index].last ? 1 : 0;
+                elements += rows.count() * row_bytes;
+                piece.first = rows.last;
+            }
+        });
+    }
+}
+
+/// The checksums of the wrong runs, as they should be.
+std::vector<std::uint64_t> computed_hashes(const ComputeRows& compute,
+                                           const std::vector<WrongRows>& wrong,
+                                           std::int64_t row_bytes) {
+    std::vector<RowRange> runs;
+    runs.reserve(wrong.size());
+    for (const WrongRows& run : wrong) {
+        runs.push_back(run.rows);
+    }
+    std::vector<std::uint64_t> hashes(runs.size());
     BytesHasher hasher;
-    compute(rows, [&](RowRange piece, const std::byte* elements) {
-        hasher.add(elements, piece.count() * row_bytes);
-    });
-    return hasher.hash();
+    compute_runs(compute, runs, row_bytes,
+                 [&](std::size_t run, RowRange rows, const std::byte* elements) {
+                     hasher.add(elements, rows.count() * row_bytes);
+                     if (rows.last == runs[run].last) {
+                         hashes[run] = std::exchange(hasher, BytesHasher()).hash();
+                     }
+                 });
+    return hashes;
 }
 
 /// Finds out what each wrong run needs, then does it. Rows are computed twice, so that none need be
 /// kept in memory and none is written before all are known to be right.
 void mend(const RepairRequest& request, ProbedFiles& files, Prober& prober, FinishedOutput& output,
           const std::vector<WrongRows>& wrong, Repair& result) {
-    PreparedJob prepared = prepare_again(output, request.input, prober);
+    JobAgain again(output, request.input, JobAgain::EarlierPasses::run, prober);
+    PreparedJob& prepared = again.prepared();
     survey_input(prepared, request.threads);
-    if (prepared.job->state()) {
-        throw Error(ExitCode::differs,
-                    {"cannot repair, and changed nothing",
-                     output.file + ", " + rows_text(wrong.front().rows, output.stored.array),
-                     "a snapshot comes from all generations before it",
-                     "Run the job again with output.overwrite = true"});
-    }
     const auto input = open_input_rows(prepared, request.threads);
     const OutputDataset dataset = output.dataset();
+    const auto stored = open_stored_rows(files, output, request.threads);
+    CheckedRows made(*stored, output.runs, rows_of(wrong));
     const ComputeRows compute =
         engine_of(*prepared.job)
-            .row_computation(*prepared.job, *input, row_alignment(dataset.array, dataset.layout),
-                             request.threads);
-    for (const WrongRows& run : wrong) {
-        const std::uint64_t hash = computed_hash(compute, run.rows, row_bytes(dataset.array));
+            .row_computation(
+                *prepared.job,
+                {*input, made, row_alignment(dataset.array, dataset.layout), request.threads});
+    const std::vector<std::uint64_t> hashes =
+        computed_hashes(compute, wrong, row_bytes(dataset.array));
+    for (std::size_t i = 0; i < wrong.size(); ++i) {
+        const WrongRows& run = wrong[i];
+        const std::uint64_t hash = hashes[i];
         if (hash == listed(output, run.rows).hash) {
             result.rows.push_back(run.rows);
         } else if (hash == run.hash) {
@@ -93,11 +130,10 @@ void mend(const RepairRequest& request, ProbedFiles& files, Prober& prober, Fini
     }
     if (!result.rows.empty()) {
         const auto writer = reopen_output_rows(files, dataset, request.threads);
-        for (const RowRange& run : result.rows) {
-            compute(run, [&](RowRange rows, const std::byte* elements) {
-                writer->write(rows.first, rows.count(), elements);
-            });
-        }
+        compute_runs(compute, result.rows, row_bytes(dataset.array),
+                     [&](std::size_t /*run*/, RowRange rows, const std::byte* elements) {
+                         writer->write(rows.first, rows.count(), elements);
+                     });
         writer->finish(RowWriter::Sync::yes);
     }
     if (is_recorded_beside(output.file)) { // whose time is another now

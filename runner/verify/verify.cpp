@@ -2,24 +2,61 @@
 #include "runner/verify/verify.hpp"
 #include "runner/engines/engine.hpp"
 
+#include "base/counted.hpp"
 #include "base/error.hpp"
 #include "io/rows/row_geometry.hpp"
 #include "runner/engines/survey_input.hpp"
 #include "runner/probe/input_rows.hpp"
 #include "runner/probe/probed_files.hpp"
 #include "runner/verify/check_runs.hpp"
+#include "runner/verify/checked_rows.hpp"
 #include "runner/verify/finished_output.hpp"
+#include "runner/verify/job_again.hpp"
 
 #include <algorithm>
+#include <memory>
 
 namespace runner {
 namespace {
 
 constexpr std::int64_t usual_places = 8;
+/// Steps of cells that are computed again where nobody asked for it: about a second on a core.
+constexpr double usual_updates = 1e10;
 
 /// i · n / d without the product, which may pass 2^63.
 std::int64_t part(std::int64_t i, std::int64_t n, std::int64_t d) {
     return n / d * i + n % d * i / d;
+}
+
+/// Generations from a snapshot to the next, at most.
+std::int64_t most_generations(const EvolveShape& shape) {
+    const Snapshots& snapshots = shape.snapshots;
+    return snapshots.every == 0 ? snapshots.generations
+                                : std::min(snapshots.every, snapshots.generations);
+}
+
+/// Rows of the state before that a place depends on, at most.
+std::int64_t most_rows(const EvolveShape& shape) {
+    return shape.rows - 2 <= 2 * most_generations(shape) ? shape.rows
+                                                         : 2 * most_generations(shape) + 2;
+}
+
+std::string work_text(const EvolveShape& shape) {
+    return counted(most_generations(shape), "generation") + " of " +
+           counted(most_rows(shape), "row");
+}
+
+/// How many places are computed again where nobody asked for a number.
+std::int64_t places_at_once(const Job& job) {
+    const std::optional<EvolveShape> shape = job.state();
+    if (!shape) {
+        return usual_places;
+    }
+    const double updates = static_cast<double>(most_generations(*shape)) *
+                           static_cast<double>(most_rows(*shape)) *
+                           static_cast<double>(shape->cells) / static_cast<double>(shape->rows);
+    return static_cast<std::int64_t>(
+        std::min<double>(usual_places, usual_updates / std::max(1.0, updates)));
 }
 
 std::vector<RowHash> sampled(const std::vector<RowHash>& runs, std::optional<std::int64_t> sample) {
@@ -31,21 +68,11 @@ std::vector<RowHash> sampled(const std::vector<RowHash>& runs, std::optional<std
     return chosen;
 }
 
-RowSet rows_of(const std::vector<WrongRows>& wrong) {
-    std::vector<RowRange> rows;
-    rows.reserve(wrong.size());
-    for (const WrongRows& each : wrong) {
-        rows.push_back(each.rows);
-    }
-    return make_row_set(std::move(rows));
-}
-
-/// The job with its input, or nothing and why.
-std::optional<PreparedJob> prepare_places(const VerifyRequest& request,
-                                          const FinishedOutput& output, std::string& why_not,
-                                          Prober& prober) {
+/// The job with its input, or null and why.
+std::unique_ptr<JobAgain> prepare_places(const VerifyRequest& request, const FinishedOutput& output,
+                                         std::string& why_not, Prober& prober) {
     if (request.recompute == 0) {
-        return std::nullopt;
+        return nullptr;
     }
     try {
         const std::string change = request.input ? "" : input_change(output);
@@ -54,27 +81,29 @@ std::optional<PreparedJob> prepare_places(const VerifyRequest& request,
                         {"the input is no longer the one the output was made from",
                          output.job.input.file, change, "Name that one with --input"});
         }
-        PreparedJob prepared = prepare_again(output, request.input, prober);
-        if (prepared.job->state()) {
-            throw Error(ExitCode::input,
-                        {"rows cannot be computed again in places", output.file,
-                         "a snapshot comes from all generations before it",
-                         "Run the job again with another output.file and compare the two"});
+        // Passes run again only where the rows are asked for: they may take as long as the job.
+        const auto earlier =
+            request.recompute ? JobAgain::EarlierPasses::run : JobAgain::EarlierPasses::are_refused;
+        auto again = std::make_unique<JobAgain>(output, request.input, earlier, prober);
+        if (!request.recompute && places_at_once(*again->prepared().job) == 0) {
+            why_not = "each row of a snapshot takes " + work_text(*again->prepared().job->state()) +
+                      "; --recompute M computes rows at M places";
+            return nullptr;
         }
-        survey_input(prepared, request.threads);
-        return prepared;
+        survey_input(again->prepared(), request.threads);
+        return again;
     } catch (const Error& error) {
         if (request.recompute || error.code() == ExitCode::stopped) {
             throw;
         }
         why_not = error.what();
-        return std::nullopt;
+        return nullptr;
     }
 }
 
 /// Adds what differs between the stored rows and the computed ones, row by row.
 void compare_rows(RowReader& stored, RowRange rows, const std::byte* computed,
-                  std::vector<WrongRows>& wrong) {
+                  const std::string& why, std::vector<WrongRows>& wrong) {
     const ArrayInfo& array = stored.info().array;
     const auto bytes = static_cast<std::size_t>(row_bytes(array));
     std::vector<std::byte> there(static_cast<std::size_t>(rows.count()) * bytes);
@@ -87,7 +116,7 @@ void compare_rows(RowReader& stored, RowRange rows, const std::byte* computed,
     for (std::int64_t row = 0; row < rows.count(); ++row) {
         const std::size_t at = static_cast<std::size_t>(row) * bytes;
         if (!same_elements(array.type, {there.data() + at, bytes}, {computed + at, bytes})) {
-            wrong.push_back({{rows.first + row, rows.first + row + 1}, "the job computes others"});
+            wrong.push_back({{rows.first + row, rows.first + row + 1}, why});
         }
     }
 }
@@ -95,14 +124,18 @@ void compare_rows(RowReader& stored, RowRange rows, const std::byte* computed,
 void recompute(const VerifyRequest& request, const FinishedOutput& output,
                const PreparedJob& prepared, RowReader& stored, Verification& result) {
     const auto input = open_input_rows(prepared, request.threads);
+    const RowSet wrong = rows_of(result.wrong_runs);
+    CheckedRows made(stored, output.runs, wrong);
     const ComputeRows compute =
-        engine_of(*prepared.job).row_computation(*prepared.job, *input, 1, request.threads);
-    const std::int64_t count = request.recompute.value_or(usual_places);
-    const RowSet places =
-        subtract(places_to_recompute(output.runs, count), rows_of(result.wrong_runs));
+        engine_of(*prepared.job).row_computation(*prepared.job, {*input, made, 1, request.threads});
+    const std::int64_t count = request.recompute.value_or(places_at_once(*prepared.job));
+    const RowSet places = subtract(places_to_recompute(output.runs, count), wrong);
+    const std::string why = prepared.job->state()
+                                ? "the job computes others from the nearest state before them"
+                                : "the job computes others";
     for (const RowRange& place : places) {
         compute(place, [&](RowRange rows, const std::byte* elements) {
-            compare_rows(stored, rows, elements, result.wrong_recomputed);
+            compare_rows(stored, rows, elements, why, result.wrong_recomputed);
         });
     }
     result.recomputed_rows = count_rows(places);
@@ -150,7 +183,7 @@ Verification verify(const VerifyRequest& request, Prober& prober) {
     result.file = output.file;
     result.dataset = output.datasets_text();
     result.array = output.stored.array;
-    const std::optional<PreparedJob> prepared =
+    const std::unique_ptr<JobAgain> again =
         prepare_places(request, output, result.not_recomputed, prober);
 
     const std::vector<RowHash> runs = sampled(output.runs, request.sample);
@@ -161,8 +194,8 @@ Verification verify(const VerifyRequest& request, Prober& prober) {
         result.checked_rows += run.rows;
     }
     result.wrong_runs = check_runs(*stored, runs);
-    if (prepared) {
-        recompute(request, output, *prepared, *stored, result);
+    if (again) {
+        recompute(request, output, again->prepared(), *stored, result);
     }
     return result;
 }

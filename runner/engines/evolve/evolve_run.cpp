@@ -5,7 +5,9 @@
 #include "io/output/journal.hpp"
 #include "jobs/evolve_job.hpp"
 #include "runner/engines/evolve/evolve_engine.hpp"
+#include "runner/engines/evolve/snapshot_rows.hpp"
 #include "runner/plan/evolve_plan.hpp"
+#include "runner/ranks/host_memory.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -76,6 +78,14 @@ class EvolveRun final : public EngineRun {
 };
 
 class EvolveJobs final : public EngineOf<EvolveJob, EvolvePlan> {
+  public:
+    ComputeRows row_computation(const Job& job, const RowSources& from) const override {
+        // Of what is free; the rest is for what reads and writes.
+        const std::int64_t most_bytes = available_host_memory().bytes / 2;
+        auto rows = std::make_shared<SnapshotRows>(job_of(job), from, most_bytes);
+        return [rows](RowRange range, const TakeRows& take) { rows->compute(range, take); };
+    }
+
   protected:
     EvolvePlan plan_job(const EvolveJob& job, const PlanRequest& request) const override {
         return make_evolve_plan(job, request);

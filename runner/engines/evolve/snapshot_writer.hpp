@@ -8,6 +8,7 @@
 #include "kernels/queue/profile_range.hpp"
 #include "kernels/queue/queue.hpp"
 #include "runner/engines/channel.hpp"
+#include "runner/engines/evolve/state_store.hpp"
 #include "runner/engines/stage_recorder.hpp"
 #include "runner/engines/stage_threads.hpp"
 #include "runner/engines/take_memory.hpp"
@@ -36,11 +37,12 @@ struct SnapshotTarget {
     Commits* commits; ///< null: nothing keeps what is done
     RunTimes& times;
     StageRecorder& recorder;
+    const StateStore* store; ///< of the state; null: it is on the device
 };
 
-/// Unpacks, copies and writes the rank's rows of a state while the next generations are computed:
-/// two threads, over the plan's lanes. The state is copied on its device first, so that it may
-/// change at once.
+/// Unpacks, copies and writes the rank's rows of a state: two threads, over the plan's lanes. A
+/// state on the device is copied there first, so that it may change at once: the next generations
+/// are computed meanwhile.
 template <class Q> class SnapshotWriter {
   public:
     /// The memory of a chunk in flight, and its queue.
@@ -48,6 +50,8 @@ template <class Q> class SnapshotWriter {
         Queue queue;
         Buffer staging; ///< plan.chunk_bytes(), of the host
         Buffer device;  ///< as many; empty where the queue computes in the staging buffer
+        Buffer packed;  ///< plan.packed_bytes() of the device, of a state that is kept elsewhere
+        Buffer packed_staging; ///< as many of the host, of a state in a file
         typename Q::Event done;
 
         Q& own() { return std::get<Q>(queue); }
@@ -65,6 +69,10 @@ template <class Q> class SnapshotWriter {
     /// queue's later work may change them. Waits until the snapshot before is unpacked.
     /// @throws what the threads failed with.
     void take(Q& queue, const std::byte* state, std::int64_t index);
+
+    /// Writes the slab's rows as the store has them for the index-th snapshot, and waits for that.
+    /// @throws what the threads failed with.
+    void write_stored(std::int64_t index);
 
     /// Waits until the output's writer has all that was taken. @throws what the threads failed
     /// with.
@@ -84,8 +92,10 @@ template <class Q> class SnapshotWriter {
         double begin = 0; ///< seconds since the run began
     };
 
+    bool begin_snapshot();
     void unpack_stage();
     void unpack(const Piece& piece);
+    const std::byte* packed_rows(const Piece& piece);
     void write_stage();
     void write(const Piece& piece);
     void cut();
@@ -131,14 +141,25 @@ SnapshotWriter<Q>::SnapshotWriter(const SnapshotTarget& target, const QueueMaker
             device = allocate_device(own, plan.chunk_bytes());
         }
         device_bytes_ += device.size();
+        Buffer packed;
+        Buffer packed_staging;
+        if (target_.store != nullptr && !Q::shares_host_memory) {
+            packed = allocate_device(own, plan.packed_bytes());
+            device_bytes_ += packed.size();
+        }
+        if (target_.store != nullptr && target_.store->is_file()) {
+            packed_staging = allocate_staging(own, plan.packed_bytes());
+        }
         typename Q::Event done(own);
-        lanes_.push_back(
-            {std::move(queue), std::move(staging), std::move(device), std::move(done)});
+        lanes_.push_back({std::move(queue), std::move(staging), std::move(device),
+                          std::move(packed), std::move(packed_staging), std::move(done)});
         free_lanes_.push(static_cast<std::size_t>(i));
     }
     Q& first = lanes_.front().own();
-    copy_ = allocate_device(first, target_.slab.count() * plan.shape.state_row_bytes);
-    device_bytes_ += copy_.size();
+    if (target_.store == nullptr) {
+        copy_ = allocate_device(first, target_.slab.count() * plan.shape.state_row_bytes);
+        device_bytes_ += copy_.size();
+    }
     copied_.emplace(first);
     check_launch_room(first);
     threads_.start(Stage::download, [this] { unpack_stage(); });
@@ -160,21 +181,33 @@ template <class Q> std::string SnapshotWriter<Q>::place(Stage stage) const {
                        piece.rows.first, piece.rows.last - 1);
 }
 
+/// Waits until the snapshot before is unpacked; false where the rank has no rows.
+template <class Q> bool SnapshotWriter<Q>::begin_snapshot() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return !unpacking_ || threads_.failed(); });
+    threads_.rethrow_failure();
+    if (target_.slab.empty()) {
+        return false;
+    }
+    unpacking_ = true;
+    rows_taken_ += target_.slab.count();
+    return true;
+}
+
 template <class Q>
 void SnapshotWriter<Q>::take(Q& queue, const std::byte* state, std::int64_t index) {
-    {
-        std::unique_lock lock(mutex_);
-        changed_.wait(lock, [&] { return !unpacking_ || threads_.failed(); });
-        threads_.rethrow_failure();
-        if (target_.slab.empty()) {
-            return;
-        }
-        unpacking_ = true;
-        rows_taken_ += target_.slab.count();
+    if (begin_snapshot()) {
+        copy_on_device(queue, copy_.data(), state, copy_.size());
+        copied_->record(queue);
+        snapshots_.push(index);
     }
-    copy_on_device(queue, copy_.data(), state, copy_.size());
-    copied_->record(queue);
-    snapshots_.push(index);
+}
+
+template <class Q> void SnapshotWriter<Q>::write_stored(std::int64_t index) {
+    if (begin_snapshot()) {
+        snapshots_.push(index);
+        drain();
+    }
 }
 
 template <class Q> void SnapshotWriter<Q>::drain() {
@@ -207,14 +240,26 @@ template <class Q> void SnapshotWriter<Q>::unpack_stage() {
     }
 }
 
+/// The piece's rows of the state, for the work of its lane's queue.
+template <class Q> const std::byte* SnapshotWriter<Q>::packed_rows(const Piece& piece) {
+    Lane& lane = lanes_[piece.lane];
+    if (target_.store == nullptr) {
+        copied_->hold(lane.own());
+        return copy_.data() +
+               (piece.rows.first - target_.slab.first) * target_.plan.shape.state_row_bytes;
+    }
+    const std::byte* const rows = target_.store->fetch(piece.rows, lane.packed_staging.data());
+    if constexpr (Q::shares_host_memory) {
+        return rows;
+    }
+    upload(lane.own(), lane.packed.data(), rows, target_.store->bytes_of(piece.rows));
+    return lane.packed.data();
+}
+
 template <class Q> void SnapshotWriter<Q>::unpack(const Piece& piece) {
     const ProfileRange range("unpack");
     Lane& lane = lanes_[piece.lane];
-    const std::int64_t row_bytes = target_.plan.shape.state_row_bytes;
-    copied_->hold(lane.own());
-    target_.job.unpack(lane.queue, piece.rows.count(),
-                       copy_.data() + (piece.rows.first - target_.slab.first) * row_bytes,
-                       lane.data());
+    target_.job.unpack(lane.queue, piece.rows.count(), packed_rows(piece), lane.data());
     if constexpr (!Q::shares_host_memory) {
         download(lane.own(), lane.staging.data(), lane.device.data(), bytes_of(piece.rows));
     }

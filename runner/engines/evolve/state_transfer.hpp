@@ -6,7 +6,9 @@
 #include "io/rows/rows.hpp"
 #include "jobs/evolve_job.hpp"
 #include "kernels/queue/queue.hpp"
+#include "runner/engines/evolve/evolve_engine.hpp"
 #include "runner/engines/evolve/snapshot_writer.hpp"
+#include "runner/engines/evolve/state_store.hpp"
 #include "runner/engines/stage_recorder.hpp"
 #include "runner/plan/evolve_plan.hpp"
 #include "runner/recovery/checkpoints.hpp"
@@ -20,8 +22,8 @@
 
 namespace runner {
 
-/// Moves a rank's rows of a state between storage and its device: chunk by chunk, over the lanes of
-/// a snapshot writer while that has no work.
+/// Moves a rank's rows of a state between storage and its device, or the store where it is kept:
+/// chunk by chunk, over the lanes of a snapshot writer while that has no work.
 template <class Q> class StateTransfer {
   public:
     using Lane = typename SnapshotWriter<Q>::Lane;
@@ -30,6 +32,19 @@ template <class Q> class StateTransfer {
     StateTransfer(const EvolvePlan& plan, const RowRange& slab, std::deque<Lane>& lanes,
                   std::byte* state)
         : plan_(plan), slab_(slab), lanes_(lanes), state_(state) {}
+    StateTransfer(const EvolvePlan& plan, const RowRange& slab, std::deque<Lane>& lanes,
+                  StateStore& store)
+        : plan_(plan), slab_(slab), lanes_(lanes), store_(&store) {}
+
+    /// Fills the rows from the run's checkpoint, or from its input, as the two below do.
+    void fill(const Evolution& run, StageRecorder& recorder, RunTimes& times,
+              std::uint64_t generation) {
+        if (run.checkpoint) {
+            load(open_checkpoint(run.journal, *run.checkpoint), recorder, generation);
+        } else {
+            load_input(run.job, run.reader, recorder, times, generation);
+        }
+    }
 
     /// Reads the rows of the input's frame and packs them. `generation`: for the record.
     /// @throws Error (input) for a byte that stands for nothing.
@@ -48,11 +63,14 @@ template <class Q> class StateTransfer {
         Buffer device;
         Buffer host;
         RowRange rows;
+        std::byte* stored = nullptr; ///< where the store takes the rows from
     };
 
     std::vector<Check> make_checks();
     void finish(std::size_t lane, Check& check, const EvolveJob& job);
     template <class Body> void for_each_chunk(Body body);
+    std::byte* packing_place(Lane& lane, Check& check);
+    void bring_back(Lane& lane, Check& check);
     std::byte* row(std::int64_t row) const {
         return state_ + (row - slab_.first) * plan_.shape.state_row_bytes;
     }
@@ -60,7 +78,8 @@ template <class Q> class StateTransfer {
     const EvolvePlan& plan_;
     RowRange slab_;
     std::deque<Lane>& lanes_;
-    std::byte* state_;
+    std::byte* state_ = nullptr;
+    StateStore* store_ = nullptr;
 };
 
 /// Calls body(lane, rows) for the slab's rows, chunk by chunk over the lanes by turns.
@@ -99,7 +118,31 @@ void StateTransfer<Q>::finish(std::size_t index, Check& check, const EvolveJob& 
                     job.wrong_byte(check.rows.first + place / row_bytes, place % row_bytes,
                                    lanes_[index].staging.data()[place]));
     }
+    if (store_ != nullptr) {
+        store_->put(StateStore::Version::current, check.rows, check.stored);
+    }
     check.rows = {};
+}
+
+/// Where the lane's queue packs the rows to.
+template <class Q> std::byte* StateTransfer<Q>::packing_place(Lane& lane, Check& check) {
+    if (store_ == nullptr) {
+        return row(check.rows.first);
+    }
+    check.stored =
+        store_->place(StateStore::Version::current, check.rows, lane.packed_staging.data());
+    return Q::shares_host_memory ? check.stored : lane.packed.data();
+}
+
+/// Copies what finish() needs to the host.
+template <class Q> void StateTransfer<Q>::bring_back(Lane& lane, Check& check) {
+    if constexpr (!Q::shares_host_memory) {
+        download(lane.own(), check.host.data(), check.device.data(), sizeof(std::int64_t));
+        if (store_ != nullptr) {
+            download(lane.own(), check.stored, lane.packed.data(), store_->bytes_of(check.rows));
+        }
+    }
+    lane.done.record(lane.own());
 }
 
 template <class Q>
@@ -120,12 +163,9 @@ void StateTransfer<Q>::load_input(const EvolveJob& job, RowReader& reader, Stage
             times[Stage::upload].bytes += bytes;
         }
         auto* const wrong = reinterpret_cast<std::int64_t*>(check.device.data());
-        job.pack(lane.queue, rows.count(), lane.data(), row(rows.first), wrong);
-        if constexpr (!Q::shares_host_memory) {
-            download(lane.own(), check.host.data(), check.device.data(), sizeof(std::int64_t));
-        }
-        lane.done.record(lane.own());
         check.rows = rows;
+        job.pack(lane.queue, rows.count(), lane.data(), packing_place(lane, check), wrong);
+        bring_back(lane, check);
     });
     for (std::size_t i = 0; i < checks.size(); ++i) {
         finish(i, checks[i], job);
@@ -140,7 +180,12 @@ void StateTransfer<Q>::load(const File& checkpoint, StageRecorder& recorder,
         const double begin = recorder.now();
         const std::int64_t from = rows.first * plan_.shape.state_row_bytes;
         const std::int64_t bytes = rows.count() * plan_.shape.state_row_bytes;
-        if constexpr (Q::shares_host_memory) {
+        if (store_ != nullptr) {
+            std::byte* const place =
+                store_->place(StateStore::Version::current, rows, lane.packed_staging.data());
+            checkpoint.read(from, bytes, place);
+            store_->put(StateStore::Version::current, rows, place);
+        } else if constexpr (Q::shares_host_memory) {
             checkpoint.read(from, bytes, row(rows.first));
         } else {
             lane.done.wait();
@@ -159,9 +204,13 @@ template <class Q>
 void StateTransfer<Q>::save(CheckpointWriter& checkpoint, RunProgress& progress) {
     for_each_chunk([&](std::size_t index, const RowRange& rows) {
         Lane& lane = lanes_[index];
-        const std::byte* from = row(rows.first);
-        if constexpr (!Q::shares_host_memory) {
-            download(lane.own(), lane.staging.data(), from,
+        const std::byte* from = nullptr;
+        if (store_ != nullptr) {
+            from = store_->fetch(rows, lane.packed_staging.data());
+        } else if constexpr (Q::shares_host_memory) {
+            from = row(rows.first);
+        } else {
+            download(lane.own(), lane.staging.data(), row(rows.first),
                      rows.count() * plan_.shape.state_row_bytes);
             lane.own().synchronize();
             from = lane.staging.data();

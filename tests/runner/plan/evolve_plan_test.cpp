@@ -13,7 +13,7 @@ namespace runner {
 namespace {
 
 SandJob square(std::int64_t side) {
-    return {side, side, 0, usual_sand_chances, Snapshots{0, 100, 10}, 0};
+    return {{side, side}, 0, usual_sand_chances, Snapshots{0, 100, 10}, 0};
 }
 
 PlanRequest request(Backend backend, int ranks) {
@@ -50,10 +50,10 @@ TEST(EvolvePlan, LessMemoryGivesSmallerChunksAndThenAMessage) {
     const EvolvePlan smaller = make_evolve_plan(square(16384), tight);
     EXPECT_LT(smaller.lanes * smaller.chunk_bytes(), plan.lanes * plan.chunk_bytes());
     EXPECT_LE(smaller.need.device, tight.device_memory);
-    tight.device_memory = 100 * MiB;
+    tight.device_memory = 64 * KiB;
     try {
         make_evolve_plan(square(16384), tight);
-        FAIL() << "192 MiB of state fit in 100 MiB";
+        FAIL() << "a band of one row fits in 64 KiB";
     } catch (const Error& error) {
         EXPECT_EQ(error.code(), ExitCode::usage);
         EXPECT_EQ(error.text().where, "run.device_memory");
@@ -61,9 +61,69 @@ TEST(EvolvePlan, LessMemoryGivesSmallerChunksAndThenAMessage) {
     }
 }
 
+/// 131072² cells, 4 GiB of state, kept in host memory or in files.
+EvolvePlan swept(Backend backend, int ranks, std::int64_t host, std::int64_t device,
+                 std::int64_t every = 0) {
+    PlanRequest tight = request(backend, ranks);
+    tight.host_memory = host;
+    tight.device_memory = device;
+    return make_evolve_plan(
+        SandJob({131072, 131072}, 0, usual_sand_chances, Snapshots{0, 1000, every}, 0), tight);
+}
+
+TEST(EvolvePlan, AStateThatDoesNotFitTheDeviceIsKeptInHostMemory) {
+    const EvolvePlan plan = swept(Backend::cuda, 1, 64 * GiB, GiB);
+    EXPECT_EQ(plan.home, StateHome::host);
+    EXPECT_EQ(plan.sweep.depth, 96);
+    EXPECT_EQ(plan.sweep.lanes, 2);
+    EXPECT_EQ(plan.scratch_bytes(), 0);
+    // A band is computed again by its depth at most: here by 1.3 %.
+    EXPECT_GT(plan.sweep.band_rows, 70 * plan.sweep.depth);
+    const std::int64_t row = 131072 / 4;
+    const std::int64_t window = (plan.sweep.band_rows + 2 * 96) * row;
+    EXPECT_EQ(plan.window_bytes(), window);
+    EXPECT_EQ(plan.need.device, 4 * window + plan.table_bytes +
+                                    plan.lanes * (plan.chunk_bytes() + plan.packed_bytes()));
+    EXPECT_LE(plan.need.device, GiB);
+    EXPECT_EQ(plan.need.staging, (131072 + 96) * row + plan.lanes * plan.chunk_bytes());
+    EXPECT_EQ(swept(Backend::cuda, 1, 64 * GiB, 80 * GiB).home, StateHome::device);
+    EXPECT_NE(plan.text().find("kept in host memory: sweeps of up to 96 generations, in bands of"),
+              std::string::npos);
+}
+
+TEST(EvolvePlan, AStateThatDoesNotFitTheHostEitherIsKeptInFiles) {
+    const EvolvePlan plan = swept(Backend::cuda, 2, GiB, GiB);
+    EXPECT_EQ(plan.home, StateHome::disk);
+    EXPECT_EQ(plan.sweep.lanes, 3);
+    EXPECT_EQ(plan.decomposition.halo, plan.sweep.depth);
+    const std::int64_t row = 131072 / 4;
+    EXPECT_EQ(plan.scratch_bytes(), (131072 + 4 * plan.sweep.depth) * row);
+    EXPECT_EQ(plan.need.border, 2 * plan.sweep.depth * row);
+    EXPECT_EQ(plan.need.staging,
+              3 * plan.window_bytes() + plan.lanes * (plan.chunk_bytes() + plan.packed_bytes()));
+    EXPECT_LE(plan.need.host(), GiB);
+    EXPECT_LE(plan.need.device, GiB);
+    EXPECT_NE(plan.text().find("in scratch files beside the output, 4."), std::string::npos);
+}
+
+TEST(EvolvePlan, TheCpuKeepsTheStateOnceOrInAFileWhereItDoesNotFitThrice) {
+    EXPECT_EQ(swept(Backend::cpu, 1, 13 * GiB, 0).home, StateHome::device);
+    EXPECT_EQ(swept(Backend::cpu, 1, 6 * GiB, 0).home, StateHome::host);
+    const EvolvePlan plan = swept(Backend::cpu, 1, GiB, 0);
+    EXPECT_EQ(plan.home, StateHome::disk);
+    EXPECT_EQ(plan.need.staging, 6 * plan.window_bytes() + plan.table_bytes +
+                                     plan.lanes * (plan.chunk_bytes() + plan.packed_bytes()));
+    EXPECT_LE(plan.need.host(), GiB);
+}
+
+TEST(EvolvePlan, SweepsEndAtSnapshots) {
+    EXPECT_EQ(swept(Backend::cuda, 1, 64 * GiB, GiB, 30).sweep.depth, 30);
+    EXPECT_EQ(swept(Backend::cuda, 1, 64 * GiB, GiB, 1).sweep.depth, 1);
+}
+
 TEST(EvolvePlan, ChunksHoldWhatPassesThroughThem) {
     const EvolvePlan narrow = make_evolve_plan(
-        SandJob(1000, 1, 0, usual_sand_chances, Snapshots{0, 1, 0}, 0), request(Backend::cpu, 1));
+        SandJob({1000, 1}, 0, usual_sand_chances, Snapshots{0, 1, 0}, 0), request(Backend::cpu, 1));
     EXPECT_GE(narrow.chunk_bytes(), narrow.decomposition.chunk_rows * 16); // a row of the state
     PlanRequest aligned = request(Backend::cpu, 3);
     aligned.alignment = 7;

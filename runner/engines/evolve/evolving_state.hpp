@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "runner/engines/evolve/evolve_engine.hpp"
+#include "runner/engines/evolve/halo_way.hpp"
+#include "runner/engines/evolve/snapshot_writer.hpp"
+#include "runner/engines/stage_recorder.hpp"
+#include "runner/engines/take_memory.hpp"
+#include "runner/recovery/checkpoints.hpp"
+
+#include <cstdint>
+#include <memory>
+
+namespace runner {
+
+/// A rank's part of a state, with all memory that evolving it takes. From the main thread.
+class EvolvingState {
+  public:
+    EvolvingState() = default;
+    EvolvingState(const EvolvingState&) = delete;
+    EvolvingState& operator=(const EvolvingState&) = delete;
+    virtual ~EvolvingState() = default;
+
+    /// Fills the slab's rows from the run's checkpoint, or from its input.
+    virtual void load(std::uint64_t generation) = 0;
+    /// Brings the rows around the slab up to date. Collective.
+    virtual void exchange() = 0;
+    /// Generations after which exchange() is due, or that advance() takes at most.
+    virtual std::int64_t most_generations() const = 0;
+    /// Takes the slab's rows so many generations on.
+    virtual void advance(std::uint64_t generation, std::int64_t generations) = 0;
+    /// Waits until the device has done all that was handed to it.
+    virtual void synchronize() = 0;
+    /// Hands the slab's rows to the output's writer as the index-th snapshot.
+    virtual void take_snapshot(std::int64_t index) = 0;
+    /// Waits until the output's writer has all snapshots.
+    virtual void drain() = 0;
+    /// Writes the slab's rows; drained.
+    virtual void save(CheckpointWriter& checkpoint, RunProgress& progress) = 0;
+    /// Lets go of other ranks' memory. Collective, once, after the last exchange().
+    virtual void leave() = 0;
+
+    virtual StateHome home() const = 0;
+    virtual HaloWay halo_way() const = 0;
+    virtual std::int64_t bytes_received() const = 0;
+    virtual std::int64_t device_bytes() const = 0;
+};
+
+/// What a state is made from; everything outlives it.
+struct StateMaking {
+    const Evolution& run;
+    EvolvePlan& plan; ///< the run's, and then with as much smaller chunks as memory asked for
+    RunTimes& times;
+    StageRecorder& recorder;
+    const QueueMaker& make_queue;
+
+    RowRange slab() const { return plan.decomposition.slab(run.ranks.rank()); }
+};
+
+/// With chunks as small as memory asks for. What cannot be smaller is taken before. `store`: as
+/// SnapshotTarget::store.
+template <class Q>
+std::unique_ptr<SnapshotWriter<Q>> make_snapshots(const StateMaking& making,
+                                                  const StateStore* store) {
+    const auto smaller = [](const EvolvePlan& plan) { return halved(plan); };
+    auto snapshots =
+        take_fitting(making.run.plan, making.times.halvings, smaller, [&](const EvolvePlan& plan) {
+            making.plan = plan;
+            const SnapshotTarget target{
+                making.plan,        making.run.job, making.slab(),   making.run.writer,
+                making.run.commits, making.times,   making.recorder, store};
+            return std::make_unique<SnapshotWriter<Q>>(target, making.make_queue);
+        });
+    report_halvings(making.run.ranks.rank(), making.times.halvings, making.run.say);
+    return snapshots;
+}
+
+} // namespace runner

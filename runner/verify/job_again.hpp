@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "runner/plan/passes.hpp"
+#include "runner/verify/finished_output.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace runner {
+
+/// The job of a finished output, ready to compute rows of it again.
+///
+/// Of a job of several passes that is the last pass, which reads what the passes before it made.
+/// They run again for that. What they make lies beside the output, is resumed like any output, and
+/// is removed at the end of this object's life.
+class JobAgain {
+  public:
+    enum class EarlierPasses { run, are_refused };
+
+    /// `input`: in place of the recorded one. `prober` outlives this.
+    /// @throws Error: (input) where the input cannot be read or does not make an output of this
+    /// shape, or passes are refused; (stopped) where a pass was stopped; as run_job().
+    JobAgain(const FinishedOutput& output, const std::optional<std::string>& input,
+             EarlierPasses earlier, Prober& prober);
+    JobAgain(const JobAgain&) = delete;
+    JobAgain& operator=(const JobAgain&) = delete;
+    ~JobAgain();
+
+    PreparedJob& prepared() { return prepared_; }
+
+  private:
+    void run_passes_before_last(const FinishedOutput& output, EarlierPasses earlier,
+                                Prober& prober);
+
+    std::vector<JobPass> passes_;
+    PreparedJob prepared_;
+};
+
+} // namespace runner
