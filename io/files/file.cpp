@@ -95,7 +95,8 @@ File::File(std::string path, Mode mode)
         fail(mode == Mode::create ? "cannot create the file" : "cannot open the file", path_,
              failure);
     }
-    if (mode == Mode::read && std::filesystem::is_directory(path_)) {
+    struct stat status {};
+    if (mode == Mode::read && ::fstat(descriptor_, &status) == 0 && S_ISDIR(status.st_mode)) {
         ::close(descriptor_);
         fail("cannot open the file", path_, EISDIR);
     }

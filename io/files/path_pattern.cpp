@@ -89,7 +89,8 @@ bool matches_name(std::string_view part, std::string_view name) {
 /// Names and whether each is a folder to go into.
 struct Listed {
     std::string name;
-    bool folder = false; ///< through links too
+    bool folder = false;  ///< through links too
+    bool regular = false; ///< a regular file, through links too
     bool link = false;
 };
 
@@ -99,8 +100,9 @@ std::vector<Listed> list(const fs::path& folder) {
     fs::directory_iterator entry(folder.empty() ? fs::path(".") : folder, failure);
     for (; !failure && entry != fs::directory_iterator(); entry.increment(failure)) {
         std::error_code gone; // it may go meanwhile
+        // The listing says what an entry is; only links and odd file systems cost a call.
         all.push_back({entry->path().filename().string(), entry->is_directory(gone),
-                       entry->is_symlink(gone)});
+                       entry->is_regular_file(gone), entry->is_symlink(gone)});
     }
     if (failure) {
         throw Error(ExitCode::input, {"cannot list a folder for the inputs", folder.string(),
@@ -138,7 +140,7 @@ void expand(const fs::path& folder, std::span<const std::string> parts,
             continue;
         }
         const fs::path path = folder / entry.name;
-        if (last && !entry.folder && fs::is_regular_file(path, failure)) {
+        if (last && entry.regular) {
             found.push_back(path.string());
         } else if (!last && entry.folder) {
             expand(path, parts.subspan(1), found);

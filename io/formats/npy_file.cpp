@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/format.hpp"
 #include "base/printable.hpp"
+#include "io/rows/widened_rows.hpp"
 
 #include <algorithm>
 #include <array>
@@ -217,7 +218,7 @@ std::optional<ElementType> type_of(std::string_view code) {
         Code{"u2", ElementType::uint16},  Code{"i4", ElementType::int32},
         Code{"u4", ElementType::uint32},  Code{"i8", ElementType::int64},
         Code{"u8", ElementType::uint64},  Code{"f4", ElementType::float32},
-        Code{"f8", ElementType::float64},
+        Code{"f8", ElementType::float64}, Code{"f2", ElementType::bytes2},
     };
     const auto* found = std::find_if(codes.begin(), codes.end(),
                                      [&](const Code& each) { return each.code == code; });
@@ -244,10 +245,14 @@ DenseLayout parse_npy(std::span<const std::byte> head, const std::string& file) 
     if (!type || (code.front() == '|' && size_of(*type) > 1)) {
         refuse(file, parser.type_at(),
                "its elements are of the type \"" + printable(code.substr(0, 40)) + "\"",
-               "Supported are " + element_type_names() + " and bool: numpy.save(…, a.astype(…))");
+               "Supported are " + element_type_names() + ", " + float16_text +
+                   " and bool: numpy.save(…, a.astype(…))");
     }
     DenseLayout layout;
     layout.array = {*type, *entries.shape};
+    if (*type == ElementType::bytes2) {
+        layout.array.stored.text = float16_text;
+    }
     layout.offset = static_cast<std::int64_t>(header.begin + header.text.size());
     layout.bytes =
         code.front() == '>' ? DenseLayout::Bytes::big_endian : DenseLayout::Bytes::little_endian;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/hdf5/hdf5_type.hpp"
 
+#include "io/hdf5/float16.hpp"
+#include "io/rows/widened_rows.hpp"
+
 #include <array>
 #include <utility>
 
@@ -143,9 +146,13 @@ hid_t hdf5_type(ElementType type) {
 }
 
 TypeHandle memory_type(const ArrayInfo& array) {
-    return TypeHandle(is_number(array.type)
-                          ? hdf5_must(H5Tcopy(hdf5_type(array.type)), "H5Tcopy")
-                          : hdf5_must(H5Tdecode(array.stored.encoded.data()), "H5Tdecode"));
+    if (is_number(array.type)) {
+        return TypeHandle(hdf5_must(H5Tcopy(hdf5_type(array.type)), "H5Tcopy"));
+    }
+    // Other formats than HDF5 know the type, and not how HDF5 encodes it.
+    const bool of_other_format = array.stored.encoded.empty() && is_float16(array);
+    const std::string encoded = of_other_format ? float16_type().encoded : array.stored.encoded;
+    return TypeHandle(hdf5_must(H5Tdecode(encoded.data()), "H5Tdecode"));
 }
 
 std::optional<ElementType> element_type_of(hid_t type) {

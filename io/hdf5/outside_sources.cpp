@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/hdf5/outside_sources.hpp"
 
+#include "base/error.hpp"
 #include "base/format.hpp"
 #include "io/hdf5/source_names.hpp"
 
@@ -14,7 +15,7 @@ namespace {
 
 constexpr std::size_t listed_sources = 5;
 
-[[noreturn]] void complain(const std::set<std::string>& missing, const std::string& where) {
+std::string listed(const std::set<std::string>& missing) {
     std::string list;
     std::size_t shown = 0;
     for (const std::string& source : missing) {
@@ -24,9 +25,13 @@ constexpr std::size_t listed_sources = 5;
         }
         list += (list.empty() ? "" : ", ") + source;
     }
+    return list;
+}
+
+[[noreturn]] void complain(const std::set<std::string>& missing, const std::string& where) {
     throw Error(ExitCode::input,
                 {"cannot read the dataset", where,
-                 "other files that hold its elements are missing: " + list,
+                 "other files that hold its elements are missing: " + listed(missing),
                  "Put them where the dataset looks for them, or copy it whole (h5repack)"});
 }
 
@@ -40,16 +45,29 @@ bool is_there(const std::filesystem::path& source, const std::filesystem::path& 
     return source.is_absolute() && std::filesystem::exists(folder / source.filename(), ignored);
 }
 
-std::set<std::string> missing_virtual(const PropertyHandle& creation, const std::string& file) {
+std::string check_virtual(const PropertyHandle& creation, const std::string& file,
+                          const std::string& where) {
     std::set<std::string> missing;
+    bool any = false;
     const std::filesystem::path folder = std::filesystem::path(file).parent_path();
     for (const auto& [name, dataset] : virtual_sources(creation)) {
         // "." is the file itself; a name with %b stands for a series that may grow.
         if (name != "." && name.find('%') == std::string::npos && !is_there(name, folder)) {
             missing.insert(name);
+        } else {
+            any = true;
         }
     }
-    return missing;
+    if (!missing.empty() && !any) {
+        complain(missing, where);
+    }
+    return missing.empty()
+               ? ""
+               : format_error({"a part of the dataset is missing", where,
+                               "its elements read as fill values, because these files are not "
+                               "there: " +
+                                   listed(missing),
+                               "Put them where the dataset looks for them"});
 }
 
 std::set<std::string> missing_external(const PropertyHandle& creation) {
@@ -69,13 +87,15 @@ std::set<std::string> missing_external(const PropertyHandle& creation) {
 
 } // namespace
 
-void check_outside_sources(const PropertyHandle& creation, const std::string& file,
-                           const std::string& where) {
-    const bool is_virtual = H5Pget_layout(creation.get()) == H5D_VIRTUAL;
-    const auto missing = is_virtual ? missing_virtual(creation, file) : missing_external(creation);
-    if (!missing.empty()) {
+std::string check_outside_sources(const PropertyHandle& creation, const std::string& file,
+                                  const std::string& where) {
+    if (H5Pget_layout(creation.get()) == H5D_VIRTUAL) {
+        return check_virtual(creation, file, where);
+    }
+    if (const auto missing = missing_external(creation); !missing.empty()) {
         complain(missing, where);
     }
+    return "";
 }
 
 } // namespace runner

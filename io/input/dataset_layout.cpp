@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/format.hpp"
 #include "io/files/file.hpp"
+#include "io/files/file_mark.hpp"
 #include "io/files/outside_files.hpp"
 #include "io/filters/unpacker.hpp"
 #include "io/formats/rows_format.hpp"
@@ -176,7 +177,8 @@ void check_stack(const DatasetLayout& layout) {
         if (layout.sources[i].holder != files[i]) {
             refuse(layout, "a frame in " + layout.sources[i].holder);
         }
-        check_layout_values(layout.sources[i], File(files[i], File::Mode::read).size());
+        const std::int64_t bytes = mark_of(files[i]).bytes; // that it opens, its reader finds
+        check_layout_values(layout.sources[i], std::max<std::int64_t>(bytes, 0));
     }
     check_layout_values(layout, 0);
 }

@@ -112,7 +112,7 @@ DatasetLayout inspect_layout(const std::string& file, const std::string& dataset
         const auto find = [&](const std::string& name,
                               const std::string& source) -> std::optional<DatasetLayout> {
             const std::optional<std::string> plain = plain_source_name(name);
-            return plain && *plain != "."
+            return plain && *plain != "." && std::filesystem::exists(folder / *plain)
                        ? std::optional(inspect_layout((folder / *plain).string(), source))
                        : std::nullopt;
         };

@@ -90,23 +90,22 @@ bool fits(const DatasetLayout& source, const ArrayInfo& array) {
 class OpenFiles {
   public:
     std::shared_ptr<const File> get(const std::string& name) {
-        const std::lock_guard lock(mutex_);
-        const auto [entry, is_new] = files_.try_emplace(name);
-        if (is_new) {
-            try {
-                entry->second.file = std::make_shared<const File>(name, File::Mode::read);
-            } catch (...) {
-                files_.erase(entry);
-                throw;
-            }
+        if (auto known = find(name)) {
+            return known;
         }
-        entry->second.used = ++time_;
-        std::shared_ptr<const File> file = entry->second.file;
+        // Opened and closed without the lock: on a network each takes a millisecond.
+        auto opened = std::make_shared<const File>(name, File::Mode::read);
+        std::shared_ptr<const File> oldest;
+        const std::lock_guard lock(mutex_);
+        const Entry& entry = files_.try_emplace(name, Entry{opened, ++time_}).first->second;
+        std::shared_ptr<const File> file = entry.file; // another thread may have been faster
         if (files_.size() > most_open) {
-            files_.erase(
+            const auto last =
                 std::min_element(files_.begin(), files_.end(), [](const auto& a, const auto& b) {
                     return a.second.used < b.second.used;
-                }));
+                });
+            oldest = std::move(last->second.file);
+            files_.erase(last);
         }
         return file;
     }
@@ -118,6 +117,17 @@ class OpenFiles {
         std::shared_ptr<const File> file;
         std::int64_t used = 0;
     };
+
+    std::shared_ptr<const File> find(const std::string& name) {
+        const std::lock_guard lock(mutex_);
+        const auto known = files_.find(name);
+        if (known == files_.end()) {
+            return nullptr;
+        }
+        known->second.used = ++time_;
+        return known->second.file;
+    }
+
     std::mutex mutex_;
     std::map<std::string, Entry> files_;
     std::int64_t time_ = 0;

@@ -2,6 +2,7 @@
 #include "io/input/stack.hpp"
 
 #include "base/error.hpp"
+#include "io/files/io_threads.hpp"
 #include "io/files/natural_order.hpp"
 #include "io/files/path_pattern.hpp"
 #include "io/formats/rows_format.hpp"
@@ -11,6 +12,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 namespace runner {
@@ -51,6 +53,22 @@ std::vector<std::string> stack_files(const std::string& stack) {
     std::sort(files.begin(), files.end(),
               [](const std::string& a, const std::string& b) { return natural_less(a, b); });
     return files;
+}
+
+void for_each_file(std::int64_t files, const std::function<void(std::int64_t)>& work) {
+    constexpr std::int64_t least = 64; // starting a thread takes as long as some files
+    constexpr std::int64_t most = 4;   // each takes 128 MiB of the probing process' addresses
+    const std::int64_t cores = std::max(std::thread::hardware_concurrency(), 1U);
+    IoThreads threads(
+        static_cast<int>(std::clamp<std::int64_t>(files / least, 1, std::min(most, cores))));
+    const std::int64_t pieces = 16 * std::int64_t{threads.threads()};
+    const std::int64_t piece = std::max<std::int64_t>(files / pieces, 1);
+    threads.run((files + piece - 1) / piece, [&](std::int64_t index, int /*thread*/) {
+        const std::int64_t end = std::min((index + 1) * piece, files);
+        for (std::int64_t file = index * piece; file < end; ++file) {
+            work(file);
+        }
+    });
 }
 
 DatasetLayout join_stack(const std::string& stack, const std::string& dataset,
@@ -94,10 +112,12 @@ DatasetLayout stack_layout(const std::string& stack, const std::string& dataset)
                      "End it so, as slices/*.tif, or say what the files hold (input.raw). For HDF5 "
                      "files there is [batch], and HDF5's own virtual datasets"});
     }
-    std::vector<DatasetLayout> files;
-    for (const std::string& file : stack_files(stack)) {
-        files.push_back(layout_of_format(file, dataset, *format));
-    }
+    const std::vector<std::string> names = stack_files(stack);
+    std::vector<DatasetLayout> files(names.size());
+    for_each_file(std::ssize(names), [&](std::int64_t index) {
+        const auto i = static_cast<std::size_t>(index);
+        files[i] = layout_of_format(names[i], dataset, *format);
+    });
     return join_stack(stack, dataset, std::move(files));
 }
 

@@ -5,6 +5,8 @@
 #include "io/input/dataset_layout.hpp"
 #include "io/inspect/file_content.hpp"
 
+#include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -18,6 +20,10 @@ bool is_stack(const std::string& file);
 
 /// The files of a stack, in the order of its frames. @throws Error (input) where there are none.
 std::vector<std::string> stack_files(const std::string& stack);
+
+/// Calls `work` for the number of each of so many files, by a few threads at once. Of failures the
+/// one of the first file is thrown.
+void for_each_file(std::int64_t files, const std::function<void(std::int64_t)>& work);
 
 /// The layout of [files, …] made of those of the files, in their order, at least one.
 /// @throws Error (input) naming the first that is unlike the first one.

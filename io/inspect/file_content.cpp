@@ -54,7 +54,7 @@ DatasetContent only_content(const std::string& file, const RowsFormat& format) {
     const DatasetInfo info = format.survey(file).info;
     DatasetContent content;
     content.path = format.dataset;
-    content.type = name_of(info.array.type);
+    content.type = type_text(info.array);
     content.shape = info.array.shape;
     content.bytes = byte_count(info.array);
     content.stored_bytes = info.stored_bytes;

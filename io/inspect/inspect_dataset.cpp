@@ -11,6 +11,7 @@
 #include "io/inspect/plain_offset.hpp"
 
 #include <limits>
+#include <utility>
 
 namespace runner {
 namespace {
@@ -109,7 +110,9 @@ DatasetInfo inspect_dataset(const std::string& file, const std::string& dataset)
     }
     check_filters(filters, where);
     const std::string holder = file_of(opened);
-    check_outside_sources(creation, holder, where);
+    if (std::string note = check_outside_sources(creation, holder, where); !note.empty()) {
+        info.notes.push_back(std::move(note));
+    }
     // Of a dataset that a link led to in another file, the offset would count there.
     info.offset = holder == file ? plain_offset(opened, info) : std::nullopt;
     return info;

@@ -28,7 +28,8 @@ namespace fs = std::filesystem;
 /// Of the files and folders that a journal holds. A network file system keeps removed files that
 /// are still open as ".nfs…".
 bool is_of_journal(std::string_view name) {
-    constexpr std::array<std::string_view, 3> starts = {"alive-", "checkpoint-", ".nfs"};
+    constexpr std::array<std::string_view, 4> starts = {"alive-", "checkpoint-", "scratch-",
+                                                        ".nfs"};
     constexpr std::array<std::string_view, 4> names = {"identity", "identity.new", "record",
                                                        "stop"};
     return std::find(names.begin(), names.end(), name) != names.end() || name.ends_with(".rows") ||

@@ -202,7 +202,8 @@ class DenseReader final : public RowReader {
         const std::int64_t columns = row_elements(info_.array);
         const std::int64_t first = row * columns + column;
         const std::int64_t stride = box.rows * columns;
-        visit_element_type(layout_.array.type, [&](auto zero) {
+        const bool half = layout_.array.type == ElementType::bytes2; // moved as they are
+        visit_element_type(half ? ElementType::uint16 : layout_.array.type, [&](auto zero) {
             using T = decltype(zero);
             const auto* from = reinterpret_cast<const T*>(stored);
             auto* target = reinterpret_cast<T*>(to);
@@ -262,7 +263,7 @@ std::unique_ptr<RowReader> open_dense_rows(std::unique_ptr<ByteSource> source,
         throw Error(ExitCode::input,
                     {what, fmt::format("{}, byte {}", file, *there),
                      fmt::format("the file ends there, and {} {} takes {} bytes from byte {} on",
-                                 name_of(layout.array.type), shape_text(layout.array.shape), bytes,
+                                 type_text(layout.array), shape_text(layout.array.shape), bytes,
                                  layout.offset),
                      "If it is still being written or copied, wait for that; else get it again"});
     }

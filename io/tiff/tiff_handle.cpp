@@ -37,8 +37,8 @@ struct TiffHandle::Calls {
         TiffHandle& tiff = of(handle);
         try {
             const std::int64_t there =
-                std::clamp<std::int64_t>(tiff.file_.size() - tiff.position_, 0, bytes);
-            tiff.file_.read(tiff.position_, there, static_cast<std::byte*>(to));
+                std::clamp<std::int64_t>(tiff.size_ - tiff.position_, 0, bytes);
+            tiff.read(there, static_cast<std::byte*>(to));
             tiff.position_ += there;
             return there;
         } catch (const std::exception& error) {
@@ -62,15 +62,7 @@ struct TiffHandle::Calls {
 
     static int close(thandle_t /*handle*/) { return 0; }
 
-    static toff_t size(thandle_t handle) {
-        TiffHandle& tiff = of(handle);
-        try {
-            return static_cast<toff_t>(tiff.file_.size());
-        } catch (const std::exception& error) {
-            keep(tiff.complaint_, error.what());
-            return 0;
-        }
-    }
+    static toff_t size(thandle_t handle) { return static_cast<toff_t>(of(handle).size_); }
 
     static int complain(TIFF* /*tiff*/, void* handle, const char* /*module*/, const char* format,
                         va_list arguments) {
@@ -104,6 +96,7 @@ struct TiffHandle::Calls {
 
 TiffHandle::TiffHandle(const std::string& file) : file_(file, File::Mode::read) {
     check_regular_file(file, what);
+    size_ = file_.size();
     TIFFOpenOptions* options = TIFFOpenOptionsAlloc();
     if (options == nullptr) {
         throw out_of_host_memory();
@@ -124,6 +117,25 @@ TiffHandle::~TiffHandle() {
     if (tiff_ != nullptr) {
         TIFFClose(tiff_);
     }
+}
+
+void TiffHandle::read(std::int64_t bytes, std::byte* to) {
+    constexpr std::int64_t ahead = 8192; // the directory of most pages, and what it points to
+    if (bytes > ahead / 2) {
+        return file_.read(position_, bytes, to);
+    }
+    const std::int64_t held = read_from_ + std::ssize(read_ahead_);
+    if (position_ < read_from_ || position_ + bytes > held) {
+        read_ahead_.resize(static_cast<std::size_t>(std::min(ahead, size_ - position_)));
+        read_from_ = position_;
+        try {
+            file_.read(position_, std::ssize(read_ahead_), read_ahead_.data());
+        } catch (...) {
+            read_ahead_.clear();
+            throw;
+        }
+    }
+    std::copy_n(read_ahead_.data() + (position_ - read_from_), bytes, to);
 }
 
 std::uint32_t TiffHandle::number(std::uint32_t tag) const {

@@ -3,8 +3,10 @@
 
 #include "io/files/file.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 struct tiff;
 
@@ -23,6 +25,7 @@ class TiffHandle {
 
     tiff* get() const { return tiff_; }
     const File& file() const { return file_; }
+    std::int64_t size() const { return size_; } ///< of the file
 
     /// A tag of the page, or its default; 0 where it has none.
     std::uint32_t number(std::uint32_t tag) const;
@@ -45,8 +48,14 @@ class TiffHandle {
   private:
     struct Calls;
 
+    /// The bytes from position_ on, all of them in the file. libtiff asks for a few at a time.
+    void read(std::int64_t bytes, std::byte* to);
+
     File file_;
+    std::int64_t size_ = 0; ///< as the file was opened
     std::int64_t position_ = 0;
+    std::vector<std::byte> read_ahead_; ///< of the file's bytes from read_from_ on
+    std::int64_t read_from_ = 0;
     std::string complaint_;
     std::string warning_;
     tiff* tiff_ = nullptr;

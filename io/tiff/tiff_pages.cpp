@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/format.hpp"
 #include "io/rows/dense_rows.hpp"
+#include "io/rows/widened_rows.hpp"
 
 #include <charconv>
 #include <optional>
@@ -26,7 +27,8 @@ std::optional<ElementType> element_type_of(unsigned format, unsigned bits) {
     case SAMPLEFORMAT_UINT:
     case SAMPLEFORMAT_VOID: return element_type(fmt::format("uint{}", bits));
     case SAMPLEFORMAT_INT: return element_type(fmt::format("int{}", bits));
-    case SAMPLEFORMAT_IEEEFP: return element_type(fmt::format("float{}", bits));
+    case SAMPLEFORMAT_IEEEFP:
+        return bits == 16 ? ElementType::bytes2 : element_type(fmt::format("float{}", bits));
     default: return std::nullopt;
     }
 }
@@ -67,7 +69,7 @@ TiffPages page_of(const TiffHandle& tiff, const std::string& where) {
         refuse(where,
                fmt::format("its elements have {} bits, in the sample format {}", bits,
                            tiff.short_number(TIFFTAG_SAMPLEFORMAT)),
-               "Supported are " + element_type_names());
+               "Supported are " + element_type_names() + " and " + float16_text);
     }
     page.type = *type;
     page.samples = tiff.short_number(TIFFTAG_SAMPLESPERPIXEL);
@@ -90,7 +92,7 @@ TiffPages page_of(const TiffHandle& tiff, const std::string& where) {
 }
 
 std::string page_text(const TiffPages& page) {
-    return std::string(name_of(page.type)) + " " + shape_text(page.array().shape);
+    return type_text(page.array()) + " " + shape_text(page.array().shape);
 }
 
 /// How many images ImageJ says that there are; 1 where it says nothing.
@@ -126,6 +128,9 @@ void note_meaning(const TiffHandle& tiff, TiffPages& pages) {
 
 ArrayInfo TiffPages::array() const {
     ArrayInfo array{type, {height, width}};
+    if (type == ElementType::bytes2) {
+        array.stored.text = float16_text;
+    }
     if (depth > 1) {
         array.shape.insert(array.shape.begin(), depth);
     }
@@ -143,7 +148,7 @@ DatasetInfo tiff_info(const TiffHandle& tiff, const TiffPages& pages) {
     info.array = pages.array();
     info.storage = pages.storage;
     info.filters = {pages.compression};
-    info.stored_bytes = tiff.file().size();
+    info.stored_bytes = tiff.size();
     info.big_endian = TIFFIsBigEndian(tiff.get()) != 0;
     info.notes = pages.notes;
     if (pages.samples > 1) {
@@ -168,9 +173,9 @@ TiffPages list_tiff_pages(TiffHandle& tiff) {
                 images = images_of(tiff);
                 pages = page;
                 note_meaning(tiff, pages);
-            } else if (page.array() != ArrayInfo{pages.type, page.array().shape} ||
-                       page.width != pages.width || page.height != pages.height ||
-                       page.depth != pages.depth || page.samples != pages.samples) {
+            } else if (page.type != pages.type || page.width != pages.width ||
+                       page.height != pages.height || page.depth != pages.depth ||
+                       page.samples != pages.samples) {
                 refuse(where, "it is " + page_text(page) + ", and the first page is not",
                        "Split the file into such of like pages, as with tiffsplit");
             }

@@ -84,7 +84,9 @@ class Survey {
     void go_to(std::int64_t page) {
         page_ = page;
         tiff_.clear();
-        if (TIFFSetSubDirectory(tiff_.get(), pages_.offsets[static_cast<std::size_t>(page)]) != 1) {
+        const std::uint64_t offset = pages_.offsets[static_cast<std::size_t>(page)];
+        if (TIFFCurrentDirOffset(tiff_.get()) != offset &&
+            TIFFSetSubDirectory(tiff_.get(), offset) != 1) {
             tiff_.fail(where(), "it cannot be read");
         }
     }
@@ -122,7 +124,7 @@ class Survey {
         tiff_.clear();
         const std::uint64_t offset = TIFFGetStrileOffset(tiff_.get(), strile);
         const std::uint64_t bytes = TIFFGetStrileByteCount(tiff_.get(), strile);
-        const auto size = static_cast<std::uint64_t>(tiff_.file().size());
+        const auto size = static_cast<std::uint64_t>(tiff_.size());
         const auto wanted = static_cast<std::uint64_t>(least);
         if (bytes < wanted || bytes == 0 || offset > size || wanted > size - offset) {
             const std::string name = packing_.tiled ? "tile " : "strip ";
@@ -139,7 +141,7 @@ class Survey {
     /// Strips as the elements are. Pages without a directory (ImageJ) follow the first one's.
     void add_extents() {
         if (pages_.hidden_pages > 0) {
-            const std::int64_t size = tiff_.file().size();
+            const std::int64_t size = tiff_.size();
             const std::int64_t offset = place(0, bytes_of(0)).offset;
             if (byte_count(stored_.info.array) > size - offset) {
                 tiff_.fail(tiff_.file().path(), "its pages take " +

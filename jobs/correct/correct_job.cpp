@@ -134,17 +134,20 @@ class CorrectParameters : public KindParameters {
 constexpr std::int64_t line = 256; ///< bytes, to which kept memory is aligned
 
 std::int64_t image_bytes(const Field& field) {
-    const auto bytes = static_cast<std::int64_t>(field.image.size() * sizeof(float));
+    const std::int64_t bytes = field.image ? field.image->bytes() : 0;
     return (bytes + line - 1) / line * line;
 }
 
 std::int64_t count_dead(const Correct& correct, const Field& dark, const Field& flat) {
+    const auto pixels_of = [](const Field& field) {
+        return field.image ? field.image->values().data() : nullptr;
+    };
+    const float* const darks = pixels_of(dark);
+    const float* const flats = pixels_of(flat);
     std::int64_t dead = 0;
     for (std::int64_t i = 0; i < correct.rows * correct.columns; ++i) {
-        const auto at = [&](const Field& field) {
-            return field.image.empty() ? field.number : field.image[static_cast<std::size_t>(i)];
-        };
-        const float range = at(flat) - at(dark);
+        const float range = (flats == nullptr ? flat.number : flats[i]) -
+                            (darks == nullptr ? dark.number : darks[i]);
         dead += range > 0 && range <= std::numeric_limits<float>::max() ? 0 : 1;
     }
     return dead;
@@ -176,19 +179,18 @@ struct CorrectJob::Kept {
         return reinterpret_cast<std::uint64_t*>(memory) + (counted ? 0 : 1);
     }
     CorrectField field(const Field& of, std::int64_t offset) const {
-        if (of.image.empty()) {
+        if (!of.image) {
             return {of.number, nullptr};
         }
-        return {0,
-                is_host ? of.image.data() : reinterpret_cast<const float*>(memory + line + offset)};
+        return {0, is_host ? of.image->values().data()
+                           : reinterpret_cast<const float*>(memory + line + offset)};
     }
 };
 
 CorrectJob::CorrectJob(const Correct& correct, Field dark, Field flat,
                        std::vector<std::int64_t> shape, int channels)
     : correct_(correct), dark_(std::make_shared<const Field>(std::move(dark))),
-      flat_(std::make_shared<const Field>(std::move(flat))), channels_(channels),
-      dead_pixels_(count_dead(correct, *dark_, *flat_)) {
+      flat_(std::make_shared<const Field>(std::move(flat))), channels_(channels) {
     shape_.frames = checked_product(shape) / (correct_.rows * correct_.columns);
     shape_.rows = correct_.rows;
     shape_.in_row_bytes = correct_.columns * size_of(correct_.in_type);
@@ -199,8 +201,8 @@ CorrectJob::CorrectJob(const Correct& correct, Field dark, Field flat,
 std::string CorrectJob::computation() const {
     std::string text = "correct 1";
     for (const Field* field : {dark_.get(), flat_.get()}) {
-        if (!field->image.empty()) {
-            const auto bytes = std::as_bytes(std::span(field->image));
+        if (field->image) {
+            const auto bytes = std::as_bytes(std::span(field->image->values()));
             text += fmt::format(", field {}", hash_bytes(bytes.data(), std::ssize(bytes)));
         }
     }
@@ -208,7 +210,17 @@ std::string CorrectJob::computation() const {
 }
 
 std::vector<JobCount> CorrectJob::known_counts() const {
-    return {{"dead_values", dead_pixels_ * shape_.frames}};
+    return {{"dead_values", count_dead(correct_, *dark_, *flat_) * shape_.frames}};
+}
+
+std::vector<std::shared_ptr<const SideImage>> CorrectJob::side_images() const {
+    std::vector<std::shared_ptr<const SideImage>> images;
+    for (const Field* field : {dark_.get(), flat_.get()}) {
+        if (field->image) {
+            images.push_back(field->image);
+        }
+    }
+    return images;
 }
 
 std::int64_t CorrectJob::kept_bytes(Backend backend) const {
@@ -227,8 +239,8 @@ void CorrectJob::prepare(Queue& queue, std::byte* kept) const {
             upload(backend, kept, zeros.data(), line);
             std::byte* to = kept + line;
             for (const Field* field : {dark_.get(), flat_.get()}) {
-                const auto bytes = std::as_bytes(std::span(field->image));
-                if (!bytes.empty()) {
+                if (field->image) {
+                    const auto bytes = std::as_bytes(std::span(field->image->values()));
                     upload(backend, to, bytes.data(), std::ssize(bytes));
                 }
                 to += image_bytes(*field);

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,8 +27,10 @@ class CorrectJob : public StreamJob {
     std::vector<Likeness> likeness() const override {
         return {Likeness::in_place(Likeness::Values::other, shape_.output.shape)};
     }
+    std::optional<Locality> locality() const override { return Locality{}; }
     int channels() const override { return channels_; }
     std::vector<JobCount> known_counts() const override;
+    std::vector<std::shared_ptr<const SideImage>> side_images() const override;
     std::int64_t scratch_bytes(Backend /*backend*/, const RowBlock& /*block*/) const override {
         return 0;
     }
@@ -48,7 +51,6 @@ class CorrectJob : public StreamJob {
     std::shared_ptr<const Field> dark_;
     std::shared_ptr<const Field> flat_;
     int channels_;
-    std::int64_t dead_pixels_ = 0; ///< of a frame
     StreamShape shape_;
 };
 

@@ -2,8 +2,10 @@
 #pragma once
 
 #include "jobs/kind.hpp"
+#include "jobs/side_image.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -36,8 +38,12 @@ struct FieldRole {
 /// A field: an image of the frame's extents, or a number that stands at every pixel.
 struct Field {
     float number = 0;
-    std::vector<float> image; ///< empty: the number
+    std::shared_ptr<const SideImage> image; ///< null: the number
 };
+
+/// What a key may be, for messages.
+inline constexpr const char* field_form =
+    "a number, or { file = \"darks.h5\", dataset = \"/darks\", reduce = \"mean\" }";
 
 /// Reads the key, which may be left out; complains of a wrong value and then returns nothing.
 std::optional<FieldChoice> parse_field(TableReader& table, const FieldRole& role);
@@ -48,7 +54,7 @@ std::optional<std::string> field_text(const FieldChoice& choice);
 /// The field for frames of these extents. A mean is summed in float64 in the order of the images, a
 /// median of an even number is the mean of the two middle ones in float64; NaN is above all
 /// numbers. Images with the extents of the whole input, of which the job takes a region, are cut
-/// to that.
+/// to that. No image is read yet.
 /// @throws Error (usage, input).
 Field make_field(const FieldChoice& choice, const FieldRole& role, const JobInput& input,
                  const std::vector<std::int64_t>& frame);

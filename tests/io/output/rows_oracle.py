@@ -276,7 +276,9 @@ class Theirs(Folder):
         sources = self.virtual()
         self.assertEqual(self.read(), np.arange(12, dtype="int32").tobytes())
         os.remove(sources[1])
-        self.assertIn("missing: part1.h5", self.failure())
+        self.assertEqual(self.read(), np.concatenate([np.arange(6), np.zeros(6)]).astype("int32").tobytes())
+        os.remove(sources[0])
+        self.assertIn("missing: part0.h5, part1.h5", self.failure())
 
     def test_external(self):
         raw = os.path.join(self.folder.name, "raw")

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "jobs/correct/images.hpp"
+
+#include "base/error.hpp"
+#include "io/input/file_access.hpp"
+#include "io/rows/row_geometry.hpp"
+#include "jobs/frame_marks.hpp"
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <utility>
+
+namespace runner {
+namespace {
+
+constexpr int read_threads = 8;
+
+std::string key_of(const FieldRole& role) { return "correct." + std::string(role.key); }
+
+/// The frames of the input that are such; the input has an image_key.
+DatasetPart frames_of_role(const DatasetLayout& layout, const FieldRole& role,
+                           const JobInput& input) {
+    const std::vector<std::int64_t>& shape = layout.info.array.shape;
+    const std::vector<std::int64_t> marks =
+        read_frame_marks(input.source.file, input.image_key, shape[0], *input.files);
+    DatasetPart part{std::vector<std::int64_t>(shape.size(), 0), shape};
+    for (std::int64_t i = 0; i < std::ssize(marks); ++i) {
+        if (marks[static_cast<std::size_t>(i)] == role.frames_key) {
+            part.frames.push_back(i);
+        }
+    }
+    if (part.frames.empty()) {
+        throw Error(ExitCode::input, {"the input has no " + std::string(role.name),
+                                      input.source.file + ":" + input.image_key,
+                                      "it is " + std::to_string(role.frames_key) + " for no frame",
+                                      "Write " + key_of(role) + ": " + field_form});
+    }
+    part.count[0] = std::ssize(part.frames);
+    return part;
+}
+
+/// Cuts the last axes to the region that the job takes of its input, where they are as long as the
+/// whole input's.
+void cut_to_region(const JobInput& input, std::size_t axes, DatasetPart& part) {
+    const std::size_t from = part.count.size() - axes;
+    const std::vector<std::int64_t>& whole =
+        input.files->layout(input.source.file, input.source.dataset).info.array.shape;
+    if (whole.size() < axes || input.part->count.size() != whole.size() ||
+        !std::equal(whole.end() - static_cast<std::ptrdiff_t>(axes), whole.end(),
+                    part.count.begin() + static_cast<std::ptrdiff_t>(from))) {
+        return;
+    }
+    for (std::size_t i = 0; i < axes; ++i) {
+        part.first[from + i] = input.part->first[whole.size() - axes + i];
+        part.count[from + i] = input.part->count[whole.size() - axes + i];
+    }
+}
+
+[[noreturn]] void refuse_shape(const FieldRole& role, const std::string& where,
+                               const std::vector<std::int64_t>& shape,
+                               const std::vector<std::int64_t>& frame, const JobInput& input) {
+    throw Error(ExitCode::input,
+                {"the " + std::string(role.name) + " does not fit the input",
+                 key_of(role) + ", " + where,
+                 "its shape is " + shape_text(shape) + ", and a frame of the input, " +
+                     shape_text(input.array.shape) + ", is " + shape_text(frame),
+                 "Name images of the input's rows and columns"});
+}
+
+/// So that no sum of sizes passes 2⁶³: what is computed takes below 64 bytes a pixel of an image,
+/// and beside the elements below 2¹⁶ bytes an image.
+void check_sizes(const Images& images, const std::string& where, const ArrayInfo& array) {
+    constexpr double most = 0x1p62;
+    const double pixels = static_cast<double>(images.rows) * static_cast<double>(images.columns);
+    const double bytes = pixels * static_cast<double>(size_of(array.type));
+    if (64 * pixels > most || static_cast<double>(images.count) * (4 * bytes + 0x1p16) > most) {
+        throw Error(ExitCode::input, {"cannot take the images of a field", where,
+                                      "its shape is " + shape_text(array.shape) +
+                                          ", more than there is memory for on any machine",
+                                      "Name another dataset"});
+    }
+}
+
+} // namespace
+
+void Images::read(std::int64_t image, std::int64_t images, std::int64_t first, std::int64_t band,
+                  std::byte* to) const {
+    if (band == rows) {
+        return reader->read(image * rows, images * rows, to);
+    }
+    reader->read_runs({image * rows + first, band, images, rows, 0, columns}, to);
+}
+
+Images open_images(const FieldSource& source, const FieldRole& role, const JobInput& input,
+                   const std::vector<std::int64_t>& frame) {
+    const bool by_key = !source.dataset;
+    if (by_key && input.image_key.empty()) {
+        throw Error(ExitCode::usage, {"correct has no " + std::string(role.name), key_of(role),
+                                      "it is left out, and the input has no image_key that says "
+                                      "which of its frames are such",
+                                      std::string("Write ") + field_form});
+    }
+    const std::string file = source.file.value_or(input.source.file);
+    const std::string dataset = source.dataset.value_or(input.source.dataset);
+    if (input.files == nullptr || file.empty()) {
+        throw Error(ExitCode::usage, {"correct has no " + std::string(role.name), key_of(role),
+                                      "it is in the input's file, which is yet to be made",
+                                      "Name a file that is there"});
+    }
+    const DatasetLayout layout = input.files->layout(file, dataset);
+    const ArrayInfo& array = layout.info.array;
+    const std::string where = file + ":" + dataset;
+    if (!is_number(array.type)) {
+        throw Error(ExitCode::input,
+                    {"cannot take the " + std::string(role.name), key_of(role) + ", " + where,
+                     "its elements are " + type_text(array) + ", not real numbers",
+                     "Name a dataset of images"});
+    }
+    if (array.shape.size() < frame.size()) {
+        refuse_shape(role, where, array.shape, frame, input);
+    }
+    DatasetPart part{std::vector<std::int64_t>(array.shape.size(), 0), array.shape};
+    if (by_key) {
+        part = frames_of_role(layout, role, input);
+    }
+    if (input.part) {
+        cut_to_region(input, frame.size(), part);
+    }
+    const std::size_t leading = part.count.size() - frame.size();
+    if (!std::equal(frame.begin(), frame.end(),
+                    part.count.begin() + static_cast<std::ptrdiff_t>(leading))) {
+        refuse_shape(role, where, array.shape, frame, input);
+    }
+    Images images;
+    images.reduce = source.reduce;
+    images.count = checked_product(std::span(part.count).first(leading));
+    images.columns = frame.back();
+    images.rows = checked_product(std::span(frame).first(frame.size() - 1));
+    images.reader = open_part(input.files->open(layout, read_threads), part);
+    images.reader_bytes = layout_reader_bytes(layout, read_threads);
+    images.is_packed = layout.way != DatasetLayout::Way::positions;
+    const std::vector<std::int64_t>& chunk = layout.info.chunk;
+    if (chunk.size() == array.shape.size() && leading == 1) {
+        images.packed_together = part.frames.empty() ? chunk[0] : 1;
+        images.packed_rows = chunk.size() > 2 ? chunk[1] : 1;
+    }
+    if (images.count == 0 || (source.reduce == Reduce::none && images.count != 1)) {
+        throw Error(ExitCode::input,
+                    {"cannot take the " + std::string(role.name), key_of(role) + ", " + where,
+                     "its shape is " + shape_text(array.shape) + ", which is " +
+                         std::to_string(images.count) + " images of " + shape_text(frame),
+                     images.count == 0 ? "Name a dataset with images"
+                                       : "Write reduce = \"mean\" or \"median\""});
+    }
+    check_sizes(images, key_of(role) + ", " + where, array);
+    return images;
+}
+
+} // namespace runner
