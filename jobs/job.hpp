@@ -5,6 +5,8 @@
 #include "io/hdf5/write_attributes.hpp"
 #include "io/metadata/carry_metadata.hpp"
 #include "io/rows/rows.hpp"
+#include "jobs/locality.hpp"
+#include "jobs/side_image.hpp"
 #include "jobs/snapshots.hpp"
 #include "jobs/survey.hpp"
 
@@ -64,6 +66,9 @@ class Job {
     /// other; nothing where the elements are of another kind.
     virtual std::vector<Likeness> likeness() const { return {}; }
 
+    /// What a part of the input makes as the whole does; nothing where that is not so of any part.
+    virtual std::optional<Locality> locality() const { return std::nullopt; }
+
     /// What is counted in the whole output and known beforehand, for the report.
     virtual std::vector<JobCount> known_counts() const { return {}; }
 
@@ -72,6 +77,10 @@ class Job {
 
     /// Channels of the images it makes, as the output's marks say them; 1 for grey.
     virtual int channels() const { return 1; }
+
+    /// Images that it needs beside its input, of a StreamJob. Their values may be computed at any
+    /// time before the first chunk; computation() has them computed.
+    virtual std::vector<std::shared_ptr<const SideImage>> side_images() const { return {}; }
 
     /// What must be known of the whole input before the first chunk; null: nothing.
     virtual std::unique_ptr<Survey> survey() const { return nullptr; }

@@ -35,6 +35,8 @@ struct JobInput {
     /// (frame_marks.hpp); empty where there is none.
     std::string image_key = {};
     std::optional<DatasetPart> part = {}; ///< of the source, that `array` is
+    /// Whether a step before makes `array`, of the source.
+    bool is_of_step = false;
 };
 
 /// The parameters of one kind as the job file gives them, checked as far as they can be without the

@@ -23,11 +23,11 @@ struct ValueRule {
 constexpr std::array value_rules = {
     ValueRule{"units", Values::scaled},        ValueRule{"unit", Values::scaled},
     ValueRule{"scale_factor", Values::alike},  ValueRule{"add_offset", Values::alike},
-    ValueRule{"_FillValue", Values::same},     ValueRule{"missing_value", Values::same},
-    ValueRule{"valid_min", Values::same},      ValueRule{"valid_max", Values::same},
-    ValueRule{"valid_range", Values::same},    ValueRule{"actual_range", Values::same},
-    ValueRule{"flag_values", Values::same},    ValueRule{"flag_masks", Values::same},
-    ValueRule{"flag_meanings", Values::same},  ValueRule{"saturation_value", Values::same},
+    ValueRule{"_FillValue", Values::coded},    ValueRule{"missing_value", Values::coded},
+    ValueRule{"valid_min", Values::coded},     ValueRule{"valid_max", Values::coded},
+    ValueRule{"valid_range", Values::coded},   ValueRule{"actual_range", Values::same},
+    ValueRule{"flag_values", Values::coded},   ValueRule{"flag_masks", Values::coded},
+    ValueRule{"flag_meanings", Values::coded}, ValueRule{"saturation_value", Values::same},
     ValueRule{"underload_value", Values::same}};
 
 /// A size for each axis, in their order.
@@ -118,7 +118,7 @@ Fate after(const AxisChange& change, const std::string& name, PlainValue& value)
     }
     if (speaks_of_pixels(name)) {
         if (per_axis && value.kind == PlainValue::Kind::number && is_one_of(size_names, name)) {
-            if (change.to.size() != change.from.size()) {
+            if (change.to.size() != change.from.size() || change.adds()) {
                 return Fate::dropped;
             }
             value = of_axes(value, change);
@@ -144,6 +144,11 @@ bool AxisChange::reorders() const {
         }
     }
     return axes.size() != from.size();
+}
+
+bool AxisChange::adds() const {
+    return std::any_of(axes.begin(), axes.end(),
+                       [](const Likeness::Axis& axis) { return axis.axis < 0; });
 }
 
 bool AxisChange::blocks() const {

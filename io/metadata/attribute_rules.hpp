@@ -18,6 +18,7 @@ struct AxisChange {
 
     bool reorders() const; ///< the axes are others, or in another order
     bool blocks() const;   ///< elements are joined
+    bool adds() const;     ///< an axis is new
 };
 
 /// The attributes that hold after the change, for elements that are `values` like those before.

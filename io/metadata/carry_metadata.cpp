@@ -161,8 +161,10 @@ Metadata carried_metadata(const Metadata& input, const Likeness& output) {
     Metadata made;
     made.shape = output.shape;
     made.left_out = input.left_out;
-    made.dataset =
-        held_attributes(input.dataset, change, output.values, "the dataset", made.left_out);
+    if (output.values > Likeness::Values::foreign) {
+        made.dataset =
+            held_attributes(input.dataset, change, output.values, "the dataset", made.left_out);
+    }
     made.group = held_attributes(input.group, change, output.values, "its group", made.left_out);
     made.axes.assign(input.axes.empty() ? 0 : output.axes.size(), ".");
     for (std::size_t axis = 0; axis < output.axes.size(); ++axis) {

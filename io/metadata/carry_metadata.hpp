@@ -13,11 +13,13 @@ namespace runner {
 struct Likeness {
     /// Of the elements. Each includes those before it.
     enum class Values {
-        none,   ///< nothing of the input's metadata holds
-        other,  ///< other values at the same places: names and coordinates hold
-        scaled, ///< of the same unit
-        alike,  ///< of the same unit and the same zero, as means are
-        same    ///< the input's own elements
+        none,    ///< nothing of the input's metadata holds
+        foreign, ///< not values at places of the input: only the attributes of its group hold
+        other,   ///< other values at the same places: names and coordinates hold
+        scaled,  ///< of the same unit
+        alike,   ///< of the same unit and the same zero, as means are
+        coded,   ///< each a value that the input may have too, and means the same there
+        same     ///< the input's own elements
     } values = Values::none;
 
     /// Where an axis of the output comes from.

@@ -2,6 +2,7 @@
 #include "io/metadata/metadata_message.hpp"
 
 #include "base/printable.hpp"
+#include "io/metadata/read_value.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -98,7 +99,7 @@ std::vector<NamedValue> take_values(MessageReader& from, std::size_t most) {
     require(count <= most, "too many attributes");
     for (std::size_t left = count; left > 0; --left) {
         std::string name = from.text();
-        require(is_member_name(name), "an attribute without a name");
+        require(is_attribute_name(name), "an attribute without a name");
         values.push_back({std::move(name), take_value(from, most_attribute_bytes)});
         require(std::ssize(values.back().value.bytes) <= most_attribute_bytes,
                 "an attribute of too many bytes");

@@ -153,6 +153,11 @@ herr_t add_name(hid_t /*object*/, const char* name, const H5A_info_t* /*info*/, 
 
 bool is_number_type(hid_t type) { return number_type(type).has_value(); }
 
+bool is_attribute_name(const std::string& name) {
+    constexpr std::size_t longest = 255;
+    return !name.empty() && name.size() <= longest && name.find('\0') == std::string::npos;
+}
+
 bool is_of_one_file(const std::string& name) {
     static constexpr std::array<std::string_view, 14> names = {
         "CLASS",  "NAME",           "REFERENCE_LIST", "DIMENSION_LIST", "PALETTE",
@@ -176,7 +181,7 @@ void read_attributes(hid_t object, const std::string& where, std::size_t most,
             return;
         }
         try {
-            if (!is_member_name(names[i])) {
+            if (!is_attribute_name(names[i])) {
                 throw LeftOut("no such name can be written");
             }
             const AttributeHandle attribute(H5Aopen(object, names[i].c_str(), H5P_DEFAULT));

@@ -21,6 +21,10 @@ void read_attributes(hid_t object, const std::string& where, std::size_t most,
 /// The numbers of an open dataset of one axis. @throws Error (input).
 PlainValue read_numbers(hid_t dataset);
 
+/// Whether an attribute of another file can have this name. Unlike a member's it may hold slashes,
+/// as silx' "SILX_style/axis_scale_types" does.
+bool is_attribute_name(const std::string& name);
+
 /// Whether an attribute of this name says something that is true of its own file alone: places in
 /// it, marks of the library that wrote it, how a viewer shows it.
 bool is_of_one_file(const std::string& name);

@@ -6,6 +6,7 @@
 #include "io/hdf5/hdf5_type.hpp"
 #include "io/hdf5/of_output.hpp"
 #include "io/hdf5/text_attribute.hpp"
+#include "io/metadata/read_value.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -73,13 +74,17 @@ class MetadataWriter {
   public:
     MetadataWriter(const std::string& file, const std::string& dataset)
         : file_(file), handle_(update_hdf5(file)) {
+        dataset_ = open(dataset);
         const std::size_t slash = dataset.rfind('/');
         group_path_ = slash == 0 || slash == std::string::npos ? "/" : dataset.substr(0, slash);
+        if (H5Iget_type(dataset_.get()) == H5I_GROUP) {
+            group_path_ = dataset;
+        }
         group_ = open(group_path_);
-        dataset_ = open(dataset);
     }
 
     void write(const Metadata& metadata) {
+        const std::vector<std::string> named = axes_there();
         write_attributes_of(dataset_.get(), metadata.dataset);
         std::vector<NamedValue> of_group = metadata.group;
         if (group_path_ == "/") { // the root's attributes are the record of the run
@@ -92,9 +97,12 @@ class MetadataWriter {
                 std::replace(axes.begin(), axes.end(), each.name, std::string("."));
             }
         }
-        const bool named = std::any_of(axes.begin(), axes.end(),
-                                       [](const std::string& name) { return name != "."; });
-        if (named && H5Aexists(group_.get(), "axes") <= 0) {
+        for (std::size_t axis = 0; axis < std::min(axes.size(), named.size()); ++axis) {
+            if (named[axis] != ".") {
+                axes[axis] = named[axis];
+            }
+        }
+        if (std::any_of(axes.begin(), axes.end(), [](const auto& name) { return name != "."; })) {
             write_texts(group_.get(), file_, "axes", axes);
         }
     }
@@ -110,6 +118,16 @@ class MetadataWriter {
     ObjectHandle open(const std::string& path) const {
         return ObjectHandle(
             hdf5_must(H5Oopen(handle_.get(), path.c_str(), H5P_DEFAULT), "H5Oopen"));
+    }
+
+    /// The names of axes that the group has already.
+    std::vector<std::string> axes_there() const {
+        std::vector<NamedValue> all;
+        std::vector<std::string> left_out;
+        read_attributes(group_.get(), group_path_, most_attributes, all, left_out);
+        const auto axes = std::find_if(all.begin(), all.end(),
+                                       [](const NamedValue& each) { return each.name == "axes"; });
+        return axes == all.end() ? std::vector<std::string>{} : axes->value.texts;
     }
 
     void write_attributes_of(hid_t object, const std::vector<NamedValue>& values) {

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,9 @@ class BinJob : public StreamJob {
     StreamShape shape() const override { return shape_; }
     std::string computation() const override { return "bin 1"; }
     std::vector<Likeness> likeness() const override;
+    std::optional<Locality> locality() const override {
+        return Locality{.step = bin_.factors, .block = bin_.factors};
+    }
     int channels() const override { return bin_.channels; }
     std::int64_t scratch_bytes(Backend /*backend*/, const RowBlock& /*block*/) const override {
         return 0;

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,11 @@ class ConvolveJob : public StreamJob {
     std::string computation() const override;
     std::vector<Likeness> likeness() const override {
         return {Likeness::in_place(Likeness::Values::scaled, shape_.output.shape)};
+    }
+    std::optional<Locality> locality() const override {
+        return Locality{.reach = {convolution_.depth_radius(), convolution_.column_radius(),
+                                  convolution_.row_radius()},
+                        .wraps = convolution_.boundary == Boundary::wrap};
     }
     std::vector<std::string> notes() const override { return notes_; }
     int channels() const override { return convolution_.channels; }

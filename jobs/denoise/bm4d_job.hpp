@@ -4,12 +4,14 @@
 #include "io/hdf5/write_attributes.hpp"
 #include "jobs/denoise/list_batch.hpp"
 #include "jobs/denoise/noise.hpp"
+#include "jobs/match/match_locality.hpp"
 #include "jobs/match/volume.hpp"
 #include "jobs/stream_job.hpp"
 #include "kernels/denoise/denoise_bm4d.hpp"
 #include "kernels/match/match.hpp"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,6 +36,9 @@ class Bm4dJob : public StreamJob {
     std::string computation() const override { return "bm4d 1"; }
     std::vector<Likeness> likeness() const override {
         return {Likeness::in_place(Likeness::Values::alike, shape_.output.shape)};
+    }
+    std::optional<Locality> locality() const override {
+        return match_locality(match_, estimates_matches_twice);
     }
     std::vector<Attribute> attributes() const override;
     /// Needed for the noise level, and for how large a voxel may be.

@@ -22,6 +22,10 @@ class MatchJob : public StreamJob {
     StreamShape shape() const override { return shape_; }
     std::string computation() const override { return "match 1"; }
     std::vector<Attribute> attributes() const override;
+    std::vector<Likeness> likeness() const override {
+        const std::vector<Likeness::Axis> axes = {{-1, 1}, {-1, 1}}; // references, matches
+        return {{Likeness::Values::foreign, axes, shape_.fields.front().array.shape}};
+    }
     bool checks_rows() const override { return volume_.type == ElementType::float32; }
     void check_rows(std::int64_t first, std::int64_t rows, const std::byte* in) const override;
     std::int64_t scratch_bytes(Backend backend, const RowBlock& block) const override;

@@ -52,7 +52,7 @@ std::uint32_t most_bits(const float* values, std::int64_t count) {
 
 /// The step that makes float32 of integers and adds no error to the rounding; "" for other
 /// elements, whose range float64 cannot shift exactly.
-std::string rescale_hint(ElementType type) {
+std::string rescale_step(ElementType type) {
     return visit_element_type(type, [](auto zero) -> std::string {
         using T = decltype(zero);
         if constexpr (std::is_integral_v<T> && sizeof(T) <= 4) {
@@ -60,12 +60,25 @@ std::string rescale_hint(ElementType type) {
             const std::array<double, 2> range = {static_cast<double>(Limits::min()),
                                                  static_cast<double>(Limits::max())};
             const std::string all = toml_text(std::span<const double>(range));
-            return "Put a [[step]] before it, kind = \"rescale\"; from = " + all + "; to = " + all +
-                   "; dtype = \"float32\". ";
+            return "kind = \"rescale\"; from = " + all + "; to = " + all + "; dtype = \"float32\"";
         } else {
             return "";
         }
     });
+}
+
+/// How to have the input as float32: by a step before, or by a file of its own where the input is
+/// one.
+std::string float_hint(const JobInput& input) {
+    const std::string step = rescale_step(input.array.type);
+    const std::string before = "Put a [[step]] before it, ";
+    if (input.is_of_step) {
+        return before + (step.empty()
+                             ? "kind = \"convolve\"; row_taps = [1.0]; column_taps = [1.0]; "
+                               "dtype = \"float32\""
+                             : step);
+    }
+    return (step.empty() ? "" : before + step + ". ") + convert_hint(input.source, "float32");
 }
 
 } // namespace
@@ -96,7 +109,7 @@ Volume make_volume(const JobInput& input, std::string_view kind) {
         throw Error(ExitCode::input,
                     {name + " does not take this element type", "input.dataset",
                      "it is " + std::string(name_of(array.type)) + ", not uint8, uint16 or float32",
-                     rescale_hint(array.type) + convert_hint(input.source, "float32")});
+                     float_hint(input)});
     }
     Volume volume;
     volume.type = array.type;

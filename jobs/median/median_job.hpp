@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,10 @@ class MedianJob : public StreamJob {
     std::string computation() const override { return "median 1"; }
     std::vector<Likeness> likeness() const override {
         return {Likeness::in_place(Likeness::Values::alike, shape_.output.shape)};
+    }
+    std::optional<Locality> locality() const override {
+        return Locality{.reach = {median_.size[0] / 2, median_.size[1] / 2, median_.size[2] / 2},
+                        .wraps = median_.boundary == Boundary::wrap};
     }
     std::int64_t scratch_bytes(Backend /*backend*/, const RowBlock& /*block*/) const override {
         return 0;

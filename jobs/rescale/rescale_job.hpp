@@ -36,6 +36,7 @@ class RescaleJob : public StreamJob {
     std::vector<Likeness> likeness() const override {
         return {Likeness::in_place(Likeness::Values::other, shape_.output.shape)};
     }
+    std::optional<Locality> locality() const override { return Locality{}; }
     std::vector<Attribute> attributes() const override;
     int channels() const override { return channels_; }
     /// For the range, where it is not given as numbers.

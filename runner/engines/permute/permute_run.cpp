@@ -63,9 +63,9 @@ class PermuteJobs final : public EngineOf<PermuteJob, PermutePlan> {
         return all;
     }
 
-    ComputeRows row_computation(const Job& job, RowReader& input, std::int64_t alignment,
-                                int threads) const override {
-        auto rows = std::make_shared<PermutedRows>(job_of(job), input, alignment, threads);
+    ComputeRows row_computation(const Job& job, const RowSources& from) const override {
+        auto rows =
+            std::make_shared<PermutedRows>(job_of(job), from.input, from.alignment, from.threads);
         return [rows](RowRange range, const TakeRows& take) { rows->compute(range, take); };
     }
 

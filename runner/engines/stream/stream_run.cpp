@@ -95,9 +95,9 @@ class StreamJobs final : public EngineOf<StreamJob, StreamPlan> {
     /// Each rank cuts its own slab: one with less memory takes smaller chunks.
     bool plans_by_own_memory() const override { return true; }
 
-    ComputeRows row_computation(const Job& job, RowReader& input, std::int64_t alignment,
-                                int threads) const override {
-        auto rows = std::make_shared<RowComputer>(job_of(job), input, alignment, threads);
+    ComputeRows row_computation(const Job& job, const RowSources& from) const override {
+        auto rows =
+            std::make_shared<RowComputer>(job_of(job), from.input, from.alignment, from.threads);
         return [rows](RowRange range, const TakeRows& take) { rows->compute(range, take); };
     }
 
