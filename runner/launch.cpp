@@ -97,6 +97,7 @@ bool is_first_process() {
 
 ExitCode on_all_ranks(BackendChoice backend, const std::function<ExitCode(const Ranks&)>& part) {
     take_signals_over();
+    Ranks::choose_transport();
     std::jthread driver;
     if (Ranks::started_by_launcher() && backend != BackendChoice::cpu) {
         // Beside MPI's start: each takes a good part of a second.

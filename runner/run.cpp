@@ -13,6 +13,7 @@
 #include "kernels/queue/devices.hpp"
 #include "runner/attendant.hpp"
 #include "runner/engines/rank_plan.hpp"
+#include "runner/engines/share_images.hpp"
 #include "runner/engines/survey_input.hpp"
 #include "runner/job_file/file_names.hpp"
 #include "runner/launch.hpp"
@@ -215,12 +216,15 @@ ExitCode run_job(const RunCommand& command, const Ranks& ranks, Clock::time_poin
         const JobFile file = load();
         require_one_dataset(file);
         check_file_names(file, command.reports, command.trace);
-        // Beside the first look at the input, since each takes a good part of a second. Whoever
-        // needs the device waits within CUDA until it is there.
-        if (ranks.size() == 1 && file.run.backend != BackendChoice::cpu) {
-            device = std::jthread(start_first_device);
-        }
     });
+    if (ranks.together([&] { return load().run.backend; }) != BackendChoice::cpu) {
+        if (!Ranks::started_by_launcher()) { // whose rank has started the driver, beside MPI
+            show_first_device_only();
+        }
+        // Beside the first look at the input, since each takes a good part of a second. Whoever
+        // needs the device waits within CUDA until it is there. Ranks take GPUs in turn.
+        device = std::jthread([nth = ranks.local_rank()] { start_device(nth); });
+    }
     PassLog log;
     const RunPass run = [&](const RunCommand& of_pass, const LoadJob& load_pass) {
         return run_pass(of_pass, load_pass, ranks, prober, start, log);
@@ -245,7 +249,8 @@ ExitCode run_pass(const RunCommand& command, const LoadJob& load, const Ranks& r
 ExitCode run_bound(const RunCommand& command, const LoadJob& load, PreparedJob prepared,
                    const RankBinding& binding, const Ranks& ranks, Prober& prober,
                    Clock::time_point start, PassLog& log) {
-    (void)plan_rank(prepared, binding, ranks);
+    const PlanPtr first_plan = plan_rank(prepared, binding, ranks);
+    share_images(*prepared.job, first_plan->need.images_work, ranks); // the identity needs them
     std::unique_ptr<FileLock> lock;
     ToDo to_do = ToDo::nothing;
     FileMark replaces;
@@ -288,6 +293,7 @@ ExitCode run_claimed(const RunCommand& command, PreparedJob& prepared, const Ran
     const std::string started = utc_text(std::time(nullptr));
     const Beginning beginning = begin_output(prepared, binding.limits.cores, ranks);
     const PlanPtr plan = plan_rank(prepared, binding, ranks, beginning.done);
+    share_images(*prepared.job, plan->need.images_work, ranks);
     RankReport mine = rank_report(binding, *plan, ranks);
     const std::string table = binding_table(ranks.gather(mine));
     if (ranks.first() && !command.quiet) {

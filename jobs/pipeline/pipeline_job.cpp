@@ -152,6 +152,18 @@ std::vector<Likeness> PipelineJob::likeness() const {
     return all;
 }
 
+std::optional<Locality> PipelineJob::locality() const {
+    Locality all;
+    for (const PipelineStep& step : steps_) {
+        const std::optional<Locality> of_step = step.job->locality();
+        if (!of_step) {
+            return std::nullopt;
+        }
+        all = all.then(*of_step);
+    }
+    return all;
+}
+
 std::vector<std::string> PipelineJob::notes() const {
     std::vector<std::string> all;
     for (const PipelineStep& step : steps_) {
@@ -171,6 +183,15 @@ std::optional<std::string> PipelineJob::parameters() const {
         }
     }
     return text;
+}
+
+std::vector<std::shared_ptr<const SideImage>> PipelineJob::side_images() const {
+    std::vector<std::shared_ptr<const SideImage>> all;
+    for (const PipelineStep& step : steps_) {
+        const std::vector<std::shared_ptr<const SideImage>> images = step.job->side_images();
+        all.insert(all.end(), images.begin(), images.end());
+    }
+    return all;
 }
 
 std::unique_ptr<Job> PipelineJob::surveyed(const Findings& findings) const {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,9 +37,11 @@ class PipelineJob : public StreamJob {
     std::string computation() const override;
     std::vector<Attribute> attributes() const override;
     std::vector<Likeness> likeness() const override;
+    std::optional<Locality> locality() const override;
     std::vector<std::string> notes() const override;
     int channels() const override { return steps_.back().job->channels(); }
     std::optional<std::string> parameters() const override;
+    std::vector<std::shared_ptr<const SideImage>> side_images() const override;
     std::unique_ptr<Survey> survey() const override { return steps_.front().job->survey(); }
     std::unique_ptr<Job> surveyed(const Findings& findings) const override;
 

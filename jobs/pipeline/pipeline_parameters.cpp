@@ -18,8 +18,12 @@ std::optional<int> channels_of(const Job& job) {
     return has_mark ? std::optional(channels) : std::nullopt;
 }
 
-Error at_step(const Error& error, const StepParameters& step) {
+/// `before`: the step that makes its input; null: it is the job's.
+Error at_step(const Error& error, const StepParameters& step, const StepParameters* before) {
     ErrorText text = error.text();
+    if (before != nullptr && text.where == "input.dataset") {
+        text.where = "what " + before->label + " makes";
+    }
     text.where = step.where + ", " + step.label + (text.where.empty() ? "" : ", " + text.where);
     return {error.code(), std::move(text)};
 }
@@ -106,10 +110,11 @@ std::vector<PipelineStep> PipelineParameters::made(const JobInput& input,
                             {"a step must make one dataset for the next", "",
                              step.kind + " makes several", "Make it the last step"});
             }
+            next.is_of_step = true;
             next.array = job->output();
             next.channels = channels_of(*job);
         } catch (const Error& error) {
-            throw at_step(error, step);
+            throw at_step(error, step, i == 0 ? nullptr : &steps_[i - 1]);
         }
     }
     return made;

@@ -6,6 +6,7 @@
 #include "kernels/queue/queue.hpp"
 #include "runner/plan/row_set.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -23,8 +24,11 @@ struct MemoryNeed {
     std::int64_t border = 0;  ///< host buffer of border rows
     std::int64_t storage = 0; ///< host buffers of reader and writer (chunks, compression)
     std::int64_t device = 0;  ///< input, output and scratch of every lane, and kept bytes
+    std::int64_t images = 0;  ///< the job's side images (jobs/side_image.hpp), on the host
+    /// Host memory to compute an image in, which is released before the buffers above are taken.
+    std::int64_t images_work = 0;
 
-    std::int64_t host() const { return staging + border + storage; }
+    std::int64_t host() const { return images + std::max(images_work, staging + border + storage); }
 };
 
 /// What a plan is made from; the same on every rank.
@@ -81,6 +85,8 @@ struct JobPlan {
     /// Bytes of all input and output rows that are to do.
     virtual std::int64_t bytes_to_read() const = 0;
     virtual std::int64_t bytes_to_write() const = 0;
+    /// Bytes of scratch files beside the output, of all ranks.
+    virtual std::int64_t scratch_bytes() const { return 0; }
     /// Cells of a state that evolves, and how often one is computed in all; 0 where there is none.
     virtual std::int64_t cells() const { return 0; }
     virtual double updates() const { return 0; }

@@ -34,10 +34,14 @@ std::string memory_text(const JobPlan& plan) {
     const auto of = [](std::int64_t need, std::int64_t limit) {
         return size_text(need) + " of " + size_text(limit);
     };
-    std::string text = "  a rank takes: host " + of(plan.need.host(), plan.host_memory) +
-                       " (staging " + size_text(plan.need.staging) + ", border rows " +
-                       size_text(plan.need.border) + ", storage " + size_text(plan.need.storage) +
-                       ")";
+    std::string text =
+        "  a rank takes: host " + of(plan.need.host(), plan.host_memory) + " (staging " +
+        size_text(plan.need.staging) + ", border rows " + size_text(plan.need.border) +
+        ", storage " + size_text(plan.need.storage) +
+        (plan.need.images > 0 ? "; images " + size_text(plan.need.images) +
+                                    ", computed before in " + size_text(plan.need.images_work)
+                              : "") +
+        ")";
     if (plan.backend == Backend::cuda) {
         text += ", device " + of(plan.need.device, plan.device_memory);
     }

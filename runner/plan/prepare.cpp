@@ -307,8 +307,9 @@ DiskSpace disk_space(const PreparedJob& prepared) {
     return disk;
 }
 
-DiskSpace sufficient_disk_space(const PreparedJob& prepared) {
-    const DiskSpace disk = disk_space(prepared);
+DiskSpace sufficient_disk_space(const PreparedJob& prepared, std::int64_t scratch_bytes) {
+    DiskSpace disk = disk_space(prepared);
+    disk.needed += scratch_bytes;
     if (disk.free < disk.needed) {
         throw Error(
             ExitCode::usage,

@@ -104,7 +104,8 @@ struct DiskSpace {
 /// @throws Error (output) when the output's folder is not there.
 DiskSpace disk_space(const PreparedJob& prepared);
 
-/// The same. @throws Error (usage) when the output does not fit either.
-DiskSpace sufficient_disk_space(const PreparedJob& prepared);
+/// The same, with so many bytes of scratch files. @throws Error (usage) when they do not fit
+/// either.
+DiskSpace sufficient_disk_space(const PreparedJob& prepared, std::int64_t scratch_bytes = 0);
 
 } // namespace runner

@@ -110,6 +110,18 @@ RowSet rows_done(const Decomposition& d, const RowSet& out) {
     return make_row_set(std::move(done));
 }
 
+/// What the job's side images take, in all the memory that they leave where it helps.
+void add_images(const StreamJob& job, StreamPlan& plan) {
+    std::int64_t wanted = 0;
+    std::int64_t least = 0;
+    for (const auto& image : job.side_images()) {
+        plan.need.images += image->bytes();
+        wanted = std::max(wanted, image->wanted_bytes());
+        least = std::max(least, image->least_bytes());
+    }
+    plan.need.images_work = std::max(least, std::min(wanted, plan.host_memory - plan.need.images));
+}
+
 [[noreturn]] void refuse(const StreamPlan& plan) {
     const JobPlan::Shortage shortage = plan.shortage();
     throw Error(ExitCode::usage,
@@ -218,6 +230,7 @@ StreamPlan make_plan(const StreamJob& job, const PlanRequest& request) {
                            frame.shape.made};
     frame.decomposition.done = rows_done(frame.decomposition, request.done);
     frame.need.border = most_border_rows(frame.decomposition) * frame.shape.in_row_bytes;
+    add_images(job, frame);
 
     const std::int64_t first_lanes = request.lanes.value_or(JobPlan::wanted_lanes);
     const std::int64_t wanted =

@@ -34,6 +34,10 @@ template <class Byte> struct Message {
 /// Collective calls are for all ranks, from the main thread.
 class Ranks {
   public:
+    /// Keeps MPI from asking for networks where all ranks are on one host, unless the user has
+    /// chosen a transport. Before the process has threads: it writes to the environment.
+    static void choose_transport();
+
     /// Joins the job the launcher started. @throws Error (launch).
     Ranks();
 

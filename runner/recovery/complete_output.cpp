@@ -118,13 +118,10 @@ std::vector<std::string> write_record(const PreparedJob& prepared, const Beginni
     if (dataset.fields.empty()) { // lists of matches are no picture
         write_default_plot(dataset.file, dataset.dataset, prepared.job->channels());
     }
-    std::vector<std::string> left_out;
-    if (dataset.fields.empty()) {
-        const Metadata metadata = output_metadata(prepared, prober);
-        left_out = metadata.left_out;
-        for (std::string& each : write_metadata(dataset.file, dataset.dataset, metadata)) {
-            left_out.push_back(std::move(each));
-        }
+    const Metadata metadata = output_metadata(prepared, prober);
+    std::vector<std::string> left_out = metadata.left_out;
+    for (std::string& each : write_metadata(dataset.file, dataset.dataset, metadata)) {
+        left_out.push_back(std::move(each));
     }
     record_object_names(dataset.file);
     return warning_of(prepared, left_out);

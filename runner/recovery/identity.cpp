@@ -83,24 +83,35 @@ std::string file_lines(const std::string& name) {
            line("input.samples", std::to_string(sample_hash(file)));
 }
 
+/// A checksum of the file's beginning, its middle and its end.
+std::uint64_t brief_hash(const File& file) {
+    std::array<std::byte, 3 * sample_bytes> taken{};
+    const std::int64_t size = file.size();
+    const std::int64_t part = std::min(size, sample_bytes);
+    file.read(0, part, taken.data());
+    file.read((size - part) / 2, part, taken.data() + sample_bytes);
+    file.read(size - part, part, taken.data() + 2 * sample_bytes);
+    return hash_bytes(taken.data(), std::ssize(taken));
+}
+
 /// Of all files of a stack, which may be thousands: their names, sizes and times, and of each its
 /// beginning, its middle and its end.
 std::string stack_lines(const DatasetLayout& layout) {
     constexpr std::int64_t nanoseconds = 1'000'000'000;
+    std::vector<FileMark> of_files(layout.sources.size());
+    std::vector<std::uint64_t> hashes(layout.sources.size());
+    for_each_file(std::ssize(layout.sources), [&](std::int64_t index) {
+        const auto i = static_cast<std::size_t>(index);
+        of_files[i] = mark_of(layout.sources[i].holder);
+        hashes[i] = brief_hash(File(layout.sources[i].holder, File::Mode::read));
+    });
     std::string marks;
     std::int64_t bytes = 0;
     std::int64_t modified = 0;
-    for (const DatasetLayout& source : layout.sources) {
-        const FileMark mark = mark_of(source.holder);
-        const File file(source.holder, File::Mode::read);
-        std::vector<std::byte> taken(static_cast<std::size_t>(3 * sample_bytes));
-        const std::int64_t part = std::min(file.size(), sample_bytes);
-        file.read(0, part, taken.data());
-        file.read((file.size() - part) / 2, part, taken.data() + sample_bytes);
-        file.read(file.size() - part, part, taken.data() + 2 * sample_bytes);
-        marks += source.holder + " " + std::to_string(mark.bytes) + " " +
-                 std::to_string(mark.modified) + " " +
-                 std::to_string(hash_bytes(taken.data(), std::ssize(taken))) + "\n";
+    for (std::size_t i = 0; i < of_files.size(); ++i) {
+        const FileMark& mark = of_files[i];
+        marks += layout.sources[i].holder + " " + std::to_string(mark.bytes) + " " +
+                 std::to_string(mark.modified) + " " + std::to_string(hashes[i]) + "\n";
         bytes += mark.bytes;
         modified = std::max(modified, mark.modified);
     }

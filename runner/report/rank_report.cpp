@@ -78,6 +78,7 @@ Json rank_value(const RankReport& report) {
                   {"evolution",
                    {{"generations", report.times.generations},
                     {"halo_way", report.times.halo_way},
+                    {"state_home", report.times.state_home},
                     {"checkpoints", report.times.checkpoints},
                     {"checkpoint_seconds", report.times.checkpoint_seconds}}},
                   {"memory",

@@ -15,9 +15,10 @@ namespace runner {
 namespace {
 
 Json memory_json(const JobPlan& plan) {
-    return {{"staging_bytes", plan.need.staging},      {"border_bytes", plan.need.border},
-            {"storage_bytes", plan.need.storage},      {"host_bytes", plan.need.host()},
-            {"host_limit_bytes", plan.host_memory},    {"device_bytes", plan.need.device},
+    return {{"staging_bytes", plan.need.staging},         {"border_bytes", plan.need.border},
+            {"storage_bytes", plan.need.storage},         {"images_bytes", plan.need.images},
+            {"images_work_bytes", plan.need.images_work}, {"host_bytes", plan.need.host()},
+            {"host_limit_bytes", plan.host_memory},       {"device_bytes", plan.need.device},
             {"device_limit_bytes", plan.device_memory}};
 }
 

@@ -61,6 +61,7 @@ struct RunTimes {
     // Of a job that evolves:
     std::int64_t generations = 0; ///< that this run computed
     std::string halo_way;         ///< how rows came from other ranks: docs/report.md
+    std::string state_home;       ///< where the state was kept: likewise
     std::int64_t checkpoints = 0;
     double checkpoint_seconds = 0; ///< in which nothing else was done
 
@@ -73,7 +74,7 @@ struct RunTimes {
         return std::tie(self.stages, self.setup_seconds, self.wall_seconds, self.chunks,
                         self.device_bytes, self.chunk_rows, self.lanes, self.halvings, self.counts,
                         self.steps, self.border_bytes_sent, self.border_rows_held, self.generations,
-                        self.halo_way, self.checkpoints, self.checkpoint_seconds);
+                        self.halo_way, self.state_home, self.checkpoints, self.checkpoint_seconds);
     }
 };
 
