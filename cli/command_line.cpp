@@ -24,7 +24,7 @@ std::string general_help() {
         "Usage:\n"
         "  runner JOB.toml [options]       on one rank\n"
         "  runner -n 4 JOB.toml            on four of this host; or: mpirun -n 4 runner JOB.toml\n"
-        "  runner VERB ...                 runner VERB --help says more\n\n"
+        "  runner VERB ...                 see runner VERB --help\n\n"
         "Verbs:\n";
     for (const Verb& verb : verbs()) {
         text += "  " + padded(std::string(verb.name) + " " + std::string(verb.arguments), 26) +

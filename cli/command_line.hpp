@@ -9,6 +9,7 @@
 #include "runner/batch/batch.hpp"
 #include "runner/job_file/job_file.hpp"
 #include "runner/run.hpp"
+#include "runner/trial/trial.hpp"
 #include "slurm/submit.hpp"
 #include "views/pictures/contrast.hpp"
 #include "views/pictures/frame_choice.hpp"
@@ -159,7 +160,7 @@ using Command =
     std::variant<RunCommand, PlanCommand, DevicesCommand, GenerateCommand, InspectCommand,
                  CompareCommand, RenderCommand, ConvertCommand, VerifyCommand, RepairCommand,
                  ExplainCommand, ReportCommand, PrintCommand, CertifyCommand, BatchCommand,
-                 StatusCommand, SubmitCommand>;
+                 StatusCommand, SubmitCommand, TryCommand>;
 
 /// Reads the arguments after the program's name. `version`: what --version prints.
 /// @throws Error (usage) naming the argument.

@@ -43,7 +43,7 @@ Command parse_compare(const Verb& verb, std::span<const std::string> arguments) 
     parser.add_option("--tolerance", tolerance, "T",
                       "the largest absolute difference that is still equal (default 0)");
     parser.add_option("--divide-by", by, "C:/z",
-                      "a third dataset: counts the differences divided by its elements too");
+                      "a third dataset: also count the differences divided by its elements");
     parser.add_flag("--json", command.json, "print the result as JSON");
     parser.add_trust();
     if (auto help = parser.parse(arguments)) {
@@ -86,11 +86,11 @@ struct RenderTexts {
 
 void add_render_options(VerbParser& parser, RenderTexts& texts, RenderCommand& command) {
     parser.add_arguments("FILE:/x... OUT.png", texts.names,
-                         "datasets, and the picture to make of them, side by side");
+                         "datasets, and the picture that shows them side by side");
     parser.add_frames();
     parser.add_palette();
     parser.add_option("--size", texts.size, "PIXELS",
-                      "pixels of the longer side of each, at most (default 1024)");
+                      "most pixels along the longer side of each (default 1024)");
     parser.add_option("--axis", texts.axis, "A",
                       "cut a volume across axis A, from 0, one of the last three; frames are "
                       "counted along it (default: the middle one)");
@@ -102,7 +102,7 @@ void add_render_options(VerbParser& parser, RenderTexts& texts, RenderCommand& c
     parser.add_flag("--same-contrast", command.same_contrast,
                     "show equal values of several datasets as equal grey");
     parser.add_flag("--difference", command.difference,
-                    "of two datasets: a third picture, the second less the first");
+                    "with two datasets: a third picture, the second minus the first");
     parser.add_flag("--exact", command.exact,
                     "read all of what is shown; without it a frame above 1 GiB, or across the last "
                     "axis, is sampled");
@@ -114,7 +114,7 @@ void take_names(const VerbParser& parser, std::vector<std::string> names, Render
     command.picture = names.back();
     names.pop_back();
     if (!command.picture.ends_with(".png")) {
-        parser.refuse("the picture is a PNG: its name ends in .png, not " +
+        parser.refuse("the picture is a PNG and its name must end in .png, not " +
                       quoted_text(command.picture));
     }
     for (const std::string& name : names) {
@@ -199,18 +199,15 @@ namespace {
 class RawOptions {
   public:
     explicit RawOptions(VerbParser& parser) : parser_(parser) {
-        parser.add_option("--shape", shape_, "Z,Y,X",
-                          "the input is raw: its extents, the last running fastest");
+        parser.add_option("--shape", shape_, "Z,Y,X", "extents of a raw input, slowest axis first");
         parser.add_option("--dtype", type_, "TYPE",
                           "the output's element type; with --shape and without --raw-dtype the raw "
                           "input's too: " +
                               convertible_type_names());
         parser.add_option("--raw-dtype", raw_type_, "TYPE",
-                          "of a raw input: its element type, where --dtype names another");
-        parser.add_option("--offset", offset_, "BYTES",
-                          "of a raw input: bytes to skip (default 0)");
-        parser.add_flag("--big-endian", big_endian_,
-                        "of a raw input: its elements' highest byte comes first");
+                          "element type of a raw input, if --dtype names another");
+        parser.add_option("--offset", offset_, "BYTES", "bytes to skip in a raw input (default 0)");
+        parser.add_flag("--big-endian", big_endian_, "the elements of a raw input are big-endian");
     }
 
     /// Nothing where the input says it itself. @throws Error (usage).
@@ -288,16 +285,15 @@ Command parse_convert(const Verb& verb, std::span<const std::string> arguments) 
         "HDF5[:/dataset] (default: its only one), .sand, .npy, .tif, .png, .nii, .nii.gz, "
         "or raw");
     parser.add_argument("OUT", output,
-                        "the file to make: .h5[:/dataset], .sand, .npy, .tif or .png");
+                        "the file to write: .h5[:/dataset], .sand, .npy, .tif or .png");
     RawOptions raw(parser);
     LayoutOptions layout(parser);
     parser.add_frames();
     parser.add_option("--first-generation", first_generation, "G",
                       "of the input's first frame, over what it says itself (a .sand file: 1)");
     parser.add_palette();
-    parser.add_flag("--clip", command.clip,
-                    "of values that --dtype cannot hold: take the nearest that it can");
-    parser.add_flag("--overwrite", command.overwrite, "replace files of these names");
+    parser.add_flag("--clip", command.clip, "clip values to the range of --dtype");
+    parser.add_flag("--overwrite", command.overwrite, "replace existing files");
     parser.add_trust();
     if (auto help = parser.parse(arguments)) {
         return *help;

@@ -114,6 +114,12 @@ struct Verbs {
         return report.code;
     }
 
+    ExitCode operator()(const TryCommand& command) const {
+        const TryReport report = try_job(command);
+        print(report.text);
+        return report.code;
+    }
+
     ExitCode operator()(const PlanCommand& command) const {
         const PlanReport report = plan_report(command);
         tell_notes(report.notes);

@@ -26,13 +26,12 @@ Compression parse_compression(const VerbParser& parser, const std::string& given
 
 LayoutOptions::LayoutOptions(VerbParser& parser) : parser_(parser) {
     parser.add_option(chunk, chunk_, "Z,Y,X",
-                      "of an HDF5 file: extents of a chunk, one per axis (default: contiguous)");
+                      "extents of an HDF5 chunk, one per axis (default: contiguous)");
     parser.add_option(compression, compression_, "NAME",
                       compression_list() + " (default); requires --chunk");
     parser.add_option(level, level_, "NUMBER",
                       "deflate 0 to 9, zstd and bitshuffle-zstd 1 to 22 (default 1)");
-    parser.add_flag(shuffle, shuffle_,
-                    "put bytes of equal weight side by side before deflate, zstd or lz4");
+    parser.add_flag(shuffle, shuffle_, "shuffle the bytes before deflate, zstd or lz4");
 }
 
 OutputLayout LayoutOptions::layout(const std::string& file) const {

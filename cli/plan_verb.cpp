@@ -215,7 +215,7 @@ PlanReport plan_report(const PlanCommand& command) {
     for (std::size_t i = 0; i < passes.size(); ++i) {
         const PreparedJob prepared = prepare_pass(passes[i], files);
         const PlanPtr plan = plan_job(prepared, backend, command.ranks, limits);
-        const DiskSpace disk = sufficient_disk_space(prepared);
+        const DiskSpace disk = sufficient_disk_space(prepared, plan->scratch_bytes());
         const ReadingCost cost = cost_of(prepared, *plan);
         const std::vector<std::string> advice = advice_on(prepared, *plan, cost);
         planned.push_back(

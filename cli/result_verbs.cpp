@@ -11,8 +11,7 @@ namespace {
 /// OUT.h5 and --input, which verify and repair have in common.
 void add_output(VerbParser& parser, std::string& file, std::string& input) {
     parser.add_argument("OUT.h5", file, "a finished output of a job");
-    parser.add_option("--input", input, "FILE",
-                      "the input it was made from, if that has another name now");
+    parser.add_option("--input", input, "FILE", "the input of the job, if it was renamed");
 }
 
 } // namespace
@@ -67,8 +66,7 @@ Command parse_certify(const Verb& verb, std::span<const std::string> arguments) 
     std::string certificate;
     parser.add_argument("OUT.h5", what,
                         "a finished output of a job; with --check any file, or FILE:/dataset");
-    parser.add_option("--check", certificate, "FILE",
-                      "compare with this certificate instead of making one");
+    parser.add_option("--check", certificate, "FILE", "check the file against this certificate");
     parser.add_trust();
     if (auto help = parser.parse(arguments)) {
         return *help;

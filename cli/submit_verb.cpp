@@ -31,9 +31,9 @@ Command parse_submit(const Verb& verb, std::span<const std::string> arguments) {
     parser.add_backend();
     parser.add_option("--site", command.site, "FILE.toml", "the cluster (docs/slurm.md)",
                       VerbParser::Presence::required);
-    parser.add_option("--nodes", nodes, "N", "on so many nodes (default: the fewest that do)");
-    parser.add_option("--array", array, "N", "as an array of N tasks that share a batch");
-    parser.add_option("--throttle", throttle, "M", "at most M tasks of the array at once");
+    parser.add_option("--nodes", nodes, "N", "number of nodes (default: the fewest that suffice)");
+    parser.add_option("--array", array, "N", "submit an array of N tasks that share a batch");
+    parser.add_option("--throttle", throttle, "M", "run at most M tasks of the array at once");
     parser.add_option("--time", time, "DURATION",
                       "Slurm's time limit: 90min, 2h, 1:30:00 (default: by --profile, or the "
                       "site's)");
@@ -41,7 +41,7 @@ Command parse_submit(const Verb& verb, std::span<const std::string> arguments) {
                       "a report of such a job, or a batch's state folder, to estimate the time "
                       "from");
     parser.add_flag("--dry-run", command.dry_run,
-                    "print scripts and command lines, and submit nothing");
+                    "print the scripts and command lines without submitting");
     if (auto help = parser.parse(arguments)) {
         return *help;
     }

@@ -71,23 +71,22 @@ void VerbParser::add_flag(const std::string& name, bool& value, const std::strin
 void VerbParser::add_job(std::string& job, std::vector<std::string>& settings) {
     add_argument("JOB", job, "the job file (docs/job-file.md)");
     add_repeatable("--set", settings, "KEY=VALUE",
-                   "table.key=value over the job file, value as TOML; repeatable");
+                   "override table.key of the job file with a TOML value; repeatable");
     add_option("--until", until_, "STEP",
-               "of a pipeline: only the steps up to this one, by name or by number from 1");
+               "run a pipeline up to this step: its name, or its number from 1");
     settings_ = &settings;
 }
 
 void VerbParser::add_trust() {
-    add_flag("--trust-input", trusted_,
-             "read files anywhere that links name, and data of any size");
+    add_flag("--trust-input", trusted_, "read linked files in any folder, and data of any size");
 }
 
 void VerbParser::add_backend() {
-    add_option("--backend", backend_, "NAME", "auto, cpu or cuda; over run.backend");
+    add_option("--backend", backend_, "NAME", "auto, cpu or cuda; overrides run.backend");
 }
 
 void VerbParser::add_frames() {
-    add_option("--frame", frame_, "I", "which frame, from 0, of the flattened leading axes");
+    add_option("--frame", frame_, "I", "the frame, counted from 0 over all leading axes");
     add_option("--frames", frames_, "A:B:STEP",
                "a sequence: frames from A up to but without B, or all; pictures are named "
                "OUT-NUMBER.png");
@@ -116,7 +115,7 @@ std::optional<PrintCommand> VerbParser::parse(std::span<const std::string> argum
     }
     const std::string extra = app_->remaining().front();
     if (!extra.starts_with('-')) {
-        refuse("there is no place for the argument " + quoted_text(extra));
+        refuse("unexpected argument " + quoted_text(extra));
     }
     std::vector<std::string> names;
     for (const CLI::Option* option : app_->get_options()) {

@@ -6,6 +6,7 @@
 #include "cli/manual.hpp"
 #include "cli/result_verbs.hpp"
 #include "cli/submit_verb.hpp"
+#include "cli/try_verb.hpp"
 #include "cli/verb_parser.hpp"
 #include "jobs/toml_text.hpp"
 #include "kernels/patterns/patterns.hpp"
@@ -23,7 +24,7 @@ struct RanksOption {
 
     void add_to(VerbParser& parser) {
         parser.add_option("-n,--ranks", text, "RANKS",
-                          "start so many ranks on this host by mpirun; gpus: one per GPU");
+                          "start this number of ranks on this host with mpirun; gpus: one per GPU");
     }
 
     std::optional<int> value(const VerbParser& parser) const {
@@ -48,15 +49,15 @@ Command parse_run(const Verb& verb, std::span<const std::string> arguments) {
     parser.add_job(command.job, command.settings);
     ranks.add_to(parser);
     parser.add_backend();
-    parser.add_option("--resume", resume, "NAME", "auto, never or require; over run.resume");
+    parser.add_option("--resume", resume, "NAME", "auto, never or require; overrides run.resume");
     parser.add_flag("--quiet", command.quiet, "no progress, only warnings and errors");
     parser.add_repeatable("--report", command.reports, "FILE",
-                          "write what was done, to FILE.json or as a page, FILE.html; repeatable");
+                          "write a report: FILE.json, or a page, FILE.html; repeatable");
     parser.add_option(
         "--max-time", max_time, "DURATION",
-        "stop in time to be done by then, to be resumed later: 90s, 30min, 2h, 1:30:00");
+        "stop within this time, so that the job can be resumed: 90s, 30min, 2h, 1:30:00");
     parser.add_option("--trace", trace, "FILE.json",
-                      "write when each chunk was where, for ui.perfetto.dev");
+                      "write a timeline of all chunks, for ui.perfetto.dev");
     if (auto help = parser.parse(arguments)) {
         return *help;
     }
@@ -90,7 +91,7 @@ Command parse_batch(const Verb& verb, std::span<const std::string> arguments) {
     parser.add_flag("--quiet", command.run.quiet, "no progress, only warnings and errors");
     parser.add_option(
         "--max-time", max_time, "DURATION",
-        "stop in time to be done by then, to be resumed later: 90s, 30min, 2h, 1:30:00");
+        "stop within this time, so that the job can be resumed: 90s, 30min, 2h, 1:30:00");
     if (auto help = parser.parse(arguments)) {
         return *help;
     }
@@ -103,12 +104,13 @@ Command parse_batch(const Verb& verb, std::span<const std::string> arguments) {
 Command parse_status(const Verb& verb, std::span<const std::string> arguments) {
     VerbParser parser(verb, "runner status out --watch");
     StatusCommand command;
-    parser.add_argument("DIR", command.folder, "a batch's state folder, or the one it is in");
-    parser.add_flag("--json", command.json, "print it as JSON, every dataset");
-    parser.add_flag("--watch", command.watch, "print it again and again until all is done");
-    parser.add_flag("--all", command.all, "a line for each dataset");
-    parser.add_flag("--require-done", command.require_done,
-                    "exit with 0 only if all is done: with what failed, or 75 if nothing did");
+    parser.add_argument("DIR", command.folder, "the batch's state folder, or its parent folder");
+    parser.add_flag("--json", command.json, "print the state of every dataset as JSON");
+    parser.add_flag("--watch", command.watch, "repeat the output until the batch is done");
+    parser.add_flag("--all", command.all, "print one line per dataset");
+    parser.add_flag(
+        "--require-done", command.require_done,
+        "exit with 0 only if all is done; else with the code of a failure, or 75 without one");
     if (auto help = parser.parse(arguments)) {
         return *help;
     }
@@ -123,9 +125,10 @@ Command parse_plan(const Verb& verb, std::span<const std::string> arguments) {
     std::string host_memory;
     parser.add_job(command.job, command.settings);
     parser.add_backend();
-    parser.add_option("-n,--ranks", ranks, "RANKS", "for how many ranks (default 1)");
-    parser.add_option("--device-memory", device_memory, "SIZE", "free on each rank's GPU");
-    parser.add_option("--host-memory", host_memory, "SIZE", "free for each rank on its host");
+    parser.add_option("-n,--ranks", ranks, "RANKS", "number of ranks (default 1)");
+    parser.add_option("--device-memory", device_memory, "SIZE", "memory free on each rank's GPU");
+    parser.add_option("--host-memory", host_memory, "SIZE",
+                      "memory free for each rank on its host");
     parser.add_flag("--json", command.json, "print the plan as JSON");
     if (auto help = parser.parse(arguments)) {
         return *help;
@@ -150,7 +153,7 @@ Command parse_devices(const Verb& verb, std::span<const std::string> arguments) 
 
 double parse_counts(const VerbParser& parser, Pattern pattern, const std::string& given) {
     if (!takes_counts(pattern)) {
-        parser.refuse("--counts is of the patterns xray and tomo-scan alone");
+        parser.refuse("--counts applies only to the patterns xray and tomo-scan");
     }
     const double counts = parser.amount("--counts", given);
     if (counts == 0 || counts > most_counts) {
@@ -167,18 +170,17 @@ Command parse_generate(const Verb& verb, std::span<const std::string> arguments)
     std::string type;
     std::string seed = "0";
     parser.add_argument("PATTERN", command.request.pattern, pattern_names());
-    parser.add_argument("OUT.h5", command.file, "the file to make");
+    parser.add_argument("OUT.h5", command.file, "the file to write");
     parser.add_option("--shape", shape, "Z,Y,X",
-                      "extents, the last running fastest; default: the sample's own");
+                      "extents, slowest axis first; default: those of the sample");
     parser.add_option("--dtype", type, "TYPE", element_type_names() + "; default for sand: uint8");
-    parser.add_option("--seed", seed, "NUMBER", "of noise, xray and tomo-scan (default 0)");
+    parser.add_option("--seed", seed, "NUMBER", "seed of noise, xray and tomo-scan (default 0)");
     std::string counts;
-    parser.add_option("--counts", counts, "NUMBER",
-                      "photons, of xray and tomo-scan (default 1000)");
+    parser.add_option("--counts", counts, "NUMBER", "photons of xray and tomo-scan (default 1000)");
     parser.add_option("--dataset", command.dataset, "NAME",
-                      "its place in the file (default /data, of sand /frames)");
+                      "name of the dataset (default /data; for sand /frames)");
     LayoutOptions layout(parser);
-    parser.add_flag("--overwrite", command.overwrite, "replace a file of that name");
+    parser.add_flag("--overwrite", command.overwrite, "replace an existing file");
     if (auto help = parser.parse(arguments)) {
         return *help;
     }
@@ -202,7 +204,7 @@ Command parse_generate(const Verb& verb, std::span<const std::string> arguments)
         command.request.counts = parse_counts(parser, pattern, counts);
     }
     if (command.dataset.empty() || command.file.empty()) {
-        parser.refuse("a file and a dataset have names");
+        parser.refuse("the names of the file and the dataset must not be empty");
     }
     command.layout = layout.layout(command.file);
     return command;
@@ -237,9 +239,9 @@ Command parse_report(const Verb& verb, std::span<const std::string> arguments) {
                             "runner report out/one.json --page out/one.html");
     ReportCommand command;
     std::string page;
-    parser.add_arguments("A.json", command.files, "what --report FILE.json has written");
+    parser.add_arguments("A.json", command.files, "reports written by --report FILE.json");
     parser.add_option("--page", page, "FILE.html",
-                      "write a page for a browser too: the table, or one run's whole report");
+                      "also write a page for a browser: the table, or the full report of one run");
     parser.add_flag("--json", command.json, "print the table as JSON");
     if (auto help = parser.parse(arguments)) {
         return *help;
@@ -277,30 +279,30 @@ Command parse_manual(const Verb& verb, std::span<const std::string> arguments) {
 std::span<const Verb> verbs() {
     static constexpr std::array all = {
         Verb{"run", "JOB.toml", "runs the job; `runner JOB.toml` is the same", parse_run},
-        Verb{"plan", "JOB.toml", "checks the job and says what a run would do and need",
+        Verb{"plan", "JOB.toml", "checks the job and prints the work and the memory of a run",
              parse_plan},
-        Verb{"batch", "JOB.toml", "runs the job over many datasets, those named in [batch]",
-             parse_batch},
-        Verb{"status", "DIR", "says how far a batch is", parse_status},
+        Verb{"try", "JOB.toml", "runs the job on a part of its input, and predicts the whole",
+             parse_try},
+        Verb{"batch", "JOB.toml", "runs the job on all datasets that [batch] names", parse_batch},
+        Verb{"status", "DIR", "prints the progress of a batch", parse_status},
         Verb{"submit", "JOB.toml", "submits the job or batch to Slurm", parse_submit},
         Verb{"explain", "JOB.toml", "prints the job with every default filled in", parse_explain},
         Verb{"init", "KIND", "prints a commented job file to start from", parse_init},
-        Verb{"generate", "PATTERN OUT.h5", "makes a synthetic input of any size", parse_generate},
-        Verb{"inspect", "FILE[:/dataset]", "says what an HDF5 or .sand file holds", parse_inspect},
-        Verb{"compare", "A:/x B:/y", "measures how two datasets differ", parse_compare},
-        Verb{"render", "FILE:/x... OUT.png", "makes a picture of images or slices, side by side",
-             parse_render},
-        Verb{"convert", "IN OUT", "makes a file of another format: HDF5, .npy, .tif, .png, .sand",
+        Verb{"generate", "PATTERN OUT.h5", "generates a synthetic input of any size",
+             parse_generate},
+        Verb{"inspect", "FILE[:/dataset]", "prints the contents of a file", parse_inspect},
+        Verb{"compare", "A:/x B:/y", "compares two datasets", parse_compare},
+        Verb{"render", "FILE:/x... OUT.png", "renders images or slices side by side", parse_render},
+        Verb{"convert", "IN OUT", "converts a file to HDF5, .npy, .tif, .png or .sand",
              parse_convert},
         Verb{"verify", "OUT.h5", "checks a finished output against its checksums and its input",
              parse_verify},
-        Verb{"repair", "OUT.h5", "computes what is wrong in a finished output again", parse_repair},
+        Verb{"repair", "OUT.h5", "recomputes the damaged rows of a finished output", parse_repair},
         Verb{"certify", "OUT.h5",
-             "prints the facts of a finished output, or says whether a file is that result",
-             parse_certify},
-        Verb{"report", "A.json...", "compares runs by their reports, or shows one as a page",
-             parse_report},
-        Verb{"devices", "", "lists the GPUs of this host and which rank would get which",
+             "prints the facts of a finished output, or checks a file against them", parse_certify},
+        Verb{"report", "A.json...",
+             "compares runs by their reports, or renders one report as a page", parse_report},
+        Verb{"devices", "", "lists the GPUs of this host and the rank that would use each",
              parse_devices},
         Verb{"completion", "SHELL", "prints a script that completes command lines",
              parse_completion},

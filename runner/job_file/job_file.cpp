@@ -51,7 +51,8 @@ const Kind* kind_of_tables(const TableEntries& values) {
 /// its kind, or "step".
 void refuse_other_tables(TableReader& top, const TableEntries& values, std::string_view own) {
     const bool steps = own == "step";
-    const std::vector<std::string> read = {"input", "output", "run", "batch", std::string(own)};
+    const std::vector<std::string> read = {"input", "output", "run",
+                                           "batch", "sweep",  std::string(own)};
     const std::string job = steps ? "a pipeline" : "a job of kind " + read.back();
     const std::string table = steps ? "[[step]]" : "[" + read.back() + "]";
     for (const auto& [key, value] : values) {
@@ -60,9 +61,10 @@ void refuse_other_tables(TableReader& top, const TableEntries& values, std::stri
             continue;
         }
         const std::optional<std::string> near = nearest_name(key, read);
-        top.complain(key, job + " has no such table" +
-                              (near ? "; did you mean [" + *near + "]?"
-                                    : "; it reads [input], [output], [run], [batch] and " + table));
+        top.complain(
+            key, job + " has no such table" +
+                     (near ? "; did you mean [" + *near + "]?"
+                           : "; it reads [input], [output], [run], [batch], [sweep] and " + table));
     }
 }
 
@@ -156,6 +158,7 @@ void parse_values(const TableEntries& values, JobFile& job, Diagnostics& diagnos
     job.input = parse_input(top, first == nullptr ? "" : first->dataset, names);
     job.output = parse_output(top, job.input, last, names);
     job.run = parse_run(top);
+    job.sweep = parse_sweep(top);
     if (last != nullptr) {
         job.datasets = last->datasets;
     }

@@ -119,6 +119,13 @@ struct JobFile {
         std::string state;            ///< the folder that tells how far the batch is
     };
     std::optional<Batch> batch; ///< nothing: the job is of one dataset
+
+    /// A key of `[sweep]`, which `runner try` alone uses.
+    struct SweptKey {
+        std::string key;                 ///< dotted, as --set has it
+        std::vector<std::string> values; ///< as TOML writes them
+    };
+    std::vector<SweptKey> sweep;
 };
 
 /// Reads and checks a job file, after laying the `--set table.key=value` settings over it.

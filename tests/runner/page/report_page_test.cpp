@@ -37,6 +37,11 @@ const char* const report = R"json({
            "device_bytes": 2048, "device_limit_bytes": 8192}},
   "start_seconds": 0.25, "wall_seconds": 2.0, "finish_seconds": 0.125,
   "warnings": ["odd & <small>"], "notes": [],
+  "passes": [{"pass": 1, "output": {"file": "out.h5", "dataset": "/a"}, "stream_seconds": 1.5,
+              "bytes_read": 4000, "bytes_written": 2000, "bottleneck": "write",
+              "overlap_efficiency": 0.5,
+              "steps": [{"step": "step 1", "seconds": 0.25, "bytes": 6000}]}],
+  "bounding_step": "step 1",
   "ranks": [
     {"rank": 0, "host": "n0", "device": "H200", "uuid": "GPU-1", "ranks_on_device": 2,
      "cores": "0-3", "rows": [0, 15], "chunks": 2, "lanes": 2,
@@ -107,7 +112,7 @@ TEST(ReportPage, HoldsTheReportAndThePictures) {
 TEST(ReportPage, HoldsItsStyleSheetAndScripts) {
     const std::string text = page();
     for (const char* const name : {"page.css", "text.js", "dom.js", "timeline.js", "zoom.js",
-                                   "sections.js", "runs.js", "page.js"}) {
+                                   "sections.js", "passes.js", "runs.js", "page.js"}) {
         std::ifstream file(std::string(SOURCE_DIR) + "/runner/page/report_" + name);
         const std::string asset{std::istreambuf_iterator<char>(file), {}};
         EXPECT_GT(asset.size(), 500U) << name;

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runner/trial/part_run.hpp"
+
+#include "base/format.hpp"
+#include "base/json.hpp"
+#include "base/sizes.hpp"
+#include "io/files/text_file.hpp"
+#include "runner/messages.hpp"
+#include "runner/page/report_check.hpp"
+#include "runner/watch/stop.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <sstream>
+#include <thread>
+#include <utility>
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace runner {
+namespace {
+
+[[noreturn]] void fail_start(int number) {
+    throw Error(ExitCode::launch, {"cannot start the run on a part", "posix_spawn",
+                                   errno_text(number), "See 'ulimit -u' and 'ulimit -n'"});
+}
+
+/// Standard output and error to a file, nothing to read.
+class Redirection {
+  public:
+    explicit Redirection(const std::string& file) {
+        int failure = ::posix_spawn_file_actions_init(&actions_);
+        const auto add = [&](int result) { failure = failure == 0 ? result : failure; };
+        constexpr int mode = 0600;
+        add(::posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0));
+        add(::posix_spawn_file_actions_addopen(&actions_, STDERR_FILENO, file.c_str(),
+                                               O_WRONLY | O_CREAT | O_TRUNC, mode));
+        add(::posix_spawn_file_actions_adddup2(&actions_, STDERR_FILENO, STDOUT_FILENO));
+        if (failure != 0) {
+            fail_start(failure);
+        }
+    }
+    Redirection(const Redirection&) = delete;
+    Redirection& operator=(const Redirection&) = delete;
+    ~Redirection() { ::posix_spawn_file_actions_destroy(&actions_); }
+
+    const posix_spawn_file_actions_t* actions() const { return &actions_; }
+
+  private:
+    posix_spawn_file_actions_t actions_{};
+};
+
+pid_t start(std::vector<std::string> words, const std::string& messages) {
+    const Redirection redirection(messages);
+    std::vector<char*> pointers;
+    pointers.reserve(words.size() + 1);
+    for (std::string& word : words) {
+        pointers.push_back(word.data());
+    }
+    pointers.push_back(nullptr);
+    pid_t child = 0;
+    const int failure = ::posix_spawn(&child, "/proc/self/exe", redirection.actions(), nullptr,
+                                      pointers.data(), environ);
+    if (failure != 0) {
+        fail_start(failure);
+    }
+    return child;
+}
+
+/// The child's exit code; signals that this process gets are passed on.
+ExitCode wait_for(pid_t child) {
+    int status = 0;
+    int passed_on = 0;
+    for (;;) {
+        const pid_t ended = ::waitpid(child, &status, WNOHANG);
+        if (ended == child || (ended < 0 && errno != EINTR)) {
+            break;
+        }
+        if (!signal_received(passed_on + 1).empty()) {
+            ++passed_on;
+            ::kill(child, SIGTERM);
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    if (!signal_received(1).empty()) {
+        return ExitCode::stopped;
+    }
+    if (WIFSIGNALED(status)) { // which said nothing
+        throw Error(ExitCode::launch,
+                    {"the run on a part was ended", "signal " + std::to_string(WTERMSIG(status)),
+                     "another process or the system ended it",
+                     "See the system's log; if memory ran out, lower run.host_memory"});
+    }
+    return static_cast<ExitCode>(WEXITSTATUS(status));
+}
+
+void read_stages(const Json& rank, MeasuredPass& pass) {
+    pass.stream_seconds = rank.at("stream_seconds").get<double>();
+    for (std::size_t i = 0; i < stage_count; ++i) {
+        if (const Json* const stage = rank.at("stages").find(stage_names.at(i))) {
+            pass.busy_seconds.at(i) = stage->at("busy_seconds").get<double>();
+        }
+    }
+}
+
+/// A pass of several, of which the report has the longest stage alone.
+MeasuredPass read_pass(const Json& json) {
+    MeasuredPass pass;
+    pass.stream_seconds = json.at("stream_seconds").get<double>();
+    const auto name = json.at("bottleneck").get<std::string>();
+    const auto* const stage = std::find(stage_names.begin(), stage_names.end(), name);
+    const Json& efficiency = json.at("overlap_efficiency");
+    if (stage != stage_names.end() && efficiency.is_number()) { // null of a stream of no time
+        pass.busy_seconds.at(static_cast<std::size_t>(stage - stage_names.begin())) =
+            pass.stream_seconds * efficiency.get<double>();
+    }
+    return pass;
+}
+
+PartReport read_report(const std::string& file) {
+    constexpr std::int64_t most_bytes = 256 * MiB;
+    try {
+        const Json report = Json::parse(read_text_file(file, most_bytes));
+        const Json& rank = report.at("ranks").at(0);
+        const Json& memory = report.at("plan").at("memory_per_rank");
+        PartReport part;
+        part.run.start_seconds = report.at("start_seconds").get<double>();
+        part.run.finish_seconds = report.at("finish_seconds").get<double>();
+        part.on_gpu = report.at("plan").at("backend").get<std::string>() == "cuda";
+        part.device = rank.at("device").get<std::string>();
+        part.device_limit = memory.value("device_limit_bytes", std::int64_t{0});
+        const Json* const passes = report.find("passes");
+        if (passes != nullptr && passes->values().size() > 1) {
+            for (const Json& pass : passes->values()) {
+                part.run.passes.push_back(read_pass(pass));
+            }
+        } else {
+            read_stages(rank, part.run.passes.emplace_back());
+        }
+        return part;
+    } catch (const JsonError& error) {
+        throw no_report_in(file, error.what());
+    }
+}
+
+} // namespace
+
+WorkFolder::WorkFolder(const std::string& output) {
+    const std::filesystem::path folder = std::filesystem::path(output).parent_path();
+    path_ = ((folder.empty() ? std::filesystem::path(".") : folder) /
+             ("." + std::filesystem::path(output).stem().string() + ".try-XXXXXX"))
+                .string();
+    if (::mkdtemp(path_.data()) == nullptr) {
+        throw Error(ExitCode::output, {"cannot make a folder for the runs on a part", path_,
+                                       errno_text(errno), "Check the folder of output.file"});
+    }
+}
+
+WorkFolder::~WorkFolder() {
+    std::error_code ignored; // what cannot be removed does no harm
+    std::filesystem::remove_all(path_, ignored);
+}
+
+void WorkFolder::clear() const {
+    std::error_code ignored; // what cannot be removed now is at the end
+    for (const auto& entry : std::filesystem::directory_iterator(path_, ignored)) {
+        std::filesystem::remove_all(entry.path(), ignored);
+    }
+}
+
+PartReport PartRunner::run(const std::vector<std::string>& settings) {
+    const std::string report = folder_.file("report.json");
+    const std::string messages = folder_.file("messages.txt");
+    std::vector<std::string> words = {"runner", "run", job_, "--quiet", "--report", report};
+    for (const std::string& setting : settings) {
+        words.emplace_back("--set");
+        words.push_back(setting);
+    }
+    const ExitCode code = wait_for(start(std::move(words), messages));
+    if (code == ExitCode::stopped) {
+        say("stopped: nothing is kept of what was tried\n");
+        throw PartFailed(code);
+    }
+    std::istringstream lines(read_text_file(messages, 16 * MiB));
+    for (std::string line; std::getline(lines, line);) {
+        if (told_.insert(line).second) {
+            say(line + "\n");
+        }
+    }
+    if (code != ExitCode::ok) {
+        throw PartFailed(code);
+    }
+    return read_report(report);
+}
+
+} // namespace runner

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runner/trial/planned_work.hpp"
+
+#include "jobs/stream_job.hpp"
+#include "runner/engines/engine.hpp"
+#include "runner/plan/passes.hpp"
+#include "runner/plan/stream_plan.hpp"
+#include "runner/ranks/binding.hpp"
+#include "runner/ranks/host_memory.hpp"
+
+#include <algorithm>
+#include <optional>
+
+namespace runner {
+namespace {
+
+/// Of all chunks, those rows counted twice that two of them compute.
+double operations_of(const Job& job, const JobPlan& plan) {
+    const auto* const stream = dynamic_cast<const StreamJob*>(&job);
+    const auto* const planned = dynamic_cast<const StreamPlan*>(&plan);
+    if (stream == nullptr || planned == nullptr) {
+        return 0;
+    }
+    double sum = 0;
+    ChunkCursor chunks(planned->decomposition, planned->decomposition.slab(0));
+    while (const std::optional<Chunk> chunk = chunks.next()) {
+        sum += stream->operations(chunk->block);
+    }
+    return sum;
+}
+
+} // namespace
+
+PlannedWork planned_work(JobFile file, FileAccess& files, const PlannedPlace& place) {
+    RankLimits limits;
+    limits.cores = std::max(1, static_cast<int>(HostTopology().allowed_cpus().size()));
+    limits.host_memory = available_host_memory().bytes;
+    limits.device_memory = place.device_limit;
+    if (place.on_gpu) {
+        file.run.device_memory = MemorySize{place.device_limit, 0};
+    }
+    PlannedWork work;
+    for (const JobPass& pass : passes_of(file, files)) {
+        const PreparedJob prepared = prepare_pass(pass, files);
+        const PlanPtr plan =
+            plan_job(prepared, place.on_gpu ? Backend::cuda : Backend::cpu, 1, limits);
+        work.passes.push_back({static_cast<double>(plan->bytes_to_read()),
+                               static_cast<double>(plan->bytes_to_write()),
+                               operations_of(*prepared.job, *plan)});
+        work.host_bytes = std::max(work.host_bytes, plan->need.host());
+        work.device_bytes = std::max(work.device_bytes, plan->need.device);
+    }
+    return work;
+}
+
+} // namespace runner

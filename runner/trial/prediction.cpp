@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runner/trial/prediction.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+
+namespace runner {
+namespace {
+
+double bytes(const PassWork& work) { return work.read_bytes + work.written_bytes; }
+
+double bytes(std::span<const PassWork> works) {
+    double sum = 0;
+    for (const PassWork& work : works) {
+        sum += bytes(work);
+    }
+    return sum;
+}
+
+double bytes(const MeasuredRun& run) {
+    double sum = 0;
+    for (const MeasuredPass& pass : run.passes) {
+        sum += bytes(pass.work);
+    }
+    return sum;
+}
+
+double ratio(double whole, double part) { return part > 0 ? whole / part : 0; }
+
+/// How much more of its work a stage has.
+double stage_ratio(Stage stage, const PassWork& whole, const PassWork& part) {
+    switch (stage) {
+    case Stage::read:
+    case Stage::upload: return ratio(whole.read_bytes, part.read_bytes);
+    case Stage::compute:
+        return part.operations > 0 ? whole.operations / part.operations
+                                   : ratio(bytes(whole), bytes(part));
+    case Stage::exchange: return ratio(bytes(whole), bytes(part));
+    case Stage::download:
+    case Stage::hash:
+    case Stage::write: return ratio(whole.written_bytes, part.written_bytes);
+    }
+    return 0;
+}
+
+/// The value for `whole` bytes of what took `of_small` and `of_large` seconds.
+struct Growth {
+    double small = 0; ///< bytes
+    double large = 0;
+    double whole = 0;
+
+    double of(double of_small, double of_large) const {
+        constexpr double least_seconds = 0.02; // below, start-up and clock say more than the bytes
+        constexpr double least_share = 0.2;
+        const double more = of_large - of_small;
+        if (large <= small || more < least_seconds || more < least_share * of_large) {
+            return of_large;
+        }
+        return of_large + more / (large - small) * std::max(0.0, whole - large);
+    }
+};
+
+double idle_seconds(const MeasuredPass& pass) {
+    return std::max(0.0, pass.stream_seconds -
+                             *std::max_element(pass.busy_seconds.begin(), pass.busy_seconds.end()));
+}
+
+PassPrediction predict_pass(const MeasuredPass& small, const MeasuredPass& large,
+                            const PassWork& whole) {
+    PassPrediction prediction;
+    for (std::size_t i = 0; i < stage_count; ++i) {
+        prediction.busy_seconds.at(i) =
+            large.busy_seconds.at(i) * stage_ratio(static_cast<Stage>(i), whole, large.work);
+    }
+    const auto longest =
+        std::max_element(prediction.busy_seconds.begin(), prediction.busy_seconds.end());
+    prediction.bound = static_cast<Stage>(std::distance(prediction.busy_seconds.begin(), longest));
+    const double idle = idle_seconds(large);
+    const double measured_busy = large.stream_seconds - idle;
+    const Growth growth{bytes(small.work), bytes(large.work), bytes(whole)};
+    // The longest stage waits for no larger a share of the time than on the part.
+    prediction.idle_seconds = std::min(growth.of(idle_seconds(small), idle),
+                                       std::max(idle, idle * ratio(*longest, measured_busy)));
+    return prediction;
+}
+
+} // namespace
+
+double Prediction::seconds() const {
+    double sum = start_seconds + finish_seconds;
+    for (const PassPrediction& pass : passes) {
+        sum += pass.seconds();
+    }
+    return sum;
+}
+
+Prediction predict(const MeasuredRun& small, const MeasuredRun& large,
+                   std::span<const PassWork> whole) {
+    const Growth growth{bytes(small), bytes(large), bytes(whole)};
+    Prediction prediction;
+    prediction.start_seconds = growth.of(small.start_seconds, large.start_seconds);
+    prediction.finish_seconds = growth.of(small.finish_seconds, large.finish_seconds);
+    for (std::size_t i = 0; i < whole.size(); ++i) {
+        prediction.passes.push_back(predict_pass(small.passes[i], large.passes[i], whole[i]));
+    }
+    return prediction;
+}
+
+} // namespace runner

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "runner/watch/stages.hpp"
+
+#include <array>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace runner {
+
+/// What one pass of a job has to do.
+struct PassWork {
+    double read_bytes = 0;
+    double written_bytes = 0;
+    double operations = 0; ///< of its computing; 0: its bytes say how long it takes
+};
+
+/// What a pass of a run on a part took.
+struct MeasuredPass {
+    PassWork work;
+    double stream_seconds = 0; ///< from the first read to the last write
+    /// Of each stage, 0 where it is not known; that of the longest one is.
+    std::array<double, stage_count> busy_seconds = {};
+};
+
+/// A run on a part.
+struct MeasuredRun {
+    double start_seconds = 0;         ///< before the first pass' stream, with a survey of the input
+    double finish_seconds = 0;        ///< after the last one's
+    std::vector<MeasuredPass> passes; ///< one or more
+};
+
+/// What the whole job will take.
+struct PassPrediction {
+    std::array<double, stage_count> busy_seconds = {};
+    Stage bound = Stage::read; ///< the stage that takes longest
+    double idle_seconds =
+        0; ///< in which that stage waits: the first chunk's read, the last's write
+    double seconds() const { return busy_seconds[static_cast<std::size_t>(bound)] + idle_seconds; }
+};
+struct Prediction {
+    double start_seconds = 0;
+    double finish_seconds = 0;
+    std::vector<PassPrediction> passes;
+
+    double seconds() const;
+};
+
+/// Predicts a run of the same steps that has `whole` to do, a work for each pass. Stages take as
+/// long as their work, measured on `large`. What depends on no stage (start, end, the time in which
+/// the longest stage waits) is as in `large`, and grows with the bytes where it was seen to grow
+/// from `small`, a run on a smaller part, to `large` by more than the clock's noise. Pure.
+Prediction predict(const MeasuredRun& small, const MeasuredRun& large,
+                   std::span<const PassWork> whole);
+
+} // namespace runner

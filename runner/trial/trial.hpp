@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "base/error.hpp"
+#include "runner/job_file/job_file.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace runner {
+
+/// `runner try JOB.toml`.
+struct TryCommand {
+    std::string job;
+    std::vector<std::string> settings; ///< table.key=value, in the order given
+    std::vector<std::string> sweep;    ///< "denoise.strength=0.4,0.8", over those of [sweep]
+    std::optional<BackendChoice> backend;
+    std::string part = "central";   ///< or "first", or as parse_part() reads it
+    std::optional<std::string> out; ///< folder of page and pictures; nothing: OUTPUT.try
+    bool keep = false;              ///< the outputs of the runs on the part, in that folder
+    double seconds = 3;             ///< that the run on the part shall take, about
+};
+
+/// What was tried.
+struct TryReport {
+    ExitCode code = ExitCode::ok; ///< where it is another, messages are printed and `text` is empty
+    std::string text;             ///< for standard output, lines
+};
+
+/// Runs the job on a part of its input, once or for each value of a sweep, in processes of their
+/// own, and writes a page with pictures before and after, and what the whole job would take. What
+/// the job file names as output is not touched. For a process that no launcher has started.
+/// @throws Error (usage) where a part of the input tells nothing of the whole; (input, output,
+/// launch).
+TryReport try_job(const TryCommand& command);
+
+} // namespace runner
