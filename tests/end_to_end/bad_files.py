@@ -229,6 +229,15 @@ def virtual(name, dataset="image", of=IMAGE.shape):
     return write
 
 
+def virtual_in_part(path):
+    """Rows from a file, and rows from one that is not there."""
+    layout = h5py.VirtualLayout(IMAGE.shape, "f8")
+    half = IMAGE.shape[0] // 2
+    layout[:half] = h5py.VirtualSource("in.h5", "image", IMAGE.shape)[:half]
+    layout[half:] = h5py.VirtualSource("none.h5", "image", IMAGE.shape)[half:]
+    make(path, lambda file: file.create_virtual_dataset("image", layout, fillvalue=7), "latest")
+
+
 def virtual_circle(path):
     def write(file):
         for one, other in (("image", "other"), ("other", "image")):

@@ -1,22 +1,18 @@
-"""What is wrong with an input, a job file or a command line, and what the program says of it:
-bad_input.py RUNNER MPIRUN [--show] [WORD...]
+"""What is wrong with an input, a job file or a command line, and what the program says of it.
 
 Each row makes a file or none, names a command line, the exit code and words of the message. Every one
 must end in time with exactly one `runner: error:` line and leave nothing behind that was not
-there. --show prints each message; a word picks the rows that have it in their name.
+there. A passed row prints its message with -rP.
 """
-import argparse
 import os
 import pathlib
 import resource
-import subprocess
-import sys
-import tempfile
 
 import h5py
+import pytest
 
 import bad_files as bad
-from events import GUARD
+from harness import attempt, call, launch, new_folder
 
 CPU_SECONDS = 30  # generous: what computes for ever has no end
 
@@ -262,58 +258,6 @@ def cpu_seconds():
     return used.ru_utime + used.ru_stime
 
 
-class Table:
-    def __init__(self, runner, show):
-        self.runner, self.show = runner, show
-        self.count = self.failures = 0
-
-    def fail(self, name, what, done):
-        self.failures += 1
-        print(f"{name}: {what}; exit {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-4000:]}")
-
-    def run(self, name, launch, make, arguments, code, words, may_be_left=((),)):
-        if make is not None:
-            make("bad.h5")
-        before = set(os.listdir())
-        begin = cpu_seconds()
-        try:
-            done = subprocess.run([*launch, self.runner, *arguments], capture_output=True,
-                                  text=True, errors="replace", timeout=GUARD)
-        except subprocess.TimeoutExpired as late:
-            done = subprocess.CompletedProcess(late.cmd, "none in time", "", "")
-        seconds = cpu_seconds() - begin
-        self.count += 1
-        errors = [line for line in done.stderr.splitlines() if "runner: error:" in line]
-        if self.show:
-            print(f"* {name} ({done.returncode}, {seconds:.1f} CPU s)")
-            print("\n".join("  " + line for line in done.stderr.splitlines() if not launch or
-                            "runner" in line))
-        if done.returncode != code or len(errors) != (code != 0) or not all(
-                any(each in done.stderr for each in alternatives(word)) for word in words):
-            self.fail(name, f"wanted {code} {words}", done)
-        if not launch and seconds > CPU_SECONDS:  # ranks that wait for others compute meanwhile
-            self.fail(name, f"took {seconds:.1f} s of a processor", done)
-        left = tuple(sorted(set(os.listdir()) - before))
-        if left not in may_be_left:
-            self.fail(name, f"left behind {left}", done)
-        if code == 0 and done.returncode == 0:
-            self.check_result(name, done)
-        for new in {*left, *os.listdir()} - KEPT:
-            remove(new)
-
-    def check_result(self, name, done):
-        """The output is the one of a plain dataset of the values that h5py reads."""
-        with h5py.File("bad.h5") as file, h5py.File("out.h5") as out:
-            values, result = file["image"][...], out["image"][...]
-        with h5py.File("plain.h5", "w") as file:
-            file["image"] = values
-        plain = job('input.file="plain.h5"', 'output.file="plain_out.h5"')
-        subprocess.run([self.runner, *plain, "--quiet"], check=True, timeout=GUARD)
-        with h5py.File("plain_out.h5") as out:
-            if result.tobytes() != out["image"][...].tobytes():
-                self.fail(name, "it was read wrong", done)
-
-
 UNFINISHED = [("out.h5.journal", "out.h5.partial"),
               ("out.h5.journal", "out.h5.lock", "out.h5.partial")]
 
@@ -329,50 +273,79 @@ def remove(path):
         os.unlink(path)
 
 
-def locked_by_a_writer(table):
-    """The one row that another open file makes."""
-    bad.good("bad.h5")
-    with h5py.File("bad.h5", "r+"):
-        table.run("locked by a writer", [], None, job('input.file="bad.h5"'), 3,
-                  ["another process has it locked", "HDF5_USE_FILE_LOCKING"])
+def check_result():
+    """The output is the one of a plain dataset of the values that h5py reads."""
+    with h5py.File("bad.h5") as file, h5py.File("out.h5") as out:
+        values, result = file["image"][...], out["image"][...]
+    with h5py.File("plain.h5", "w") as file:
+        file["image"] = values
+    plain = job('input.file="plain.h5"', 'output.file="plain_out.h5"')
+    call(*plain, "--quiet")
+    with h5py.File("plain_out.h5") as out:
+        assert result.tobytes() == out["image"][...].tobytes(), "it was read wrong"
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("runner")
-    parser.add_argument("mpirun")
-    parser.add_argument("words", nargs="*")
-    parser.add_argument("--show", action="store_true")
-    arguments = parser.parse_args()
-    table = Table(os.path.abspath(arguments.runner), arguments.show)
-    two = [arguments.mpirun, "--allow-run-as-root", "--oversubscribe", "-n", "2"]
+def try_row(ranks, make, arguments, code, words, may_be_left=((),)):
+    """Runs one row, and removes what it has made."""
+    if make is not None:
+        make("bad.h5")
+    before = set(os.listdir())
+    try:
+        begin = cpu_seconds()
+        done = attempt(*arguments, before=launch(ranks), errors="replace")
+        seconds = cpu_seconds() - begin
+        print(done.stderr, f"exit {done.returncode}, {seconds:.1f} s of a processor")
+        errors = [line for line in done.stderr.splitlines() if "runner: error:" in line]
+        assert done.returncode == code and len(errors) == (code != 0), done
+        for word in words:
+            assert any(each in done.stderr for each in alternatives(word)), f"{word}: {done}"
+        # Ranks that wait for others compute meanwhile.
+        assert ranks > 1 or seconds <= CPU_SECONDS, f"took {seconds:.1f} s of a processor"
+        assert tuple(sorted(set(os.listdir()) - before)) in may_be_left
+        if code == 0:
+            check_result()
+    finally:
+        for new in set(os.listdir()) - KEPT:
+            remove(new)
+
+
+def all_rows():
+    """(name, ranks, …) as try_row() takes them."""
     of_bad = job('input.file="bad.h5"')
-    rows = [(name, [], make, of_bad, code, words) for name, make, code, words in INPUTS]
-    rows += [(name, [], *row) for name, *row in LINES]
-    rows += [(f"{name}, two ranks", two, *row) for name, launch, *row in rows[::15]]
-    rows += [(name, [], make, of_bad, code, words, UNFINISHED)
+    rows = [(name, 1, make, of_bad, code, words) for name, make, code, words in INPUTS]
+    rows += [(name, 1, *row) for name, *row in LINES]
+    rows += [(f"{name}, two ranks", 2, *row) for name, _, *row in rows[::15]]
+    rows += [(name, 1, make, of_bad, code, words, UNFINISHED)
              for name, make, code, words in UNREADABLE]
-    rows += [(name + ", two ranks", two, *row) for name, launch, *row in rows[-len(UNREADABLE)::3]]
-    rows += [(name, [], make, [*of_bad, "--quiet", *job(*settings)[1:]], 0, [], (("out.h5",),))
+    rows += [(name + ", two ranks", 2, *row) for name, _, *row in rows[-len(UNREADABLE)::3]]
+    rows += [(name, 1, make, [*of_bad, "--quiet", *job(*settings)[1:]], 0, [], (("out.h5",),))
              for name, make, settings in RIGHT]
-    with tempfile.TemporaryDirectory() as folder:
-        os.mkdir(os.path.join(folder, "work"))
-        os.chdir(os.path.join(folder, "work"))
+    return rows + [("virtual, one of two files missing", 1, bad.virtual_in_part, of_bad, 0,
+                    ["runner: warning:", "missing", "none.h5", "fill values"], (("out.h5",),))]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def folder():
+    with new_folder():
+        os.mkdir("work")
+        os.chdir("work")
         bad.good("in.h5")
         bad.good("../outside.h5")
         bad.IMAGE.tofile("raw.raw")
         bad.IMAGE.tofile("../outside.raw")
         pathlib.Path("short.raw").write_bytes(bytes(100))
         pathlib.Path("job.toml").write_text(JOB)
-        for name, *row in rows:
-            if all(word in name for word in arguments.words):
-                table.run(name, *row)
-        if not arguments.words:
-            locked_by_a_writer(table)
-        os.chdir("/")
-    print(f"{table.count} rows, {table.failures} wrong")
-    return 1 if table.failures or table.count == 0 else 0
+        yield
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+@pytest.mark.parametrize("row", [pytest.param(row[1:], id=row[0]) for row in all_rows()])
+def test_row(row):
+    try_row(*row)
+
+
+def test_locked_by_a_writer():
+    """The one row that another open file makes."""
+    bad.good("bad.h5")
+    with h5py.File("bad.h5", "r+"):
+        try_row(1, None, job('input.file="bad.h5"'), 3,
+                ["another process has it locked", "HDF5_USE_FILE_LOCKING"])

@@ -1,25 +1,24 @@
-"""A batch of many small datasets, some corrupt, some stale, some done before:
-batch.py RUNNER MPIRUN [--datasets N] [--kills K] [--seed S].
+"""A batch of many small datasets, some corrupt, some stale, some done before.
 
 It is killed again and again at a random one of the writes to unfinished outputs, by itself and
 under mpirun, and started again until it is through. Then every output must be that of an undisturbed
 run, what was complete must not have been made twice, and the corrupt ones must be reported by name,
 with their exit code.
 """
-import argparse
 import os
 import pathlib
 import random
 import signal
 import subprocess
-import tempfile
 
 import h5py
+import pytest
 
 import batch_runs as runs
 from batch_runs import batch, marks, outputs, same, status, write_job
 from events import GUARD, release, send_and_wait, stopped, wait_for_held, wait_until
-from faulty_runs import Findings, kill_all, ranks_of, report, with_fault
+from faulty_runs import kill_all, ranks_of, with_fault
+from harness import launch, programs
 
 CORRUPT = [7, 23, 41]
 LARGE = 10  # every so many: long enough to be killed in the middle of
@@ -71,11 +70,11 @@ def prepare_before(runner, names, findings):
     return stale, foreign
 
 
-def kill_again_and_again(count, runner, mpirun, rng, stale, foreign, findings):
+def kill_again_and_again(count, runner, rng, stale, foreign, findings):
     """The marks of the outputs that are complete then."""
     complete = {}
     for number in range(1, count + 1):
-        was_killed = kill(runner, rng, [*mpirun, "-n", "3"] if number % 3 == 0 else [])
+        was_killed = kill(runner, rng, launch(3) if number % 3 == 0 else [])
         findings.expect(was_killed, f"kill {number}: the batch was through before")
         now = {name: mark for name, mark in marks("out").items()
                if stale.get(name) != mark and pathlib.Path("out", name) != foreign}
@@ -85,12 +84,12 @@ def kill_again_and_again(count, runner, mpirun, rng, stale, foreign, findings):
     return complete
 
 
-def check_kills(runner, mpirun, options, wanted, findings):
+def check_kills(runner, count, wanted, findings):
     """A batch from the beginning to its end, killed meanwhile."""
-    rng = random.Random(options.seed)
+    rng = random.Random(programs.seed)
     stale, foreign = prepare_before(runner, sorted(wanted), findings)
-    complete = kill_again_and_again(options.kills, runner, mpirun, rng, stale, foreign, findings)
-    done = batch(runner, launch=[*mpirun, "-n", "2"])
+    complete = kill_again_and_again(count, runner, rng, stale, foreign, findings)
+    done = batch(runner, launch=launch(2))
     findings.expect(done.returncode in (3, 4), f"resumes: exit {done.returncode}", done.stderr)
     for name, mark in complete.items():
         findings.expect(marks("out").get(name) == mark, f"{name} was made twice at the end")
@@ -106,7 +105,7 @@ def check_kills(runner, mpirun, options, wanted, findings):
     findings.expect(not left, f"leaves {left}", done.stderr)
     twice = runs.done_twice("out/job.state")
     findings.expect(not twice, f"begun again when they were complete: {twice}")
-    return f"{options.kills} kills, {len(complete)} outputs complete then"
+    return f"{count} kills, {len(complete)} outputs complete then"
 
 
 def check_changes(runner, wanted, findings):
@@ -169,34 +168,19 @@ def check_refusals(runner, findings):
                         f"{settings}: exit {done.returncode}, wanted {code} {words}", done.stderr)
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("program", nargs=2)
-    parser.add_argument("--datasets", type=int, default=500)
-    parser.add_argument("--kills", type=int, default=20)
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args()
-    runner = os.path.abspath(options.program[0])
-    mpirun = runs.mpirun_words(options.program[1])
-    findings = Findings()
-    with tempfile.TemporaryDirectory() as folder:
-        runs.prepare_environment(folder)
-        make_inputs(options.datasets)
-        write_job("plain")
-        done = batch(runner)
-        wanted = outputs("plain")
-        findings.expect(done.returncode == 3, f"undisturbed: exit {done.returncode}", done.stderr)
-        findings.expect(len(wanted) == options.datasets - len(CORRUPT), f"made {len(wanted)}")
-        for number in CORRUPT:
-            findings.expect(f"scan_{number:04}.h5" in done.stderr, f"{number} is not told",
-                            done.stderr)
-        kills = check_kills(runner, mpirun, options, wanted, findings)
-        check_changes(runner, wanted, findings)
-        check_stop(runner, findings)
-        check_refusals(runner, findings)
-        os.chdir("/")
-    report("batch", findings, f"{options.datasets} datasets, {kills}, seed {options.seed}")
-
-
-if __name__ == "__main__":
-    main()
+@pytest.mark.faults
+def test_batch(findings):
+    count, kills = (500, 20) if programs.full else (100, 6)
+    runner = programs.runner
+    make_inputs(count)
+    write_job("plain")
+    done = batch(runner)
+    wanted = outputs("plain")
+    findings.expect(done.returncode == 3, f"undisturbed: exit {done.returncode}", done.stderr)
+    findings.expect(len(wanted) == count - len(CORRUPT), f"made {len(wanted)}")
+    for number in CORRUPT:
+        findings.expect(f"scan_{number:04}.h5" in done.stderr, f"{number} is not told", done.stderr)
+    print(check_kills(runner, kills, wanted, findings))
+    check_changes(runner, wanted, findings)
+    check_stop(runner, findings)
+    check_refusals(runner, findings)

@@ -1,31 +1,30 @@
-"""What may come upon a batch: batch_cases.py RUNNER MPIRUN FAULT_SHIM [WORD...] [--every N]
+"""What may come upon a batch.
 
 Inputs that crash or never end, inputs that turn out to be unreadable, .sand outputs and a batch
 killed where they are recorded, a large dataset beside small ones on several ranks, two batches at
-once, what `runner status` says meanwhile, and a power cut at each N-th call that changes files. A
-word picks the cases that have it in their name.
+once, what `runner status` says meanwhile, and a power cut at some of the calls that changes files.
 """
-import argparse
 import json
 import os
 import pathlib
 import random
 import signal
 import subprocess
-import tempfile
 
 import h5py
 import numpy as np
+import pytest
 
 import bad_files
 import batch_runs as runs
 import power_loss
 from batch_runs import batch, status
 from events import GUARD, release, stopped, wait_for_held, wait_until
-from faulty_runs import Findings, finish, journal_bytes, kill_all, picked, report, start_held
+from faulty_runs import finish, journal_bytes, kill_all, picked, start_held
+from harness import Findings, launch, programs
 
-RUNNER, MPIRUN, SHIM, EVERY = "", [], "", 1
-FINDINGS = Findings()
+pytestmark = pytest.mark.faults
+FINDINGS = Findings()  # of the test that runs
 expect = FINDINGS.expect
 
 SAND_JOB = '''kind = "sand"
@@ -40,6 +39,12 @@ snapshot_every = 10
 '''
 
 
+@pytest.fixture(autouse=True)
+def findings(folder):
+    FINDINGS.found.clear()
+    yield FINDINGS
+
+
 def images(count, shape=(60, 50)):
     os.makedirs("scans", exist_ok=True)
     for number in range(count):
@@ -49,12 +54,12 @@ def images(count, shape=(60, 50)):
 def undisturbed():
     """The outputs of a batch that nothing comes upon."""
     runs.write_job("plain")
-    done = batch(RUNNER, "--quiet")
+    done = batch(programs.runner, "--quiet")
     runs.write_job("out")
     return done, runs.outputs("plain")
 
 
-def probes():
+def test_probes():
     """A look that crashes or never ends ends that dataset alone."""
     images(8)
     _, wanted = undisturbed()
@@ -66,21 +71,21 @@ def probes():
             ("good_005_b", bad_files.selection_of_many_axes, "SIGABRT")]:
         make(f"scans/{name}.h5")
         words[name] = possible
-    done = batch(RUNNER)
+    done = batch(programs.runner)
     expect(done.returncode == 3, f"crashing inputs: exit {done.returncode}", done.stderr)
     for name, possible in words.items():
-        told = [each.get("why", "") for each in status(RUNNER, "out")["datasets"]
+        told = [each.get("why", "") for each in status(programs.runner, "out")["datasets"]
                 if each["input"] == f"scans/{name}.h5" and each["status"] == "failed"]
         expect(told and any(word in told[0] for word in possible), f"{name}: {told}", done.stderr)
     expect(runs.same(runs.outputs("out"), wanted), "outputs beside those that crash")
 
 
-def unreadable():
+def test_unreadable():
     """What only reading shows is reported once, on however many ranks, and the rest continues."""
     images(9)
     _, wanted = undisturbed()
     bad_files.damaged_bytes(fletcher32=True)("scans/good_004_b.h5")
-    done = batch(RUNNER, launch=[*MPIRUN, "-n", "3"])
+    done = batch(programs.runner, launch=launch(3))
     expect(done.returncode == 3, f"unreadable: exit {done.returncode}", done.stderr)
     lines = [line for line in done.stderr.splitlines() if "runner: error:" in line]
     expect(len(lines) == 1 and "fletcher32" in lines[0], f"told {len(lines)} times", done.stderr)
@@ -89,7 +94,7 @@ def unreadable():
     expect(runs.same(runs.outputs("out"), wanted), "outputs beside an unreadable input")
     with h5py.File("scans/good_004_b.h5", "w") as file: # it is whole again
         file["image"] = bad_files.IMAGE
-    done = batch(RUNNER)
+    done = batch(programs.runner)
     expect(done.returncode == 0, "once it is readable", done.stderr)
 
 
@@ -101,7 +106,7 @@ def sand_outputs(folder):
     return {path.name: path.read_bytes() for path in pathlib.Path(folder).glob("*.sand")}
 
 
-def sand():
+def test_sand():
     """.sand outputs, which do not say what they are: done is done, also where the batch was killed
     just then."""
     os.mkdir("scans")
@@ -110,10 +115,10 @@ def sand():
         with h5py.File(f"scans/s{number}.h5", "w") as file:
             file["cells"] = cells
     sand_job("plain")
-    done = batch(RUNNER)
+    done = batch(programs.runner)
     wanted = sand_outputs("plain")
     expect(done.returncode == 0 and len(wanted) == 6, f"sand: {sorted(wanted)}", done.stderr)
-    alone = subprocess.run([RUNNER, "job.toml", "--quiet", "--set", 'input.file="scans/s3.h5"',
+    alone = subprocess.run([programs.runner, "job.toml", "--quiet", "--set", 'input.file="scans/s3.h5"',
                             "--set", 'output.file="alone.sand"'], capture_output=True, text=True)
     expect(alone.returncode == 0 and pathlib.Path("alone.sand").read_bytes() == wanted["s3.sand"],
            "one dataset of the batch alone", alone.stderr)
@@ -124,46 +129,46 @@ def sand():
                                     "rename:kill@1:s4.sand.journal/record",
                                     "write:kill@4:log-"]):
         before = runs.marks("out", ".sand")
-        done = batch(RUNNER, "--quiet", LD_PRELOAD=SHIM, FAULT=fault)
+        done = batch(programs.runner, "--quiet", LD_PRELOAD=programs.fault_shim, FAULT=fault)
         expect(done.returncode == -signal.SIGKILL, f"{fault}: exit {done.returncode}", done.stderr)
         now = runs.marks("out", ".sand")
         expect(all(now.get(name) == mark for name, mark in before.items()),
                f"kill {number}: made twice")
     before = runs.marks("out", ".sand")
-    done = batch(RUNNER)
+    done = batch(programs.runner)
     now = runs.marks("out", ".sand")
     expect(done.returncode == 0, f"after kills: exit {done.returncode}", done.stderr)
     expect(all(now.get(name) == mark for name, mark in before.items()), "made twice at the end")
     expect(sand_outputs("out") == wanted, "other .sand outputs than undisturbed")
     expect(not runs.beside("out", ".sand"), f"leaves {runs.beside('out', '.sand')}")
-    done = batch(RUNNER)
+    done = batch(programs.runner)
     expect(runs.marks("out", ".sand") == now, "sand is done again", done.stderr)
     sand_job("out", 50) # killed with a stale one under the name, which is still known then
-    done = batch(RUNNER, "--quiet", LD_PRELOAD=SHIM, FAULT="rename:kill@1:s0.sand")
+    done = batch(programs.runner, "--quiet", LD_PRELOAD=programs.fault_shim, FAULT="rename:kill@1:s0.sand")
     expect(done.returncode == -signal.SIGKILL, f"stale: exit {done.returncode}", done.stderr)
     expect(runs.marks("out", ".sand") == now, "the old ones went before there were new ones")
-    done = batch(RUNNER)
+    done = batch(programs.runner)
     expect(done.returncode == 0, f"stale ones: exit {done.returncode}", done.stderr)
     expect(all(mark != now[name] for name, mark in runs.marks("out", ".sand").items()),
            "stale .sand outputs stay")
     subprocess.run(["rm", "-r", "out/job.state"], check=True)
-    done = batch(RUNNER)
+    done = batch(programs.runner)
     expect(done.returncode == 0 and "6 done before" in done.stderr,
            f"sand without its state: exit {done.returncode}", done.stderr)
     subprocess.run("rm -r out/job.state out/*.identity", shell=True, check=True)
-    done = batch(RUNNER)
+    done = batch(programs.runner)
     expect(done.returncode == 4 and "nothing is known" in done.stderr,
            f"sand without state and records: exit {done.returncode}", done.stderr)
 
 
-def large():
+def test_large():
     """On three ranks a large dataset is run by all, small ones by one each; bytes as on one."""
     images(12)
     runs.write_image("scans/large.h5", (3000, 1600), 99)
     done, wanted = undisturbed()
     expect(done.returncode == 0 and len(wanted) == 13, "on one rank", done.stderr)
     # Each rank keeps its first small dataset until all three have one.
-    process = start_held(runs.command(RUNNER, launch=[*MPIRUN, "-n", "3"]), RUNNER, "rename",
+    process = start_held(runs.command(programs.runner, launch=launch(3)), programs.runner, "rename",
                          "1:/good_")
     expect(wait_for_held(process, 3), "large: a rank had no small dataset")
     release()
@@ -183,12 +188,12 @@ def large():
     expect(len(logs) == 3, f"{len(logs)} of 3 ranks had work")
 
 
-def two_at_once():
+def test_two_at_once():
     """Two batches of one job at the same time share the work; nothing is made twice."""
     images(60, (300, 200))
     _, wanted = undisturbed()
-    both = [subprocess.Popen(runs.command(RUNNER, launch=launch), stderr=subprocess.PIPE,
-                             text=True) for launch in ([], [*MPIRUN, "-n", "2"])]
+    both = [subprocess.Popen(runs.command(programs.runner, launch=before), stderr=subprocess.PIPE,
+                             text=True) for before in ([], launch(2))]
     codes, texts = [], []
     for process in both:
         _, text = process.communicate(timeout=GUARD)
@@ -200,7 +205,7 @@ def two_at_once():
     expect(made == 60, f"{made} of 60 made by two batches")
     expect(not runs.done_twice("out/job.state"), f"twice: {runs.done_twice('out/job.state')}")
     expect(not runs.beside("out"), f"two batches leave {runs.beside('out')}")
-    counts = status(RUNNER, "out")["counts"]
+    counts = status(programs.runner, "out")["counts"]
     expect(counts["done"] == 60, f"after two batches: {counts}")
 
 
@@ -213,50 +218,50 @@ def stop_halfway(process):
         wait_until(lambda: stopped([process.pid]), "the stop")
 
 
-def tells():
+def test_tells():
     """What `runner status` says while a batch runs, after it was killed, and to the end."""
     images(3)
     runs.write_image("scans/a_large.h5", (6000, 1500), 7) # comes first
     runs.write_job("out")
     small = ["--set", "run.chunk_rows=100", "--set", "run.lanes=1"]
-    done = subprocess.run([RUNNER, "status", "out"], capture_output=True, text=True)
+    done = subprocess.run([programs.runner, "status", "out"], capture_output=True, text=True)
     expect(done.returncode == 3 and "batch" in done.stderr, "status of nothing", done.stderr)
-    process = start_held(runs.command(RUNNER, "--quiet", *small), RUNNER, "pwrite",
+    process = start_held(runs.command(programs.runner, "--quiet", *small), programs.runner, "pwrite",
                          "30:a_large_convolve.h5.partial>=600000")
     stop_halfway(process)
-    told = status(RUNNER, "out")
+    told = status(programs.runner, "out")
     first = told["datasets"][0]
     expect(first["status"] == "running" and f"process {process.pid}" in first["why"],
            f"running: {first}")
     expect(0 < first.get("fraction", 0) < 1, f"half done: {first}")
     expect(told["counts"]["running"] == 1 and told["counts"]["waiting"] == 3, str(told))
     expect(told.get("seconds_left", -1) > 0, f"no time left: {told}")
-    text = subprocess.run([RUNNER, "status", "out"], capture_output=True, text=True).stdout
+    text = subprocess.run([programs.runner, "status", "out"], capture_output=True, text=True).stdout
     percent = f"{100 * first['fraction']:.0f} %"
     expect("1 running, 3 waiting" in text and percent in text and " left" in text, text)
     kill_all(process)
     process.communicate()
     release()
-    told = status(RUNNER, "out")
+    told = status(programs.runner, "out")
     expect(told["datasets"][0]["status"] == "stopped" and
            told["datasets"][0].get("fraction", 0) > 0, f"killed: {told['datasets'][0]}")
-    watch = subprocess.Popen([RUNNER, "status", "out", "--watch"], stdout=subprocess.PIPE,
+    watch = subprocess.Popen([programs.runner, "status", "out", "--watch"], stdout=subprocess.PIPE,
                              text=True)
     expect(watch.stdout.readline().startswith("job: 4 datasets, 1 stopped, 3 waiting"), "--watch")
-    done = batch(RUNNER, *small)
+    done = batch(programs.runner, *small)
     expect(done.returncode == 0, "resumes", done.stderr)
     text, _ = watch.communicate(timeout=GUARD)
     expect(watch.returncode == 0 and text.splitlines()[-1] == "job: 4 datasets, 4 done",
            "--watch to the end", text)
-    text = subprocess.run([RUNNER, "status", "out", "--all"], capture_output=True,
+    text = subprocess.run([programs.runner, "status", "out", "--all"], capture_output=True,
                           text=True).stdout
     expect(text.count("\n  done ") == 4, "--all", text)
     pathlib.Path("out/scans/good_001_convolve.h5").unlink()
-    told = status(RUNNER, "out/job.state")
+    told = status(programs.runner, "out/job.state")
     expect(told["counts"]["stale"] == 1 and "gone" in json.dumps(told), str(told["counts"]))
 
 
-def power():
+def test_power():
     """A power cut at one of the calls by which the batch changes files: what has its name is right,
     and the same command resumes. The first dataset is synced as any job, the others are so short
     that only their outputs are."""
@@ -265,53 +270,28 @@ def power():
     settings = ["--set", "output.sync=true", "--set", "run.commit_seconds=3600"]
     _, wanted = undisturbed()
     syncs = "fsync,fdatasync:log@*:" + os.path.abspath("out")
-    done = batch(RUNNER, *settings, LD_PRELOAD=SHIM, FAULT=syncs,
+    done = batch(programs.runner, *settings, LD_PRELOAD=programs.fault_shim, FAULT=syncs,
                  FAULT_LOG=os.path.abspath("fault.log"))
     counts = [sum(f"/good_{number:03}_" in call[3] for call in picked()) for number in range(4)]
     expect(done.returncode == 0 and counts[0] > 4 and set(counts[1:]) == {1},
            f"syncs of each dataset's files: {counts}", done.stderr)
     lost = states = 0
-    for k in range(1, 10 ** 6, EVERY):
+    every = 1 if programs.full else 7
+    for k in range(1 + programs.seed % every, 10 ** 6, every):
         subprocess.run(["rm", "-rf", "out", "undo", "fault.log"], check=True)
         os.mkdir("out")
         os.mkdir("undo")
-        done = batch(RUNNER, "--quiet", *settings, LD_PRELOAD=SHIM,
+        done = batch(programs.runner, "--quiet", *settings, LD_PRELOAD=programs.fault_shim,
                      FAULT=f"{power_loss.CALLS}:kill@{k}:{os.path.abspath('out')}",
                      FAULT_UNDO=os.path.abspath("undo"), FAULT_UNDO_OF=os.path.abspath("out"))
         if done.returncode == 0:
             break
         log = power_loss.UndoLog(pathlib.Path("undo"))
-        lost += len(power_loss.cut_power(log, random.Random(k)))
+        lost += len(power_loss.cut_power(log, random.Random(f"{programs.seed} {k}")))
         states += 1
         for name, elements in runs.outputs("out").items():
             expect(np.array_equal(elements, wanted[name]), f"power cut at call {k}: wrong {name}")
-        done = batch(RUNNER, *settings)
+        done = batch(programs.runner, *settings)
         expect(done.returncode == 0, f"after a power cut at call {k}", done.stderr)
         expect(runs.same(runs.outputs("out"), wanted), f"other outputs, power cut at call {k}")
     expect(k > 60 and lost > 10, f"{k} calls, {lost} names undone in {states} states")
-
-
-def main():
-    global RUNNER, MPIRUN, SHIM, EVERY
-    parser = argparse.ArgumentParser()
-    parser.add_argument("program", nargs=3)
-    parser.add_argument("words", nargs="*")
-    parser.add_argument("--every", type=int, default=1, help="power is cut at each N-th call")
-    options = parser.parse_args()
-    words, EVERY = options.words, options.every
-    RUNNER, SHIM = os.path.abspath(options.program[0]), os.path.abspath(options.program[2])
-    MPIRUN = runs.mpirun_words(options.program[1])
-    count = 0
-    for case in [probes, unreadable, sand, large, two_at_once, tells, power]:
-        if words and not any(word in case.__name__ for word in words):
-            continue
-        with tempfile.TemporaryDirectory() as folder:
-            runs.prepare_environment(folder)
-            case()
-            os.chdir("/")
-        count += 1
-    report("batch_cases", FINDINGS, f"{count} cases")
-
-
-if __name__ == "__main__":
-    main()

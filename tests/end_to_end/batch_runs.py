@@ -8,6 +8,7 @@ import h5py
 import numpy as np
 
 from events import GUARD
+from harness import launch
 
 JOB = '''kind = "convolve"
 [input]
@@ -28,18 +29,6 @@ boundary = "mirror"
 
 def write_job(folder, taps="[0.25, 0.5, 0.25]", name="job.toml"):
     pathlib.Path(name).write_text(JOB.format(folder=folder, taps=taps))
-
-
-def prepare_environment(folder):
-    """For all runs: Open MPI's files in a folder that goes, no noise."""
-    os.chdir(folder)
-    os.environ.pop("RUNNER_REQUIRE_GPU", None)
-    os.environ["TMPDIR"] = str(folder)
-    os.environ["ASAN_OPTIONS"] = "verify_asan_link_order=0:detect_leaks=0"
-
-
-def mpirun_words(program):
-    return [program, "--allow-run-as-root", "--oversubscribe"]
 
 
 def write_image(path, shape, seed):

@@ -1,7 +1,6 @@
-"""Certificates of results by whole programs: certificates.py RUNNER MPIRUN [WORD...]
+"""Certificates of results by whole programs.
 
-The checksums are those of Python's xxhash over the elements that h5py and numpy read. A word picks
-the tests that have it in their name.
+The checksums are those of Python's xxhash over the elements that h5py and numpy read.
 """
 import copy
 import json
@@ -9,19 +8,15 @@ import os
 import pathlib
 import re
 import shutil
-import subprocess
-import sys
 
 import h5py
 import numpy as np
 import xxhash
 
-from events import GUARD
+import harness
+from harness import attempt
 from same_outputs import KINDS
-from test_functions import run_tests
 
-RUNNER = ""
-MPIRUN = ""
 MOST_CHECKSUMS = 4096
 
 # The same job in other pieces, on other ranks, stored otherwise.
@@ -36,10 +31,8 @@ VARIANTS = [
 ]
 
 
-def call(*arguments, launch=(), code=0):
-    done = subprocess.run([*launch, RUNNER, *map(str, arguments)], capture_output=True, text=True,
-                          timeout=GUARD)
-    assert done.returncode == code, f"{arguments}: {done.returncode}\n{done.stdout}{done.stderr}"
+def call(*arguments, code=0, ranks=1):
+    done = harness.call(*arguments, code=code, ranks=ranks)
     if code not in (0, 7):
         assert done.stdout == "", done.stdout
         assert re.fullmatch(r"runner: error: [^\n]*\n", done.stderr), done.stderr
@@ -60,9 +53,8 @@ def write_input(shape, dtype="float32"):
 
 def run(output, *settings, job="job.toml", ranks=1):
     options = [word for each in settings for word in ("--set", each)]
-    launch = (MPIRUN, "--oversubscribe", "-n", str(ranks)) if ranks > 1 else ()
     call(job, "--quiet", "--backend", "cpu", "--set", f'output.file="{output}"', *options,
-         launch=launch)
+         ranks=ranks)
 
 
 def certificate(output):
@@ -351,8 +343,7 @@ def test_every_digit_counts():
         old = text[place]
         for new in ["1" if old == "0" else "0"]:
             pathlib.Path("bad.json").write_text(text[:place] + new + text[place + 1:])
-            done = subprocess.run([RUNNER, "certify", "out.h5", "--check", "bad.json"],
-                                  capture_output=True, text=True, timeout=GUARD)
+            done = attempt("certify", "out.h5", "--check", "bad.json")
             assert done.returncode in (2, 7), f"{place}: {text[place - 9:place + 9]}: {done}"
 
 
@@ -362,13 +353,3 @@ def test_attributes_of_a_finished_file_do_not_matter():
         file.attrs["note"] = "mine"
         file["made"].attrs["units"] = "counts"
     checked("out.h5", 0)
-
-
-def main():
-    global RUNNER, MPIRUN
-    RUNNER, MPIRUN = os.path.abspath(sys.argv[1]), sys.argv[2]
-    return run_tests(dict(globals()), sys.argv[3:])
-
-
-if __name__ == "__main__":
-    sys.exit(main() > 0)

@@ -1,4 +1,4 @@
-"""Colour images, channel by channel, against scipy: colour_runs.py RUNNER MPIRUN.
+"""Colour images, channel by channel, against scipy.
 
 Taps are multiples of 1/8 and samples whole numbers, so every sum is exact in float32: what scipy
 makes of each channel in float64 is what must be written, to the bit.
@@ -6,15 +6,14 @@ makes of each channel in float64 is what must be written, to the bit.
 import itertools
 import os
 import pathlib
-import subprocess
-import sys
 
 import h5py
 import numpy as np
 from PIL import Image
+import pytest
 from scipy.ndimage import convolve1d
 
-from test_functions import run_tests
+from harness import attempt, call
 
 ROW_TAPS = [0.125, 0.25, 0.5, 0.375, 0.125]
 COLUMN_TAPS = [0.25, 0.125, 0.5, 0.125, 0.25, 0.125, 0.375]
@@ -35,14 +34,9 @@ boundary = "reflect"
 '''
 
 
-def call(*arguments, launch=()):
-    return subprocess.run([*launch, RUNNER, *arguments], capture_output=True, text=True, timeout=120)
-
-
-def good(*arguments, launch=()):
-    done = call(*arguments, launch=launch)
-    assert done.returncode == 0, f"{arguments}: {done.returncode}\n{done.stdout}{done.stderr}"
-    return done
+@pytest.fixture(autouse=True)
+def job(folder):
+    pathlib.Path("job.toml").write_text(JOB.format(row=ROW_TAPS, column=COLUMN_TAPS))
 
 
 def samples(shape, kind):
@@ -77,10 +71,10 @@ def made():
         return file["image"][...], attributes
 
 
-def run(*settings, launch=(), boundary="reflect"):
+def run(*settings, ranks=1, boundary="reflect"):
     settings = [f'convolve.boundary="{boundary}"', *settings]
     more = [word for setting in settings for word in ("--set", setting)]
-    return good("job.toml", "--quiet", *more, launch=launch)
+    return call("job.toml", "--quiet", *more, ranks=ranks)
 
 
 def test_every_type_boundary_and_cut():
@@ -105,12 +99,11 @@ def test_ranks_compression_and_verify():
     array = samples((3, 61, 47, 3), "uint8")
     store(array, interpretation="rgb-image")
     for ranks, boundary in itertools.product([2, 5], ["wrap", "mirror"]):
-        launch = [*MPIRUN, "-n", str(ranks)]
-        run("run.chunk_rows=500", launch=launch, boundary=boundary)
+        run("run.chunk_rows=500", ranks=ranks, boundary=boundary)
         assert (made()[0] == wanted(array, boundary)).all(), (ranks, boundary)
     run("output.chunk=[1, 16, 20, 3]", 'output.compression="deflate"', "output.shuffle=true")
     assert (made()[0] == wanted(array, "reflect")).all()
-    good("verify", "out.h5", "--recompute", "40")
+    call("verify", "out.h5", "--recompute", "40")
 
 
 def test_wide_tiles_and_long_taps():
@@ -154,7 +147,7 @@ def test_marks():
     assert (made()[0] == volume).all()
     assert "warning: the last axis may be colour (in.h5:/image)" in done.stderr, done.stderr
     assert 'interpretation = "rgb-image"' in done.stderr
-    assert "may be colour" in good("plan", "job.toml").stderr
+    assert "may be colour" in call("plan", "job.toml").stderr
     # Marks that do not fit the shape are none.
     store(array[..., :2], interpretation="rgb-image")
     assert run().stderr == ""
@@ -167,7 +160,7 @@ def test_other_kinds():
         pathlib.Path("other.toml").write_text(
             f'kind = "{kind}"\n[input]\nfile = "in.h5"\ndataset = "/image"\n[output]\n'
             f'file = "other.h5"\ndataset = "/{dataset}"\n[{kind}]\npatch = [1, 3, 3]\n')
-        done = call("other.toml", "--quiet")
+        done = attempt("other.toml", "--quiet")
         assert done.returncode == 3 and f"{kind} does not take colour" in done.stderr, done.stderr
         assert not os.path.exists("other.h5")
 
@@ -176,38 +169,26 @@ def test_pictures():
     """A photo's way: PNG, HDF5, blurred, PNG again; 16 bits and transparency keep their colour."""
     array = samples((25, 31, 3), "uint8")
     Image.fromarray(array).save("photo.png")
-    good("convert", "photo.png", "in.h5:/image")
+    call("convert", "photo.png", "in.h5:/image")
     run()
-    good("convert", "out.h5:/image", "blurred.png")
+    call("convert", "out.h5:/image", "blurred.png")
     right = wanted(array, "reflect")
     with Image.open("blurred.png") as image:
         assert image.mode == "RGB" and (np.asarray(image) == right).all()
-    good("render", "out.h5:/image", "shown.png", "--size", "31")
+    call("render", "out.h5:/image", "shown.png", "--size", "31")
     with Image.open("shown.png") as image:
         assert (np.asarray(image) == right).all()
     array = samples((25, 31, 4), "uint8")
     store(array, interpretation="rgba-image")
-    good("render", "in.h5:/image", "shown.png", "--size", "31")
+    call("render", "in.h5:/image", "shown.png", "--size", "31")
     with Image.open("shown.png") as image:
         assert (np.asarray(image) == array[..., :3]).all()
-    done = call("convert", "in.h5:/image", "x.png")
+    done = attempt("convert", "in.h5:/image", "x.png")
     assert done.returncode == 2 and "4 channels" in done.stderr, done.stderr
     array = samples((25, 31, 3), "uint16")
     store(array, interpretation="rgb-image")
-    good("convert", "in.h5:/image", "deep.png")
-    good("convert", "deep.png", "back.h5:/image")
+    call("convert", "in.h5:/image", "deep.png")
+    call("convert", "deep.png", "back.h5:/image")
     with h5py.File("back.h5") as file:
         assert (file["image"][...] == array).all()
         assert file["image"].attrs["interpretation"] == "rgb-image"
-
-
-def main():
-    global RUNNER, MPIRUN
-    RUNNER = os.path.abspath(sys.argv[1])
-    MPIRUN = [sys.argv[2], "--allow-run-as-root", "--oversubscribe"]
-    return run_tests(dict(globals()), sys.argv[3:], lambda: pathlib.Path("job.toml").write_text(
-        JOB.format(row=ROW_TAPS, column=COLUMN_TAPS)))
-
-
-if __name__ == "__main__":
-    sys.exit(main() > 0)

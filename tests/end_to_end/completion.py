@@ -1,10 +1,13 @@
-"""Completes command lines as bash does, and reads the manual page: completion.py RUNNER."""
-import os
+"""Completes command lines as bash does, and reads the manual page."""
 import re
 import shutil
 import subprocess
-import sys
-import tempfile
+
+import pytest
+
+from harness import attempt, call
+
+pytestmark = pytest.mark.quick
 
 CASES = [
     (["rend"], ["render"]),
@@ -24,47 +27,32 @@ CASES = [
 ]
 
 
-def main():
-    runner = os.path.abspath(sys.argv[1])
-    failures = 0
-    script = subprocess.run([runner, "completion", "bash"], capture_output=True, text=True,
-                            check=True).stdout
-    page = subprocess.run([runner, "manual"], capture_output=True, text=True, check=True).stdout
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        for name in ("a.toml", "data.h5"):
-            open(name, "w").close()
-        for words, right in CASES:
-            line = " ".join(f"'{word}'" for word in ["runner", *words])
-            done = subprocess.run(
-                ["bash", "-c", f"{script}\nCOMP_WORDS=({line}); COMP_CWORD={len(words)}; _runner; "
-                 'printf "%s\\n" "${COMPREPLY[@]}"'], capture_output=True, text=True)
-            found = done.stdout.split()
-            if sorted(found) != sorted(right) or done.stderr:
-                failures += 1
-                print(f"FAILED {words}: {found}, not {right}; {done.stderr}")
-        os.chdir("/")
-    plain = page.replace("\\-", "-")
+@pytest.mark.parametrize("words, right", CASES, ids=[" ".join(words) for words, _ in CASES])
+def test_completion(words, right):
+    script = call("completion", "bash").stdout
+    for name in ("a.toml", "data.h5"):
+        open(name, "w").close()
+    line = " ".join(f"'{word}'" for word in ["runner", *words])
+    done = subprocess.run(
+        ["bash", "-c", f"{script}\nCOMP_WORDS=({line}); COMP_CWORD={len(words)}; _runner; "
+         'printf "%s\\n" "${COMPREPLY[@]}"'], capture_output=True, text=True)
+    assert sorted(done.stdout.split()) == sorted(right) and not done.stderr, done
+
+
+def test_manual_has_every_option():
+    plain = call("manual").stdout.replace("\\-", "-")
     verbs = re.findall(r'^\.SS "runner ([a-z]+)', plain, re.M)
+    assert len(verbs) >= 12, verbs
     for verb in verbs:
-        text = subprocess.run([runner, verb, "--help"], capture_output=True, text=True).stdout
+        text = attempt(verb, "--help").stdout
         section = plain[plain.index(f'.SS "runner {verb}'):].split("\n.S", 1)[0]
         for option in re.findall(r"\n  (?:-\w,)?(--[a-z-]+)", text):
-            if f"\\fB{option}\\fR" not in section:
-                failures += 1
-                print(f"FAILED manual: {verb} {option}")
-    if len(verbs) < 12:
-        failures += 1
-        print(f"FAILED manual: {verbs}")
-    if shutil.which("groff"):
-        done = subprocess.run(["groff", "-man", "-ww", "-z", "-Kutf8"], input=page, text=True,
-                              capture_output=True)
-        if done.returncode != 0 or done.stderr:
-            failures += 1
-            print(f"FAILED groff: {done.stderr}")
-    print(f"completion: {len(CASES)} lines, {len(verbs)} verbs in the manual, {failures} wrong")
-    return 1 if failures else 0
+            assert f"\\fB{option}\\fR" in section, f"{verb} {option}"
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def test_manual_is_a_page():
+    if not shutil.which("groff"):
+        pytest.skip("no groff")
+    done = subprocess.run(["groff", "-man", "-ww", "-z", "-Kutf8"], input=call("manual").stdout, text=True,
+                          capture_output=True)
+    assert done.returncode == 0 and not done.stderr, done.stderr

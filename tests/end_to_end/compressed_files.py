@@ -1,9 +1,7 @@
 """HDF5 files that generate and convert make in chunks, in every compression, by whole programs:
-compressed_files.py RUNNER [WORD...]
 
 h5py reads what its HDF5 can unpack: none and deflate, and with hdf5plugin (PyPI; Debian has no
 package) all. libzstd and liblz4 unpack the rest by the descriptions of the filters, chunk by chunk.
-A word picks the tests that have it in their name.
 """
 import ctypes
 import itertools
@@ -12,14 +10,13 @@ import pathlib
 import re
 import struct
 import subprocess
-import sys
 
 import h5py
 import numpy as np
 import tifffile
 
-from events import GUARD
-from test_functions import run_tests
+from harness import attempt, programs
+
 
 try:
     import hdf5plugin
@@ -27,7 +24,6 @@ try:
 except ImportError:
     BY_H5PY = {"none", "deflate"}
 
-RUNNER = ""
 COMPRESSIONS = ["none", "deflate", "zstd", "lz4", "bitshuffle-lz4", "bitshuffle-zstd"]
 # Shapes, and chunks that do not divide them, are larger than they are, or span several frames.
 CHUNKS = [((13,), (4,)), ((3,), (9,)), ((7, 11), (3, 4)), ((131, 37), (2, 1)), ((5, 64), (8, 64)),
@@ -36,13 +32,8 @@ CHUNKS = [((13,), (4,)), ((3,), (9,)), ((7, 11), (3, 4)), ((131, 37), (2, 1)), (
 TYPES = ["i1", "u2", "f4", "i8", "f8", "u4"]
 
 
-def call(*arguments):
-    return subprocess.run([RUNNER, *map(str, arguments)], capture_output=True, text=True,
-                          timeout=GUARD)
-
-
 def good(*arguments):
-    done = call(*arguments)
+    done = attempt(*arguments)
     assert done.returncode == 0 and done.stderr == "", f"{arguments}: {done}"
     return done.stdout
 
@@ -50,7 +41,7 @@ def good(*arguments):
 def bad(words, *arguments, code=2):
     """Calls; there is one error with these words, and nothing new in the folder."""
     before = sorted(os.listdir())
-    done = call(*arguments)
+    done = attempt(*arguments)
     assert done.returncode == code, f"{arguments}: exit {done.returncode}\n{done.stderr}"
     assert re.fullmatch(r"runner: error: [^\n]*\n", done.stderr), f"{arguments}: {done.stderr}"
     for word in words:
@@ -323,7 +314,7 @@ def test_nothing_is_left_by_a_failure():
 
 def peak_of(*arguments):
     """The most memory that the program had resident, in bytes."""
-    process = subprocess.Popen([RUNNER, *map(str, arguments)], stdout=subprocess.DEVNULL)
+    process = subprocess.Popen([programs.runner, *map(str, arguments)], stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
     assert status == 0, f"{arguments}: {status}"
     return usage.ru_maxrss * 1024
@@ -342,13 +333,3 @@ def test_memory_is_bounded():
     # The rows of these chunks are beyond all memory.
     bad(["chunk [100000, 1]", "memory"], "generate", "noise", "c.h5", "--shape",
         "100000,1000000000", "--dtype", "uint8", "--chunk", "100000,1", "--compression", "zstd")
-
-
-def main():
-    global RUNNER
-    RUNNER = os.path.abspath(sys.argv[1])
-    return run_tests(dict(globals()), sys.argv[2:])
-
-
-if __name__ == "__main__":
-    sys.exit(main() > 0)

@@ -1,4 +1,4 @@
-"""Conversion to other element types against numpy: convert_types.py RUNNER [WORD...]
+"""Conversion to other element types against numpy.
 
 All pairs of the ten types and float16. What fits must be what numpy makes of the value rounded to
 the nearest, halves to even; what does not fit must be refused with its position, or clipped.
@@ -7,32 +7,25 @@ import itertools
 import os
 import pathlib
 import subprocess
-import sys
 
 import h5py
 import numpy as np
 
+from harness import attempt, programs
 from same_outputs import contents
-from test_functions import run_tests
 
-RUNNER = ""
 TYPES = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16",
          "float32", "float64"]
 
 
-def call(*arguments):
-    return subprocess.run([RUNNER, *map(str, arguments)], capture_output=True, text=True,
-                          timeout=120)
-
-
 def good(*arguments):
-    done = call(*arguments)
+    done = attempt(*arguments)
     assert done.returncode == 0 and done.stderr == "", f"{arguments}: {done}"
     return done.stdout
 
 
 def bad(code, words, *arguments):
-    done = call(*arguments)
+    done = attempt(*arguments)
     assert done.returncode == code, f"{arguments}: {done}"
     for word in words:
         assert word in done.stderr, f"{arguments}: no {word} in {done.stderr}"
@@ -204,11 +197,11 @@ def test_refused_jobs_name_the_command():
             job = (f'kind = "{kind}"\n[input]\nfile = "with blank/in.h5"\ndataset = "/x"\n'
                    f'[output]\nfile = "job.h5"\noverwrite = true\n[{kind}]\n{lines}')
             pathlib.Path("job.toml").write_text(job)
-            done = call("job.toml", "--quiet")
+            done = attempt("job.toml", "--quiet")
             assert done.returncode == 3 and source in done.stderr, done
             command = done.stderr.split("Convert it: ")[1].strip()
             assert command.startswith("runner convert "), done.stderr
-            subprocess.run(f"'{RUNNER}' {command[7:]} --overwrite", shell=True, check=True,
+            subprocess.run(f"'{programs.runner}' {command[7:]} --overwrite", shell=True, check=True,
                            stdout=subprocess.DEVNULL)
             target = command.split()[-1]
             name = f"with blank/in-{target}.h5"
@@ -228,13 +221,3 @@ def test_refused_jobs_name_the_command():
                 for path, values in expected.items():
                     same(found[path], values, (kind, source, path))
             os.remove("job.h5")
-
-
-def main():
-    global RUNNER
-    RUNNER = os.path.abspath(sys.argv[1])
-    return run_tests(dict(globals()), sys.argv[2:])
-
-
-if __name__ == "__main__":
-    sys.exit(main() > 0)

@@ -1,23 +1,21 @@
-"""Corrects scans with their own flat and dark frames: correct_scans.py RUNNER MPIRUN FAULT_SHIM.
+"""Corrects scans with their own flat and dark frames.
 
 An NXtomo scan without dataset, flat and dark; regions of it; as a step of a pipeline whose later
 steps drop rows and need halos. Counts in the report and in the output are the same for any ranks
 and chunks, across passes, and after runs were stopped and resumed on other ranks. Other flat
 frames, another job. jobs/tomo_prepare.toml runs on a scan that the program makes.
 """
-import argparse
 import json
 import os
 import pathlib
 import subprocess
-import sys
-import tempfile
 
 import h5py
 import numpy as np
+import pytest
 
-from checks import Checks
 from events import GUARD
+from harness import Findings, launch, programs
 from kind_rules import binned, corrected, reduced
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -26,18 +24,14 @@ ROWS, COLUMNS = 26, 19
 LOG = "[correct]\nnegative_log = true\nfloor = 0.01\n"
 
 
-class Scans(Checks):
+class Scans(Findings):
     def run(self, job, ranks=1, code=0, words=(), fault=None):
-        self.count += 1
         pathlib.Path("job.toml").write_text(job)
-        command = [self.arguments.runner, "job.toml", "--quiet", "--backend",
-                   self.arguments.backend, "--report", "report.json", *words]
+        command = [programs.runner, "job.toml", "--quiet", "--backend", programs.backend, "--report", "report.json",
+                   *words]
         if fault:
-            command = ["env", f"LD_PRELOAD={self.arguments.shim}", f"FAULT={fault}", *command]
-        if ranks > 1:
-            command = [self.arguments.mpirun, "--allow-run-as-root", "--oversubscribe", "-n",
-                       str(ranks), *command]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=GUARD)
+            command = ["env", f"LD_PRELOAD={programs.fault_shim}", f"FAULT={fault}", *command]
+        done = subprocess.run([*launch(ranks), *command], capture_output=True, text=True, timeout=GUARD)
         right = done.returncode not in (0, 75) if fault else done.returncode == code
         self.check(right, f"{job}\nexit {done.returncode}\n{done.stderr}")
         return done.stderr
@@ -54,6 +48,16 @@ class Scans(Checks):
         self.check(told == lines, f"{what}: the output says {told!r}, not {lines!r}")
         report = json.loads(pathlib.Path("report.json").read_text())["counts"]
         self.check(report == counts, f"{what}: the report says {report}, not {counts}")
+
+
+@pytest.fixture(name="runs")
+def make_runs():
+    return Scans()
+
+
+@pytest.fixture(name="random")
+def make_random():
+    return np.random.default_rng(11)
 
 
 def write_scan(random, rows=ROWS):
@@ -87,7 +91,7 @@ def alone(keys, run="", region=""):
     return job(('kind = "correct"\n', keys), run, region)
 
 
-def scans(runs, random):
+def test_scans(runs, random):
     frames = write_scan(random)
     expected, counts = corrected_scan(frames)
     for ranks, run in [(1, ""), (1, "chunk_rows = 7\nlanes = 1"), (3, "chunk_rows = 5"),
@@ -114,7 +118,7 @@ def pipeline(run="", last=""):
                 f'[[step]]\nkind = "bin"\nfactors = [2, 4, 3]\n{last}'), run)
 
 
-def pipelines(runs, random):
+def test_pipelines(runs, random):
     """The bin drops the last rows, columns and images of what the correction has counted."""
     from scipy import ndimage
     frames = write_scan(random)
@@ -135,7 +139,62 @@ def pipelines(runs, random):
                f"the second pass says {told!r}")
 
 
-def resumes(runs, random):
+def memory_of(report):
+    """Planned on the host, and the most that the process had."""
+    return (report["plan"]["memory_per_rank"]["host_bytes"],
+            report["ranks"][0]["memory"]["resident_peak_bytes"])
+
+
+def test_planned_memory(runs, random):
+    """Fields of many images, packed and not, on any ranks, within a limit that the plan counts."""
+    rows, columns = 600, 500
+    flats = random.integers(300, 900, (41, rows, columns)).astype(np.uint16)
+    darks = random.integers(0, 40, (30, rows, columns)).astype(np.uint8)
+    frames = random.integers(0, 900, (2, rows, columns)).astype(np.uint16)
+    with h5py.File("images.h5", "w") as file:
+        file["frames"] = frames
+        file["flats"] = flats
+        file.create_dataset("packed", data=flats, chunks=(3, 64, columns), compression="gzip",
+                            compression_opts=1)
+        file["darks"] = darks
+
+    def text(keys, run):
+        return (f'kind = "correct"\n[input]\nfile = "images.h5"\ndataset = "/frames"\n'
+                f'[output]\nfile = "out.h5"\ndataset = "/data"\noverwrite = true\n'
+                f'[run]\n{run}\n[correct]\n{keys}')
+
+    small = "lanes = 1\nchunk_rows = 10\nio_threads = 1"
+    runs.run(text("dark = 0\nflat = 1\n", small))
+    _, bare = memory_of(json.loads(pathlib.Path("report.json").read_text()))
+    limit = 12 << 20
+    for name, reduce, ranks in [("flats", "mean", 1), ("flats", "median", 1), ("packed", "mean", 1),
+                                ("packed", "median", 2), ("flats", "median", 3)]:
+        keys = (f'flat = {{ dataset = "/{name}", reduce = "{reduce}" }}\n'
+                'dark = { dataset = "/darks", reduce = "median" }\n')
+        expected, dead, _ = corrected(frames, reduced(darks, "median"), reduced(flats, reduce))
+        runs.run(text(keys, f"{small}\nhost_memory = {limit}"), ranks)
+        runs.expect(f"{reduce} of {name} on {ranks} ranks", expected, {"dead_values": dead})
+        planned, peak = memory_of(json.loads(pathlib.Path("report.json").read_text()))
+        runs.check(planned <= limit, f"{planned} planned")
+        if ranks == 1 and name == "flats":  # of packed ones malloc keeps some
+            runs.check(peak - bare <= planned, f"{reduce} of {name}: {peak - bare} of {planned}")
+        runs.run(text(keys, ""), ranks)
+        runs.expect(f"{reduce} of {name}, enough memory", expected, {"dead_values": dead})
+    said = runs.run(text(keys, "host_memory = 2000000"), code=2)
+    runs.check("run.host_memory" in said, f"too little memory: {said}")
+    # Of more images than any memory holds, none of which is stored.
+    with h5py.File("images.h5", "r+") as file:
+        for name, count in [("most", 2 ** 44), ("many", 2 ** 36)]:
+            file.create_dataset(name, (count, rows, columns), "u1", chunks=(1, rows, columns))
+    for name, code, words in [("most", 3, "images.h5:/most): its shape is"),
+                              ("many", 2, "run.host_memory")]:
+        job = text(f'dark = 0\nflat = {{ dataset = "/{name}", reduce = "median" }}\n', "")
+        said = runs.run(job.replace("[output]", f"max_logical_bytes = {2 ** 63 - 1}\n[output]"),
+                        code=code)
+        runs.check(words in said and said.count("\n") == 1, f"{name}: {said}")
+
+
+def test_resumes(runs, random):
     """Killed at one of its writes, again and again; then of other flat frames."""
     frames = write_scan(random, 200)
     expected, counts = corrected_scan(frames)
@@ -165,11 +224,11 @@ def resumes(runs, random):
     runs.expect("of other flats", expected, {"dead_values": dead, "raised_values": raised})
 
 
-def generated(runs, _):
+def test_generated(runs):
     """jobs/tomo_prepare.toml on a smaller scan that the program makes."""
     os.makedirs("data")
     os.makedirs("out")
-    done = subprocess.run([runs.arguments.runner, "generate", "tomo-scan", "data/tomo_scan.h5",
+    done = subprocess.run([programs.runner, "generate", "tomo-scan", "data/tomo_scan.h5",
                            "--shape", "44,24,32", "--dtype", "uint16", "--counts", "2000",
                            "--seed", "1"], capture_output=True, text=True, timeout=GUARD)
     runs.check(done.returncode == 0, done.stderr)
@@ -197,25 +256,3 @@ def generated(runs, _):
     runs.check(((ring - made > 0.8) & alive).any(), "none was struck")
     clean = prepared * (1.3 / 65535) - 0.1
     runs.check(not ((ring - clean > 0.8) & alive).any(), "struck elements are left")
-
-
-def main():
-    parser = argparse.ArgumentParser()
-    for name in ["runner", "mpirun", "shim"]:
-        parser.add_argument(name)
-    parser.add_argument("--backend", default="cpu")
-    arguments = parser.parse_args()
-    runs = Scans(arguments)
-    with tempfile.TemporaryDirectory() as folder:
-        arguments.runner = str(pathlib.Path(arguments.runner).resolve())
-        arguments.shim = str(pathlib.Path(arguments.shim).resolve())
-        os.chdir(folder)
-        for part in [scans, pipelines, resumes, generated]:
-            part(runs, np.random.default_rng(11))
-        os.chdir("/")
-    print(f"{runs.count} runs, {runs.failures} failed")
-    return 1 if runs.failures else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,21 +1,19 @@
-"""Runs whole jobs that match and denoise: denoise_runs.py RUNNER MPIRUN [--backend B] [--share S].
+"""Runs whole jobs that match and denoise.
 
 Lists are compared with numpy's byte for byte, means with float64; and every way to run a job, whole
 or in parts, must make the same bytes.
 """
-import argparse
-import os
 import pathlib
 import subprocess
-import sys
-import tempfile
 
 import h5py
 import numpy as np
+import pytest
 
 import denoise_rule as rule
 from faulty_runs import kill_midway, start_held
-from transpose_runs import Runs, write_input
+from harness import Runs, generator, programs
+from transpose_runs import write_input
 
 LISTS = ["index", "distance", "count"]
 
@@ -81,18 +79,22 @@ def match_cases():
     yield (6, 6, 6), "float32", 1, {**small, "window": (11, 3, 7), "step": 2}, "", 3
 
 
-def matched(runs, random):
-    for index, (shape, dtype, levels, keys, run, ranks) in enumerate(match_cases()):
-        if index * runs.arguments.share % 1 >= runs.arguments.share:
-            continue
-        volume = values(random, shape, dtype, levels)
-        write_input(volume)
-        write_job("match", keys, run)
-        what = f"match {shape} {dtype} of {levels} {keys} {run}, {ranks} ranks"
-        made = make(runs, what, LISTS, ranks)
-        wanted = {k: v for k, v in keys.items() if k != "selection"}
-        right = rule.match(volume, **{"count": 16, **wanted})
-        runs.check(made is None or same(made, right), f"{what}: other bytes")
+@pytest.fixture(name="runs")
+def make_runs():
+    return Runs()
+
+
+@pytest.mark.share(0.5)
+@pytest.mark.parametrize("case", [pytest.param(case, id=", ".join(map(str, case))) for case in match_cases()])
+def test_match(runs, case):
+    shape, dtype, levels, keys, run, ranks = case
+    volume = values(generator(case), shape, dtype, levels)
+    write_input(volume)
+    write_job("match", keys, run)
+    made = make(runs, "match", LISTS, ranks)
+    wanted = {k: v for k, v in keys.items() if k != "selection"}
+    right = rule.match(volume, **{"count": 16, **wanted})
+    runs.check(made is None or same(made, right), "other bytes")
 
 
 def near(runs, what, made, right, values_range, tolerance=1e-5):
@@ -100,8 +102,10 @@ def near(runs, what, made, right, values_range, tolerance=1e-5):
     runs.check(worst <= tolerance * values_range, f"{what}: {worst} off")
 
 
-def denoised(runs, random):
+# Data of a fixed seed: what has a tolerance might pass it with others.
+def test_denoise(runs):
     """Against float64; types, an image, steps, and what makes a constant or counts."""
+    random = np.random.default_rng(6)
     keys = {"patch": (3, 3, 3), "window": (5, 5, 5), "count": 6, "strength": 0.8}
     cases = [((7, 8, 9), "float32", {**keys, "sigma": 80.0}, "", 1),
              ((6, 9, 8), "uint8", {**keys, "sigma": 40.0, "step": 3}, "", 2),
@@ -128,9 +132,10 @@ def denoised(runs, random):
         near(runs, "counts", made[0], rule.counts_of(rule.nlm(inside, 1.0, **keys)), 40, 1e-4)
 
 
-def filtered(runs, random):
+def test_bm4d(runs):
     """BM4D against float64: types, an image, small groups, counts. No coefficient of whole numbers
     is 2.7 times these sigmas, where rounding would decide."""
+    random = np.random.default_rng(7)
     keys = {"method": "bm4d", "window": (5, 5, 5), "count": 8}
     image = {**keys, "patch": (1, 4, 4), "window": (1, 9, 9), "count": 20}
     cases = [((11, 9, 10), "float32", {**keys, "sigma": 40.0}, "", 2),
@@ -158,32 +163,35 @@ def filtered(runs, random):
         near(runs, "bm4d of counts", made[0], rule.counts_of(right), 40, 1e-4)
 
 
-def all_alike(runs, random):
+KEYS = {"window": (7, 7, 7), "step": 2, "count": 8}
+FILTERING = {"method": "bm4d", "window": (5, 5, 5), "count": 8}
+PACKED = 'chunk = [1, 16, 40]\ncompression = "deflate"'
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind, keys, names, output", [("denoise", KEYS, ["a"], PACKED), ("match", KEYS, LISTS, ""),
+                                                       ("denoise", FILTERING, ["a"], "")], ids=["nlm", "match", "bm4d"])
+def test_all_alike(runs, kind, keys, names, output):
     """One volume larger than what is allowed to be there at once, by every way: the same bytes."""
-    volume = (random.normal(0, 20, (37, 61, 67)) + 100).astype("float32")
+    volume = (generator("alike").normal(0, 20, (37, 61, 67)) + 100).astype("float32")
     volume[:, 20:40, 20:40] += 80
     write_input(volume)
-    keys = {"window": (7, 7, 7), "step": 2, "count": 8}
-    filtering = {"method": "bm4d", "window": (5, 5, 5), "count": 8}
-    ways = [("", 1), ("chunk_rows = 61\nlanes = 3", 4), ('chunk_rows = 100\nhost_memory = "48MiB"', 3)]
-    packed = 'chunk = [1, 16, 40]\ncompression = "deflate"'
-    for kind, keys, names, output in [("denoise", keys, ["a"], packed), ("match", keys, LISTS, ""),
-                                      ("denoise", filtering, ["a"], "")]:
-        first = None
-        for run, ranks in [*ways, ("lanes = 1", 2)]:
-            write_job(kind, keys, run, output if ranks == 2 else "")
-            made = make(runs, f"{kind} by {run}, {ranks} ranks", names, ranks)
-            first = made if first is None else first
-            runs.check(made is None or same(made, first), f"{kind} by {run}, {ranks} ranks: bytes")
-        interrupted(runs, kind, keys, names, first)
-        verified(runs, kind, names)
+    first = None
+    for run, ranks in [("", 1), ("chunk_rows = 61\nlanes = 3", 4), ('chunk_rows = 100\nhost_memory = "48MiB"', 3),
+                       ("lanes = 1", 2)]:
+        write_job(kind, keys, run, output if ranks == 2 else "")
+        made = make(runs, f"{kind} by {run}, {ranks} ranks", names, ranks)
+        first = made if first is None else first
+        runs.check(made is None or same(made, first), f"{kind} by {run}, {ranks} ranks: bytes")
+    interrupted(runs, kind, keys, names, first)
+    verified(runs, kind, names)
 
 
 def interrupted(runs, kind, keys, names, right):
     """Killed, stopped, resumed in other chunks by other ranks."""
     write_job(kind, keys, "chunk_rows = 61\nlanes = 1\ncommit_seconds = 0")
     pathlib.Path("out.h5").unlink(missing_ok=True)
-    killed = kill_midway(start_held(runs.command(2, ()), runs.arguments.runner, "pwrite",
+    killed = kill_midway(start_held(runs.command(2), programs.runner, "pwrite",
                                     "8:out.h5.partial>=4096"))
     runs.check(killed, f"{kind}: done before it was killed")
     pathlib.Path("STOP").touch()
@@ -199,7 +207,7 @@ def interrupted(runs, kind, keys, names, right):
 
 def verified(runs, kind, names):
     def verb(*words):
-        return subprocess.run([runs.arguments.runner, *words], capture_output=True, text=True)
+        return subprocess.run([programs.runner, *words], capture_output=True, text=True)
 
     good = pathlib.Path("out.h5").read_bytes()
     done = verb("verify", "out.h5")
@@ -217,9 +225,11 @@ def psnr(a, b, peak):
     return 20 * np.log10(peak / np.sqrt(np.mean((a.astype("f8") - b) ** 2)))
 
 
-def noise_is_found_and_lowered(runs, random):
+def test_noise_is_found_and_lowered(runs):
+    random = np.random.default_rng(6)
+
     def generate(*words):
-        done = subprocess.run([runs.arguments.runner, "generate", *words, "--shape", "24,48,48",
+        done = subprocess.run([programs.runner, "generate", *words, "--shape", "24,48,48",
                                "--overwrite"], capture_output=True, text=True)
         runs.check(done.returncode == 0, f"generate {words}: {done.stderr}")
 
@@ -257,7 +267,7 @@ def noise_is_found_and_lowered(runs, random):
         runs.check(gain > 6, f"xray: {gain} dB")
 
 
-def flat(runs):
+def test_flat(runs):
     for value in [0, 7.5]:
         write_input(np.full((5, 6, 7), value, "float32"))
         for method in ["nlm", "bm4d"]:
@@ -267,7 +277,7 @@ def flat(runs):
                        f"all {value} by {method}: something else")
 
 
-def refused(runs):
+def test_refusals(runs):
     def refuse(what, code, words, kind="match", keys=None, output=""):
         write_job(kind, {"window": (3, 3, 3), **(keys or {})}, 'resume = "never"', output)
         done = runs.call()
@@ -312,29 +322,3 @@ def refused(runs):
     refuse("int32", 3, ["int32"])
     write_input(np.zeros((2, 4, 6, 5), "float32"))
     refuse("four axes", 3, ["axes"])
-
-
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("runner", type=os.path.abspath)
-    parser.add_argument("mpirun")
-    parser.add_argument("--backend", default="cpu")
-    parser.add_argument("--share", type=float, default=1.0, help="of the cases")
-    runs = Runs(parser.parse_args())
-    random = np.random.default_rng(6)
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        matched(runs, random)
-        denoised(runs, random)
-        filtered(runs, np.random.default_rng(7))
-        all_alike(runs, random)
-        noise_is_found_and_lowered(runs, random)
-        flat(runs)
-        refused(runs)
-        os.chdir("/")
-    print(f"{runs.count} runs, {runs.failures} failures")
-    return 1 if runs.failures else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,30 +1,22 @@
-"""Every element type as the input of every kind: element_types.py RUNNER.
+"""Every element type as the input of every kind.
 
 bool and float16 are read as uint8 and float32: the job must make what it makes of a file that numpy
 has converted. What a kind does not take is refused with the command that converts it.
 """
-import os
 import pathlib
-import subprocess
-import sys
 
 import h5py
 import numpy as np
+import pytest
 
+from harness import call
 from same_outputs import KINDS as OTHER_KINDS
-from test_functions import run_tests
 
 KINDS = {**OTHER_KINDS, "median": "size = [1, 3, 3]\n", "rescale": "from = [0, 1]\nto = [0, 1]\n",
          "bin": "factors = [2, 2, 3]\n"}
 TYPES = ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", ">f2", ">i2",
          "float32", "float64"]
 SHAPE = (6, 20, 18)
-
-
-def call(*arguments, code=0):
-    done = subprocess.run([RUNNER, *map(str, arguments)], capture_output=True, text=True, timeout=300)
-    assert done.returncode == code, f"{arguments}: {done.returncode}\n{done.stdout}{done.stderr}"
-    return done
 
 
 def volume(dtype):
@@ -72,20 +64,20 @@ def same(one, other, what):
         assert values.tobytes() == other[name].tobytes(), (what, name)
 
 
-def test_every_type_in_every_kind():
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_type_in_every_kind(kind):
     stored = [{}, {"chunks": (2, 7, 18), "compression": "gzip"}, {"chunks": (1, 20, 5), "shuffle": True}]
     part = 'region = { rows = "1:19", columns = "3:" }'
     cut = np.s_[:, 1:19, 3:]
-    for kind in KINDS:
-        for number, dtype in enumerate(TYPES):
-            data, wide = volume(dtype), read_as(kind, dtype)
-            if wide is None:
-                assert "Convert it: runner convert" in run(kind, data, code=3), (kind, dtype)
-                continue
-            how = stored[number % 3]
-            same(run(kind, data, **how), run(kind, data.astype(wide)), (kind, dtype))
-            if wide != np.dtype(dtype) and number % 2 == 0:
-                same(run(kind, data, part, **how), run(kind, data[cut].astype(wide)), (kind, dtype, "a part"))
+    for number, dtype in enumerate(TYPES):
+        data, wide = volume(dtype), read_as(kind, dtype)
+        if wide is None:
+            assert "Convert it: runner convert" in run(kind, data, code=3), (kind, dtype)
+            continue
+        how = stored[number % 3]
+        same(run(kind, data, **how), run(kind, data.astype(wide)), (kind, dtype))
+        if wide != np.dtype(dtype) and number % 2 == 0:
+            same(run(kind, data, part, **how), run(kind, data[cut].astype(wide)), (kind, dtype, "a part"))
 
 
 def test_every_float16():
@@ -95,7 +87,3 @@ def test_every_float16():
     for dtype in ["<f2", ">f2"]:
         made = run("rescale", halves.astype(dtype), chunks=(100, 256), compression="gzip")
         same(made, run("rescale", halves.astype("float32")), dtype)
-
-
-RUNNER = os.path.abspath(sys.argv[1])
-sys.exit(run_tests(globals(), sys.argv[2:]))

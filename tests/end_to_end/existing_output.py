@@ -1,4 +1,4 @@
-"""What stands in the output's place: existing_output.py RUNNER MPIRUN FAULT_SHIM MEMORY_SHIM [PART …].
+"""What stands in the output's place.
 
 A complete output is left as it is; parts of a run that had committed nothing are replaced, those of
 another job's committed rows never; `output.overwrite` deletes nothing that the program did not make.
@@ -8,15 +8,16 @@ import os
 import pathlib
 import signal
 import subprocess
-import sys
-import tempfile
 
 import h5py
 import numpy as np
+import pytest
 
 from events import GUARD, stopped, wait_until
-from faulty_runs import Findings, Program, finish, picked, prepare_environment, report
+from faulty_runs import finish, job_folder, picked, Program
+from harness import Findings
 
+pytestmark = pytest.mark.faults
 CONVOLVE = '''kind = "convolve"
 [input]
 file = "in.h5"
@@ -78,15 +79,8 @@ def clear():
     os.mkdir("out")
 
 
-class Places:
-    def __init__(self, program):
-        self.program = program
-        self.findings = Findings()
-        self.checks = 0
-
-    def expect(self, condition, what, text=""):
-        self.checks += 1
-        return self.findings.expect(condition, what, text)
+class Places(Findings):
+    program = Program()
 
     def loud(self, arguments=(), verb=()):
         """A run that is not quiet: (exit code, what it printed)."""
@@ -390,29 +384,23 @@ class Places:
                     f"many errors: exit {code}, {len(text)} bytes", text[:3000])
 
 
-def main():
-    places = Places(Program(*sys.argv[1:5]))
-    parts = {
-        "complete": places.complete, "differs": places.differs,
-        "killed at the end": places.killed_at_the_end,
-        "nothing committed": places.nothing_committed, "committed": places.committed,
-        "foreign": places.foreign, "foreign meanwhile": places.foreign_meanwhile,
-        "batch": places.batch, "in the way": places.in_the_way, "huge": places.huge,
-        "many errors": places.many_errors,
-    }
-    with tempfile.TemporaryDirectory() as folder:
-        prepare_environment(folder)
+@pytest.fixture(scope="module", autouse=True)
+def folder():
+    with job_folder() as path:
         rng = np.random.default_rng(5)
         with h5py.File("in.h5", "w") as file:
             file["image"] = rng.random((120, 90), dtype=np.float32)
             file["volume"] = rng.random((6, 12, 14), dtype=np.float32)
             file["cells"] = rng.integers(0, 4, (40, 36), np.uint8)
-        for name in sys.argv[5:] or parts:
-            parts[name]()
-            print(f"{name}: {places.checks} checks so far", flush=True)
-        os.chdir("/")
-    report("existing outputs", places.findings, f"{places.checks} checks")
+        yield path
 
 
-if __name__ == "__main__":
-    main()
+@pytest.fixture(name="places")
+def make_places():
+    return Places()
+
+
+@pytest.mark.parametrize("part", ["complete", "differs", "killed_at_the_end", "nothing_committed", "committed",
+                                  "foreign", "foreign_meanwhile", "batch", "in_the_way", "huge", "many_errors"])
+def test_part(places, part):
+    getattr(places, part)()

@@ -1,4 +1,4 @@
-"""Storage, memory, signals and other ranks that fail: faults.py RUNNER MPIRUN FAULT_SHIM MEMORY_SHIM.
+"""Storage, memory, signals and other ranks that fail.
 
 Every fault ends the run with its exit code and one message that says what happened, never
 with a wrong file under the output's name; the same command without the fault then resumes and gives
@@ -10,17 +10,16 @@ import pathlib
 import shlex
 import signal
 import subprocess
-import sys
-import tempfile
-import time
 
 import numpy as np
+import pytest
 
 from events import GUARD, release, send_and_wait, wait_for_held, wait_until
-from faulty_runs import (OUTPUT, Findings, Program, clear, finish, journal_bytes, kill_all,
-                         kill_midway, left_behind, make_input, picked, prepare_environment, read,
-                         report)
+from faulty_runs import (clear, finish, job_folder, journal_bytes, kill_all, kill_midway,
+                         left_behind, make_input, OUTPUT, picked, Program, read)
+from harness import Findings
 
+pytestmark = pytest.mark.faults
 SHAPE = (120, 90)
 DEFLATE = ["--set", "output.chunk=[40,90]", "--set", 'output.compression="deflate"']
 # Few chunks, each committed at once.
@@ -64,15 +63,8 @@ def errors_in(text):
     return [line for line in text.splitlines() if line.startswith("runner: error: ")]
 
 
-class Matrix:
-    def __init__(self, program):
-        self.program = program
-        self.findings = Findings()
-        self.checks = 0
-
-    def expect(self, condition, what, text=""):
-        self.checks += 1
-        return self.findings.expect(condition, what, text)
+class Matrix(Findings):
+    program = Program()
 
     def expect_end(self, name, code, words, got, text):
         """The exit code and, where it is a failure, one message with these words."""
@@ -91,15 +83,14 @@ class Matrix:
             self.expect(np.array_equal(read(), self.wanted), f"{name}: other values")
             self.expect(not left_behind(), f"{name}: leaves {left_behind()}")
 
-    def table(self):
-        for fault in FAULTS:
-            clear()
-            rank = fault.ranks - 1 if fault.ranks else None
-            code, text = self.program.run(CHUNKS, fault.ranks, fault=fault.rules, rank=rank,
-                                          memory=fault.memory)
-            self.expect(picked(), f"{fault.name}: the fault was never there", text)
-            self.expect_end(fault.name, fault.code, fault.words, code, text)
-            self.expect_resumed(fault.name)
+    def table(self, fault):
+        clear()
+        rank = fault.ranks - 1 if fault.ranks else None
+        code, text = self.program.run(CHUNKS, fault.ranks, fault=fault.rules, rank=rank,
+                                      memory=fault.memory)
+        self.expect(picked(), f"{fault.name}: the fault was never there", text)
+        self.expect_end(fault.name, fault.code, fault.words, code, text)
+        self.expect_resumed(fault.name)
 
     def every_call(self, action, calls, arguments):
         """The k-th of the calls fails, for each k there is."""
@@ -288,38 +279,40 @@ exit $code
             self.expect(np.array_equal(read(), self.wanted), f"output {name}: other values")
 
 
-def main():
-    matrix = Matrix(Program(*sys.argv[1:5]))
-    parts = {
-        "table": matrix.table,
-        "every call fails": lambda: matrix.every_call(
-            "EIO", "pwrite,fsync,fdatasync,open,close,rename,unlink,mkdir,ftruncate,fallocate,lock",
-            CHUNKS),
-        "every write fails": lambda: matrix.every_call("ENOSPC", "pwrite", CHUNKS + DEFLATE),
-        "every allocation fails": matrix.every_allocation,
-        "file limits": matrix.file_limits,
-        "full disk": matrix.full_disk,
-        "signals": matrix.signals,
-        "stopped rank": matrix.stopped_rank,
-        "races": matrix.races,
-        "changed parts": matrix.changed_parts,
-        "input changes": matrix.input_changes_meanwhile,
-        "closed outputs": matrix.closed_outputs,
-    }
-    chosen = sys.argv[5:] or list(parts)
-    with tempfile.TemporaryDirectory() as folder:
-        prepare_environment(folder)
+@pytest.fixture(scope="module", autouse=True)
+def folder():
+    with job_folder() as path:
         make_input(SHAPE)
-        code, text = matrix.program.run(CHUNKS)
-        matrix.expect(code == 0, "an undisturbed run", text)
-        matrix.wanted = read()
-        for name in chosen:
-            began = time.monotonic()
-            parts[name]()
-            print(f"{name}: {time.monotonic() - began:.1f} s", flush=True)
-        os.chdir("/")
-    report("faults", matrix.findings, f"{matrix.checks} checks")
+        yield path
 
 
-if __name__ == "__main__":
-    main()
+@pytest.fixture(scope="module", name="wanted")
+def make_wanted(folder):
+    code, text = Program().run(CHUNKS)
+    assert code == 0, text
+    return read()
+
+
+@pytest.fixture(name="matrix")
+def make_matrix(wanted):
+    matrix = Matrix()
+    matrix.wanted = wanted
+    return matrix
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=[fault.name for fault in FAULTS])
+def test_fault(matrix, fault):
+    matrix.table(fault)
+
+
+@pytest.mark.parametrize("action, calls, arguments", [
+    ("EIO", "pwrite,fsync,fdatasync,open,close,rename,unlink,mkdir,ftruncate,fallocate,lock", CHUNKS),
+    ("ENOSPC", "pwrite", CHUNKS + DEFLATE)], ids=["EIO", "ENOSPC"])
+def test_every_call_fails(matrix, action, calls, arguments):
+    matrix.every_call(action, calls, arguments)
+
+
+@pytest.mark.parametrize("part", ["every_allocation", "file_limits", "full_disk", "signals", "stopped_rank", "races",
+                                  "changed_parts", "input_changes_meanwhile", "closed_outputs"])
+def test_part(matrix, part):
+    getattr(matrix, part)()

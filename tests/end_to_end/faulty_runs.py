@@ -1,14 +1,15 @@
 """Runs of the program with something going wrong, for the tests beside this file."""
+import contextlib
 import os
 import pathlib
 import signal
 import subprocess
-import sys
 
 import h5py
 import numpy as np
 
 from events import GUARD, release, wait_for_held, wait_until
+from harness import new_folder, programs
 
 JOB = '''kind = "convolve"
 [input]
@@ -29,18 +30,14 @@ OUTPUT = "out/out.h5"
 class Program:
     """The program, its launcher and the libraries that make calls fail (tests/fault/rules.hpp)."""
 
-    def __init__(self, runner, mpirun, shim, memory_shim):
-        self.runner = os.path.abspath(runner)
-        self.mpirun = mpirun
-        self.shim = os.path.abspath(shim)
-        self.memory_shim = os.path.abspath(memory_shim)
+    runner = property(lambda self: programs.runner)
 
     def start(self, arguments, ranks=0, fault="", rank=None, memory=False, **environment):
         """A run under way; ranks 0 is one process without mpirun. `fault`: rules, whose picks come
         into the file fault.log; `rank`: only in that one."""
         setting = {name: str(value) for name, value in environment.items()}
         if fault or environment:
-            setting["LD_PRELOAD"] = self.memory_shim if memory else self.shim
+            setting["LD_PRELOAD"] = programs.memory_shim if memory else programs.fault_shim
             setting["FAULT_LOG"] = os.path.abspath("fault.log")
             setting["FAULT"] = fault
         if rank is not None:
@@ -49,7 +46,7 @@ class Program:
         command = ["env", *[f"{name}={value}" for name, value in setting.items()], self.runner,
                    "job.toml", "--quiet", *arguments]
         if ranks:
-            command = [self.mpirun, "--allow-run-as-root", "--oversubscribe", "-n", str(ranks),
+            command = [programs.mpirun, "--allow-run-as-root", "--oversubscribe", "-n", str(ranks),
                        *command]
         pathlib.Path("fault.log").unlink(missing_ok=True)
         return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -195,30 +192,10 @@ def make_input(shape, file="in.h5"):
         opened["image"] = rng.random(shape, dtype=np.float32)
 
 
-class Findings:
-    """What was not as it should be."""
-
-    def __init__(self):
-        self.count = 0
-
-    def expect(self, condition, what, text=""):
-        if not condition:
-            self.count += 1
-            print(f"WRONG: {what}\n{text}".rstrip(), flush=True)
-        return bool(condition)
-
-
-def prepare_environment(folder):
-    """For all runs: as root too, Open MPI's files in a folder that goes, no noise."""
-    os.chdir(folder)
-    os.environ.pop("RUNNER_REQUIRE_GPU", None)
-    os.environ["TMPDIR"] = str(folder)
-    os.environ["OMPI_ALLOW_RUN_AS_ROOT"] = os.environ["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"
-    os.environ["ASAN_OPTIONS"] = "verify_asan_link_order=0:detect_leaks=0"
-    pathlib.Path("job.toml").write_text(JOB)
-    os.mkdir("out")
-
-
-def report(name, findings, text):
-    print(f"{name}: {text}, {findings.count} wrong")
-    sys.exit(1 if findings.count else 0)
+@contextlib.contextmanager
+def job_folder():
+    """A new working folder with job.toml and the folder of its output."""
+    with new_folder() as folder:
+        pathlib.Path("job.toml").write_text(JOB)
+        os.mkdir("out")
+        yield folder

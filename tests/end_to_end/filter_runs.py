@@ -1,27 +1,22 @@
-"""Chunks of every filter in whole jobs: filter_runs.py RUNNER FOLDER [WORD…].
+"""Chunks of every filter in whole jobs.
 
-FOLDER has the files of tests/data/filters: what hdf5plugin and HDF5 packed (/NAME/packed) and what
-h5py reads of it (/NAME/plain). A transposition of each must be that of the plain elements; with a
-chunk that is damaged a job ends with one message that names file and chunk, and publishes nothing.
+tests/data/filters has what hdf5plugin and HDF5 packed (/NAME/packed) and what h5py reads of it
+(/NAME/plain). A transposition of each must be that of the plain elements; with a chunk that is damaged
+a job ends with one message that names file and chunk, and publishes nothing.
 """
 import os
 import pathlib
 import shutil
-import subprocess
-import sys
 
 import h5py
 import numpy as np
 
-from test_functions import run_tests
+from harness import attempt
 
+FOLDER = pathlib.Path(__file__).resolve().parents[1] / "data/filters"
 # Filters whose bytes have a checksum, or of which h5py's own reading fails too where they are cut.
 CODE_NAMES = {1: "deflate", 2: "shuffle", 3: "fletcher32", 4: "szip", 307: "bzip2", 32000: "lzf", 32001: "blosc",
               32004: "lz4", 32008: "bitshuffle", 32015: "zstd"}
-
-
-def call(*arguments):
-    return subprocess.run([RUNNER, *map(str, arguments)], capture_output=True, text=True, timeout=300)
 
 
 def write_job(source, dataset, axes):
@@ -35,7 +30,7 @@ def write_job(source, dataset, axes):
 
 
 def groups():
-    for path in sorted(pathlib.Path(FOLDER).glob("*.h5")):
+    for path in sorted(FOLDER.glob("*.h5")):
         with h5py.File(path) as file:
             names = list(file)
         for name in names:
@@ -51,7 +46,7 @@ def test_jobs_on_every_file():
         order = write_job("in.h5", f"/{name}/packed", plain.ndim)
         if not order:
             continue
-        done = call("run", "job.toml")
+        done = attempt("run", "job.toml")
         assert done.returncode == 0, (path.name, name, done.stderr)
         with h5py.File("out.h5") as file:
             made = file[f"{name}/packed"][()]
@@ -93,7 +88,7 @@ def test_damaged_chunks_of_every_filter():
             if not write_job("in.h5", f"/{name}/packed", axes):
                 continue
             pathlib.Path("out.h5").unlink(missing_ok=True)
-            done = call("run", "job.toml", "--quiet")
+            done = attempt("run", "job.toml", "--quiet")
             where = (path.name, name, chunk, done.stderr)
             if done.returncode == 0:
                 continue  # other elements: these filters have no checksum
@@ -123,10 +118,6 @@ def test_damage_that_a_checksum_finds():
                 return piece
             chunk, _, _ = damage_chunk("in.h5", "a", flip)
             write_job("in.h5", "/a/packed", 2)
-            done = call("run", "job.toml", "--quiet")
+            done = attempt("run", "job.toml", "--quiet")
             assert done.returncode == 3 and f"chunk from {chunk}" in done.stderr, (how, done.stderr)
             assert not os.path.exists("out.h5")
-
-
-RUNNER, FOLDER = map(os.path.abspath, sys.argv[1:3])
-sys.exit(run_tests(globals(), sys.argv[3:]))

@@ -1,9 +1,8 @@
-"""No file that a run did not make is parsed by HDF5 in its own process:
-foreign_files.py RUNNER MPIRUN HDF5_SHIM
+"""No file that a run did not make is parsed by HDF5 in its own process.
 
 * Finished outputs with one bit changed, over which HDF5 spins or crashes, end verify, repair and a
   batch with a message and a code, without a signal; SIGTERM ends a run that waits for such a file.
-* Every verb on inputs of every kind of storage, watched by HDF5_SHIM (tests/fault/hdf5_shim.cpp): the
+* Every verb on inputs of every kind of storage, watched by hdf5_shim (tests/fault/hdf5_shim.cpp): the
   process itself opens with HDF5 only what it has created itself, and the results are right.
 """
 import os
@@ -11,12 +10,13 @@ import pathlib
 import shutil
 import signal
 import subprocess
-import sys
-import tempfile
 import time
 
 import h5py
 import numpy as np
+import pytest
+
+from harness import Findings, launch, new_folder, programs
 
 HERE = pathlib.Path(__file__).parent
 ENOUGH = 300  # seconds: a guard against what never ends, no measure
@@ -39,25 +39,18 @@ column_taps = [0.25, 0.5, 0.25]
 {end}'''
 
 
-class Test:
-    def __init__(self, runner, mpirun, shim):
-        self.runner, self.mpirun, self.shim = (os.path.abspath(each)
-                                               for each in (runner, mpirun, shim))
-        self.failures = []
+class Watched(Findings):
+    def __init__(self):
+        super().__init__()
         self.log = pathlib.Path("hdf5.log")
 
-    def check(self, good, what):
-        if not good:
-            self.failures.append(what)
-            print("FAILED:", what, flush=True)
-
     def start(self, *arguments, ranks=0, watched=False):
-        launcher = [self.mpirun, "--oversubscribe", "-n", str(ranks)] if ranks else []
+        launcher = launch(ranks) if ranks else []
         environment = dict(os.environ)
         if watched:
-            environment.update(LD_PRELOAD=self.shim, HDF5_SHIM_LOG=str(self.log.absolute()))
+            environment.update(LD_PRELOAD=programs.hdf5_shim, HDF5_SHIM_LOG=str(self.log.absolute()))
             self.log.unlink(missing_ok=True)
-        return subprocess.Popen([*launcher, self.runner, *map(str, arguments)], text=True,
+        return subprocess.Popen([*launcher, programs.runner, *map(str, arguments)], text=True,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
 
     def call(self, *arguments, codes=(0,), **how):
@@ -87,12 +80,23 @@ class Test:
         return out, err, sum(who == "probe" for _, who, _ in parts)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def folder():
+    with new_folder() as path:
+        yield path
+
+
+@pytest.fixture(name="test")
+def make_test():
+    return Watched()
+
+
 def write_job(path, **words):
     values = {"dataset": "/image", "more": "", "end": "", **words}
     pathlib.Path(path).write_text(JOB.format(**values))
 
 
-def one_bit(test):
+def test_one_bit(test):
     """The files that a trial found, three verbs each."""
     for name in ["hang_onebit.h5", "crash_onebit.h5"]:
         for verb in ["verify", "repair"]:
@@ -131,7 +135,7 @@ def probes_of(parent):
     return found
 
 
-def signalled(test):
+def test_signalled(test):
     """SIGTERM while a process that reads the input does not end: the run does."""
     shutil.copy(HERE / "damaged" / "hang_onebit.h5", "slow.h5")
     write_job("slow.toml", input="slow.h5", output="slow_out.h5")
@@ -209,7 +213,7 @@ def blurred(image):
     return once(once(image.astype("float64")).T).T
 
 
-def storage(test):
+def test_storage(test):
     """Every kind of storage through run, plan, inspect, compare, convert, render."""
     folder = pathlib.Path("storage").absolute()
     folder.mkdir()
@@ -245,7 +249,7 @@ def storage(test):
                                    atol=1e-5), f"{name}: the result of three ranks is wrong")
 
 
-def mended(test):
+def test_mended(test):
     """Repair writes rows back without HDF5, whatever the storage; where a chunk takes another size,
     by a process of its own."""
     folder = pathlib.Path("mended").absolute()
@@ -279,7 +283,7 @@ def mended(test):
             test.check(np.array_equal(file["image"][...], good), f"{name}: repaired otherwise")
 
 
-def resumed(test):
+def test_resumed(test):
     """A run that resumes opens no structure of an earlier run: it lays it out again first."""
     folder = pathlib.Path("resumed").absolute()
     folder.mkdir()
@@ -292,17 +296,3 @@ def resumed(test):
         test.watch("run", "job.toml", "--max-time", "0.001s", codes=(0, 75))
         _, _, _ = test.watch("run", "job.toml", codes=(0, 4))
         test.watch("verify", out)
-
-
-def main():
-    test = Test(*sys.argv[1:4])
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        for part in [one_bit, signalled, storage, mended, resumed]:
-            print(part.__name__, flush=True)
-            part(test)
-    sys.exit(1 if test.failures else 0)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,16 +1,17 @@
-"""The whole program on a stand-in for the CUDA runtime that fails: gpu_failures.py RUNNER MPIRUN.
+"""The whole program on a stand-in for the CUDA runtime that fails.
 
-RUNNER is linked with tests/fake_cuda, whose kernels do nothing: what counts is how the program ends.
+The program is linked with tests/fake_cuda, whose kernels do nothing: what counts is how the program ends.
 A call after the device is lost ends it with SIGABRT.
 """
 import json
 import os
 import pathlib
 import subprocess
-import sys
-import tempfile
+
+import pytest
 
 from events import GUARD
+from harness import Findings, call, programs
 
 JOB = '''kind = "convolve"
 [input]
@@ -42,16 +43,9 @@ FUNCTIONS = [
 LASTING = [719, 700, 214]
 
 
-class Tests:
-    def __init__(self, runner, mpirun):
-        self.runner = runner
-        self.mpirun = mpirun
-        self.failures = 0
-
+class Failures(Findings):
     def check(self, condition, what, done):
-        if not condition:
-            print(f"{what}: exit {done.returncode}\n{done.stdout}{done.stderr}")
-            self.failures += 1
+        self.expect(condition, f"{what}: exit {done.returncode}", f"{done.stdout}{done.stderr}")
 
     def run(self, command, fail=None):
         environment = dict(os.environ)
@@ -71,39 +65,37 @@ class Tests:
         for index, function in enumerate(FUNCTIONS):
             for nth in [1, 2, 9]:
                 fail = f"{function}@{nth}={LASTING[(index + nth) % 3]}"
-                done = self.run([self.runner, "job.toml", "--quiet"], fail)
+                done = self.run([programs.runner, "job.toml", "--quiet"], fail)
                 if done.returncode == 0:  # not called so often, or only when all was done
                     os.remove("out.h5")
                     continue
                 reached.add(function)
                 self.ends_with_one_message(done, fail)
-                again = self.run([self.runner, "job.toml", "--quiet", "--set",
+                again = self.run([programs.runner, "job.toml", "--quiet", "--set",
                                   'run.resume_check="all"'])
                 self.check(again.returncode == 0, f"after {fail}", again)
                 os.remove("out.h5")
         never = set(FUNCTIONS) - reached - {"cudaFree", "cudaFreeHost", "cudaEventDestroy",
                                             "cudaStreamDestroy"}
-        if never:
-            print(f"never failed: {never}")
-            self.failures += 1
+        self.expect(not never, f"never failed: {never}")
 
     def one_rank_lost(self):
         """One rank of three loses its device: all end, with its message alone."""
         fail = "cudaMemcpyAsync@5=719"
-        done = self.run([*self.mpirun, "-n", "1", self.runner, "job.toml", "--quiet", ":", "-n",
-                         "1", "env", f"FAKE_CUDA_FAIL={fail}", self.runner, "job.toml", "--quiet",
-                         ":", "-n", "1", self.runner, "job.toml", "--quiet"])
+        job = [programs.runner, "job.toml", "--quiet"]
+        done = self.run([programs.mpirun, "--allow-run-as-root", "--oversubscribe", "-n", "1", *job, ":",
+                         "-n", "1", "env", f"FAKE_CUDA_FAIL={fail}", *job, ":", "-n", "1", *job])
         errors = [line for line in done.stderr.splitlines() if line.startswith("runner: error:")]
         self.check(done.returncode == 5 and len(errors) == 1 and "rank 1 on" in errors[0]
                    and "fake_cuda" not in done.stderr,
                    "one rank of three", done)
-        again = self.run([self.runner, "job.toml", "--quiet"])
+        again = self.run([programs.runner, "job.toml", "--quiet"])
         self.check(again.returncode == 0, "after one rank of three", again)
         os.remove("out.h5")
 
     def halved(self):
         """Memory that cannot be taken: told once, in the report, and no error."""
-        done = self.run([self.runner, "job.toml", "--quiet", "--report", "r.json"],
+        done = self.run([programs.runner, "job.toml", "--quiet", "--report", "r.json"],
                         "cudaMalloc@4=2")
         told = done.stderr.splitlines()
         self.check(done.returncode == 0 and len(told) == 1
@@ -112,34 +104,24 @@ class Tests:
         rank = json.loads(pathlib.Path("r.json").read_text())["ranks"][0]
         self.check(rank["chunk_rows"] == 3 and rank["lanes"] == 3 and len(rank["halvings"]) == 1
                    and rank["halvings"][0]["chunk_rows"] == 3, f"halved: {rank}", done)
-        shown = self.run([self.runner, "inspect", "out.h5", "--json"])
+        shown = self.run([programs.runner, "inspect", "out.h5", "--json"])
         self.check('"chunk_rows": 3' in shown.stdout, "the attribute chunk_rows", shown)
         os.remove("out.h5")
 
     def refused(self):
         """A launch that CUDA refuses is a defect, with its numbers."""
         for error in [1, 9, 98, 701]:
-            done = self.run([self.runner, "job.toml", "--quiet"], f"cudaLaunchKernelExC@2={error}")
+            done = self.run([programs.runner, "job.toml", "--quiet"], f"cudaLaunchKernelExC@2={error}")
             self.check(done.returncode == 5 and f"CUDA error {error}," in done.stderr
                        and "grid " in done.stderr and "defect" in done.stderr,
                        f"launch error {error}", done)
 
 
-def main():
-    runner = os.path.abspath(sys.argv[1])
-    mpirun = [sys.argv[2], "--allow-run-as-root", "--oversubscribe"]
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        pathlib.Path("job.toml").write_text(JOB)
-        tests = Tests(runner, mpirun)
-        tests.lost()
-        tests.one_rank_lost()
-        tests.halved()
-        tests.refused()
-        os.chdir("/")
-    print(f"{tests.failures} failures")
-    return 1 if tests.failures else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+@pytest.mark.parametrize("part", ["lost", "one_rank_lost", "halved", "refused"])
+def test_part(part):
+    pathlib.Path("job.toml").write_text(JOB)
+    call("job.toml", "--quiet")  # makes the input, and says so
+    os.remove("out.h5")
+    tests = Failures()
+    getattr(tests, part)()
+    tests.none()

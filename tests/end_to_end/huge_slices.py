@@ -1,18 +1,28 @@
-"""Pictures of a volume of 200 GB that is mostly a hole in its file: huge_slices.py RUNNER.
+"""Pictures of a volume of 200 GB that is mostly a hole in its file.
 
 Each takes what it shows and no more: were all of it read, this would run for minutes.
 """
 import os
-import subprocess
-import sys
-import tempfile
+import pathlib
 
 import h5py
 import numpy as np
+from PIL import Image
+import pytest
 
-from events import GUARD
+from harness import call, new_folder
+
+pytestmark = pytest.mark.quick
 
 SHAPE = (3000, 4096, 4096)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def folder():
+    with new_folder():
+        make_volume()
+        assert os.stat("huge.h5").st_blocks * 512 <= 1 << 30, "the file system keeps no holes"
+        yield
 
 
 def make_volume():
@@ -28,37 +38,16 @@ def make_volume():
         volume[500:2500, 1990:2010, 2000] = 1
 
 
-def main():
-    runner = os.path.abspath(sys.argv[1])
-    failures = 0
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        make_volume()
-        if os.stat("huge.h5").st_blocks * 512 > 1 << 30:
-            sys.exit("the file system keeps no holes")
-        # What part of the picture is not black.
-        for options, shape, low, high in [
-                (["--frame", "1500"], (1024, 1024), 0.22, 0.26),
-                (["--axis", "0"], (1024, 1024), 0.22, 0.26),
-                (["--axis", "1", "--frame", "2000"], (750, 1024), 1e-4, 0.01),
-                (["--axis", "2", "--frame", "2000"], (438, 598), 1e-4, 0.01)]:
-            done = subprocess.run(
-                [runner, "render", "huge.h5:/v", "out.png", "--percentiles", "0,100", *options],
-                capture_output=True, text=True, timeout=GUARD)
-            picture = read_grey("out.png") if done.returncode == 0 else np.zeros((0, 0))
-            part = (picture > 0).mean() if picture.size else 0
-            if done.returncode != 0 or picture.shape != shape or not low < part < high:
-                failures += 1
-                print(f"FAILED {options}: {done}, {picture.shape}, {part}")
-        os.chdir("/")
-    print(f"huge_slices: 4 pictures, {failures} wrong")
-    return 1 if failures else 0
-
-
-def read_grey(path):
-    from PIL import Image
-    return np.asarray(Image.open(path))
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+# What part of the picture is not black.
+@pytest.mark.parametrize("options, shape, low, high", [
+    (["--frame", "1500"], (1024, 1024), 0.22, 0.26),
+    (["--axis", "0"], (1024, 1024), 0.22, 0.26),
+    (["--axis", "1", "--frame", "2000"], (750, 1024), 1e-4, 0.01),
+    (["--axis", "2", "--frame", "2000"], (438, 598), 1e-4, 0.01)],
+    ids=["a frame", "along axis 0", "across axis 1", "across axis 2"])
+def test_picture(options, shape, low, high):
+    pathlib.Path("out.png").unlink(missing_ok=True)
+    call("render", "huge.h5:/v", "out.png", "--percentiles", "0,100", *options)
+    with Image.open("out.png") as image:
+        picture = np.asarray(image)
+    assert picture.shape == shape and low < (picture > 0).mean() < high

@@ -1,4 +1,4 @@
-"""Files of other formats than HDF5 as a job's input, and stacks of them: input_formats.py RUNNER MPIRUN.
+"""Files of other formats than HDF5 as a job's input, and stacks of them.
 
 A job on such a file must make what the same job makes of an HDF5 file with the same elements, to the
 byte. The files are written by numpy, tifffile, libtiff (by way of PIL) and libpng, or by hand.
@@ -8,26 +8,17 @@ import json
 import pathlib
 import shutil
 import struct
-import subprocess
-import sys
 
 import h5py
 import numpy as np
-import tifffile
 from PIL import Image
+import tifffile
 
+from harness import call
 from same_outputs import KINDS, same
-from test_functions import run_tests
 
 SHAPE = (13, 23, 31)
 SAME = ("--set", "output.dataset=/made")
-
-
-def call(*arguments, launch=(), code=0):
-    done = subprocess.run([*launch, RUNNER, *map(str, arguments)], capture_output=True, text=True,
-                          timeout=300)
-    assert done.returncode == code, f"{arguments}: {done.returncode}\n{done.stdout}{done.stderr}"
-    return done
 
 
 def write_job(kind, name, source, extra="", output=""):
@@ -55,8 +46,7 @@ def check(array, source, extra="", kinds=("convolve",), ranks=(1,)):
         expect(array, kind)
         write_job(kind, "found.toml", source, extra)
         for count in ranks:
-            launch = (MPIRUN, "--oversubscribe", "-n", str(count)) if count > 1 else ()
-            call("found.toml", *(("--set", "run.chunk_rows=7") if count > 1 else ()), launch=launch)
+            call("found.toml", *(("--set", "run.chunk_rows=7") if count > 1 else ()), ranks=count)
             same("found.h5", "expected.h5")
 
 
@@ -148,6 +138,27 @@ def test_what_a_library_alone_reads():
     array = volume("uint8", (64, 80))
     Image.fromarray(array).save("a.tif", compression="jpeg")
     check(np.asarray(Image.open("a.tif")), "a.tif")
+
+
+def test_float16():
+    """Of either byte order, as float32; transpose moves it as it is stored."""
+    array = np.random.default_rng(2).normal(0, 9, SHAPE).astype("float16")
+    array[0, 0, :5] = [np.inf, -np.inf, 6e-8, -0.0, 65504]
+    np.save("half.npy", array)
+    np.save("swapped.npy", array.astype(">f2"))
+    np.save("turned.npy", np.asfortranarray(array))
+    tifffile.imwrite("half.tif", array, photometric="minisblack")
+    tifffile.imwrite("swapped.tif", array, photometric="minisblack", byteorder=">", rowsperstrip=5)
+    tifffile.imwrite("packed.tif", array, photometric="minisblack", compression="zlib")
+    write_stack(array, [f"halves/{number}.npy" for number in range(len(array))], np.save)
+    for source in ["half.npy", "swapped.npy", "turned.npy", "half.tif", "swapped.tif", "packed.tif", "halves/*.npy"]:
+        check(array, source, kinds=("convolve", "transpose"))
+        with h5py.File("found.h5") as file:
+            assert file["made"].dtype == "float16"
+        assert "float16" in call("inspect", source).stdout
+        call("convert", source, "whole.h5", "--overwrite")
+        with h5py.File("whole.h5") as file:
+            assert file["data"].dtype == "float16" and file["data"][()].tobytes() == array.tobytes(), source
 
 
 def test_png():
@@ -243,6 +254,23 @@ def test_stacks_that_cannot_be():
     refused(2, "output.file", "bad/*.tif")
 
 
+def test_a_stack_of_many_files():
+    """They are surveyed by several threads: the result and the first error are as by one."""
+    array = np.random.default_rng(6).integers(0, 9000, (300, 12, 17)).astype("uint16")
+    shutil.rmtree("many", ignore_errors=True)
+    names = [f"many/s{number}.tif" for number in range(len(array))]
+    write_stack(array, names, lambda name, page: tifffile.imwrite(
+        name, page, photometric="minisblack", description="long " * (2000 if name.endswith("7.tif") else 0)))
+    shutil.move("many/s9.tif", "elsewhere.tif")
+    pathlib.Path("many/s9.tif").symlink_to("../elsewhere.tif")
+    check(array, "many/*.tif", ranks=(1, 2))
+    for wrong in [290, 211, 33]:
+        pathlib.Path(f"many/s{wrong}.tif").write_bytes(b"II*\0 and no more")
+        for _ in range(3):
+            told = call("found.toml", code=3).stderr
+            assert told.count("error:") == 1 and f"many/s{wrong}.tif" in told, told
+
+
 def test_identity_of_a_stack():
     array = volume("uint16")
     shutil.rmtree("id", ignore_errors=True)
@@ -276,8 +304,3 @@ def test_batch():
         expect(array[number:number + 4])
         with h5py.File("expected.h5") as a, h5py.File(f"many/{number}.h5") as b:
             assert a["made"][()].tobytes() == b["data"][()].tobytes()
-
-
-RUNNER, MPIRUN = sys.argv[1], sys.argv[2]
-RUNNER = str(pathlib.Path(RUNNER).resolve())
-sys.exit(run_tests(globals(), sys.argv[3:]))

@@ -1,18 +1,16 @@
-"""input.region, input.frames and the default signal of a file: input_parts.py RUNNER MPIRUN.
+"""input.region, input.frames and the default signal of a file.
 
 A job on a part of a dataset must make what the same job makes of a file that holds only the part,
 as h5py cuts it, to the byte.
 """
 import json
 import pathlib
-import subprocess
-import sys
 
 import h5py
 import numpy as np
 
+from harness import call
 from same_outputs import KINDS, same
-from test_functions import run_tests
 
 SHAPE = (13, 23, 31)
 KEY = [1, 1, 0, 0, 2, 0, 0, 0, 1, 2, 0, 0, 1]
@@ -24,13 +22,6 @@ PARTS = [
     ('frames = "2:9"\nregion = { columns = ":-3" }', np.s_[2:9, :, :-3]),
     ('frames = { where = "/entry/image_key", equals = 0 }', np.s_[np.array(KEY) == 0]),
 ]
-
-
-def call(*arguments, launch=(), code=0):
-    done = subprocess.run([*launch, RUNNER, *map(str, arguments)], capture_output=True, text=True,
-                          timeout=300)
-    assert done.returncode == code, f"{arguments}: {done.returncode}\n{done.stdout}{done.stderr}"
-    return done
 
 
 def write_job(kind, name, source, part="", output="", generate=""):
@@ -62,7 +53,7 @@ def test_kinds_and_parts():
             call("expected.toml")
             write_job(kind, "found.toml", "whole.h5", part)
             for ranks, setting in ((1, ()), (2, ("--set", "run.chunk_rows=3")), (3, ())):
-                call("found.toml", *setting, launch=(MPIRUN, "--oversubscribe", "-n", str(ranks)) if ranks > 1 else ())
+                call("found.toml", *setting, ranks=ranks)
                 same("found.h5", "expected.h5")
         call("verify", "found.h5", "--recompute", "4")
 
@@ -164,7 +155,7 @@ def test_default_signal():
             text = pathlib.Path("found.toml").read_text().replace('dataset = "/entry/data"\n', "", 1)
             pathlib.Path("found.toml").write_text(text)
             for ranks in (1, 2):
-                call("found.toml", launch=(MPIRUN, "--oversubscribe", "-n", "2") if ranks > 1 else ())
+                call("found.toml", ranks=ranks)
                 same("found.h5", "expected.h5")
             call("verify", "found.h5", "--recompute", "4")
             assert "the part" in call("plan", "found.toml").stdout
@@ -211,8 +202,3 @@ def test_no_default_signal():
     with h5py.File("scan.h5", "a") as file:
         file.attrs["default"] = "/"
     assert "input.dataset" in call("found.toml", code=3).stderr
-
-
-RUNNER, MPIRUN = sys.argv[1], sys.argv[2]
-RUNNER = str(pathlib.Path(RUNNER).resolve())
-sys.exit(run_tests(globals(), sys.argv[3:]))

@@ -1,26 +1,25 @@
-"""Jobs that are killed, and the same command again until they are done:
-kills.py RUNNER MPIRUN FAULT_SHIM MEMORY_SHIM [--rounds N] [--seed S].
+"""Jobs that are killed, and the same command again until they are done.
 
 In each round one rank or all are killed, once or several times, at a random one of their system
 calls; each run has its own number of ranks, chunk rows and lanes.
 At the end the output must be that of an undisturbed run, with nothing beside it. What was under its
 name before stays whole until then.
 """
-import argparse
 import collections
-import os
 import pathlib
 import random
 import signal
 import struct
-import tempfile
 
 import numpy as np
+import pytest
 
 from events import stopped, wait_until
-from faulty_runs import (OUTPUT, Findings, Program, clear, finish, kill_all, left_behind,
-                         make_input, picked, prepare_environment, ranks_of, read, report, send)
+from faulty_runs import (OUTPUT, Program, clear, finish, kill_all, left_behind, job_folder,
+                         make_input, picked, ranks_of, read, send)
+from harness import programs
 
+pytestmark = pytest.mark.faults
 SHAPE = (2, 260, 90)
 ROWS = SHAPE[0] * SHAPE[1]
 LAYOUTS = {
@@ -129,33 +128,40 @@ def one_round(program, rng, wanted, findings, phases):
     findings.expect(not left_behind(), f"{layout}, killed {where}: leaves {left_behind()}")
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("program", nargs=4)
-    parser.add_argument("--rounds", type=int, default=12)
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args()
-    program = Program(*options.program)
-    findings = Findings()
-    phases = collections.Counter()
-    with tempfile.TemporaryDirectory() as folder:
-        prepare_environment(folder)
+@pytest.fixture(scope="module", autouse=True)
+def folder():
+    with job_folder() as path:
         make_input(SHAPE)
-        code, text = program.run([])
-        findings.expect(code == 0, "an undisturbed run", text)
-        wanted = read()
-        for number in range(options.rounds):
-            # Each by itself, so that one can be run again: --seed SEED+NUMBER --rounds 1.
-            wrong = findings.count
-            one_round(program, random.Random(options.seed + number), wanted, findings, phases)
-            if findings.count > wrong:
-                print(f"  in the round of seed {options.seed + number}", flush=True)
-        os.chdir("/")
-    landed = sum(phases.values()) - phases["not at all"]
-    findings.expect(phases["streaming"] >= options.rounds / 4, "too few kills hit the stream")
-    report("kills", findings, f"seed {options.seed}, {options.rounds} rounds, {landed} kills: "
-           + ", ".join(f"{count} {name}" for name, count in sorted(phases.items())))
+        yield path
 
 
-if __name__ == "__main__":
-    main()
+@pytest.fixture(scope="module", name="wanted")
+def make_wanted(folder):
+    code, text = Program().run([])
+    assert code == 0, text
+    return read()
+
+
+PHASES = collections.Counter()
+ROUNDS = 8
+
+
+def run_round(number, wanted, findings):
+    one_round(Program(), random.Random(f"{programs.seed} {number}"), wanted, findings, PHASES)
+    print(dict(PHASES))
+
+
+@pytest.mark.parametrize("number", [pytest.param(number, marks=pytest.mark.full if number >= ROUNDS else ())
+                                    for number in range(200)])
+def test_round(number, wanted, findings):
+    run_round(number, wanted, findings)
+
+
+def test_the_stream_is_hit(wanted, findings):
+    """Of as many rounds, a quarter of the kills hits the stream; where chance hits it less often, further
+    rounds do."""
+    number = 1000
+    while PHASES["streaming"] < ROUNDS / 4 and not findings.found:
+        assert number < 1000 + 10 * ROUNDS, PHASES
+        run_round(number, wanted, findings)
+        number += 1

@@ -1,60 +1,49 @@
-"""Runs whole jobs of a kind and compares every byte with numpy: kind_runs.py KIND RUNNER MPIRUN
-[--backend B] [--share S].
+"""Runs whole jobs of several kinds and compares every byte with numpy; --kind KIND runs those of one.
 
 What is right comes from kind_rules.py and convolve_rules.py. Every run of the same job must give those bytes: for any
 number of ranks, chunk rows, lanes, memory limit and storage of input and output. Outputs pass
 verify.
 """
-import argparse
+import functools
 import itertools
-import os
 import pathlib
-import shutil
-import subprocess
-import sys
-import tempfile
 
 import h5py
 import numpy as np
+import pytest
 
 import convolve_rules
 import kind_rules
-from checks import Checks
-from events import GUARD
+from harness import Findings, attempt, generator, launch, programs
 
 CASES = {**kind_rules.CASES, "convolve": convolve_rules.cases}
 REFUSALS = {**kind_rules.REFUSALS, "convolve": convolve_rules.REFUSALS}
 
 
-class Runs(Checks):
-    def call(self, ranks, *words):
-        command = [self.arguments.runner, *words]
-        if ranks > 1:
-            command = [self.arguments.mpirun, "--allow-run-as-root", "--oversubscribe", "-n",
-                       str(ranks), *command]
-        return subprocess.run(command, capture_output=True, text=True, timeout=GUARD)
+class Runs(Findings):
+    """Runs of one job."""
 
-    def expect(self, case, ranks=1, run="", output="", dataset="plain", verify=False):
-        write_job(self.arguments.kind, case, run, output, dataset)
-        pathlib.Path("out.h5").unlink(missing_ok=True)
-        shutil.rmtree("out.parts", ignore_errors=True)
-        self.count += 1
-        what = f"{case.name}, {ranks} ranks, {dataset}, {run!r}, {output!r}"
-        done = self.call(ranks, "job.toml", "--quiet", "--backend", self.arguments.backend)
-        if not self.check(done.returncode == 0,
-                          f"{what}: exit {done.returncode}\n{done.stderr}"):
+    def __init__(self, kind, case):
+        super().__init__()
+        self.kind, self.case = kind, case
+        write_input(case)
+
+    def expect_right(self, ranks=1, run="", output="", dataset="plain", verify=False):
+        write_job(self.kind, self.case, run, output, dataset)
+        done = attempt("job.toml", "--quiet", "--backend", programs.backend, before=launch(ranks))
+        if not self.expect(done.returncode == 0, f"exit {done.returncode}\n{done.stderr}"):
             return
         said = [line for line in done.stderr.splitlines() if "runner" in line]
-        self.check(not said, f"{what}: {said}")
+        self.expect(not said, f"it says {said}")
         with h5py.File("out.h5") as file:
             made = file["a/b"][...]
-        self.check(difference(made, case.expected) is None,
-                   f"{what}: {difference(made, case.expected)}")
+        wrong = difference(made, self.case.expected)
+        self.expect(wrong is None, wrong)
         left = [path.name for path in pathlib.Path().iterdir() if ".partial" in path.name]
-        self.check(not left, f"{what}: left behind: {left}")
+        self.expect(not left, f"left behind: {left}")
         if verify:
-            done = self.call(1, "verify", "out.h5")
-            self.check(done.returncode == 0, f"{what}: verify\n{done.stdout}{done.stderr}")
+            done = attempt("verify", "out.h5")
+            self.expect(done.returncode == 0, f"verify\n{done.stdout}{done.stderr}")
 
 
 def difference(made, expected):
@@ -101,62 +90,77 @@ def storages(shape):
     yield "parts = 2"
 
 
-def run_case(runs, case, random, share):
-    write_input(case)
-    rows = case.array.shape[-2] if case.array.ndim > 1 else case.array.shape[0]
-    runs.expect(case, verify=True)
-    chunk_rows = sorted({1, 7, max(1, rows - 1), rows, 10 * rows})
-    for ranks, chunk, lanes in itertools.product([1, 2, 3, 5], chunk_rows, [1, 2, 3]):
-        if random.random() < share:
-            runs.expect(case, ranks, f"chunk_rows = {chunk}\nlanes = {lanes}",
-                        verify=random.random() < 0.2)
-    for dataset in ["chunked", "big"]:
-        if random.random() < 4 * share:
-            runs.expect(case, int(random.choice([1, 3])), "chunk_rows = 5", dataset=dataset)
-    if case.expected.ndim > 1:
-        for output in storages(case.expected.shape):
-            if random.random() < 4 * share:
-                runs.expect(case, int(random.choice([1, 2, 5])), "chunk_rows = 8", output,
-                            verify=True)
-    if random.random() < 4 * share:
-        runs.expect(case, 2, 'host_memory = "2MiB"\ndevice_memory = "2MiB"')
+@functools.cache
+def cases_of(kind):
+    return {case.name: case for case in CASES[kind](generator(kind))}
 
 
-def refusals(runs, kind):
-    """Jobs that must end with a code and say these words."""
+def rows_of(case):
+    return case.array.shape[-2] if case.array.ndim > 1 else case.array.shape[0]
+
+
+def matrix(kind):
+    """Ranks, chunk rows, lanes."""
+    for name, case in cases_of(kind).items():
+        rows = rows_of(case)
+        chunk_rows = sorted({1, 7, max(1, rows - 1), rows, 10 * rows})
+        for way in itertools.product([1, 2, 3, 5], chunk_rows, [1, 2, 3]):
+            yield kind, name, way
+
+
+def other_ways(kind):
+    """Inputs that are stored otherwise, outputs that are, and little memory: arguments of
+    Runs.expect_right()."""
+    for name, case in cases_of(kind).items():
+        for dataset in ["chunked", "big"]:
+            yield kind, name, {"ranks": (1, 3), "run": "chunk_rows = 5", "dataset": dataset}
+        if case.expected.ndim > 1:
+            for output in storages(case.expected.shape):
+                yield kind, name, {"ranks": (1, 2, 5), "run": "chunk_rows = 8", "output": output, "verify": True}
+        yield kind, name, {"ranks": (2,), "run": 'host_memory = "2MiB"\ndevice_memory = "2MiB"'}
+
+
+def pytest_generate_tests(metafunc):
+    kinds = [programs.kind] if programs.kind else list(CASES)
+    rows = {"test_alone": lambda kind: ((kind, name, None) for name in cases_of(kind)),
+            "test_matrix": matrix, "test_other_ways": other_ways,
+            "test_refusal": lambda kind: ((kind, str(at), row) for at, row in enumerate(REFUSALS[kind]))}
+    made = [row for kind in kinds for row in rows[metafunc.function.__name__](kind)]
+    ids = [f"{kind}, {name}" + ("" if metafunc.function is test_refusal or way is None else f", {way}")
+           for kind, name, way in made]
+    metafunc.parametrize("kind, name, way", made, ids=ids)
+
+
+def test_alone(kind, name, way):
+    runs = Runs(kind, cases_of(kind)[name])
+    runs.expect_right(verify=True)
+    runs.none()
+
+
+@pytest.mark.share(0.1)
+def test_matrix(kind, name, way):
+    ranks, chunk, lanes = way
+    runs = Runs(kind, cases_of(kind)[name])
+    runs.expect_right(ranks, f"chunk_rows = {chunk}\nlanes = {lanes}",
+                      verify=generator(kind, name, way).random() < 0.2)
+    runs.none()
+
+
+@pytest.mark.share(0.4)
+def test_other_ways(kind, name, way):
+    runs = Runs(kind, cases_of(kind)[name])
+    ranks = int(generator(kind, name, str(way)).choice(way["ranks"]))
+    runs.expect_right(**{**way, "ranks": ranks})
+    runs.none()
+
+
+def test_refusal(kind, name, way):
+    """A job that must end with a code and say these words."""
     with h5py.File("flat.h5", "w") as file:
         file["flat"] = np.ones((1, 7))
-    for code, words, array, keys, dtype in REFUSALS[kind]:
-        case = kind_rules.Case("refused", array, keys, dtype, array)
-        write_input(case)
-        write_job(kind, case, "", "", "plain")
-        done = runs.call(1, "job.toml", "--quiet", "--backend", runs.arguments.backend)
-        runs.count += 1
-        runs.check(done.returncode == code and all(word in done.stderr for word in words),
-                   f"refusal of {keys!r}: exit {done.returncode}, not {code} with {words}\n"
-                   f"{done.stderr}")
-
-
-def main():
-    parser = argparse.ArgumentParser()
-    for name in ["kind", "runner", "mpirun"]:
-        parser.add_argument(name)
-    parser.add_argument("--backend", default="cpu")
-    parser.add_argument("--share", type=float, default=0.1, help="of the matrix to run")
-    arguments = parser.parse_args()
-    os.environ["OMPI_MCA_rmaps_base_oversubscribe"] = "1"
-    random = np.random.default_rng(7)
-    runs = Runs(arguments)
-    with tempfile.TemporaryDirectory() as folder:
-        arguments.runner = str(pathlib.Path(arguments.runner).resolve())
-        os.chdir(folder)
-        for case in CASES[arguments.kind](random):
-            run_case(runs, case, random, arguments.share)
-        refusals(runs, arguments.kind)
-        os.chdir("/")
-    print(f"{runs.count} runs, {runs.failures} failed")
-    return 1 if runs.failures else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    code, words, array, keys, dtype = way
+    case = kind_rules.Case("refused", array, keys, dtype, array)
+    write_input(case)
+    write_job(kind, case, "", "", "plain")
+    done = attempt("job.toml", "--quiet", "--backend", programs.backend)
+    assert done.returncode == code and all(word in done.stderr for word in words), done

@@ -1,4 +1,4 @@
-"""Host memory that a run cannot take: little_memory.py RUNNER FAULT_SHIM.
+"""Host memory that a run cannot take.
 
 A job of each engine, in which the k-th of its larger mappings fails, for each k there is. The run
 then continues with smaller chunks: it reports that once, and makes the bytes of an undisturbed run.
@@ -8,13 +8,13 @@ import json
 import os
 import pathlib
 import subprocess
-import sys
-import tempfile
 
 import h5py
 import numpy as np
+import pytest
 
 from events import GUARD
+from harness import Findings, programs
 
 JOBS = {
     "convolve": '[convolve]\nrow_taps = [0.25, 0.5, 0.25]\ncolumn_taps = [0.25, 0.5, 0.25]\n',
@@ -28,24 +28,16 @@ FIXED = {"convolve": 0, "transpose": 0, "sand": 2}
 # snapshots are taken from.
 HALVED = {"convolve": 4, "transpose": 4, "sand": 3}
 
+pytestmark = pytest.mark.faults
 
-class Memory:
-    def __init__(self, runner, shim):
-        self.runner = os.path.abspath(runner)
-        self.shim = os.path.abspath(shim)
-        self.failures = 0
 
-    def check(self, right, what):
-        if not right:
-            self.failures += 1
-            print(f"FAILED {what}")
-
+class Memory(Findings):
     def run(self, *options, fault=None):
         environment = dict(os.environ)
         pathlib.Path("fault.log").unlink(missing_ok=True)
         if fault:
-            environment.update(LD_PRELOAD=self.shim, FAULT=fault, FAULT_LOG="fault.log")
-        return subprocess.run([self.runner, "job.toml", "--quiet", "--backend", "cpu", *options],
+            environment.update(LD_PRELOAD=programs.fault_shim, FAULT=fault, FAULT_LOG="fault.log")
+        return subprocess.run([programs.runner, "job.toml", "--quiet", "--backend", "cpu", *options],
                               capture_output=True, text=True, timeout=GUARD, env=environment)
 
     def job(self, kind):
@@ -87,16 +79,8 @@ class Memory:
         print(f"{kind}: {halved} halved, {ended} ended")
 
 
-def main():
-    memory = Memory(*sys.argv[1:3])
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        for kind in JOBS:
-            memory.job(kind)
-        os.chdir("/")
-    print(f"{memory.failures} failures")
-    return 1 if memory.failures else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+@pytest.mark.parametrize("kind", JOBS)
+def test_every_mapping(kind):
+    memory = Memory()
+    memory.job(kind)
+    memory.none()

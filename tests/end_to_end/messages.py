@@ -1,36 +1,31 @@
-"""What the program tells of inputs, plans and results: messages.py RUNNER [WORD...]"""
+"""What the program tells of inputs, plans and results."""
 import json
 import os
 import pathlib
 import re
-import subprocess
-import sys
 
 import h5py
 import numpy as np
+import pytest
 
-from test_functions import run_tests
+from harness import attempt
 
-RUNNER = ""
+pytestmark = pytest.mark.quick
+
 DATA = pathlib.Path(__file__).resolve().parents[1] / "data"
 CONVOLVE = ('kind = "convolve"\n[input]\nfile = "in.h5"\ndataset = "/x"\n[output]\nfile = "out.h5"\n'
             'sync = false\n{output}[run]\nbackend = "cpu"\n[convolve]\nrow_taps = [1.0]\n'
             'column_taps = [1.0]\n')
 
 
-def call(*arguments):
-    return subprocess.run([RUNNER, *map(str, arguments)], capture_output=True, text=True,
-                          timeout=120)
-
-
 def good(*arguments):
-    done = call(*arguments)
+    done = attempt(*arguments)
     assert done.returncode == 0, f"{arguments}: {done}"
     return done.stdout
 
 
 def bad(code, words, *arguments):
-    done = call(*arguments)
+    done = attempt(*arguments)
     errors = [line for line in done.stderr.splitlines() if line.startswith("runner: error: ")]
     assert done.returncode == code and len(errors) == 1, f"{arguments}: {done}"
     for word in words:
@@ -222,19 +217,9 @@ def test_last_line_of_a_batch():
         CONVOLVE.format(output="").replace('file = "in.h5"\n', "").replace('file = "out.h5"\n', "")
         + '[batch]\ninputs = ["in*.h5"]\noutput = "made/{stem}.h5"\nstate = "state"\n')
     os.mkdir("made")
-    done = call("batch", "job.toml")
+    done = attempt("batch", "job.toml")
     assert done.returncode == 0 and "3 done, 0 failed" in done.stderr, done
     assert "3 of 3 in all are done" in done.stderr, done
     os.remove("made/in1.h5")
-    done = call("batch", "job.toml")
+    done = attempt("batch", "job.toml")
     assert "1 done, 0 failed" in done.stderr and "3 of 3 in all are done" in done.stderr, done
-
-
-def main():
-    global RUNNER
-    RUNNER = os.path.abspath(sys.argv[1])
-    return run_tests(dict(globals()), sys.argv[2:])
-
-
-if __name__ == "__main__":
-    sys.exit(main() > 0)

@@ -1,18 +1,18 @@
-"""What a job's output has of its input's attributes and coordinates: metadata.py RUNNER MPIRUN.
+"""What a job's output has of its input's attributes and coordinates.
 
 Inputs are made with h5py, and outputs are compared with what numpy makes of the same values.
 """
 import hashlib
-import os
 import pathlib
-import subprocess
-import sys
 
 import h5py
 import numpy as np
+import pytest
 
+from harness import call
 from same_outputs import KINDS as OTHER_KINDS
-from test_functions import run_tests
+
+pytestmark = pytest.mark.quick
 
 SHAPE = (8, 11, 14)
 FRAME, Y, X = np.arange(8) * 10 + 3, np.linspace(-1.5, 1.5, 11), np.linspace(0, 7, 15).astype("float32")
@@ -25,25 +25,18 @@ KINDS = {**OTHER_KINDS, "median": "size = [1, 3, 3]\n", "rescale": 'from = "extr
          "correct": "dark = 3.0\nflat = 250.0\n"}
 
 
-def call(*arguments, launch=(), code=0):
-    done = subprocess.run([*launch, RUNNER, *map(str, arguments)], capture_output=True, text=True,
-                          timeout=300)
-    assert done.returncode == code, f"{arguments}: {done.returncode}\n{done.stdout}{done.stderr}"
-    return done
-
-
 def volume():
     return np.random.default_rng(3).integers(0, 200, SHAPE).astype("float32")
 
 
-def write_input(name="in.h5", **changes):
+def write_input(name="in.h5", values=None, **changes):
     with h5py.File(name, "w") as file:
         entry = file.create_group("entry")
         entry.attrs["NX_class"] = "NXentry"
         group = entry.create_group("scan")
         group.attrs.update({"NX_class": "NXdata", "signal": "data", "axes": ["frame", "y", "x"], "frame_indices": 0,
                             "y_indices": [1], "x_indices": 2, "angle_indices": 0, "title": "a scan", "run": 12})
-        data = group.create_dataset("data", data=volume())
+        data = group.create_dataset("data", data=volume() if values is None else values)
         for key, value in {**DATASET_ATTRIBUTES, "DIMENSION_LABELS": ["frame", "y", "x"],
                            "element_size_um": np.array([5.0, 0.5, 0.25])}.items():
             data.attrs[key] = value
@@ -58,7 +51,7 @@ def write_input(name="in.h5", **changes):
             data.attrs[key] = value
 
 
-def run(kind, parameters=None, part="", source="in.h5", output="out.h5", code=0, launch=(), more=""):
+def run(kind, parameters=None, part="", source="in.h5", output="out.h5", code=0, ranks=1, more=""):
     text = (f'[input]\nfile = "{source}"\ndataset = "/entry/scan/data"\n{part}\n[output]\nfile = "{output}"\n'
             f'overwrite = true\nsync = false\n{more}\n[run]\nbackend = "cpu"\n')
     if kind is not None:
@@ -66,7 +59,7 @@ def run(kind, parameters=None, part="", source="in.h5", output="out.h5", code=0,
     else:
         text += parameters
     pathlib.Path("job.toml").write_text(text)
-    return call("run", "job.toml", launch=launch, code=code)
+    return call("run", "job.toml", ranks=ranks, code=code)
 
 
 def has(file, path, wanted):
@@ -124,6 +117,45 @@ def test_axes_of_a_transposition():
                                                 texts=None, element_size_um=np.array([0.25, 5.0, 0.5])))
         group_is(file, ["x", "frame", "y"], frame=1, y=2, x=0, angle=1)
         assert np.array_equal(file["entry/scan/x"][()], X)
+
+
+def test_places_of_sand():
+    """Rows and columns are the input's; its frames are gone, and the output's are generations."""
+    write_input(values=np.random.default_rng(4).integers(0, 4, SHAPE, dtype="uint8"),
+                flag_values=np.arange(4, dtype="uint8"), flag_meanings="empty water sand wall",
+                per_frame=np.arange(8), actual_range=np.array([1, 3]))
+    told = run("sand", "generations = 3\nsnapshot_every = 1\ninput_frame = 2\n")
+    assert "per_frame: its values may belong" in told.stderr, told.stderr
+    with h5py.File("out.h5") as file:
+        has(file, "entry/scan/data",
+            attributes(DIMENSION_LABELS=["", "y", "x"], element_size_um=None, texts=None,
+                       flag_values=np.arange(4, dtype="uint8"), flag_meanings="empty water sand wall"))
+        group = file["entry/scan"]
+        assert list(group.attrs["axes"]) == ["generation", "y", "x"] and group.attrs["title"] == "a scan"
+        assert (group.attrs["y_indices"], group.attrs["x_indices"]) == (1, 2)
+        assert set(group) == {"data", "generation", "y", "x"} and list(group["generation"][()]) == [1, 2, 3]
+        assert np.array_equal(file["entry/scan/y"][()], Y) and np.array_equal(file["entry/scan/x"][()], X)
+        has(file, "entry/scan/x", {"units": "mm", "long_name": "across"})
+        assert file["entry/scan/data"].shape == (3, 11, 14)
+    call("verify", "out.h5")
+
+
+def test_lists_of_matches():
+    """They are no values at places of the input: only what the group says of the measurement holds."""
+    write_input()
+    for dataset, group, wanted in [("/entry/scan", "entry/scan", {"title": "a scan", "run": 12}),
+                                   ("/", "/", {"title": "a scan"})]:
+        run("match", more=f'dataset = "{dataset}"')
+        with h5py.File("out.h5") as file:
+            assert {"index", "distance", "count"} <= set(file[group]), set(file[group])
+            assert not {"frame", "y", "x", "angle"} & set(file[group])
+            for name in ["index", "distance", "count"]:
+                has(file, f"{group}/{name}", {})
+            for key, value in wanted.items():
+                assert file[group].attrs[key] == value
+            assert "axes" not in file[group].attrs and ("run" in file[group].attrs) == ("run" in wanted)
+        call("verify", "out.h5")
+        run("match", more=f'dataset = "{dataset}"')  # nothing in it is of others: it is replaced
 
 
 def test_blocks():
@@ -190,7 +222,7 @@ def contents(name):
 def test_ranks_outputs_and_verify():
     write_input()
     run("median", output="one.h5")
-    run("median", output="two.h5", launch=[MPIRUN, "--oversubscribe", "-n", "3"])
+    run("median", output="two.h5", ranks=3)
     assert contents("one.h5") == contents("two.h5")
     for more in ["parts = 2", 'chunk = [1, 11, 14]\ncompression = "deflate"']:
         run("median", output="more.h5", more=more)
@@ -203,6 +235,20 @@ def test_ranks_outputs_and_verify():
     with h5py.File("again.h5") as file:
         has(file, "entry/scan/data", attributes())
         group_is(file, ["frame", "y", "x"], frame=0, y=1, x=2, angle=0)
+
+
+def test_names_with_slashes():
+    """As nxtomo and silx write them."""
+    write_input()
+    with h5py.File("in.h5", "a") as file:
+        file["entry/scan"].attrs["SILX_style/axis_scale_types"] = ["linear", "linear"]
+        file["entry/scan/data"].attrs["a/b"] = 3
+    assert "without" not in run("median").stderr
+    with h5py.File("out.h5") as file:
+        has(file, "entry/scan/data", {**attributes(), "a/b": 3})
+        assert list(file["entry/scan"].attrs["SILX_style/axis_scale_types"]) == ["linear", "linear"]
+    call("verify", "out.h5")
+    run("median")
 
 
 def test_what_is_left_out():
@@ -278,7 +324,3 @@ def test_a_file_whose_attributes_are_damaged():
     with h5py.File("out.h5") as file:
         assert "units" not in file["entry/scan/data"].attrs
     call("verify", "out.h5")
-
-
-RUNNER, MPIRUN = os.path.abspath(sys.argv[1]), sys.argv[2]
-sys.exit(run_tests(globals(), sys.argv[3:]))

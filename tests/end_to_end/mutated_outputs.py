@@ -3,7 +3,8 @@ mutated_outputs.py RUNNER [--count N] [--seed S] [--jobs J] [--wall SECONDS]
 
 Three of four flips hit what is not data: HDF5's superblock, object headers, trees, heaps, attributes.
 Both verbs must end by themselves, by no signal, with exit code 0, 3, 4 or 7. Where one of them ends
-with 0, the datasets must hold what they held before. Mutation K of seed S alone: --only K.
+with 0, the datasets must hold what they held before. Mutation K of seed S alone: --only K. pytest runs
+30 of the commit's seed, and 700 in a full run.
 """
 import argparse
 import collections
@@ -24,8 +25,10 @@ import time
 
 import h5py
 import numpy as np
+import pytest
 
 from events import GUARD
+from harness import programs
 
 CODES = (0, 3, 4, 7)
 CPU_SECONDS = 20
@@ -262,6 +265,22 @@ def table(trials):
             line += " " * 7 + " ".join(f"{counts[code]:4}" for code in [*CODES, "else"]) + "  "
         lines.append(line + f"{max((t.longest for t in own), default=0):9.1f}")
     return "\n".join(lines)
+
+
+@pytest.fixture(scope="module", name="outputs")
+def make_outputs():
+    with tempfile.TemporaryDirectory() as folder:
+        for name in OUTPUTS:
+            make(programs.runner, pathlib.Path(folder, name), name)
+        yield pathlib.Path(folder)
+        GOODS.clear()
+
+
+@pytest.mark.parametrize("number", [pytest.param(number, marks=pytest.mark.full if number >= 30 else ())
+                                    for number in range(700)])
+def test_mutation(outputs, number):
+    trial = try_one(programs.runner, outputs, number, programs.seed, GUARD)
+    assert not trial.findings, f"{trial}: {trial.findings}"
 
 
 def main():

@@ -1,4 +1,4 @@
-"""Every job file of docs/my-data.md, run on files as it says that they are: my_data.py RUNNER DOCS.
+"""Every job file of docs/my-data.md, run on files as it says that they are.
 
 The outputs are compared with those of the same job on a plain HDF5 file with the same elements.
 """
@@ -6,15 +6,17 @@ import gzip
 import pathlib
 import re
 import struct
-import subprocess
-import sys
 
 import h5py
 import numpy as np
+import pytest
 import tifffile
 
-from test_functions import run_tests
+from harness import call
 
+pytestmark = pytest.mark.quick
+
+PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs/my-data.md"
 SHAPE = (12, 40, 50)
 
 
@@ -22,16 +24,10 @@ def volume(seed=3):
     return np.random.default_rng(seed).integers(0, 400, SHAPE).astype("uint16")
 
 
-def call(*arguments):
-    done = subprocess.run([RUNNER, *map(str, arguments)], capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, f"{arguments}: {done.returncode}\n{done.stdout}{done.stderr}"
-    return done.stdout + done.stderr
-
-
 def jobs():
     """The job files of the page, by what their input is."""
     found = {}
-    for text in re.findall(r"```toml\n(.*?)```", pathlib.Path(DOCS, "my-data.md").read_text(), re.S):
+    for text in re.findall(r"```toml\n(.*?)```", PAGE.read_text(), re.S):
         found[re.search(r'(?:file|inputs) = \[?"([^"]+)"', text)[1]] = text
     assert len(found) == 9, found.keys()
     return found
@@ -151,7 +147,3 @@ def test_microscope():
 def test_raw():
     pathlib.Path("volume.raw").write_bytes(bytes(512) + volume().tobytes())
     check("volume.raw", volume(), "data")
-
-
-RUNNER, DOCS = str(pathlib.Path(sys.argv[1]).resolve()), pathlib.Path(sys.argv[2]).resolve()
-sys.exit(run_tests(globals(), sys.argv[3:]))

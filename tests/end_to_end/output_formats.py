@@ -1,4 +1,4 @@
-""".npy and TIFF files as a job's output: output_formats.py RUNNER MPIRUN FAULT_SHIM.
+""".npy and TIFF files as a job's output.
 
 They must hold what the same job writes to HDF5, as numpy and tifffile read them, and lose nothing:
 killed, damaged and foreign files are treated as those of HDF5 are.
@@ -9,26 +9,24 @@ import pathlib
 import re
 import signal
 import subprocess
-import sys
 
 import h5py
 import numpy as np
 import tifffile
 
+import harness
+from harness import programs
 from same_outputs import KINDS
-from test_functions import run_tests
 
 FILES = ("out.npy", "out.tif")
 TYPES = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64")
 
 
-def call(*arguments, launch=(), code=0, fault=""):
+def call(*arguments, ranks=1, code=0, fault=""):
     environment = dict(os.environ)
     if fault:
-        environment |= {"LD_PRELOAD": SHIM, "FAULT": fault, "FAULT_LOG": os.path.abspath("fault.log")}
-    done = subprocess.run([*launch, RUNNER, *map(str, arguments)], capture_output=True, text=True,
-                          timeout=300, env=environment)
-    assert done.returncode == code, f"{arguments}: {done.returncode}\n{done.stdout}{done.stderr}"
+        environment |= {"LD_PRELOAD": programs.fault_shim, "FAULT": fault, "FAULT_LOG": os.path.abspath("fault.log")}
+    done = harness.call(*arguments, code=code, ranks=ranks, env=environment)
     assert code in (0, 7, 75, -signal.SIGKILL) or done.stderr.count("error:") == 1, done.stderr
     return done
 
@@ -93,7 +91,7 @@ def test_every_kind():
                 remove(name)
                 write_job(kind, name, KINDS[kind])
                 call("job.toml", "--set", "run.chunk_rows=40",
-                     launch=(MPIRUN, "--oversubscribe", "-n", str(ranks)) if ranks > 1 else ())
+                     ranks=ranks)
                 holds(name, wanted)
                 assert beside(name) == [name, name + ".identity"], beside(name)
                 before = os.stat(name)
@@ -351,8 +349,3 @@ def test_what_cannot_be():
     call("job.toml")
     holds("out.npy", noise(7) * 2)
     call("verify", "out.npy")
-
-
-RUNNER, MPIRUN, SHIM = (sys.argv[1], sys.argv[2], os.path.abspath(sys.argv[3]))
-RUNNER = str(pathlib.Path(RUNNER).resolve())
-sys.exit(run_tests(globals(), sys.argv[4:]))

@@ -1,21 +1,23 @@
-"""Names that lead elsewhere, and files of others: own_files.py RUNNER [WORD...]
+"""Names that lead elsewhere, and files of others.
 
 What the program writes beside what the user named follows no link and replaces nobody's file. The
-precious file holds the same bytes after every case. A word picks the tests with it in their name.
+precious file holds the same bytes after every case.
 """
 import json
 import os
 import pathlib
 import signal
 import subprocess
-import sys
-import tempfile
 import threading
 
 import h5py
 import numpy as np
+import pytest
 
-RUNNER = ""
+from harness import attempt, programs
+
+pytestmark = pytest.mark.quick
+
 PRECIOUS = b"years of work\n" * 50
 JOB = """kind = "convolve"
 [input]
@@ -36,9 +38,12 @@ time = "1h"
 """
 
 
-def call(*arguments, **options):
-    return subprocess.run([RUNNER, *map(str, arguments)], capture_output=True, text=True,
-                          timeout=120, **options)
+@pytest.fixture(autouse=True)
+def files(folder):
+    pathlib.Path("precious").write_bytes(PRECIOUS)
+    pathlib.Path("job.toml").write_text(JOB)
+    with h5py.File("in.h5", "w") as file:
+        file["image"] = np.arange(2400, dtype="f4").reshape(60, 40)
 
 
 def precious():
@@ -87,17 +92,16 @@ REFUSED = [
 ]
 
 
-def test_links_and_files_of_others():
-    for arguments, name in REFUSED:
-        for kind in ["symbolic", "dangling", "hard", "fifo", "file"]:
-            trap(name, kind)
-            before = sorted(os.listdir())
-            done = call(*arguments)
-            assert done.returncode == 4, f"{arguments}, {name}, {kind}: {done.returncode} {done}"
-            assert done.stderr.count("runner: error: ") == 1 and name in done.stderr, done.stderr
-            check_trap(name, kind)
-            assert sorted(os.listdir()) == before, f"{arguments}, {name}: {os.listdir()}"
-            os.unlink(name)
+@pytest.mark.parametrize("kind", ["symbolic", "dangling", "hard", "fifo", "file"])
+@pytest.mark.parametrize("arguments, name", REFUSED)
+def test_links_and_files_of_others(arguments, name, kind):
+    trap(name, kind)
+    before = sorted(os.listdir())
+    done = attempt(*arguments)
+    assert done.returncode == 4, f"{arguments}, {name}, {kind}: {done.returncode} {done}"
+    assert done.stderr.count("runner: error: ") == 1 and name in done.stderr, done.stderr
+    check_trap(name, kind)
+    assert sorted(os.listdir()) == before, f"{arguments}, {name}: {os.listdir()}"
 
 
 def test_batches_files():
@@ -107,29 +111,29 @@ output = "made/{stem}.h5"
 state = "state"''')
     pathlib.Path("batch.toml").write_text(text)
     trap("made/in.h5.partial", "symbolic")
-    done = call("batch", "batch.toml")
+    done = attempt("batch", "batch.toml")
     assert done.returncode == 4 and "in.h5.partial" in done.stderr, done
     check_trap("made/in.h5.partial", "symbolic")
     os.unlink("made/in.h5.partial")
     # The list of datasets replaces a link of its name, and what it leads to stays.
     os.unlink("state/datasets.jsonl")
     os.link("precious", "state/datasets.jsonl")
-    done = call("batch", "batch.toml")
+    done = attempt("batch", "batch.toml")
     assert precious() == PRECIOUS and done.returncode == 0, done
-    assert "1 done" in call("status", "state").stdout
+    assert "1 done" in attempt("status", "state").stdout
 
 
 def test_the_journals_folder():
     os.mkdir("elsewhere")
     pathlib.Path("elsewhere/identity").write_bytes(PRECIOUS)
     os.symlink("elsewhere", "out.h5.journal")
-    done = call("job.toml")
+    done = attempt("job.toml")
     assert done.returncode == 4 and "out.h5.journal" in done.stderr, done
     assert pathlib.Path("elsewhere/identity").read_bytes() == PRECIOUS
     os.unlink("out.h5.journal")
     os.mkdir("out.h5.journal")
     pathlib.Path("out.h5.journal/diary.txt").write_bytes(PRECIOUS)
-    done = call("job.toml")
+    done = attempt("job.toml")
     assert done.returncode == 4 and "diary.txt" in done.stderr, done
     assert os.listdir("out.h5.journal") == ["diary.txt"]
     pathlib.Path("out.h5.journal/diary.txt").unlink()
@@ -138,7 +142,7 @@ def test_the_journals_folder():
     for name in ["identity", "identity.new", "alive-0", "1-rank-0.rows", "stop"]:
         os.mkdir("out.h5.journal")
         os.symlink(os.path.abspath("precious"), f"out.h5.journal/{name}")
-        call("job.toml", "--resume", "never")
+        attempt("job.toml", "--resume", "never")
         assert precious() == PRECIOUS, name
         subprocess.run(["rm", "-rf", "out.h5.journal", "out.h5", "out.h5.partial"], check=True)
 
@@ -146,14 +150,14 @@ def test_the_journals_folder():
 def test_reports_and_traces():
     for option, name in [("--report", "r.json"), ("--report", "r.html"), ("--trace", "t.json")]:
         os.symlink("precious", name)
-        done = call("job.toml", option, name)
+        done = attempt("job.toml", option, name)
         assert done.returncode == 4 and "symbolic link" in done.stderr, done
         assert precious() == PRECIOUS and os.path.islink(name) and not os.path.exists("out.h5")
         os.unlink(name)
         # A second name of the precious file becomes a file of its own.
         os.link("precious", name)
         trap(name + ".partial", "symbolic")
-        done = call("job.toml", option, name)
+        done = attempt("job.toml", option, name)
         assert done.returncode == 0, done
         assert precious() == PRECIOUS and pathlib.Path(name).read_bytes() != PRECIOUS
         check_trap(name + ".partial", "symbolic")
@@ -162,15 +166,15 @@ def test_reports_and_traces():
 
 
 def test_what_is_no_file():
-    assert call("job.toml", "--trace", "/dev/null").returncode == 0
+    assert attempt("job.toml", "--trace", "/dev/null").returncode == 0
     os.unlink("out.h5")
-    done = call("job.toml", "--quiet", "--trace", "/dev/stdout")
+    done = attempt("job.toml", "--quiet", "--trace", "/dev/stdout")
     assert done.returncode == 0 and json.loads(done.stdout)["traceEvents"], done
     os.unlink("out.h5")
     with open("all", "wb") as file:  # behind what is there already
         file.write(b"before\n")
         file.flush()
-        done = subprocess.run([RUNNER, "job.toml", "--trace", "/dev/stdout"], stdout=file,
+        done = subprocess.run([programs.runner, "job.toml", "--trace", "/dev/stdout"], stdout=file,
                               stderr=subprocess.PIPE, check=True, timeout=120)
     assert pathlib.Path("all").read_bytes().startswith(b"before\n{"), "standard output was cut"
     os.unlink("out.h5")
@@ -178,7 +182,7 @@ def test_what_is_no_file():
     taken = []
     reader = threading.Thread(target=lambda: taken.append(pathlib.Path("pipe.json").read_bytes()))
     reader.start()
-    done = call("job.toml", "--report", "pipe.json")
+    done = attempt("job.toml", "--report", "pipe.json")
     reader.join(timeout=60)
     assert done.returncode == 0 and json.loads(taken[0])["job"], done
     assert pathlib.Path("pipe.json").is_fifo()
@@ -186,15 +190,15 @@ def test_what_is_no_file():
 
 def test_pictures_and_scripts():
     os.symlink("precious", "a.png")
-    done = call("render", "in.h5:/image", "a.png")
+    done = attempt("render", "in.h5:/image", "a.png")
     assert done.returncode == 4 and "symbolic link" in done.stderr and precious() == PRECIOUS, done
     os.unlink("a.png")
     os.link("precious", "a.png")
-    assert call("render", "in.h5:/image", "a.png").returncode == 0
+    assert attempt("render", "in.h5:/image", "a.png").returncode == 0
     assert precious() == PRECIOUS and pathlib.Path("a.png").read_bytes()[1:4] == b"PNG"
     pathlib.Path("site.toml").write_text(SITE)
     trap("logs/job.sbatch", "symbolic")
-    done = call("submit", "job.toml", "--site", "site.toml")
+    done = attempt("submit", "job.toml", "--site", "site.toml")
     assert done.returncode == 4 and "job.sbatch" in done.stderr, done
     check_trap("logs/job.sbatch", "symbolic")
 
@@ -206,7 +210,7 @@ def test_what_a_kill_leaves_is_taken_over():
                               (["convert", "in.h5:/image", "out.npy"], "out.npy")]:
         pathlib.Path(output + ".partial").write_bytes(PRECIOUS)
         pathlib.Path(output + ".lock").write_bytes(owner)
-        done = call(*arguments)
+        done = attempt(*arguments)
         assert done.returncode == 0 and os.path.exists(output), done
         assert not os.path.exists(output + ".lock") and not os.path.exists(output + ".partial")
         os.unlink(output)
@@ -215,18 +219,18 @@ def test_what_a_kill_leaves_is_taken_over():
         JOB.replace('"in.h5"', '"large.h5"').replace("[convolve]", "[run]\nchunk_rows = 1\n[convolve]"))
     with h5py.File("large.h5", "w") as file:
         file["image"] = np.zeros((20000, 300), "f4")
-    running = subprocess.Popen([RUNNER, "large.toml", "--quiet"])
+    running = subprocess.Popen([programs.runner, "large.toml", "--quiet"])
     while not os.path.exists("out.h5.partial") and running.poll() is None:
         pass
     running.send_signal(signal.SIGKILL)
     running.wait()
-    done = call("large.toml")
+    done = attempt("large.toml")
     assert done.returncode == 0, done
     os.unlink("out.h5")
     # A job that stopped keeps its parts from other programs.
     os.mkdir("out.h5.journal")
     pathlib.Path("out.h5.partial").write_bytes(PRECIOUS)
-    done = call("convert", "in.h5:/image", "out.h5")
+    done = attempt("convert", "in.h5:/image", "out.h5")
     assert done.returncode == 4 and "resumed" in done.stderr, done
     assert pathlib.Path("out.h5.partial").read_bytes() == PRECIOUS
 
@@ -234,12 +238,12 @@ def test_what_a_kill_leaves_is_taken_over():
 def test_links_to_folders_are_followed():
     os.mkdir("real")
     os.symlink("real", "linked")
-    done = call("job.toml", "--set", 'output.file="linked/out.h5"', "--report", "linked/r.json")
+    done = attempt("job.toml", "--set", 'output.file="linked/out.h5"', "--report", "linked/r.json")
     assert done.returncode == 0 and sorted(os.listdir("real")) == ["out.h5", "r.json"], done
 
 
 def test_repair():
-    assert call("job.toml").returncode == 0
+    assert attempt("job.toml").returncode == 0
     whole = pathlib.Path("out.h5").read_bytes()
     with h5py.File("out.h5", "r") as file:
         at = file["image"].id.get_offset()
@@ -251,28 +255,9 @@ def test_repair():
 
     damage()
     os.link("out.h5", "copy.h5")  # as cp -l makes a backup
-    done = call("repair", "out.h5")
+    done = attempt("repair", "out.h5")
     assert done.returncode == 4 and "hard links" in done.stderr, done
     os.unlink("copy.h5")
     os.symlink("out.h5", "link.h5")
-    assert call("repair", "link.h5").returncode == 0
+    assert attempt("repair", "link.h5").returncode == 0
     assert pathlib.Path("out.h5").read_bytes() == whole and os.path.islink("link.h5")
-
-
-def main():
-    global RUNNER
-    RUNNER = os.path.abspath(sys.argv[1])
-    for name, test in list(globals().items()):
-        if name.startswith("test_") and all(word in name for word in sys.argv[2:]):
-            with tempfile.TemporaryDirectory() as folder:
-                os.chdir(folder)
-                pathlib.Path("precious").write_bytes(PRECIOUS)
-                pathlib.Path("job.toml").write_text(JOB)
-                with h5py.File("in.h5", "w") as file:
-                    file["image"] = np.arange(2400, dtype="f4").reshape(60, 40)
-                test()
-                os.chdir("/")
-                print("passed", name)
-
-
-main()

@@ -1,4 +1,4 @@
-"""Ranks that the program starts itself: own_launch.py RUNNER MPIEXEC.
+"""Ranks that the program starts itself.
 
 `runner -n 3` makes the bytes that one rank and mpirun make; its exit codes are the job's, and each
 message is printed once.
@@ -6,14 +6,12 @@ message is printed once.
 import json
 import os
 import pathlib
-import subprocess
-import sys
-import tempfile
 
 import h5py
 import numpy as np
+import pytest
 
-from events import GUARD
+from harness import attempt, call, launch
 
 JOB = '''kind = "convolve"
 [input]
@@ -29,73 +27,57 @@ column_taps = [0.5, 0.25, 0.25]
 '''
 
 
-def call(*command, env=None):
-    return subprocess.run([str(word) for word in command], capture_output=True, text=True,
-                          timeout=GUARD, env=env)
-
-
 def made(output):
     with h5py.File(output) as file:
         return file["a"][...].tobytes()
 
 
-def check(runner, mpiexec):
-    """What is wrong, as lines."""
-    wrong = []
+def write_job(name):
+    pathlib.Path(name + ".toml").write_text(JOB.format(output=name + ".h5"))
 
-    def expect(name, done, code, *texts):
-        if done.returncode != code:
-            wrong.append(f"{name}: exit {done.returncode}, not {code}: {done.stderr[-800:]}")
-        for text in texts:
-            if done.stderr.count(text) != 1:
-                wrong.append(f"{name}: {done.stderr.count(text)} times {text!r}: {done.stderr[-800:]}")
 
-    ways = {
-        "one": (runner, "one.toml"),
-        "own": (runner, "-n", "3", "own.toml", "--report", "own.json"),
-        "mpi": (mpiexec, "-n", "3", "--oversubscribe", "--allow-run-as-root", runner, "mpi.toml",
-                "--report", "mpi.json"),
-        "both": (mpiexec, "-n", "2", "--oversubscribe", "--allow-run-as-root", runner, "run",
-                 "both.toml", "-n", "2"),
-    }
-    for name, command in ways.items():
-        pathlib.Path(name + ".toml").write_text(JOB.format(output=name + ".h5"))
-        expect(name, call(*command), 0)
-        if made(name + ".h5") != made("one.h5"):
-            wrong.append(f"{name}: other bytes than one rank's")
-    for name, launcher in {"own": "runner", "mpi": "mpirun"}.items():
-        report = json.loads(pathlib.Path(name + ".json").read_text())
-        if (report["launcher"], len(report["ranks"])) != (launcher, 3):
-            wrong.append(f"{name}: {report['launcher']} with {len(report['ranks'])} ranks")
+@pytest.fixture(name="right", autouse=True)
+def made_by_one_rank(folder):
+    with h5py.File("in.h5", "w") as file:
+        file["a"] = np.random.default_rng(1).random((211, 97), dtype=np.float32)
+    write_job("one")
+    call("one.toml")
+    return made("one.h5")
 
-    expect("again", call(runner, "own.toml", "-n", "2"), 0, "own.h5 is complete already")
-    expect("other", call(mpiexec, "-n", "2", "--oversubscribe", "--allow-run-as-root", runner, "-n",
-                         "3", "own.toml"), 6, "mpirun has started 2, and -n asks for 3")
-    expect("missing", call(runner, "-n", "2", "missing.toml"), 2, "runner: error: ")
-    expect("none", call(runner, "-n", "0", "own.toml"), 2, "-n is an integer of at least 1")
-    expect("path", call(runner, "-n", "2", "own.toml", env={"PATH": "/nowhere"}), 6,
-           "cannot start the ranks (mpirun): ")
+
+def expect(done, code, text):
+    """The exit code, and the text once on standard error."""
+    assert done.returncode == code and done.stderr.count(text) == 1, done
+
+
+WAYS = {"own": (1, ["-n", "3", "made.toml"], "runner", 3), "mpirun": (3, ["made.toml"], "mpirun", 3),
+        "both": (2, ["run", "made.toml", "-n", "2"], "mpirun", 2)}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_same_bytes(right, way):
+    ranks, words, launcher, count = WAYS[way]
+    write_job("made")
+    call(*words, "--report", "report.json", ranks=ranks)
+    assert made("made.h5") == right
+    report = json.loads(pathlib.Path("report.json").read_text())
+    assert (report["launcher"], len(report["ranks"])) == (launcher, count)
+
+
+def test_messages_come_once():
+    write_job("own")
+    call("-n", "3", "own.toml")
+    expect(attempt("own.toml", "-n", "2"), 0, "own.h5 is complete already")
+    expect(attempt("-n", "3", "own.toml", before=launch(2)), 6, "mpirun has started 2, and -n asks for 3")
+    expect(attempt("-n", "2", "missing.toml"), 2, "runner: error: ")
+    expect(attempt("-n", "0", "own.toml"), 2, "-n is an integer of at least 1")
+    expect(attempt("-n", "2", "own.toml", env={"PATH": "/nowhere"}), 6, "cannot start the ranks (mpirun): ")
+
+
+def test_batch(right):
     pathlib.Path("b.toml").write_text(
         JOB.format(output="x").replace('file = "in.h5"\n', "").replace('[output]\nfile = "x"\n', "") +
         '[batch]\ninputs = ["in.h5"]\noutput = "batch/{stem}.h5"\n')
     os.mkdir("batch")
-    expect("batch", call(runner, "batch", "-n", "2", "b.toml"), 0)
-    if made("batch/in.h5") != made("one.h5"):
-        wrong.append("batch: other bytes than one rank's")
-    return wrong
-
-
-def main():
-    runner, mpiexec = (os.path.abspath(path) for path in sys.argv[1:3])
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        with h5py.File("in.h5", "w") as file:
-            file["a"] = np.random.default_rng(1).random((211, 97), dtype=np.float32)
-        wrong = check(runner, mpiexec)
-        os.chdir("/")
-    print("\n".join(wrong) or "good")
-    return 1 if wrong else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    call("batch", "-n", "2", "b.toml")
+    assert made("batch/in.h5") == right

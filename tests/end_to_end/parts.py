@@ -1,4 +1,4 @@
-"""Outputs in parts (output.parts): parts.py RUNNER MPIRUN FAULT_SHIM MEMORY_SHIM [CASES …].
+"""Outputs in parts (output.parts).
 
 Whatever the number of parts, ranks and chunks, h5py reads the same elements as out of one file, and
 every verb does; a part that is missing, cut, swapped or of another output is an error, never fill
@@ -9,15 +9,16 @@ import os
 import pathlib
 import shutil
 import subprocess
-import sys
-import tempfile
 
 import h5py
 import numpy as np
+import pytest
 
 from events import GUARD
-from faulty_runs import Findings, Program, prepare_environment, report
+from faulty_runs import job_folder, Program
+from harness import Findings
 
+pytestmark = pytest.mark.faults
 CONVOLVE = '''kind = "convolve"
 [input]
 file = "{input}"
@@ -61,15 +62,8 @@ def snapshot(folder):
                    (pathlib.Path(folder) / name).read_bytes()) for name in files(folder)}
 
 
-class Parts:
-    def __init__(self, program):
-        self.program = program
-        self.findings = Findings()
-        self.checks = 0
-
-    def expect(self, condition, what, text=""):
-        self.checks += 1
-        return self.findings.expect(condition, what, text)
+class Parts(Findings):
+    program = Program()
 
     def runs(self, what, arguments=(), ranks=0, code=0):
         got, text = self.program.run(list(arguments), ranks)
@@ -88,6 +82,18 @@ class Parts:
         return text
 
 
+@pytest.fixture(scope="module", autouse=True)
+def folder():
+    with job_folder() as path:
+        make_inputs(np.random.default_rng(3))
+        yield path
+
+
+@pytest.fixture(name="test")
+def make_test():
+    return Parts()
+
+
 def make_inputs(rng):
     shapes = {"in.h5": (2, 61, 33), "line.h5": (1, 257, 19), "flat.h5": (130, 47),
               "wide.h5": (3, 40, 16384), "stack.h5": (7, 20, 16), "short.h5": (20, 9)}
@@ -96,7 +102,7 @@ def make_inputs(rng):
             file["image"] = rng.random(shape)
 
 
-def same_elements(test):
+def test_same_elements(test):
     """Odd sizes × parts × ranks × chunks: the elements of one file, read by h5py and by the
     program, and nothing else left beside them."""
     for source, lines, most in [
@@ -132,7 +138,7 @@ def same_elements(test):
                 test.verb_is(0, what, "verify", "out/out.h5")
 
 
-def moved(test):
+def test_moved(test):
     """The folder and the output stay whole wherever both go; the output may have another name."""
     clear()
     convolve(lines="parts = 4")
@@ -148,7 +154,7 @@ def moved(test):
     test.expect(np.array_equal(dataset("out/joined.h5"), wanted), "joined: other elements")
 
 
-def as_input(test):
+def test_as_input(test):
     """A job reads it in place, with the bytes of a job that reads one file; a part that has changed
     is a changed input."""
     for lines in ["", "chunk = [1, 8, 12]", "chunk = [1, 8, 12]" + DEFLATE]:
@@ -200,7 +206,7 @@ DAMAGES = {
 }
 
 
-def damaged(test):
+def test_damaged(test):
     """Every verb that reads refuses an output whose parts are not its own."""
     clear()
     convolve(lines="parts = 4")
@@ -237,7 +243,7 @@ def damaged(test):
     test.verb_is(0, "made again", "verify", "out/out.h5")
 
 
-def repaired(test):
+def test_repaired(test):
     """Rows that have changed in a part are found and mended there."""
     for lines in ["parts = 3", "chunk = [1, 8, 12]\nparts = 3",
                   "chunk = [1, 8, 12]" + DEFLATE + "\nparts = 3"]:
@@ -258,7 +264,7 @@ def repaired(test):
         test.expect(snapshot("out") == before, "repaired: other bytes")
 
 
-def overwritten(test):
+def test_overwritten(test):
     """The output that is replaced stays whole until the new one has its name; with it go its
     parts, and nothing else."""
     clear()
@@ -279,7 +285,7 @@ def overwritten(test):
     test.expect(os.path.isdir("out/out.parts"), "the folder is gone")
 
 
-def others(test):
+def test_others(test):
     """What others put where parts go is left as it is, and the run is refused."""
     def refused(what, words, arguments=()):
         before = snapshot("out")
@@ -324,7 +330,7 @@ def others(test):
     test.expect(len(files()) == 3, f"a part for input: {files()}")
 
 
-def resumed(test):
+def test_resumed(test):
     """Another number of parts on resume is refused once rows are committed, and otherwise restarted;
     other ranks resume the layout that is there."""
     for ranks in [0, 3]:
@@ -346,7 +352,7 @@ def resumed(test):
         test.expect(files() == ["out.h5", *names], f"restarted: {files()}")
 
 
-def compressed(test):
+def test_compressed(test):
     """A compressed output, killed at some write into its parts or shards or at a commit, is resumed
     by other ranks; its parts are compressed, and nothing else is left."""
     clear()
@@ -372,7 +378,7 @@ def compressed(test):
     test.verb_is(0, "a longer compressed part", "verify", "out/out.h5")
 
 
-def planned(test):
+def test_planned(test):
     """plan says what a run makes."""
     clear()
     convolve(lines="parts = 3")
@@ -391,7 +397,7 @@ def planned(test):
     test.expect(files() == ["out.h5"], f"auto with compression: {files()}")
 
 
-def refusals(test):
+def test_refusals(test):
     """What cannot be in parts is refused with the key's name."""
     clear()
     for lines, words in [("parts = 0", "parts"), ("parts = 2.5", "parts"),
@@ -408,7 +414,7 @@ def refusals(test):
     test.expect(np.array_equal(dataset("out/out.h5"), wanted), "a percent sign: other elements")
 
 
-def virtual_of_others(test):
+def test_virtual_of_others(test):
     """Virtual datasets that others made, of whole rows or not, are read as HDF5 reads them."""
     rng = np.random.default_rng(4)
     clear()
@@ -460,24 +466,3 @@ def virtual_of_others(test):
         test.verb_is(0, make.__name__, "convert", "out/virtual.h5:/v", "out/read.npy",
                      "--overwrite")
         test.expect(np.array_equal(np.load("out/read.npy"), wanted), f"{make.__name__}: others")
-
-
-CASES = [same_elements, moved, as_input, damaged, repaired, overwritten, others, resumed,
-         compressed, planned, refusals, virtual_of_others]
-
-
-def main():
-    test = Parts(Program(*sys.argv[1:5]))
-    names = sys.argv[5:]
-    with tempfile.TemporaryDirectory() as folder:
-        prepare_environment(folder)
-        make_inputs(np.random.default_rng(3))
-        for case in CASES:
-            if not names or case.__name__ in names:
-                case(test)
-        os.chdir("/")
-    report("parts", test.findings, f"{test.checks} checks")
-
-
-if __name__ == "__main__":
-    main()

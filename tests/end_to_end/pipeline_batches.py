@@ -1,23 +1,21 @@
-"""Pipelines of several passes over many datasets, and on a cluster:
-pipeline_batches.py RUNNER MPIRUN FAULT_SHIM [--backend B].
+"""Pipelines of several passes over many datasets, and on a cluster.
 
 Every output and saved file must have the bytes of the same pipeline run on its input alone, on any
 ranks and after kills; nothing may be left beside them. A submission must ask for the memory of the
 pass that needs most.
 """
-import argparse
 import json
 import os
 import pathlib
 import re
 import shutil
 import subprocess
-import sys
-import tempfile
 
 import h5py
 import numpy as np
+import pytest
 
+from harness import new_folder, programs
 from pipelines import CHAIN, SAVING, Checks, contents
 
 ENDS = """[input]
@@ -82,7 +80,37 @@ def expected_of(checks):
     return out, kept
 
 
-def test_several_passes(checks, expected, _):
+@pytest.fixture(name="checks")
+def make_checks():
+    return Checks()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def folder():
+    with new_folder() as path:
+        write_inputs()
+        yield path
+
+
+@pytest.fixture(scope="module", name="both")
+def expected_outputs(folder):
+    checks = Checks()
+    found = expected_of(checks)
+    checks.none()
+    return found
+
+
+@pytest.fixture(name="expected")
+def expected_alone(both):
+    return both[0]
+
+
+@pytest.fixture(name="kept")
+def expected_saves(both):
+    return both[1]
+
+
+def test_several_passes(checks, expected):
     for ranks in [1, 3]:
         clean()
         write_job(CHAIN)
@@ -150,7 +178,7 @@ def test_saves(checks, expected, kept):
                   done.stderr)
 
 
-def test_names_of_saves(checks, *_):
+def test_names_of_saves(checks):
     clean()
     for save, says in {"kept/all.h5": "would both be written as",
                        "scans/{stem}.h5": "itself an input",
@@ -175,7 +203,7 @@ def memory_of(text):
     return int(re.search(r"--mem=(\d+)M", text).group(1))
 
 
-def test_submission(checks, *_):
+def test_submission(checks):
     clean()
     pathlib.Path("site.toml").write_text(SITE)
     with h5py.File("large.h5", "w") as file:
@@ -192,7 +220,7 @@ def test_submission(checks, *_):
         checks.expect(done.returncode == 0, f"{name}: {done.stderr}")
         asked[name] = memory_of(done.stdout)
         plan = json.loads(subprocess.run(
-            ["taskset", "-c", cpus, checks.runner, "plan", "job.toml", "--json", "--backend", "cpu",
+            ["taskset", "-c", cpus, programs.runner, "plan", "job.toml", "--json", "--backend", "cpu",
              "--host-memory", "2GiB"], capture_output=True, text=True, check=True).stdout)
         most = max(each["memory_per_rank"]["host_bytes"] for each in plan.get("passes", [plan]))
         checks.expect(asked[name] >= (most >> 20) + 1024, f"{name}: {asked[name]} MiB, plan {most}")
@@ -213,25 +241,3 @@ def test_submission(checks, *_):
     write_job(BATCH_CHAIN)
     done = checks.run("submit", *arguments)
     checks.expect(done.returncode == 0 and "5 to do" not in done.stderr, done.stderr)
-
-
-def main():
-    parser = argparse.ArgumentParser()
-    for name in ["runner", "mpirun", "shim"]:
-        parser.add_argument(name)
-    parser.add_argument("--backend", default="cpu")
-    checks = Checks(parser.parse_args())
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        write_inputs()
-        expected, kept = expected_of(checks)
-        for name, test in list(globals().items()):
-            if name.startswith("test_"):
-                test(checks, expected, kept)
-        os.chdir("/")
-    print(f"{checks.count} checks, {checks.failures} failed")
-    return 1 if checks.failures else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

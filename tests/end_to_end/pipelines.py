@@ -1,5 +1,4 @@
-"""Pipelines against their steps one by one: pipelines.py RUNNER MPIRUN FAULT_SHIM [--chains N]
-[--seed S] [--backend B].
+"""Pipelines against their steps one by one.
 
 Each chain is a random list of one to six steps with random parameters, types and boundaries. It is
 run as single jobs, each on the output of the one before, and then as a pipeline with random ranks,
@@ -7,53 +6,42 @@ chunk rows, lanes and limits: every byte must be the same. Some pipelines are ki
 writes and resumed on other ranks. Nothing may be left beside the output. Other tests say what is
 refused, and that what is between steps is not stored.
 """
-import argparse
 import json
 import os
 import pathlib
 import re
 import shutil
 import subprocess
-import sys
-import tempfile
 
 import h5py
 import numpy as np
+import pytest
 
 from events import GUARD
+from harness import Findings, generator, launch, programs
 from pipeline_steps import random_step
 
 TYPES = ["uint8", "uint16", "float32", "float64"]
 
 
-class Checks:
+class Checks(Findings):
     """The program, and what was found wrong with it."""
 
-    def __init__(self, arguments):
-        self.runner = os.path.abspath(arguments.runner)
-        self.mpirun = arguments.mpirun
-        self.shim = os.path.abspath(arguments.shim)
-        self.backend = arguments.backend
-        self.count = 0
-        self.failures = 0
-
-    def expect(self, right, what):
-        self.count += 1
-        if not right:
-            self.failures += 1
-            print(f"FAILED {what}", flush=True)
+    backend = property(lambda self: programs.backend)
 
     def run(self, *arguments, ranks=1, fault=None):
-        command = [self.runner, *arguments]
+        command = [programs.runner, *arguments]
         if fault:
-            command = ["env", f"LD_PRELOAD={self.shim}", f"FAULT={fault}", *command]
-        if ranks > 1:
-            command = [self.mpirun, "--allow-run-as-root", "--oversubscribe", "-n", str(ranks),
-                       *command]
-        return subprocess.run(command, capture_output=True, text=True, timeout=GUARD)
+            command = ["env", f"LD_PRELOAD={programs.fault_shim}", f"FAULT={fault}", *command]
+        return subprocess.run([*launch(ranks), *command], capture_output=True, text=True, timeout=GUARD)
 
     def job(self, *arguments, **options):
         return self.run("job.toml", "--quiet", "--backend", self.backend, *arguments, **options)
+
+
+@pytest.fixture(name="checks")
+def make_checks():
+    return Checks()
 
 
 def ends(file, dataset, output):
@@ -478,22 +466,57 @@ def flip(file, dataset):
 
 
 def test_verify_and_repair(checks):
-    one_pass = CHAIN[:CHAIN.index('[[step]]\nname = "clean"')] + CHAIN[CHAIN.rindex("[[step]]"):]
-    for text, repaired in {one_pass: True, CHAIN: False}.items():
+    text = CHAIN[:CHAIN.index('[[step]]\nname = "clean"')] + CHAIN[CHAIN.rindex("[[step]]"):]
+    write_chain(text)
+    checks.expect(checks.job().returncode == 0, "run")
+    expected = contents("out.h5")
+    done = checks.run("verify", "out.h5")
+    checks.expect(done.returncode == 0, done.stdout + done.stderr)
+    checks.expect("computed again: " in done.stdout and "not computed again" not in done.stdout,
+                  done.stdout)
+    flip("out.h5", "data")
+    checks.expect(checks.run("verify", "out.h5").returncode == 7, "a flipped bit is found")
+    done = checks.run("repair", "out.h5")
+    checks.expect(done.returncode == 0 and contents("out.h5") == expected, done.stderr)
+
+
+def test_verify_and_repair_of_several_passes(checks):
+    """What lay between the passes is made again, beside the output, and removed."""
+    three = CHAIN + '[[step]]\nkind = "rescale"\nfrom = "extremes"\ndtype = "uint16"\n'
+    saved = CHAIN.replace('name = "smooth"\n', 'name = "smooth"\nsave = "saved1.h5"\n')
+    for text in [CHAIN, three, saved]:
         write_chain(text)
         checks.expect(checks.job().returncode == 0, "run")
         expected = contents("out.h5")
+        pathlib.Path("saved1.h5").unlink(missing_ok=True)
         done = checks.run("verify", "out.h5")
-        checks.expect(done.returncode == 0, done.stdout + done.stderr)
-        checks.expect(("computed again: " in done.stdout) and
-                      (repaired == ("not computed again" not in done.stdout)), done.stdout)
+        checks.expect(done.returncode == 0 and "not computed again" in done.stdout and
+                      "--recompute" in done.stdout, done.stdout + done.stderr)
+        done = checks.run("verify", "out.h5", "--recompute", "6")
+        checks.expect(done.returncode == 0 and "computed again: 12 rows: all right" in done.stdout,
+                      done.stdout + done.stderr)
+        checks.expect(not left_behind() and not os.path.exists("saved1.h5"),
+                      f"verify leaves {os.listdir()}")
         flip("out.h5", "data")
         checks.expect(checks.run("verify", "out.h5").returncode == 7, "a flipped bit is found")
+        # Killed within the first pass, it goes on there.
+        done = checks.run("repair", "out.h5", fault="rename:kill@1:pass-1.h5.partial")
+        checks.expect(done.returncode not in (0, 7), f"killed: {done.returncode} {done.stderr}")
+        os.makedirs("moved", exist_ok=True)
         done = checks.run("repair", "out.h5")
-        if repaired:
-            checks.expect(done.returncode == 0 and contents("out.h5") == expected, done.stderr)
-        else:
-            checks.expect(done.returncode == 2 and "more than one pass" in done.stderr, done.stderr)
+        checks.expect(done.returncode == 0 and contents("out.h5") == expected and
+                      "repaired: " in done.stdout, done.stdout + done.stderr)
+        checks.expect(not left_behind(), f"repair leaves {left_behind()}")
+        checks.expect(checks.run("verify", "out.h5").returncode == 0, "repaired")
+        # A copy elsewhere, of another input.
+        os.replace("out.h5", "moved/copy.h5")
+        flip("moved/copy.h5", "data")
+        with h5py.File("in.h5", "r+") as file:
+            file["data"][3] += 1
+        done = checks.run("repair", "moved/copy.h5")
+        checks.expect(done.returncode == 7 and "changed nothing" in done.stderr,
+                      done.stdout + done.stderr)
+        checks.expect(os.listdir("moved") == ["copy.h5"], f"{os.listdir('moved')}")
 
 
 def test_errors_name_the_step(checks):
@@ -510,32 +533,34 @@ def test_errors_name_the_step(checks):
     checks.expect('there is no step "gone"' in done.stderr, done.stderr)
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    for name in ["runner", "mpirun", "shim"]:
-        parser.add_argument(name)
-    parser.add_argument("--chains", type=int, default=25)
-    parser.add_argument("--seed", type=int, default=None)
-    parser.add_argument("--backend", default="cpu")
-    arguments = parser.parse_args()
-    seed = arguments.seed if arguments.seed is not None else int.from_bytes(os.urandom(4), "big")
-    print(f"seed {seed}", flush=True)
-    checks = Checks(arguments)
-    random = np.random.default_rng(seed)
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        for name, test in list(globals().items()):
-            if name.startswith("test_"):
-                test(checks)
-        for number in range(arguments.chains):
-            with tempfile.TemporaryDirectory(dir=folder) as own:
-                os.chdir(own)
-                one_chain(checks, random, number)
-                os.chdir(folder)
-        os.chdir("/")
-    print(f"{checks.count} checks, {checks.failures} failed")
-    return 1 if checks.failures else 0
+def test_a_refused_type_names_the_step_that_converts(checks):
+    """The step that the message names makes what numpy makes of the values."""
+    values = np.random.default_rng(5).random((6, 8, 7)) * 1000
+    denoise = '[[step]]\nname = "clean"\nkind = "denoise"\nmethod = "nlm"\nsigma = 2.0\n'
+    for dtype in ["float64", "int32", "int64"]:
+        with h5py.File("in.h5", "w") as file:
+            file["data"] = values.astype(dtype)
+        chain = ends("in.h5", "/data", "out.h5") + (
+            '[[step]]\nname = "first"\nkind = "median"\nsize = [1, 1, 1]\n')
+        pathlib.Path("job.toml").write_text(chain + denoise)
+        done = checks.run("plan", "job.toml")
+        checks.expect(done.returncode == 3 and 'what step 1 ("first") makes' in done.stderr and
+                      "runner convert" not in done.stderr and "in.h5" not in done.stderr,
+                      f"{dtype}: {done.stderr}")
+        step = done.stderr.split("[[step]] before it, ")[1].strip().replace("; ", "\n")
+        pathlib.Path("job.toml").write_text(f"{chain}[[step]]\n{step}\n{denoise}")
+        done = checks.run("plan", "job.toml")
+        checks.expect(done.returncode == 0, f"{dtype}: {done.stderr}")
+        done = checks.job("--until", "2")
+        with h5py.File("out.h5") as file:
+            made = file["data"][...]
+        checks.expect(done.returncode == 0 and made.dtype == np.float32 and
+                      np.array_equal(made, values.astype(dtype).astype(np.float32)),
+                      f"{dtype}: {done.stderr}")
+        os.unlink("out.h5")
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+@pytest.mark.parametrize("number", [pytest.param(number, marks=pytest.mark.full if number >= 25 else ())
+                                    for number in range(200)])
+def test_chain(checks, number):
+    one_chain(checks, generator("chain", number), number)

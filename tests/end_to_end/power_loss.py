@@ -1,25 +1,25 @@
-"""Jobs cut off by a power failure: power_loss.py RUNNER MPIRUN FAULT_SHIM MEMORY_SHIM [--every N].
+"""Jobs cut off by a power failure.
 
-A run is killed at each of its system calls that change files (or each N-th). The fault shim wrote
-down what every call changed, so that here its files are put into states that a power cut at that
-moment may leave: any sector as it was after any of the writes that no sync has covered, lengths
-likewise, and folders' entries as after any of the changes that no sync of the folder has covered.
-What a failed sync was to cover is lost, whatever came after. From each state the same command
-resumes to the values of an undisturbed run.
+A run is killed at each of its system calls that change files (or each fourth, of which the seed
+chooses the first). The fault shim wrote down what every call changed, so that here its files are
+put into states that a power cut at that moment may leave: any sector as it was after any of the
+writes that no sync has covered, lengths likewise, and folders' entries as after any of the changes
+that no sync of the folder has covered. What a failed sync was to cover is lost, whatever came
+after. From each state the same command resumes to the values of an undisturbed run.
 """
-import argparse
 import collections
 import os
 import pathlib
 import random
 import shutil
-import tempfile
 
 import numpy as np
+import pytest
 
-from faulty_runs import (OUTPUT, Findings, Program, clear, make_input, picked,
-                         prepare_environment, read, report)
+from faulty_runs import OUTPUT, Program, clear, job_folder, make_input, picked, read
+from harness import programs
 
+pytestmark = pytest.mark.faults
 SHAPE = (120, 90)
 SECTOR = 512
 CHUNKS = ["--set", "run.chunk_rows=40", "--set", "run.commit_seconds=0", "--set", "run.lanes=1"]
@@ -160,7 +160,7 @@ class Cuts:
                              FAULT_UNDO_OF=os.path.abspath("out"))
             if not [call for call in picked() if call[1] == "kill"]:
                 return False
-            rng = random.Random(1000 * k + trial)
+            rng = random.Random(f"{programs.seed} {k} {trial}")
             self.lost_entries += len(cut_power(UndoLog(pathlib.Path("undo")), rng))
             self.states += 1
             self.resume(f"power cut at call {k}, trial {trial} {arguments[6:]} {picked()[-1:]}",
@@ -168,34 +168,41 @@ class Cuts:
         return True
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("program", nargs=4)
-    parser.add_argument("--every", type=int, default=1)
-    options = parser.parse_args()
-    program = Program(*options.program)
-    findings = Findings()
-    with tempfile.TemporaryDirectory() as folder:
-        prepare_environment(folder)
+NEVER_RESUMED = ["--resume", "never"]
+# Arguments, those of an earlier run that was killed, a fault.
+RUNS = {
+    "contiguous": (CHUNKS, None, ""),
+    "deflate": (CHUNKS + LAYOUTS["deflate"], None, ""),
+    "parts": (CHUNKS + LAYOUTS["parts"], None, ""),
+    "parts resumed": (CHUNKS + LAYOUTS["parts"], CHUNKS + LAYOUTS["parts"], ""),
+    "resumed": (CHUNKS, CHUNKS, ""),
+    "begun again": (CHUNKS + NEVER_RESUMED, CHUNKS, ""),
+    "a failing sync": (CHUNKS, None, "fdatasync:EIO@3:out.h5;"),
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def folder():
+    with job_folder() as path:
         make_input(SHAPE)
-        code, text = program.run(CHUNKS)
-        findings.expect(code == 0, "an undisturbed run", text)
-        cuts = Cuts(program, findings, read())
-        never = ["--resume", "never"]
-        for arguments, before, fault in [
-                (CHUNKS, None, ""), (CHUNKS + LAYOUTS["deflate"], None, ""),
-                (CHUNKS + LAYOUTS["parts"], None, ""),
-                (CHUNKS + LAYOUTS["parts"], CHUNKS + LAYOUTS["parts"], ""),
-                (CHUNKS, CHUNKS, ""), (CHUNKS + never, CHUNKS, ""),
-                (CHUNKS, None, "fdatasync:EIO@3:out.h5;")]:
-            k = 1
-            while cuts.at_call(k, arguments, before, fault):
-                k += options.every
-            findings.expect(k > 5, f"only {k} calls of {arguments}")
-        os.chdir("/")
-    findings.expect(cuts.lost_entries > 20, "too little was ever lost")
-    report("power cuts", findings, f"{cuts.states} states, {cuts.lost_entries} names undone")
+        yield path
 
 
-if __name__ == "__main__":
-    main()
+@pytest.fixture(scope="module", name="wanted")
+def make_wanted(folder):
+    code, text = Program().run(CHUNKS)
+    assert code == 0, text
+    return read()
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_power_loss(name, wanted, findings):
+    arguments, before, fault = RUNS[name]
+    cuts = Cuts(Program(), findings, wanted)
+    every = 1 if programs.full else 4
+    k = 1 + programs.seed % every
+    while cuts.at_call(k, arguments, before, fault):
+        k += every
+    print(f"{cuts.states} states, {cuts.lost_entries} names undone")
+    findings.expect(k > 5, f"only {k} calls of {arguments}")
+    findings.expect(cuts.lost_entries > 3, f"only {cuts.lost_entries} names were ever lost")

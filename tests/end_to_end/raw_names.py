@@ -1,4 +1,4 @@
-"""Names and texts that a terminal would obey: raw_names.py RUNNER
+"""Names and texts that a terminal would obey.
 
 Files, folders, datasets, attributes and jobs are named so. Whatever the program prints or logs holds
 no control character but its own line breaks, every byte of it is UTF-8, no line is one that a name
@@ -8,13 +8,14 @@ import json
 import os
 import pathlib
 import subprocess
-import sys
-import tempfile
 
 import h5py
 import numpy as np
+import pytest
 
-RUNNER = ""
+from events import GUARD
+from harness import programs
+
 FORGED = "runner: error: forged"
 BAD = {
     "escape": b"a\x1b[31;1mb",
@@ -60,8 +61,8 @@ def check_text(text, what):
 
 
 def call(codes, *arguments):
-    done = subprocess.run([RUNNER.encode(), *map(os.fsencode, arguments)], capture_output=True,
-                          timeout=120)
+    done = subprocess.run([programs.runner.encode(), *map(os.fsencode, arguments)], capture_output=True,
+                          timeout=GUARD)
     what = f"{arguments}: exit {done.returncode}"
     assert done.returncode in codes, f"{what}: {done}"
     check_text(done.stderr, what)
@@ -161,16 +162,7 @@ def submissions(raw):
         os.chdir(there)
 
 
-def main():
-    global RUNNER
-    RUNNER = os.path.abspath(sys.argv[1])
-    for name, raw in BAD.items():
-        with tempfile.TemporaryDirectory() as folder:
-            os.chdir(folder)
-            jobs(raw, data_verbs(raw))
-            submissions(raw)
-            os.chdir("/")
-            print("passed", name)
-
-
-main()
+@pytest.mark.parametrize("raw", BAD.values(), ids=list(BAD))
+def test_name(raw):
+    jobs(raw, data_verbs(raw))
+    submissions(raw)

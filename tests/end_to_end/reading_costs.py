@@ -1,26 +1,21 @@
-"""What plan says that reading costs, and inspect how a dataset is read: reading_costs.py RUNNER.
+"""What plan says that reading costs, and inspect how a dataset is read.
 
 The numbers are counted here from the places of chunks that h5py gives.
 """
 import json
-import os
 import pathlib
 import re
 import subprocess
-import sys
 
 import h5py
 import numpy as np
+import pytest
 
-from test_functions import run_tests
+from harness import call, programs
+
+pytestmark = pytest.mark.quick
 
 SHAPE = (13, 23, 31)
-
-
-def call(*arguments, code=0):
-    done = subprocess.run([RUNNER, *map(str, arguments)], capture_output=True, text=True, timeout=300)
-    assert done.returncode == code, f"{arguments}: {done.returncode}\n{done.stdout}{done.stderr}"
-    return done
 
 
 def write(data=None, **how):
@@ -102,7 +97,7 @@ def follow_copy(reading, **how):
     """The copy that the advice names is read in place."""
     [advice] = reading["advice"]
     command = advice[advice.index("runner convert ") + len("runner "):]
-    subprocess.run(f"{RUNNER} {command}", shell=True, check=True, timeout=300)
+    subprocess.run(f"{programs.runner} {command}", shell=True, check=True, timeout=300)
     better, _, _ = plan(source="in-plain.h5", **how)
     assert better["way"] == "in place, by several threads" and better["advice"] == [], better
     assert better["amplification"] == 1.0
@@ -179,7 +174,3 @@ def test_inspect():
     shown = json.loads(call("inspect", "in.h5:/data", "--json").stdout)
     assert abs(shown["ratio"] - ratio) < 1e-12 and shown["read"].startswith("unpacked by our own"), shown
     assert "read unpacked by our own" in call("inspect", "in.h5:/data").stdout
-
-
-RUNNER = os.path.abspath(sys.argv[1])
-sys.exit(run_tests(globals(), sys.argv[2:]))

@@ -1,4 +1,4 @@
-"""What the program refuses, and what it records: refusals.py RUNNER MPIRUN.
+"""What the program refuses, and what it records.
 
 Each refusal is one message of the form `runner: error: …` with the right exit code, also on several
 ranks, and leaves no output behind.
@@ -6,14 +6,12 @@ ranks, and leaves no output behind.
 import json
 import os
 import pathlib
-import subprocess
-import sys
-import tempfile
 
 import h5py
 import numpy as np
+import pytest
 
-from events import GUARD
+from harness import call
 
 JOB = '''kind = "convolve"
 [input]
@@ -57,77 +55,52 @@ REFUSALS = [
 ]
 
 
-def check(condition, what, done):
-    if not condition:
-        print(f"{what}: exit {done.returncode}\n{done.stdout}{done.stderr}")
-    return 0 if condition else 1
+@pytest.fixture(name="image", autouse=True)
+def files(folder):
+    image = np.random.default_rng(1).random((301, 77))
+    with h5py.File("in.h5", "w") as file:
+        file["image"] = image
+        file["line"] = image[0]
+        file["words"] = np.array(["a", "b"], dtype="S4")
+    pathlib.Path("job.toml").write_text(JOB)
+    os.mkdir("folder.json")
+    pathlib.Path("there.h5").write_bytes(b"kept")
+    pathlib.Path("text.h5").write_text("no HDF5 file\n" * 100)
+    pathlib.Path("cut.h5").write_bytes(pathlib.Path("in.h5").read_bytes()[:60000])
+    return image
 
 
-def refusals(runner, launch):
-    failures = 0
+@pytest.mark.parametrize("ranks", [pytest.param(1, marks=pytest.mark.quick), 2])
+@pytest.mark.parametrize("arguments, code, words", REFUSALS, ids=[" ".join(row[0]) for row in REFUSALS])
+def test_refusal(arguments, code, words, ranks):
     before = set(os.listdir())
-    for arguments, code, words in REFUSALS:
-        done = subprocess.run([*launch, runner, *arguments], capture_output=True, text=True,
-                              timeout=GUARD)
-        errors = [line for line in done.stderr.splitlines() if line.startswith("runner: error: ")]
-        right = (done.returncode == code and len(errors) == 1
-                 and all(word in done.stderr for word in words))
-        failures += check(right, f"{launch} {arguments}, wanted {code} {words}", done)
-        left = set(os.listdir()) - before
-        failures += check(not left, f"{launch} {arguments}, left behind {left}", done)
-    return failures
+    done = call(*arguments, code=code, ranks=ranks)
+    errors = [line for line in done.stderr.splitlines() if line.startswith("runner: error: ")]
+    assert len(errors) == 1 and all(word in done.stderr for word in words), done.stderr
+    assert set(os.listdir()) == before
 
 
-def record(runner, mpirun, image):
-    """The report of three ranks: every input byte read once, every output byte written once."""
-    done = subprocess.run([*mpirun, "-n", "3", runner, "job.toml", "--quiet", "--report", "r.json",
-                           "--trace", "t.json"], capture_output=True, text=True, timeout=GUARD)
-    failures = check(done.returncode == 0, "three ranks", done)
+@pytest.mark.quick
+def test_a_report_of_three_ranks(image):
+    """Every input byte is read once, every output byte written once."""
+    call("job.toml", "--quiet", "--report", "r.json", "--trace", "t.json", ranks=3)
     report = json.loads(pathlib.Path("r.json").read_text())
     for stage in ["read", "write"]:
-        total = sum(rank["stages"][stage]["bytes"] for rank in report["ranks"])
-        failures += check(total == image.nbytes, f"{stage}: {total} of {image.nbytes} bytes", done)
-    # A wrapped image in several chunks on one rank needs rows out of their order: still once each.
-    done = subprocess.run([runner, "job.toml", "--quiet", "--report", "one.json", "--set",
-                           "run.chunk_rows=50", "--set", "output.overwrite=true"],
-                          capture_output=True, text=True, timeout=GUARD)
-    failures += check(done.returncode == 0, "one rank", done)
-    stages = json.loads(pathlib.Path("one.json").read_text())["ranks"][0]["stages"]
-    failures += check(stages["read"]["bytes"] == image.nbytes, f"one rank: {stages}", done)
+        assert sum(rank["stages"][stage]["bytes"] for rank in report["ranks"]) == image.nbytes, stage
     rows = [rank["rows"] for rank in report["ranks"]]
-    failures += check(rows[0][0] == 0 and rows[2][1] == len(image), f"rows {rows}", done)
+    assert rows[0][0] == 0 and rows[2][1] == len(image), rows
     events = json.loads(pathlib.Path("t.json").read_text())
     names = {e["name"] for e in events["traceEvents"] if e.get("ph") == "X"}
-    failures += check("chunk 0" in names, f"trace names {names}", done)
+    assert "chunk 0" in names, names
+
+
+@pytest.mark.quick
+def test_a_report_of_one_rank(image):
+    """A wrapped image in several chunks on one rank needs rows out of their order: still once each."""
+    call("job.toml", "--quiet", "--report", "one.json", "--set", "run.chunk_rows=50")
+    stages = json.loads(pathlib.Path("one.json").read_text())["ranks"][0]["stages"]
+    assert stages["read"]["bytes"] == image.nbytes, stages
     with h5py.File("out.h5") as out:
         wanted = {"runner_version", "job", "kind", "input_file", "input_bytes", "input_modified",
                   "backend", "devices", "ranks", "chunk_rows", "wall_seconds", "read_bytes"}
-        failures += check(wanted <= set(out.attrs), f"attributes {list(out.attrs)}", done)
-    return failures
-
-
-def main():
-    runner = os.path.abspath(sys.argv[1])
-    mpirun = [sys.argv[2], "--allow-run-as-root", "--oversubscribe"]
-    os.environ.pop("RUNNER_REQUIRE_GPU", None)
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        image = np.random.default_rng(1).random((301, 77))
-        with h5py.File("in.h5", "w") as file:
-            file["image"] = image
-            file["line"] = image[0]
-            file["words"] = np.array(["a", "b"], dtype="S4")
-        pathlib.Path("job.toml").write_text(JOB)
-        os.mkdir("folder.json")
-        pathlib.Path("there.h5").write_bytes(b"kept")
-        pathlib.Path("text.h5").write_text("no HDF5 file\n" * 100)
-        pathlib.Path("cut.h5").write_bytes(pathlib.Path("in.h5").read_bytes()[:60000])
-        failures = refusals(runner, []) + refusals(runner, [*mpirun, "-n", "2"])
-        failures += record(runner, mpirun, image)
-        os.chdir("/")
-    print(f"{2 * len(REFUSALS)} refusals and a record, {failures} wrong")
-    return 1 if failures else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+        assert wanted <= set(out.attrs), list(out.attrs)

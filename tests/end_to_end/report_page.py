@@ -1,23 +1,21 @@
-"""Holds the pages of --report to the JSON of the same run: report_page.py RUNNER MPIRUN [--browser]
-[--pictures FOLDER].
+"""Holds the pages of --report to the JSON of the same run.
 
-Without --browser the page's file is read. With it, a headless Chromium draws the page: what it drew
+One test reads the page's file. In the other, a headless Chromium draws the page: what it drew
 must be what the report says, no name may act as markup, and the page must load nothing and leave the
-console empty. Without a Chromium that part is skipped.
+console empty. Without a Chromium that one is skipped.
 """
-import argparse
 import base64
 import html.parser
 import json
-import os
 import pathlib
 import struct
 import subprocess
-import sys
-import tempfile
+
+import pytest
 
 from browser import Browser, find_browser
 from events import GUARD
+from harness import launch, programs
 
 JOBS = {
     "stream": (2, 'kind = "convolve"\n[input]\nfile = "noise.h5"\ndataset = "/a"\n'
@@ -27,6 +25,12 @@ JOBS = {
                'column_taps = { box = { radius = 3 } }\nboundary = "wrap"\n'),
     "evolve": (2, 'kind = "sand"\n[input]\nfile = "sand.h5"\ngenerate = { pattern = "sample-1" }\n'
                '[output]\nfile = "evolve.h5"\n[sand]\ngenerations = 60\nsnapshot_every = 10\n'),
+    "chain": (2, '[input]\nfile = "noise.h5"\ndataset = "/a"\n'
+              'generate = { pattern = "gradient", shape = [700, 900], dtype = "float32" }\n'
+              '[output]\nfile = "chain.h5"\n[run]\nchunk_rows = 50\n'
+              '[[step]]\nkind = "median"\nsize = [3, 3]\n'
+              '[[step]]\nname = "half"\nkind = "bin"\nfactors = [2, 2]\n'
+              '[[step]]\nkind = "rescale"\nfrom = "extremes"\ndtype = "uint16"\n'),
     "permute": (1, 'kind = "transpose"\nname = "a <b> & \\"c\\""\n[input]\nfile = "volume.h5"\n'
                 'dataset = "/a"\n'
                 'generate = { pattern = "index", shape = [20, 30, 40], dtype = "uint16" }\n'
@@ -78,40 +82,25 @@ def bars_of(report):
             for rank in report["ranks"] for bar in rank["timeline"]["bars"]]
 
 
-class Check:
-    def __init__(self):
-        self.count = self.failures = 0
-
-    def __call__(self, right, what):
-        self.count += 1
-        if not right:
-            self.failures += 1
-            print(f"FAILED {what}")
-
-
 def same_bars(found, told):
     return len(found) == len(told) and all(
         a[:3] == b[:3] and a[5:] == b[5:] and abs(a[3] - b[3]) < 2e-3 and abs(a[4] - b[4]) < 3e-3
         for a, b in zip(sorted(found), sorted(told)))
 
 
-def run(arguments, name):
+def run(name):
     ranks, job = JOBS[name]
     pathlib.Path(f"{name}.toml").write_text(job)
-    command = [arguments.runner, f"{name}.toml", "--quiet", "--backend", "cpu", "--report",
+    command = [programs.runner, f"{name}.toml", "--quiet", "--backend", "cpu", "--report",
                f"{name}.json", "--report", f"{name}.html"]
-    if ranks > 1:
-        command = [arguments.mpirun, "--allow-run-as-root", "--oversubscribe", "-n", str(ranks),
-                   *command]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=GUARD)
-    if done.returncode != 0:
-        sys.exit(f"{name}: exit {done.returncode}\n{done.stderr}")
+    done = subprocess.run([*launch(ranks), *command], capture_output=True, text=True, timeout=GUARD)
+    assert done.returncode == 0, f"{name}: exit {done.returncode}\n{done.stderr}"
     return json.loads(pathlib.Path(f"{name}.json").read_text())
 
 
-def read_pages(arguments, check):
+def read_pages(check):
     for name in JOBS:
-        report = run(arguments, name)
+        report = run(name)
         text = pathlib.Path(f"{name}.html").read_text()
         page = Page(text)
         check(json.loads(page.data["report"]) == report, f"{name}: the report within the page")
@@ -151,30 +140,29 @@ def text_of(browser, selector):
                          ".map(e => e.textContent)")
 
 
-def show_pages(arguments, check):
+def show_pages(check):
     program = find_browser()
     if program is None:
-        print("report_page.py: Skipped\nthere is no chromium\n[  SKIPPED ] 1 test")
-        return
+        pytest.skip("there is no chromium")
     with Browser(program) as browser:
         for name in JOBS:
-            report = run(arguments, name)
+            report = run(name)
             for width, scheme in [(1280, "light"), (1280, "dark"), (400, "light"), (400, "dark")]:
                 what = f"{name}, {width} pixels, {scheme}"
                 open_page(browser, check, f"{name}.html", width, scheme, what)
                 luminous = browser.value("getComputedStyle(document.body).backgroundColor")
                 first = int(luminous.split("(")[1].split(",")[0])
                 check((first > 127) == (scheme == "light"), f"{what}: paper {luminous}")
-                if arguments.pictures:
-                    browser.picture(f"{arguments.pictures}/{name}-{width}-{scheme}.png")
+                if programs.pictures:
+                    browser.picture(f"{programs.pictures}/{name}-{width}-{scheme}.png")
                 zoom(browser, check, what)
             read_drawn(browser, check, name, report)
         report = json.loads(pathlib.Path("stream.json").read_text())
-        numbers(arguments, browser, check, report)
-        hostile(arguments, browser, check, report)
+        numbers(browser, check, report)
+        hostile(browser, check, report)
         undrawn(browser, check, report)
-        compare(arguments, browser, check)
-        printed(arguments, browser, check)
+        compare(browser, check)
+        printed(browser, check)
         check(not browser.told, f"the console says {browser.told}")
 
 
@@ -191,31 +179,44 @@ def read_drawn(browser, check, name, report):
           f"{name}: {text_of(browser, 'figcaption')}")
     check(len(page.pictures) == 2 and browser.value(
         "[...document.images].every(i => i.naturalWidth > 1)"), f"{name}: pictures")
-    check(text_of(browser, "h2") == ["Timeline", "Throughput", "Stages", "Data", "Memory",
+    passes = ["Passes and steps"] if "passes" in report else []
+    check(text_of(browser, "h2") == ["Timeline", "Throughput", "Stages", *passes, "Data", "Memory",
                                      "Ranks and devices", "Warnings", "Reproduce this run"],
           f"{name}: {text_of(browser, 'h2')}")
+    heads = [f"Pass {each['pass']}: {each['output']['file']}:{each['output']['dataset']}"
+             for each in report.get("passes", [])]
+    check([head for head in text_of(browser, "h3") if head.startswith("Pass ")] == heads and
+          (len(heads) == 2) == (name == "chain"), f"{name}: {text_of(browser, 'h3')}")
     check(browser.value("document.title") == f"{report['job']['name']} – runner", f"{name}: title")
 
 
-def page_of(arguments, report, name):
+def page_of(report, name):
     """The page of a report that is made here."""
     pathlib.Path(f"{name}.json").write_text(json.dumps(report))
-    done = subprocess.run([arguments.runner, "report", f"{name}.json", "--page", f"{name}.html"],
+    done = subprocess.run([programs.runner, "report", f"{name}.json", "--page", f"{name}.html"],
                           capture_output=True, text=True, timeout=GUARD)
-    if done.returncode != 0:
-        sys.exit(f"{name}: exit {done.returncode}\n{done.stderr}")
+    assert done.returncode == 0, f"{name}: exit {done.returncode}\n{done.stderr}"
     return f"{name}.html"
 
 
-def numbers(arguments, browser, check, report):
+def numbers(browser, check, report):
     """A report of known numbers, and what the page must say of them, worked out by hand."""
     report = json.loads(json.dumps(report))
     report.update({"wall_seconds": 2.0, "start_seconds": 0.25, "finish_seconds": 0.125, "runs": 2,
                    "warnings": ["odd & <small>"], "notes": ["a note"]})
     report["job"].update({"file": "a'b.toml", "folder": "/data/my jobs", "settings": ["run.lanes=2"]})
+    step = {"step": "step 1 (\"a\")", "seconds": 0.25, "bytes": 4000}
+    one = {"pass": 1, "output": {"file": "o.h5.pass-1.h5", "dataset": "/pass/data"},
+           "stream_seconds": 0.5, "bytes_read": 2048, "bytes_written": 4096, "bottleneck": "read",
+           "overlap_efficiency": 0.875, "steps": [step, step | {"step": "step 2", "seconds": 0.5}]}
+    report["passes"] = [one, one | {"pass": 2, "bottleneck": "write", "output":
+                                    {"file": "o.h5", "dataset": "/a"},
+                                    "steps": [step | {"step": "step 3", "seconds": 0, "bytes": 0}]}]
+    report["bounding_step"] = "step 2"
     report["plan"]["backend"] = "cuda"
     report["plan"]["memory_per_rank"].update({"host_bytes": 1024, "host_limit_bytes": 4096,
-                                              "device_bytes": 2048, "device_limit_bytes": 8192})
+                                              "device_bytes": 2048, "device_limit_bytes": 8192,
+                                              "images_bytes": 1024, "images_work_bytes": 2048})
     idle = {"busy_seconds": 0, "wait_seconds": 0, "bytes": 0}
     for number, rank in enumerate(report["ranks"]):
         rank.update({"host": f"n{number}", "device": "H200", "uuid": "GPU-1", "rows": [0, 15],
@@ -231,7 +232,7 @@ def numbers(arguments, browser, check, report):
     first["timeline"] = {"merged_below_seconds": 0.5, "bars": [bar, bar | {
         "lane": 1, "stage": "write", "start": 0.5, "end": 1.5, "bytes": 2000, "events": 3}]}
     del report["ranks"][1]["timeline"]
-    open_page(browser, check, page_of(arguments, report, "numbers"))
+    open_page(browser, check, page_of(report, "numbers"))
     check(text_of(browser, "dd") == ["2 s", "250 ms", "1.5 s", "125 ms", "3.91 KiB", "1.95 KiB",
                                      "3 kB/s"], f"tiles: {text_of(browser, 'dd')}")
     rows = browser.value('[...document.querySelectorAll(".wide tr")].map(row => '
@@ -248,9 +249,18 @@ def numbers(arguments, browser, check, report):
           "--set run.lanes=2", f"command: {text_of(browser, 'pre')}")
     check("2 ranks on 2 hosts, H200" in text_of(browser, ".sub")[0], "where it ran")
     widths = browser.value('[...document.querySelectorAll(".stack i")].map(i => i.style.width)')
-    check(widths == ["50%", "100%", "100%", "50%"], f"memory: {widths}")
+    check(widths == ["50%", "100%", "0%", "50%", "100%", "100%", "50%"],
+          f"steps and memory: {widths}")
+    check(text_of(browser, "h3")[:2] == ["Pass 1: o.h5.pass-1.h5:/pass/data", "Pass 2: o.h5:/a"],
+          f"passes: {text_of(browser, 'h3')}")
+    labels = text_of(browser, ".stack span:first-child")
+    check(labels[:3] == ['step 1 ("a")', "step 2, longest", "step 3"], f"steps: {labels}")
+    check(["1", 'step 1 ("a")', "250 ms", "3.91 KiB", "16 kB/s"] in rows and
+          ["2", "step 3", "0 µs", "0 B", "–"] in rows, f"steps: {rows}")
     notes = " ".join(text_of(browser, ".small"))
-    for part in ["Shown: 1 of 2 ranks.", "recorded 4 events", "less than 500 ms", "2 bars",
+    for part in ["Read 2.00 KiB, wrote 4.00 KiB in 500 ms. Busiest: reading, 88 %.",
+                 "images 1.00 KiB, computed before in 2.00 KiB", "Shown: 1 of 2 ranks.",
+                 "recorded 4 events", "less than 500 ms", "2 bars",
                  "Limit: 4.00 KiB", "Limit: 8.00 KiB", "Of the ranks shown above."]:
         check(part in notes, f"{part} is not in {notes}")
     rects = browser.value('[...document.querySelectorAll("rect")].map(r => [r.parentNode.'
@@ -263,7 +273,7 @@ def numbers(arguments, browser, check, report):
 MARKUP = "</script a></script/></script><!--<script>]]>&lt;<img src=x onerror=window.injected=1>\u2028'\"\\"
 
 
-def hostile(arguments, browser, check, report):
+def hostile(browser, check, report):
     """Every string and name of a report is markup: it must stay text."""
     def attacked(value, key=""):
         if isinstance(value, dict):
@@ -276,7 +286,7 @@ def hostile(arguments, browser, check, report):
     report["ranks"][0]["timeline"]["bars"].append(
         report["ranks"][0]["timeline"]["bars"][0] | {"stage": MARKUP})
     report["runner"]["version"] = report["runner"]["__proto__"] = MARKUP
-    open_page(browser, check, page_of(arguments, report, "hostile"), what="hostile names")
+    open_page(browser, check, page_of(report, "hostile"), what="hostile names")
     browser.value("document.querySelector('rect').dispatchEvent("
                   "new PointerEvent('pointermove', {bubbles: true}))")
     check(browser.value("window.injected") is None, "hostile names: a script ran")
@@ -289,7 +299,7 @@ def hostile(arguments, browser, check, report):
              report["output"]["dataset"], *report["runner"], *report["runner"].values(),
              report["ranks"][0]["host"], report["ranks"][0]["device"]]
     check(all(text in words for text in shown), "hostile names: they are not shown as they are")
-    subprocess.run([arguments.runner, "report", "hostile.json", "stream.json", "--page",
+    subprocess.run([programs.runner, "report", "hostile.json", "stream.json", "--page",
                     "two.html"], check=True, capture_output=True, timeout=GUARD)
     open_page(browser, check, "two.html", what="hostile runs")
     check(browser.value("window.injected") is None and
@@ -316,7 +326,7 @@ def undrawn(browser, check, report):
     browser.told = told
 
 
-def printed(arguments, browser, check):
+def printed(browser, check):
     """On paper: light, without buttons."""
     browser.open(pathlib.Path("stream.html").absolute(), 1280, 900, "dark")
     browser.call("Emulation.setEmulatedMedia", media="print")
@@ -325,15 +335,15 @@ def printed(arguments, browser, check):
           ["rgb(252, 252, 251)", "none"], "printed: colours and buttons")
     paper = browser.call("Page.printToPDF", paperWidth=8.27, paperHeight=11.69)["data"]
     check(base64.b64decode(paper).startswith(b"%PDF"), "printed")
-    if arguments.pictures:
-        pathlib.Path(f"{arguments.pictures}/stream.pdf").write_bytes(base64.b64decode(paper))
+    if programs.pictures:
+        pathlib.Path(f"{programs.pictures}/stream.pdf").write_bytes(base64.b64decode(paper))
     browser.call("Emulation.setEmulatedMedia", media="")
 
 
-def compare(arguments, browser, check):
+def compare(browser, check):
     """runner report: of several runs, and the page of one made again."""
     files = [f"{name}.json" for name in JOBS]
-    done = subprocess.run([arguments.runner, "report", *files, "--json", "--page", "runs.html"],
+    done = subprocess.run([programs.runner, "report", *files, "--json", "--page", "runs.html"],
                           capture_output=True, text=True, timeout=GUARD)
     reports = [json.loads(pathlib.Path(file).read_text()) for file in files]
     check(done.returncode == 0 and [run["wall_seconds"] for run in json.loads(done.stdout)] ==
@@ -341,20 +351,20 @@ def compare(arguments, browser, check):
     longest = max(report["wall_seconds"] for report in reports)
     for width in (1280, 400):
         open_page(browser, check, "runs.html", width)
-        if arguments.pictures:
-            browser.picture(f"{arguments.pictures}/runs-{width}-light.png")
+        if programs.pictures:
+            browser.picture(f"{programs.pictures}/runs-{width}-light.png")
         rows = browser.value('[...document.querySelectorAll(".wide tr")].map(row => '
                              "[...row.cells].map(cell => cell.textContent))")
         check([row[0] for row in rows[1:]] == files and rows[1][10] == "1 ×" and
-              [row[2] for row in rows[1:]] == ["convolve", "sand", "transpose"], f"report: {rows}")
-        first = browser.value('[...document.querySelectorAll(".stack")].slice(0, 3).map(line => '
+              [row[2] for row in rows[1:]] == ["convolve", "sand", "pipeline", "transpose"], f"report: {rows}")
+        first = browser.value('[...document.querySelectorAll(".stack")].slice(0, 4).map(line => '
                               "[...line.querySelectorAll('i')].map(i => parseFloat(i.style.width)))")
         check(all(abs(parts[0] - 100 * report["start_seconds"] / longest) < 0.01 and
                   abs(sum(parts) - 100 * report["wall_seconds"] / longest) < 0.02
                   for parts, report in zip(first, reports)), f"report: bars of {first}")
         check(text_of(browser, "h2") == ["Runs", "Total time", "Busy time of the busiest rank",
                                          "Settings"], "report: parts")
-    done = subprocess.run([arguments.runner, "report", files[0], "--page", "one.html"],
+    done = subprocess.run([programs.runner, "report", files[0], "--page", "one.html"],
                           capture_output=True, text=True, timeout=GUARD)
     open_page(browser, check, "one.html", scheme="dark")
     check(done.returncode == 0 and browser.value('document.querySelectorAll("rect").length') ==
@@ -389,24 +399,10 @@ def zoom(browser, check, what):
     check(times and all(t.endswith("s") for t in times), f"{what}: axis {times}")
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("runner")
-    parser.add_argument("mpirun")
-    parser.add_argument("--browser", action="store_true")
-    parser.add_argument("--pictures")
-    arguments = parser.parse_args()
-    arguments.runner = os.path.abspath(arguments.runner)
-    if arguments.pictures:
-        arguments.pictures = os.path.abspath(arguments.pictures)
-    check = Check()
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        (show_pages if arguments.browser else read_pages)(arguments, check)
-        os.chdir("/")
-    print(f"report_page: {check.count} checks, {check.failures} failed")
-    return 1 if check.failures else 0
+def test_pages(findings):
+    read_pages(findings.expect)
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+@pytest.mark.browser
+def test_pages_in_a_browser(findings):
+    show_pages(findings.expect)

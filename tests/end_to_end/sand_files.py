@@ -1,7 +1,7 @@
-"""Reads and makes .sand files with the whole program: sand_files.py RUNNER MPIRUN [WORD...]
+"""Reads and makes .sand files with the whole program.
 
 numpy packs and unpacks the expected .sand files bit by bit; h5py reads HDF5 and Pillow reads
-pictures. A word picks the tests that have it in their name.
+pictures.
 """
 import os
 import pathlib
@@ -14,11 +14,12 @@ import sys
 import h5py
 import numpy as np
 from PIL import Image
+import pytest
 
-from events import GUARD
-from test_functions import run_tests
+from harness import bad, call, good
 
-RUNNER = MPIRUN = ""
+pytestmark = pytest.mark.quick
+
 COLOURS = np.array([[22, 25, 34], [66, 133, 199], [226, 182, 92], [126, 122, 120]], np.uint8)
 WARNING = r"runner: warning: the header's number of frames is wrong \({}, byte 12\): it says {} and " \
           r"the file's length {}\. All that are there are taken\n"
@@ -55,30 +56,6 @@ def unpacked(data):
 
 def cells(*shape):
     return np.random.default_rng(sum(shape)).integers(0, 4, shape, np.uint8)
-
-
-def call(*arguments, **options):
-    return subprocess.run([RUNNER, *map(str, arguments)], capture_output=True, text=True,
-                          timeout=GUARD, **options)
-
-
-def good(*arguments, says=""):
-    """Calls; all that standard error may hold is this expression. Returns standard output."""
-    done = call(*arguments)
-    assert done.returncode == 0, f"{arguments}: exit {done.returncode}\n{done.stderr}"
-    assert re.fullmatch(says, done.stderr), f"{arguments}: says {done.stderr}"
-    return done.stdout
-
-
-def bad(code, words, *arguments, **options):
-    """Calls; there is one error with these words, and nothing new in the folder."""
-    before = sorted(os.listdir())
-    done = call(*arguments, **options)
-    assert done.returncode == code, f"{arguments}: exit {done.returncode}\n{done.stderr}"
-    assert re.fullmatch(r"runner: error: [^\n]*\n", done.stderr), f"{arguments}: {done.stderr}"
-    for word in words:
-        assert word in done.stderr, f"{arguments}: no {word} in {done.stderr}"
-    assert sorted(os.listdir()) == before, f"{arguments}: leaves {os.listdir()}"
 
 
 def test_conversions_both_ways():
@@ -152,10 +129,7 @@ snapshot_every = 1
     warning = WARNING.format(r"a\.sand", 1, 3)
     plan = good("plan", "job.toml", says=warning)
     assert "needs 330 B" in plan, plan
-    done = subprocess.run([MPIRUN, "--allow-run-as-root", "--oversubscribe", "-n", "2", RUNNER,
-                           "job.toml", "--quiet", "--backend", "cpu"],
-                          capture_output=True, text=True, timeout=GUARD)
-    assert done.returncode == 0, done.stderr
+    done = call("job.toml", "--quiet", "--backend", "cpu", ranks=2)
     assert re.fullmatch(warning, done.stderr), done.stderr
     made, count = unpacked(pathlib.Path("out.sand").read_bytes())
     assert made.shape == (2, 20, 33) and count == 2
@@ -294,13 +268,3 @@ def test_command_lines_that_are_wrong():
     bad(3, ["a.h5:/generation", "its shape is [2]"], "convert", "a.h5", "b.sand")
     bad(3, ["/none", "none of that name"], "convert", "a.h5:/none", "b.sand")
     bad(2, ["float64", "--palette"], "render", "a.h5:/real", "a.png", "--palette", "sand")
-
-
-def main():
-    global RUNNER, MPIRUN
-    RUNNER, MPIRUN = os.path.abspath(sys.argv[1]), sys.argv[2]
-    return run_tests(dict(globals()), sys.argv[3:])
-
-
-if __name__ == "__main__":
-    sys.exit(main() > 0)

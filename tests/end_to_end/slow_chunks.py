@@ -1,4 +1,4 @@
-"""Jobs whose chunks take long: slow_chunks.py RUNNER MPIRUN FAULT_SHIM MEMORY_SHIM.
+"""Jobs whose chunks take long.
 
 A chunk that takes longer than the watchdog's limit is no stall, a read that hangs is one, also in
 the survey of the input before the first chunk. A
@@ -12,16 +12,16 @@ import pathlib
 import pty
 import signal
 import subprocess
-import sys
-import tempfile
 
 import h5py
 import numpy as np
+import pytest
 
 from events import release, wait_for_held, wait_until
-from faulty_runs import (Findings, Program, clear, finish, picked, prepare_environment, report,
-                         with_fault)
+from faulty_runs import clear, finish, job_folder, picked, Program, with_fault
+from harness import Findings
 
+pytestmark = pytest.mark.faults
 SHAPE = (24, 96, 96)
 ONE_CHUNK = ["--set", f"run.chunk_rows={SHAPE[0] * SHAPE[1]}", "--set", "run.commit_seconds=0"]
 JOB = """kind = "denoise"
@@ -50,10 +50,8 @@ def result():
         return file["image"][...]
 
 
-class SlowChunks:
-    def __init__(self, program):
-        self.program = program
-        self.findings = Findings()
+class SlowChunks(Findings):
+    program = Program()
 
     def run(self, arguments, **options):
         return self.program.run([*ONE_CHUNK, *arguments], **options)
@@ -65,14 +63,14 @@ class SlowChunks:
             clear()
             write_job(window)
             code, text = self.run(["--set", f"run.stall_seconds={limit}", "--report", "report.json"])
-            self.findings.expect(code == 0, f"window {window}: exit {code}", text)
+            self.expect(code == 0, f"window {window}: exit {code}", text)
             if code != 0:
                 return window
             rank = json.loads(pathlib.Path("report.json").read_text())["ranks"][0]
             if rank["stages"]["compute"]["busy_seconds"] > 4 * limit:
-                self.findings.expect(rank["chunks"] == 1, f"{rank['chunks']} chunks")
+                self.expect(rank["chunks"] == 1, f"{rank['chunks']} chunks")
                 return window
-        self.findings.expect(False, "no chunk takes long enough on this machine")
+        self.expect(False, "no chunk takes long enough on this machine")
         return WINDOWS[-1]
 
     def hanging_read_is_one(self):
@@ -80,7 +78,7 @@ class SlowChunks:
         code, text = self.run(["--set", "run.stall_seconds=2"],
                               fault="pread:hold=held@1:in.h5>=200000")
         release()
-        self.findings.expect(code == 6 and "the job stands still" in text and picked(),
+        self.expect(code == 6 and "the job stands still" in text and picked(),
                              f"a read that hangs: exit {code}", text)
 
     def hanging_survey_is_one(self):
@@ -89,7 +87,7 @@ class SlowChunks:
         code, text = self.run(["--set", "run.stall_seconds=2", "--set", 'denoise.sigma="auto"'],
                               fault="pread:hold=held@1:in.h5>=200000")
         release()
-        self.findings.expect(
+        self.expect(
             code == 6 and "the job stands still (the survey of the input, after 0 rows" in text
             and picked(), f"a survey that hangs: exit {code}", text)
 
@@ -114,28 +112,28 @@ class SlowChunks:
                 pass
             code = running.wait()
         os.close(terminal)
-        self.findings.expect(code == 0 and held_back, f"a survey on a terminal: exit {code}",
+        self.expect(code == 0 and held_back, f"a survey on a terminal: exit {code}",
                              shown.decode())
 
-    def resumes(self, what, wanted):
+    def resumes(self, what):
         code, text = self.run([])
-        if self.findings.expect(code == 0, f"after {what}: exit {code}", text):
-            self.findings.expect(np.array_equal(result(), wanted), f"after {what}: other bytes")
+        if self.expect(code == 0, f"after {what}: exit {code}", text):
+            self.expect(np.array_equal(result(), self.wanted), f"after {what}: other bytes")
 
-    def dropped_by_deadline(self, wanted):
+    def dropped_by_deadline(self):
         """Until the deadline came while the chunk was computed."""
         for seconds in [3, 4, 6, 10, 20]:
             clear()
             code, text = self.run(["--max-time", f"{seconds}s"])
             if code == 75 and "dropped chunk 0 with " in text:
                 share = int(text.split("dropped chunk 0 with ")[1].split(" ")[0])
-                self.findings.expect(share < 100, f"dropped at {share} %", text)
-                self.resumes("a drop", wanted)
+                self.expect(share < 100, f"dropped at {share} %", text)
+                self.resumes("a drop")
                 return
-            self.findings.expect(code == 75, f"--max-time {seconds}s: exit {code}", text)
-        self.findings.expect(False, "no deadline came while a chunk was computed")
+            self.expect(code == 75, f"--max-time {seconds}s: exit {code}", text)
+        self.expect(False, "no deadline came while a chunk was computed")
 
-    def signals(self, wanted):
+    def signals(self):
         """The first says what it waits for, the second drops it."""
         for _ in range(20):
             clear()
@@ -147,37 +145,49 @@ class SlowChunks:
                 line = running.stderr.readline()
             os.kill(running.pid, signal.SIGTERM)
             code, rest = finish(running)
-            self.findings.expect(code == 75, f"two signals: exit {code}", line + rest)
+            self.expect(code == 75, f"two signals: exit {code}", line + rest)
             if "waits for 1 chunk in flight" not in line:
                 continue  # the first came before the chunk's computing began
-            self.findings.expect("a second signal drops it" in line and "dropped chunk 0" in rest,
+            self.expect("a second signal drops it" in line and "dropped chunk 0" in rest,
                                  "the second signal drops the chunk", line + rest)
-            self.resumes("signals", wanted)
+            self.resumes("signals")
             return
-        self.findings.expect(False, "no signal came while a chunk was computed")
+        self.expect(False, "no signal came while a chunk was computed")
 
 
-def main():
-    program = Program(*sys.argv[1:5])
-    with tempfile.TemporaryDirectory() as folder:
-        prepare_environment(folder)
+@pytest.fixture(scope="module", autouse=True)
+def folder():
+    with job_folder() as path:
         rng = np.random.default_rng(3)
         with h5py.File("in.h5", "w") as file:
             file["image"] = rng.integers(0, 256, SHAPE, dtype=np.uint8)
-        matrix = SlowChunks(program)
-        window = matrix.slow_is_no_stall()
-        write_job(window)
-        wanted = result()
-        matrix.hanging_read_is_one()
-        matrix.hanging_survey_is_one()
-        write_job(WINDOWS[0])
-        matrix.survey_is_shown()
-        write_job(window)
-        matrix.dropped_by_deadline(wanted)
-        matrix.signals(wanted)
-        os.chdir("/")
-    report("slow_chunks", matrix.findings, "the watchdog, a deadline and signals")
+        yield path
 
 
-if __name__ == "__main__":
-    main()
+@pytest.fixture(scope="module", name="slow")
+def find_slow_window(folder):
+    """The work with which a chunk takes long on this machine, and the output of that job."""
+    chunks = SlowChunks()
+    window = chunks.slow_is_no_stall()
+    chunks.none()
+    write_job(window)
+    return window, result()
+
+
+@pytest.fixture(name="chunks")
+def make_chunks(slow):
+    window, wanted = slow
+    write_job(window)
+    chunks = SlowChunks()
+    chunks.wanted = wanted
+    return chunks
+
+
+@pytest.mark.parametrize("part", ["hanging_read_is_one", "hanging_survey_is_one", "dropped_by_deadline", "signals"])
+def test_part(chunks, part):
+    getattr(chunks, part)()
+
+
+def test_survey_is_shown(chunks):
+    write_job(WINDOWS[0])
+    chunks.survey_is_shown()

@@ -1,52 +1,25 @@
-"""Runs whole transposing jobs and compares every byte with numpy: transpose_runs.py RUNNER MPIRUN
-[--backend B] [--share S].
+"""Runs whole transposing jobs and compares every byte with numpy.
 
 Every run of the same job must give those bytes: any permutation, element type, number of ranks, box,
 lanes, memory limit and storage, whole or in parts.
 """
-import argparse
 import itertools
-import os
 import pathlib
 import subprocess
-import sys
-import tempfile
 
 import h5py
 import numpy as np
+import pytest
 
-from events import GUARD
 from faulty_runs import kill_midway, start_held
+from harness import Runs, generator, programs
 
 TYPES = ["uint8", "int16", "float32", "float64", "uint64"]
 PERMUTATIONS = list(itertools.permutations(range(3)))
 SHAPES = [(1, 1, 1), (2, 3, 5), (31, 32, 33), (7, 1, 130), (1, 61, 67), (129, 3, 17), (5, 127, 2)]
 
 
-class Runs:
-    def __init__(self, arguments):
-        self.arguments = arguments
-        self.count = self.failures = 0
-
-    def command(self, ranks, options):
-        command = [self.arguments.runner, "job.toml", "--quiet", "--backend",
-                   self.arguments.backend, *options]
-        if ranks > 1:
-            command = [self.arguments.mpirun, "--allow-run-as-root", "--oversubscribe", "-n",
-                       str(ranks), *command]
-        self.count += 1
-        return command
-
-    def call(self, ranks=1, *options):
-        return subprocess.run(self.command(ranks, options), capture_output=True, text=True,
-                              timeout=GUARD)
-
-    def check(self, right, what):
-        if not right:
-            self.failures += 1
-            print(f"FAILED {what}")
-        return right
-
+class Transposing(Runs):
     def expect(self, what, array, permutation, ranks=1, *options):
         done = self.call(ranks, *options)
         what = f"{what}, {array.shape} {array.dtype} by {permutation}, {ranks} ranks"
@@ -95,6 +68,11 @@ def values(random, shape, dtype):
                          dtype).reshape(shape)
 
 
+@pytest.fixture(name="runs")
+def make_runs():
+    return Transposing()
+
+
 def cases():
     """(shape, type, permutation, input's storage, [run], [output], ranks)"""
     ways = [({}, "", "", 1), ({}, "chunk_rows = 1", "", 3), ({}, "chunk_rows = 7\nlanes = 1", "", 2),
@@ -107,32 +85,43 @@ def cases():
             yield shape, TYPES[index % len(TYPES)], permutation, *way
 
 
-def fewer_axes(runs, random):
-    for shape, permutation in [((41, 67), [1, 0]), ((41, 67), [0, 2, 1]), ((101,), [2, 0, 1]),
-                               ((101,), [0, 1, 2])]:
-        array = values(random, shape, "float32")
-        write_input(array)
-        write_job(permutation, "chunk_rows = 11")
-        runs.expect("fewer axes", array, permutation, 2)
+@pytest.mark.share(0.25)
+@pytest.mark.parametrize("case", [pytest.param(case, id=", ".join(map(str, case))) for case in cases()])
+def test_case(runs, case):
+    shape, dtype, permutation, storage, run, output, ranks = case
+    array = values(generator(case), shape, dtype)
+    write_input(array, **storage)
+    write_job(permutation, run, output)
+    runs.expect(f"{storage} {run} {output}", array, permutation, ranks)
 
 
-def little_memory(runs, random):
+@pytest.mark.quick
+@pytest.mark.parametrize("shape, permutation", [((41, 67), [1, 0]), ((41, 67), [0, 2, 1]), ((101,), [2, 0, 1]),
+                                                ((101,), [0, 1, 2])], ids=str)
+def test_fewer_axes(runs, shape, permutation):
+    array = values(generator(shape), shape, "float32")
+    write_input(array)
+    write_job(permutation, "chunk_rows = 11")
+    runs.expect("fewer axes", array, permutation, 2)
+
+
+@pytest.mark.parametrize("permutation", [(0, 2, 1), (2, 1, 0), (1, 2, 0), (2, 0, 1)], ids=str)
+@pytest.mark.parametrize("shape", [(1, 2053, 2069), (67, 259, 251)], ids=str)
+def test_little_memory(runs, shape, permutation):
     """17 MB in 2 MiB, planes of an image that do not fit among them."""
-    for shape in [(1, 2053, 2069), (67, 259, 251)]:
-        array = values(random, shape, "float32")
-        write_input(array)
-        for permutation in [(0, 2, 1), (2, 1, 0), (1, 2, 0), (2, 0, 1)]:
-            write_job(permutation, 'host_memory = "2MiB"\ndevice_memory = "2MiB"')
-            runs.expect("2 MiB", array, permutation, 2)
+    array = values(generator(shape), shape, "float32")
+    write_input(array)
+    write_job(permutation, 'host_memory = "2MiB"\ndevice_memory = "2MiB"')
+    runs.expect("2 MiB", array, permutation, 2)
 
 
-def stopped_runs(runs, random):
+@pytest.mark.long
+def test_stopped_runs(runs):
     """Stopped and killed on the way, resumed in other boxes."""
-    array = values(random, (211, 613, 307), "float32")
+    array = values(generator("stopped"), (211, 613, 307), "float32")
     write_input(array)
     write_job((2, 1, 0), "chunk_rows = 2000\ncommit_seconds = 0")
-    pathlib.Path("out.h5").unlink(missing_ok=True)
-    killed = kill_midway(start_held(runs.command(2, ()), runs.arguments.runner, "pwrite",
+    killed = kill_midway(start_held(runs.command(2), programs.runner, "pwrite",
                                     "8:out.h5.partial>=4096"))
     runs.check(killed, "done before it was killed")
     write_job((2, 1, 0), "chunk_rows = 331\ncommit_seconds = 0")
@@ -148,44 +137,50 @@ def stopped_runs(runs, random):
     runs.check(left in [[], ["out.h5.lock"]], f"left behind: {left}")
 
 
-def other_elements(runs, random):
+PAIR = np.dtype([("where", "<i4"), ("what", ">f8"), ("how", "S4")])
+SMALL = np.dtype({"names": ["a", "b"], "formats": ["i1", "<i2"], "offsets": [0, 2],
+                  "itemsize": 4})
+GZIP = {"chunks": True, "compression": "gzip", "shuffle": True}
+OUT_CHUNKS = 'chunk = [1, 4, 5]\ncompression = "deflate"\nshuffle = true'
+LITTLE = 'host_memory = "2MiB"\ndevice_memory = "2MiB"'
+OTHERS = [
+    ("complex64", (23, 31, 37), (1, 2, 0), {}, "chunk_rows = 7", "", 2),
+    ("complex128", (23, 31, 37), (2, 1, 0), GZIP, "", OUT_CHUNKS, 3),
+    ("complex128", (7, 259, 251), (0, 2, 1), {}, LITTLE, "", 2),
+    (">c8", (23, 31, 37), (2, 0, 1), GZIP, "", "", 2),
+    (">c16", (31, 67), (1, 0), {}, "", "", 1),
+    ("bool", (23, 31, 37), (2, 1, 0), GZIP, "chunk_rows = 5", "", 2),
+    ("bool", (101,), (2, 0, 1), {}, "", "", 1),
+    ("S16", (31, 67), (1, 0), GZIP, "", "", 2),
+    ("S2", (23, 31, 37), (1, 0, 2), {}, "", "", 1),
+    ("V8", (31, 67), (0, 2, 1), {}, "chunk_rows = 3", "", 2),
+    (PAIR, (23, 31, 37), (2, 1, 0), GZIP, "", OUT_CHUNKS, 2),
+    (PAIR, (3, 259, 251), (1, 2, 0), {}, LITTLE, "", 2),
+    (SMALL, (31, 67), (1, 0), {}, "", "", 1),
+    ("float16", (23, 31, 37), (1, 2, 0), {"chunks": True}, "", "", 2)]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("case", [pytest.param(case, id=", ".join(map(str, case))) for case in OTHERS])
+def test_other_elements(runs, case):
     """Elements that are no numbers: their bytes and their type are the input's."""
-    pair = np.dtype([("where", "<i4"), ("what", ">f8"), ("how", "S4")])
-    small = np.dtype({"names": ["a", "b"], "formats": ["i1", "<i2"], "offsets": [0, 2],
-                      "itemsize": 4})
-    gzip = {"chunks": True, "compression": "gzip", "shuffle": True}
-    out_chunks = 'chunk = [1, 4, 5]\ncompression = "deflate"\nshuffle = true'
-    little = 'host_memory = "2MiB"\ndevice_memory = "2MiB"'
-    for dtype, shape, permutation, storage, run, output, ranks in [
-            ("complex64", (23, 31, 37), (1, 2, 0), {}, "chunk_rows = 7", "", 2),
-            ("complex128", (23, 31, 37), (2, 1, 0), gzip, "", out_chunks, 3),
-            ("complex128", (7, 259, 251), (0, 2, 1), {}, little, "", 2),
-            (">c8", (23, 31, 37), (2, 0, 1), gzip, "", "", 2),
-            (">c16", (31, 67), (1, 0), {}, "", "", 1),
-            ("bool", (23, 31, 37), (2, 1, 0), gzip, "chunk_rows = 5", "", 2),
-            ("bool", (101,), (2, 0, 1), {}, "", "", 1),
-            ("S16", (31, 67), (1, 0), gzip, "", "", 2),
-            ("S2", (23, 31, 37), (1, 0, 2), {}, "", "", 1),
-            ("V8", (31, 67), (0, 2, 1), {}, "chunk_rows = 3", "", 2),
-            (pair, (23, 31, 37), (2, 1, 0), gzip, "", out_chunks, 2),
-            (pair, (3, 259, 251), (1, 2, 0), {}, little, "", 2),
-            (small, (31, 67), (1, 0), {}, "", "", 1),
-            ("float16", (23, 31, 37), (1, 2, 0), {"chunks": True}, "", "", 2)]:
-        array = values(random, shape, dtype)
-        if array.dtype == bool:
-            array = values(random, shape, "uint8") > 99
-        if array.dtype.byteorder == ">":
-            write_input(array, **storage)
-            array = array.astype(array.dtype.newbyteorder("="))
-        else:
-            write_input(array, **storage)
-        write_job(permutation, run, output)
-        runs.expect(f"other elements, {storage} {run} {output}", array, permutation, ranks)
-    parts_called(runs, random, b"re", b"im")
-    parts_called(runs, random, b"real", b"imag")
+    dtype, shape, permutation, storage, run, output, ranks = case
+    random = generator(str(case))
+    array = values(random, shape, dtype)
+    if array.dtype == bool:
+        array = values(random, shape, "uint8") > 99
+    if array.dtype.byteorder == ">":
+        write_input(array, **storage)
+        array = array.astype(array.dtype.newbyteorder("="))
+    else:
+        write_input(array, **storage)
+    write_job(permutation, run, output)
+    runs.expect(f"other elements, {storage} {run} {output}", array, permutation, ranks)
 
 
-def parts_called(runs, random, real, imaginary):
+@pytest.mark.long
+@pytest.mark.parametrize("real, imaginary", [(b"re", b"im"), (b"real", b"imag")])
+def test_parts_called(runs, real, imaginary):
     """Complex numbers that h5py did not write, and their fill value in chunks never written."""
     stored = h5py.h5t.create(h5py.h5t.COMPOUND, 8)
     stored.insert(real, 0, h5py.h5t.IEEE_F32LE)
@@ -197,20 +192,20 @@ def parts_called(runs, random, real, imaginary):
         creation.set_chunk((7, 7))
         creation.set_fill_value(fill)
         h5py.h5d.create(file.id, b"a", stored, h5py.h5s.create_simple(array.shape), creation)
-        array[3:9, 4:19] = values(random, (6, 15), stored.dtype)
+        array[3:9, 4:19] = values(generator(real), (6, 15), stored.dtype)
         file["a"][3:9, 4:19] = array[3:9, 4:19]
     write_job((1, 0), "", "chunk = [8, 8]")
     runs.expect(f"{real} and {imaginary}", array, (1, 0), 2)
-    done = subprocess.run([runs.arguments.runner, "verify", "out.h5"], capture_output=True, text=True)
+    done = subprocess.run([programs.runner, "verify", "out.h5"], capture_output=True, text=True)
     runs.check(done.returncode == 0, f"verify of complex numbers: {done.stdout} {done.stderr}")
 
 
-def resumed_elements(runs, random):
+@pytest.mark.long
+def test_resumed_elements(runs):
     """A STOP in an output of compound elements, resumed."""
-    array = values(random, (5, 200, 100), [("a", "<u8"), ("b", "S8")])
+    array = values(generator("resumed"), (5, 200, 100), [("a", "<u8"), ("b", "S8")])
     write_input(array)
     write_job((2, 1, 0), "chunk_rows = 200\ncommit_seconds = 0")
-    pathlib.Path("out.h5").unlink()
     pathlib.Path("STOP").touch()
     done = runs.call(2)
     runs.check(done.returncode == 75, f"STOP: {done.returncode}, {done.stderr}")
@@ -219,7 +214,7 @@ def resumed_elements(runs, random):
     runs.expect("stopped", array, (2, 1, 0), 2, "--resume", "require")
 
 
-def refused_elements(runs):
+def test_refused_elements(runs):
     """Elements whose bytes are not all of them, or too many; and kinds that compute."""
     for dtype, says in [("V3", "opaque of 3 bytes"), ("S5", "string of 5 bytes"),
                         (h5py.string_dtype(), "string of any length"),
@@ -243,16 +238,17 @@ def refused_elements(runs):
                f"convolve refuses complex128: {done.returncode}, {done.stderr}")
 
 
-def verified(runs, random):
+@pytest.mark.quick
+def test_verify_and_repair(runs):
     """A wrong element is found by its checksum, one made wrong before it by computing again, and
     both are mended."""
-    array = values(random, (23, 29, 31), "int16")
+    array = values(generator("verified"), (23, 29, 31), "int16")
     write_input(array)
     write_job((1, 2, 0), "chunk_rows = 50")
     runs.expect("verified", array, (1, 2, 0))
     good = pathlib.Path("out.h5").read_bytes()
     def verb(*words):
-        return subprocess.run([runs.arguments.runner, *words], capture_output=True, text=True)
+        return subprocess.run([programs.runner, *words], capture_output=True, text=True)
     runs.check(verb("verify", "out.h5").returncode == 0, "verify: a good file")
     with h5py.File("out.h5", "r+") as file:
         file["a"][3, 5, 7] ^= 1
@@ -260,36 +256,3 @@ def verified(runs, random):
     runs.check(found.returncode == 7 and "row" in found.stdout, f"verify: {found.stdout}")
     runs.check(verb("repair", "out.h5").returncode == 0, "repair")
     runs.check(pathlib.Path("out.h5").read_bytes() == good, "repair: not as it was")
-
-
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("runner", type=os.path.abspath)
-    parser.add_argument("mpirun")
-    parser.add_argument("--backend", default="cpu")
-    parser.add_argument("--share", type=float, default=1.0, help="of the cases")
-    runs = Runs(parser.parse_args())
-    random = np.random.default_rng(5)
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        for index, (shape, dtype, permutation, storage, run, output, ranks) in enumerate(cases()):
-            if index * runs.arguments.share % 1 < runs.arguments.share:
-                array = values(random, shape, dtype)
-                write_input(array, **storage)
-                write_job(permutation, run, output)
-                runs.expect(f"{storage} {run} {output}", array, permutation, ranks)
-        fewer_axes(runs, random)
-        little_memory(runs, random)
-        verified(runs, random)
-        if runs.arguments.share >= 0.1: # minutes under the sanitizers
-            stopped_runs(runs, random)
-            other_elements(runs, random)
-            resumed_elements(runs, random)
-        refused_elements(runs)
-        os.chdir("/")
-    print(f"{runs.count} runs, {runs.failures} failures")
-    return 1 if runs.failures else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,4 +1,4 @@
-"""Damages finished outputs, and has them verified and repaired: verify.py RUNNER.
+"""Damages finished outputs, and has them verified and repaired.
 
 Which rows are wrong is known from where the damage was put; what is right are the bytes of the file
 before. The checksums themselves are compared with those of Python's xxhash.
@@ -12,16 +12,16 @@ import shutil
 import signal
 import struct
 import subprocess
-import sys
-import tempfile
 import zlib
 
 import h5py
 import numpy as np
+import pytest
 import xxhash
 
 from events import GUARD
 from faulty_runs import picked, with_fault
+from harness import Findings, attempt, generator, programs
 
 JOB = '''kind = "convolve"
 [input]
@@ -53,12 +53,12 @@ def joined(ranges):
     return result
 
 
-class Output:
+class Output(Findings):
     """A finished output and the values that are in it."""
 
-    def __init__(self, runner, name, shape, dtype, boundary, output="", chunk_rows=16):
-        self.runner, self.name, self.file = runner, name, pathlib.Path(name + ".h5")
-        self.failures = 0
+    def __init__(self, name, shape, dtype, boundary, output="", chunk_rows=16):
+        super().__init__()
+        self.name, self.file = name, pathlib.Path(name + ".h5")
         image = np.random.default_rng(5).random(shape)
         with h5py.File("in.h5", "w") as file:
             file["image"] = (image * 250).astype("uint16" if "int" in dtype else "float64")
@@ -84,14 +84,8 @@ class Output:
         self.shape = shape
         self.good = self.file.read_bytes()
 
-    def check(self, condition, what):
-        if not condition:
-            self.failures += 1
-            print(f"{self.name}: {what}")
-
     def call(self, *arguments):
-        return subprocess.run([self.runner, *map(str, arguments)], capture_output=True, text=True,
-                              timeout=GUARD)
+        return attempt(*arguments)
 
     def expect(self, code, *arguments):
         """Calls, checks the exit code; returns the result."""
@@ -196,7 +190,8 @@ def checksums(out):
     out.check(len(out.runs) > 4, f"{len(out.runs)} runs")
 
 
-def damage_and_repair(out, random):
+def damage_and_repair(out):
+    random = generator(out.name)
     wrong, record = out.verify(0)
     out.check(record["checked_rows"] == len(out.rows) and not wrong, f"undamaged: {record}")
     out.check(record["recomputed_rows"] > 8, f"recomputed: {record}")
@@ -241,7 +236,7 @@ def everything_wrong(out):
 def killed_repairs(out):
     """Wherever a repair is cut short, the next one ends it."""
     def repair(fault):
-        command = with_fault([out.runner, "repair", str(out.file)], out.runner, fault)
+        command = with_fault([programs.runner, "repair", str(out.file)], programs.runner, fault)
         return subprocess.run(command, capture_output=True, text=True, timeout=GUARD).returncode
 
     os.environ["FAULT_LOG"] = os.path.abspath("fault.log")
@@ -398,45 +393,26 @@ def another_size(out):
     out.check(values.tobytes() == out.rows.tobytes(), "another size: the values differ")
 
 
-def main():
-    runner = os.path.abspath(sys.argv[1])
-    random = np.random.default_rng(3)
-    failures = 0
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        for name, case in {
-            "contiguous": ((301, 77), "float64", "wrap"),
-            "stack": ((2, 3, 23, 31), "uint16", "mirror", "", 10),
-            "chunks": ((150, 40), "float32", "reflect", "chunk = [8, 15]"),
-            "frames": ((5, 19, 20), "uint8", "wrap", "chunk = [1, 7, 20]", 7),
-            "deflate": ((5, 23, 31), "uint16", "nearest",
-                        'chunk = [1, 8, 31]\ncompression = "deflate"\nshuffle = true', 8),
-            "zstd": ((201, 50), "float32", "wrap", 'chunk = [8, 15]\ncompression = "zstd"'),
-        }.items():
-            out = Output(runner, name, *case)
-            checksums(out)
-            damage_and_repair(out, random)
-            everything_wrong(out)
-            if name == "contiguous":
-                samples(out)
-                wrong_checksum(out)
-                wrong_from_the_start(out)
-                inputs(out)
-                refusals(out)
-            if name == "chunks":
-                damaged_index(out)
-            if name == "deflate":
-                another_size(out)
-            failures += out.failures
-        for name, stored in {"large": "",
-                             "large_packed": 'chunk = [64, 501]\ncompression = "deflate"'}.items():
-            out = Output(runner, name, (2001, 1003), "float64", "wrap", stored, 256)
-            killed_repairs(out)
-            failures += out.failures
-        os.chdir("/")
-    print(f"{failures} failures")
-    return 1 if failures else 0
+OUTPUTS = {
+    "contiguous": ((301, 77), "float64", "wrap"),
+    "stack": ((2, 3, 23, 31), "uint16", "mirror", "", 10),
+    "chunks": ((150, 40), "float32", "reflect", "chunk = [8, 15]"),
+    "frames": ((5, 19, 20), "uint8", "wrap", "chunk = [1, 7, 20]", 7),
+    "deflate": ((5, 23, 31), "uint16", "nearest",
+                'chunk = [1, 8, 31]\ncompression = "deflate"\nshuffle = true', 8),
+    "zstd": ((201, 50), "float32", "wrap", 'chunk = [8, 15]\ncompression = "zstd"'),
+    "large": ((2001, 1003), "float64", "wrap", "", 256),
+    "large_packed": ((2001, 1003), "float64", "wrap", 'chunk = [64, 501]\ncompression = "deflate"', 256),
+}
+TESTS = [(check, name) for name in OUTPUTS if "large" not in name
+         for check in (checksums, damage_and_repair, everything_wrong)]
+TESTS += [(check, "contiguous") for check in (samples, wrong_checksum, wrong_from_the_start, inputs, refusals)]
+TESTS += [(damaged_index, "chunks"), (another_size, "deflate"), (killed_repairs, "large"),
+          (killed_repairs, "large_packed")]
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+@pytest.mark.parametrize("check, name", TESTS, ids=[f"{check.__name__}, {name}" for check, name in TESTS])
+def test_output(check, name):
+    out = Output(name, *OUTPUTS[name])
+    check(out)
+    out.none()

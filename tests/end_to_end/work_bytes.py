@@ -1,20 +1,19 @@
-"""One account of a job's work for a job of each kind: work_bytes.py RUNNER.
+"""One account of a job's work for a job of each kind.
 
 The bytes that `plan` states, those that a run reports as its plan and as read and written, and those
 by which `submit --profile` scales the time of such a run are the same.
 """
 import json
-import os
 import pathlib
 import re
-import subprocess
-import sys
-import tempfile
 
 import h5py
 import numpy as np
+import pytest
 
-from events import GUARD
+from harness import attempt, call
+
+pytestmark = pytest.mark.quick
 
 KINDS = {
     "convolve": '[convolve]\nrow_taps = [0.25, 0.5, 0.25]\ncolumn_taps = [0.25, 0.5, 0.25]\n',
@@ -35,10 +34,6 @@ STOP = 180
 DAY = 86400
 
 
-def call(*command):
-    return subprocess.run(command, capture_output=True, text=True, timeout=GUARD)
-
-
 def seconds_asked(script):
     """Of "#SBATCH --time=2-07:34:20"."""
     found = re.search(r"--time=(\d+)-(\d+):(\d+):(\d+)", script)
@@ -46,54 +41,34 @@ def seconds_asked(script):
     return days * DAY + hours * 3600 + minutes * 60 + seconds
 
 
-def check_kind(runner, kind):
-    """What is wrong, as lines."""
+@pytest.fixture(autouse=True)
+def inputs(folder):
+    rng = np.random.default_rng(1)
+    with h5py.File("in.h5", "w") as file:
+        file["a"] = rng.random((12, 20, 24), dtype=np.float32)
+    with h5py.File("sand.h5", "w") as file:
+        file["a"] = rng.integers(0, 4, (1, 60, 50), dtype=np.uint8)
+    pathlib.Path("site.toml").write_text(SITE)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_bytes(kind):
     pathlib.Path("job.toml").write_text(
         f'kind = "{kind}"\n[input]\nfile = "{"sand.h5" if kind == "sand" else "in.h5"}"\n'
         f'dataset = "/a"\n[output]\nfile = "out.h5"\noverwrite = true\n[run]\nbackend = "cpu"\n'
         f'chunk_rows = 50\n{KINDS[kind]}')
-    planned = call(runner, "plan", "job.toml", "--json")
-    done = call(runner, "job.toml", "--quiet", "--report", "r.json")
-    if planned.returncode or done.returncode:
-        return [f"{kind}: {planned.stderr}{done.stderr}"]
-    plan = json.loads(planned.stdout)
+    plan = json.loads(call("plan", "job.toml", "--json").stdout)
+    call("job.toml", "--quiet", "--report", "r.json")
     report = json.loads(pathlib.Path("r.json").read_text())
     wanted = (plan["bytes_read"], plan["bytes_written"])
-    reported = (report["plan"]["bytes_read"], report["plan"]["bytes_written"])
+    assert (report["plan"]["bytes_read"], report["plan"]["bytes_written"]) == wanted
     moved = tuple(sum(rank["stages"][stage]["bytes"] for rank in report["ranks"])
                   for stage in ("read", "write"))
-    wrong = [f"{kind}: {name} {got}, planned {wanted}"
-             for name, got in (("reported", reported), ("moved", moved)) if got != wanted]
+    assert moved == wanted
 
     # As if that run had taken long, of which nothing was its start: twice that and a minute are
     # expected, and the time in which a job stops is added, which makes whole minutes.
     report.update(wall_seconds=99990, start_seconds=0)
     pathlib.Path("profile.json").write_text(json.dumps(report))
-    asked = call(runner, "submit", "job.toml", "--site", "site.toml", "--dry-run", "--profile",
-                 "profile.json")
-    seconds = seconds_asked(asked.stdout)
-    if seconds != 2 * 99990 + 60 + STOP:
-        wrong.append(f"{kind}: by its own profile {seconds} s\n{asked.stderr}")
-    return wrong
-
-
-def main():
-    runner = os.path.abspath(sys.argv[1])
-    wrong = []
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        rng = np.random.default_rng(1)
-        with h5py.File("in.h5", "w") as file:
-            file["a"] = rng.random((12, 20, 24), dtype=np.float32)
-        with h5py.File("sand.h5", "w") as file:
-            file["a"] = rng.integers(0, 4, (1, 60, 50), dtype=np.uint8)
-        pathlib.Path("site.toml").write_text(SITE)
-        for kind in KINDS:
-            wrong += check_kind(runner, kind)
-        os.chdir("/")
-    print("\n".join([*wrong, f"{len(wrong)} wrong"]))
-    return 1 if wrong else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    asked = attempt("submit", "job.toml", "--site", "site.toml", "--dry-run", "--profile", "profile.json")
+    assert seconds_asked(asked.stdout) == 2 * 99990 + 60 + STOP, asked

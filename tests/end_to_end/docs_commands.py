@@ -1,0 +1,216 @@
+"""Every command and job file of the documentation.
+
+The tutorials run, command by command, as their pages say. Everywhere else a command line of runner
+must be one that the program takes (its files are missing, so that it does nothing), a script must be
+there, and a job file or a part of one must be one that the program takes.
+"""
+import ast
+import os
+import pathlib
+import re
+import resource
+import shlex
+import subprocess
+import tempfile
+
+from harness import programs
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+# Pages whose commands run in order, in one folder; and their commands that end with another code.
+TUTORIALS = {"docs/first-run.md": {"runner compare": 7}, "docs/scan.md": {"runner compare": 7},
+             "docs/many-files.md": {}}
+BASE = {"kind": 'kind = "convolve"\n', "input": '[input]\nfile = "in.h5"\ndataset = "/x"\n',
+        "output": '[output]\nfile = "out.h5"\n',
+        "convolve": "[convolve]\nrow_taps = [1.0]\ncolumn_taps = [1.0]\n"}
+# What the pages write for any value; "invert" is the kind that docs/adding-a-kind.md adds.
+VALUES = {"VERB": "plan", "KIND": "convolve", "PATTERN": "noise", "TYPE": "uint8", "Z,Y,X": "4,4", "RANKS": "2",
+          "invert": "convolve"}
+KINDS = ("bin", "convolve", "correct", "denoise", "match", "median", "rescale", "sand", "transpose")
+
+
+def pages():
+    listed = subprocess.run(["git", "ls-files", "-z", "*.md"], cwd=ROOT, check=True, capture_output=True)
+    return [name for name in listed.stdout.decode().split("\0") if name]
+
+
+def blocks(name):
+    """The fenced blocks of a page: language, text, line."""
+    text = (ROOT / name).read_text("utf-8")
+    for match in re.finditer(r"^( *)```(\w*)\n(.*?)^ *```$", text, re.S | re.M):
+        indent = match[1]
+        body = "".join(line.removeprefix(indent) for line in match[3].splitlines(keepends=True))
+        yield match[2], body, text[:match.start()].count("\n") + 1
+
+
+def shell_lines(body):
+    """The command lines of a block, without comments; those that go on in the next line, whole."""
+    for line in body.replace("\\\n", " ").splitlines():
+        try:
+            words = shlex.split(line, comments=True)
+        except ValueError:
+            continue  # a part of a multi-line command, which bash -n has read
+        if words:
+            yield words
+
+
+def runner_calls(words):
+    """The arguments of each call of runner in the words of a line."""
+    calls, current = [], None
+    for word in [*words, ";"]:
+        if word in (";", "|", "&&", "||", "&", ">", "2>") or word.startswith((">", "<(")):
+            if current is not None:
+                calls.append(current)
+            current = None
+        elif current is not None:
+            current.append(word.rstrip(";)"))
+        elif word in ("runner", "build/bin/runner", "build-demo/bin/runner", "<(runner"):
+            current = []
+    return calls
+
+
+def documented_calls():
+    """(page:line, arguments, whether whole) of every call of runner, in blocks and in inline code, which
+    may leave out what a call requires."""
+    for name in pages():
+        for language, body, line in blocks(name):
+            if language == "sh":
+                for words in shell_lines(body):
+                    for call in runner_calls(words):
+                        yield f"{name}:{line}", call, True
+            elif language == "":
+                for prompt in re.findall(r"^\$ (.*)", body, re.M):
+                    for call in runner_calls(shlex.split(prompt, comments=True)):
+                        yield f"{name}:{line}", call, True
+        text = re.sub(r"^( *)```.*?^ *```$", "", (ROOT / name).read_text("utf-8"), flags=re.S | re.M)
+        for code in re.findall(r"`((?:mpirun -n \d+ |srun )?runner [^`]*)`", text):
+            try:
+                words = shlex.split(code.replace("\\|", "|"))
+            except ValueError as error:
+                raise AssertionError(f"{name}: {code}: {error}") from error
+            for call in runner_calls(words):
+                yield name, call, False
+
+
+def limit():
+    """A call that would make a file makes a small one."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
+
+
+def test_calls_are_taken():
+    # In place of the launcher, which need not start to refuse a file that is missing.
+    launcher = pathlib.Path("mpirun").absolute()
+    launcher.write_text("#!/bin/sh\n")
+    launcher.chmod(0o755)
+    environment = os.environ | {"PATH": f"{launcher.parent}:{os.environ['PATH']}"}
+    seen, wrong = set(), []
+    for place, call, whole in documented_calls():
+        # "…" stands for more; in a sentence a verb alone is its name, not a call.
+        call = call[:next((i for i, word in enumerate(call) if "…" in word or word == "..."), len(call))]
+        call = [VALUES.get(word, word) for word in call]
+        if not call or tuple(call) in seen or (len(call) == 1 and not whole and call[0][0] != "-"):
+            continue
+        seen.add(tuple(call))
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run([programs.runner, *call], cwd=folder, capture_output=True, text=True, timeout=120,
+                                  preexec_fn=limit, stdin=subprocess.DEVNULL, env=environment)
+        said = done.stderr
+        refused = re.search("the command line is wrong|unknown verb|no job file is named", said)
+        if refused and (whole or not re.search(r" is required\.|: 1 required \S+ missing\.", said)):
+            wrong.append(f"{place}: runner {shlex.join(call)}: {said.strip()}")
+    assert not wrong, "\n".join(wrong)
+    assert len(seen) > 100, len(seen)
+
+
+def test_shell_blocks_are_shell():
+    count = 0
+    for name in pages():
+        for language, body, line in blocks(name):
+            if language == "sh":
+                count += 1
+                done = subprocess.run(["bash", "-n"], input=body, capture_output=True, text=True)
+                assert done.returncode == 0, f"{name}:{line}: {done.stderr}"
+                for script in re.findall(r"(?:^|[\s;&])((?:scripts|bench|tests|slurm|examples|jobs)/[\w./-]+)", body):
+                    assert (ROOT / script).exists(), f"{name}:{line}: there is no {script}"
+            elif language == "python":
+                count += 1
+                ast.parse(body)
+    assert count > 20, count
+
+
+def completed(text):
+    """A part of a job file, made whole: with a kind, an input and an output where it has none."""
+    tables = set(re.findall(r"^\[+([a-z]+)", text, re.M))
+    steps = "step" in tables
+    top = "" if steps or re.search(r"^kind *=", text, re.M) else next(
+        (f'kind = "{kind}"\n' for kind in KINDS
+         if kind in tables or re.search(rf"^{kind}\.", text, re.M)), BASE["kind"])
+    kind = re.search(r'^kind = "([a-z]+)"', top + text, re.M)
+    whole = top + text.rstrip() + "\n"
+    if steps and re.search(r"^save *=", text[text.rindex("[[step]]"):], re.M):
+        whole += '[[step]]\nkind = "bin"\nfactors = [1, 1]\n'  # a saved step is not the last
+    for table in ("input", "output"):
+        if table not in tables and not (table == "output" and "batch" in tables):
+            whole += BASE[table]
+    if "input" in tables and "batch" not in tables and not re.search(r"^(file|generate)\b", text, re.M):
+        whole = whole.replace("[input]\n", '[input]\nfile = "in.h5"\n')
+    if not steps and kind and kind[1] == "convolve" and "convolve" not in tables:
+        whole += BASE["convolve"]
+    elif not steps and kind and kind[1] not in tables:
+        whole += f"[{kind[1]}]\n"
+    return whole
+
+
+def test_job_files_are_taken():
+    count, wrong = 0, []
+    for name in pages():
+        for language, body, line in blocks(name):
+            if language != "toml":
+                continue
+            count += 1
+            pathlib.Path("job.toml").write_text(completed(body))
+            done = subprocess.run([programs.runner, "explain", "job.toml"], capture_output=True, text=True)
+            if re.search("the job file is wrong", done.stdout + done.stderr):
+                wrong.append(f"{name}:{line}: {done.stderr}{completed(body)}")
+    assert not wrong, "\n".join(wrong)
+    assert count >= 25, count
+
+
+def tutorial(name, codes):
+    toml = [(line, body) for language, body, line in blocks(name) if language == "toml"]
+    names = re.findall(r"Save this as `([\w.-]+)`", (ROOT / name).read_text("utf-8"))
+    assert len(names) == len(toml), name
+    for file, (_, body) in zip(names, toml):
+        pathlib.Path(file).write_text(body)
+    bin_folder = pathlib.Path("bin").absolute()
+    bin_folder.mkdir()
+    (bin_folder / "runner").symlink_to(programs.runner)
+    environment = os.environ | {"PATH": f"{bin_folder}:{os.environ['PATH']}",
+                                "OMPI_MCA_rmaps_base_oversubscribe": "1"}
+    if os.getuid() == 0:
+        environment |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    count = 0
+    for language, body, line in blocks(name):
+        if language != "sh":
+            continue
+        for command in body.splitlines():
+            done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=900,
+                                  env=environment, executable="/bin/bash")
+            expected = next((code for start, code in codes.items() if command.startswith(start)), 0)
+            assert done.returncode == expected, f"{name}:{line}: {command}: {done.returncode}\n{done.stderr}"
+            count += 1
+    assert count >= 6, name
+
+
+def test_first_run():
+    tutorial("docs/first-run.md", TUTORIALS["docs/first-run.md"])
+    assert pathlib.Path("out/both.png").stat().st_size > 1000
+
+
+def test_scan():
+    tutorial("docs/scan.md", TUTORIALS["docs/scan.md"])
+    assert pathlib.Path("out/scan.png").stat().st_size > 1000
+
+
+def test_many_files():
+    tutorial("docs/many-files.md", TUTORIALS["docs/many-files.md"])
+    assert len(list(pathlib.Path("out").glob("*_median.h5"))) == 3
