@@ -54,7 +54,7 @@ std::string size_text(std::int64_t bytes) {
                                                          "TiB", "PiB", "EiB"};
     auto value = static_cast<double>(bytes);
     std::size_t unit = 0;
-    while (std::abs(value) >= 1024 && unit + 1 < units.size()) {
+    while (std::abs(value) >= 1024) { // 64 bits end at 8 EiB
         value /= 1024;
         ++unit;
     }

@@ -12,7 +12,8 @@ namespace runner {
 namespace {
 
 TEST(ParseMemorySize, ReadsEveryUnit) {
-    const std::vector<std::pair<std::string, std::int64_t>> amounts = {{"4096B", 4096},
+    const std::vector<std::pair<std::string, std::int64_t>> amounts = {{"1B", 1},
+                                                                       {"4096B", 4096},
                                                                        {"3kB", 3000},
                                                                        {"2MB", 2'000'000},
                                                                        {"1GB", 1'000'000'000},
@@ -49,7 +50,10 @@ TEST(SizeText, HasThreeOrFourDigitsAndAUnit) {
     EXPECT_EQ("1023 B", size_text(1023));
     EXPECT_EQ("1.00 KiB", size_text(KiB));
     EXPECT_EQ("1.50 GiB", size_text(3 * GiB / 2));
-    EXPECT_EQ("12.0 MiB", size_text(12 * MiB));
+    EXPECT_EQ("9.50 KiB", size_text(19 * KiB / 2));
+    EXPECT_EQ("10.0 KiB", size_text(10 * KiB));
+    EXPECT_EQ("10.5 KiB", size_text(21 * KiB / 2));
+    EXPECT_EQ("99.5 MiB", size_text(199 * MiB / 2));
     EXPECT_EQ("100 MiB", size_text(100 * MiB));
     EXPECT_EQ("8.00 EiB", size_text(std::numeric_limits<std::int64_t>::max()));
 }
@@ -57,6 +61,8 @@ TEST(SizeText, HasThreeOrFourDigitsAndAUnit) {
 TEST(EnoughText, IsNoLessAndCanBeReadBack) {
     EXPECT_EQ("1KiB", enough_text(1));
     EXPECT_EQ("10KiB", enough_text(9625));
+    EXPECT_EQ("2048KiB", enough_text(2 * MiB));
+    EXPECT_EQ("15872KiB", enough_text(31 * MiB / 2));
     EXPECT_EQ("16MiB", enough_text(16 * MiB));
     EXPECT_EQ("17MiB", enough_text(16 * MiB + 1));
     for (const std::int64_t bytes : {std::int64_t{1023}, 16 * MiB - 1, 5 * GiB + 7}) {

@@ -3,6 +3,7 @@
 Job files are those of the tests and jobs/; the rest is made here, small enough to mutate well.
 """
 import io
+import json
 import pathlib
 import struct
 import sys
@@ -39,6 +40,17 @@ def journals(folder):
     (folder / "unchecked").write_bytes(b"\0" + some)
     (folder / "identity").write_bytes(b"\3" + b"12\nkind = convolve\ninput.bytes = 5")
     (folder / "no_identity").write_bytes(b"\1runner journal 1\n12\nx\ncheck 5\n")
+
+
+def certificates(folder):
+    def dataset(name, shape, checksums):
+        return {"dataset": name, "type": "float32", "shape": shape, "checksum": "0123456789abcdef" * 2,
+                "rows_per_checksum": 2, "row_checksums": ["00c0ffee00c0ffee"] * checksums}
+
+    for name, datasets in [("image", [dataset("/x", [5, 7], 3)]),
+                           ("match", [dataset("/a", [3, 2, 2], 2), dataset("/b/c", [1], 1)]),
+                           ("too_few", [dataset("/x", [5, 7], 2)])]:
+        (folder / name).write_text(json.dumps({"certificate": 1, "datasets": datasets}))
 
 
 def sand(folder):
@@ -232,7 +244,8 @@ def pages(folder):
 
 
 def main():
-    for target, make in [("job_file", job_files), ("journal", journals), ("sand", sand),
+    for target, make in [("job_file", job_files), ("journal", journals),
+                         ("certificate", certificates), ("sand", sand),
                          ("headers", headers), ("files", inputs), ("input", input_changes),
                          ("layout", layouts), ("chain", chunks),
                          ("pages", pages)]:

@@ -1,0 +1,21 @@
+"""The pure functions whose tests are tried, each with the tests (CTest's names) that are to fail."""
+SOURCES = {
+    "base/sizes.cpp": ["base/sizes"],
+    "base/durations.cpp": ["base/durations"],
+    "io/rows/chunk_grid.cpp": ["io/rows/chunk_grid"],
+    "io/rows/dataset_part.cpp": ["io/rows/dataset_part"],
+    "io/rows/output_parts.cpp": ["io/rows/output_parts"],
+    "io/rows/row_geometry.cpp": ["io/rows/row_geometry"],
+    "jobs/pipeline/step_chain.cpp": ["jobs/pipeline/step_chain"],
+    "kernels/patterns/patterns.cpp": ["kernels/patterns/patterns"],
+    "kernels/patterns/phantom.cpp": ["kernels/patterns/phantom"],
+    "runner/plan/border_plan.cpp": ["runner/plan/border_plan"],
+    "runner/plan/box_grid.cpp": ["runner/plan/box_grid"],
+    "runner/plan/decomposition.cpp": ["runner/plan/decomposition"],
+    "runner/plan/evolve_plan.cpp": ["runner/plan/evolve_plan"],
+    "runner/plan/evolve/sweep_plan.cpp": ["runner/plan/evolve_plan"],
+    "runner/plan/halo_plan.cpp": ["runner/plan/halo_plan"],
+    "runner/plan/halving.cpp": ["runner/plan/halving"],
+    "runner/plan/row_set.cpp": ["runner/plan/stream_plan", "runner/plan/halving"],
+    "runner/plan/stream_plan.cpp": ["runner/plan/stream_plan", "runner/plan/halving"],
+}
