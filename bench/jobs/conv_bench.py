@@ -1,12 +1,14 @@
 """Whole jobs beside a plain copier and cp, in turns: conv_bench.py RUNNER PLAIN_COPY JOB FOLDER ...
 
 Runs the job (its input made in FOLDER first and left in the page cache), the copier with as many
-threads and the same block, and cp, REPEATS times in turns; prints medians, spread and ratios.
+threads and the same block, and cp, REPEATS times in turns; prints medians, spread and ratios, of
+the wall clock and of the processors' seconds, which other load on the machine changes less.
 """
 import argparse
 import json
 import os
 import pathlib
+import resource
 import statistics
 import subprocess
 import time
@@ -18,6 +20,12 @@ def wall(command):
     if done.returncode != 0:
         raise SystemExit(f"{command}: exit {done.returncode}\n{done.stderr}")
     return time.perf_counter() - start
+
+
+def cpu_seconds():
+    """Of all ended children: (in the program, in the kernel)."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime, usage.ru_stime
 
 
 def spread(seconds):
@@ -61,6 +69,7 @@ def main():
             if name.startswith("copier"):
                 names[name].append("sync")
     seconds = {name: [] for name in names}
+    busy_cores = {name: [] for name in names}
     efficiency, streams, finish, setup, before, peak = [], [], [], [], [], []
     started, ended = [], []
     for _ in range(arguments.repeats):
@@ -68,7 +77,9 @@ def main():
             target.unlink(missing_ok=True)
             if arguments.sync:
                 os.sync()
+            before_it = cpu_seconds()
             seconds[name].append(wall([str(c) for c in command]))
+            busy_cores[name].append([now - then for now, then in zip(cpu_seconds(), before_it)])
             if name == "runner":
                 facts = json.loads(report.read_text())
                 efficiency.append(facts["overlap_efficiency"])
@@ -93,6 +104,10 @@ def main():
           f"{arguments.repeats} runs each in turns")
     for name, values in seconds.items():
         print(f"  {name:22}{spread(values)}  runner / this: {ours / statistics.median(values):.2f}")
+    print(f"  processors' seconds, medians; load of the machine {os.getloadavg()[0]:.1f}")
+    for name, values in busy_cores.items():
+        user, system = (statistics.median(each) for each in zip(*values))
+        print(f"    {name:20}{user:8.3f} s in the program, {system:.3f} s in the kernel")
     for name, values in {"start": started, "taking memory": setup, "stream": streams,
                          "finish": finish, "leaving": ended}.items():
         print(f"    of it {name:16}{spread(values)}")

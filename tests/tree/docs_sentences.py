@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures the share of long sentences in README.md and docs/**/*.md.
+"""Measures the share of long sentences in README.md, docs/**/*.md and the other pages for users.
 
 Code blocks, tables, headings and lists of links are left out. Inline code and a link's text stay:
 each piece of inline code is one word. A sentence ends at a full stop, a question mark or an
@@ -124,7 +124,10 @@ def count_words(sentence):
 
 
 def default_pages():
-    return [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
+    found = [ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "SECURITY")]
+    for folder in ("docs", "examples", "packaging", "slurm"):
+        found += sorted((ROOT / folder).glob("**/*.md"))
+    return found
 
 
 def name_of(page):
