@@ -264,6 +264,10 @@ DenseLayout parse_npy(std::span<const std::byte> head, const std::string& file) 
 }
 
 std::string npy_header(const ArrayInfo& array) {
+    if (!is_number(array.type)) {
+        throw Error(ExitCode::usage, {"cannot make a .npy file", type_text(array),
+                                      "it holds real numbers", "Make an HDF5 file"});
+    }
     constexpr std::size_t alignment = 64;
     std::string code;
     switch (array.type) {
@@ -313,10 +317,6 @@ std::unique_ptr<RowReader> open_npy_reader(const std::string& file, int threads)
 }
 
 DataPlace npy_place(const ArrayInfo& array) {
-    if (!is_number(array.type)) {
-        throw Error(ExitCode::usage, {"cannot make a .npy file", type_text(array),
-                                      "it holds real numbers", "Make an HDF5 file"});
-    }
     const auto begin = static_cast<std::int64_t>(npy_header(array).size());
     const std::int64_t bytes = byte_count(array);
     return {begin, bytes, begin + bytes};

@@ -24,7 +24,7 @@ def pytest_addoption(parser):
     group.addoption("--kind", help="of the jobs, in files with several")
     group.addoption("--set", default="run.io_threads=2", help="a setting of the jobs of sand_runs.py")
     group.addoption("--pictures", help="a folder for pictures of what report_page.py draws")
-    group.addoption("--seed", type=int, help="of the commit, unless here or in RUNNER_TEST_SEED")
+    group.addoption("--seed", type=int, help="in place of RUNNER_TEST_SEED, or of one from git's tree")
     group.addoption("--cases", default=os.environ.get("RUNNER_TEST_CASES", "usual"),
                     choices=["quick", "usual", "full"])
     group.addoption("--share", type=float, default=1, help="times the usual share of cases")
@@ -36,11 +36,12 @@ def seed_and_source(given):
     if "RUNNER_TEST_SEED" in os.environ:
         return int(os.environ["RUNNER_TEST_SEED"]), "RUNNER_TEST_SEED"
     # A folder of another owner is no repository to git.
-    done = subprocess.run(["git", "-c", f"safe.directory={ROOT}", "-C", ROOT, "rev-parse", "HEAD"], capture_output=True,
-                          text=True) if shutil.which("git") else None
+    # The tree, and not the commit itself: a rebase keeps the tests that a tree passed.
+    done = subprocess.run(["git", "-c", f"safe.directory={ROOT}", "-C", ROOT, "rev-parse", "HEAD^{tree}"],
+                          capture_output=True, text=True) if shutil.which("git") else None
     if done is None or done.returncode != 0:
-        return WITHOUT_GIT, "no commit"
-    return int(done.stdout[:8], 16), f"commit {done.stdout[:8]}"
+        return WITHOUT_GIT, "no git"
+    return int(done.stdout[:8], 16), f"tree {done.stdout[:8]}"
 
 
 def pytest_configure(config):

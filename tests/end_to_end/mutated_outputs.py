@@ -4,7 +4,7 @@ mutated_outputs.py RUNNER [--count N] [--seed S] [--jobs J] [--wall SECONDS]
 Three of four flips hit what is not data: HDF5's superblock, object headers, trees, heaps, attributes.
 Both verbs must end by themselves, by no signal, with exit code 0, 3, 4 or 7. Where one of them ends
 with 0, the datasets must hold what they held before. Mutation K of seed S alone: --only K. pytest runs
-30 of the commit's seed, and 700 in a full run.
+30 that the seed chooses, and 700 in a full run.
 """
 import argparse
 import collections

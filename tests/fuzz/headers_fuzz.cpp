@@ -2,7 +2,7 @@
 // Any bytes as the header of a .npy file (the first byte is even) or of a NIfTI-1 file (odd).
 //
 // What is accepted has extents of 1 or more whose bytes can be counted, and elements behind the
-// header; a .npy header that is written of it says the same. What is refused names a byte.
+// header; a .npy header that is written for its numbers says the same. What is refused names a byte.
 #include "io/formats/nifti_file.hpp"
 #include "io/formats/npy_file.hpp"
 
@@ -32,6 +32,9 @@ void fuzz_npy(Bytes bytes) {
     const runner::DenseLayout layout = runner::parse_npy(bytes, "f");
     check_array(layout.array);
     expect(layout.offset >= 10 && layout.offset <= std::ssize(bytes) && !layout.scale);
+    if (!runner::is_number(layout.array.type)) {
+        return; // float16 is read, not written
+    }
     const std::string header = runner::npy_header(layout.array);
     expect(header.size() % 64 == 0);
     const runner::DenseLayout again = runner::parse_npy(std::as_bytes(std::span(header)), "f");

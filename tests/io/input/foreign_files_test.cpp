@@ -40,6 +40,12 @@ TEST(Npy, HeaderSaysWhatItIsMadeOf) {
     }
 }
 
+TEST(Npy, HeaderOfHalvesIsRefused) {
+    const auto error = error_of([] { (void)npy_header({ElementType::bytes2, {3, 4}}); });
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->code(), ExitCode::usage);
+}
+
 TEST(Npy, CutOffAnywhereIsToldAtThatByte) {
     const std::string whole = npy_header({ElementType::float32, {4, 6}});
     for (std::size_t length = 0; length < whole.size(); ++length) {
