@@ -83,8 +83,9 @@ Sized size_job(const SubmitCommand& command, const SiteFile& site, const JobFile
         return largest_plan(passes, backend, ranks, limits);
     });
     for (const PreparedJob& pass : passes) {
-        (void)sufficient_disk_space(pass);
-        sized.work.add(work_of(*plan_job(pass, backend, sized.allocation.all_ranks(), limits)));
+        const PlanPtr plan = plan_job(pass, backend, sized.allocation.all_ranks(), limits);
+        (void)sufficient_disk_space(pass, plan->scratch_bytes());
+        sized.work.add(work_of(*plan));
         sized.notes.insert(sized.notes.end(), pass.input.notes.begin(), pass.input.notes.end());
     }
     return sized;

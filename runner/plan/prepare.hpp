@@ -106,6 +106,6 @@ DiskSpace disk_space(const PreparedJob& prepared);
 
 /// The same, with so many bytes of scratch files. @throws Error (usage) when they do not fit
 /// either.
-DiskSpace sufficient_disk_space(const PreparedJob& prepared, std::int64_t scratch_bytes = 0);
+DiskSpace sufficient_disk_space(const PreparedJob& prepared, std::int64_t scratch_bytes);
 
 } // namespace runner

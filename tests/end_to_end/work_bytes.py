@@ -6,6 +6,7 @@ by which `submit --profile` scales the time of such a run are the same.
 import json
 import pathlib
 import re
+import shutil
 
 import h5py
 import numpy as np
@@ -72,3 +73,19 @@ def test_bytes(kind):
     pathlib.Path("profile.json").write_text(json.dumps(report))
     asked = attempt("submit", "job.toml", "--site", "site.toml", "--dry-run", "--profile", "profile.json")
     assert seconds_asked(asked.stdout) == 2 * 99990 + 60 + STOP, asked
+
+
+def test_scratch_files_count_as_disk():
+    """A state whose output alone fits the disk, and its scratch file beside it, which takes a fourth of
+    its bytes, does not."""
+    width = 1 << 16
+    rows = int(0.9 * shutil.disk_usage(".").free) // width
+    with h5py.File("large.h5", "w") as file:
+        file.create_dataset("a", (1, rows, width), np.uint8, chunks=(1, 64, width)) # nothing stored
+    pathlib.Path("job.toml").write_text(
+        'kind = "sand"\n[input]\nfile = "large.h5"\ndataset = "/a"\n[output]\nfile = "out.h5"\n'
+        '[run]\nhost_memory = "4GiB"\n[sand]\ngenerations = 2\n')
+    pathlib.Path("site.toml").write_text(SITE.replace("3GiB", "4GiB"))
+    for arguments in [["plan", "job.toml"], ["submit", "job.toml", "--site", "site.toml", "--dry-run"]]:
+        done = attempt(*arguments, "--backend", "cpu")
+        assert done.returncode == 2 and "the job does not fit (disk of out.h5)" in done.stderr, done
