@@ -16,7 +16,7 @@ import pytest
 
 from events import GUARD, release, send_and_wait, wait_for_held, wait_until
 from faulty_runs import (clear, finish, job_folder, journal_bytes, kill_all, kill_midway,
-                         left_behind, make_input, OUTPUT, picked, Program, read)
+                         left_behind, OUTPUT, picked, Program, read, undisturbed_result)
 from harness import Findings
 
 pytestmark = pytest.mark.faults
@@ -282,15 +282,12 @@ exit $code
 @pytest.fixture(scope="module", autouse=True)
 def folder():
     with job_folder() as path:
-        make_input(SHAPE)
         yield path
 
 
 @pytest.fixture(scope="module", name="wanted")
 def make_wanted(folder):
-    code, text = Program().run(CHUNKS)
-    assert code == 0, text
-    return read()
+    return undisturbed_result(SHAPE, CHUNKS)
 
 
 @pytest.fixture(name="matrix")

@@ -192,6 +192,14 @@ def make_input(shape, file="in.h5"):
         opened["image"] = rng.random(shape, dtype=np.float32)
 
 
+def undisturbed_result(shape, arguments=()):
+    """Makes the input. What a run writes with which nothing interferes."""
+    make_input(shape)
+    code, text = Program().run(arguments)
+    assert code == 0, text
+    return read()
+
+
 @contextlib.contextmanager
 def job_folder():
     """A new working folder with job.toml and the folder of its output."""

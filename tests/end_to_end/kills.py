@@ -16,7 +16,7 @@ import pytest
 
 from events import stopped, wait_until
 from faulty_runs import (OUTPUT, Program, clear, finish, kill_all, left_behind, job_folder,
-                         make_input, picked, ranks_of, read, send)
+                         picked, ranks_of, read, send, undisturbed_result)
 from harness import programs
 
 pytestmark = pytest.mark.faults
@@ -131,15 +131,12 @@ def one_round(program, rng, wanted, findings, phases):
 @pytest.fixture(scope="module", autouse=True)
 def folder():
     with job_folder() as path:
-        make_input(SHAPE)
         yield path
 
 
 @pytest.fixture(scope="module", name="wanted")
 def make_wanted(folder):
-    code, text = Program().run([])
-    assert code == 0, text
-    return read()
+    return undisturbed_result(SHAPE)
 
 
 PHASES = collections.Counter()

@@ -16,7 +16,7 @@ import shutil
 import numpy as np
 import pytest
 
-from faulty_runs import OUTPUT, Program, clear, job_folder, make_input, picked, read
+from faulty_runs import OUTPUT, Program, clear, job_folder, picked, read, undisturbed_result
 from harness import programs
 
 pytestmark = pytest.mark.faults
@@ -184,15 +184,12 @@ RUNS = {
 @pytest.fixture(scope="module", autouse=True)
 def folder():
     with job_folder() as path:
-        make_input(SHAPE)
         yield path
 
 
 @pytest.fixture(scope="module", name="wanted")
 def make_wanted(folder):
-    code, text = Program().run(CHUNKS)
-    assert code == 0, text
-    return read()
+    return undisturbed_result(SHAPE, CHUNKS)
 
 
 @pytest.mark.parametrize("name", RUNS)

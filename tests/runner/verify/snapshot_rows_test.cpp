@@ -103,6 +103,22 @@ struct Made {
     Cells stored; ///< as the file has them
 };
 
+/// What a SnapshotRows reads: the input, and the snapshots in runs of one row each.
+struct Sources {
+    /// `wrong`: rows of the snapshots that are known to be wrong.
+    Sources(const Made& made, std::mt19937& random, RowSet wrong = {})
+        : input(made.start, made.columns), stored(made.stored, made.columns),
+          checked(stored, made.runs(random, 1), std::move(wrong)) {}
+
+    SnapshotRows computer(const SandJob& job, std::int64_t bytes = 1 << 20) {
+        return {job, {input, checked, 1, 1}, bytes};
+    }
+
+    MemoryRows input;
+    MemoryRows stored;
+    CheckedRows checked;
+};
+
 /// Whether these rows are computed as they should be; throws as compute().
 ::testing::AssertionResult computes(SnapshotRows& rows, const Made& made, RowRange range,
                                     std::int64_t alignment) {
@@ -177,51 +193,45 @@ TEST(SnapshotRows, ReadNoMoreThanTheyDependOn) {
     Made made(random, 100, 70, snapshots);
     made.damage(random, 100 + 46); // a row before the cone, and one behind it
     made.damage(random, 100 + 55);
-    MemoryRows input(made.start, 70);
-    MemoryRows stored(made.stored, 70);
-    CheckedRows checked(stored, made.runs(random, 1), {});
-    SnapshotRows computer(made.job, {input, checked, 1, 1}, 1 << 20);
+    Sources from(made, random);
+    SnapshotRows computer = from.computer(made.job);
     EXPECT_TRUE(computes(computer, made, {250, 252}, 1));
     std::set<std::int64_t> cone;
     for (std::int64_t row = 147; row < 155; ++row) {
         cone.insert(row);
     }
-    EXPECT_EQ(stored.seen, cone);
-    EXPECT_TRUE(input.seen.empty());
+    EXPECT_EQ(from.stored.seen, cone);
+    EXPECT_TRUE(from.input.seen.empty());
     // One row of the cone is damaged: it is six generations from the snapshot before.
-    SnapshotRows other(made.job, {input, checked, 1, 1}, 1 << 20);
+    SnapshotRows other = from.computer(made.job);
     EXPECT_TRUE(computes(other, made, {251, 253}, 1));
-    EXPECT_TRUE(stored.seen.contains(45));
-    EXPECT_TRUE(stored.seen.contains(58));
-    EXPECT_FALSE(stored.seen.contains(44));
-    EXPECT_FALSE(stored.seen.contains(59));
-    EXPECT_TRUE(input.seen.empty());
+    EXPECT_TRUE(from.stored.seen.contains(45));
+    EXPECT_TRUE(from.stored.seen.contains(58));
+    EXPECT_FALSE(from.stored.seen.contains(44));
+    EXPECT_FALSE(from.stored.seen.contains(59));
+    EXPECT_TRUE(from.input.seen.empty());
 }
 
 TEST(SnapshotRows, AreComputedOnceWhereAllDependOnAll) {
     std::mt19937 random(3);
     Made made(random, 20, 70, {0, 120, 40});
-    MemoryRows input(made.start, 70);
-    MemoryRows stored(made.stored, 70);
-    CheckedRows checked(stored, made.runs(random, 1), {{0, 60}}); // nothing is intact
-    SnapshotRows computer(made.job, {input, checked, 1, 1}, 1 << 20);
+    Sources from(made, random, {{0, 60}}); // nothing is intact
+    SnapshotRows computer = from.computer(made.job);
     EXPECT_TRUE(computes(computer, made, {3, 5}, 1));
-    EXPECT_EQ(std::ssize(input.seen), 20);
-    input.seen.clear();
+    EXPECT_EQ(std::ssize(from.input.seen), 20);
+    from.input.seen.clear();
     EXPECT_TRUE(computes(computer, made, {10, 60}, 1));
-    EXPECT_TRUE(input.seen.empty());
+    EXPECT_TRUE(from.input.seen.empty());
     EXPECT_TRUE(computes(computer, made, {3, 5}, 1)); // of a generation before: from the input
-    EXPECT_FALSE(input.seen.empty());
-    EXPECT_TRUE(stored.seen.empty());
+    EXPECT_FALSE(from.input.seen.empty());
+    EXPECT_TRUE(from.stored.seen.empty());
 }
 
 TEST(SnapshotRows, NameWhatTheMemoryIsTooSmallFor) {
     std::mt19937 random(4);
     Made made(random, 50, 64, {7, 20, 0});
-    MemoryRows input(made.start, 64);
-    MemoryRows stored(made.stored, 64);
-    CheckedRows checked(stored, made.runs(random, 1), {});
-    SnapshotRows computer(made.job, {input, checked, 1, 1}, 2 * 40 * 16);
+    Sources from(made, random);
+    SnapshotRows computer = from.computer(made.job, 2 * 40 * 16);
     try {
         computer.compute({24, 26}, [](RowRange, const std::byte*) {});
         FAIL() << "41 rows fit 40";
@@ -239,10 +249,8 @@ TEST(SnapshotRows, NameAWrongByteOfTheInput) {
     std::mt19937 random(5);
     Made made(random, 30, 64, {0, 2, 0});
     made.start[12 * 64 + 5] = 77;
-    MemoryRows input(made.start, 64);
-    MemoryRows stored(made.stored, 64);
-    CheckedRows checked(stored, made.runs(random, 1), {});
-    SnapshotRows computer(made.job, {input, checked, 1, 1}, 1 << 20, 64 * 4);
+    Sources from(made, random);
+    SnapshotRows computer(made.job, {from.input, from.checked, 1, 1}, 1 << 20, 64 * 4);
     EXPECT_TRUE(computes(computer, made, {0, 10}, 1));
     try {
         computer.compute({10, 11}, [](RowRange, const std::byte*) {});
