@@ -109,12 +109,9 @@ std::string kind_lines(const JobFile& job, const std::vector<std::string>& steps
                         : "[" + job.kind + "]\n" + job.parameters->canonical();
 }
 
-std::string output_lines(const JobFile::Output& output) {
-    std::string text = "[output]\n" +
-                       (output.file.empty() ? "" : line("file", toml_text(output.file))) +
-                       made_lines(output) + line("overwrite", truth(output.overwrite)) +
-                       line("sync", truth(output.sync));
-    text += line("parts", count_text(output.parts));
+/// How an HDF5 file stores the datasets. Other formats have no such keys.
+std::string layout_lines(const JobFile::Output& output) {
+    std::string text = line("parts", count_text(output.parts));
     const OutputLayout& layout = output.layout;
     text += layout.chunk.empty() ? comment("chunk", "none, the dataset is contiguous")
                                  : line("chunk", extents(layout.chunk));
@@ -126,6 +123,14 @@ std::string output_lines(const JobFile::Output& output) {
         text += line("shuffle", truth(layout.shuffle));
     }
     return text;
+}
+
+std::string output_lines(const JobFile::Output& output) {
+    const std::string text = "[output]\n" +
+                             (output.file.empty() ? "" : line("file", toml_text(output.file))) +
+                             made_lines(output) + line("overwrite", truth(output.overwrite)) +
+                             line("sync", truth(output.sync));
+    return output.layout.format == nullptr ? text + layout_lines(output) : text;
 }
 
 std::string batch_lines(const JobFile::Batch& batch) {

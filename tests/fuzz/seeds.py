@@ -22,6 +22,9 @@ def job_files(folder):
             (folder / path.stem).write_bytes(text)
     whole = (SOURCE / "docs/job-file.md").read_text().split("```toml\n")[1].split("```")[0]
     (folder / "whole").write_text(whole)
+    least = (SOURCE / "jobs/conv_demo.toml").read_text()
+    for ending in ("npy", "tiff", "sand"):
+        (folder / ending).write_text(least.replace("conv_demo.h5", f"conv_demo.{ending}"))
     (folder / "setting").write_bytes(whole.encode() + b"\0convolve.row_taps.gaussian.sigma=3.0")
 
 

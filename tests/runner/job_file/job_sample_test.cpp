@@ -74,7 +74,9 @@ TEST(ExplainJob, ParsesBackToTheSameJob) {
         "resume_check = \"all\"\ncommit_seconds = 0.5\nstall_seconds = 0\n"
         "[convolve]\nrow_taps = { box = { radius = 2 } }\n"
         "column_taps = { file = \"t.h5\", dataset = \"/t\" }\nboundary = \"wrap\"\nfill = 2\n";
-    for (const std::string& text : {least + table, full}) {
+    std::string other_format = least + table; // which has no parts, chunks and compression
+    other_format.replace(other_format.find("out.h5"), 6, "out.tiff");
+    for (const std::string& text : {least + table, full, other_format}) {
         const JobFile job = load(text);
         const std::string explained = explain_job(job);
         const JobFile again = load(explained);
