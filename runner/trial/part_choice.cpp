@@ -12,7 +12,7 @@
 namespace runner {
 namespace {
 
-constexpr std::int64_t picture_side = 64; ///< of what is to be seen, at least
+constexpr std::int64_t picture_side = 64; ///< the least extent of what is shown
 
 /// A number of the locality along an axis, which counts z, y and x from the end.
 std::int64_t along(const std::array<std::int64_t, 3>& zyx, const WholeInput& whole,

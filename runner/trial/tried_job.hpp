@@ -31,7 +31,7 @@ struct TriedJob {
 TriedJob tried_job(const std::string& path, const std::vector<std::string>& settings,
                    Prober& prober);
 
-/// What the job file is told so that the job's run is one of the part, and writes only files whose
+/// The settings over the job file with which a run takes the part, and writes only files whose
 /// names begin with `name`.
 std::vector<std::string> part_settings(const TriedJob& job, std::size_t combination,
                                        const Box& part, const std::string& name);

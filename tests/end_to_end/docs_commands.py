@@ -43,7 +43,7 @@ def blocks(name):
 
 
 def shell_lines(body):
-    """The command lines of a block, without comments; those that go on in the next line, whole."""
+    """The command lines of a block, without comments; continued lines as one."""
     for line in body.replace("\\\n", " ").splitlines():
         try:
             words = shlex.split(line, comments=True)

@@ -499,7 +499,7 @@ def test_verify_and_repair_of_several_passes(checks):
                       f"verify leaves {os.listdir()}")
         flip("out.h5", "data")
         checks.expect(checks.run("verify", "out.h5").returncode == 7, "a flipped bit is found")
-        # Killed within the first pass, it goes on there.
+        # Killed within the first pass, it resumes there.
         done = checks.run("repair", "out.h5", fault="rename:kill@1:pass-1.h5.partial")
         checks.expect(done.returncode not in (0, 7), f"killed: {done.returncode} {done.stderr}")
         os.makedirs("moved", exist_ok=True)

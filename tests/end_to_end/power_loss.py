@@ -176,7 +176,7 @@ RUNS = {
     "parts": (CHUNKS + LAYOUTS["parts"], None, ""),
     "parts resumed": (CHUNKS + LAYOUTS["parts"], CHUNKS + LAYOUTS["parts"], ""),
     "resumed": (CHUNKS, CHUNKS, ""),
-    "begun again": (CHUNKS + NEVER_RESUMED, CHUNKS, ""),
+    "restarted": (CHUNKS + NEVER_RESUMED, CHUNKS, ""),
     "a failing sync": (CHUNKS, None, "fdatasync:EIO@3:out.h5;"),
 }
 

@@ -272,7 +272,7 @@ def test_sand_files(runs, shape):
 
 def test_goes_on(runs):
     """A run from a stored generation is the run that never stopped, with its seed and chances."""
-    random = generator("goes on")
+    random = generator("resumed")
     scene = Scene(random, (37, 53), 7, 60, "scene", 99, {"sand_fall": 0.5})
     with h5py.File("in.h5", "w") as file:
         file["frames"] = scene.start[None]

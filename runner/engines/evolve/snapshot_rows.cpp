@@ -178,7 +178,7 @@ void SnapshotRows::load_input(RowRange rows) {
     held_ = rows;
 }
 
-/// Goes on until these rows are right, and with them no more than they depend on.
+/// Computes until these rows are right, and with them no more rows than they depend on.
 void SnapshotRows::advance(RowRange keep, std::int64_t generations) {
     while (generations > 0) {
         const std::int64_t step = std::min(generations, most_generations);
