@@ -94,9 +94,9 @@ def check_kills(runner, count, wanted, findings):
     for name, mark in complete.items():
         findings.expect(marks("out").get(name) == mark, f"{name} was made twice at the end")
     findings.expect(foreign.read_bytes() == b"somebody's own", "a file that is not ours is lost")
-    told = status(runner, "out/job.state")["counts"]
-    findings.expect(told["failed"] == len(CORRUPT) + 1 and
-                    told["done"] == len(wanted) - 1, f"status: {told}")
+    counts = status(runner, "out/job.state")["counts"]
+    findings.expect(counts["failed"] == len(CORRUPT) + 1 and
+                    counts["done"] == len(wanted) - 1, f"status: {counts}")
     foreign.unlink()
     done = batch(runner)
     findings.expect(done.returncode == 3, f"the last one: exit {done.returncode}", done.stderr)
@@ -117,8 +117,8 @@ def check_changes(runner, wanted, findings):
     path = pathlib.Path("scans", name.replace("_convolve", "").split("scans/")[1])
     with h5py.File(path, "r+") as file:
         file["image"][3, 4] = 7
-    told = status(runner, "out/job.state")["counts"]
-    findings.expect(told["stale"] == 1, f"status after a change: {told}")
+    counts = status(runner, "out/job.state")["counts"]
+    findings.expect(counts["stale"] == 1, f"status after a change: {counts}")
     done = batch(runner)
     now = marks("out")
     changed = [each for each in before if now[each] != before[each]]
@@ -179,7 +179,7 @@ def test_batch(findings):
     findings.expect(done.returncode == 3, f"undisturbed: exit {done.returncode}", done.stderr)
     findings.expect(len(wanted) == count - len(CORRUPT), f"made {len(wanted)}")
     for number in CORRUPT:
-        findings.expect(f"scan_{number:04}.h5" in done.stderr, f"{number} is not told", done.stderr)
+        findings.expect(f"scan_{number:04}.h5" in done.stderr, f"{number} is not named", done.stderr)
     print(check_kills(runner, kills, wanted, findings))
     check_changes(runner, wanted, findings)
     check_stop(runner, findings)

@@ -1,8 +1,8 @@
-"""What may come upon a batch.
+"""What may happen to a batch.
 
 Inputs that crash or never end, inputs that turn out to be unreadable, .sand outputs and a batch
 killed where they are recorded, a large dataset beside small ones on several ranks, two batches at
-once, what `runner status` says meanwhile, and a power cut at some of the calls that changes files.
+once, what `runner status` says meanwhile, and a power cut at some of the calls that change files.
 """
 import json
 import os
@@ -52,7 +52,7 @@ def images(count, shape=(60, 50)):
 
 
 def undisturbed():
-    """The outputs of a batch that nothing comes upon."""
+    """The outputs of a batch with which nothing interferes."""
     runs.write_job("plain")
     done = batch(programs.runner, "--quiet")
     runs.write_job("out")
@@ -74,9 +74,9 @@ def test_probes():
     done = batch(programs.runner)
     expect(done.returncode == 3, f"crashing inputs: exit {done.returncode}", done.stderr)
     for name, possible in words.items():
-        told = [each.get("why", "") for each in status(programs.runner, "out")["datasets"]
+        reasons = [each.get("why", "") for each in status(programs.runner, "out")["datasets"]
                 if each["input"] == f"scans/{name}.h5" and each["status"] == "failed"]
-        expect(told and any(word in told[0] for word in possible), f"{name}: {told}", done.stderr)
+        expect(reasons and any(word in reasons[0] for word in possible), f"{name}: {reasons}", done.stderr)
     expect(runs.same(runs.outputs("out"), wanted), "outputs beside those that crash")
 
 
@@ -88,7 +88,7 @@ def test_unreadable():
     done = batch(programs.runner, launch=launch(3))
     expect(done.returncode == 3, f"unreadable: exit {done.returncode}", done.stderr)
     lines = [line for line in done.stderr.splitlines() if "runner: error:" in line]
-    expect(len(lines) == 1 and "fletcher32" in lines[0], f"told {len(lines)} times", done.stderr)
+    expect(len(lines) == 1 and "fletcher32" in lines[0], f"reported {len(lines)} times", done.stderr)
     failed = [event for event in runs.events("out/job.state") if event["event"] == "failed"]
     expect(len(failed) == 1, f"tried {len(failed)} times", str(failed))
     expect(runs.same(runs.outputs("out"), wanted), "outputs beside an unreadable input")
@@ -123,7 +123,7 @@ def test_sand():
     expect(alone.returncode == 0 and pathlib.Path("alone.sand").read_bytes() == wanted["s3.sand"],
            "one dataset of the batch alone", alone.stderr)
     sand_job("out")
-    # Before the rename, between it and the line that tells of it, and while the journal goes.
+    # Before the rename, between it and the line that records it, and while the journal is removed.
     for number, fault in enumerate(["rename:kill@1:s0.sand", "write:kill@2:log-",
                                     "unlink:kill@1:s2.sand.journal", "rename:kill@1:s3.sand",
                                     "rename:kill@1:s4.sand.journal/record",
@@ -218,7 +218,7 @@ def stop_halfway(process):
         wait_until(lambda: stopped([process.pid]), "the stop")
 
 
-def test_tells():
+def test_status():
     """What `runner status` says while a batch runs, after it was killed, and to the end."""
     images(3)
     runs.write_image("scans/a_large.h5", (6000, 1500), 7) # comes first
@@ -229,22 +229,21 @@ def test_tells():
     process = start_held(runs.command(programs.runner, "--quiet", *small), programs.runner, "pwrite",
                          "30:a_large_convolve.h5.partial>=600000")
     stop_halfway(process)
-    told = status(programs.runner, "out")
-    first = told["datasets"][0]
+    shown = status(programs.runner, "out")
+    first = shown["datasets"][0]
     expect(first["status"] == "running" and f"process {process.pid}" in first["why"],
            f"running: {first}")
     expect(0 < first.get("fraction", 0) < 1, f"half done: {first}")
-    expect(told["counts"]["running"] == 1 and told["counts"]["waiting"] == 3, str(told))
-    expect(told.get("seconds_left", -1) > 0, f"no time left: {told}")
+    expect(shown["counts"]["running"] == 1 and shown["counts"]["waiting"] == 3, str(shown))
+    expect(shown.get("seconds_left", -1) > 0, f"no time left: {shown}")
     text = subprocess.run([programs.runner, "status", "out"], capture_output=True, text=True).stdout
     percent = f"{100 * first['fraction']:.0f} %"
     expect("1 running, 3 waiting" in text and percent in text and " left" in text, text)
     kill_all(process)
     process.communicate()
     release()
-    told = status(programs.runner, "out")
-    expect(told["datasets"][0]["status"] == "stopped" and
-           told["datasets"][0].get("fraction", 0) > 0, f"killed: {told['datasets'][0]}")
+    first = status(programs.runner, "out")["datasets"][0]
+    expect(first["status"] == "stopped" and first.get("fraction", 0) > 0, f"killed: {first}")
     watch = subprocess.Popen([programs.runner, "status", "out", "--watch"], stdout=subprocess.PIPE,
                              text=True)
     expect(watch.stdout.readline().startswith("job: 4 datasets, 1 stopped, 3 waiting"), "--watch")
@@ -257,8 +256,8 @@ def test_tells():
                           text=True).stdout
     expect(text.count("\n  done ") == 4, "--all", text)
     pathlib.Path("out/scans/good_001_convolve.h5").unlink()
-    told = status(programs.runner, "out/job.state")
-    expect(told["counts"]["stale"] == 1 and "gone" in json.dumps(told), str(told["counts"]))
+    shown = status(programs.runner, "out/job.state")
+    expect(shown["counts"]["stale"] == 1 and "gone" in json.dumps(shown), str(shown["counts"]))
 
 
 def test_power():

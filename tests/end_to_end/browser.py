@@ -12,7 +12,7 @@ def find_browser():
 
 
 class Browser:
-    """One page. `told` collects console messages and exceptions, `asked` the addresses it loads."""
+    """One page. `messages` collects console messages and exceptions, `asked` the addresses it loads."""
 
     def __init__(self, program):
         self.profile = tempfile.TemporaryDirectory()
@@ -30,7 +30,7 @@ class Browser:
         self.buffer = b""
         self.number = 0
         self.session = None
-        self.told = []
+        self.messages = []
         self.asked = []
         self.events = []
         targets = self.call("Target.getTargets")["targetInfos"]
@@ -71,7 +71,7 @@ class Browser:
         what, values = message.get("method"), message.get("params", {})
         self.events.append(what)
         if what in ("Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded"):
-            self.told.append(json.dumps(values)[:500])
+            self.messages.append(json.dumps(values)[:500])
         elif what == "Network.requestWillBeSent":
             self.asked.append(values["request"]["url"])
 

@@ -4,7 +4,6 @@ import pathlib
 import shlex
 import shutil
 import subprocess
-import sys
 import tempfile
 
 import pytest
@@ -148,7 +147,7 @@ def pytest_runtest_makereport(item):
 
 @pytest.fixture(scope="session", autouse=True)
 def temporary_files():
-    """Open MPI's files go with the run, also those of killed ranks."""
+    """Open MPI's files are removed with the run, also those of killed ranks."""
     with tempfile.TemporaryDirectory(prefix="runner-tests-") as folder:
         os.environ["TMPDIR"] = tempfile.tempdir = folder
         yield folder

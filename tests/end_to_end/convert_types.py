@@ -72,7 +72,7 @@ def samples(source):
 
 
 def fits(array, target):
-    """Whether each value rounds to one that the type holds; told in Python's own numbers."""
+    """Whether each value rounds to one that the type holds, by Python's own numbers."""
     if np.dtype(target).kind in "iu":
         info = np.iinfo(target)
         whole = array if array.dtype.kind in "iu" else np.rint(array)

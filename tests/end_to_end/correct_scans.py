@@ -40,12 +40,12 @@ class Scans(Findings):
         with h5py.File("out.h5") as file:
             dataset = next(name for name in ("entry/data/data", "data") if name in file)
             made = file[dataset][...]
-            told = file.attrs["counts"]
-        told = told.decode() if isinstance(told, bytes) else told
+            stored = file.attrs["counts"]
+        stored = stored.decode() if isinstance(stored, bytes) else stored
         self.check(made.shape == expected.shape and made.dtype == expected.dtype
                    and made.tobytes() == expected.tobytes(), f"{what}: other elements")
         lines = "".join(f"{name} = {value}\n" for name, value in counts.items())
-        self.check(told == lines, f"{what}: the output says {told!r}, not {lines!r}")
+        self.check(stored == lines, f"{what}: the output says {stored!r}, not {lines!r}")
         report = json.loads(pathlib.Path("report.json").read_text())["counts"]
         self.check(report == counts, f"{what}: the report says {report}, not {counts}")
 
@@ -133,10 +133,10 @@ def test_pipelines(runs, random):
     # A later pass knows what the first has counted.
     runs.run(pipeline("", '[[step]]\nkind = "rescale"\nfrom = "extremes"\nto = [0, 1]\n'), 2)
     with h5py.File("out.h5") as file:
-        told = file.attrs["counts"]
+        stored = file.attrs["counts"]
     runs.check(json.loads(pathlib.Path("report.json").read_text())["counts"] == counts
-               and f"flat.dead_values = {counts['flat.dead_values']}\n" in told,
-               f"the second pass says {told!r}")
+               and f"flat.dead_values = {counts['flat.dead_values']}\n" in stored,
+               f"the second pass says {stored!r}")
 
 
 def memory_of(report):
@@ -195,7 +195,7 @@ def test_planned_memory(runs, random):
 
 
 def test_resumes(runs, random):
-    """Killed at one of its writes, again and again; then of other flat frames."""
+    """Killed at one of its writes, several times; then with other flat frames."""
     frames = write_scan(random, 200)
     expected, counts = corrected_scan(frames)
     run = 'chunk_rows = 40\nlanes = 1\ncommit_seconds = 0\nresume_check = "all"'

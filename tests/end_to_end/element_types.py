@@ -33,9 +33,9 @@ def run(kind, data, part="", code=0, **how):
     pathlib.Path("job.toml").write_text(
         f'kind = "{kind}"\n[input]\nfile = "in.h5"\ndataset = "/x"\n{part}\n[output]\nfile = "out.h5"\n'
         f'overwrite = true\nsync = false\n[run]\nbackend = "cpu"\n[{kind}]\n{KINDS[kind]}')
-    told = call("run", "job.toml", code=code)
+    done = call("run", "job.toml", code=code)
     if code != 0:
-        return told.stderr
+        return done.stderr
     call("verify", "out.h5")
     with h5py.File("out.h5") as file:
         found = {}

@@ -174,9 +174,9 @@ exit $code
             self.expect(wait_for_held(process, max(1, ranks)), f"{name}: done before it was held")
             for sent in range(times):
                 send_and_wait(process.pid, number)
-                if sent == 0:  # heard, and told to the other ranks
-                    told = pathlib.Path(OUTPUT + ".journal/stop")
-                    wait_until(lambda: told.exists() or process.poll() is not None, "a stop file")
+                if sent == 0:  # received, and passed on to the other ranks
+                    stop = pathlib.Path(OUTPUT + ".journal/stop")
+                    wait_until(lambda: stop.exists() or process.poll() is not None, "a stop file")
             release()
             code, text = finish(process)
             release()

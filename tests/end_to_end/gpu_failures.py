@@ -94,13 +94,13 @@ class Failures(Findings):
         os.remove("out.h5")
 
     def halved(self):
-        """Memory that cannot be taken: told once, in the report, and no error."""
+        """Memory that cannot be taken: one message, a line of the report, and no error."""
         done = self.run([programs.runner, "job.toml", "--quiet", "--report", "r.json"],
                         "cudaMalloc@4=2")
-        told = done.stderr.splitlines()
-        self.check(done.returncode == 0 and len(told) == 1
-                   and told[0].startswith("rank 0: cannot take device memory")
-                   and told[0].endswith("continues with chunks of 3 rows in 3 lanes"), "halved", done)
+        lines = done.stderr.splitlines()
+        self.check(done.returncode == 0 and len(lines) == 1
+                   and lines[0].startswith("rank 0: cannot take device memory")
+                   and lines[0].endswith("continues with chunks of 3 rows in 3 lanes"), "halved", done)
         rank = json.loads(pathlib.Path("r.json").read_text())["ranks"][0]
         self.check(rank["chunk_rows"] == 3 and rank["lanes"] == 3 and len(rank["halvings"]) == 1
                    and rank["halvings"][0]["chunk_rows"] == 3, f"halved: {rank}", done)

@@ -70,7 +70,7 @@ def bad(code, words, *arguments, **options):
 
 @contextlib.contextmanager
 def new_folder():
-    """A new working folder, which goes at the end."""
+    """A new working folder, removed at the end."""
     home = os.getcwd()
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)

@@ -267,8 +267,8 @@ def test_a_stack_of_many_files():
     for wrong in [290, 211, 33]:
         pathlib.Path(f"many/s{wrong}.tif").write_bytes(b"II*\0 and no more")
         for _ in range(3):
-            told = call("found.toml", code=3).stderr
-            assert told.count("error:") == 1 and f"many/s{wrong}.tif" in told, told
+            message = call("found.toml", code=3).stderr
+            assert message.count("error:") == 1 and f"many/s{wrong}.tif" in message, message
 
 
 def test_identity_of_a_stack():

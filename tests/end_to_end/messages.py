@@ -1,4 +1,4 @@
-"""What the program tells of inputs, plans and results."""
+"""What the program says of inputs, plans and results."""
 import json
 import os
 import pathlib
@@ -78,10 +78,10 @@ def test_links():
 def test_newer_hdf5():
     file = DATA / "hdf5-2.0-chunked.h5"
     for arguments in [["inspect", file], ["convert", f"{file}:/image", "x.npy"]]:
-        told = bad(3, ["bad version number", "A newer HDF5 wrote it", ", used here, cannot read",
-                       "h5repack --low=0 --high=2 -f GZIP=1", 'libver=("earliest", "v110")'],
-                   *arguments)
-        assert h5py.version.hdf5_version in told, told
+        message = bad(3, ["bad version number", "A newer HDF5 wrote it", ", used here, cannot read",
+                          "h5repack --low=0 --high=2 -f GZIP=1", 'libver=("earliest", "v110")'],
+                      *arguments)
+        assert h5py.version.hdf5_version in message, message
 
 
 def test_methods_of_denoise():
@@ -166,16 +166,16 @@ def test_reports():
     for name, why in [("in.h5", "it is an HDF5 file"), ("text.json", "it is not JSON"),
                       ("list.json", "it is JSON without what a report holds")]:
         for page in [[], ["--page", "page.html"]]:
-            told = bad(3, ["this is no report of runner", name, why], "report", name)
-            assert "json.exception" not in told, told
+            message = bad(3, ["this is no report of runner", name, why], "report", name)
+            assert "json.exception" not in message, message
 
 
 def test_files_that_are_no_hdf5():
     """Samples of 16 bits, all large, are not text."""
     pathlib.Path("raw.h5").write_bytes((np.arange(2000) % 60 + 0x2020 + 256 * 7).astype("<u2"))
-    told = bad(3, ["does not begin as an HDF5 file", "--shape Z,Y,X --dtype TYPE"], "inspect",
-               "raw.h5")
-    assert "text" not in told, told
+    message = bad(3, ["does not begin as an HDF5 file", "--shape Z,Y,X --dtype TYPE"], "inspect",
+                  "raw.h5")
+    assert "text" not in message, message
     pathlib.Path("note.h5").write_text("This is a note, no data.\n" * 40)
     bad(3, ["it looks like text"], "inspect", "note.h5")
 

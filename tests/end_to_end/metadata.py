@@ -110,8 +110,8 @@ def test_kinds_that_keep_places():
 
 def test_axes_of_a_transposition():
     write_input(per_axis=np.array([1, 2, 3]), _FillValue=np.float32(7))
-    told = run("transpose", "permutation = [2, 0, 1]\n")
-    assert "per_axis: its values may belong to the axes" in told.stderr, told.stderr
+    done = run("transpose", "permutation = [2, 0, 1]\n")
+    assert "per_axis: its values may belong to the axes" in done.stderr, done.stderr
     with h5py.File("out.h5") as file:
         has(file, "entry/scan/data", attributes(DIMENSION_LABELS=["x", "frame", "y"], _FillValue=np.float32(7),
                                                 texts=None, element_size_um=np.array([0.25, 5.0, 0.5])))
@@ -124,8 +124,8 @@ def test_places_of_sand():
     write_input(values=np.random.default_rng(4).integers(0, 4, SHAPE, dtype="uint8"),
                 flag_values=np.arange(4, dtype="uint8"), flag_meanings="empty water sand wall",
                 per_frame=np.arange(8), actual_range=np.array([1, 3]))
-    told = run("sand", "generations = 3\nsnapshot_every = 1\ninput_frame = 2\n")
-    assert "per_frame: its values may belong" in told.stderr, told.stderr
+    done = run("sand", "generations = 3\nsnapshot_every = 1\ninput_frame = 2\n")
+    assert "per_frame: its values may belong" in done.stderr, done.stderr
     with h5py.File("out.h5") as file:
         has(file, "entry/scan/data",
             attributes(DIMENSION_LABELS=["", "y", "x"], element_size_um=None, texts=None,
@@ -177,8 +177,8 @@ def test_blocks():
 
 def test_parts():
     write_input(per_frame=np.arange(8), origin=np.array([0.0, 1.0, 2.0]))
-    told = run("median", part='region = { rows = "2:9", columns = "4:" }\nframes = "1:7:2"')
-    assert "per_frame: its values may belong" in told.stderr, told.stderr
+    done = run("median", part='region = { rows = "2:9", columns = "4:" }\nframes = "1:7:2"')
+    assert "per_frame: its values may belong" in done.stderr, done.stderr
     with h5py.File("out.h5") as file:
         has(file, "entry/scan/data", attributes())
         group = file["entry/scan"]
@@ -193,8 +193,8 @@ def test_steps_and_passes():
     for steps in [blocks + '[[step]]\nkind = "median"\nsize = [1, 3, 3]\n',
                   '[[step]]\nkind = "transpose"\npermutation = [0, 2, 1]\n' + blocks.replace("1, 2", "2, 1") +
                   '[[step]]\nkind = "transpose"\npermutation = [0, 2, 1]\n']:
-        told = run(None, steps)
-        assert ("pass 2 of" in told.stderr) == ("transpose" in steps), told.stderr
+        done = run(None, steps)
+        assert ("pass 2 of" in done.stderr) == ("transpose" in steps), done.stderr
         with h5py.File("out.h5") as file:
             has(file, "entry/scan/data", attributes(element_size_um=np.array([5.0, 0.5, 0.5]), texts=None))
             group_is(file, ["frame", "y", "x"], frame=0, y=1, x=2, angle=0)
@@ -262,11 +262,11 @@ def test_what_is_left_out():
         del group["y"], group["frame"]
         group["y"] = np.zeros((11, 2))
         group["frame"] = h5py.ExternalLink("/etc/passwd", "/x")
-    told = run("median")
+    done = run("median")
     for text in ["data@complex: it is of type complex128", "data@long: it has more than 32768 bytes",
                  "data@place: it is of type reference", "/entry/scan/y: its shape is [11, 2]", "/entry/scan/frame: "]:
-        assert text in told.stderr, (text, told.stderr)
-    assert told.stderr.count("without some of its attributes") == 1
+        assert text in done.stderr, (text, done.stderr)
+    assert done.stderr.count("without some of its attributes") == 1
     with h5py.File("out.h5") as file:
         has(file, "entry/scan/data", attributes())
         assert list(file["entry/scan"].attrs["axes"]) == [".", ".", "x"]
@@ -305,8 +305,8 @@ def test_many_long_attributes():
         data = file.create_dataset("entry/scan/data", data=volume())
         for i in range(140):
             data.attrs[f"a{i:03}"] = np.full(4096, i, "float64")
-    told = run("median")
-    assert "12 attributes beyond 128" in told.stderr, told.stderr
+    done = run("median")
+    assert "12 attributes beyond 128" in done.stderr, done.stderr
     with h5py.File("out.h5") as file:
         assert all((file["entry/scan/data"].attrs[f"a{i:03}"] == i).all() for i in range(128))
     call("verify", "out.h5")
@@ -319,8 +319,8 @@ def test_a_file_whose_attributes_are_damaged():
     place = bytes_.find(b"element_size_um")
     bytes_[place - 8:place] = b"\xff" * 8
     pathlib.Path("in.h5").write_bytes(bytes_)
-    told = run("median")
-    assert "without some of its attributes: all: " in told.stderr, told.stderr
+    done = run("median")
+    assert "without some of its attributes: all: " in done.stderr, done.stderr
     with h5py.File("out.h5") as file:
         assert "units" not in file["entry/scan/data"].attrs
     call("verify", "out.h5")

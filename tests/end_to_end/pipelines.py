@@ -265,7 +265,7 @@ def test_report_and_trace_cover_all_passes(checks):
     pathlib.Path("report.json").unlink()
 
 
-def test_a_run_goes_on_in_the_right_pass(checks):
+def test_a_run_resumes_in_the_right_pass(checks):
     write_chain()
     checks.expect(checks.job().returncode == 0, "undisturbed")
     expected = contents("out.h5")

@@ -82,10 +82,10 @@ def bars_of(report):
             for rank in report["ranks"] for bar in rank["timeline"]["bars"]]
 
 
-def same_bars(found, told):
-    return len(found) == len(told) and all(
+def same_bars(found, reported):
+    return len(found) == len(reported) and all(
         a[:3] == b[:3] and a[5:] == b[5:] and abs(a[3] - b[3]) < 2e-3 and abs(a[4] - b[4]) < 3e-3
-        for a, b in zip(sorted(found), sorted(told)))
+        for a, b in zip(sorted(found), sorted(reported)))
 
 
 def run(name):
@@ -111,9 +111,9 @@ def read_pages(check):
         check(len(pictures) == 2 and all(
             picture.startswith(b"\x89PNG") and max(struct.unpack(">II", picture[16:24])) <= 320
             for picture in pictures), f"{name}: pictures")
-        told = bars_of(report)
-        check({bar[0] for bar in told} == set(range(JOBS[name][0])), f"{name}: bars of all ranks")
-        check({"read", "compute", "write"} <= {bar[2] for bar in told}, f"{name}: stages")
+        reported = bars_of(report)
+        check({bar[0] for bar in reported} == set(range(JOBS[name][0])), f"{name}: bars of all ranks")
+        check({"read", "compute", "write"} <= {bar[2] for bar in reported}, f"{name}: stages")
         for rank in report["ranks"]:
             for stage, times in rank["stages"].items():
                 # Border rows are read before, and count once.
@@ -163,14 +163,14 @@ def show_pages(check):
         undrawn(browser, check, report)
         compare(browser, check)
         printed(browser, check)
-        check(not browser.told, f"the console says {browser.told}")
+        check(not browser.messages, f"the console says {browser.messages}")
 
 
 def read_drawn(browser, check, name, report):
     """What the script made of the report."""
     page = Page(browser.value("document.documentElement.outerHTML"))
-    told = bars_of(report)
-    check(same_bars(page.bars, told), f"{name}: {len(page.bars)} bars, {len(told)} in the JSON")
+    reported = bars_of(report)
+    check(same_bars(page.bars, reported), f"{name}: {len(page.bars)} bars, {len(reported)} in the JSON")
     check(text_of(browser, "h1") == [report["job"]["name"]], f"{name}: name")
     check(text_of(browser, ".verdict") == [report["verdict"]], f"{name}: verdict")
     check(report["job"]["text"] in text_of(browser, "pre"), f"{name}: job file")
@@ -317,13 +317,13 @@ def undrawn(browser, check, report):
     browser.call("Emulation.setScriptExecutionDisabled", value=False)
     text = pathlib.Path("stream.html").read_text()
     pathlib.Path("broken.html").write_text(text.replace('"ranks": [\n    {', '"ranks_": [\n    {'))
-    told, browser.told = browser.told, []
+    before, browser.messages = browser.messages, []
     open_page(browser, check, "broken.html", what="a broken page")
     seen = browser.value("document.body.innerText")
     check("could not be drawn" in seen and report["verdict"] in seen, f"broken page: {seen[:200]}")
-    check(len(browser.told) == 1 and "exceptionDetails" in browser.told[0],
-          f"broken page: the console says {browser.told}")
-    browser.told = told
+    check(len(browser.messages) == 1 and "exceptionDetails" in browser.messages[0],
+          f"broken page: the console says {browser.messages}")
+    browser.messages = before
 
 
 def printed(browser, check):

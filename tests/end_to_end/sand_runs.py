@@ -270,9 +270,9 @@ def test_sand_files(runs, shape):
                    f".sand {shape}, {ranks} ranks: other bytes")
 
 
-def test_goes_on(runs):
+def test_continues(runs):
     """A run from a stored generation is the run that never stopped, with its seed and chances."""
-    random = generator("resumed")
+    random = generator("continues")
     scene = Scene(random, (37, 53), 7, 60, "scene", 99, {"sand_fall": 0.5})
     with h5py.File("in.h5", "w") as file:
         file["frames"] = scene.start[None]
@@ -298,7 +298,7 @@ def test_goes_on(runs):
 
 @pytest.mark.long
 def test_stopped_runs(runs):
-    """Stopped and killed again and again, and resumed on other numbers of ranks: the bytes of
+    """Stopped and killed several times, and resumed on other numbers of ranks: the bytes of
     the run that was left alone."""
     random = generator("stopped")
     with h5py.File("in.h5", "w") as file:

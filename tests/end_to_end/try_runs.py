@@ -41,7 +41,7 @@ def box(text):
     return tuple(slice(*map(int, pair.split(":"))) for pair in text.split(", "))
 
 
-def told(done):
+def claim_of(done):
     """The part, and the elements that the page claims, or None."""
     part = re.search(r"^Part \[(.*?)\] of", done.stdout, re.M)[1]
     exact = re.search(r"^Input elements \[(.*?)\] become what the whole job makes", done.stdout, re.M)
@@ -50,7 +50,7 @@ def told(done):
 
 def claimed_equal(done, whole, kept, factors):
     """Compares the kept output with the whole one's, and returns how many elements were claimed."""
-    part, exact = told(done)
+    part, exact = claim_of(done)
     assert exact is not None, done.stdout
     in_whole = tuple(slice(e.start // f, e.stop // f) for e, f in zip(exact, factors))
     in_part = tuple(slice((e.start - p.start) // f, (e.stop - p.start) // f)
@@ -97,7 +97,7 @@ def test_a_cut_does_show_beyond_the_claim():
     write_input()
     write_job(CASES[0][0])
     call("job.toml")
-    part, exact = told(call("try", "job.toml", "--part", "20:21,30:110,40:120", "--keep"))
+    part, exact = claim_of(call("try", "job.toml", "--part", "20:21,30:110,40:120", "--keep"))
     whole, found = array("out.h5")[part], array("out.try/part-1.h5")
     assert exact == (slice(20, 21), slice(32, 108), slice(46, 114)), exact
     assert (whole != found).any()
@@ -193,7 +193,7 @@ def test_values_of_the_whole_input_are_said():
     for tables in ("[rescale]\nfrom = 'extremes'\n", DENOISE.format("nlm").replace("sigma = 9.0", "sigma = 'auto'")):
         write_job(tables)
         done = call("try", "job.toml", "--part", "4:20,30:80,50:100")
-        assert told(done)[1] is None and "was taken from the part alone" in done.stdout, done.stdout
+        assert claim_of(done)[1] is None and "was taken from the part alone" in done.stdout, done.stdout
 
 
 def test_all_of_the_input_as_the_part():

@@ -199,7 +199,7 @@ def damage_and_repair(out):
         places, rows = out.random_damage(random, count)
         out.flip(places)
         wrong, record = out.verify(7)
-        out.check(joined(wrong) == out.ranges(rows), f"{rows}: told {wrong}")
+        out.check(joined(wrong) == out.ranges(rows), f"{rows}: reported {wrong}")
         text = out.call("verify", out.file).stdout
         first, last = out.ranges(rows)[0]
         if out.frame_rows:
@@ -280,7 +280,7 @@ def wrong_checksum(out):
 
 
 def wrong_from_the_start(out):
-    """Rows that were computed wrongly have the right checksum; only computing them again tells."""
+    """Rows that were computed wrongly have the right checksum; only computing them again shows it."""
     rows = out.rows.copy()
     rows[len(rows) - 1, 3] += 1
     with h5py.File(out.file, "r+") as file:
@@ -290,8 +290,8 @@ def wrong_from_the_start(out):
         file["runner/row_hashes"][-1, 2] = checksum
     wrong, record = out.verify(7)
     out.check(not wrong, f"checksums: {wrong}")
-    told = [tuple(w["rows"]) for w in record["wrong_recomputed"]]
-    out.check(told == [(len(rows) - 1, len(rows))], f"computed wrongly: {told}")
+    found = [tuple(w["rows"]) for w in record["wrong_recomputed"]]
+    out.check(found == [(len(rows) - 1, len(rows))], f"computed wrongly: {found}")
     out.verify(0, "--recompute", 0)
     out.check("nothing to repair" in out.repair(0).stdout, "repairs what has its checksum")
     out.file.write_bytes(out.good)
