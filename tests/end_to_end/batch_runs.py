@@ -8,7 +8,6 @@ import h5py
 import numpy as np
 
 from events import GUARD
-from harness import launch
 
 JOB = '''kind = "convolve"
 [input]

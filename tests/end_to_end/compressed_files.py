@@ -1,4 +1,4 @@
-"""HDF5 files that generate and convert make in chunks, in every compression, by whole programs:
+"""HDF5 files that generate and convert make in chunks, in every compression, by whole programs.
 
 h5py reads what its HDF5 can unpack: none and deflate, and with hdf5plugin (PyPI; Debian has no
 package) all. libzstd and liblz4 unpack the rest by the descriptions of the filters, chunk by chunk.
@@ -7,7 +7,6 @@ import ctypes
 import itertools
 import os
 import pathlib
-import re
 import struct
 import subprocess
 
@@ -15,11 +14,10 @@ import h5py
 import numpy as np
 import tifffile
 
-from harness import attempt, programs
-
+from harness import bad, good, programs
 
 try:
-    import hdf5plugin
+    import hdf5plugin  # noqa: F401 - it registers its filters
     BY_H5PY = {"none", "deflate", "zstd", "lz4", "bitshuffle-lz4", "bitshuffle-zstd"}
 except ImportError:
     BY_H5PY = {"none", "deflate"}
@@ -30,23 +28,6 @@ CHUNKS = [((13,), (4,)), ((3,), (9,)), ((7, 11), (3, 4)), ((131, 37), (2, 1)), (
           ((5, 7, 9), (2, 3, 4)), ((3, 40, 50), (1, 17, 50)), ((2, 3, 4, 5), (1, 2, 4, 5)),
           ((4, 3, 10, 12), (3, 2, 4, 5))]
 TYPES = ["i1", "u2", "f4", "i8", "f8", "u4"]
-
-
-def good(*arguments):
-    done = attempt(*arguments)
-    assert done.returncode == 0 and done.stderr == "", f"{arguments}: {done}"
-    return done.stdout
-
-
-def bad(words, *arguments, code=2):
-    """Calls; there is one error with these words, and nothing new in the folder."""
-    before = sorted(os.listdir())
-    done = attempt(*arguments)
-    assert done.returncode == code, f"{arguments}: exit {done.returncode}\n{done.stderr}"
-    assert re.fullmatch(r"runner: error: [^\n]*\n", done.stderr), f"{arguments}: {done.stderr}"
-    for word in words:
-        assert word in done.stderr, f"{arguments}: no {word} in {done.stderr}"
-    assert sorted(os.listdir()) == before, f"{arguments}: leaves {os.listdir()}"
 
 
 def csv(numbers):
@@ -272,7 +253,7 @@ def test_cells_of_the_first_axis_fastest():
     cells[1, 3, 5] = 77
     for order in "CF":
         np.save("in.npy", np.array(cells, order=order))
-        bad(["77"], "convert", "in.npy", "out.sand", code=3)
+        bad(3, ["77"], "convert", "in.npy", "out.sand")
 
 
 def test_refusals():
@@ -293,14 +274,14 @@ def test_refusals():
             (["--chunk", "0,30"], ["--chunk", "at least 1"]),
             (["--chunk", "x"], ["--chunk", "at least 1"]),
             (["--chunk", "4294967296,1"], ["--chunk", "4 GiB"])]:
-        bad(words, "convert", "in.npy", "out.h5", *options)
-        bad(words, "generate", "noise", "out.h5", "--shape", "20,30", "--dtype", "uint8", *options)
+        bad(2, words, "convert", "in.npy", "out.h5", *options)
+        bad(2, words, "generate", "noise", "out.h5", "--shape", "20,30", "--dtype", "uint8", *options)
     for name in ["out.npy", "out.tif", "out.sand", "out.png"]:
         ending = name[3:]
         for options in [chunk, [*chunk, "--compression", "lz4"], ["--level", "3"], ["--shuffle"]]:
-            bad([options[0], ending, ".h5"], "convert", "in.npy", name, *options)
+            bad(2, [options[0], ending, ".h5"], "convert", "in.npy", name, *options)
             if ending != ".png":
-                bad([options[0], ending, ".h5"], "generate", "noise", name, "--shape", "20,30",
+                bad(2, [options[0], ending, ".h5"], "generate", "noise", name, "--shape", "20,30",
                     "--dtype", "uint8", *options)
 
 
@@ -308,8 +289,8 @@ def test_nothing_is_left_by_a_failure():
     array = np.zeros((500, 300), "f4")
     array[480, 7] = np.nan
     np.save("in.npy", array)
-    bad(["NaN", "480"], "convert", "in.npy", "out.h5", "--dtype", "uint8", "--chunk", "10,300",
-        "--compression", "zstd", code=3)
+    bad(3, ["NaN", "480"], "convert", "in.npy", "out.h5", "--dtype", "uint8", "--chunk", "10,300",
+        "--compression", "zstd")
 
 
 def peak_of(*arguments):
@@ -331,5 +312,5 @@ def test_memory_is_bounded():
         assert taken < 300 << 20, f"{arguments}: {taken >> 20} MiB"
     good("compare", "a.h5:/data", "b.h5:/data")
     # The rows of these chunks are beyond all memory.
-    bad(["chunk [100000, 1]", "memory"], "generate", "noise", "c.h5", "--shape",
+    bad(2, ["chunk [100000, 1]", "memory"], "generate", "noise", "c.h5", "--shape",
         "100000,1000000000", "--dtype", "uint8", "--chunk", "100000,1", "--compression", "zstd")

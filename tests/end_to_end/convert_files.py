@@ -1,4 +1,4 @@
-"""Conversion by whole programs, there and back, against numpy, tifffile, PIL and nibabel:
+"""Conversion by whole programs, there and back, against numpy, tifffile, PIL and nibabel.
 
 Every array in and out is one that these read or wrote; what is expected of damaged files is said
 here byte by byte.

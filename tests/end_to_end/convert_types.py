@@ -11,25 +11,11 @@ import subprocess
 import h5py
 import numpy as np
 
-from harness import attempt, programs
+from harness import attempt, bad, good, programs
 from same_outputs import contents
 
 TYPES = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16",
          "float32", "float64"]
-
-
-def good(*arguments):
-    done = attempt(*arguments)
-    assert done.returncode == 0 and done.stderr == "", f"{arguments}: {done}"
-    return done.stdout
-
-
-def bad(code, words, *arguments):
-    done = attempt(*arguments)
-    assert done.returncode == code, f"{arguments}: {done}"
-    for word in words:
-        assert word in done.stderr, f"{arguments}: no {word} in {done.stderr}"
-    assert not os.path.exists("out.h5") and not os.path.exists("out.h5.partial")
 
 
 def store(array):

@@ -59,13 +59,15 @@ def good(*arguments, says=""):
 
 
 def bad(code, words, *arguments, **options):
-    """Runs the program: there is one error with these words, and nothing new in the folder."""
+    """Runs the program: there is one error with these words, and nothing new in the folder. Returns
+    standard error."""
     before = sorted(os.listdir())
     done = call(*arguments, code=code, **options)
     assert re.fullmatch(r"runner: error: [^\n]*\n", done.stderr), f"{arguments}: {done.stderr}"
     for word in words:
         assert word in done.stderr, f"{arguments}: no {word} in {done.stderr}"
     assert sorted(os.listdir()) == before, f"{arguments}: leaves {os.listdir()}"
+    return done.stderr
 
 
 @contextlib.contextmanager

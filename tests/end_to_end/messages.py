@@ -8,7 +8,7 @@ import h5py
 import numpy as np
 import pytest
 
-from harness import attempt
+from harness import attempt, bad, call, good
 
 pytestmark = pytest.mark.quick
 
@@ -16,21 +16,6 @@ DATA = pathlib.Path(__file__).resolve().parents[1] / "data"
 CONVOLVE = ('kind = "convolve"\n[input]\nfile = "in.h5"\ndataset = "/x"\n[output]\nfile = "out.h5"\n'
             'sync = false\n{output}[run]\nbackend = "cpu"\n[convolve]\nrow_taps = [1.0]\n'
             'column_taps = [1.0]\n')
-
-
-def good(*arguments):
-    done = attempt(*arguments)
-    assert done.returncode == 0, f"{arguments}: {done}"
-    return done.stdout
-
-
-def bad(code, words, *arguments):
-    done = attempt(*arguments)
-    errors = [line for line in done.stderr.splitlines() if line.startswith("runner: error: ")]
-    assert done.returncode == code and len(errors) == 1, f"{arguments}: {done}"
-    for word in words:
-        assert word in done.stderr, f"{arguments}: no {word} in {done.stderr}"
-    return done.stderr
 
 
 def store(name="in.h5", **datasets):
@@ -138,6 +123,15 @@ def test_images_of_two_axes():
         assert plans[0] == plans[1]
 
 
+def wrong_job(*words):
+    """Runs job.toml, whose lines one error lists. Returns standard error."""
+    done = call("job.toml", code=2)
+    assert done.stderr.count("runner: error: ") == 1, done.stderr
+    for word in words:
+        assert word in done.stderr, f"no {word} in {done.stderr}"
+    return done.stderr
+
+
 def test_job_files():
     store(x=np.ones((4, 5)))
     bad(2, ["in.h5", "it is an HDF5 file", "runner inspect in.h5"], "in.h5")
@@ -145,18 +139,18 @@ def test_job_files():
     bad(2, ["it is an HDF5 file"], "large.h5")
     job = CONVOLVE.format(output='chunk = [2, 2]\ncompression = "gzip"\n')
     pathlib.Path("job.toml").write_text(job)
-    bad(2, ["job.toml:9:15:", 'did you mean "deflate"?'], "job.toml")
+    wrong_job("job.toml:9:15:", 'did you mean "deflate"?')
     good_job = CONVOLVE.format(output="")
     for key, word in [("file", "in.h5"), ("dataset", "/x"), ("backend", "cpu"),
                       ("backend", "native"), ("file", "./in.h5"), ("backend", "true_cpu")]:
         lines = [f"{key} = {word} # a note" if line.startswith(f"{key} =") else line
                  for line in good_job.splitlines()]
         pathlib.Path("job.toml").write_text("\n".join(lines) + "\n")
-        bad(2, [f'text takes quotes: {key} = "{word}"'], "job.toml")
+        wrong_job(f'text takes quotes: {key} = "{word}"')
     # Other faults of a file are not taken for a missing quote.
     for line in ['name = "open', "name = [1, 2", "lanes = 08"]:
         pathlib.Path("job.toml").write_text(line + "\n" + good_job)
-        assert "text takes quotes" not in bad(2, ["job.toml:"], "job.toml")
+        assert "text takes quotes" not in wrong_job("job.toml:")
 
 
 def test_reports():
