@@ -16,10 +16,11 @@ import h5py
 import numpy as np
 import pytest
 
+from events import GUARD
+from faulty_runs import with_fault
 from harness import Findings, launch, new_folder, programs
 
 HERE = pathlib.Path(__file__).parent
-ENOUGH = 300  # seconds: a guard against what never ends, no measure
 
 JOB = '''kind = "convolve"
 name = "blur"
@@ -56,7 +57,7 @@ class Watched(Findings):
     def call(self, *arguments, codes=(0,), **how):
         process = self.start(*arguments, **how)
         try:
-            out, err = process.communicate(timeout=ENOUGH)
+            out, err = process.communicate(timeout=GUARD)
         except subprocess.TimeoutExpired:
             process.kill()
             process.communicate()
@@ -101,7 +102,7 @@ def test_one_bit(test):
     for name in ["hang_onebit.h5", "crash_onebit.h5"]:
         for verb in ["verify", "repair"]:
             # The crash comes in one of twenty runs or so.
-            for turn in range(1 if name.startswith("hang") else 10):
+            for _ in range(1 if name.startswith("hang") else 10):
                 shutil.copy(HERE / "damaged" / name, "damaged.h5")
                 _, _, err = test.call(verb, "damaged.h5", codes=(3, 4, 7))
                 test.check(err.startswith("runner: error: ") or "checksum" in err or not err,
@@ -152,7 +153,7 @@ def test_signalled(test):
             test.check(False, f"the run ended before its probe was held: {run.stderr.read()}")
             return
         run.send_signal(signal.SIGTERM)
-        _, err = run.communicate(timeout=ENOUGH)
+        _, err = run.communicate(timeout=GUARD)
         test.check(run.returncode == 75, f"SIGTERM while a file is read: {run.returncode}: {err}")
         test.check("TERM" in err, f"SIGTERM while a file is read says {err!r}")
     except subprocess.TimeoutExpired:
@@ -293,6 +294,9 @@ def test_resumed(test):
                        "packed": 'chunk = [7, 48]\ncompression = "deflate"'}.items():
         out = folder / f"{name}.h5"
         write_job("job.toml", input=folder / "in.h5", output=out, more=more)
-        test.watch("run", "job.toml", "--max-time", "0.001s", codes=(0, 75))
-        _, _, _ = test.watch("run", "job.toml", codes=(0, 4))
+        killed = subprocess.run(
+            with_fault([programs.runner, "job.toml", "--set", "run.commit_seconds=0"], programs.runner,
+                       f"pwrite:kill@6:{name}.h5.partial"), capture_output=True, text=True, timeout=GUARD)
+        test.check(killed.returncode == -signal.SIGKILL, f"{name} is not killed: {killed}")
+        test.watch("run", "job.toml", "--resume", "require")
         test.watch("verify", out)
