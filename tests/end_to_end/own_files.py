@@ -14,6 +14,8 @@ import h5py
 import numpy as np
 import pytest
 
+from events import GUARD
+from faulty_runs import with_fault
 from harness import attempt, programs
 
 pytestmark = pytest.mark.quick
@@ -175,15 +177,15 @@ def test_what_is_no_file():
         file.write(b"before\n")
         file.flush()
         done = subprocess.run([programs.runner, "job.toml", "--trace", "/dev/stdout"], stdout=file,
-                              stderr=subprocess.PIPE, check=True, timeout=120)
+                              stderr=subprocess.PIPE, check=True, timeout=GUARD)
     assert pathlib.Path("all").read_bytes().startswith(b"before\n{"), "standard output was cut"
     os.unlink("out.h5")
     os.mkfifo("pipe.json")
     taken = []
-    reader = threading.Thread(target=lambda: taken.append(pathlib.Path("pipe.json").read_bytes()))
+    reader = threading.Thread(target=lambda: taken.append(pathlib.Path("pipe.json").read_bytes()), daemon=True)
     reader.start()
     done = attempt("job.toml", "--report", "pipe.json")
-    reader.join(timeout=60)
+    reader.join(timeout=GUARD)
     assert done.returncode == 0 and json.loads(taken[0])["job"], done
     assert pathlib.Path("pipe.json").is_fifo()
 
@@ -215,17 +217,11 @@ def test_what_a_kill_leaves_is_taken_over():
         assert not os.path.exists(output + ".lock") and not os.path.exists(output + ".partial")
         os.unlink(output)
     # A run that has been killed, itself.
-    pathlib.Path("large.toml").write_text(
-        JOB.replace('"in.h5"', '"large.h5"').replace("[convolve]", "[run]\nchunk_rows = 1\n[convolve]"))
-    with h5py.File("large.h5", "w") as file:
-        file["image"] = np.zeros((20000, 300), "f4")
-    running = subprocess.Popen([programs.runner, "large.toml", "--quiet"])
-    while not os.path.exists("out.h5.partial") and running.poll() is None:
-        pass
-    running.send_signal(signal.SIGKILL)
-    running.wait()
-    done = attempt("large.toml")
-    assert done.returncode == 0, done
+    killed = subprocess.run(with_fault([programs.runner, "job.toml"], programs.runner,
+                                       "pwrite:kill@1:out.h5.partial"), timeout=GUARD)
+    assert killed.returncode == -signal.SIGKILL and os.path.exists("out.h5.partial"), killed
+    done = attempt("job.toml")
+    assert done.returncode == 0 and not os.path.exists("out.h5.partial"), done
     os.unlink("out.h5")
     # A job that stopped keeps its parts from other programs.
     os.mkdir("out.h5.journal")
