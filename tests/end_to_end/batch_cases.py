@@ -283,7 +283,8 @@ def test_power():
         done = batch(programs.runner, "--quiet", *settings, LD_PRELOAD=programs.fault_shim,
                      FAULT=f"{power_loss.CALLS}:kill@{k}:{os.path.abspath('out')}",
                      FAULT_UNDO=os.path.abspath("undo"), FAULT_UNDO_OF=os.path.abspath("out"))
-        if done.returncode == 0:
+        if done.returncode != -signal.SIGKILL:
+            expect(done.returncode == 0, f"at call {k}: exit {done.returncode}", done.stderr)
             break
         log = power_loss.UndoLog(pathlib.Path("undo"))
         lost += len(power_loss.cut_power(log, random.Random(f"{programs.seed} {k}")))
