@@ -335,16 +335,14 @@ def test_bad_certificates():
 def test_every_digit_counts():
     """No character of what is compared can be another without being noticed."""
     make_certified()
-    good = json.loads(pathlib.Path("c.json").read_text())
-    compact = {"certificate": 1, "datasets": good["datasets"]}
-    compact["datasets"][0]["row_checksums"] = good["datasets"][0]["row_checksums"]
+    compact = {"certificate": 1, "datasets": json.loads(pathlib.Path("c.json").read_text())["datasets"]}
     text = json.dumps(compact, separators=(",", ":"))
     for place in [*range(0, 190), *range(190, len(text), 97)]:
         old = text[place]
-        for new in ["1" if old == "0" else "0"]:
-            pathlib.Path("bad.json").write_text(text[:place] + new + text[place + 1:])
-            done = attempt("certify", "out.h5", "--check", "bad.json")
-            assert done.returncode in (2, 7), f"{place}: {text[place - 9:place + 9]}: {done}"
+        new = "1" if old == "0" else "0"
+        pathlib.Path("bad.json").write_text(text[:place] + new + text[place + 1:])
+        done = attempt("certify", "out.h5", "--check", "bad.json")
+        assert done.returncode in (2, 7), f"{place}: {text[place - 9:place + 9]}: {done}"
 
 
 def test_attributes_of_a_finished_file_do_not_matter():

@@ -18,7 +18,6 @@ from harness import call
 from same_outputs import KINDS, same
 
 SHAPE = (13, 23, 31)
-SAME = ("--set", "output.dataset=/made")
 
 
 def write_job(kind, name, source, extra="", output=""):

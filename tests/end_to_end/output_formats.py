@@ -90,8 +90,7 @@ def test_every_kind():
             for ranks in (1, 3):
                 remove(name)
                 write_job(kind, name, KINDS[kind])
-                call("job.toml", "--set", "run.chunk_rows=40",
-                     ranks=ranks)
+                call("job.toml", "--set", "run.chunk_rows=40", ranks=ranks)
                 holds(name, wanted)
                 assert beside(name) == [name, name + ".identity"], beside(name)
                 before = os.stat(name)

@@ -11,6 +11,7 @@ import h5py
 import numpy as np
 import pytest
 
+from events import GUARD
 from harness import call, programs
 
 pytestmark = pytest.mark.quick
@@ -97,7 +98,7 @@ def follow_copy(reading, **how):
     """The copy that the advice names is read in place."""
     [advice] = reading["advice"]
     command = advice[advice.index("runner convert ") + len("runner "):]
-    subprocess.run(f"{programs.runner} {command}", shell=True, check=True, timeout=300)
+    subprocess.run(f"{programs.runner} {command}", shell=True, check=True, timeout=GUARD)
     better, _, _ = plan(source="in-plain.h5", **how)
     assert better["way"] == "in place, by several threads" and better["advice"] == [], better
     assert better["amplification"] == 1.0

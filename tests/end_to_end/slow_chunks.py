@@ -79,7 +79,7 @@ class SlowChunks(Findings):
                               fault="pread:hold=held@1:in.h5>=200000")
         release()
         self.expect(code == 6 and "the job stands still" in text and picked(),
-                             f"a read that hangs: exit {code}", text)
+                    f"a read that hangs: exit {code}", text)
 
     def hanging_survey_is_one(self):
         """A read that hangs where the noise is estimated, before the first chunk."""
@@ -113,7 +113,7 @@ class SlowChunks(Findings):
             code = running.wait()
         os.close(terminal)
         self.expect(code == 0 and held_back, f"a survey on a terminal: exit {code}",
-                             shown.decode())
+                    shown.decode())
 
     def resumes(self, what):
         code, text = self.run([])
@@ -149,7 +149,7 @@ class SlowChunks(Findings):
             if "waits for 1 chunk in flight" not in line:
                 continue  # the first came before the chunk's computing began
             self.expect("a second signal drops it" in line and "dropped chunk 0" in rest,
-                                 "the second signal drops the chunk", line + rest)
+                        "the second signal drops the chunk", line + rest)
             self.resumes("signals")
             return
         self.expect(False, "no signal came while a chunk was computed")

@@ -20,7 +20,7 @@ EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples"
 
 
 def commands(heading):
-    """The commands of a part of the page, but those that copy the folder and need more memory."""
+    """The commands of the first block under a heading, without the copy of the folder."""
     page = (EXAMPLES / "README.md").read_text()
     part = page[page.index(f"\n## {heading}\n"):]
     block = re.search(r"```sh\n(.*?)```", part, re.S)[1]
