@@ -10,10 +10,12 @@ import pathlib
 import re
 import resource
 import shlex
+import signal
 import subprocess
 import tempfile
 
-from harness import programs
+from events import GUARD
+from harness import attempt, programs
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Pages whose commands run in order, in one folder; and their commands that end with another code.
@@ -25,6 +27,9 @@ BASE = {"kind": 'kind = "convolve"\n', "input": '[input]\nfile = "in.h5"\ndatase
 # What the pages write for any value; "invert" is the kind that docs/adding-a-kind.md adds.
 VALUES = {"VERB": "plan", "KIND": "convolve", "PATTERN": "noise", "TYPE": "uint8", "Z,Y,X": "4,4", "RANKS": "2",
           "invert": "convolve"}
+# How the messages begin that refuse a command line, and a job file.
+WRONG_CALL = re.compile("the command line is wrong|unknown verb|no job file is named")
+WRONG_JOB = "the job file is wrong"
 KINDS = ("bin", "convolve", "correct", "denoise", "match", "median", "rescale", "sand", "transpose")
 
 
@@ -92,8 +97,17 @@ def documented_calls():
 
 
 def limit():
-    """A call that would make a file makes a small one."""
+    """A call that would make a large file ends with an error, not by a signal."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
+
+
+def test_what_refuses():
+    """The messages by which the other tests see that something is wrong."""
+    for call in [["plan", "job.toml", "--none"], ["none"], []]:
+        assert WRONG_CALL.search(attempt(*call).stderr), call
+    pathlib.Path("job.toml").write_text(completed("[input]\nfiles = 1\n"))
+    assert WRONG_JOB in attempt("explain", "job.toml").stderr
 
 
 def test_calls_are_taken():
@@ -111,12 +125,12 @@ def test_calls_are_taken():
             continue
         seen.add(tuple(call))
         with tempfile.TemporaryDirectory() as folder:
-            done = subprocess.run([programs.runner, *call], cwd=folder, capture_output=True, text=True, timeout=120,
-                                  preexec_fn=limit, stdin=subprocess.DEVNULL, env=environment)
+            done = attempt(*call, cwd=folder, preexec_fn=limit, stdin=subprocess.DEVNULL, env=environment)
         said = done.stderr
-        refused = re.search("the command line is wrong|unknown verb|no job file is named", said)
-        if refused and (whole or not re.search(r" is required\.|: 1 required \S+ missing\.", said)):
-            wrong.append(f"{place}: runner {shlex.join(call)}: {said.strip()}")
+        refused = WRONG_CALL.search(said)
+        if done.returncode < 0 or (
+                refused and (whole or not re.search(r" is required\.|: 1 required \S+ missing\.", said))):
+            wrong.append(f"{place}: runner {shlex.join(call)}: {done.returncode}, {said.strip()}")
     assert not wrong, "\n".join(wrong)
     assert len(seen) > 100, len(seen)
 
@@ -168,32 +182,30 @@ def test_job_files_are_taken():
                 continue
             count += 1
             pathlib.Path("job.toml").write_text(completed(body))
-            done = subprocess.run([programs.runner, "explain", "job.toml"], capture_output=True, text=True)
-            if re.search("the job file is wrong", done.stdout + done.stderr):
+            done = attempt("explain", "job.toml")
+            if WRONG_JOB in done.stderr or done.returncode < 0:
                 wrong.append(f"{name}:{line}: {done.stderr}{completed(body)}")
     assert not wrong, "\n".join(wrong)
     assert count >= 25, count
 
 
 def tutorial(name, codes):
-    toml = [(line, body) for language, body, line in blocks(name) if language == "toml"]
+    toml = [body for language, body, _ in blocks(name) if language == "toml"]
     names = re.findall(r"Save this as `([\w.-]+)`", (ROOT / name).read_text("utf-8"))
     assert len(names) == len(toml), name
-    for file, (_, body) in zip(names, toml):
+    for file, body in zip(names, toml):
         pathlib.Path(file).write_text(body)
     bin_folder = pathlib.Path("bin").absolute()
     bin_folder.mkdir()
     (bin_folder / "runner").symlink_to(programs.runner)
     environment = os.environ | {"PATH": f"{bin_folder}:{os.environ['PATH']}",
                                 "OMPI_MCA_rmaps_base_oversubscribe": "1"}
-    if os.getuid() == 0:
-        environment |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     count = 0
     for language, body, line in blocks(name):
         if language != "sh":
             continue
         for command in body.splitlines():
-            done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=900,
+            done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=GUARD,
                                   env=environment, executable="/bin/bash")
             expected = next((code for start, code in codes.items() if command.startswith(start)), 0)
             assert done.returncode == expected, f"{name}:{line}: {command}: {done.returncode}\n{done.stderr}"
