@@ -7,12 +7,13 @@ import json
 import pathlib
 import re
 import subprocess
-import time
 
 import h5py
 import numpy as np
+import pytest
 
-from harness import GUARD, call, programs
+from events import GUARD, wait_until
+from harness import call, programs
 
 SHAPE = (40, 150, 170)
 DENOISE = "[denoise]\nmethod = '{}'\nsigma = 9.0\nwindow = [3, 5, 5]\npatch = [3, 3, 3]\ncount = 4\n"
@@ -79,17 +80,16 @@ CASES = [
 ]
 
 
-def test_parts_are_those_of_the_whole():
-    for number, (tables, part, factors) in enumerate(CASES):
-        print(f"  {tables.splitlines()[0]}, --part {part}", flush=True)
-        write_input()
-        write_job(tables)
-        call("job.toml", "--set", "output.overwrite=true")
-        before = pathlib.Path("out.h5").read_bytes()
-        folder = f"try{number}"
-        done = call("try", "job.toml", "--part", part, "--keep", "--out", folder)
-        claimed_equal(done, array("out.h5"), array(f"{folder}/part-1.h5"), factors)
-        assert pathlib.Path("out.h5").read_bytes() == before, "the job's output was touched"
+@pytest.mark.parametrize("tables, part, factors", CASES, ids=[
+    "convolve", "convolve, wrapped", "median", "bin", "rescale", "nlm", "bm4d", "pipeline"])
+def test_parts_are_those_of_the_whole(tables, part, factors):
+    write_input()
+    write_job(tables)
+    call("job.toml")
+    before = pathlib.Path("out.h5").read_bytes()
+    done = call("try", "job.toml", "--part", part, "--keep")
+    claimed_equal(done, array("out.h5"), array("out.try/part-1.h5"), factors)
+    assert pathlib.Path("out.h5").read_bytes() == before, "the job's output was touched"
 
 
 def test_a_cut_does_show_beyond_the_claim():
@@ -110,7 +110,7 @@ def test_the_chosen_part():
     names = {path.name for path in pathlib.Path().iterdir()}
     for choice in ("central", "first"):
         done = call("try", "job.toml", "--part", choice, "--keep", "--out", choice, "--seconds", "0.01s")
-        assert claimed_equal(done, array("out.h5"), array(f"{choice}/part-1.h5"), (1, 1, 1)) > 0
+        claimed_equal(done, array("out.h5"), array(f"{choice}/part-1.h5"), (1, 1, 1))
         assert sorted(path.name for path in pathlib.Path(choice).iterdir()) == \
             ["after.png", "before.png", "index.html", "part-1.h5"]
     assert {path.name for path in pathlib.Path().iterdir()} == names | {"central", "first"}
@@ -125,12 +125,12 @@ def test_a_part_of_a_part():
     """input.region and input.frames of the job file stay what the part is taken from."""
     write_input()
     tables = "[median]\nsize = [5, 5]\n"
-    for more in ('region = { rows = "20:140", columns = "10:", depth = "5:30" }',
-                 'frames = "3:33:2"\nregion = { rows = "20:140" }'):
+    for folder, more in (("a", 'region = { rows = "20:140", columns = "10:", depth = "5:30" }'),
+                         ("b", 'frames = "3:33:2"\nregion = { rows = "20:140" }')):
         write_job(tables, more=more)
         call("job.toml", "--set", "output.overwrite=true")
-        done = call("try", "job.toml", "--part", "4:7,10:90,30:110", "--keep", "--out", "a" if "depth" in more else "b")
-        claimed_equal(done, array("out.h5"), array(("a" if "depth" in more else "b") + "/part-1.h5"), (1, 1, 1))
+        done = call("try", "job.toml", "--part", "4:7,10:90,30:110", "--keep", "--out", folder)
+        claimed_equal(done, array("out.h5"), array(f"{folder}/part-1.h5"), (1, 1, 1))
 
 
 def test_storage_of_the_output():
@@ -176,13 +176,13 @@ def test_sweep_of_the_command_line():
     assert "after-2.png" in {path.name for path in pathlib.Path("out.try").iterdir()}
 
 
-def test_a_run_leaves_a_sweep_out_of_account():
+def test_a_run_ignores_a_sweep():
     write_input()
     write_job("[median]\nsize = [3, 3]\n")
     call("job.toml")
     plain = array("out.h5")
     write_job("[median]\nsize = [3, 3]\n[sweep]\nmedian.size = [[1, 1], [5, 5]]\n")
-    assert "was complete" in call("job.toml").stderr or np.array_equal(array("out.h5"), plain)
+    assert "is complete already" in call("job.toml").stderr
     call("job.toml", "--set", "output.overwrite=true")
     assert array("out.h5").tobytes() == plain.tobytes()
     call("verify", "out.h5")
@@ -217,7 +217,8 @@ def test_an_input_that_is_to_be_generated():
 
 def test_refusals():
     write_input()
-    for tables in ("[transpose]\npermutation = [2, 0, 1]\n", "[match]\nwindow = [3, 5, 5]\npatch = [3, 3, 3]\ncount = 3\n"):
+    for tables in ("[transpose]\npermutation = [2, 0, 1]\n",
+                   "[match]\nwindow = [3, 5, 5]\npatch = [3, 3, 3]\ncount = 3\n"):
         write_job(tables)
         assert "cannot try a part of this job" in call("try", "job.toml", code=2).stderr
     write_job("[median]\nsize = [3, 3]\n")
@@ -255,8 +256,8 @@ def test_a_signal_ends_it():
     write_job(DENOISE.format("nlm").replace("[3, 5, 5]", "[11, 11, 11]"))
     process = subprocess.Popen([programs.runner, "try", "job.toml", "--part", ":,:,:"], stderr=subprocess.PIPE,
                                stdout=subprocess.PIPE, text=True)
-    while process.poll() is None and not list(pathlib.Path().glob(".out.try-*/*.partial")):
-        time.sleep(0.01)
+    wait_until(lambda: process.poll() is not None or list(pathlib.Path().glob(".out.try-*/*.partial")),
+               "a part's output")
     process.terminate()
     out, errors = process.communicate(timeout=GUARD)
     assert (process.returncode, out) == (75, "") and "nothing is kept" in errors, (process.returncode, errors)
