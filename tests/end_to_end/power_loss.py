@@ -116,10 +116,11 @@ def undo_entry(entry, log, made_again):
         os.rename(entry.to, path)
 
 
-def cut_power(log, rng):
-    """Changes the files as a power cut may."""
+def cut_power(log, rng, loses_all_names=False):
+    """Changes the files as a power cut may. Returns the changes of names that it loses."""
     lost = [entry for entry in log.entries if not log.is_safe(entry.time, entry.folder)]
-    lost = lost[rng.choice([0, len(lost), rng.randint(0, len(lost))]):]
+    if not loses_all_names:
+        lost = lost[rng.choice([0, len(lost), rng.randint(0, len(lost))]):]
     made_again = {}
     for entry in reversed(lost):
         undo_entry(entry, log, made_again)
@@ -161,7 +162,8 @@ class Cuts:
             if not [call for call in picked() if call[1] == "kill"]:
                 return False
             rng = random.Random(f"{programs.seed} {k} {trial}")
-            self.lost_entries += len(cut_power(UndoLog(pathlib.Path("undo")), rng))
+            # One of the trials loses all names, so that the number of those does not depend on chance alone.
+            self.lost_entries += len(cut_power(UndoLog(pathlib.Path("undo")), rng, loses_all_names=trial == 0))
             self.states += 1
             self.resume(f"power cut at call {k}, trial {trial} {arguments[6:]} {picked()[-1:]}",
                        [part for part in arguments if part not in ("--resume", "never")])
