@@ -3,6 +3,7 @@
 #include "cli/command_line.hpp"
 #include "cli/dispatch.hpp"
 #include "kernels/queue/devices.hpp"
+#include "kernels/queue/vector_target.hpp"
 #include "runner/batch/batch.hpp"
 #include "runner/launch.hpp"
 #include "runner/messages.hpp"
@@ -27,6 +28,7 @@ namespace {
 ExitCode run_program(const std::vector<std::string>& arguments,
                      std::chrono::steady_clock::time_point start) {
     try {
+        use_vectors_of_environment();
         if (is_probe(arguments)) {
             return answer_probes();
         }

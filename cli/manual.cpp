@@ -76,6 +76,8 @@ std::string manual_page() {
         text += fmt::format(".TP\n{}\n{}\n", static_cast<int>(exit.code), roff(exit.meaning));
     }
     return text +
+           ".SH ENVIRONMENT\n.TP\nRUNNER_VECTORS\nthe vector instructions that kernels use on the "
+           "CPU, such as avx2, in place of the best ones; the result is the same\n"
            ".SH FILES\nWhile it is written an output is called \\fIOUT\\fR.partial; beside it "
            "\\fIOUT\\fR.journal tells what is finished, and \\fIOUT\\fR.lock keeps other runs "
            "away.\nA file called STOP beside the output stops the job, to be resumed later.\n"

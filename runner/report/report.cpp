@@ -4,6 +4,7 @@
 #include "base/counted.hpp"
 #include "base/format.hpp"
 #include "io/hdf5/write_attributes.hpp"
+#include "kernels/queue/vector_target.hpp"
 #include "runner/report/job_counts.hpp"
 #include "runner/report/report_values.hpp"
 #include "runner/report/version.hpp"
@@ -160,6 +161,7 @@ std::string report_json(const RunReport& report) {
     for (const auto& [name, value] : build_facts()) {
         build[name] = value;
     }
+    build["vectors"] = vectors_in_use();
     Json ranks = Json::array();
     for (const RankReport& rank : report.ranks) {
         ranks.push_back(rank_value(rank));
