@@ -131,6 +131,40 @@ def test_other_kinds():
     check_variants("1,8,53", ["/made"])
 
 
+def usable_vectors():
+    """The vector instructions that the program and this processor have, as the refusal lists them."""
+    done = attempt("--version", env={**os.environ, "RUNNER_VECTORS": "none"})
+    found = re.fullmatch(r"runner: error: cannot choose the vector instructions \(RUNNER_VECTORS\): "
+                         r'"none" is not a set that this program has\. Unset it, or set it to one of: '
+                         r"([a-z0-9_, ]+)\n", done.stderr)
+    assert done.returncode == 2 and done.stdout == "" and found, done
+    return found[1].split(", ")
+
+
+def test_vector_instructions(monkeypatch):
+    """With the least and the best of them, on one rank and on three."""
+    names = usable_vectors()
+    for kind, keys, shape, dtype in [("convolve", KINDS["convolve"], (3, 61, 50), "float32"),
+                                     ("sand", "generations = 9\nsnapshot_every = 3\n", (61, 53), "uint8")]:
+        write_input(shape, dtype)
+        write_job(kind, keys)
+        made = {}
+        for vectors in dict.fromkeys([names[0], names[-1]]):
+            monkeypatch.setenv("RUNNER_VECTORS", vectors)
+            for ranks in [1, 3]:
+                output = f"{kind}_{vectors}_{ranks}.h5"
+                call("job.toml", "--quiet", "--backend", "cpu", "--set", f'output.file="{output}"', "--report",
+                     "report.json", ranks=ranks)
+                report = json.loads(pathlib.Path("report.json").read_text())
+                assert report["runner"]["vectors"] == vectors and len(report["ranks"]) == ranks, report
+                made[vectors, ranks] = without_machine(certificate(output))
+        first = made[names[0], 1]
+        with h5py.File(f"{kind}_{names[0]}_1.h5") as file:
+            assert first["datasets"] == [expected("/made", file["made"][...])]
+        for way, other in made.items():
+            assert other == first, f"{kind} {way}"
+
+
 def test_a_pipeline():
     write_input((6, 40, 50))
     pathlib.Path("job.toml").write_text(
