@@ -1,14 +1,14 @@
 """Whole sand jobs: sand_bench.py RUNNER MPIRUN FOLDER [--ranks 1,2] [--side 65536] [--generations N]
 [--repeats N] [--sequential SECONDS] [--beyond LIMIT].
 
-A random scene of SIDE x SIDE cells on each number of ranks and by each way to trade halo rows, in
+A random scene of SIDE x SIDE cells on each number of ranks and by each way to exchange halo rows, in
 turns: seconds of the engine's compute and exchange stages and of its whole stream, and what the first
 number of ranks takes over it. Then sample-4, 3000 generations, the last state written, on one rank;
 with SECONDS, what one core takes for the same, the ratio to that. Outputs are compared.
 
 With LIMIT (1GiB) only this: the scene on one rank with all memory and with run.device_memory = LIMIT,
-by turns. The seconds are those of the stream with all generations less those with none, which reads
-and writes the same; hence waits within and between sweeps count.
+in turns. The seconds are those of the stream with all generations less those with none, which reads
+and writes the same, so that waits within and between sweeps count.
 """
 import argparse
 import hashlib
@@ -76,6 +76,13 @@ def line(name, times, cells):
           f"stream {columns[1]}  wall {columns[3]}")
 
 
+def expect_equal(sums):
+    """Of the last states' checksums, one is to be left."""
+    print(f"  last states equal: {'yes' if len(sums) == 1 else 'NO'}")
+    if len(sums) != 1:
+        raise SystemExit(1)
+
+
 def scaling(arguments):
     job = pathlib.Path(arguments.folder, "scene.toml")
     side = arguments.side
@@ -104,7 +111,7 @@ def scaling(arguments):
         line(f"{case[0]} ranks, {case[1]}", times[case], cells)
         print(f"    against {cases[0][0]} rank: "
               f"{base / statistics.median([each[0] for each in times[case]]):.3f} x")
-    print(f"  last states equal: {'yes' if len(sums) == 1 else 'NO'}")
+    expect_equal(sums)
 
 
 def beyond(arguments):
@@ -141,7 +148,7 @@ def beyond(arguments):
               f"{cells / medians[name]:.3e} cells/s")
     print(f"  {arguments.beyond} against all memory: "
           f"{medians['all memory'] / medians[arguments.beyond]:.3f} x the speed")
-    print(f"  last states equal: {'yes' if len(sums) == 1 else 'NO'}")
+    expect_equal(sums)
 
 
 def sample(arguments):
