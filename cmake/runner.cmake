@@ -38,7 +38,8 @@ endif()
 if(RUNNER_COVERAGE)
   add_library(coverage_exit STATIC ${PROJECT_SOURCE_DIR}/tests/coverage/exit.cpp)
   target_link_libraries(runner_options INTERFACE coverage_exit)
-  target_link_options(runner_options INTERFACE --coverage -Wl,--wrap=_exit)
+  # --undefined: the library may stand before the one that calls _exit().
+  target_link_options(runner_options INTERFACE --coverage -Wl,--wrap=_exit -Wl,--undefined=__wrap__exit)
 endif()
 
 # runner_room(SOURCES ... [CUDA ...] [NO_CUDA ...] USES rooms... [PUBLIC_FOREIGN ...] [FOREIGN ...]):
