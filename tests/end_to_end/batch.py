@@ -1,9 +1,9 @@
 """A batch of many small datasets, some corrupt, some stale, some done before.
 
-It is killed again and again at a random one of the writes to unfinished outputs, by itself and
-under mpirun, and started again until it is through. Then every output must be that of an undisturbed
-run, what was complete must not have been made twice, and the corrupt ones must be reported by name,
-with their exit code.
+It is killed several times at a random write to an unfinished output, alone and under mpirun, and
+started again until it is complete. Then every output must be that of an undisturbed run, what was
+complete must not have been made twice, and the corrupt ones must be reported by name, with their exit
+code.
 """
 import os
 import pathlib
@@ -38,7 +38,7 @@ def make_inputs(count):
 
 def kill(runner, rng, launch):
     """Starts the batch, and kills it with all its processes when one of them is at a random write
-    to an unfinished output. Whether it was killed, or through before."""
+    to an unfinished output. Returns whether it was killed: it may be complete before."""
     rule = f"pwrite:stop@{rng.randint(1, 150)}:.h5.partial"
     process = subprocess.Popen(
         with_fault(runs.command(runner, "--quiet", launch=launch), runner, rule),
@@ -54,8 +54,8 @@ def kill(runner, rng, launch):
 
 
 def prepare_before(runner, names, findings):
-    """Outputs of before: some done, some of another job, one not ours. The marks of the stale ones
-    and the path of that one."""
+    """Makes outputs before the batch: some complete, some of another job, one not ours. Returns the
+    marks of the stale ones, and the path of the last."""
     write_job("out", "[1.0]", "other.toml")
     done = batch(runner, "--set", 'batch.inputs=["scans/a/scan_000?.h5"]', job="other.toml")
     findings.expect(done.returncode == 3, "outputs that will be stale", done.stderr)
@@ -70,12 +70,12 @@ def prepare_before(runner, names, findings):
     return stale, foreign
 
 
-def kill_again_and_again(count, runner, rng, stale, foreign, findings):
+def kill_several_times(count, runner, rng, stale, foreign, findings):
     """The marks of the outputs that are complete then."""
     complete = {}
     for number in range(1, count + 1):
         was_killed = kill(runner, rng, launch(3) if number % 3 == 0 else [])
-        findings.expect(was_killed, f"kill {number}: the batch was through before")
+        findings.expect(was_killed, f"kill {number}: the batch was complete before")
         now = {name: mark for name, mark in marks("out").items()
                if stale.get(name) != mark and pathlib.Path("out", name) != foreign}
         for name, mark in complete.items():
@@ -85,10 +85,10 @@ def kill_again_and_again(count, runner, rng, stale, foreign, findings):
 
 
 def check_kills(runner, count, wanted, findings):
-    """A batch from the beginning to its end, killed meanwhile."""
+    """Runs a batch to its end, with kills on the way."""
     rng = random.Random(programs.seed)
     stale, foreign = prepare_before(runner, sorted(wanted), findings)
-    complete = kill_again_and_again(count, runner, rng, stale, foreign, findings)
+    complete = kill_several_times(count, runner, rng, stale, foreign, findings)
     done = batch(runner, launch=launch(2))
     findings.expect(done.returncode in (3, 4), f"resumes: exit {done.returncode}", done.stderr)
     for name, mark in complete.items():

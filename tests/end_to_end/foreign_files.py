@@ -68,8 +68,8 @@ class Watched(Findings):
         return process, out, err
 
     def watch(self, *arguments, **how):
-        """Runs a verb and checks that HDF5 opens in its own process only what it has made there; how
-        many files it opens in processes that the program has started to read files."""
+        """Runs a verb and checks that HDF5 opens in its own process only what it has made there. Returns
+        what the verb prints, and how many files HDF5 opens in processes that read files for it."""
         _, out, err = self.call(*arguments, watched=True, **how)
         lines = self.log.read_text().splitlines() if self.log.exists() else []
         parts = [line.split(" ", 2) for line in lines]
