@@ -12,9 +12,13 @@ namespace runner {
 /// Hands values from one thread to another in order. Unbounded: the number of lanes bounds it.
 template <class T> class Channel {
   public:
+    /// Once the channel is closed the value is forgotten.
     void push(T value) {
         {
             const std::lock_guard lock(mutex_);
+            if (closed_) {
+                return;
+            }
             values_.push_back(std::move(value));
         }
         changed_.notify_one();
