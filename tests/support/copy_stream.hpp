@@ -101,7 +101,7 @@ class CopyJob : public StreamJob {
             return wanted < 0 || wanted >= shape_.rows ? row : wanted;
         }
         const bool held = wanted >= block.in_first && wanted < block.in_first + block.in_rows;
-        return held ? wanted : (wanted + shape_.rows) % shape_.rows;
+        return held ? wanted : (wanted % shape_.rows + shape_.rows) % shape_.rows;
     }
 
     StreamShape shape_;
