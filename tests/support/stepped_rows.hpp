@@ -171,12 +171,13 @@ class SteppedWriter final : public RowWriter {
     bool begun_after_failure_ = false;
 };
 
-/// What one run of an engine reads, writes, records and says, of rows of the same length.
+/// What one run of an engine reads, writes, records and says.
 class SteppedRun {
   public:
-    SteppedRun(std::vector<std::byte> in, std::int64_t out_rows, std::int64_t row_bytes)
-        : in_(std::move(in)), out_rows_(out_rows), row_bytes_(row_bytes), reader(in_, row_bytes),
-          writer(out_rows, row_bytes) {
+    SteppedRun(std::vector<std::byte> in, std::int64_t in_row_bytes, std::int64_t out_rows,
+               std::int64_t out_row_bytes)
+        : in_(std::move(in)), out_rows_(out_rows), row_bytes_(out_row_bytes),
+          reader(in_, in_row_bytes), writer(out_rows, out_row_bytes) {
         std::filesystem::create_directory(journal());
     }
 
@@ -224,7 +225,7 @@ class SteppedRun {
     ScratchFolder folder_;
     std::vector<std::byte> in_;
     std::int64_t out_rows_;
-    std::int64_t row_bytes_;
+    std::int64_t row_bytes_; ///< of the output
 
   public:
     SteppedReader reader;

@@ -59,7 +59,7 @@ class SteppedJob final : public CopyJob {
 class StreamTrial : public SteppedRun {
   public:
     explicit StreamTrial(const Shape& shape, RowSet done = {})
-        : SteppedRun(counted_bytes(shape.frames * shape.rows * row_bytes),
+        : SteppedRun(counted_bytes(shape.frames * shape.rows * row_bytes), row_bytes,
                      shape.frames * shape.rows, row_bytes),
           job(shape), plan_(plan(job, shape, std::move(done))) {}
 
