@@ -13,6 +13,7 @@
 #include "runner/run.hpp"
 
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -66,6 +67,7 @@ ExitCode run_program(const std::vector<std::string>& arguments,
 
 int main(int argc, char** argv) {
     const auto start = std::chrono::steady_clock::now();
+    (void)std::signal(SIGXFSZ, SIG_IGN); // a limit on the size of files fails the write instead
     const int code = static_cast<int>(runner::run_program({argv + 1, argv + argc}, start));
     if (runner::device_lost()) {
         // Past the CUDA runtime's clean-up, which would go to the dead device.

@@ -3,6 +3,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 
 import h5py
 import numpy as np
@@ -217,3 +218,10 @@ def test_last_line_of_a_batch():
     os.remove("made/in1.h5")
     done = attempt("batch", "job.toml")
     assert "1 done, 0 failed" in done.stderr and "3 of 3 in all are done" in done.stderr, done
+
+
+@pytest.mark.parametrize("output", ["big.h5", "big.npy", "big.h5 --chunk 9,99 --compression deflate"])
+def test_limit_of_the_size_of_files(output):
+    limit = (100 << 10, 100 << 10)
+    bad(4, ["big.", "File too large"], "generate", "noise", *output.split(), "--shape", "400,400", "--dtype", "float64",
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit))
