@@ -182,9 +182,10 @@ class SteppedRun {
     }
 
     /// Runs `engine(commits)` and then records what was handed over, as a rank does whether its
-    /// part fails or not.
+    /// part fails or not. A further run records beside the ones before.
     template <class Engine> RunTimes run(Engine engine) {
-        Commits commits(writer, JournalWriter(journal(), 1, "rank-0", RowWriter::Sync::no), 3600,
+        const std::string name = "run-" + std::to_string(++runs_);
+        Commits commits(writer, JournalWriter(journal(), 1, name, RowWriter::Sync::no), 3600,
                         RowWriter::Sync::no);
         try {
             RunTimes times = engine(commits);
@@ -226,6 +227,7 @@ class SteppedRun {
     std::vector<std::byte> in_;
     std::int64_t out_rows_;
     std::int64_t row_bytes_; ///< of the output
+    int runs_ = 0;
 
   public:
     SteppedReader reader;
