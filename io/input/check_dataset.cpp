@@ -23,6 +23,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 
 namespace runner {
 namespace {
@@ -98,6 +99,24 @@ std::int64_t mapped_bytes(const PropertyHandle& creation, const DatasetInfo& inf
     return mapped * size_of(info.array.type);
 }
 
+/// HDF5 and this program count the chunks of extents beyond the largest in different ways.
+void check_extents(const DatasetHandle& dataset, const std::string& where) {
+    const SpaceHandle space(hdf5_must(H5Dget_space(dataset.get()), "H5Dget_space"));
+    std::array<hsize_t, H5S_MAX_RANK> extents{};
+    std::array<hsize_t, H5S_MAX_RANK> largest{};
+    const int axes = H5Sget_simple_extent_dims(space.get(), extents.data(), largest.data());
+    for (std::size_t axis = 0; std::cmp_less(axis, axes); ++axis) {
+        if (extents[axis] > largest[axis]) { // H5S_UNLIMITED is above all
+            throw Error(
+                ExitCode::input,
+                {what, where,
+                 fmt::format("axis {} has {} elements, and the file says that it has at most {}",
+                             axis, extents[axis], largest[axis]),
+                 "The file is damaged: copy it again, or make it again"});
+        }
+    }
+}
+
 class DatasetCheck {
   public:
     DatasetCheck(OutsideFiles outside, const InputRules& rules)
@@ -126,6 +145,9 @@ class DatasetCheck {
         check_parts(handle, file_of(opened), creation, where);
         check_sources(creation, file_of(opened), where, depth);
         const DatasetInfo info = inspect_dataset(file, dataset);
+        if (info.storage == "chunked") {
+            check_extents(opened, where);
+        }
         check_filter_parameters(opened, creation, where);
         CheckedStorage storage = check_storage(opened, creation, info, where, rules_.bad_chunks);
         check_logical_size(info,

@@ -55,6 +55,15 @@ std::string range_objection(std::uint64_t address, std::uint64_t bytes, const Ex
                        extent.base + address, extent.end);
 }
 
+/// The last address that HDF5 reads from: what its superblock says, which may be before the file's
+/// end.
+std::uint64_t end_of_addresses(const DatasetHandle& dataset) {
+    const FileHandle file(hdf5_must(H5Iget_file_id(dataset.get()), "H5Iget_file_id"));
+    haddr_t end = 0;
+    hdf5_must(H5Fget_eoa(file.get(), &end), "H5Fget_eoa");
+    return end;
+}
+
 std::int64_t check_contiguous(const DatasetHandle& dataset, const DatasetInfo& info,
                               const std::string& where) {
     const haddr_t offset = H5Dget_offset(dataset.get());
@@ -69,7 +78,7 @@ std::int64_t check_contiguous(const DatasetHandle& dataset, const DatasetInfo& i
                                   info.stored_bytes));
     }
     // This one address HDF5 gives from the file's first byte.
-    const Extent extent{0, whole.end};
+    const Extent extent{0, std::min(whole.end, end_of_addresses(dataset))};
     const auto against = range_objection(offset, static_cast<std::uint64_t>(bytes), extent);
     if (!against.empty()) {
         refuse(where, against);
@@ -140,6 +149,27 @@ void check_overlaps(const ChunkList& list, const std::string& where) {
                 where + ", chunks from " + shape_text(list.start_of(order[i - 1])) + " and " +
                     shape_text(list.start_of(order[i])),
                 fmt::format("they lie over one another at byte {}", list.chunks[order[i]].address));
+        }
+    }
+}
+
+/// Whether the index is one for chunks of these extents. A fixed array numbers those of the largest
+/// extents, and HDF5 removes what lies outside of smaller ones: where there are some, it was made
+/// for other extents, and HDF5 looks for chunks behind its end. A single chunk has all elements.
+void check_index(const DatasetHandle& dataset, const ChunkList& list, const DatasetInfo& info,
+                 const std::string& where) {
+    H5D_chunk_index_t index = H5D_CHUNK_IDX_BTREE;
+    hdf5_must(H5Dget_chunk_index_type(dataset.get(), &index), "H5Dget_chunk_index_type");
+    for (std::size_t i = 0; index == H5D_CHUNK_IDX_FARRAY && i < list.chunks.size(); ++i) {
+        if (!lies_within(list.start_of(i), info.array.shape)) {
+            refuse(where + ", chunk from " + shape_text(list.start_of(i)),
+                   "it lies outside of the dataset's " + shape_text(info.array.shape));
+        }
+    }
+    for (std::size_t axis = 0; index == H5D_CHUNK_IDX_SINGLE && axis < info.chunk.size(); ++axis) {
+        if (info.chunk[axis] < info.array.shape[axis]) {
+            refuse(where, "its only chunk is " + shape_text(info.chunk) + " and its shape is " +
+                              shape_text(info.array.shape));
         }
     }
 }
@@ -222,6 +252,7 @@ CheckedStorage check_chunked(const DatasetHandle& dataset, const PropertyHandle&
     }
     if (bad_chunks == BadChunks::refuse) {
         check_overlaps(list, where);
+        check_index(dataset, list, info, where);
     }
     const std::int64_t stored = std::ssize(list.chunks) > byte_count(info.array) / chunk_bytes
                                     ? byte_count(info.array)

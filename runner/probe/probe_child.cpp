@@ -16,6 +16,7 @@
 #include <csignal>
 #include <new>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include <fcntl.h>
@@ -109,7 +110,10 @@ Error as_fault_of_file(const std::exception& error, const std::string& where,
                        const ProbeLimits& limits) {
     if (const auto* known = dynamic_cast<const Error*>(&error)) {
         if (known->code() != ExitCode::defect) {
-            return *known;
+            // What fails over a group, an attribute or a property has only a handle of HDF5's.
+            ErrorText text = known->text();
+            text.where = text.where.empty() ? where : text.where;
+            return {known->code(), std::move(text)};
         }
         // Calls that HDF5 refuses for no fault but the file's.
         return {ExitCode::input,

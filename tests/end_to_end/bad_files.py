@@ -14,6 +14,8 @@ import zlib
 import h5py
 import numpy as np
 
+from hdf5_fields import Checksums, FieldMap
+
 IMAGE = np.arange(40 * 60, dtype=np.float64).reshape(40, 60)
 CHUNK = (16, 20)
 
@@ -143,6 +145,47 @@ def contiguous_too_short(path):
         address = file["image"].id.get_offset()
     at = place(path, struct.pack("<QQ", address, IMAGE.nbytes))
     patch(path, at + 8, struct.pack("<Q", 800))
+
+
+def contiguous_behind_what_hdf5_reads(path):
+    """The superblock's end of addresses is before the dataset's."""
+    good(path)
+    patch(path, 40, struct.pack("<Q", os.path.getsize(path) - 8))
+
+
+def broken_links(path):
+    """The tree of the names in the root group is none."""
+    chunked(path)
+    patch(path, place(path, b"TREE\x00\x00"), b"XXXX")
+
+
+def patch_checked(path, old, new):
+    """Other bytes, with right checksums."""
+    checked = FieldMap(pathlib.Path(path).read_bytes()).checked
+    patch(path, place(path, old), new)
+    made = pathlib.Path(path).read_bytes()
+    for begin, end in checked:
+        patch(path, end, struct.pack("<I", Checksums.of(made[begin:end])))
+
+
+def growing(path, extents_and_largest, libver="earliest"):
+    make(path, lambda file: file.create_dataset("image", data=IMAGE, chunks=CHUNK, maxshape=(41, 61)), libver)
+    patch_checked(path, struct.pack("<4Q", 40, 60, 41, 61), struct.pack("<4Q", *extents_and_largest))
+
+
+def extents_beyond_the_largest(path):
+    growing(path, (40, 62, 41, 61))
+
+
+def single_chunk_of_less(path):
+    """The layout: three extents of a byte each, the last of them an element's."""
+    make(path, lambda file: file.create_dataset("image", data=IMAGE, chunks=IMAGE.shape), "latest")
+    patch_checked(path, bytes([3, 1, 40, 60, 8]), bytes([3, 1, 40, 30, 8]))
+
+
+def fixed_array_of_other_extents(path):
+    """HDF5 looks up its chunks by numbers behind its end."""
+    growing(path, (40, 60, 41, 2 ** 40), "latest")
 
 
 def extents(*new):
