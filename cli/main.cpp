@@ -3,7 +3,7 @@
 #include "cli/command_line.hpp"
 #include "cli/dispatch.hpp"
 #include "kernels/queue/devices.hpp"
-#include "kernels/queue/vector_target.hpp"
+#include "kernels/vectors/vector_target.hpp"
 #include "runner/batch/batch.hpp"
 #include "runner/launch.hpp"
 #include "runner/messages.hpp"

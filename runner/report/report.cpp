@@ -4,7 +4,7 @@
 #include "base/counted.hpp"
 #include "base/format.hpp"
 #include "io/hdf5/write_attributes.hpp"
-#include "kernels/queue/vector_target.hpp"
+#include "kernels/vectors/vector_target.hpp"
 #include "runner/report/job_counts.hpp"
 #include "runner/report/report_values.hpp"
 #include "runner/report/version.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "kernels/queue/vector_target.hpp"
+#include "kernels/vectors/vector_target.hpp"
 
 #include "base/error.hpp"
 #include "base/format.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which vector instructions a function that Highway dispatches is compiled for, when it is called.
 #include "base/error.hpp"
-#include "kernels/queue/vector_target.hpp"
+#include "kernels/vectors/vector_target.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -12,7 +12,7 @@
 #include <gtest/gtest.h>
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "tests/kernels/queue/vector_target_test.cpp"
+#define HWY_TARGET_INCLUDE "tests/kernels/vectors/vector_target_test.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
