@@ -15,6 +15,7 @@ import argparse
 import collections
 import concurrent.futures
 import hashlib
+import math
 import multiprocessing
 import os
 import pathlib
@@ -47,7 +48,7 @@ def read(path, dataset):
     """Type, extents and a checksum of the elements as h5py reads them; what runner makes of h5py's types."""
     with h5py.File(path) as file:
         data = file[dataset]
-        if data.size * data.dtype.itemsize > MOST_BYTES:
+        if math.prod(map(int, data.shape)) * data.dtype.itemsize > MOST_BYTES: # numpy's numbers wrap
             return "large"
         return summary(data[...])
 
