@@ -2,6 +2,7 @@
 #include "io/input/stack.hpp"
 
 #include "base/error.hpp"
+#include "base/rounding.hpp"
 #include "io/files/io_threads.hpp"
 #include "io/files/natural_order.hpp"
 #include "io/files/path_pattern.hpp"
@@ -63,7 +64,7 @@ void for_each_file(std::int64_t files, const std::function<void(std::int64_t)>& 
         static_cast<int>(std::clamp<std::int64_t>(files / least, 1, std::min(most, cores))));
     const std::int64_t pieces = 16 * std::int64_t{threads.threads()};
     const std::int64_t piece = std::max<std::int64_t>(files / pieces, 1);
-    threads.run((files + piece - 1) / piece, [&](std::int64_t index, int /*thread*/) {
+    threads.run(ceil_divide(files, piece), [&](std::int64_t index, int /*thread*/) {
         const std::int64_t end = std::min((index + 1) * piece, files);
         for (std::int64_t file = index * piece; file < end; ++file) {
             work(file);

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/format.hpp"
+#include "base/rounding.hpp"
 #include "base/sizes.hpp"
 #include "io/rows/row_geometry.hpp"
 
@@ -10,11 +11,6 @@
 #include <utility>
 
 namespace runner {
-namespace {
-
-std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
-} // namespace
 
 void check_chunk(const ArrayInfo& array, std::span<const std::int64_t> chunk,
                  const std::string& where) {
@@ -49,7 +45,7 @@ ChunkGrid::ChunkGrid(const ArrayInfo& array, const OutputLayout& layout)
     const std::size_t axes = shape_.size();
     for (std::size_t axis = 0; axis < axes; ++axis) {
         chunk_[axis] = std::min(chunk_[axis], shape_[axis]);
-        count_ *= divide_up(shape_[axis], chunk_[axis]);
+        count_ *= ceil_divide(shape_[axis], chunk_[axis]);
     }
     const std::size_t rows = row_axes(shape_) - 1; // the axis that counts a frame's rows
     frame_rows_ = shape_[rows];
@@ -61,14 +57,14 @@ ChunkGrid::ChunkGrid(const ArrayInfo& array, const OutputLayout& layout)
         layers_ = checked_product(std::span(chunk_).first(rows));
     }
     part_bytes_ = byte_count({array.type, {chunk_rows_, chunk_columns_}});
-    down_ = divide_up(frame_rows_, chunk_rows_);
-    across_ = divide_up(columns_, chunk_columns_);
+    down_ = ceil_divide(frame_rows_, chunk_rows_);
+    across_ = ceil_divide(columns_, chunk_columns_);
 }
 
 std::vector<std::int64_t> ChunkGrid::start_of(std::int64_t index) const {
     std::vector<std::int64_t> start(shape_.size(), 0);
     for (std::size_t axis = shape_.size(); axis-- > 0;) {
-        const std::int64_t along = divide_up(shape_[axis], chunk_[axis]);
+        const std::int64_t along = ceil_divide(shape_[axis], chunk_[axis]);
         start[axis] = index % along * chunk_[axis];
         index /= along;
     }
@@ -78,7 +74,7 @@ std::vector<std::int64_t> ChunkGrid::start_of(std::int64_t index) const {
 std::int64_t ChunkGrid::chunk_at(const std::vector<std::int64_t>& element) const {
     std::int64_t index = 0;
     for (std::size_t axis = 0; axis < shape_.size(); ++axis) {
-        index = index * divide_up(shape_[axis], chunk_[axis]) + element[axis] / chunk_[axis];
+        index = index * ceil_divide(shape_[axis], chunk_[axis]) + element[axis] / chunk_[axis];
     }
     return index;
 }
@@ -106,7 +102,7 @@ ChunkGrid::Place ChunkGrid::place_of(std::int64_t part) const {
         frame /= shape_[axis];
         place.chunk += at / chunk_[axis] * chunks;
         place.layer += at % chunk_[axis] * layers;
-        chunks *= divide_up(shape_[axis], chunk_[axis]);
+        chunks *= ceil_divide(shape_[axis], chunk_[axis]);
         layers *= chunk_[axis];
     }
     place.chunk = place.chunk * in_frame + part % in_frame;
@@ -120,7 +116,7 @@ std::optional<std::int64_t> ChunkGrid::part_in(const Place& place) const {
     std::int64_t frame = 0;
     std::int64_t frames = 1; // below one step of the axis
     for (std::size_t axis = leading_axes(); axis-- > 0;) {
-        const std::int64_t along = divide_up(shape_[axis], chunk_[axis]);
+        const std::int64_t along = ceil_divide(shape_[axis], chunk_[axis]);
         const std::int64_t at = chunk % along * chunk_[axis] + layer % chunk_[axis];
         if (at >= shape_[axis]) {
             return std::nullopt;

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/format.hpp"
+#include "base/rounding.hpp"
 #include "io/writers/row_hashes.hpp"
 #include "jobs/frame_marks.hpp"
 #include "jobs/toml_text.hpp"
@@ -134,8 +135,7 @@ class CorrectParameters : public KindParameters {
 constexpr std::int64_t line = 256; ///< bytes, to which kept memory is aligned
 
 std::int64_t image_bytes(const Field& field) {
-    const std::int64_t bytes = field.image ? field.image->bytes() : 0;
-    return (bytes + line - 1) / line * line;
+    return field.image ? round_up(field.image->bytes(), line) : 0;
 }
 
 std::int64_t count_dead(const Correct& correct, const Field& dark, const Field& flat) {

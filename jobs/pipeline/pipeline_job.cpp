@@ -2,6 +2,7 @@
 #include "jobs/pipeline/pipeline_job.hpp"
 
 #include "base/error.hpp"
+#include "base/rounding.hpp"
 
 #include <algorithm>
 #include <array>
@@ -13,8 +14,6 @@ namespace runner {
 namespace {
 
 constexpr std::int64_t line = 256; ///< bytes, to which buffers are aligned
-
-std::int64_t aligned(std::int64_t bytes) { return (bytes + line - 1) / line * line; }
 
 Backend backend_of(const Queue& queue) {
     return std::holds_alternative<CpuQueue>(queue) ? Backend::cpu : Backend::cuda;
@@ -78,9 +77,11 @@ struct PipelineJob::Scratch {
         for (std::size_t i = 0; i < sizes.size(); ++i) {
             if (i > 0) {
                 std::int64_t& place = between.at(i % 2);
-                place = std::max(place, aligned(sizes[i].held * job.shapes_[i].in_row_bytes));
+                place =
+                    std::max(place, round_up(sizes[i].held * job.shapes_[i].in_row_bytes, line));
             }
-            own = std::max(own, aligned(job.stream(i).scratch_bytes(backend, sizes[i].block)));
+            own =
+                std::max(own, round_up(job.stream(i).scratch_bytes(backend, sizes[i].block), line));
         }
     }
 

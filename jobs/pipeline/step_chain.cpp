@@ -2,6 +2,7 @@
 #include "jobs/pipeline/step_chain.hpp"
 
 #include "base/error.hpp"
+#include "base/rounding.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -10,10 +11,6 @@
 
 namespace runner {
 namespace {
-
-std::int64_t round_up(std::int64_t value, std::int64_t step) {
-    return (value + step - 1) / step * step;
-}
 
 /// `value / step` towards minus infinity, for extended rows.
 std::int64_t floor_div(std::int64_t value, std::int64_t step) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/convolve/convolve.hpp"
 
+#include "base/rounding.hpp"
 #include "kernels/convolve/convolve_cuda_scratch.hpp"
 #include "kernels/convolve/convolve_depth.hpp"
 #include "kernels/convolve/convolve_tile.hpp"
@@ -13,8 +14,6 @@
 
 namespace runner {
 namespace {
-
-constexpr std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 /// How the output of a call is cut into tiles: bands of rows, each cut into strips of columns.
 struct Cut {

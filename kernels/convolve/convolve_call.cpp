@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/convolve/convolve_tile.hpp"
 
+#include "base/rounding.hpp"
 #include "base/sizes.hpp"
 
 #include <algorithm>
@@ -10,10 +11,6 @@ namespace runner {
 namespace {
 
 constexpr std::int64_t line_bytes = 64; ///< a cache line, and the widest vector
-
-constexpr std::int64_t round_up(std::int64_t value, std::int64_t step) {
-    return (value + step - 1) / step * step;
-}
 
 double rounded(const ConvolveCall& call, double value) {
     return call.compute_type == ElementType::float64

@@ -7,6 +7,7 @@
 #define HWY_TARGET_INCLUDE "kernels/convolve/convolve_depth.cpp"
 #include <hwy/foreach_target.h>
 
+#include "base/rounding.hpp"
 #include "kernels/convolve/convolve_passes-inl.hpp"
 
 #include <algorithm>
@@ -115,8 +116,6 @@ namespace runner {
 HWY_EXPORT(depth_tile);
 
 namespace {
-
-constexpr std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 std::int64_t samples_of(const Convolution& convolution) {
     return convolution.frame_rows * convolution.columns;

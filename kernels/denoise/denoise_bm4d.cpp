@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/denoise/denoise_bm4d.hpp"
 
+#include "base/rounding.hpp"
 #include "kernels/denoise/denoise_bm4d_group.hpp"
 #include "kernels/denoise/denoise_bm4d_work.hpp"
 #include "kernels/denoise/denoise_nlm.hpp"
@@ -18,8 +19,6 @@
 
 namespace runner {
 namespace {
-
-std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 /// Rounded once to float32, and none of them is near a half: any C library makes the same.
 DctTable make_table(int n) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/denoise/denoise_nlm.hpp"
 
+#include "base/rounding.hpp"
 #include "kernels/denoise/denoise_nlm_work.hpp"
 
 #include <algorithm>
@@ -13,8 +14,6 @@
 
 namespace runner {
 namespace {
-
-std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 /// The estimates of one thread, one reference after the other.
 class Estimator {

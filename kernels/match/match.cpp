@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/match/match.hpp"
 
+#include "base/rounding.hpp"
 #include "base/sizes.hpp"
 #include "kernels/match/match_published.hpp"
 #include "kernels/match/match_tile.hpp"
@@ -15,8 +16,6 @@
 
 namespace runner {
 namespace {
-
-std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 /// References of a box along each axis: a box and all it needs stay in a core's caches. Never less
 /// for a call with more layers.

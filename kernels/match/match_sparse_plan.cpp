@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/match/match_sparse_plan.hpp"
 
+#include "base/rounding.hpp"
+
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -10,10 +12,6 @@ namespace runner {
 namespace {
 
 using Extents = std::array<std::int64_t, 3>;
-
-std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
-std::int64_t round_up(std::int64_t a, std::int64_t b) { return ceil_divide(a, b) * b; }
 
 std::int64_t product(const Extents& extents) { return extents[0] * extents[1] * extents[2]; }
 

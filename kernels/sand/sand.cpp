@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/sand/sand.hpp"
 
+#include "base/rounding.hpp"
 #include "base/sizes.hpp"
 #include "kernels/sand/sand_hash.hpp"
 #include "kernels/sand/sand_tile.hpp"
@@ -14,8 +15,6 @@
 
 namespace runner {
 namespace {
-
-constexpr std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 /// How a band is cut: tiles of rows, each taken through a pass of some generations at once. A tile
 /// works on a row more a generation on each side than it keeps.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/transpose/transpose.hpp"
 
+#include "base/rounding.hpp"
 #include "base/sizes.hpp"
 #include "kernels/transpose/transpose_axes.hpp"
 #include "kernels/transpose/transpose_tile.hpp"
@@ -14,8 +15,6 @@
 
 namespace runner {
 namespace {
-
-std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 /// One axis, or two of which the faster is short and the slower follows it without a gap on one
 /// side: then both are one long axis there, and on the other side places are looked up.

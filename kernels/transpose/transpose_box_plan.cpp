@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/transpose/transpose_box_plan.hpp"
 
+#include "base/rounding.hpp"
+
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -12,8 +14,6 @@ using Extents = std::array<int, 3>;
 using Order = std::array<int, 3>; ///< of axes, fastest first
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 Order order_by(const TransposeAxes& axes, std::int64_t TransposeAxis::*stride) {
     Order order = {0, 1, 2};

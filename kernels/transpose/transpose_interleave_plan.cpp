@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/transpose/transpose_interleave_plan.hpp"
 
+#include "base/rounding.hpp"
+
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -14,8 +16,6 @@ constexpr std::int64_t box_bytes = 24576; ///< where runs and interleaved rows g
 constexpr std::int64_t crossed_box_bytes = 16384; ///< where they cross
 constexpr std::int64_t row_bytes = 256;
 constexpr std::int64_t least_run_bytes = 128;
-
-std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 /// An even part of the extent, about `wanted` long and a multiple of `step`.
 int even_part(std::int64_t extent, std::int64_t wanted, std::int64_t step) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/memory/memory_rows.hpp"
 
+#include "base/rounding.hpp"
 #include "io/files/io_threads.hpp"
 #include "io/rows/row_geometry.hpp"
 
@@ -38,7 +39,7 @@ class MemoryReader final : public RowReader {
         const std::int64_t block =
             std::max<std::int64_t>(1, block_for(runs.runs * runs.rows * width, threads_.threads()) /
                                           std::max<std::int64_t>(1, width));
-        const std::int64_t blocks = (runs.rows + block - 1) / block;
+        const std::int64_t blocks = ceil_divide(runs.rows, block);
         threads_.run(runs.runs * blocks, [&](std::int64_t index, int /*thread*/) {
             const std::int64_t run = index / blocks;
             const std::int64_t first = index % blocks * block;
@@ -76,7 +77,7 @@ class MemoryWriter final : public RowWriter {
         }
         const std::int64_t block =
             std::max<std::int64_t>(1, fields_block_bytes / std::max<std::int64_t>(1, row_bytes_));
-        threads_.run((rows + block - 1) / block, [&](std::int64_t index, int /*thread*/) {
+        threads_.run(ceil_divide(rows, block), [&](std::int64_t index, int /*thread*/) {
             const std::int64_t end = std::min(rows, (index + 1) * block);
             for (std::int64_t row = index * block; row < end; ++row) {
                 const std::byte* at = from + row * row_bytes_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/plan/box_grid.hpp"
 
+#include "base/rounding.hpp"
 #include "base/sizes.hpp"
 
 #include <algorithm>
@@ -14,8 +15,6 @@ namespace {
 /// (bench/results/transpose-jobs-2026-11-21-h200).
 constexpr std::int64_t long_run = 256 * KiB;
 constexpr std::int64_t least_box = 1 * MiB;
-
-std::int64_t parts_of(std::int64_t whole, std::int64_t part) { return (whole + part - 1) / part; }
 
 /// 1, 2, 4, … and `most`.
 std::vector<std::int64_t> powers(std::int64_t most) {
@@ -62,12 +61,12 @@ BoxGrid best_grid(const PermuteShape& shape, std::int64_t alignment, std::int64_
 
 std::int64_t BoxGrid::boxes() const {
     const Extents extents = output();
-    return parts_of(extents[0], first) * parts_of(extents[1], second);
+    return ceil_divide(extents[0], first) * ceil_divide(extents[1], second);
 }
 
 PermuteBox BoxGrid::box(std::int64_t index) const {
     const Extents extents = output();
-    const std::int64_t columns = parts_of(extents[1], second);
+    const std::int64_t columns = ceil_divide(extents[1], second);
     const std::int64_t a = index / columns * first;
     const std::int64_t b = index % columns * second;
     return {{a, std::min(a + first, extents[0])}, {b, std::min(b + second, extents[1])}};

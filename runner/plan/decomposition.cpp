@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/plan/decomposition.hpp"
 
+#include "base/rounding.hpp"
 #include "io/rows/row_geometry.hpp"
 
 #include <algorithm>
@@ -128,15 +129,8 @@ Decomposition one_rank(const StreamShape& shape, std::int64_t stored_rows,
                        std::int64_t wanted_rows) {
     const std::int64_t rows = std::clamp<std::int64_t>(wanted_rows, 1, shape.frames * shape.rows);
     const std::int64_t step = chunk_alignment(shape, stored_rows);
-    return {shape.frames,
-            shape.rows,
-            shape.halo,
-            shape.border,
-            step,
-            (rows + step - 1) / step * step,
-            1,
-            {},
-            shape.made};
+    return {shape.frames,         shape.rows, shape.halo, shape.border, step,
+            round_up(rows, step), 1,          {},         shape.made};
 }
 
 ChunkCursor::ChunkCursor(const Decomposition& decomposition, RowRange slab)

@@ -4,6 +4,7 @@
 #include "base/counted.hpp"
 #include "base/error.hpp"
 #include "base/format.hpp"
+#include "base/rounding.hpp"
 #include "base/sizes.hpp"
 #include "runner/plan/plan_text.hpp"
 
@@ -25,8 +26,6 @@ std::int64_t box_room(const PlanRequest& request, std::int64_t storage, std::int
     }
     return std::min(room, largest_box);
 }
-
-std::int64_t parts_of(std::int64_t whole, std::int64_t part) { return (whole + part - 1) / part; }
 
 bool has_rows_to_do(const PermutePlan& plan, std::int64_t index) {
     const std::vector<RowRange> rows = plan.grid.rows(plan.grid.box(index));
@@ -82,12 +81,12 @@ std::int64_t PermutePlan::rows_to_do(const std::vector<std::int64_t>& boxes) con
 }
 
 std::int64_t PermutePlan::pieces() const {
-    return parts_of(grid.first, piece_first) * parts_of(grid.second, piece_second);
+    return ceil_divide(grid.first, piece_first) * ceil_divide(grid.second, piece_second);
 }
 
 PermuteBox PermutePlan::piece(std::int64_t box, std::int64_t index) const {
     const PermuteBox whole = grid.box(box);
-    const std::int64_t columns = parts_of(grid.second, piece_second);
+    const std::int64_t columns = ceil_divide(grid.second, piece_second);
     const auto part = [](const RowRange& all, std::int64_t extent, std::int64_t nth) {
         return RowRange{std::min(all.first + nth * extent, all.last),
                         std::min(all.first + (nth + 1) * extent, all.last)};

@@ -5,6 +5,7 @@
 #include "base/durations.hpp"
 #include "base/error.hpp"
 #include "base/format.hpp"
+#include "base/rounding.hpp"
 #include "base/sizes.hpp"
 #include "runner/plan/border_plan.hpp"
 #include "runner/plan/plan_text.hpp"
@@ -31,10 +32,6 @@ constexpr double short_chunk_seconds = 0.25;
 /// Operations a second as jobs count them, so about, for chunks: docs/memory-and-plan.md.
 constexpr double core_rate = 1e10;
 constexpr double gpu_rate = 8e12;
-
-std::int64_t round_up(std::int64_t value, std::int64_t step) {
-    return (value + step - 1) / step * step;
-}
 
 /// Border rows of the rank that holds most, and a periodic border's early rows. Of very many ranks
 /// the first and last are asked: those between hold what their neighbours do.

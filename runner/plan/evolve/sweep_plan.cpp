@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/plan/evolve/sweep_plan.hpp"
 
+#include "base/rounding.hpp"
 #include "base/sizes.hpp"
 
 #include <algorithm>
@@ -24,8 +25,6 @@ std::int64_t moving_generations(Backend backend, StateHome home) {
     }
     return home == StateHome::host ? 8 : 32;
 }
-
-std::int64_t ceil_of(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 } // namespace
 
@@ -59,12 +58,12 @@ std::vector<std::int64_t> sweep_depths(std::int64_t most) {
 std::int64_t useful_band(Backend backend, std::int64_t depth, std::int64_t fitting,
                          std::int64_t slab_rows, std::int64_t row_bytes) {
     const std::int64_t least = least_band_depths * depth;
-    std::int64_t most = std::max(least, ceil_of(slab_rows, fewest_bands));
+    std::int64_t most = std::max(least, ceil_divide(slab_rows, fewest_bands));
     if (backend == Backend::cpu) {
         most = std::min(most, std::max(least, largest_cpu_band_bytes / row_bytes));
     }
     const std::int64_t rows = std::clamp<std::int64_t>(std::min(fitting, most), 1, slab_rows);
-    return ceil_of(slab_rows, ceil_of(slab_rows, rows));
+    return ceil_divide(slab_rows, ceil_divide(slab_rows, rows));
 }
 
 double sweep_cost(Backend backend, StateHome home, const Sweep& sweep, std::int64_t slab_rows) {
