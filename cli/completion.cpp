@@ -5,7 +5,7 @@
 #include "cli/verbs.hpp"
 #include "io/rows/output_layout.hpp"
 #include "jobs/kind.hpp"
-#include "runner/job_file/job_file.hpp"
+#include "runner/job_file/choice_names.hpp"
 
 #include <set>
 #include <string>
@@ -105,8 +105,8 @@ std::string bash_completion() {
            "  local verb=${COMP_WORDS[1]} options=\n"
            "  COMPREPLY=()\n"
            "  case $before in\n" +
-           choice_case("--backend", {"auto", "cpu", "cuda"}) +
-           choice_case("--resume", {"auto", "never", "require"}) +
+           choice_case("--backend", {backend_names.begin(), backend_names.end()}) +
+           choice_case("--resume", {resume_names.begin(), resume_names.end()}) +
            choice_case("--palette", {"sand", "grey"}) +
            choice_case("--project", {"max", "min", "mean"}) + choice_case("--dtype", type_names()) +
            choice_case("--compression", {compression_names.begin(), compression_names.end()}) +

@@ -7,6 +7,7 @@
 #include "base/nearest_name.hpp"
 #include "io/formats/rows_format.hpp"
 #include "jobs/toml_text.hpp"
+#include "runner/job_file/choice_names.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -151,7 +152,7 @@ VerbUsage VerbParser::usage() const {
 }
 
 std::optional<BackendChoice> VerbParser::backend() const {
-    return choice("--backend", backend_, {"auto", "cpu", "cuda"},
+    return choice("--backend", backend_, {backend_names.begin(), backend_names.end()},
                   std::array{BackendChoice::automatic, BackendChoice::cpu, BackendChoice::cuda});
 }
 

@@ -10,6 +10,7 @@
 #include "cli/verb_parser.hpp"
 #include "jobs/toml_text.hpp"
 #include "kernels/patterns/patterns.hpp"
+#include "runner/job_file/choice_names.hpp"
 #include "runner/job_file/job_sample.hpp"
 
 #include <algorithm>
@@ -64,7 +65,7 @@ Command parse_run(const Verb& verb, std::span<const std::string> arguments) {
     command.ranks = ranks.value(parser);
     command.backend = parser.backend();
     command.resume = parser.choice(
-        "--resume", resume, {"auto", "never", "require"},
+        "--resume", resume, {resume_names.begin(), resume_names.end()},
         std::array{ResumeChoice::automatic, ResumeChoice::never, ResumeChoice::require});
     for (const std::string& report : command.reports) {
         if (!report.ends_with(".json") && !report.ends_with(".html")) {

@@ -10,11 +10,13 @@
 #include "io/output/journal.hpp"
 #include "io/output/own_parts.hpp"
 #include "jobs/generate.hpp"
+#include "jobs/toml_text.hpp"
 #include "kernels/queue/devices.hpp"
 #include "runner/attendant.hpp"
 #include "runner/engines/rank_plan.hpp"
 #include "runner/engines/share_images.hpp"
 #include "runner/engines/survey_input.hpp"
+#include "runner/job_file/choice_names.hpp"
 #include "runner/job_file/file_names.hpp"
 #include "runner/launch.hpp"
 #include "runner/messages.hpp"
@@ -36,7 +38,6 @@
 #include "runner/watch/stop.hpp"
 #include "runner/watch/trace.hpp"
 
-#include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -196,14 +197,10 @@ std::string owner_text(const std::string& host) {
 std::vector<std::string> settings_of(const RunCommand& command) {
     std::vector<std::string> settings = command.settings;
     if (command.backend) {
-        static constexpr std::array names = {"auto", "cpu", "cuda"};
-        settings.push_back(std::string("run.backend=\"") +
-                           names[static_cast<std::size_t>(*command.backend)] + "\"");
+        settings.push_back("run.backend=" + toml_text(name_of(*command.backend)));
     }
     if (command.resume) {
-        static constexpr std::array names = {"auto", "never", "require"};
-        settings.push_back(std::string("run.resume=\"") +
-                           names[static_cast<std::size_t>(*command.resume)] + "\"");
+        settings.push_back("run.resume=" + toml_text(name_of(*command.resume)));
     }
     return settings;
 }

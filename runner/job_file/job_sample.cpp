@@ -3,6 +3,7 @@
 
 #include "base/format.hpp"
 #include "jobs/toml_text.hpp"
+#include "runner/job_file/choice_names.hpp"
 
 #include <array>
 #include <charconv>
@@ -145,11 +146,8 @@ std::string batch_lines(const JobFile::Batch& batch) {
 }
 
 std::string run_lines(const JobFile::Run& run) {
-    static constexpr std::array backends = {"auto", "cpu", "cuda"};
-    static constexpr std::array resumes = {"auto", "never", "require"};
     static constexpr std::array halos = {"auto", "direct", "staged"};
-    return "[run]\n" +
-           line("backend", toml_text(backends.at(static_cast<std::size_t>(run.backend)))) +
+    return "[run]\n" + line("backend", toml_text(name_of(run.backend))) +
            size_lines("host_memory", run.host_memory,
                       "80% of the rank's part of what its host has") +
            size_lines("device_memory", run.device_memory, "80% of what is free on the rank's GPU") +
@@ -157,7 +155,7 @@ std::string run_lines(const JobFile::Run& run) {
            line("io_threads", count_text(run.io_threads)) +
            line("halo_depth", count_text(run.halo_depth)) +
            line("halo_exchange", toml_text(halos.at(static_cast<std::size_t>(run.halo_exchange)))) +
-           line("resume", toml_text(resumes.at(static_cast<std::size_t>(run.resume)))) +
+           line("resume", toml_text(name_of(run.resume))) +
            line("resume_check", run.resume_check == RowCheck::all ? "\"all\"" : "\"few\"") +
            line("commit_seconds", toml_text(run.commit_seconds)) +
            line("stall_seconds", toml_text(run.stall_seconds));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/job_file/job_sections.hpp"
 
+#include "runner/job_file/choice_names.hpp"
 #include "runner/job_file/table_values.hpp"
 
 #include <array>
@@ -22,9 +23,9 @@ JobFile::Run parse_run(TableReader& top) {
         return run;
     }
     constexpr std::int64_t any = std::numeric_limits<std::int64_t>::max();
-    const std::optional<std::size_t> backend = table->choice("backend", {"auto", "cpu", "cuda"});
-    run.backend = std::array{BackendChoice::automatic, BackendChoice::cpu, BackendChoice::cuda}.at(
-        backend.value_or(0));
+    const std::optional<std::size_t> backend =
+        table->choice("backend", {backend_names.begin(), backend_names.end()});
+    run.backend = static_cast<BackendChoice>(backend.value_or(0));
     run.host_memory = parse_memory(*table, "host_memory");
     run.device_memory = parse_memory(*table, "device_memory");
     run.chunk_rows = parse_count(*table, "chunk_rows", any);
@@ -36,9 +37,9 @@ JobFile::Run parse_run(TableReader& top) {
     run.halo_exchange =
         std::array{HaloChoice::automatic, HaloChoice::direct, HaloChoice::staged}.at(
             halo.value_or(0));
-    const std::optional<std::size_t> resume = table->choice("resume", {"auto", "never", "require"});
-    run.resume = std::array{ResumeChoice::automatic, ResumeChoice::never, ResumeChoice::require}.at(
-        resume.value_or(0));
+    const std::optional<std::size_t> resume =
+        table->choice("resume", {resume_names.begin(), resume_names.end()});
+    run.resume = static_cast<ResumeChoice>(resume.value_or(0));
     const std::optional<std::size_t> check = table->choice("resume_check", {"few", "all"});
     run.resume_check = check == 1 ? RowCheck::all : RowCheck::few;
     run.commit_seconds = parse_seconds(*table, "commit_seconds", run.commit_seconds);
