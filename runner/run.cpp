@@ -209,12 +209,15 @@ ExitCode run_job(const RunCommand& command, const Ranks& ranks, Clock::time_poin
     Prober prober;
     std::jthread device; // ends last: others may wait for it within CUDA
     const LoadJob load = [&] { return load_job_file(command.job, settings_of(command)); };
-    ranks.first_alone([&] {
+    const BackendChoice backend = ranks.together([&] {
         const JobFile file = load();
-        require_one_dataset(file);
-        check_file_names(file, command.reports, command.trace);
+        if (ranks.first()) {
+            require_one_dataset(file);
+            check_file_names(file, command.reports, command.trace);
+        }
+        return file.run.backend;
     });
-    if (ranks.together([&] { return load().run.backend; }) != BackendChoice::cpu) {
+    if (backend != BackendChoice::cpu) {
         if (!Ranks::started_by_launcher()) { // whose rank has started the driver, beside MPI
             show_first_device_only();
         }
