@@ -9,7 +9,7 @@
 namespace runner {
 namespace {
 
-/// Whether they could be read; a damaged file may fail in any way (check_runs.cpp).
+/// Whether the rows could be read; a damaged file may fail in any way (check_runs.cpp).
 bool could_read(RowReader& stored, RowRange rows, std::byte* to) {
     try {
         stored.read(rows.first, rows.count(), to);
@@ -41,8 +41,8 @@ bool CheckedRows::read(RowRange rows, std::byte* space, std::int64_t space_rows,
     return true;
 }
 
-/// Passes on those of its rows that are wanted. Returns the hash of all, nothing where they cannot
-/// be read.
+/// Passes on the wanted rows of a run. Returns the hash of all its rows; nothing if they cannot be
+/// read.
 std::optional<std::uint64_t> CheckedRows::read_run(RowRange run, RowRange wanted, Space space,
                                                    const TakeRows& take) {
     const std::int64_t bytes = row_bytes(stored_.info().array);

@@ -13,12 +13,12 @@
 
 namespace runner {
 
-/// The rows of a finished output that have their checksums. The bytes that it passes on are those
-/// that it has hashed, with the rest of their runs.
+/// Reads those rows of a finished output whose checksums are right. It passes on the bytes that it
+/// has hashed, not those of a second read.
 class CheckedRows final : public MadeRows {
   public:
-    /// `runs`: of all rows, in their order. `wrong`: rows of runs that are known to be wrong. The
-    /// reader outlives it.
+    /// `runs`: of all rows, in their order. `wrong`: the rows of runs that are known to be wrong.
+    /// The reader outlives it.
     CheckedRows(RowReader& stored, std::vector<RowHash> runs, RowSet wrong)
         : stored_(stored), runs_(std::move(runs)), wrong_(std::move(wrong)) {}
 

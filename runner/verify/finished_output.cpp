@@ -11,7 +11,6 @@
 #include "io/output/beside_record.hpp"
 #include "io/rows/row_geometry.hpp"
 #include "io/writers/output_fields.hpp"
-#include "runner/probe/probed_files.hpp"
 #include "runner/recovery/claim.hpp"
 
 #include <algorithm>
@@ -195,29 +194,6 @@ std::unique_ptr<RowReader> open_stored_rows(FileAccess& files, const FinishedOut
         return output.fields.empty() ? std::move(readers.front())
                                      : join_fields(output.fields, std::move(readers));
     });
-}
-
-PreparedJob prepare_again(const FinishedOutput& output, const std::optional<std::string>& input,
-                          Prober& prober) {
-    JobFile job = output.job;
-    job.input.file = input.value_or(job.input.file);
-    job.input.generate.reset(); // made again it would be another file
-    ProbedFiles files(prober, job.input.rules);
-    PreparedJob prepared = prepare_job(std::move(job), files);
-    check_fits(output, prepared);
-    return prepared;
-}
-
-void check_fits(const FinishedOutput& output, const PreparedJob& prepared) {
-    const ArrayInfo made = prepared.output();
-    if (made != output.stored.array) {
-        throw Error(ExitCode::input,
-                    {"the input does not fit the output", prepared.file.input.file,
-                     "the job makes " + type_text(made) + " " + shape_text(made.shape) +
-                         " of it, and the output is " + type_text(output.stored.array) + " " +
-                         shape_text(output.stored.array.shape),
-                     "Name the right one with --input"});
-    }
 }
 
 std::string input_change(const FinishedOutput& output) {

@@ -5,7 +5,6 @@
 #include "io/writers/row_hashes.hpp"
 #include "runner/job_file/job_file.hpp"
 #include "runner/plan/prepare.hpp"
-#include "runner/probe/prober.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -52,14 +51,6 @@ FinishedOutput read_finished_output(FileAccess& files, const std::string& file);
 /// Its rows. @throws Error (input).
 std::unique_ptr<RowReader> open_stored_rows(FileAccess& files, const FinishedOutput& output,
                                             int threads);
-
-/// The job with the input it was made from, or with `input` in its place. @throws Error (input)
-/// when that cannot be read or does not make an output of this shape; (usage) as prepare_job().
-PreparedJob prepare_again(const FinishedOutput& output, const std::optional<std::string>& input,
-                          Prober& prober);
-
-/// @throws Error (input) where the job makes an output of another type or shape.
-void check_fits(const FinishedOutput& output, const PreparedJob& prepared);
 
 /// How the recorded input's file differs from what it was, in size and time: "it had 10 bytes …".
 /// Empty when it does not.

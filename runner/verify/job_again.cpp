@@ -13,12 +13,20 @@
 namespace runner {
 namespace {
 
-/// The recorded job as it is run again beside the output. Nothing is saved: a step that is does not
-/// end a pass then, and no saved file is touched.
-JobFile job_beside(const FinishedOutput& output, const std::optional<std::string>& input) {
+/// The recorded job with its input, or with `input` in its place.
+JobFile job_of_input(const FinishedOutput& output, const std::optional<std::string>& input) {
     JobFile job = output.job;
     job.input.file = input.value_or(job.input.file);
-    job.input.generate.reset(); // made again it would be another file
+    job.input.generate.reset(); // generated again it would be another file
+    return job;
+}
+
+/// The passes of the job, to run beside the output; empty if it has only one. No step saves its
+/// output: saved files stay as they are, and a step that saves does not end a pass.
+std::vector<JobPass> passes_beside(const FinishedOutput& output, JobFile job, FileAccess& files) {
+    if (!job.pipeline) {
+        return {};
+    }
     job.output.file = output.file;
     job.run.resume = ResumeChoice::automatic;
     job.run.backend = BackendChoice::automatic;
@@ -28,26 +36,33 @@ JobFile job_beside(const FinishedOutput& output, const std::optional<std::string
     }
     job.pipeline = std::make_shared<PipelineParameters>(std::move(steps));
     job.parameters = job.pipeline;
-    return job;
+    std::vector<JobPass> passes = passes_of(job, files);
+    return passes.size() > 1 ? std::move(passes) : std::vector<JobPass>{};
+}
+
+/// @throws Error (input) if the job makes an output of another type or shape.
+void check_fits(const FinishedOutput& output, const PreparedJob& prepared) {
+    const ArrayInfo made = prepared.output();
+    if (made != output.stored.array) {
+        throw Error(ExitCode::input,
+                    {"the input does not fit the output", prepared.file.input.file,
+                     "the job makes " + type_text(made) + " " + shape_text(made.shape) +
+                         " of it, and the output is " + type_text(output.stored.array) + " " +
+                         shape_text(output.stored.array.shape),
+                     "Name the right one with --input"});
+    }
 }
 
 } // namespace
 
 JobAgain::JobAgain(const FinishedOutput& output, const std::optional<std::string>& input,
                    EarlierPasses earlier, Prober& prober) {
-    if (output.job.pipeline) {
-        const JobFile job = job_beside(output, input);
-        ProbedFiles files(prober, job.input.rules);
-        passes_ = passes_of(job, files);
-        if (passes_.size() > 1) {
-            prepared_ = prepare_pass(passes_.back(), files);
-            check_fits(output, prepared_);
-        }
-    }
-    if (passes_.size() < 2) {
-        passes_.clear();
-        prepared_ = prepare_again(output, input, prober);
-    } else {
+    const JobFile job = job_of_input(output, input);
+    ProbedFiles files(prober, job.input.rules);
+    passes_ = passes_beside(output, job, files);
+    prepared_ = passes_.empty() ? prepare_job(job, files) : prepare_pass(passes_.back(), files);
+    check_fits(output, prepared_);
+    if (!passes_.empty()) {
         run_passes_before_last(output, earlier, prober);
     }
 }
@@ -64,9 +79,8 @@ void JobAgain::run_passes_before_last(const FinishedOutput& output, EarlierPasse
         throw Error(ExitCode::input,
                     {"rows cannot be computed again in places", output.file,
                      "the job has " + std::to_string(passes_.size()) +
-                         " passes, and what lay between them is removed",
-                     "Give --recompute with a number of places: the passes before the last then "
-                     "run again"});
+                         " passes, and the files between them have been removed",
+                     "Use --recompute N, which runs the passes before the last again"});
     }
     const Ranks ranks{Ranks::Alone{}};
     const auto start = std::chrono::steady_clock::now();

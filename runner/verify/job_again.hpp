@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runner/plan/passes.hpp"
+#include "runner/probe/prober.hpp"
 #include "runner/verify/finished_output.hpp"
 
 #include <optional>
@@ -12,16 +13,17 @@ namespace runner {
 
 /// The job of a finished output, ready to compute rows of it again.
 ///
-/// Of a job of several passes that is the last pass, which reads what the passes before it made.
-/// They run again for that. What they make lies beside the output, is resumed like any output, and
-/// is removed at the end of this object's life.
+/// Of a job of several passes it is the last pass. The passes before it run again, since it reads
+/// what they make. That lies beside the output, is resumed like any output, and is removed by the
+/// destructor.
 class JobAgain {
   public:
     enum class EarlierPasses { run, are_refused };
 
     /// `input`: in place of the recorded one. `prober` outlives this.
-    /// @throws Error: (input) where the input cannot be read or does not make an output of this
-    /// shape, or passes are refused; (stopped) where a pass was stopped; as run_job().
+    /// @throws Error: (input) if the input cannot be read or does not make an output of this type
+    /// and shape, or if earlier passes are needed and refused; (stopped) if a pass was stopped; as
+    /// prepare_job() and run_job().
     JobAgain(const FinishedOutput& output, const std::optional<std::string>& input,
              EarlierPasses earlier, Prober& prober);
     JobAgain(const JobAgain&) = delete;

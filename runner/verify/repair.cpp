@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/verify/repair.hpp"
-#include "base/format.hpp"
-#include "runner/engines/engine.hpp"
 
 #include "base/counted.hpp"
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "base/printable.hpp"
 #include "io/files/file.hpp"
 #include "io/files/file_lock.hpp"
@@ -12,6 +11,7 @@
 #include "io/output/output_size.hpp"
 #include "io/output/reopen_output_rows.hpp"
 #include "io/rows/row_geometry.hpp"
+#include "runner/engines/engine.hpp"
 #include "runner/engines/survey_input.hpp"
 #include "runner/probe/input_rows.hpp"
 #include "runner/probe/probed_files.hpp"
@@ -97,8 +97,8 @@ std::vector<std::uint64_t> computed_hashes(const ComputeRows& compute,
     return hashes;
 }
 
-/// Finds out what each wrong run needs, then does it. Rows are computed twice, so that none need be
-/// kept in memory and none is written before all are known to be right.
+/// Finds out what each wrong run needs, then does it. Rows are computed twice, so that none has to
+/// be kept in memory and none is written before all are known to be right.
 void mend(const RepairRequest& request, ProbedFiles& files, Prober& prober, FinishedOutput& output,
           const std::vector<WrongRows>& wrong, Repair& result) {
     JobAgain again(output, request.input, JobAgain::EarlierPasses::run, prober);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/verify/verify.hpp"
-#include "runner/engines/engine.hpp"
 
 #include "base/counted.hpp"
 #include "base/error.hpp"
 #include "io/rows/row_geometry.hpp"
+#include "runner/engines/engine.hpp"
 #include "runner/engines/survey_input.hpp"
 #include "runner/probe/input_rows.hpp"
 #include "runner/probe/probed_files.hpp"
@@ -20,7 +20,7 @@ namespace runner {
 namespace {
 
 constexpr std::int64_t usual_places = 8;
-/// Steps of cells that are computed again where nobody asked for it: about a second on a core.
+/// Updates of cells that are computed again unasked: about a second on a core.
 constexpr double usual_updates = 1e10;
 
 /// i · n / d without the product, which may pass 2^63.
@@ -46,7 +46,7 @@ std::string work_text(const EvolveShape& shape) {
            counted(most_rows(shape), "row");
 }
 
-/// How many places are computed again where nobody asked for a number.
+/// How many places are computed again if the request gives no number.
 std::int64_t places_at_once(const Job& job) {
     const std::optional<EvolveShape> shape = job.state();
     if (!shape) {
@@ -81,7 +81,7 @@ std::unique_ptr<JobAgain> prepare_places(const VerifyRequest& request, const Fin
                         {"the input is no longer the one the output was made from",
                          output.job.input.file, change, "Name that one with --input"});
         }
-        // Passes run again only where the rows are asked for: they may take as long as the job.
+        // Passes run again only on request: they may take as long as the job.
         const auto earlier =
             request.recompute ? JobAgain::EarlierPasses::run : JobAgain::EarlierPasses::are_refused;
         auto again = std::make_unique<JobAgain>(output, request.input, earlier, prober);
