@@ -10,30 +10,27 @@ Command parse_try(const Verb& verb, std::span<const std::string> arguments) {
                             "  runner try jobs/denoise_xray_512.toml --sweep "
                             "denoise.strength=0.4,0.6,0.8");
     TryCommand command;
-    std::string part;
     std::string out;
     std::string seconds;
     parser.add_job(command.job, command.settings);
     parser.add_backend();
     parser.add_repeatable("--sweep", command.sweep, "KEY=A,B,C",
-                          "a picture for each of these values, which are TOML; for two keys at "
-                          "most; [sweep] in the job file is the same");
-    parser.add_option("--part", part, "PART",
+                          "run with each of these TOML values; repeatable for a second key; same "
+                          "as [sweep] in the job file");
+    parser.add_option("--part", command.part, "PART",
                       "central (the default), first, or ranges of the last axes: 10:20,200:800,:");
     parser.add_option(
         "--seconds", seconds, "DURATION",
         "about how long a run on the part takes (default 3s); longer predicts better");
     parser.add_option(
         "--out", out, "FOLDER",
-        "of the page and its pictures (default: output.file with .try as its ending)");
-    parser.add_flag("--keep", command.keep, "keep the outputs of the runs on the part there");
+        "folder of the page and its pictures (default: output.file with the ending .try)");
+    parser.add_flag("--keep", command.keep,
+                    "keep the outputs of the runs on the part in that folder");
     if (auto help = parser.parse(arguments)) {
         return *help;
     }
     command.backend = parser.backend();
-    if (!part.empty()) {
-        command.part = part;
-    }
     if (!out.empty()) {
         command.out = out;
     }

@@ -9,7 +9,7 @@
 namespace runner {
 
 PageFolder::~PageFolder() {
-    std::error_code ignored; // where it is not empty, it has what was asked for
+    std::error_code ignored; // a folder that is not empty stays
     if (is_made_) {
         std::filesystem::remove(path_, ignored);
     }
@@ -26,9 +26,9 @@ void PageFolder::make(const std::vector<std::string>& new_names) {
     for (const std::string& name : new_names) {
         const std::string file = path_ + "/" + name;
         if (std::filesystem::exists(std::filesystem::symlink_status(file, failure))) {
-            throw Error(ExitCode::output, {"the output of a part is not replaced", file,
-                                           "there is a file of that name",
-                                           "Remove it, or name another folder with --out"});
+            throw Error(ExitCode::output,
+                        {"the output of a part would replace a file", file, "it exists already",
+                         "Remove it, or name another folder with --out"});
         }
     }
 }

@@ -7,7 +7,7 @@
 
 namespace runner {
 
-/// The folder that a trial's page and pictures are written to. What it has is left there.
+/// The folder that a trial's page and pictures are written to. Other files in it are left alone.
 class PageFolder {
   public:
     explicit PageFolder(std::string path) : path_(std::move(path)) {}
@@ -16,11 +16,11 @@ class PageFolder {
     /// Removes the folder if make() has made it and it is still empty.
     ~PageFolder();
 
-    /// Makes it unless it is there. @throws Error (output) where it cannot, and where a file of one
-    /// of these names is in it.
+    /// Makes it unless it exists. @throws Error (output) if that fails, or if it already has a file
+    /// of one of these names.
     void make(const std::vector<std::string>& new_names);
 
-    /// Moves a file, on the same file system, there. @throws Error (output).
+    /// Moves a file of the same file system into it. @throws Error (output).
     void take(const std::string& file, const std::string& name) const;
 
     const std::string& path() const { return path_; }

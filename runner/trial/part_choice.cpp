@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/format.hpp"
+#include "base/rounding.hpp"
 #include "jobs/toml_text.hpp"
 
 #include <algorithm>
@@ -14,27 +15,17 @@ namespace {
 
 constexpr std::int64_t picture_side = 64; ///< the least extent of what is shown
 
-/// A number of the locality along an axis, which counts z, y and x from the end.
-std::int64_t along(const std::array<std::int64_t, 3>& zyx, const WholeInput& whole,
-                   std::size_t axis, std::int64_t elsewhere) {
-    const std::size_t from_end = whole.shape.size() - axis; // 1 for x
-    return from_end <= zyx.size() ? zyx.at(zyx.size() - from_end) : elsewhere;
-}
-
-std::int64_t rounded_up(std::int64_t value, std::int64_t step) {
-    return (value + step - 1) / step * step;
-}
-
 /// The fewest elements of an axis that leave something between two borders.
 std::int64_t least_extent(const WholeInput& whole, std::size_t axis) {
     if (!whole.is_cut[axis]) {
         return whole.shape[axis];
     }
-    const std::int64_t step = along(whole.locality.step, whole, axis, 1);
-    const bool is_image_axis = axis + 2 >= whole.shape.size();
+    const std::size_t axes = whole.shape.size();
+    const std::int64_t step = along(whole.locality.step, axis, axes, 1);
+    const bool is_image_axis = axis + 2 >= axes;
     const std::int64_t inner = is_image_axis ? picture_side : 1;
     const std::int64_t wanted =
-        2 * rounded_up(along(whole.locality.reach, whole, axis, 0), step) + rounded_up(inner, step);
+        2 * round_up(along(whole.locality.reach, axis, axes, 0), step) + round_up(inner, step);
     return std::min(wanted, whole.shape[axis]);
 }
 
@@ -59,22 +50,22 @@ void cut_to(const WholeInput& whole, std::size_t axis, std::string_view range,
             const std::string& text, Box& box) {
     const std::size_t colon = range.find(':');
     if (colon == std::string_view::npos) {
-        refuse(text, quoted_text(range) + " is no range");
+        refuse(text, quoted_text(range) + " is not a range");
     }
     const std::int64_t extent = whole.shape[axis];
     const auto first = number(range.substr(0, colon), 0);
     const auto last = number(range.substr(colon + 1), extent);
     if (!first || !last || *first < 0 || *last > extent || *first >= *last) {
-        refuse(text, fmt::format("{} is no range within the {} elements of axis {}",
+        refuse(text, fmt::format("{} is not a range within the {} elements of axis {}",
                                  quoted_text(range), extent, axis));
     }
     if ((*first > 0 || *last < extent) && !whole.is_cut[axis]) {
         refuse(text, fmt::format("axis {} of the input cannot be cut", axis));
     }
-    const std::int64_t step = along(whole.locality.step, whole, axis, 1);
+    const std::int64_t step = along(whole.locality.step, axis, whole.shape.size(), 1);
     if (*first % step != 0) {
         refuse(text, fmt::format("along axis {} the job takes elements in steps of {}, and {} is "
-                                 "no multiple of it",
+                                 "not a multiple of it",
                                  axis, step, *first));
     }
     box.first[axis] = *first;
@@ -82,6 +73,12 @@ void cut_to(const WholeInput& whole, std::size_t axis, std::string_view range,
 }
 
 } // namespace
+
+std::int64_t along(const std::array<std::int64_t, 3>& zyx, std::size_t axis, std::size_t axes,
+                   std::int64_t elsewhere) {
+    const std::size_t from_end = axes - axis; // 1 for x
+    return from_end <= zyx.size() ? zyx.at(zyx.size() - from_end) : elsewhere;
+}
 
 std::int64_t Box::elements() const {
     std::int64_t product = 1;
@@ -112,7 +109,7 @@ Box choose_part(const WholeInput& whole, std::int64_t elements, PartPlace place)
         for (std::size_t j = 0; j < axes; ++j) {
             others *= j == i ? 1 : extents[j];
         }
-        const std::int64_t step = along(whole.locality.step, whole, i, 1);
+        const std::int64_t step = along(whole.locality.step, i, axes, 1);
         extents[i] =
             std::min(std::max(extents[i], elements / others / step * step), whole.shape[i]);
         const std::int64_t before =
@@ -124,15 +121,16 @@ Box choose_part(const WholeInput& whole, std::int64_t elements, PartPlace place)
 }
 
 std::optional<Box> exact_part(const WholeInput& whole, const Box& part) {
+    const std::size_t axes = whole.shape.size();
     Box exact = part;
-    for (std::size_t i = 0; i < whole.shape.size(); ++i) {
+    for (std::size_t i = 0; i < axes; ++i) {
         if (part.extent(i) == whole.shape[i]) {
             continue;
         }
-        const std::int64_t reach = along(whole.locality.reach, whole, i, 0);
-        const std::int64_t block = along(whole.locality.block, whole, i, 1);
+        const std::int64_t reach = along(whole.locality.reach, i, axes, 0);
+        const std::int64_t block = along(whole.locality.block, i, axes, 1);
         if (part.first[i] > 0 || whole.locality.wraps) {
-            exact.first[i] = rounded_up(part.first[i] + reach, block);
+            exact.first[i] = round_up(part.first[i] + reach, block);
         }
         if (part.last[i] < whole.shape[i] || whole.locality.wraps) {
             exact.last[i] = (part.last[i] - reach) / block * block;

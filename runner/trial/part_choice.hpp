@@ -3,6 +3,7 @@
 
 #include "jobs/locality.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -24,12 +25,17 @@ struct Box {
     bool operator==(const Box&) const = default;
 };
 
-/// A job's input, as a part of it is chosen.
+/// What the choice of a part depends on.
 struct WholeInput {
     std::vector<std::int64_t> shape; ///< without the channels of colour; one axis or more
     Locality locality;
-    std::vector<bool> is_cut; ///< of each axis: whether it may be
+    std::vector<bool> is_cut; ///< of each axis: whether a part may have less of it
 };
+
+/// Of numbers along z, y and x, the last three of an array's axes, the one along this axis;
+/// `elsewhere` along the axes before.
+std::int64_t along(const std::array<std::int64_t, 3>& zyx, std::size_t axis, std::size_t axes,
+                   std::int64_t elsewhere);
 
 /// Where the part lies.
 enum class PartPlace { central, first };
@@ -39,13 +45,13 @@ enum class PartPlace { central, first };
 /// multiples of the locality's steps.
 Box choose_part(const WholeInput& whole, std::int64_t elements, PartPlace place);
 
-/// The elements of the part that the part's job makes as the whole job does: without what is
-/// computed with the border of a cut. It begins at multiples of the locality's blocks. Nothing
-/// where there are none.
+/// The elements of the part whose results equal those of the whole job: all but those that are
+/// computed with the border of a cut. It begins at multiples of the locality's blocks. Nothing if
+/// there are no such elements.
 std::optional<Box> exact_part(const WholeInput& whole, const Box& part);
 
 /// "10:20,200:800,:" as ranges of the last axes, the others whole. @throws Error (usage) for a text
-/// of another form, a range that is empty or leads beyond its axis, or which does not begin at a
+/// of another form, and for a range that is empty, ends beyond its axis or does not begin at a
 /// multiple of the locality's step.
 Box parse_part(const WholeInput& whole, const std::string& text);
 

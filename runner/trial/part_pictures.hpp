@@ -19,7 +19,7 @@ DatasetPart dataset_part(const PreparedJob& prepared, const Box& box);
 /// The middle image of a part of the job's input.
 Thumbnail input_thumbnail(FileAccess& files, const PreparedJob& prepared, const DatasetPart& part);
 
-/// The middle image of a box of a file's dataset, which may have an axis of channels more.
+/// The middle image of a box of a file's dataset, which may also have an axis of channels.
 Thumbnail output_thumbnail(FileAccess& files, const std::string& file, const std::string& dataset,
                            const Box& box);
 

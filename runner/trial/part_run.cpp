@@ -31,7 +31,7 @@ namespace {
                                    errno_text(number), "See 'ulimit -u' and 'ulimit -n'"});
 }
 
-/// Standard output and error to a file, nothing to read.
+/// Sends a child's standard output and error to a file, and gives it no input.
 class Redirection {
   public:
     explicit Redirection(const std::string& file) {
@@ -73,7 +73,7 @@ pid_t start(std::vector<std::string> words, const std::string& messages) {
     return child;
 }
 
-/// The child's exit code; signals that this process gets are passed on.
+/// Waits for the child and returns its exit code. Passes on signals that this process gets.
 ExitCode wait_for(pid_t child) {
     int status = 0;
     int passed_on = 0;
@@ -91,10 +91,10 @@ ExitCode wait_for(pid_t child) {
     if (!signal_received(1).empty()) {
         return ExitCode::stopped;
     }
-    if (WIFSIGNALED(status)) { // which said nothing
+    if (WIFSIGNALED(status)) { // it could not say why itself
         throw Error(ExitCode::launch,
-                    {"the run on a part was ended", "signal " + std::to_string(WTERMSIG(status)),
-                     "another process or the system ended it",
+                    {"the run on a part was killed", "signal " + std::to_string(WTERMSIG(status)),
+                     "another process or the system killed it",
                      "See the system's log; if memory ran out, lower run.host_memory"});
     }
     return static_cast<ExitCode>(WEXITSTATUS(status));
@@ -109,7 +109,7 @@ void read_stages(const Json& rank, MeasuredPass& pass) {
     }
 }
 
-/// A pass of several, of which the report has the longest stage alone.
+/// One of several passes. Of these the report has only the longest stage.
 MeasuredPass read_pass(const Json& json) {
     MeasuredPass pass;
     pass.stream_seconds = json.at("stream_seconds").get<double>();
@@ -132,7 +132,8 @@ PartReport read_report(const std::string& file) {
         PartReport part;
         part.run.start_seconds = report.at("start_seconds").get<double>();
         part.run.finish_seconds = report.at("finish_seconds").get<double>();
-        part.on_gpu = report.at("plan").at("backend").get<std::string>() == "cuda";
+        const bool is_cuda = report.at("plan").at("backend").get<std::string>() == "cuda";
+        part.backend = is_cuda ? Backend::cuda : Backend::cpu;
         part.device = rank.at("device").get<std::string>();
         part.device_limit = memory.value("device_limit_bytes", std::int64_t{0});
         const Json* const passes = report.find("passes");
@@ -163,12 +164,12 @@ WorkFolder::WorkFolder(const std::string& output) {
 }
 
 WorkFolder::~WorkFolder() {
-    std::error_code ignored; // what cannot be removed does no harm
+    std::error_code ignored; // files that cannot be removed do no harm
     std::filesystem::remove_all(path_, ignored);
 }
 
 void WorkFolder::clear() const {
-    std::error_code ignored; // what cannot be removed now is at the end
+    std::error_code ignored; // the destructor tries again
     for (const auto& entry : std::filesystem::directory_iterator(path_, ignored)) {
         std::filesystem::remove_all(entry.path(), ignored);
     }
@@ -184,12 +185,12 @@ PartReport PartRunner::run(const std::vector<std::string>& settings) {
     }
     const ExitCode code = wait_for(start(std::move(words), messages));
     if (code == ExitCode::stopped) {
-        say("stopped: nothing is kept of what was tried\n");
+        say("stopped: nothing is kept of the trial\n");
         throw PartFailed(code);
     }
     std::istringstream lines(read_text_file(messages, 16 * MiB));
     for (std::string line; std::getline(lines, line);) {
-        if (told_.insert(line).second) {
+        if (printed_.insert(line).second) {
             say(line + "\n");
         }
     }

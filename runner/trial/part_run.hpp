@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/error.hpp"
+#include "kernels/queue/queue.hpp"
 #include "runner/trial/prediction.hpp"
 
 #include <cstdint>
@@ -11,16 +12,16 @@
 
 namespace runner {
 
-/// A new folder with a name that nothing has, removed with all that is in it at the end.
+/// A new folder with a unique name. The destructor removes it with its content.
 class WorkFolder {
   public:
-    /// Beside the file `output`. @throws Error (output).
+    /// Makes it beside the file `output`. @throws Error (output).
     explicit WorkFolder(const std::string& output);
     WorkFolder(const WorkFolder&) = delete;
     WorkFolder& operator=(const WorkFolder&) = delete;
     ~WorkFolder();
 
-    /// Removes all that is in it.
+    /// Removes its content.
     void clear() const;
 
     std::string file(const std::string& name) const { return path_ + "/" + name; }
@@ -29,15 +30,15 @@ class WorkFolder {
     std::string path_;
 };
 
-/// What a run on a part says of itself.
+/// What the report of a run on a part says.
 struct PartReport {
     MeasuredRun run; ///< without its work
-    bool on_gpu = false;
+    Backend backend = Backend::cpu;
     std::string device;            ///< the GPU's name, or "CPU"
-    std::int64_t device_limit = 0; ///< bytes that it might take there
+    std::int64_t device_limit = 0; ///< bytes that it was allowed there
 };
 
-/// A run that did not end with `ok`: its own messages are printed.
+/// A run did not end with `ok`. Its own messages have been printed.
 class PartFailed : public std::runtime_error {
   public:
     explicit PartFailed(ExitCode code) : runtime_error("a run on a part failed"), code_(code) {}
@@ -47,20 +48,20 @@ class PartFailed : public std::runtime_error {
     ExitCode code_;
 };
 
-/// Runs jobs of one job file as `runner JOB.toml` does, each in a process of its own.
+/// Runs a job file as `runner JOB.toml` does, each time in a process of its own.
 class PartRunner {
   public:
     PartRunner(std::string job, const WorkFolder& folder) : job_(std::move(job)), folder_(folder) {}
 
-    /// With these settings. Warnings are printed once, whatever the number of runs that have them.
-    /// A signal that ends this process ends the run, and PartFailed has the code for it.
-    /// @throws PartFailed; Error (launch) where no process can be had.
+    /// Runs it with these settings. A message that several runs have is printed once. A signal that
+    /// ends this process ends the run, and PartFailed has the code for it.
+    /// @throws PartFailed; Error (launch) if no process can be started.
     PartReport run(const std::vector<std::string>& settings);
 
   private:
     std::string job_;
     const WorkFolder& folder_;
-    std::set<std::string> told_;
+    std::set<std::string> printed_; ///< lines
 };
 
 } // namespace runner

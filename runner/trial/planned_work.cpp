@@ -14,7 +14,7 @@
 namespace runner {
 namespace {
 
-/// Of all chunks, those rows counted twice that two of them compute.
+/// Of all chunks. Rows that two of them compute count twice.
 double operations_of(const Job& job, const JobPlan& plan) {
     const auto* const stream = dynamic_cast<const StreamJob*>(&job);
     const auto* const planned = dynamic_cast<const StreamPlan*>(&plan);
@@ -31,19 +31,21 @@ double operations_of(const Job& job, const JobPlan& plan) {
 
 } // namespace
 
+PlannedPlace this_host() {
+    PlannedPlace place;
+    place.limits.cores = std::max(1, static_cast<int>(HostTopology().allowed_cpus().size()));
+    place.limits.host_memory = available_host_memory().bytes;
+    return place;
+}
+
 PlannedWork planned_work(JobFile file, FileAccess& files, const PlannedPlace& place) {
-    RankLimits limits;
-    limits.cores = std::max(1, static_cast<int>(HostTopology().allowed_cpus().size()));
-    limits.host_memory = available_host_memory().bytes;
-    limits.device_memory = place.device_limit;
-    if (place.on_gpu) {
-        file.run.device_memory = MemorySize{place.device_limit, 0};
+    if (place.backend == Backend::cuda) {
+        file.run.device_memory = MemorySize{place.limits.device_memory, 0};
     }
     PlannedWork work;
     for (const JobPass& pass : passes_of(file, files)) {
         const PreparedJob prepared = prepare_pass(pass, files);
-        const PlanPtr plan =
-            plan_job(prepared, place.on_gpu ? Backend::cuda : Backend::cpu, 1, limits);
+        const PlanPtr plan = plan_job(prepared, place.backend, 1, place.limits);
         work.passes.push_back({static_cast<double>(plan->bytes_to_read()),
                                static_cast<double>(plan->bytes_to_write()),
                                operations_of(*prepared.job, *plan)});

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runner/job_file/job_file.hpp"
+#include "runner/plan/prepare.hpp"
 #include "runner/probe/probed_files.hpp"
 #include "runner/trial/prediction.hpp"
 
@@ -12,18 +13,21 @@ namespace runner {
 
 /// Where a job is planned to run, on one rank.
 struct PlannedPlace {
-    bool on_gpu = false;
-    std::int64_t device_limit = 0; ///< bytes that it may take there
+    Backend backend = Backend::cpu;
+    RankLimits limits;
 };
 
-/// What a job's plan says it will do and need.
+/// The CPU of this host, with all cores and memory that this process may use.
+PlannedPlace this_host();
+
+/// The work and the memory of a job, by its plan.
 struct PlannedWork {
     std::vector<PassWork> passes;
-    std::int64_t host_bytes = 0; ///< of the pass that needs most
+    std::int64_t host_bytes = 0; ///< of the pass that needs the most
     std::int64_t device_bytes = 0;
 };
 
-/// Of a job whose input is there. @throws Error (usage) where it does not fit; (input).
+/// Plans a job whose input exists. @throws Error (usage) if it does not fit; (input).
 PlannedWork planned_work(JobFile file, FileAccess& files, const PlannedPlace& place);
 
 } // namespace runner

@@ -28,7 +28,7 @@ double bytes(const MeasuredRun& run) {
 
 double ratio(double whole, double part) { return part > 0 ? whole / part : 0; }
 
-/// How much more of its work a stage has.
+/// The work of a stage in the whole job, relative to the part.
 double stage_ratio(Stage stage, const PassWork& whole, const PassWork& part) {
     switch (stage) {
     case Stage::read:

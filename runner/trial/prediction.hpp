@@ -14,21 +14,21 @@ namespace runner {
 struct PassWork {
     double read_bytes = 0;
     double written_bytes = 0;
-    double operations = 0; ///< of its computing; 0: its bytes say how long it takes
+    double operations = 0; ///< of its computing; 0: the time depends on the bytes alone
 };
 
 /// What a pass of a run on a part took.
 struct MeasuredPass {
     PassWork work;
     double stream_seconds = 0; ///< from the first read to the last write
-    /// Of each stage, 0 where it is not known; that of the longest one is.
+    /// Of each stage; 0 if it is not known, as it may be of all but the longest.
     std::array<double, stage_count> busy_seconds = {};
 };
 
 /// A run on a part.
 struct MeasuredRun {
-    double start_seconds = 0;         ///< before the first pass' stream, with a survey of the input
-    double finish_seconds = 0;        ///< after the last one's
+    double start_seconds = 0;         ///< before the first pass's stream, survey included
+    double finish_seconds = 0;        ///< after the last pass's stream
     std::vector<MeasuredPass> passes; ///< one or more
 };
 
@@ -36,8 +36,8 @@ struct MeasuredRun {
 struct PassPrediction {
     std::array<double, stage_count> busy_seconds = {};
     Stage bound = Stage::read; ///< the stage that takes longest
-    double idle_seconds =
-        0; ///< in which that stage waits: the first chunk's read, the last's write
+    /// In which that stage waits: for the first chunk's read and the last one's write.
+    double idle_seconds = 0;
     double seconds() const { return busy_seconds[static_cast<std::size_t>(bound)] + idle_seconds; }
 };
 struct Prediction {
@@ -48,10 +48,10 @@ struct Prediction {
     double seconds() const;
 };
 
-/// Predicts a run of the same steps that has `whole` to do, a work for each pass. Stages take as
-/// long as their work, measured on `large`. What depends on no stage (start, end, the time in which
-/// the longest stage waits) is as in `large`, and grows with the bytes where it was seen to grow
-/// from `small`, a run on a smaller part, to `large` by more than the clock's noise. Pure.
+/// Predicts a run of the same steps whose passes have the work `whole`. A stage takes time in
+/// proportion to its work, at the rate measured in `large`. The rest (start, end, the time in which
+/// the longest stage waits) is as in `large`. It grows with the bytes if it grew from `small`, a
+/// run on a smaller part, to `large` by more than the clock's noise. Pure.
 Prediction predict(const MeasuredRun& small, const MeasuredRun& large,
                    std::span<const PassWork> whole);
 

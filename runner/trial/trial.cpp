@@ -9,6 +9,7 @@
 #include "io/files/text_file.hpp"
 #include "io/formats/png.hpp"
 #include "jobs/toml_text.hpp"
+#include "runner/job_file/choice_names.hpp"
 #include "runner/messages.hpp"
 #include "runner/page/report_numbers.hpp"
 #include "runner/plan/passes.hpp"
@@ -34,24 +35,15 @@
 namespace runner {
 namespace {
 
-/// Of the first run, whose rate says how large a part takes the seconds that are wanted.
+/// Of the first run. Its rate says how large a part takes the wanted seconds.
 constexpr std::int64_t first_elements = 256 * KiB;
 constexpr std::int64_t most_part_bytes = GiB;
 
-std::string backend_text(BackendChoice backend) {
-    switch (backend) {
-    case BackendChoice::automatic: return "auto";
-    case BackendChoice::cpu: return "cpu";
-    case BackendChoice::cuda: return "cuda";
-    }
-    return "";
-}
-
-/// The settings of the command line, those of a sweep among them.
+/// The settings of the command line, including those of a sweep.
 std::vector<std::string> settings_of(const TryCommand& command) {
     std::vector<std::string> settings = command.settings;
     if (command.backend) {
-        settings.push_back("run.backend=\"" + backend_text(*command.backend) + "\"");
+        settings.push_back("run.backend=" + toml_text(name_of(*command.backend)));
     }
     for (const std::string& sweep : command.sweep) {
         const std::size_t equals = std::min(sweep.find('='), sweep.size());
@@ -62,11 +54,11 @@ std::vector<std::string> settings_of(const TryCommand& command) {
 }
 
 /// Beside the output, with its name.
-std::string page_folder(const std::string& output) {
+std::string default_folder(const std::string& output) {
     return std::filesystem::path(output).replace_extension(".try").string();
 }
 
-/// What a run with one combination of the sweep gave.
+/// The result of one combination of the sweep.
 struct Tried {
     Prediction whole;
     PlannedWork need; ///< of the whole job
@@ -78,8 +70,9 @@ class Trial {
   public:
     explicit Trial(const TryCommand& command)
         : command_(command), settings_(settings_of(command)),
-          job_(tried_job(command.job, settings_, prober_)), folder_(job_.files.front().output.file),
-          page_folder_(command.out.value_or(page_folder(job_.files.front().output.file))),
+          job_(tried_job(command.job, settings_, prober_)),
+          files_(prober_, job_.files.front().input.rules), folder_(job_.files.front().output.file),
+          page_folder_(command.out.value_or(default_folder(job_.files.front().output.file))),
           runner_(command.job, folder_) {}
 
     std::string run() {
@@ -88,10 +81,9 @@ class Trial {
         if (part_.elements() == checked_product(job_.whole.shape)) {
             job_.why_inexact.clear(); // the part is the whole input
         }
-        exact_ = job_.why_inexact.empty() ? exact_part(job_.whole, part_) : std::nullopt;
-        shown_ = picture_of(exact_part(job_.whole, part_).value_or(part_));
-        ProbedFiles files(prober_, job_.files.front().input.rules);
-        before_ = input_thumbnail(files, job_.input, dataset_part(job_.input, shown_));
+        exact_ = exact_part(job_.whole, part_);
+        shown_ = picture_of(exact_.value_or(part_));
+        before_ = input_thumbnail(files_, job_.input, dataset_part(job_.input, shown_));
         for (std::size_t i = 0; i < job_.combinations.size(); ++i) {
             tried_.push_back(try_combination(i));
         }
@@ -99,7 +91,7 @@ class Trial {
     }
 
   private:
-    /// The settings of a run on a part, and the job with them, whose output's name is `name`.
+    /// The settings of a run on a part, which writes files whose names begin with `name`.
     std::vector<std::string> settings_for(std::size_t combination, const Box& part,
                                           const std::string& name) const {
         std::vector<std::string> all = settings_;
@@ -112,21 +104,23 @@ class Trial {
         return all;
     }
 
-    /// A run on a part, with its work.
+    /// Runs on a part, and adds the work that the plan says.
     MeasuredRun measure(std::size_t combination, const Box& part, const std::string& name) {
         const std::vector<std::string> settings = settings_for(combination, part, name);
         PartReport report = runner_.run(settings);
-        place_ = {report.on_gpu, report.device_limit};
+        place_.backend = report.backend;
+        place_.limits.device_memory = report.device_limit;
         device_ = report.device;
-        ProbedFiles files(prober_, job_.files.front().input.rules);
-        const PlannedWork work = planned_work(load_job_file(command_.job, settings), files, place_);
+        const PlannedWork work =
+            planned_work(load_job_file(command_.job, settings), files_, place_);
         for (std::size_t i = 0; i < report.run.passes.size(); ++i) {
             report.run.passes[i].work = work.passes.at(i);
         }
         return std::move(report.run);
     }
 
-    /// Chooses the part by a first run on a small one; a part that the user gives is run once more.
+    /// Runs on a small part, and chooses the part by the time that takes. A part that the user
+    /// gives is used for both.
     void measure_start() {
         const bool given = command_.part != "central" && command_.part != "first";
         const PartPlace place = command_.part == "first" ? PartPlace::first : PartPlace::central;
@@ -134,7 +128,7 @@ class Trial {
                       : choose_part(job_.whole, first_elements, place);
         small_ = measure(0, part_, "first");
         folder_.clear();
-        if (job_.input.input_is_missing) { // it is there now
+        if (job_.input.input_is_missing) { // the run has made it
             job_ = tried_job(command_.job, settings_, prober_);
         }
         if (given) {
@@ -147,38 +141,33 @@ class Trial {
         constexpr double least_seconds = 1e-3;
         const double elements = static_cast<double>(part_.elements()) * command_.seconds /
                                 std::max(seconds, least_seconds);
-        const std::int64_t most =
-            most_part_bytes / std::max<std::int64_t>(1, element_bytes(job_.input.input.array));
+        const std::int64_t most = most_part_bytes / size_of(job_.input.input.array.type);
         part_ = choose_part(
             job_.whole, static_cast<std::int64_t>(std::min(elements, static_cast<double>(most))),
             place);
     }
 
-    static std::int64_t element_bytes(const ArrayInfo& array) {
-        return byte_count({array.type, {1}});
-    }
-
     Tried try_combination(std::size_t index) {
-        const std::string name = "part-" + std::to_string(index + 1);
-        const MeasuredRun run = measure(index, part_, name);
-        ProbedFiles files(prober_, job_.files.front().input.rules);
+        const MeasuredRun run = measure(index, part_, part_name(index));
+        const std::string output = folder_.file(output_name(index));
         Tried tried;
-        tried.need = planned_work(job_.files[index], files, place_);
+        tried.need = planned_work(job_.files[index], files_, place_);
         tried.whole = predict(small_, run, tried.need.passes);
-        JobPass last = passes_of(job_.files[index], files).back();
-        const PreparedJob prepared = prepare_pass(last, files);
-        tried.after =
-            output_thumbnail(files, part_output(job_.files[index], folder_.file(name)),
-                             prepared.file.output.dataset, output_box(job_, index, part_, shown_));
+        const PreparedJob prepared =
+            prepare_pass(passes_of(job_.files[index], files_).back(), files_);
+        tried.after = output_thumbnail(files_, output, prepared.file.output.dataset,
+                                       output_box(job_, index, part_, shown_));
         if (command_.keep) {
-            page_folder_.take(part_output(job_.files[index], folder_.file(name)), kept_name(index));
+            page_folder_.take(output, output_name(index));
         }
         folder_.clear();
         alike_ = alike_ && prepared.output().type == job_.input.input.array.type;
-        tried.facts =
-            "whole job: about " + short_time_text(tried.whole.seconds()) + ", bound by " +
-            bound_text(tried.whole) + "; " + size_text(tried.need.host_bytes) + " of host memory" +
-            (place_.on_gpu ? ", " + size_text(tried.need.device_bytes) + " on the GPU" : "");
+        tried.facts = "whole job: about " + short_time_text(tried.whole.seconds()) + ", bound by " +
+                      bound_text(tried.whole) + "; " + size_text(tried.need.host_bytes) +
+                      " of host memory" +
+                      (place_.backend == Backend::cuda
+                           ? ", " + size_text(tried.need.device_bytes) + " on the GPU"
+                           : "");
         return tried;
     }
 
@@ -195,7 +184,7 @@ class Trial {
                (*exact_ == part_ ? "." : "; the others were computed with the border of the cut.");
     }
 
-    /// What the pictures and numbers rest on.
+    /// About the part and the prediction.
     std::vector<std::string> lines() const {
         std::vector<std::string> all;
         all.push_back(fmt::format("Part {} of {}: {} elements, {} of the input.", part_.text(),
@@ -211,11 +200,8 @@ class Trial {
     }
 
     std::string share_text() const {
-        double whole = 1;
-        for (const std::int64_t extent : job_.whole.shape) {
-            whole *= static_cast<double>(extent);
-        }
         constexpr double percent = 100;
+        const auto whole = static_cast<double>(checked_product(job_.whole.shape));
         return decimal_text(percent * static_cast<double>(part_.elements()) / whole, 3) + " %";
     }
 
@@ -254,15 +240,17 @@ class Trial {
         return text;
     }
 
-    /// Of the output of a run, where it is kept.
-    std::string kept_name(std::size_t index) const {
-        return part_output(job_.files[index], fmt::format("part-{}", index + 1));
+    static std::string part_name(std::size_t index) { return fmt::format("part-{}", index + 1); }
+
+    /// The name of a run's output in the work folder, and in the page's folder if it is kept.
+    std::string output_name(std::size_t index) const {
+        return part_output(job_.files[index], part_name(index));
     }
 
     std::vector<std::string> kept_names() const {
         std::vector<std::string> names;
         for (std::size_t i = 0; command_.keep && i < job_.files.size(); ++i) {
-            names.push_back(kept_name(i));
+            names.push_back(output_name(i));
         }
         return names;
     }
@@ -284,13 +272,13 @@ class Trial {
                          png);
             page.pictures.push_back({heading(i), job_line(i), tried_[i].facts, std::move(png)});
         }
-        std::string text;
         if (tried_.size() == 1) {
             for (const std::string& line : prediction_lines(tried_.front().whole)) {
                 page.lines.push_back("Whole job: " + line + ".");
             }
         }
         write_text_file(folder + "/index.html", trial_html(page));
+        std::string text;
         for (const std::string& line : page.lines) {
             text += line + "\n";
         }
@@ -311,6 +299,7 @@ class Trial {
     std::vector<std::string> settings_;
     Prober prober_;
     TriedJob job_;
+    ProbedFiles files_; ///< asked once the first run has made an input that was missing
     WorkFolder folder_;
     PageFolder page_folder_;
     PartRunner runner_;
@@ -318,7 +307,7 @@ class Trial {
     std::optional<Box> exact_;
     Box shown_;
     MeasuredRun small_;
-    PlannedPlace place_;
+    PlannedPlace place_ = this_host();
     std::string device_;
     Thumbnail before_;
     bool alike_ = true; ///< input and outputs are of one type

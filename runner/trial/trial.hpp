@@ -18,20 +18,21 @@ struct TryCommand {
     std::optional<BackendChoice> backend;
     std::string part = "central";   ///< or "first", or as parse_part() reads it
     std::optional<std::string> out; ///< folder of page and pictures; nothing: OUTPUT.try
-    bool keep = false;              ///< the outputs of the runs on the part, in that folder
-    double seconds = 3;             ///< that the run on the part shall take, about
+    bool keep = false;              ///< keep the outputs of the runs on the part in that folder
+    double seconds = 3;             ///< about how long a run on the part takes
 };
 
-/// What was tried.
+/// The result of a trial.
 struct TryReport {
-    ExitCode code = ExitCode::ok; ///< where it is another, messages are printed and `text` is empty
+    ExitCode code = ExitCode::ok; ///< if another, messages have been printed and `text` is empty
     std::string text;             ///< for standard output, lines
 };
 
 /// Runs the job on a part of its input, once or for each value of a sweep, in processes of their
-/// own, and writes a page with pictures before and after, and what the whole job would take. What
-/// the job file names as output is not touched. For a process that no launcher has started.
-/// @throws Error (usage) where a part of the input tells nothing of the whole; (input, output,
+/// own. Writes a page with pictures before and after, and the predicted time and memory of the
+/// whole job. Does not touch the output that the job file names. For a process that no launcher
+/// started.
+/// @throws Error (usage) if a part of the input says nothing about the whole; (input, output,
 /// launch).
 TryReport try_job(const TryCommand& command);
 

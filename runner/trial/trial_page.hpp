@@ -9,8 +9,8 @@ namespace runner {
 
 /// One run of a trial, for its page.
 struct TrialPicture {
-    std::string heading;        ///< "denoise.strength = 0.4"; "" where there is one run
-    std::string line;           ///< the command that runs the whole job so
+    std::string heading;        ///< "denoise.strength = 0.4"; "" if there is one run
+    std::string line;           ///< the command that runs the whole job with this value
     std::string facts;          ///< "whole job: 12 s, 1.2 GiB"
     std::vector<std::byte> png; ///< of the output
 };
@@ -18,7 +18,7 @@ struct TrialPicture {
 /// What the page of a trial shows.
 struct TrialPage {
     std::string title;
-    std::vector<std::string> lines; ///< of what the pictures and numbers rest on
+    std::vector<std::string> lines; ///< about the part and the prediction
     std::vector<std::byte> before;  ///< PNG of the input
     std::string before_caption;
     std::vector<TrialPicture> pictures; ///< row by row

@@ -39,7 +39,7 @@ std::string range_text(std::int64_t first, std::int64_t last) {
     return fmt::format("\"{}:{}\"", first, last);
 }
 
-/// The distance of frames that are evenly apart; nothing of others.
+/// The step from frame to frame; nothing if it is not the same between all.
 std::optional<std::int64_t> even_step(const std::vector<std::int64_t>& frames) {
     const std::int64_t step = frames.size() > 1 ? frames[1] - frames[0] : 1;
     for (std::size_t i = 1; i < frames.size(); ++i) {
@@ -66,7 +66,7 @@ WholeInput whole_input(const PreparedJob& prepared) {
     return whole;
 }
 
-/// What suits both.
+/// Makes `all` hold for both.
 void take_in(const Locality& more, Locality& all) {
     for (std::size_t i = 0; i < all.reach.size(); ++i) {
         all.reach.at(i) = std::max(all.reach.at(i), more.reach.at(i));
@@ -80,9 +80,9 @@ void take_in(const Locality& more, Locality& all) {
     throw Error(
         ExitCode::usage,
         {"cannot try a part of this job", file.path,
-         "what match, sand and transpose make of a part of their input is no part of what "
+         "what match, sand and transpose make of a part of their input is not a part of what "
          "they make of the whole",
-         "`runner plan` tells the memory; of a pipeline try the steps before with --until"});
+         "`runner plan` prints the memory; of a pipeline, try the steps before with --until"});
 }
 
 /// The locality of all passes.
@@ -99,15 +99,6 @@ Locality locality_of(const JobFile& file, FileAccess& files, TriedJob& job) {
                               "greatest magnitude, a range) was taken from the part alone";
         }
         all = all.then(*locality);
-    }
-    return all;
-}
-
-/// A number for each axis of the input, of those along z, y and x.
-std::vector<std::int64_t> along_axes(const std::array<std::int64_t, 3>& zyx, std::size_t axes) {
-    std::vector<std::int64_t> all(axes, 1);
-    for (std::size_t i = 0; i < std::min(axes, zyx.size()); ++i) {
-        all[axes - 1 - i] = zyx.at(zyx.size() - 1 - i);
     }
     return all;
 }
@@ -195,12 +186,11 @@ std::vector<std::string> part_settings(const TriedJob& job, std::size_t combinat
 
 Box output_box(const TriedJob& job, std::size_t combination, const Box& part, const Box& box) {
     const std::size_t axes = box.first.size();
-    const std::vector<std::int64_t> blocks = along_axes(job.blocks[combination], axes);
     Box made = box;
     for (std::size_t i = 0; i < axes; ++i) {
-        made.first[i] = (box.first[i] - part.first[i]) / blocks[i];
-        const std::int64_t extent = box.extent(i);
-        made.last[i] = made.first[i] + std::max<std::int64_t>(1, extent / blocks[i]);
+        const std::int64_t block = along(job.blocks[combination], i, axes, 1);
+        made.first[i] = (box.first[i] - part.first[i]) / block;
+        made.last[i] = made.first[i] + std::max<std::int64_t>(1, box.extent(i) / block);
     }
     return made;
 }

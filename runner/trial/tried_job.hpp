@@ -14,29 +14,27 @@ namespace runner {
 
 /// A job whose part is tried, once with its own values or for each combination of a sweep.
 struct TriedJob {
-    /// The settings of each run over those of the command line, one list or more.
+    /// The settings that each run adds to those of the command line, one list or more.
     std::vector<std::vector<std::string>> combinations;
-    std::vector<JobFile> files; ///< the job of each
-    PreparedJob input;          ///< of the first combination: its input, and its first pass
+    std::vector<JobFile> files; ///< the job of each combination
+    PreparedJob input;          ///< the first pass of the first combination
     WholeInput whole;           ///< with the locality of all combinations together
     std::vector<std::array<std::int64_t, 3>> blocks; ///< Locality::block of each combination
-    /// Why no element of the part need be as the whole job makes it; empty where there is no
-    /// reason.
+    /// Why the results of a part may differ from the whole job's everywhere; empty if they do not.
     std::string why_inexact;
 };
 
 /// Reads and checks the job with each combination of its sweep.
-/// @throws Error (usage) where a part of the input tells nothing of the whole, and as
+/// @throws Error (usage) if a part of the input says nothing about the whole, and as
 /// load_job_file() and prepare_job() do; (input).
 TriedJob tried_job(const std::string& path, const std::vector<std::string>& settings,
                    Prober& prober);
 
-/// The settings over the job file with which a run takes the part, and writes only files whose
-/// names begin with `name`.
+/// The settings of a run that takes the part and writes only files whose names begin with `name`.
 std::vector<std::string> part_settings(const TriedJob& job, std::size_t combination,
                                        const Box& part, const std::string& name);
 
-/// The output that such a run makes.
+/// The output file of such a run.
 std::string part_output(const JobFile& file, const std::string& name);
 
 /// A box of the input, which begins at multiples of the blocks, as a box of the output of the
