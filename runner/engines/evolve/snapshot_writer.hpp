@@ -7,6 +7,7 @@
 #include "jobs/evolve_job.hpp"
 #include "kernels/queue/profile_range.hpp"
 #include "kernels/queue/queue.hpp"
+#include "runner/engines/awaited.hpp"
 #include "runner/engines/channel.hpp"
 #include "runner/engines/evolve/state_store.hpp"
 #include "runner/engines/stage_recorder.hpp"
@@ -16,11 +17,9 @@
 #include "runner/recovery/commits.hpp"
 
 #include <algorithm>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -92,6 +91,12 @@ template <class Q> class SnapshotWriter {
         double begin = 0; ///< seconds since the run began
     };
 
+    /// What is under way.
+    struct Standing {
+        bool unpacking = false;
+        std::int64_t rows_left = 0; ///< taken and not yet written
+    };
+
     bool begin_snapshot();
     void unpack_stage();
     void unpack(const Piece& piece);
@@ -117,11 +122,7 @@ template <class Q> class SnapshotWriter {
     Channel<std::size_t> free_lanes_;
     Channel<std::int64_t> snapshots_;
     Channel<Piece> pieces_;
-    std::mutex mutex_;
-    std::condition_variable changed_;
-    bool unpacking_ = false;
-    std::int64_t rows_taken_ = 0;
-    std::int64_t rows_written_ = 0;
+    Awaited<Standing> standing_;
     Piece unpacked_; ///< and written_: what each thread works on
     Piece written_;
     StageThreads threads_;
@@ -170,9 +171,7 @@ template <class Q> void SnapshotWriter<Q>::cut() {
     free_lanes_.cut();
     snapshots_.cut();
     pieces_.cut();
-    // Who has just found no failure under the lock waits by the time it is free again.
-    { const std::lock_guard lock(mutex_); }
-    changed_.notify_all();
+    standing_.wake();
 }
 
 template <class Q> std::string SnapshotWriter<Q>::place(Stage stage) const {
@@ -183,14 +182,14 @@ template <class Q> std::string SnapshotWriter<Q>::place(Stage stage) const {
 
 /// Waits until the snapshot before is unpacked; false where the rank has no rows.
 template <class Q> bool SnapshotWriter<Q>::begin_snapshot() {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return !unpacking_ || threads_.failed(); });
-    threads_.rethrow_failure();
+    standing_.wait(threads_, [](const Standing& now) { return !now.unpacking; });
     if (target_.slab.empty()) {
         return false;
     }
-    unpacking_ = true;
-    rows_taken_ += target_.slab.count();
+    standing_.change([&](Standing& now) {
+        now.unpacking = true;
+        now.rows_left += target_.slab.count();
+    });
     return true;
 }
 
@@ -211,9 +210,7 @@ template <class Q> void SnapshotWriter<Q>::write_stored(std::int64_t index) {
 }
 
 template <class Q> void SnapshotWriter<Q>::drain() {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return rows_written_ == rows_taken_ || threads_.failed(); });
-    threads_.rethrow_failure();
+    standing_.wait(threads_, [](const Standing& now) { return now.rows_left == 0; });
 }
 
 template <class Q> void SnapshotWriter<Q>::unpack_stage() {
@@ -232,11 +229,7 @@ template <class Q> void SnapshotWriter<Q>::unpack_stage() {
         for (Lane& lane : lanes_) {
             lane.own().synchronize();
         }
-        {
-            const std::lock_guard lock(mutex_);
-            unpacking_ = false;
-        }
-        changed_.notify_all();
+        standing_.change([](Standing& now) { now.unpacking = false; });
     }
 }
 
@@ -270,11 +263,7 @@ template <class Q> void SnapshotWriter<Q>::write_stage() {
     while (const std::optional<Piece> piece = pieces_.pop()) {
         written_ = *piece;
         write(*piece);
-        {
-            const std::lock_guard lock(mutex_);
-            rows_written_ += piece->rows.count();
-        }
-        changed_.notify_all();
+        standing_.change([&](Standing& now) { now.rows_left -= piece->rows.count(); });
         free_lanes_.push(piece->lane);
     }
 }

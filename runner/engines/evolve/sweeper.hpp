@@ -5,6 +5,7 @@
 #include "jobs/evolve_job.hpp"
 #include "kernels/queue/profile_range.hpp"
 #include "kernels/queue/queue.hpp"
+#include "runner/engines/awaited.hpp"
 #include "runner/engines/channel.hpp"
 #include "runner/engines/evolve/state_store.hpp"
 #include "runner/engines/queue_maker.hpp"
@@ -13,11 +14,9 @@
 #include "runner/plan/evolve_plan.hpp"
 
 #include <algorithm>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -37,9 +36,9 @@ struct SweepTarget {
     StageRecorder& recorder;
 };
 
-/// Takes the rows of a slab from generation to generation through the device, band by band. A
-/// thread fetches bands from the store, the caller's hands them to the device, and one puts them
-/// back; each band in flight has a lane of its own.
+/// Advances the rows of a slab from generation to generation, band by band through the device. One
+/// thread fetches bands from the store, the caller's thread hands them to the device, and another
+/// puts them back. Each band in flight has a lane of its own.
 template <class Q> class Sweeper {
   public:
     /// Takes its memory. @throws OutOfMemory
@@ -48,8 +47,8 @@ template <class Q> class Sweeper {
     Sweeper& operator=(const Sweeper&) = delete;
     ~Sweeper() = default;
 
-    /// Takes the slab's rows so many generations on, at most plan.sweep.depth. The store has the
-    /// rows around them as they are at `generation`. @throws what the threads failed with.
+    /// Advances the slab's rows by at most plan.sweep.depth generations. The store has the rows
+    /// around them as they are at `generation`. @throws what the threads failed with.
     void sweep(std::uint64_t generation, std::int64_t generations);
 
     std::int64_t device_bytes() const { return device_bytes_; }
@@ -95,10 +94,8 @@ template <class Q> class Sweeper {
     Channel<Band> wanted_;
     Channel<Band> fetched_;
     Channel<Band> computed_;
-    std::mutex mutex_;
-    std::condition_variable changed_;
-    std::int64_t bands_left_ = 0;
-    Band fetching_; ///< and putting_: what each thread works on
+    Awaited<std::size_t> bands_left_; ///< of the sweep under way
+    Band fetching_;                   ///< and putting_: what each thread works on
     Band putting_;
     StageThreads threads_;
 };
@@ -133,9 +130,7 @@ template <class Q> void Sweeper<Q>::cut() {
     wanted_.cut();
     fetched_.cut();
     computed_.cut();
-    // Who has just found no failure under the lock waits by the time it is free again.
-    { const std::lock_guard lock(mutex_); }
-    changed_.notify_all();
+    bands_left_.wake();
 }
 
 template <class Q> std::string Sweeper<Q>::place(Stage stage) const {
@@ -149,10 +144,7 @@ template <class Q> void Sweeper<Q>::sweep(std::uint64_t generation, std::int64_t
     if (target_.store.order() == StateStore::Order::last_to_first) {
         std::reverse(bands.begin(), bands.end());
     }
-    {
-        const std::lock_guard lock(mutex_);
-        bands_left_ = static_cast<std::int64_t>(bands.size());
-    }
+    bands_left_.change([&](std::size_t& left) { left = bands.size(); });
     for (const RowRange& rows : bands) {
         wanted_.push({generation, generations, rows,
                       band_window(rows, generations, target_.plan.shape.rows)});
@@ -165,9 +157,7 @@ template <class Q> void Sweeper<Q>::sweep(std::uint64_t generation, std::int64_t
         compute(*band);
         computed_.push(*band);
     }
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return bands_left_ == 0 || threads_.failed(); });
-    threads_.rethrow_failure();
+    bands_left_.wait(threads_, [](std::size_t left) { return left == 0; });
     target_.store.turn();
 }
 
@@ -259,11 +249,7 @@ template <class Q> void Sweeper<Q>::put_stage() {
                                  target_.recorder.now(), bytes);
         }
         free_lanes_.push(band->lane);
-        {
-            const std::lock_guard lock(mutex_);
-            --bands_left_;
-        }
-        changed_.notify_all();
+        bands_left_.change([](std::size_t& left) { --left; });
     }
 }
 
