@@ -25,17 +25,17 @@ class EvolvingState {
     virtual void load(std::uint64_t generation) = 0;
     /// Brings the rows around the slab up to date. Collective.
     virtual void exchange() = 0;
-    /// Generations after which exchange() is due, or that advance() takes at most.
+    /// Generations after which exchange() is due, and the most that advance() computes at once.
     virtual std::int64_t most_generations() const = 0;
-    /// Takes the slab's rows so many generations on.
+    /// Advances the slab's rows by this number of generations.
     virtual void advance(std::uint64_t generation, std::int64_t generations) = 0;
-    /// Waits until the device has done all that was handed to it.
+    /// Waits until the device has done all its work.
     virtual void synchronize() = 0;
     /// Hands the slab's rows to the output's writer as the index-th snapshot.
     virtual void take_snapshot(std::int64_t index) = 0;
     /// Waits until the output's writer has all snapshots.
     virtual void drain() = 0;
-    /// Writes the slab's rows; drained.
+    /// Writes the slab's rows, after drain().
     virtual void save(CheckpointWriter& checkpoint, RunProgress& progress) = 0;
     /// Lets go of other ranks' memory. Collective, once, after the last exchange().
     virtual void leave() = 0;
@@ -49,7 +49,7 @@ class EvolvingState {
 /// What a state is made from; everything outlives it.
 struct StateMaking {
     const Evolution& run;
-    EvolvePlan& plan; ///< the run's, and then with as much smaller chunks as memory asked for
+    EvolvePlan& plan; ///< the run's; make_snapshots() makes its chunks smaller if memory is short
     RunTimes& times;
     StageRecorder& recorder;
     const QueueMaker& make_queue;
@@ -57,8 +57,8 @@ struct StateMaking {
     RowRange slab() const { return plan.decomposition.slab(run.ranks.rank()); }
 };
 
-/// With chunks as small as memory asks for. What cannot be smaller is taken before. `store`: as
-/// SnapshotTarget::store.
+/// Makes the plan's chunks as small as memory requires. Memory whose size does not depend on chunks
+/// is taken before. `store`: as SnapshotTarget::store.
 template <class Q>
 std::unique_ptr<SnapshotWriter<Q>> make_snapshots(const StateMaking& making,
                                                   const StateStore* store) {

@@ -5,6 +5,7 @@
 #include "base/error.hpp"
 #include "base/format.hpp"
 #include "base/sizes.hpp"
+#include "runner/plan/evolve/sweep_plan.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -15,7 +16,7 @@ namespace runner {
 namespace {
 
 constexpr std::int64_t alignment_bytes = 64; // of the rows that a job takes
-/// Between two cuts of a band to the rows that are still of use.
+/// After so many generations a band is cut to the rows that are still of use.
 constexpr std::int64_t most_generations = 64;
 
 } // namespace
@@ -49,9 +50,7 @@ void SnapshotRows::compute(RowRange range, const TakeRows& take) {
 }
 
 RowRange SnapshotRows::cone(RowRange rows, std::int64_t generations) const {
-    const std::int64_t reach = std::min(generations, shape_.rows);
-    return {std::max<std::int64_t>(0, rows.first - reach),
-            std::min(shape_.rows, rows.last + reach)};
+    return band_window(rows, std::min(generations, shape_.rows), shape_.rows);
 }
 
 RowRange SnapshotRows::make(std::int64_t snapshot, RowRange rows) {
@@ -113,7 +112,7 @@ RowRange SnapshotRows::fitting(RowRange rows, std::int64_t snapshot, std::uint64
         {"too little memory to compute rows of a snapshot again",
          fmt::format("frame {}, rows {} to {}", snapshot, rows.first, rows.last - 1),
          fmt::format("the nearest intact state before is generation {}, and {} of it are needed: "
-                     "they take {}, and half of the free memory is {}",
+                     "these take {}, and half of the free memory is {}",
                      start,
                      least.count() == shape_.rows ? "all " + counted(shape_.rows, "row")
                                                   : counted(least.count(), "row"),
@@ -135,15 +134,15 @@ void SnapshotRows::take_memory(RowRange rows) {
     }
 }
 
-/// Packs the piece that begins with this row. Returns the place in it of the first byte that stands
-/// for nothing, or no less than its bytes.
+/// Packs piece_ into these rows of the state. Returns the place of its first byte that stands for
+/// nothing; no less than its bytes if there is none.
 std::int64_t SnapshotRows::pack(RowRange piece) {
     auto* const wrong = reinterpret_cast<std::int64_t*>(wrong_.data());
     job_.pack(queue_, piece.count(), piece_.data(), row(current_, piece.first), wrong);
     return *wrong;
 }
 
-/// Fills rows from a snapshot; false where they are damaged there.
+/// Fills rows from a snapshot; false if they are damaged there.
 bool SnapshotRows::load(std::int64_t snapshot, RowRange rows) {
     take_memory(rows);
     const std::int64_t frame = snapshot * shape_.rows;
@@ -178,7 +177,7 @@ void SnapshotRows::load_input(RowRange rows) {
     held_ = rows;
 }
 
-/// Computes until these rows are right, and with them no more rows than they depend on.
+/// Advances the state, computing no more rows in each step than `keep` depends on.
 void SnapshotRows::advance(RowRange keep, std::int64_t generations) {
     while (generations > 0) {
         const std::int64_t step = std::min(generations, most_generations);

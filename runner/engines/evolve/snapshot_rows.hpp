@@ -15,9 +15,8 @@ namespace runner {
 
 /// Computes any rows of a job's snapshots on this host's cores, from the nearest earlier state that
 /// is stored intact: another snapshot, or the input. `n` rows that come from a state `k`
-/// generations before need `n + 2k` rows of it, so no more is read than these, and only these have
-/// to be intact. Where that is the whole state, all of the snapshot is computed and kept for the
-/// next call.
+/// generations before need `n + 2k` rows of it, so only these are read and have to be intact. If
+/// that is the whole state, all of the snapshot is computed and kept for the next call.
 class SnapshotRows {
   public:
     /// Takes at most `most_bytes` for rows of states and `piece_bytes` (a row at least) for what
@@ -25,17 +24,18 @@ class SnapshotRows {
     SnapshotRows(const EvolveJob& job, const RowSources& from, std::int64_t most_bytes,
                  std::int64_t piece_bytes = 16 * MiB);
 
-    /// Passes rows of the output on in order, in pieces that begin and end on the alignment's
-    /// borders within a frame as far as the range does. @throws Error (input) where the input
-    /// cannot be read; (launch) where the rows of an earlier state do not fit the memory.
+    /// Passes rows of the output on in order, in pieces whose ends within the range are on the
+    /// alignment's borders of a frame. @throws Error (input) if the input cannot be read; (launch)
+    /// if the rows of an earlier state do not fit in memory.
     void compute(RowRange range, const TakeRows& take);
 
   private:
     /// The rows of a state that rows `generations` later depend on.
     RowRange cone(RowRange rows, std::int64_t generations) const;
-    /// Makes the state hold the first of these rows of a snapshot; returns which.
+    /// Makes the state hold rows of a snapshot: as many of the first as memory allows. Returns
+    /// them.
     RowRange make(std::int64_t snapshot, RowRange rows);
-    /// make() from what it holds, if that is of no earlier generation than `nearest`.
+    /// make() from the rows that it holds, if these are of generation `nearest` or a later one.
     bool make_from_held(RowRange rows, std::uint64_t nearest, std::uint64_t generation);
     RowRange fitting(RowRange rows, std::int64_t snapshot, std::uint64_t start,
                      std::int64_t generations) const;

@@ -23,7 +23,7 @@ File make_scratch_file(const std::string& path, std::int64_t bytes) {
     } catch (const Error& error) {
         ErrorText text = error.text();
         text.what = "the state does not fit in host memory, and its scratch file of " +
-                    size_text(bytes) + " not on the disk";
+                    size_text(bytes) + " does not fit on the disk";
         text.try_this = "Free space there, use more ranks, or raise run.host_memory";
         throw Error(error.code(), std::move(text));
     }

@@ -12,9 +12,9 @@
 
 namespace runner {
 
-/// A file of `bytes` for the rows of a state. It is made as `path` and loses that name at once, so
-/// that it goes with the process, whatever ends that. @throws Error (output) where the disk has no
-/// room for it.
+/// A file of `bytes` for the rows of a state. It is created as `path` and loses that name at once,
+/// so that it disappears with the process, however that ends. @throws Error (output) if the disk
+/// has no room for it.
 File make_scratch_file(const std::string& path, std::int64_t bytes);
 
 /// A rank's rows of a state outside the device: in memory, or in a file. A sweep reads the rows as

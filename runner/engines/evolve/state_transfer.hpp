@@ -36,7 +36,8 @@ template <class Q> class StateTransfer {
                   StateStore& store)
         : plan_(plan), slab_(slab), lanes_(lanes), store_(&store) {}
 
-    /// Fills the rows from the run's checkpoint, or from its input, as the two below do.
+    /// Fills the rows from the run's checkpoint, or from its input. `generation`: for the record.
+    /// @throws Error (input) for a byte of the input that stands for nothing.
     void fill(const Evolution& run, StageRecorder& recorder, RunTimes& times,
               std::uint64_t generation) {
         if (run.checkpoint) {
@@ -45,14 +46,6 @@ template <class Q> class StateTransfer {
             load_input(run.job, run.reader, recorder, times, generation);
         }
     }
-
-    /// Reads the rows of the input's frame and packs them. `generation`: for the record.
-    /// @throws Error (input) for a byte that stands for nothing.
-    void load_input(const EvolveJob& job, RowReader& reader, StageRecorder& recorder,
-                    RunTimes& times, std::uint64_t generation);
-
-    /// Reads the rows of a checkpoint, as open_checkpoint() gives it.
-    void load(const File& checkpoint, StageRecorder& recorder, std::uint64_t generation);
 
     /// Writes the rows, counting a step of `progress` for each chunk.
     void save(CheckpointWriter& checkpoint, RunProgress& progress);
@@ -66,6 +59,9 @@ template <class Q> class StateTransfer {
         std::byte* stored = nullptr; ///< where the store takes the rows from
     };
 
+    void load_input(const EvolveJob& job, RowReader& reader, StageRecorder& recorder,
+                    RunTimes& times, std::uint64_t generation);
+    void load(const File& checkpoint, StageRecorder& recorder, std::uint64_t generation);
     std::vector<Check> make_checks();
     void finish(std::size_t lane, Check& check, const EvolveJob& job);
     template <class Body> void for_each_chunk(Body body);
@@ -103,7 +99,7 @@ template <class Q> std::vector<typename StateTransfer<Q>::Check> StateTransfer<Q
     return checks;
 }
 
-/// Waits until the lane has packed its chunk, if it has one.
+/// Waits until the lane has packed its chunk, if it has one, and stores it.
 template <class Q>
 void StateTransfer<Q>::finish(std::size_t index, Check& check, const EvolveJob& job) {
     if (check.rows.empty()) {

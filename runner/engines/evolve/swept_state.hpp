@@ -23,8 +23,8 @@ namespace runner {
 /// sweeps. Nothing else is done during a sweep.
 template <class Q> class SweptState final : public EvolvingState {
   public:
-    /// Takes all memory, and the disk's space. @throws OutOfMemory; Error (output) where the disk
-    /// has no room; Error (usage) where ranks are to exchange rows from GPU to GPU.
+    /// Takes all memory, and the space on the disk. @throws OutOfMemory; Error (output) if the disk
+    /// has no room; Error (usage) if ranks are to exchange rows from GPU to GPU.
     explicit SweptState(const StateMaking& making)
         : run_(making.run), plan_(making.plan), recorder_(making.recorder), times_(making.times),
           queue_(making.make_queue()), own_(std::get<Q>(queue_)), slab_(making.slab()),

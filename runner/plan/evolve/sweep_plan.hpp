@@ -21,15 +21,15 @@ enum class StateHome {
 std::string_view name_of(StateHome home);
 
 /// How a state that is not kept on the device passes through it: a sweep takes band after band to
-/// the device with `depth` rows more at either side, and brings its rows back as many generations
-/// older.
+/// the device with `depth` rows more at either side, and brings its rows back `depth` generations
+/// later.
 struct Sweep {
     std::int64_t depth = 0;     ///< generations of a sweep at most
     std::int64_t band_rows = 0; ///< rows that come back at once
     int lanes = 0;              ///< bands in flight
 };
 
-/// Bands in flight: one is computed while the others are copied, and read and written.
+/// Bands in flight: one is computed while the others are copied, read and written.
 int sweep_lanes(Backend backend, StateHome home);
 
 /// The depths to choose from, ascending: all at most `most`, and `most` itself where it is small.
