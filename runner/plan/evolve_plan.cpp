@@ -134,7 +134,7 @@ std::string sweep_text(const EvolvePlan& plan) {
             ? "in host memory"
             : "in scratch files beside the output, " + size_text(plan.scratch_bytes()) + " in all";
     return fmt::format("  the state is kept {}: sweeps of up to {}, in bands of {}, {} in flight\n",
-                       place, counted(plan.sweep.depth, "generation", "generations"),
+                       place, counted(plan.sweep.depth, "generation"),
                        counted(plan.sweep.band_rows, "row"), plan.sweep.lanes);
 }
 
@@ -145,9 +145,8 @@ std::string sweep_text(const EvolvePlan& plan) {
         {"the job does not fit", shortage.key,
          fmt::format("even with the state in a scratch file, {} of {} and {} of {} take {} and {} "
                      "are allowed",
-                     counted(plan.lanes, "chunk", "chunks"),
-                     counted(plan.decomposition.chunk_rows, "row"),
-                     counted(plan.sweep.lanes, "band", "bands"),
+                     counted(plan.lanes, "chunk"), counted(plan.decomposition.chunk_rows, "row"),
+                     counted(plan.sweep.lanes, "band"),
                      counted(plan.sweep.band_rows + 2 * plan.sweep.depth, "row"),
                      size_text(shortage.need), size_text(shortage.limit)),
          "Use more ranks, or set " + shortage.key + " = \"" + enough_text(shortage.need) +
@@ -236,14 +235,12 @@ double EvolvePlan::updates() const {
 std::string EvolvePlan::text() const {
     const Decomposition& d = decomposition;
     const Snapshots& snapshots = shape.snapshots;
-    return fmt::format("generations {} to {} of {}, {}{}; {}{}{}{}{}", snapshots.first,
-                       snapshots.last(), counted(d.rows, "row"),
-                       counted(snapshots.count(), "snapshot", "snapshots"),
-                       (d.ranks == 1 ? ""
-                                     : ", " + counted(d.halo, "generation", "generations") +
-                                           " between halo exchanges"),
-                       means_text(*this, ChunkText::yes), slabs_text(d), sweep_text(*this),
-                       memory_text(*this), bytes_text(*this));
+    return fmt::format(
+        "generations {} to {} of {}, {}{}; {}{}{}{}{}", snapshots.first, snapshots.last(),
+        counted(d.rows, "row"), counted(snapshots.count(), "snapshot"),
+        (d.ranks == 1 ? "" : ", " + counted(d.halo, "generation") + " between halo exchanges"),
+        means_text(*this, ChunkText::yes), slabs_text(d), sweep_text(*this), memory_text(*this),
+        bytes_text(*this));
 }
 
 std::vector<PlanFact> EvolvePlan::facts() const {

@@ -13,7 +13,7 @@ std::string means_text(const JobPlan& plan, ChunkText chunks) {
     return std::string(name_of(plan.backend)) + ", " +
            (chunks == ChunkText::yes ? "chunks of " + counted(plan.chunk_rows(), "row") + ", "
                                      : "") +
-           counted(plan.lanes, "lane", "lanes") + ", " +
+           counted(plan.lanes, "lane") + ", " +
            counted(plan.io_threads, "I/O thread\n", "I/O threads\n");
 }
 
