@@ -195,6 +195,19 @@ void read_attributes(hid_t object, const std::string& where, std::size_t most,
     }
 }
 
+std::vector<std::string> attribute_texts(hid_t object, const std::string& name) {
+    if (H5Aexists(object, name.c_str()) <= 0) {
+        return {};
+    }
+    try {
+        const AttributeHandle attribute(
+            hdf5_must(H5Aopen(object, name.c_str(), H5P_DEFAULT), "H5Aopen"));
+        return read_attribute(attribute.get()).texts;
+    } catch (const LeftOut&) {
+        return {};
+    }
+}
+
 PlainValue read_numbers(hid_t dataset) {
     const TypeHandle type(hdf5_must(H5Dget_type(dataset), "H5Dget_type"));
     const SpaceHandle space(hdf5_must(H5Dget_space(dataset), "H5Dget_space"));

@@ -18,6 +18,9 @@ namespace runner {
 void read_attributes(hid_t object, const std::string& where, std::size_t most,
                      std::vector<NamedValue>& values, std::vector<std::string>& left_out);
 
+/// The texts of one attribute of an open object; none if it has no such attribute, or not of texts.
+std::vector<std::string> attribute_texts(hid_t object, const std::string& name);
+
 /// The numbers of an open dataset of one axis. @throws Error (input).
 PlainValue read_numbers(hid_t dataset);
 

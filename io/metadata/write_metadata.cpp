@@ -84,7 +84,6 @@ class MetadataWriter {
     }
 
     void write(const Metadata& metadata) {
-        const std::vector<std::string> named = axes_there();
         write_attributes_of(dataset_.get(), metadata.dataset);
         std::vector<NamedValue> of_group = metadata.group;
         if (group_path_ == "/") { // the root's attributes are the record of the run
@@ -97,6 +96,7 @@ class MetadataWriter {
                 std::replace(axes.begin(), axes.end(), each.name, std::string("."));
             }
         }
+        const std::vector<std::string> named = attribute_texts(group_.get(), "axes");
         for (std::size_t axis = 0; axis < std::min(axes.size(), named.size()); ++axis) {
             if (named[axis] != ".") {
                 axes[axis] = named[axis];
@@ -118,16 +118,6 @@ class MetadataWriter {
     ObjectHandle open(const std::string& path) const {
         return ObjectHandle(
             hdf5_must(H5Oopen(handle_.get(), path.c_str(), H5P_DEFAULT), "H5Oopen"));
-    }
-
-    /// The names of axes that the group has already.
-    std::vector<std::string> axes_there() const {
-        std::vector<NamedValue> all;
-        std::vector<std::string> left_out;
-        read_attributes(group_.get(), group_path_, most_attributes, all, left_out);
-        const auto axes = std::find_if(all.begin(), all.end(),
-                                       [](const NamedValue& each) { return each.name == "axes"; });
-        return axes == all.end() ? std::vector<std::string>{} : axes->value.texts;
     }
 
     void write_attributes_of(hid_t object, const std::vector<NamedValue>& values) {

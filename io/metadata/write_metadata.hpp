@@ -8,11 +8,11 @@
 
 namespace runner {
 
-/// Gives a dataset of an HDF5 output of ours, and its NXdata group, the metadata; a group, as that
-/// of an output of several datasets, gets those of the NXdata group. Attributes and datasets that
-/// are there already stay as they are, but for "." in the names of axes: to be called after all
-/// that says what the output is. The same metadata makes the same bytes. Returns what could not be
-/// given a place, "NAME: why". @throws Error (output).
+/// Writes the metadata to a dataset of an HDF5 output of ours and to its NXdata group. `dataset`
+/// may be a group, as of an output of several datasets: it gets the attributes of an NXdata group.
+/// Existing attributes and datasets stay as they are, except "." among the names of axes. Call it
+/// after everything else that describes the output. The same metadata makes the same bytes. Returns
+/// what it could not write, "NAME: why". @throws Error (output).
 std::vector<std::string> write_metadata(const std::string& file, const std::string& dataset,
                                         const Metadata& metadata);
 
