@@ -18,7 +18,7 @@ constexpr int read_threads = 8;
 
 std::string key_of(const FieldRole& role) { return "correct." + std::string(role.key); }
 
-/// The frames of the input that are such; the input has an image_key.
+/// The frames of the input that image_key marks as this field.
 DatasetPart frames_of_role(const DatasetLayout& layout, const FieldRole& role,
                            const JobInput& input) {
     const std::vector<std::int64_t>& shape = layout.info.array.shape;
@@ -61,8 +61,7 @@ void cut_to_region(const JobInput& input, std::size_t axes, DatasetPart& part) {
                                const std::vector<std::int64_t>& shape,
                                const std::vector<std::int64_t>& frame, const JobInput& input) {
     throw Error(ExitCode::input,
-                {"the " + std::string(role.name) + " does not fit the input",
-                 key_of(role) + ", " + where,
+                {"the " + std::string(role.name) + " does not fit the input", where,
                  "its shape is " + shape_text(shape) + ", and a frame of the input, " +
                      shape_text(input.array.shape) + ", is " + shape_text(frame),
                  "Name images of the input's rows and columns"});
@@ -82,6 +81,48 @@ void check_sizes(const Images& images, const std::string& where, const ArrayInfo
     }
 }
 
+/// @throws Error (usage) if the field is neither named nor among the frames of the input.
+void check_source(const FieldSource& source, const FieldRole& role, const JobInput& input) {
+    if (!source.dataset && input.image_key.empty()) {
+        throw Error(ExitCode::usage, {"correct has no " + std::string(role.name), key_of(role),
+                                      "it is left out, and the input has no image_key that says "
+                                      "which of its frames are such",
+                                      std::string("Write ") + field_form});
+    }
+    if (input.files == nullptr || (!source.file && input.source.file.empty())) {
+        throw Error(ExitCode::usage, {"correct has no " + std::string(role.name), key_of(role),
+                                      "it is in the input's file, which is yet to be made",
+                                      "Name a file that is there"});
+    }
+}
+
+/// The images of the field, as a part of their dataset. @throws Error (input) if they do not fit.
+DatasetPart part_of(const DatasetLayout& layout, const FieldSource& source, const FieldRole& role,
+                    const JobInput& input, const std::vector<std::int64_t>& frame,
+                    const std::string& where) {
+    const ArrayInfo& array = layout.info.array;
+    if (!is_number(array.type)) {
+        throw Error(ExitCode::input, {"cannot take the " + std::string(role.name), where,
+                                      "its elements are " + type_text(array) + ", not real numbers",
+                                      "Name a dataset of images"});
+    }
+    if (array.shape.size() < frame.size()) {
+        refuse_shape(role, where, array.shape, frame, input);
+    }
+    DatasetPart part{std::vector<std::int64_t>(array.shape.size(), 0), array.shape};
+    if (!source.dataset) {
+        part = frames_of_role(layout, role, input);
+    }
+    if (input.part) {
+        cut_to_region(input, frame.size(), part);
+    }
+    if (!std::equal(frame.begin(), frame.end(),
+                    part.count.end() - static_cast<std::ptrdiff_t>(frame.size()))) {
+        refuse_shape(role, where, array.shape, frame, input);
+    }
+    return part;
+}
+
 } // namespace
 
 void Images::read(std::int64_t image, std::int64_t images, std::int64_t first, std::int64_t band,
@@ -94,44 +135,13 @@ void Images::read(std::int64_t image, std::int64_t images, std::int64_t first, s
 
 Images open_images(const FieldSource& source, const FieldRole& role, const JobInput& input,
                    const std::vector<std::int64_t>& frame) {
-    const bool by_key = !source.dataset;
-    if (by_key && input.image_key.empty()) {
-        throw Error(ExitCode::usage, {"correct has no " + std::string(role.name), key_of(role),
-                                      "it is left out, and the input has no image_key that says "
-                                      "which of its frames are such",
-                                      std::string("Write ") + field_form});
-    }
+    check_source(source, role, input);
     const std::string file = source.file.value_or(input.source.file);
     const std::string dataset = source.dataset.value_or(input.source.dataset);
-    if (input.files == nullptr || file.empty()) {
-        throw Error(ExitCode::usage, {"correct has no " + std::string(role.name), key_of(role),
-                                      "it is in the input's file, which is yet to be made",
-                                      "Name a file that is there"});
-    }
     const DatasetLayout layout = input.files->layout(file, dataset);
-    const ArrayInfo& array = layout.info.array;
-    const std::string where = file + ":" + dataset;
-    if (!is_number(array.type)) {
-        throw Error(ExitCode::input,
-                    {"cannot take the " + std::string(role.name), key_of(role) + ", " + where,
-                     "its elements are " + type_text(array) + ", not real numbers",
-                     "Name a dataset of images"});
-    }
-    if (array.shape.size() < frame.size()) {
-        refuse_shape(role, where, array.shape, frame, input);
-    }
-    DatasetPart part{std::vector<std::int64_t>(array.shape.size(), 0), array.shape};
-    if (by_key) {
-        part = frames_of_role(layout, role, input);
-    }
-    if (input.part) {
-        cut_to_region(input, frame.size(), part);
-    }
+    const std::string where = key_of(role) + ", " + file + ":" + dataset;
+    const DatasetPart part = part_of(layout, source, role, input, frame, where);
     const std::size_t leading = part.count.size() - frame.size();
-    if (!std::equal(frame.begin(), frame.end(),
-                    part.count.begin() + static_cast<std::ptrdiff_t>(leading))) {
-        refuse_shape(role, where, array.shape, frame, input);
-    }
     Images images;
     images.reduce = source.reduce;
     images.count = checked_product(std::span(part.count).first(leading));
@@ -141,19 +151,20 @@ Images open_images(const FieldSource& source, const FieldRole& role, const JobIn
     images.reader_bytes = layout_reader_bytes(layout, read_threads);
     images.is_packed = layout.way != DatasetLayout::Way::positions;
     const std::vector<std::int64_t>& chunk = layout.info.chunk;
-    if (chunk.size() == array.shape.size() && leading == 1) {
+    if (chunk.size() == part.count.size() && leading == 1) {
         images.packed_together = part.frames.empty() ? chunk[0] : 1;
         images.packed_rows = chunk.size() > 2 ? chunk[1] : 1;
     }
+    const ArrayInfo& array = layout.info.array;
     if (images.count == 0 || (source.reduce == Reduce::none && images.count != 1)) {
         throw Error(ExitCode::input,
-                    {"cannot take the " + std::string(role.name), key_of(role) + ", " + where,
+                    {"cannot take the " + std::string(role.name), where,
                      "its shape is " + shape_text(array.shape) + ", which is " +
                          std::to_string(images.count) + " images of " + shape_text(frame),
                      images.count == 0 ? "Name a dataset with images"
                                        : "Write reduce = \"mean\" or \"median\""});
     }
-    check_sizes(images, key_of(role) + ", " + where, array);
+    check_sizes(images, where, array);
     return images;
 }
 
