@@ -45,10 +45,11 @@ bool is_there(const std::filesystem::path& source, const std::filesystem::path& 
     return source.is_absolute() && std::filesystem::exists(folder / source.filename(), ignored);
 }
 
+/// check_outside_sources() of a virtual dataset.
 std::string check_virtual(const PropertyHandle& creation, const std::string& file,
                           const std::string& where) {
     std::set<std::string> missing;
-    bool any = false;
+    bool any = false; // is there
     const std::filesystem::path folder = std::filesystem::path(file).parent_path();
     for (const auto& [name, dataset] : virtual_sources(creation)) {
         // "." is the file itself; a name with %b stands for a series that may grow.
@@ -58,16 +59,16 @@ std::string check_virtual(const PropertyHandle& creation, const std::string& fil
             any = true;
         }
     }
-    if (!missing.empty() && !any) {
+    if (missing.empty()) {
+        return "";
+    }
+    if (!any) {
         complain(missing, where);
     }
-    return missing.empty()
-               ? ""
-               : format_error({"a part of the dataset is missing", where,
-                               "its elements read as fill values, because these files are not "
-                               "there: " +
-                                   listed(missing),
-                               "Put them where the dataset looks for them"});
+    return format_error(
+        {"a part of the dataset is missing", where,
+         "its elements read as fill values, because these files are not there: " + listed(missing),
+         "Put them where the dataset looks for them"});
 }
 
 std::set<std::string> missing_external(const PropertyHandle& creation) {

@@ -67,8 +67,8 @@ std::string rescale_step(ElementType type) {
     });
 }
 
-/// How to have the input as float32: by a step before, or by a file of its own where the input is
-/// one.
+/// How to get the input as float32: with a step before this one, or, if no step makes it, with a
+/// converted file.
 std::string float_hint(const JobInput& input) {
     const std::string step = rescale_step(input.array.type);
     const std::string before = "Put a [[step]] before it, ";
