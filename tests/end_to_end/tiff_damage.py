@@ -1,7 +1,8 @@
 """TIFF strips and tiles with a flipped bit, against tifffile.
 
 Every array is one that tifffile wrote. A flipped bit of a compressed strip or tile ends with the
-original values or with exit code 3, never with other values.
+original values or with exit code 3. It ends with other values only where zlib, too, finds the
+checksum right: Adler-32 stays the same where three bytes in a row change by -4, 8, -4.
 """
 import pathlib
 import subprocess
@@ -43,13 +44,12 @@ def places(name):
         return [place for page in file.pages for place in zip(page.dataoffsets, page.databytecounts)]
 
 
-def unpacks(data, first, count):
-    """Whether zlib unpacks this stream of the file."""
+def unpacked(data, first, count):
+    """The bytes that zlib unpacks from this stream of the file, or None where it refuses."""
     try:
-        zlib.decompress(data[first:first + count])
+        return zlib.decompress(data[first:first + count])
     except zlib.error:
-        return False
-    return True
+        return None
 
 
 def check_flips(name, array):
@@ -68,11 +68,14 @@ def check_flips(name, array):
         pathlib.Path("bad.tif").write_bytes(bad)
         done = convert("bad.tif")
         assert done.returncode in (0, 3), f"{name}, byte {at}: {done.returncode}: {done.stderr}"
-        if done.returncode == 0:
-            assert (np.load("out.npy") == array).all(), f"{name}, byte {at}: other values"
+        if done.returncode == 3:
+            continue
         # Few bits of a stream mean nothing: the level in its header, what fills its last byte.
         stream = next(place for place in streams if place[0] <= at < sum(place))
-        assert done.returncode == 3 or unpacks(bad, *stream), f"{name}, byte {at}: a flip that is not found"
+        found = unpacked(bad, *stream)
+        assert found is not None, f"{name}, byte {at}: a flip that is not found"
+        same = found == unpacked(whole, *stream)
+        assert not same or (np.load("out.npy") == array).all(), f"{name}, byte {at}: other values"
 
 
 def test_flipped_bits():
