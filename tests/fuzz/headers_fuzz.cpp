@@ -2,7 +2,8 @@
 // Any bytes as the header of a .npy file (the first byte is even) or of a NIfTI-1 file (odd).
 //
 // What is accepted has extents of 1 or more whose bytes can be counted, and elements behind the
-// header; a .npy header that is written for its numbers says the same. What is refused names a byte.
+// header; a .npy header that is written for its numbers says the same. What is refused names a
+// byte.
 #include "io/formats/nifti_file.hpp"
 #include "io/formats/npy_file.hpp"
 
