@@ -1,14 +1,16 @@
 """Whole jobs beside a plain copier and cp, in turns: conv_bench.py RUNNER PLAIN_COPY JOB FOLDER ...
 
 Runs the job (its input made in FOLDER first and left in the page cache), the copier with as many
-threads and the same block, and cp, REPEATS times in turns; prints medians, spread and ratios, of
-the wall clock and of the processors' seconds, which other load on the machine changes less.
+threads and the same block, into one file and into as many as the job's output has parts, and cp,
+REPEATS times in turns. Prints medians, spread and ratios, of the wall clock and of the processors'
+seconds, which other load on the machine changes less.
 """
 import argparse
 import json
 import os
 import pathlib
 import resource
+import shutil
 import statistics
 import subprocess
 import time
@@ -58,12 +60,15 @@ def main():
     threads = plan["io_threads"] * arguments.ranks
     row_bytes = plan["bytes_read"] // (plan["rows_per_frame"] * plan["frames"])
     block = max(row_bytes, plan["chunk_rows"] * row_bytes // threads)
-    names = {"runner": job,
-             f"copier, {threads} threads": [arguments.plain_copy, source, target, str(threads),
-                                            str(block)],
-             f"copier, {2 * threads} threads": [arguments.plain_copy, source, target,
-                                                str(2 * threads), str(block)],
-             "cp": ["cp", source, target]}
+    names = {"runner": job}
+    for count in [threads, 2 * threads]:
+        names[f"copier, {count} threads"] = [arguments.plain_copy, source, target, count, block, 1]
+    parts = max(1, len(list((folder / "out.parts").glob("*.h5"))))
+    if parts > 1:
+        for count in [parts, 2 * parts]:
+            names[f"copier, {parts} files, {count} threads"] = [arguments.plain_copy, source, target,
+                                                                count, 4 << 20, parts]
+    names["cp"] = ["cp", source, target]
     if arguments.sync:
         for name in names:
             if name.startswith("copier"):
@@ -74,7 +79,9 @@ def main():
     started, ended = [], []
     for _ in range(arguments.repeats):
         for name, command in names.items():
-            target.unlink(missing_ok=True)
+            for old in [target, *folder.glob("out.h5.*")]:
+                old.unlink(missing_ok=True)
+            shutil.rmtree(folder / "out.parts", ignore_errors=True)
             if arguments.sync:
                 os.sync()
             before_it = cpu_seconds()
@@ -103,7 +110,7 @@ def main():
           f"{plan['io_threads']} I/O threads, {'synced' if arguments.sync else 'not synced'}, "
           f"{arguments.repeats} runs each in turns")
     for name, values in seconds.items():
-        print(f"  {name:22}{spread(values)}  runner / this: {ours / statistics.median(values):.2f}")
+        print(f"  {name:32}{spread(values)}  runner / this: {ours / statistics.median(values):.2f}")
     print(f"  processors' seconds, medians; load of the machine {os.getloadavg()[0]:.1f}")
     for name, values in busy_cores.items():
         user, system = (statistics.median(each) for each in zip(*values))
