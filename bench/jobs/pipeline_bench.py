@@ -70,12 +70,15 @@ def remove(path):
 
 def job_text(steps, source, target, folder):
     text = f'[input]\nfile = "{source}"\ndataset = "/data"\n'
+    output_type = ""
     if len(steps) == 1:
-        text = f'kind = "{steps[0]}"\n' + text + f"[{steps[0]}]\n{STEPS[steps[0]]}\n"
+        keys, dtype, kind = STEPS[steps[0]].partition("dtype")
+        output_type = dtype + kind
+        text = f'kind = "{steps[0]}"\n' + text + f"[{steps[0]}]\n{keys}\n"
     else:
         for step in steps:
             text += f'[[step]]\nkind = "{step}"\n{STEPS[step]}\n'
-    text += f'[output]\nfile = "{target}"\nparts = "auto"\nsync = false\noverwrite = true\n'
+    text += f'[output]\n{output_type}\nfile = "{target}"\nparts = "auto"\nsync = false\noverwrite = true\n'
     return text.replace("FIELDS", str(folder / "fields.h5"))
 
 
@@ -145,9 +148,9 @@ def main():
         if source != scan:
             remove(source)
         source = made
-    same = subprocess.run([arguments.runner, "compare", str(target), str(source)], capture_output=True,
+    same = subprocess.run([arguments.runner, "compare", f"{target}:/data", f"{source}:/data"], capture_output=True,
                           text=True)
-    print(f"pipeline against the five jobs: compare exit {same.returncode} {same.stdout.strip()}")
+    print(f"pipeline against the five jobs: compare exit {same.returncode} {(same.stdout + same.stderr).strip()}")
 
 
 if __name__ == "__main__":
