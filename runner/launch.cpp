@@ -38,9 +38,18 @@ void check_ranks(int asked) {
 }
 
 std::vector<std::string> mpirun_command(int ranks, const std::vector<std::string>& arguments) {
-    // Ranks choose cores near their GPUs themselves, and may be more than there are cores.
-    std::vector<std::string> command = {"mpirun",    "-n",   std::to_string(ranks),
-                                        "--bind-to", "none", "--oversubscribe"};
+    // Ranks choose cores near their GPUs themselves, and may be more than there are cores. Open MPI
+    // 4 reports about one of a thousand runs as not finalized though it was
+    // (https://github.com/open-mpi/ompi/issues/7833), so it is told not to look.
+    std::vector<std::string> command = {"mpirun",
+                                        "-n",
+                                        std::to_string(ranks),
+                                        "--bind-to",
+                                        "none",
+                                        "--oversubscribe",
+                                        "--mca",
+                                        "orte_allowed_exit_without_sync",
+                                        "1"};
     if (::geteuid() == 0) {
         command.emplace_back("--allow-run-as-root"); // no more rights than this process has
     }
