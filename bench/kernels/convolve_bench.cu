@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Times convolve on the GPU beside a copy of the same bytes, the multiply-add rate and baselines.
-//   convolve_bench [--size N] [--launches N] [--no-baselines] [--radii 1,2,...] [--types f32,f64]
+//   convolve_bench [--size N] [--columns N] [--launches N] [--no-baselines] [--radii 1,2,...]
+//                  [--column-radius N] [--types f32,f64,u8,u16]
 #include "base/element_type.hpp"
 #include "bench/kernels/times.hpp"
 #include "kernels/baselines/convolve_two_kernel.hpp"
@@ -22,6 +23,8 @@ namespace {
 
 struct Options {
     std::int64_t size = 16384;
+    std::int64_t columns = 0; ///< 0: as rows
+    int column_radius = 0;    ///< 0: as that of the rows
     int launches = 25;
     bool baselines = true;
     std::vector<int> radii = {1, 2, 4, 8, 12, 16, 32, 64};
@@ -169,19 +172,23 @@ struct Bench {
     template <class T> void row(const char* name, int radius, double copy, double rate) {
         Convolution c;
         c.in_type = c.out_type = element_type_of<T>();
-        c.frame_rows = c.columns = options.size;
-        c.row_taps = c.column_taps = gaussian(radius);
+        c.frame_rows = options.size;
+        c.columns = options.columns > 0 ? options.columns : options.size;
+        c.row_taps = gaussian(radius);
+        c.column_taps = gaussian(options.column_radius > 0 ? options.column_radius : radius);
         const RowBlock block{1, 0, options.size, 0, options.size};
         const Times times = time(queue, options.launches, 1, [&] {
             convolve(queue, c, block, in.data(), out.data(), nullptr);
         });
-        const double limit = 2.0 * (2 * radius + 1) * static_cast<double>(options.size) *
-                             static_cast<double>(options.size) / rate;
+        const auto taps = static_cast<double>(c.row_taps.size() + c.column_taps.size());
+        const double limit =
+            taps * static_cast<double>(c.frame_rows) * static_cast<double>(c.columns) / rate;
         const double t = times.median();
         std::printf("%-4s %4d %9.4f ms %5.1f%%  copy %5.3f  fma %5.3f  min %5.3f", name, radius,
                     1e3 * t, 100 * times.spread(), copy / t, limit / t, std::max(copy, limit) / t);
         if constexpr (!std::is_integral_v<T>) {
-            if (options.baselines) {
+            // The baselines take square images and the same taps on both axes.
+            if (options.baselines && c.columns == c.frame_rows && c.row_taps == c.column_taps) {
                 baselines<T>(c, t);
             }
         }
@@ -261,6 +268,10 @@ Options read_options(const std::vector<std::string>& arguments) {
         const std::string& value = arguments.at(++i);
         if (key == "--size") {
             options.size = std::stoll(value);
+        } else if (key == "--columns") {
+            options.columns = std::stoll(value);
+        } else if (key == "--column-radius") {
+            options.column_radius = std::stoi(value);
         } else if (key == "--launches") {
             options.launches = std::stoi(value);
         } else if (key == "--types") {

@@ -9,7 +9,10 @@
 #include "kernels/elements/elements.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <limits>
+#include <type_traits>
 #include <vector>
 
 namespace runner {
@@ -25,6 +28,51 @@ template <class T> std::vector<T> reversed_taps(const std::vector<double>& taps)
 
 bool rows_aligned(const std::byte* data, std::int64_t columns, std::int64_t element_size) {
     return reinterpret_cast<std::uintptr_t>(data) % 16 == 0 && columns * element_size % 16 == 0;
+}
+
+/// Whether a kernel that pads taps with zeros makes the bytes that the taps alone would.
+template <class Element>
+bool can_pad(const std::vector<float>& row_taps, float fill, const Convolution& convolution) {
+    constexpr double top = std::numeric_limits<Element>::max();
+    double most = 0; // of the sums along a row
+    for (const float tap : row_taps) {
+        most += std::abs(static_cast<double>(tap)) * top;
+    }
+    // A sum of floats may be larger than the exact one, by far less than a factor of 2.
+    const bool is_finite = most < std::numeric_limits<float>::max() / 2;
+    const bool fits = fill >= 0 && fill <= top && std::floor(fill) == fill;
+    return is_finite && (fits || convolution.boundary != Boundary::constant);
+}
+
+PushLaunch<float> integer_push(const Convolution& convolution, float fill,
+                               const std::vector<float>& row_taps) {
+    const std::int64_t radius = std::max(convolution.row_radius(), convolution.column_radius());
+    if (convolution.in_type != convolution.out_type) {
+        return nullptr;
+    }
+    if (convolution.in_type == ElementType::uint8 &&
+        can_pad<std::uint8_t>(row_taps, fill, convolution)) {
+        return integer_push_launch<std::uint8_t>(radius);
+    }
+    if (convolution.in_type == ElementType::uint16 &&
+        can_pad<std::uint16_t>(row_taps, fill, convolution)) {
+        return integer_push_launch<std::uint16_t>(radius);
+    }
+    return nullptr;
+}
+
+/// The push kernel for the convolution, null where the ring kernel takes it.
+template <class T>
+PushLaunch<T> push_for(const Convolution& convolution, T fill, const std::vector<T>& row_taps) {
+    if (convolution.in_type == element_type_of<T>() &&
+        convolution.out_type == element_type_of<T>() &&
+        convolution.row_radius() == convolution.column_radius()) {
+        return push_launch<T>(convolution.row_radius());
+    }
+    if constexpr (std::is_same_v<T, float>) {
+        return integer_push(convolution, fill, row_taps);
+    }
+    return nullptr;
 }
 
 template <class T>
@@ -46,13 +94,9 @@ void convolve_in(CudaQueue& queue, const Convolution& convolution, const RowBloc
 
     const std::vector<T> row_taps = reversed_taps<T>(convolution.row_taps);
     const std::vector<T> column_taps = reversed_taps<T>(convolution.column_taps);
-    if (convolution.in_type == element_type_of<T>() &&
-        convolution.out_type == element_type_of<T>() &&
-        convolution.row_radius() == convolution.column_radius()) {
-        if (const PushLaunch<T> push = push_launch<T>(convolution.row_radius())) {
-            push(queue, view, block.frames, row_taps.data(), column_taps.data());
-            return;
-        }
+    if (const PushLaunch<T> push = push_for<T>(convolution, view.fill, row_taps)) {
+        push(queue, view, block.frames, row_taps, column_taps);
+        return;
     }
     convolve_ring(queue, view, block.frames, convolution.in_type, convolution.out_type, row_taps,
                   column_taps);

@@ -9,16 +9,22 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
+#include <vector>
 
 namespace runner::convolve_cuda {
 
-template <class T, int R, class Layout> class Push {
+/// Input and output are of type Element: T, or an integer that T holds exactly.
+template <class T, int R, class Layout, class Element> class Push {
   public:
-    using Shape = PushShape<T, R, Layout>;
+    using Shape = PushShape<T, R, Layout, Element>;
 
-    __device__ Push(const PushArguments<T, R>& arguments, const ConvolveTile& tile, T* shared)
-        : arguments_(arguments), view_(arguments.view), tile_(tile), in_(shared),
-          sums_(in_ + Shape::in_elements), partials_(sums_ + Shape::sum_elements),
+    __device__ Push(const PushArguments<T, R>& arguments, const ConvolveTile& tile,
+                    unsigned char* shared)
+        : arguments_(arguments), view_(arguments.view), tile_(tile),
+          in_(reinterpret_cast<Element*>(shared)),
+          sums_(reinterpret_cast<T*>(in_ + Shape::in_elements)),
+          partials_(sums_ + Shape::sum_elements),
           columns_(reinterpret_cast<PushColumn*>(partials_ + Shape::partial_elements)),
           needed_(static_cast<int>(tile.rows) + 2 * R),
           batches_((needed_ + Shape::rows - 1) / Shape::rows) {}
@@ -50,7 +56,7 @@ template <class T, int R, class Layout> class Push {
             const int at = i < inside ? i : i - inside + inside_end;
             columns_[i] = {at, map_index(start + at, view_.columns, view_.boundary)};
         }
-        step_ = view_.aligned ? Shape::vector : 1;
+        step_ = view_.aligned ? Shape::in_vector : 1;
         const int lane = static_cast<int>(threadIdx.x) % 32;
 #pragma unroll
         for (int i = 0; i < Shape::in_width; i += 32) {
@@ -61,7 +67,7 @@ template <class T, int R, class Layout> class Push {
         const std::int64_t held = view_.in_rows - first; // rows from the first needed one on
         direct_ = static_cast<int>(first >= 0 ? 0 : first < -needed_ ? needed_ : -first);
         direct_count_ = static_cast<int>(held < 0 ? 0 : held < needed_ ? held : needed_) - direct_;
-        from_ = static_cast<const T*>(view_.in) +
+        from_ = static_cast<const Element*>(view_.in) +
                 (tile_.frame * view_.in_rows + first + threadIdx.x / 32) * view_.columns + start +
                 lane * step_;
         __syncthreads();
@@ -75,18 +81,19 @@ template <class T, int R, class Layout> class Push {
         constexpr int warps = Shape::threads / 32;
         const int lane = static_cast<int>(threadIdx.x) % 32;
         const int warp = static_cast<int>(threadIdx.x) / 32;
-        T* to = in_ + (stage * Shape::rows + warp) * Shape::in_pitch + lane * step_;
-        const T* from = from_;
+        Element* to = in_ + (stage * Shape::rows + warp) * Shape::in_pitch + lane * step_;
+        const Element* from = from_;
         from_ += Shape::rows * view_.columns;
 #pragma unroll 1
         for (int r = warp; r < Shape::rows; r += warps) {
             const int row = k * Shape::rows + r;
             bool wanted = row < needed_; // others may be held nowhere
-            const T* source = from;
+            const Element* source = from;
             if (wanted &&
                 static_cast<unsigned>(row - direct_) >= static_cast<unsigned>(direct_count_)) {
                 const std::int64_t held = held_row(view_, tile_.first_row - R + row);
-                wanted = held >= 0;
+                // Rows that taps of a padded kernel reach may not be held: these taps are 0.
+                wanted = held >= 0 && held < view_.in_rows;
                 source += (held - first_held() - row) * view_.columns;
             }
             if (wanted) {
@@ -102,23 +109,31 @@ template <class T, int R, class Layout> class Push {
     }
 
     /// The columns of a row that lie in the image; both pointers are at this lane's first piece.
-    __device__ void load_row(T* to, const T* from) {
+    __device__ void load_row(Element* to, const Element* from) {
         if (view_.aligned) {
             load_vectors(to, from);
         } else {
 #pragma unroll
             for (int i = 0; i < Shape::in_width; i += 32) {
                 if (own_pieces_ >> (i / 32) & 1U) {
-                    copy_async<sizeof(T)>(to + i, from + i);
+                    copy_element(to + i, from + i);
                 }
             }
         }
     }
 
-    __device__ void load_vectors(T* to, const T* from) {
+    static __device__ void copy_element(Element* to, const Element* from) {
+        if constexpr (sizeof(Element) >= 4) {
+            copy_async<sizeof(Element)>(to, from);
+        } else {
+            *to = *from; // there are no asynchronous copies of 1 and 2 bytes
+        }
+    }
+
+    __device__ void load_vectors(Element* to, const Element* from) {
 #pragma unroll
-        for (int i = 0; i < Shape::in_width; i += 32 * Shape::vector) {
-            if (own_pieces_ >> (i / 32 / Shape::vector) & 1U) {
+        for (int i = 0; i < Shape::in_width; i += 32 * Shape::in_vector) {
+            if (own_pieces_ >> (i / 32 / Shape::in_vector) & 1U) {
                 copy_async<16>(to + i, from + i);
             }
         }
@@ -126,15 +141,15 @@ template <class T, int R, class Layout> class Push {
 
     /// The columns beyond the image's border; both pointers are at the first column of the strip
     /// and its halo.
-    __device__ void load_outside(T* to, const T* from, int lane) {
+    __device__ void load_outside(Element* to, const Element* from, int lane) {
 #pragma unroll 1
         for (int i = lane; i < outside_; i += 32) {
             const PushColumn column = columns_[i];
             if (column.held >= 0) {
-                copy_async<sizeof(T)>(to + column.at,
-                                      from + (Shape::halo - tile_.first_column + column.held));
+                copy_element(to + column.at,
+                             from + (Shape::halo - tile_.first_column + column.held));
             } else {
-                to[column.at] = view_.fill;
+                to[column.at] = static_cast<Element>(view_.fill);
             }
         }
     }
@@ -167,10 +182,10 @@ template <class T, int R, class Layout> class Push {
         // The output that the next row completes. Its batch is one behind the row pass, and one
         // more for every role before this one.
         int row = -2 * R - (1 + role) * Shape::rows;
-        T* out = static_cast<T*>(view_.out) +
-                 (tile_.frame * view_.out_rows + tile_.first_row - view_.out_first + row) *
-                     view_.columns +
-                 tile_.first_column + column;
+        Element* out = static_cast<Element*>(view_.out) +
+                       (tile_.frame * view_.out_rows + tile_.first_row - view_.out_first + row) *
+                           view_.columns +
+                       tile_.first_column + column;
         const std::int64_t left = view_.columns - tile_.first_column - column;
         const int width = static_cast<int>(left < 0                ? 0
                                            : left < Shape::columns ? left
@@ -200,7 +215,7 @@ template <class T, int R, class Layout> class Push {
     }
 
     /// Neighbouring row sums of one row a thread and task; neighbouring lanes take different rows.
-    __device__ void row_pass(int row, const T* in, T* sums) {
+    __device__ void row_pass(int row, const Element* in, T* sums) {
         constexpr int groups = Shape::width / Shape::outputs;
 #pragma unroll
         for (int t = 0; t < Shape::tasks; ++t) {
@@ -223,21 +238,41 @@ template <class T, int R, class Layout> class Push {
         }
     }
 
-    __device__ void row_sums(const T* x, T (&sum)[Shape::outputs]) {
+    /// Elements that a thread reads from shared memory at once.
+    struct alignas(Shape::read_vector * sizeof(Element)) Piece {
+        // Integers are taken from words: loads of single ones would not be combined.
+        using Word = std::conditional_t<std::is_integral_v<Element>, std::uint32_t, Element>;
+        static constexpr int of_word = sizeof(Word) / sizeof(Element);
+        Word words[Shape::read_vector / of_word];
+
+        __device__ T operator[](int e) const {
+            if constexpr (std::is_integral_v<Element>) {
+                return element_of<Element>(words[e / of_word], e % of_word);
+            } else {
+                return words[e];
+            }
+        }
+    };
+
+    __device__ void row_sums(const Element* x, T (&sum)[Shape::outputs]) {
         constexpr int skipped = Shape::halo - R;
         constexpr int count = Shape::outputs + 2 * R;
 #pragma unroll
-        for (int v = 0; v < skipped + count; v += Shape::vector) {
-            const Vector<T> values = *reinterpret_cast<const Vector<T>*>(x + v);
+        for (int v = 0; v < skipped + count; v += Shape::read_vector) {
+            if (v + Shape::read_vector <= skipped) {
+                continue;
+            }
+            const Piece values = *reinterpret_cast<const Piece*>(x + v);
 #pragma unroll
-            for (int e = 0; e < Shape::vector; ++e) {
+            for (int e = 0; e < Shape::read_vector; ++e) {
                 const int i = v + e - skipped;
+                const T value = values[e];
 #pragma unroll
                 for (int p = 0; p < Shape::outputs; ++p) {
                     const int j = i - p;
                     if (i >= 0 && i < count && j >= 0 && j < Shape::taps) {
-                        sum[p] = j == 0 ? multiply(arguments_.row[0], values.at[e])
-                                        : multiply_add(arguments_.row[j], values.at[e], sum[p]);
+                        sum[p] = j == 0 ? multiply(arguments_.row[0], value)
+                                        : multiply_add(arguments_.row[j], value, sum[p]);
                     }
                 }
             }
@@ -248,7 +283,7 @@ template <class T, int R, class Layout> class Push {
     /// completed. `row` is the output that the batch's first row completes.
     template <int role, int own, bool vectors>
     __device__ void column_pass(T (&sums)[own][Shape::columns], T (&carried)[Shape::columns],
-                                const T* from, int half, int row, int width, T*& out) {
+                                const T* from, int half, int row, int width, Element*& out) {
         constexpr int first = role * Shape::role_taps;
         constexpr bool last = role + 1 == Shape::roles;
         // Bit b: row b of the batch completes an output of the tile.
@@ -288,12 +323,12 @@ template <class T, int R, class Layout> class Push {
             } else {
                 if (completes >> b & 1U) {
                     if constexpr (vectors) {
-                        store_columns(out, sums[0]);
+                        store_outputs(out, sums[0]);
                     } else {
 #pragma unroll
                         for (int c = 0; c < Shape::columns; ++c) {
                             if (c < width) {
-                                out[c] = sums[0][c];
+                                out[c] = to_output<Element>(sums[0][c]);
                             }
                         }
                     }
@@ -322,10 +357,21 @@ template <class T, int R, class Layout> class Push {
         *reinterpret_cast<Columns*>(to) = values;
     }
 
+    static __device__ void store_outputs(Element* to, const T (&from)[Shape::columns]) {
+        struct alignas(Shape::columns * sizeof(Element)) Outputs {
+            Element at[Shape::columns];
+        } values;
+#pragma unroll
+        for (int c = 0; c < Shape::columns; ++c) {
+            values.at[c] = to_output<Element>(from[c]);
+        }
+        *reinterpret_cast<Outputs*>(to) = values;
+    }
+
     const PushArguments<T, R>& arguments_;
     const ConvolveView<T>& view_;
     const ConvolveTile& tile_;
-    T* in_;
+    Element* in_;
     T* sums_;
     T* partials_;
     PushColumn* columns_; ///< those beyond the image's border
@@ -336,28 +382,33 @@ template <class T, int R, class Layout> class Push {
     int outside_ = 0;         ///< columns of the strip and its halo beyond the image's border
     int step_ = 1;            ///< elements that are copied as one piece
     unsigned own_pieces_ = 0; ///< bit i: piece 32 i + lane of a row lies in the image
-    const T* from_ = nullptr; ///< this lane's first piece of its warp's first row of the next batch
+    const Element* from_ =
+        nullptr; ///< this lane's first piece of its warp's first row of the next batch
 };
 
-template <class T, int R, class Layout>
-__global__ void __launch_bounds__(PushShape<T, R, Layout>::threads, Layout::blocks)
+template <class T, int R, class Layout, class Element>
+__global__ void __launch_bounds__(PushShape<T, R, Layout, Element>::threads, Layout::blocks)
     convolve_push_kernel(const __grid_constant__ PushArguments<T, R> arguments) {
     extern __shared__ __align__(128) unsigned char shared[];
     const ConvolveTile tile(arguments.view, arguments.view.first_tile + blockIdx.x,
-                            PushShape<T, R, Layout>::width);
-    Push<T, R, Layout>(arguments, tile, reinterpret_cast<T*>(shared)).run();
+                            PushShape<T, R, Layout, Element>::width);
+    Push<T, R, Layout, Element>(arguments, tile, shared).run();
 }
 
-template <class T, int R, class Layout = decltype(push_layout<T, R>())>
-void convolve_push(CudaQueue& queue, ConvolveView<T> view, std::int64_t frames, const T* row_taps,
-                   const T* column_taps) {
-    using Shape = PushShape<T, R, Layout>;
+/// Taps for another radius than R are padded with zeros.
+template <class T, int R, class Element = T, class Layout = decltype(push_layout<T, R, Element>())>
+void convolve_push(CudaQueue& queue, ConvolveView<T> view, std::int64_t frames,
+                   const std::vector<T>& row_taps, const std::vector<T>& column_taps) {
+    using Shape = PushShape<T, R, Layout, Element>;
     PushArguments<T, R> arguments{};
-    std::copy_n(row_taps, Shape::taps, arguments.row);
-    std::copy_n(column_taps, Shape::taps, arguments.column);
+    const auto centred = [](const std::vector<T>& taps, T* all) {
+        std::copy(taps.begin(), taps.end(), all + (Shape::taps - taps.size()) / 2);
+    };
+    centred(row_taps, arguments.row);
+    centred(column_taps, arguments.column);
     arguments.view = view;
-    launch_tiles(queue, convolve_push_kernel<T, R, Layout>, Shape::threads, Shape::shared_bytes,
-                 Shape::width, R, frames, arguments);
+    launch_tiles(queue, convolve_push_kernel<T, R, Layout, Element>, Shape::threads,
+                 Shape::shared_bytes, Shape::width, R, frames, arguments);
 }
 
 } // namespace runner::convolve_cuda

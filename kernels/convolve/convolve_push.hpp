@@ -5,17 +5,24 @@
 #include "kernels/queue/cuda_queue.hpp"
 
 #include <cstdint>
+#include <vector>
 
 namespace runner {
 
-/// Starts a push kernel: both passes with the same radius on both axes, input and output of the
-/// compute type T; the taps are reversed: in the order in which they are applied. The kernel fills
-/// in how it cuts `view` into tiles.
+/// Starts a push kernel: both passes with the same radius on both axes, computed in T; the taps are
+/// reversed: in the order in which they are applied. The kernel fills in how it cuts `view` into
+/// tiles.
 template <class T>
 using PushLaunch = void (*)(CudaQueue& queue, ConvolveView<T> view, std::int64_t frames,
-                            const T* row_taps, const T* column_taps);
+                            const std::vector<T>& row_taps, const std::vector<T>& column_taps);
 
-/// The push kernel for `radius`, null where there is none.
+/// The push kernel for `radius` with input and output of type T, null where there is none.
 template <class T> PushLaunch<T> push_launch(std::int64_t radius);
+
+/// The push kernel of the least radius that is not below `radius`, with input and output of type
+/// Element (uint8 or uint16); null where there is none. It pads taps with zeros, which changes no
+/// result as long as the fill value and all sums along rows are finite. The fill value must be an
+/// Element.
+template <class Element> PushLaunch<float> integer_push_launch(std::int64_t radius);
 
 } // namespace runner

@@ -23,7 +23,9 @@ struct PushColumn {
 /// by one place, which costs nothing because a multiply-add may write to another register than it
 /// reads. Where 2R + 1 sums are too many for one thread, `roles` threads share a column: each
 /// applies its part of the taps and hands the partial sums to the next, which lags by a batch.
-template <class T, int R, class Layout> struct PushShape {
+/// Rows stay elements of the images in the ring; the row pass converts them to T, and the store of
+/// the column pass back.
+template <class T, int R, class Layout, class Element> struct PushShape {
     static constexpr int taps = 2 * R + 1;
     static constexpr int columns = Layout::columns;
     static constexpr int outputs = Layout::outputs;
@@ -35,19 +37,23 @@ template <class T, int R, class Layout> struct PushShape {
     static constexpr int tasks = rows * width / outputs / threads; // of a thread in the row pass
     static constexpr int role_taps = (taps + roles - 1) / roles;
     static constexpr int vector = 16 / static_cast<int>(sizeof(T));
-    static constexpr int halo = (R + vector - 1) / vector * vector;
+    static constexpr int in_vector = 16 / static_cast<int>(sizeof(Element)); // copied as one piece
+    static constexpr int read_vector = in_vector < outputs ? in_vector : outputs;
+    static constexpr int halo = (R + in_vector - 1) / in_vector * in_vector;
     static constexpr int in_width = width + 2 * halo;
     // 16 bytes past a multiple of 128: the eight rows that eight neighbouring lanes read lie in
     // different banks.
     static constexpr int line = 128 / static_cast<int>(sizeof(T));
-    static constexpr int in_pitch = (in_width + line - 1) / line * line + vector;
+    static constexpr int in_line = 128 / static_cast<int>(sizeof(Element));
+    static constexpr int in_pitch = (in_width + in_line - 1) / in_line * in_line + in_vector;
     static constexpr int sum_pitch = (width + line - 1) / line * line + vector;
     static constexpr int sum_buffers = roles + 1;
     static constexpr int in_elements = stages * rows * in_pitch;
     static constexpr int sum_elements = sum_buffers * rows * sum_pitch;
     static constexpr int partial_elements = (roles - 1) * 2 * rows * width;
     static constexpr int shared_bytes =
-        (in_elements + sum_elements + partial_elements) * static_cast<int>(sizeof(T)) +
+        in_elements * static_cast<int>(sizeof(Element)) +
+        (sum_elements + partial_elements) * static_cast<int>(sizeof(T)) +
         in_width * static_cast<int>(sizeof(PushColumn));
     static_assert(Layout::threads % 32 == 0 && outputs % vector == 0 && rows % 8 == 0);
     static_assert(tasks * outputs * threads == rows * width && rows <= 32 && columns <= vector);

@@ -36,4 +36,21 @@ template <class T> PushLaunch<T> push_launch_of(std::int64_t radius) {
     }
 }
 
+/// The first of the compiled radii that is not below `radius`.
+template <class Element, int R, int... larger>
+PushLaunch<float> least_padded_push(std::int64_t radius) {
+    if (radius <= R) {
+        return convolve_push<float, R, Element>;
+    }
+    if constexpr (sizeof...(larger) > 0) {
+        return least_padded_push<Element, larger...>(radius);
+    } else {
+        return nullptr;
+    }
+}
+
+template <class Element> PushLaunch<float> integer_push_launch_of(std::int64_t radius) {
+    return least_padded_push<Element, 1, 2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64>(radius);
+}
+
 } // namespace runner::convolve_cuda
