@@ -288,10 +288,13 @@ def test_no_device_memory_leaks(writing):
             runner.median(x, [3, 3])
         for _ in range(count // 100):
             runner.denoise(volume, window=[3, 5, 5])
+    def lost():
+        before = free()
+        calls(10_000)
+        return before - free()
     calls(200)
-    before = free()
-    calls(10_000)
-    assert before - free() < 64 << 20
+    # A leak loses memory in every round. Other processes on the GPU may take some in one.
+    assert any(lost() < 64 << 20 for _ in range(5))
 
 
 def test_more_bytes_than_31_bits_count(gpu_module):
