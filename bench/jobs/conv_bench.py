@@ -24,6 +24,12 @@ def wall(command):
     return time.perf_counter() - start
 
 
+def remove_outputs(folder):
+    for old in folder.glob("out.h5*"):
+        old.unlink()
+    shutil.rmtree(folder / "out.parts", ignore_errors=True)
+
+
 def cpu_seconds():
     """Of all ended children: (in the program, in the kernel)."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -54,6 +60,7 @@ def main():
         job += ["--set", setting]
     if arguments.ranks > 1:
         job = ["mpirun", "--oversubscribe", "-n", str(arguments.ranks), *job]
+    remove_outputs(folder)
     wall(job)  # makes the input and warms up
     facts = json.loads(report.read_text())
     plan = facts["plan"]
@@ -79,9 +86,7 @@ def main():
     started, ended = [], []
     for _ in range(arguments.repeats):
         for name, command in names.items():
-            for old in [target, *folder.glob("out.h5.*")]:
-                old.unlink(missing_ok=True)
-            shutil.rmtree(folder / "out.parts", ignore_errors=True)
+            remove_outputs(folder)
             if arguments.sync:
                 os.sync()
             before_it = cpu_seconds()
