@@ -146,9 +146,9 @@ TEST(GpuFailures, NoOrderOfTheStreamsWorkChangesAByte) {
             GpuRun run(shape);
             (void)run();
             EXPECT_TRUE(run.complete()) << "seed " << seed;
+            EXPECT_EQ(fake_cuda::violations(), std::vector<std::string>{}) << seed;
         }
     }
-    EXPECT_EQ(fake_cuda::violations(), std::vector<std::string>{});
 }
 
 TEST(GpuFailures, AfterTheDeviceIsLostNoCallIsMade) {
@@ -223,10 +223,11 @@ TEST(GpuFailures, AnAllocationThatFailsOnceHalvesTheChunks) {
                                      "chunks of " + std::to_string(times.chunk_rows) + " rows"))
                     << run.stream().said();
                 EXPECT_EQ(fake_cuda::live(), 0) << name << " call " << nth;
+                EXPECT_EQ(fake_cuda::violations(), std::vector<std::string>{})
+                    << name << " call " << nth;
             }
         }
     }
-    EXPECT_EQ(fake_cuda::violations(), std::vector<std::string>{});
 }
 
 TEST(GpuFailures, ChunksAreHalvedUntilTheyFitTheDevice) {

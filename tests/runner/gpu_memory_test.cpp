@@ -110,8 +110,8 @@ TYPED_TEST(GpuMemory, AnyOrderOfTheStreamsGivesTheJobsBytes) {
         TypeParam engine;
         (void)engine();
         this->expect_right(engine, "seed " + std::to_string(seed));
+        EXPECT_EQ(fake_cuda::violations(), std::vector<std::string>{}) << seed;
     }
-    EXPECT_EQ(fake_cuda::violations(), std::vector<std::string>{});
 }
 
 TYPED_TEST(GpuMemory, PiecesAreHalvedUntilTheyFitTheDevice) {
@@ -171,10 +171,10 @@ TYPED_TEST(GpuMemory, AnAllocationThatFailsOnceHalvesThePieces) {
                 EXPECT_EQ(engine.run.said(), "") << what;
             }
             EXPECT_EQ(fake_cuda::live(), 0) << what;
+            EXPECT_EQ(fake_cuda::violations(), std::vector<std::string>{}) << what;
         }
         EXPECT_GE(halved_runs, TypeParam{}.plan.lanes) << name;
     }
-    EXPECT_EQ(fake_cuda::violations(), std::vector<std::string>{});
 }
 
 /// Runs an engine with staging memory of `pool`; returns how often it locked pages.
