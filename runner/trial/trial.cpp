@@ -229,6 +229,9 @@ class Trial {
         };
         add(command_.settings);
         add(job_.combinations[index]);
+        if (command_.backend) {
+            line += fmt::format(" --backend {}", name_of(*command_.backend));
+        }
         return line;
     }
 

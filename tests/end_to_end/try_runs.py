@@ -109,13 +109,14 @@ def test_the_chosen_part():
     call("job.toml")
     names = {path.name for path in pathlib.Path().iterdir()}
     for choice in ("central", "first"):
-        done = call("try", "job.toml", "--part", choice, "--keep", "--out", choice, "--seconds", "0.01s")
+        done = call("try", "job.toml", "--part", choice, "--keep", "--out", choice, "--seconds", "0.01s",
+                    "--backend", "cpu")
         claimed_equal(done, array("out.h5"), array(f"{choice}/part-1.h5"), (1, 1, 1))
         assert sorted(path.name for path in pathlib.Path(choice).iterdir()) == \
             ["after.png", "before.png", "index.html", "part-1.h5"]
     assert {path.name for path in pathlib.Path().iterdir()} == names | {"central", "first"}
     page = pathlib.Path("central/index.html").read_text()
-    assert page.count("<img ") == 2 and "<script" not in page and "runner job.toml" in page
+    assert page.count("<img ") == 2 and "<script" not in page and "runner job.toml --backend cpu" in page
     plan = json.loads(call("plan", "job.toml", "--json").stdout)
     assert plan["memory_per_rank"]["host_bytes"] > 0
     assert re.search(r"whole job: about .*, bound by (read|compute|hash|write); .* of host memory", done.stdout)
