@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/convolve/convolve_push_table.cuh"
 
+#include <cstdint>
+
 namespace runner {
 
 template <> PushLaunch<float> integer_push_launch<std::uint8_t>(std::int64_t radius) {
     return convolve_cuda::integer_push_launch_of<std::uint8_t>(radius);
+}
+
+template <> PushLaunch<float> integer_push_launch<std::uint16_t>(std::int64_t radius) {
+    return convolve_cuda::integer_push_launch_of<std::uint16_t>(radius);
 }
 
 } // namespace runner
