@@ -4,6 +4,7 @@
 #include "base/counted.hpp"
 #include "base/format.hpp"
 #include "io/hdf5/write_attributes.hpp"
+#include "io/writers/row_hashes.hpp"
 #include "kernels/vectors/vector_target.hpp"
 #include "runner/report/job_counts.hpp"
 #include "runner/report/report_values.hpp"
@@ -225,6 +226,12 @@ std::string plan_json(const std::vector<PlannedPass>& passes) {
     return json_text(json);
 }
 
+std::string job_checksum(const std::string& text, const std::string& settings) {
+    const std::string both = text + '\0' + settings;
+    return fmt::format(
+        "{:016x}", hash_bytes(reinterpret_cast<const std::byte*>(both.data()), std::ssize(both)));
+}
+
 std::vector<Attribute> provenance(const RunReport& report) {
     std::string devices;
     for (const RankReport& rank : report.ranks) {
@@ -241,6 +248,7 @@ std::vector<Attribute> provenance(const RunReport& report) {
         {"runner_version", version()},
         {"job", report.job.text},
         {"job_settings", settings},
+        {job_checksum_attribute, job_checksum(report.job.text, settings)},
         {"kind", report.job.kind},
         {"input_file", input.origin ? input.origin->file : input.file},
         {"input_dataset", input.origin ? input.origin->dataset : input.dataset},

@@ -116,6 +116,13 @@ std::string report_json(const RunReport& report);
 /// What a run that is done says last: "OUT.h5: 2 GiB read and written in 3.21 s, …\n".
 std::string closing_line(const RunReport& report);
 
+/// The attribute of a finished output that holds job_checksum().
+inline constexpr const char* job_checksum_attribute = "job_checksum";
+
+/// A checksum of the job as the output records it, its text and the settings: 16 hexadecimal
+/// digits.
+std::string job_checksum(const std::string& text, const std::string& settings);
+
 /// What the finished output says of itself: attributes on its root.
 std::vector<Attribute> provenance(const RunReport& report);
 

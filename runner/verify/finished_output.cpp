@@ -12,6 +12,7 @@
 #include "io/rows/row_geometry.hpp"
 #include "io/writers/output_fields.hpp"
 #include "runner/recovery/claim.hpp"
+#include "runner/report/report.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -74,14 +75,36 @@ T recorded(const AttributeList& record, const std::string& name, const std::stri
     return std::get<T>(found->second);
 }
 
+/// A damaged job may be a valid one, which computes other elements.
+void check_undamaged(const AttributeList& record, const std::string& job,
+                     const std::string& settings, const std::string& file) {
+    const auto found = std::find_if(record.begin(), record.end(), [](const auto& entry) {
+        return entry.first == job_checksum_attribute;
+    });
+    if (found == record.end()) {
+        return; // of an earlier version
+    }
+    const auto* const checksum = std::get_if<std::string>(&found->second);
+    if (checksum == nullptr || *checksum != job_checksum(job, settings)) {
+        throw Error(ExitCode::input,
+                    {"cannot use the job that is recorded in the output", file,
+                     "it does not match its checksum, the attribute " +
+                         std::string(job_checksum_attribute) + ": the file is damaged",
+                     "Remove the file and run the job again"});
+    }
+}
+
 JobFile recorded_job(const AttributeList& record, const std::string& file) {
+    const auto job = recorded<std::string>(record, "job", file);
+    const auto all_settings = recorded<std::string>(record, "job_settings", file);
+    check_undamaged(record, job, all_settings, file);
     std::vector<std::string> settings;
-    std::istringstream lines(recorded<std::string>(record, "job_settings", file));
+    std::istringstream lines(all_settings);
     for (std::string line; std::getline(lines, line);) {
         settings.push_back(line);
     }
     try {
-        return parse_job_text(recorded<std::string>(record, "job", file), file + ":@job", settings);
+        return parse_job_text(job, file + ":@job", settings);
     } catch (const Error& error) {
         throw Error(ExitCode::input,
                     {"cannot use the job that is recorded in the output", file, error.what(), ""});

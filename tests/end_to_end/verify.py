@@ -359,6 +359,23 @@ def refusals(out):
     out.repair(0)
 
 
+def damaged_job(out):
+    """One bit makes other taps of the recorded job; an output of an earlier version has no checksum
+    of it."""
+    at = out.good.index(b"row_taps = [0.25") + len("row_taps = [0.2")
+    before = out.good[:at] + b"4" + out.good[at + 1:]
+    out.file.write_bytes(before)
+    for verb in ["verify", "repair", "certify"]:
+        done = out.expect(3, verb, out.file)
+        out.check("job_checksum" in done.stderr, done.stderr)
+    out.check(out.file.read_bytes() == before, "a damaged job: the file is changed")
+    out.file.write_bytes(out.good)
+    with h5py.File(out.file, "r+") as file:
+        del file.attrs["job_checksum"]
+    out.verify(0)
+    out.file.write_bytes(out.good)
+
+
 def damaged_index(out):
     """HDF5's index gives a chunk another's place, or another size: nothing is written there."""
     here, there = out.places[3], out.places[5]
@@ -406,7 +423,8 @@ OUTPUTS = {
 }
 TESTS = [(check, name) for name in OUTPUTS if "large" not in name
          for check in (checksums, damage_and_repair, everything_wrong)]
-TESTS += [(check, "contiguous") for check in (samples, wrong_checksum, wrong_from_the_start, inputs, refusals)]
+TESTS += [(check, "contiguous") for check in (samples, wrong_checksum, wrong_from_the_start, inputs,
+                                              refusals, damaged_job)]
 TESTS += [(damaged_index, "chunks"), (another_size, "deflate"), (killed_repairs, "large"),
           (killed_repairs, "large_packed")]
 
