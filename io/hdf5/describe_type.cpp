@@ -47,9 +47,13 @@ std::string describe_number(hid_t type) {
     if (known && is_number(*known)) {
         return order + std::string(name_of(*known));
     }
-    return order + (H5Tget_class(type) == H5T_FLOAT
-                        ? describe_float(type)
-                        : fmt::format("integer of {} bits", H5Tget_size(type) * 8));
+    if (H5Tget_class(type) == H5T_FLOAT) {
+        return order + describe_float(type);
+    }
+    const std::size_t bits = H5Tget_precision(type);
+    const bool fills = bits == H5Tget_size(type) * 8;
+    return order + fmt::format("integer of {} bits", bits) +
+           (fills ? "" : " in " + bytes_text(type));
 }
 
 std::string describe_string(hid_t type) {

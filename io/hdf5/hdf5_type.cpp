@@ -51,14 +51,25 @@ std::optional<ElementType> complex_type_of(hid_t type) {
     return size == 8 ? ElementType::complex64 : ElementType::complex128;
 }
 
+/// Whether the bits of a number lie in its bytes. HDF5 does not check this, and converts a damaged
+/// type's elements to anything.
+bool fits_its_bytes(hid_t type) {
+    constexpr std::size_t byte_bits = 8;
+    const std::size_t bits = byte_bits * H5Tget_size(type);
+    const std::size_t precision = H5Tget_precision(type);
+    const int offset = H5Tget_offset(type);
+    return precision > 0 && precision <= bits && offset >= 0 &&
+           static_cast<std::size_t>(offset) <= bits - precision;
+}
+
 /// Whether the bytes of an element are all there is of it and mean the same in another file.
 bool is_whole(hid_t type, int depth) {
     switch (H5Tget_class(type)) {
     case H5T_INTEGER:
     case H5T_FLOAT:
     case H5T_BITFIELD:
-    case H5T_OPAQUE:
-    case H5T_ENUM: return true;
+    case H5T_ENUM: return fits_its_bytes(type);
+    case H5T_OPAQUE: return true;
     case H5T_STRING: return H5Tis_variable_str(type) == 0;
     case H5T_ARRAY:
         return depth < deepest &&
@@ -101,7 +112,7 @@ std::optional<ElementType> number_type_of(hid_t type) {
         }
         return std::nullopt;
     }
-    if (kind != H5T_INTEGER) {
+    if (kind != H5T_INTEGER || !fits_its_bytes(type)) {
         return std::nullopt;
     }
     const bool is_signed = H5Tget_sign(type) == H5T_SGN_2;

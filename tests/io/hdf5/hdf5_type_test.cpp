@@ -2,6 +2,8 @@
 // Which stored types are taken as what. Whole files are in tests/end_to_end/transpose_runs.py.
 #include "io/hdf5/hdf5_type.hpp"
 
+#include <array>
+#include <cstddef>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -128,6 +130,38 @@ TEST_F(Hdf5Type, WhatHasPartsElsewhereIsRefused) {
     EXPECT_TRUE(element_type_of(compound({{"x", numbers.get()}}).get()));
     EXPECT_FALSE(element_type_of(string_of(3).get()));
     EXPECT_FALSE(element_type_of(string_of(32).get()));
+}
+
+TEST_F(Hdf5Type, NumbersOfFewerBitsThanTheirBytesAreConverted) {
+    const TypeHandle type(H5Tcopy(H5T_STD_U16LE));
+    ASSERT_GE(H5Tset_precision(type.get(), 12), 0);
+    ASSERT_GE(H5Tset_offset(type.get(), 4), 0);
+    const ArrayInfo array = array_of(type);
+    EXPECT_EQ(array.type, ElementType::uint16);
+    EXPECT_FALSE(is_plain(type.get(), array));
+}
+
+TEST_F(Hdf5Type, NumbersOfMoreBitsThanTheirBytesAreRefused) {
+    // Two bytes before the message, 8 to the offset in bits, the precision behind it.
+    constexpr std::size_t offset_at = 10;
+    constexpr std::size_t precision_at = 12;
+    for (const hid_t type : {H5T_STD_U32LE, H5T_STD_B32LE, H5T_STD_I32BE}) {
+        std::array<unsigned char, 64> encoded{};
+        std::size_t bytes = encoded.size();
+        ASSERT_GE(H5Tencode(type, encoded.data(), &bytes), 0);
+        ASSERT_EQ(encoded[precision_at], 32);
+        for (const auto& [at, value] : {std::pair(precision_at + 1, 0x7f),
+                                        {precision_at, 33},
+                                        {precision_at, 0},
+                                        {offset_at, 1},
+                                        {offset_at + 1, 0xff}}) {
+            auto damaged = encoded;
+            damaged[at] = static_cast<unsigned char>(value);
+            const TypeHandle decoded(H5Tdecode(damaged.data()));
+            EXPECT_FALSE(element_type_of(decoded.get())) << at << " " << value;
+            EXPECT_FALSE(element_type_of(compound({{"x", decoded.get()}}).get()));
+        }
+    }
 }
 
 TEST_F(Hdf5Type, CompoundsInOneAnotherWithoutEndAreRefused) {
