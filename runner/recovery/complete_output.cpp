@@ -22,7 +22,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -112,7 +114,9 @@ std::vector<std::string> write_record(const PreparedJob& prepared, const Beginni
         attributes.emplace_back(parts_attribute, to_text(record_of_parts(dataset)));
     }
     if (const std::optional<EvolveShape> state = prepared.job->state()) {
-        write_generations(dataset.file, dataset.dataset, all_generations(state->snapshots));
+        const std::vector<std::uint64_t> generations = all_generations(state->snapshots);
+        write_generations(dataset.file, dataset.dataset, generations);
+        attributes.emplace_back(generations_checksum_attribute, generations_checksum(generations));
     }
     write_attributes(dataset.file, attributes);
     if (dataset.fields.empty()) { // lists of matches are no picture
@@ -138,6 +142,11 @@ void check_still_replaceable(const PreparedJob& prepared, Prober& prober) {
 }
 
 } // namespace
+
+std::string generations_checksum(std::span<const std::uint64_t> generations) {
+    const std::span<const std::byte> bytes = std::as_bytes(generations);
+    return fmt::format("{:016x}", hash_bytes(bytes.data(), std::ssize(bytes)));
+}
 
 std::vector<std::string> complete_output(const PreparedJob& prepared, const Beginning& beginning,
                                          std::vector<Attribute> facts, Prober& prober) {

@@ -7,18 +7,22 @@
 #include "io/files/text_file.hpp"
 #include "io/formats/rows_format.hpp"
 #include "io/input/file_access.hpp"
+#include "io/input/generations.hpp"
 #include "io/input/stack.hpp"
 #include "io/output/beside_record.hpp"
 #include "io/rows/row_geometry.hpp"
 #include "io/writers/output_fields.hpp"
 #include "runner/recovery/claim.hpp"
+#include "runner/recovery/complete_output.hpp"
 #include "runner/report/report.hpp"
 
 #include <algorithm>
 #include <cerrno>
 #include <exception>
 #include <filesystem>
+#include <optional>
 #include <sstream>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -75,17 +79,22 @@ T recorded(const AttributeList& record, const std::string& name, const std::stri
     return std::get<T>(found->second);
 }
 
+/// The text of an attribute of the record; nothing where an earlier version made it without.
+std::optional<std::string> recorded_checksum(const AttributeList& record, std::string_view name) {
+    const auto found = std::find_if(record.begin(), record.end(),
+                                    [&](const auto& entry) { return entry.first == name; });
+    if (found == record.end()) {
+        return std::nullopt;
+    }
+    const auto* const text = std::get_if<std::string>(&found->second);
+    return text == nullptr ? "" : *text;
+}
+
 /// A damaged job may be a valid one, which computes other elements.
 void check_undamaged(const AttributeList& record, const std::string& job,
                      const std::string& settings, const std::string& file) {
-    const auto found = std::find_if(record.begin(), record.end(), [](const auto& entry) {
-        return entry.first == job_checksum_attribute;
-    });
-    if (found == record.end()) {
-        return; // of an earlier version
-    }
-    const auto* const checksum = std::get_if<std::string>(&found->second);
-    if (checksum == nullptr || *checksum != job_checksum(job, settings)) {
+    const auto checksum = recorded_checksum(record, job_checksum_attribute);
+    if (checksum && *checksum != job_checksum(job, settings)) {
         throw Error(ExitCode::input,
                     {"cannot use the job that is recorded in the output", file,
                      "it does not match its checksum, the attribute " +
@@ -150,6 +159,24 @@ FinishedOutput read_recorded_beside(const std::string& file) {
     return output;
 }
 
+/// A run that starts from a frame takes its generation from this list.
+void check_generations(FileAccess& files, const FinishedOutput& output) {
+    const auto checksum = recorded_checksum(output.record, generations_checksum_attribute);
+    if (!checksum) {
+        return;
+    }
+    const std::string& dataset = output.job.output.dataset;
+    const auto generations =
+        read_generations(files, output.file, dataset, output.stored.array.shape.front());
+    if (!generations || *checksum != generations_checksum(*generations)) {
+        throw Error(ExitCode::differs, {"the generations of the frames are damaged",
+                                        output.file + ":" + generations_name(dataset),
+                                        "they do not match their checksum, the attribute " +
+                                            std::string(generations_checksum_attribute),
+                                        "Remove the file and run the job again"});
+    }
+}
+
 FinishedOutput read_all(FileAccess& files, const std::string& file) {
     if (is_recorded_beside(file)) {
         return read_recorded_beside(file);
@@ -172,6 +199,7 @@ FinishedOutput read_all(FileAccess& files, const std::string& file) {
         output.stored = output.layouts.front().info;
     }
     output.runs = read_row_hashes(files, file, row_count(output.stored.array));
+    check_generations(files, output);
     return output;
 }
 

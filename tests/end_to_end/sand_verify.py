@@ -234,6 +234,21 @@ def test_wrong_checksum():
     out.is_mended("a wrong checksum")
 
 
+def test_wrong_generations():
+    """A run that starts from a frame takes its generation from this list. Outputs of earlier versions
+    have no checksum of it."""
+    out = Output()
+    with h5py.File("out.h5", "r+") as file:
+        file["generation"][1] += np.uint64(1)
+    for verb in ["verify", "repair", "certify"]:
+        done = expect(7, verb, "out.h5")
+        assert "out.h5:/generation" in done.stderr, done.stderr
+    with h5py.File("out.h5", "r+") as file:
+        del file.attrs["generation_checksum"]
+    verify(0, "out.h5")
+    out.put_back()
+
+
 def test_inputs():
     """Without the input, with another, and with the same under another name."""
     out = Output()
