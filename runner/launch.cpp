@@ -39,8 +39,8 @@ void check_ranks(int asked) {
 
 std::vector<std::string> mpirun_command(int ranks, const std::vector<std::string>& arguments) {
     // Ranks choose cores near their GPUs themselves, and may be more than there are cores. Open MPI
-    // 4 reports about one of a thousand runs as not finalized though it was
-    // (https://github.com/open-mpi/ompi/issues/7833), so it is told not to look.
+    // 4 reports about one of a thousand finished runs as failed
+    // (https://github.com/open-mpi/ompi/issues/7833), so its check for that is off.
     std::vector<std::string> command = {"mpirun",
                                         "-n",
                                         std::to_string(ranks),

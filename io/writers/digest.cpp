@@ -27,4 +27,10 @@ std::string Digest::hex() const {
 
 void Digest::Free::operator()(XXH3_state_s* state) const noexcept { (void)XXH3_freeState(state); }
 
+std::string digest_of(std::span<const std::byte> bytes) {
+    Digest digest;
+    digest.add(bytes.data(), std::ssize(bytes));
+    return digest.hex();
+}
+
 } // namespace runner

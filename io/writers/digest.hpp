@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 
 struct XXH3_state_s;
@@ -26,5 +27,8 @@ class Digest {
     };
     std::unique_ptr<XXH3_state_s, Free> state_;
 };
+
+/// Digest of these bytes.
+std::string digest_of(std::span<const std::byte> bytes);
 
 } // namespace runner

@@ -3,13 +3,13 @@
 
 #include "kernels/convolve/convolve_device.cuh"
 #include "kernels/convolve/convolve_push_shape.cuh"
+#include "kernels/convolve/convolve_sums.cuh"
 #include "kernels/convolve/tiling.cuh"
 #include "kernels/queue/block_barrier.cuh"
 #include "kernels/queue/copy_async.cuh"
 
 #include <algorithm>
 #include <cstdint>
-#include <type_traits>
 #include <vector>
 
 namespace runner::convolve_cuda {
@@ -223,7 +223,7 @@ template <class T, int R, class Layout, class Element> class Push {
             const int r = task % 8 + task / (8 * groups) * 8;
             const int c = task / 8 % groups * Shape::outputs;
             T sum[Shape::outputs];
-            row_sums(in + r * Shape::in_pitch + c, sum);
+            row_sums<Shape>(arguments_.row, in + r * Shape::in_pitch + c, sum);
             const bool fill = is_fill_row(view_, tile_.first_row - R + row + r);
             T* to = sums + r * Shape::sum_pitch + c;
 #pragma unroll
@@ -234,47 +234,6 @@ template <class T, int R, class Layout, class Element> class Push {
                     values.at[e] = fill ? view_.fill : sum[p + e];
                 }
                 *reinterpret_cast<Vector<T>*>(to + p) = values;
-            }
-        }
-    }
-
-    /// Elements that a thread reads from shared memory at once.
-    struct alignas(Shape::read_vector * sizeof(Element)) Piece {
-        // Integers are taken from words: loads of single ones would not be combined.
-        using Word = std::conditional_t<std::is_integral_v<Element>, std::uint32_t, Element>;
-        static constexpr int of_word = sizeof(Word) / sizeof(Element);
-        Word words[Shape::read_vector / of_word];
-
-        __device__ T operator[](int e) const {
-            if constexpr (std::is_integral_v<Element>) {
-                return element_of<Element>(words[e / of_word], e % of_word);
-            } else {
-                return words[e];
-            }
-        }
-    };
-
-    __device__ void row_sums(const Element* x, T (&sum)[Shape::outputs]) {
-        constexpr int skipped = Shape::halo - R;
-        constexpr int count = Shape::outputs + 2 * R;
-#pragma unroll
-        for (int v = 0; v < skipped + count; v += Shape::read_vector) {
-            if (v + Shape::read_vector <= skipped) {
-                continue;
-            }
-            const Piece values = *reinterpret_cast<const Piece*>(x + v);
-#pragma unroll
-            for (int e = 0; e < Shape::read_vector; ++e) {
-                const int i = v + e - skipped;
-                const T value = values[e];
-#pragma unroll
-                for (int p = 0; p < Shape::outputs; ++p) {
-                    const int j = i - p;
-                    if (i >= 0 && i < count && j >= 0 && j < Shape::taps) {
-                        sum[p] = j == 0 ? multiply(arguments_.row[0], value)
-                                        : multiply_add(arguments_.row[j], value, sum[p]);
-                    }
-                }
             }
         }
     }

@@ -68,6 +68,9 @@ struct PushColumn {
 /// Rows stay elements of the images in the ring; the row pass converts them to T, and the store of
 /// the column pass back.
 template <class T, int R, class Layout, class Element> struct PushShape {
+    using Value = T;
+    using Stored = Element;
+    static constexpr int radius = R;
     static constexpr int taps = 2 * R + 1;
     static constexpr int columns = Layout::columns;
     static constexpr int outputs = Layout::outputs;

@@ -3,6 +3,9 @@
 
 #include "kernels/convolve/convolve_device.cuh"
 
+#include <cstdint>
+#include <type_traits>
+
 namespace runner::convolve_cuda {
 
 /// Eight neighbouring sums over `taps`: sum p starts at element p. `x(i)` is element i, called once
@@ -75,6 +78,52 @@ __device__ inline void eight_sums(const T* taps, int count, Source&& x, T (&sum)
     case 3: return finish_sums<3>(taps, count, x, sum);
     case 5: return finish_sums<5>(taps, count, x, sum);
     default: return finish_sums<7>(taps, count, x, sum);
+    }
+}
+
+/// Elements of a row that a thread of a push kernel of this shape reads from shared memory at once.
+template <class Shape> struct alignas(Shape::read_vector * sizeof(typename Shape::Stored)) Piece {
+    using Stored = typename Shape::Stored;
+    // Integers are taken from words: loads of single ones would not be combined.
+    using Word = std::conditional_t<std::is_integral_v<Stored>, std::uint32_t, Stored>;
+    static constexpr int of_word = sizeof(Word) / sizeof(Stored);
+    Word words[Shape::read_vector / of_word];
+
+    __device__ typename Shape::Value operator[](int e) const {
+        if constexpr (std::is_integral_v<Stored>) {
+            return element_of<Stored>(words[e / of_word], e % of_word);
+        } else {
+            return words[e];
+        }
+    }
+};
+
+/// The neighbouring sums of a thread of that kernel. `x`: the first element of the first sum's
+/// halo, which is rounded up to whole pieces.
+template <class Shape, class T>
+__device__ inline void row_sums(const T (&taps)[Shape::taps], const typename Shape::Stored* x,
+                                T (&sum)[Shape::outputs]) {
+    constexpr int skipped = Shape::halo - Shape::radius;
+    constexpr int count = Shape::outputs + 2 * Shape::radius;
+#pragma unroll
+    for (int v = 0; v < skipped + count; v += Shape::read_vector) {
+        if (v + Shape::read_vector <= skipped) {
+            continue;
+        }
+        const auto values = *reinterpret_cast<const Piece<Shape>*>(x + v);
+#pragma unroll
+        for (int e = 0; e < Shape::read_vector; ++e) {
+            const int i = v + e - skipped;
+            const T value = values[e];
+#pragma unroll
+            for (int p = 0; p < Shape::outputs; ++p) {
+                const int j = i - p;
+                if (i >= 0 && i < count && j >= 0 && j < Shape::taps) {
+                    sum[p] =
+                        j == 0 ? multiply(taps[0], value) : multiply_add(taps[j], value, sum[p]);
+                }
+            }
+        }
     }
 }
 

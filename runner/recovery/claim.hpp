@@ -39,6 +39,9 @@ void check_output(const PreparedJob& prepared);
 /// The attribute of a finished output that holds Beginning::identity.
 inline constexpr const char* identity_attribute = "identity";
 
+/// The attribute of a finished output in HDF5 that holds the Digest of its frames' generations.
+inline constexpr const char* generations_checksum_attribute = "generation_checksum";
+
 /// With the output's lock held: makes the output and its journal, or finds them and resumes, as
 /// run.resume says. Where the run before had committed nothing, whatever its job was, nothing would
 /// be lost and the run starts over. @throws Error (output, or input when only the input has

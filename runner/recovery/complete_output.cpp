@@ -13,6 +13,7 @@
 #include "io/output/part_files.hpp"
 #include "io/output/publish_output.hpp"
 #include "io/rows/rows.hpp"
+#include "io/writers/digest.hpp"
 #include "io/writers/row_hashes.hpp"
 #include "runner/probe/probed_files.hpp"
 #include "runner/probe/prober.hpp"
@@ -116,7 +117,8 @@ std::vector<std::string> write_record(const PreparedJob& prepared, const Beginni
     if (const std::optional<EvolveShape> state = prepared.job->state()) {
         const std::vector<std::uint64_t> generations = all_generations(state->snapshots);
         write_generations(dataset.file, dataset.dataset, generations);
-        attributes.emplace_back(generations_checksum_attribute, generations_checksum(generations));
+        attributes.emplace_back(generations_checksum_attribute,
+                                digest_of(std::as_bytes(std::span(generations))));
     }
     write_attributes(dataset.file, attributes);
     if (dataset.fields.empty()) { // lists of matches are no picture
@@ -142,11 +144,6 @@ void check_still_replaceable(const PreparedJob& prepared, Prober& prober) {
 }
 
 } // namespace
-
-std::string generations_checksum(std::span<const std::uint64_t> generations) {
-    const std::span<const std::byte> bytes = std::as_bytes(generations);
-    return fmt::format("{:016x}", hash_bytes(bytes.data(), std::ssize(bytes)));
-}
 
 std::vector<std::string> complete_output(const PreparedJob& prepared, const Beginning& beginning,
                                          std::vector<Attribute> facts, Prober& prober) {

@@ -6,18 +6,10 @@
 #include "runner/probe/prober.hpp"
 #include "runner/recovery/claim.hpp"
 
-#include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
 
 namespace runner {
-
-/// The attribute of a finished output in HDF5 that holds generations_checksum() of its snapshots.
-inline constexpr const char* generations_checksum_attribute = "generation_checksum";
-
-/// A checksum of the generations of all frames: 16 hexadecimal digits.
-std::string generations_checksum(std::span<const std::uint64_t> generations);
 
 /// Completes the output on rank 0, once every rank has written its last row: checks that all rows
 /// are there and that the input has not changed, stores checksums, attributes and what is still

@@ -4,13 +4,14 @@
 #include "base/counted.hpp"
 #include "base/format.hpp"
 #include "io/hdf5/write_attributes.hpp"
-#include "io/writers/row_hashes.hpp"
+#include "io/writers/digest.hpp"
 #include "kernels/vectors/vector_target.hpp"
 #include "runner/report/job_counts.hpp"
 #include "runner/report/report_values.hpp"
 #include "runner/report/version.hpp"
 
 #include <algorithm>
+#include <span>
 #include <variant>
 
 namespace runner {
@@ -228,8 +229,7 @@ std::string plan_json(const std::vector<PlannedPass>& passes) {
 
 std::string job_checksum(const std::string& text, const std::string& settings) {
     const std::string both = text + '\0' + settings;
-    return fmt::format(
-        "{:016x}", hash_bytes(reinterpret_cast<const std::byte*>(both.data()), std::ssize(both)));
+    return digest_of(std::as_bytes(std::span(both)));
 }
 
 std::vector<Attribute> provenance(const RunReport& report) {

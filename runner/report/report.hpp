@@ -119,8 +119,7 @@ std::string closing_line(const RunReport& report);
 /// The attribute of a finished output that holds job_checksum().
 inline constexpr const char* job_checksum_attribute = "job_checksum";
 
-/// A checksum of the job as the output records it, its text and the settings: 16 hexadecimal
-/// digits.
+/// Digest of the job as the output records it: its text and the settings.
 std::string job_checksum(const std::string& text, const std::string& settings);
 
 /// What the finished output says of itself: attributes on its root.

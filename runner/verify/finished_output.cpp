@@ -11,16 +11,16 @@
 #include "io/input/stack.hpp"
 #include "io/output/beside_record.hpp"
 #include "io/rows/row_geometry.hpp"
+#include "io/writers/digest.hpp"
 #include "io/writers/output_fields.hpp"
 #include "runner/recovery/claim.hpp"
-#include "runner/recovery/complete_output.hpp"
 #include "runner/report/report.hpp"
 
 #include <algorithm>
 #include <cerrno>
 #include <exception>
 #include <filesystem>
-#include <optional>
+#include <span>
 #include <sstream>
 #include <string_view>
 #include <system_error>
@@ -65,36 +65,36 @@ AttributeList record_of(FileAccess& files, const std::string& file) {
     }
 }
 
-/// An attribute of the record.
-template <class T>
-T recorded(const AttributeList& record, const std::string& name, const std::string& file) {
+/// An attribute of the record; null where there is none.
+const AttributeValue* find_recorded(const AttributeList& record, std::string_view name) {
     const auto found = std::find_if(record.begin(), record.end(),
                                     [&](const auto& entry) { return entry.first == name; });
-    if (found == record.end() || !std::holds_alternative<T>(found->second)) {
+    return found == record.end() ? nullptr : &found->second;
+}
+
+template <class T>
+T recorded(const AttributeList& record, const std::string& name, const std::string& file) {
+    const AttributeValue* const value = find_recorded(record, name);
+    if (value == nullptr || !std::holds_alternative<T>(*value)) {
         throw Error(ExitCode::input,
                     {"cannot tell how the file was made", file,
                      "its root has no attribute " + name + " of the right type",
                      "Only a finished output of this program can be verified and repaired"});
     }
-    return std::get<T>(found->second);
+    return std::get<T>(*value);
 }
 
-/// The text of an attribute of the record; nothing where an earlier version made it without.
-std::optional<std::string> recorded_checksum(const AttributeList& record, std::string_view name) {
-    const auto found = std::find_if(record.begin(), record.end(),
-                                    [&](const auto& entry) { return entry.first == name; });
-    if (found == record.end()) {
-        return std::nullopt;
-    }
-    const auto* const text = std::get_if<std::string>(&found->second);
-    return text == nullptr ? "" : *text;
+/// Whether the recorded checksum is this one. Outputs of earlier versions have none.
+bool has_checksum(const AttributeList& record, std::string_view name, const std::string& checksum) {
+    const AttributeValue* const value = find_recorded(record, name);
+    const auto* const text = std::get_if<std::string>(value);
+    return value == nullptr || (text != nullptr && *text == checksum);
 }
 
 /// A damaged job may be a valid one, which computes other elements.
 void check_undamaged(const AttributeList& record, const std::string& job,
                      const std::string& settings, const std::string& file) {
-    const auto checksum = recorded_checksum(record, job_checksum_attribute);
-    if (checksum && *checksum != job_checksum(job, settings)) {
+    if (!has_checksum(record, job_checksum_attribute, job_checksum(job, settings))) {
         throw Error(ExitCode::input,
                     {"cannot use the job that is recorded in the output", file,
                      "it does not match its checksum, the attribute " +
@@ -161,14 +161,14 @@ FinishedOutput read_recorded_beside(const std::string& file) {
 
 /// A run that starts from a frame takes its generation from this list.
 void check_generations(FileAccess& files, const FinishedOutput& output) {
-    const auto checksum = recorded_checksum(output.record, generations_checksum_attribute);
-    if (!checksum) {
-        return;
+    if (find_recorded(output.record, generations_checksum_attribute) == nullptr) {
+        return; // not of sand, or of an earlier version
     }
     const std::string& dataset = output.job.output.dataset;
     const auto generations =
         read_generations(files, output.file, dataset, output.stored.array.shape.front());
-    if (!generations || *checksum != generations_checksum(*generations)) {
+    if (!generations || !has_checksum(output.record, generations_checksum_attribute,
+                                      digest_of(std::as_bytes(std::span(*generations))))) {
         throw Error(ExitCode::differs, {"the generations of the frames are damaged",
                                         output.file + ":" + generations_name(dataset),
                                         "they do not match their checksum, the attribute " +

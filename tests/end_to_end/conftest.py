@@ -65,7 +65,7 @@ def pytest_configure(config):
     programs.seed, programs.source = seed_and_source(options.seed)
     if not os.access(programs.runner, os.X_OK):
         raise pytest.UsageError(f"no program {programs.runner}: build it, or name its folder by --bin")
-    # Open MPI 4 reports about one of a thousand runs as not finalized though it was:
+    # Open MPI 4 reports about one of a thousand finished runs as failed:
     # https://github.com/open-mpi/ompi/issues/7833. Signals and codes of ranks are reported as before.
     os.environ["OMPI_MCA_orte_allowed_exit_without_sync"] = "1"
     os.environ.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",

@@ -87,3 +87,23 @@ def test_every_float16():
     for dtype in ["<f2", ">f2"]:
         made = run("rescale", halves.astype(dtype), chunks=(100, 256), compression="gzip")
         same(made, run("rescale", halves.astype("float32")), dtype)
+
+
+@pytest.mark.parametrize("base, offset, bits", [("STD_U16LE", 4, 12), ("STD_I16BE", 2, 12), ("STD_I32LE", 0, 20)])
+@pytest.mark.parametrize("chunk", [None, (4, 5)], ids=["contiguous", "deflate"])
+def test_integers_of_fewer_bits_than_their_bytes(base, offset, bits, chunk):
+    """Their values, and not their bytes: the other bits of an element are padding."""
+    kind = getattr(h5py.h5t, base).copy()
+    kind.set_precision(bits)
+    kind.set_offset(offset)
+    least = 0 if "U" in base else -(1 << bits - 1)
+    values = np.random.default_rng(3).integers(least, least + (1 << bits), (7, 11), dtype="i4")
+    how = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    if chunk is not None:
+        how.set_chunk(chunk)
+        how.set_deflate(1)
+    with h5py.File("in.h5", "w") as file:
+        h5py.h5d.create(file.id, b"x", kind, h5py.h5s.create_simple((7, 11)), how).write(
+            h5py.h5s.ALL, h5py.h5s.ALL, values)
+    call("convert", "in.h5:/x", "out.npy")
+    assert np.array_equal(np.load("out.npy"), values)

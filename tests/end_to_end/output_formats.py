@@ -246,6 +246,7 @@ def test_verify_and_repair():
         # Records that are damaged or missing.
         for damaged, word in [(text[:200], "damaged"), (text[:-40], "damaged"), ("", "damaged"),
                               (text.replace('"float32"', '"text"'), "text"),
+                              (text.replace("row_taps = [0.25", "row_taps = [0.24"), "job_checksum"),
                               (text.replace('"shape":[20,', '"shape":[9000000000000000000,'), "too large"),
                               (text.replace('"shape":[20,', '"shape":[19,'), "line 19"),
                               (re.sub(r'\[0,\d+,"[0-9a-f]*"\],', "", text), "line 0")]:
