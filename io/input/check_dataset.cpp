@@ -117,6 +117,20 @@ void check_extents(const DatasetHandle& dataset, const std::string& where) {
     }
 }
 
+/// Of a dataset without a stored element. HDF5 refuses to read what has no fill value either,
+/// unless the file says that memory is to be left as it is.
+void check_fill_value(const PropertyHandle& creation, const std::string& where) {
+    H5D_fill_value_t defined = H5D_FILL_VALUE_UNDEFINED;
+    hdf5_must(H5Pfill_value_defined(creation.get(), &defined), "H5Pfill_value_defined");
+    H5D_fill_time_t time = H5D_FILL_TIME_IFSET;
+    hdf5_must(H5Pget_fill_time(creation.get(), &time), "H5Pget_fill_time");
+    if (defined == H5D_FILL_VALUE_UNDEFINED && time != H5D_FILL_TIME_NEVER) {
+        throw Error(ExitCode::input,
+                    {what, where, "none of its elements is stored, and it has no fill value",
+                     "Write its elements, or make it with a fill value"});
+    }
+}
+
 class DatasetCheck {
   public:
     DatasetCheck(OutsideFiles outside, const InputRules& rules)
@@ -150,6 +164,9 @@ class DatasetCheck {
         }
         check_filter_parameters(opened, creation, where);
         CheckedStorage storage = check_storage(opened, creation, info, where, rules_.bad_chunks);
+        if (storage.bytes == 0) {
+            check_fill_value(creation, where);
+        }
         check_logical_size(info,
                            info.storage == "virtual" ? mapped_bytes(creation, info) : storage.bytes,
                            rules_, where);

@@ -5,6 +5,7 @@
 #include "io/files/file.hpp"
 #include "io/filters/unpacker.hpp"
 #include "io/hdf5/chunk_list.hpp"
+#include "io/inspect/least_stored_bytes.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -86,6 +87,14 @@ std::int64_t check_contiguous(const DatasetHandle& dataset, const DatasetInfo& i
     return bytes;
 }
 
+/// HDF5 keeps these bytes in memory, and reads elements behind their end from other memory.
+void check_compact(const DatasetInfo& info, const std::string& where) {
+    if (info.stored_bytes < byte_count(info.array)) {
+        refuse(where, fmt::format("its elements have {} bytes and {} are stored",
+                                  byte_count(info.array), info.stored_bytes));
+    }
+}
+
 /// What can be seen to be wrong with a chunk's size without unpacking it.
 std::string size_objection(const StoredChunk& chunk, const std::vector<Filter>& filters,
                            std::int64_t chunk_bytes, BadChunks bad_chunks) {
@@ -107,6 +116,26 @@ std::string size_objection(const StoredChunk& chunk, const std::vector<Filter>& 
         return "";
     }
     return fmt::format("{} bytes of it are stored, which cannot be its {}", chunk.bytes, unpacked);
+}
+
+/// What is wrong where filters of HDF5 would read behind the chunk's end.
+std::string filters_objection(const StoredChunk& chunk, const std::vector<Filter>& filters,
+                              std::int64_t chunk_bytes, const File& file, const Extent& extent) {
+    const auto head = [&] {
+        ChunkHead first{};
+        if (chunk.bytes >= first.size()) {
+            file.read(static_cast<std::int64_t>(extent.base + chunk.address), std::ssize(first),
+                      first.data());
+        }
+        return first;
+    };
+    const std::uint64_t least =
+        least_stored_bytes(filters, chunk.skipped, static_cast<std::uint64_t>(chunk_bytes), head);
+    return chunk.bytes >= least
+               ? ""
+               : fmt::format(
+                     "{} bytes of it are stored, and its {} make at least {} with its filters",
+                     chunk.bytes, chunk_bytes, least);
 }
 
 bool lies_within(std::span<const std::int64_t> start, std::span<const std::int64_t> shape) {
@@ -235,11 +264,15 @@ CheckedStorage check_chunked(const DatasetHandle& dataset, const PropertyHandle&
     }
     const std::vector<Filter> filters = filters_of(creation);
     const Extent extent = extent_of(dataset);
+    const File file(file_of(dataset), File::Mode::read);
     ChunkList list = list_chunks(dataset, axes, where);
     for (std::size_t i = 0; i < list.chunks.size(); ++i) {
         std::string against = range_objection(list.chunks[i].address, list.chunks[i].bytes, extent);
         if (against.empty()) {
             against = size_objection(list.chunks[i], filters, chunk_bytes, bad_chunks);
+        }
+        if (against.empty()) {
+            against = filters_objection(list.chunks[i], filters, chunk_bytes, file, extent);
         }
         if (against.empty()) {
             against = search_objection(dataset, list.chunks[i], list.start_of(i), info.array.shape);
@@ -270,6 +303,9 @@ CheckedStorage check_storage(const DatasetHandle& dataset, const PropertyHandle&
     }
     if (info.storage == "chunked") {
         return check_chunked(dataset, creation, info, where, bad_chunks);
+    }
+    if (info.storage == "compact") {
+        check_compact(info, where);
     }
     return {byte_count(info.array), {}};
 }

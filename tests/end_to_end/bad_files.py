@@ -99,6 +99,42 @@ def chunk_too_small_for_deflate(path):
         file["image"].id.write_direct_chunk((0, 0), zlib.compress(bytes(100)))
 
 
+def chunk_stored_as(bytes_, number, **options):
+    """The last chunk of 320 values of 12 bits, which the filter of this number packs, is said to have fewer
+    bytes."""
+    def write(path):
+        kind = h5py.h5t.STD_I32LE.copy()
+        kind.set_precision(12)
+        creation = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        creation.set_chunk(CHUNK)
+        creation.set_filter(number, h5py.h5z.FLAG_OPTIONAL, (2, 0) if number == 6 else ())
+        values = (IMAGE % 2000).astype("<i4")
+        make(path, lambda file: h5py.h5d.create(file.id, b"image", kind, h5py.h5s.create_simple(IMAGE.shape), creation)
+             .write(h5py.h5s.ALL, h5py.h5s.ALL, values))
+        with h5py.File(path) as file:
+            last = file["image"].id.get_chunk_info(file["image"].id.get_num_chunks() - 1)
+        old = struct.pack("<II3Q", last.size, 0, *last.chunk_offset, 0)
+        patch(path, place(path, old), struct.pack("<I", bytes_))
+    return write
+
+
+def compact_of_less(path):
+    """HDF5 1.10.8 reads behind the end of the memory that has the elements."""
+    def write(file):
+        creation = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        creation.set_layout(h5py.h5d.COMPACT)
+        dataset = h5py.h5d.create(file.id, b"image", h5py.h5t.IEEE_F64LE, h5py.h5s.create_simple((4, 5)), creation)
+        dataset.write(h5py.h5s.ALL, h5py.h5s.ALL, IMAGE[:4, :5].copy())
+    make(path, write)
+    patch(path, place(path, struct.pack("<QQ", 4, 5)), struct.pack("<QQ", 4, 50))
+
+
+def nothing_to_read(path):
+    """No chunk is stored, and there is no fill value: in its message only how it would be written."""
+    make(path, lambda file: file.create_dataset("image", IMAGE.shape, "f8", chunks=CHUNK, fillvalue=2.5), "latest")
+    patch_checked(path, struct.pack("<BBId", 3, 0x23, 8, 2.5), struct.pack("<BB", 3, 0x13))
+
+
 def layout_message(path, axes):
     """The chunked layout: version 3, class 2, axes and one, the tree's address, the extents."""
     return place(path, bytes([3, 2, axes + 1]) + struct.pack("<Q", chunk_tree(path)))
