@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What is still true of an output, of metadata worked by hand. Whole jobs are in
+// tests/end_to_end/metadata.py.
+#include "io/metadata/carry_metadata.hpp"
+
+#include "tests/io/metadata/metadata_values.hpp"
+
+#include <gtest/gtest.h>
+
+namespace runner {
+namespace {
+
+using Values = Likeness::Values;
+using Names = std::vector<std::string>;
+
+Names names_of(const std::vector<NamedValue>& values) {
+    Names names;
+    for (const NamedValue& each : values) {
+        names.push_back(each.name);
+    }
+    return names;
+}
+
+/// The attribute's value; one of no kind where it is not there.
+PlainValue value_of(const std::vector<NamedValue>& values, const std::string& name) {
+    for (const NamedValue& each : values) {
+        if (each.name == name) {
+            return each.value;
+        }
+    }
+    return text("not there");
+}
+
+/// Of 4 frames of 3 x 5, with coordinates of each axis: y has edges.
+Metadata volume() {
+    Metadata made;
+    made.shape = {4, 3, 5};
+    made.group = {{"title", text("a scan")}};
+    made.axes = {"t", "y", "x"};
+    made.coordinates = {{"t", 0, numbers<std::int32_t>({10, 20, 40, 80}), {}},
+                        {"y", 1, numbers<double>({0, 1, 3, 6}), {{"units", text("mm")}}},
+                        {"x", 2, numbers<float>({1, 2, 4, 8, 16}), {}}};
+    return made;
+}
+
+/// The volume's with these attributes of the dataset.
+Metadata with(std::vector<NamedValue> attributes) {
+    Metadata made = volume();
+    made.dataset = std::move(attributes);
+    return made;
+}
+
+/// In blocks of 3 x 2 elements of a frame.
+const Likeness binned{Values::alike, {{0, 1}, {1, 3}, {2, 2}}, {4, 1, 3}};
+
+/// Frames and columns change places.
+const Likeness transposed{Values::same, {{2, 1}, {1, 1}, {0, 1}}, {5, 3, 4}};
+
+TEST(CarriedMetadata, IsAllOfItForTheSameElements) {
+    const Metadata input = with({{"units", text("counts")}, {"valid_max", scalar(3.0)}});
+    EXPECT_EQ(carried_metadata(input, Likeness::in_place(Values::same, input.shape)), input);
+}
+
+TEST(CarriedMetadata, IsLessTheLessTheValuesAreAlike) {
+    const Metadata input = with({{"long_name", text("n")},
+                                 {"units", text("counts")},
+                                 {"scale_factor", scalar(2.0)},
+                                 {"valid_max", scalar(3.0)},
+                                 {"actual_range", numbers<double>({0, 3})}});
+    const std::vector<std::pair<Values, std::size_t>> kept = {
+        {Values::foreign, 0}, {Values::other, 1}, {Values::scaled, 2},
+        {Values::alike, 3},   {Values::coded, 4}, {Values::same, 5}};
+    for (const auto& [values, count] : kept) {
+        const Metadata output = carried_metadata(input, Likeness::in_place(values, input.shape));
+        const std::vector<NamedValue> first(input.dataset.begin(),
+                                            input.dataset.begin() + std::ptrdiff_t(count));
+        EXPECT_EQ(output.dataset, first) << count;
+        EXPECT_EQ(output.group, input.group) << count;
+        EXPECT_EQ(output.coordinates, input.coordinates) << count;
+        EXPECT_TRUE(output.left_out.empty()) << count;
+    }
+    const Metadata none = carried_metadata(input, {Values::none, {}, {7}});
+    EXPECT_TRUE(none.empty());
+    EXPECT_EQ(none.shape, std::vector<std::int64_t>{7});
+}
+
+TEST(CarriedMetadata, OfBlocksHasMeansOfCoordinates) {
+    const Metadata output = carried_metadata(volume(), binned);
+    EXPECT_EQ(output.shape, (std::vector<std::int64_t>{4, 1, 3}));
+    EXPECT_EQ(output.axes, (Names{"t", "y", "x"}));
+    ASSERT_EQ(output.coordinates.size(), 3U);
+    EXPECT_EQ(output.coordinates[0], volume().coordinates[0]);
+    EXPECT_EQ(output.coordinates[1].values, numbers<double>({0, 6})); // edges of the one block
+    EXPECT_EQ(output.coordinates[1].attributes, volume().coordinates[1].attributes);
+    EXPECT_EQ(output.coordinates[2].values, numbers<float>({1.5, 6, 16})); // the last of one
+}
+
+TEST(CarriedMetadata, OfBlocksHasMeansOfIntegersAsFloat64) {
+    const Metadata output =
+        carried_metadata(volume(), {Values::alike, {{0, 3}, {1, 1}, {2, 1}}, {2, 3, 5}});
+    EXPECT_EQ(output.coordinates[0].values, numbers<double>({70.0 / 3, 80}));
+}
+
+TEST(CarriedMetadata, OfBlocksKeepsEdgesWithinTheAxis) {
+    Metadata input = volume();
+    input.coordinates = {{"x", 2, numbers<std::int16_t>({0, 10, 20, 30, 40, 50}), {}}};
+    EXPECT_EQ(carried_metadata(input, binned).coordinates[0].values,
+              numbers<std::int16_t>({0, 20, 40, 50}));
+}
+
+TEST(CarriedMetadata, GoesWithTheAxes) {
+    const Metadata output = carried_metadata(volume(), transposed);
+    EXPECT_EQ(output.axes, (Names{"x", "y", "t"}));
+    ASSERT_EQ(output.coordinates.size(), 3U);
+    EXPECT_EQ(output.coordinates[0].name, "x");
+    EXPECT_EQ(output.coordinates[0].axis, 0);
+    EXPECT_EQ(output.coordinates[2].name, "t");
+    EXPECT_EQ(output.coordinates[2].axis, 2);
+    EXPECT_EQ(output.coordinates[2].values, volume().coordinates[0].values);
+}
+
+TEST(CarriedMetadata, HasNothingForANewAxis) {
+    const Metadata output =
+        carried_metadata(volume(), {Values::other, {{-1, 1}, {1, 1}, {2, 1}}, {9, 3, 5}});
+    EXPECT_EQ(output.axes, (Names{".", "y", "x"}));
+    EXPECT_EQ(output.coordinates.size(), 2U);
+    EXPECT_TRUE(carried_metadata(volume(), {Values::other, {{-1, 1}}, {9}}).axes.empty());
+}
+
+TEST(CarriedMetadata, ForgetsNamesWithoutNumbers) {
+    Metadata input = volume();
+    input.coordinates.erase(input.coordinates.begin());
+    EXPECT_EQ(carried_metadata(input, Likeness::in_place(Values::same, input.shape)).axes,
+              (Names{".", "y", "x"}));
+    input.coordinates.clear();
+    EXPECT_TRUE(
+        carried_metadata(input, Likeness::in_place(Values::same, input.shape)).axes.empty());
+}
+
+TEST(CarriedMetadata, HasSizesOfPixelsForEachAxis) {
+    const Metadata input = with({{"element_size_um", numbers<float>({8, 2, 0.5})},
+                                 {"DIMENSION_LABELS", texts({"T", "Y", "X"})},
+                                 {"voxel_size", numbers<std::uint8_t>({1, 100, 3})}});
+    const auto blocks = carried_metadata(input, binned).dataset;
+    EXPECT_EQ(value_of(blocks, "element_size_um"), numbers<float>({8, 6, 1}));
+    EXPECT_EQ(value_of(blocks, "DIMENSION_LABELS"), texts({"T", "Y", "X"}));
+    EXPECT_EQ(value_of(blocks, "voxel_size"), numbers<std::uint8_t>({1, 44, 6})); // 300 - 256
+    const auto others = carried_metadata(input, transposed).dataset;
+    EXPECT_EQ(value_of(others, "element_size_um"), numbers<float>({0.5, 2, 8}));
+    EXPECT_EQ(value_of(others, "DIMENSION_LABELS"), texts({"X", "Y", "T"}));
+    const auto added =
+        carried_metadata(input, {Values::other, {{-1, 1}, {1, 1}, {2, 1}}, {9, 3, 5}}).dataset;
+    EXPECT_EQ(names_of(added), Names{"DIMENSION_LABELS"});
+    EXPECT_EQ(value_of(added, "DIMENSION_LABELS"), texts({"", "Y", "X"}));
+}
+
+TEST(CarriedMetadata, DropsPlacesAndSizesThatNoLongerHold) {
+    const Metadata input = with({{"detector_pixel_size_mm", scalar(0.5)},
+                                 {"origin", numbers<double>({0, 0, 0})},
+                                 {"pixel_size", scalar(2.0)}});
+    const auto same = carried_metadata(input, Likeness::in_place(Values::same, input.shape));
+    EXPECT_EQ(same.dataset, input.dataset);
+    for (const Likeness& change : {binned, transposed}) {
+        const Metadata output = carried_metadata(input, change);
+        EXPECT_TRUE(output.dataset.empty());
+        EXPECT_TRUE(output.left_out.empty()); // it is known that they do not hold
+    }
+}
+
+TEST(CarriedMetadata, TellsWhatMayBelongToTheAxes) {
+    const Metadata input = with({{"exposures", numbers<double>({1, 2, 3, 4})}, // one a frame
+                                 {"three", numbers<double>({1, 2, 3})},        // one an axis
+                                 {"two", numbers<double>({1, 2})}});
+    const Metadata output = carried_metadata(input, transposed);
+    EXPECT_EQ(names_of(output.dataset), Names{"two"});
+    EXPECT_EQ(output.left_out,
+              (Names{"the dataset@exposures: its values may belong to the axes, which change",
+                     "the dataset@three: its values may belong to the axes, which change"}));
+    const Metadata kept = carried_metadata(input, Likeness::in_place(Values::same, input.shape));
+    EXPECT_EQ(kept.dataset, input.dataset);
+}
+
+/// Frames 1 and 2, rows 0 and 1, columns 2 to 4.
+const DatasetPart box{{1, 0, 2}, {2, 2, 3}};
+
+TEST(MetadataOfPart, IsCutAsThePartIs) {
+    const Metadata part = metadata_of_part(volume(), box);
+    EXPECT_EQ(part.shape, (std::vector<std::int64_t>{2, 2, 3}));
+    EXPECT_EQ(part.axes, (Names{"t", "y", "x"}));
+    EXPECT_EQ(part.group, volume().group);
+    ASSERT_EQ(part.coordinates.size(), 3U);
+    EXPECT_EQ(part.coordinates[0].values, numbers<std::int32_t>({20, 40}));
+    EXPECT_EQ(part.coordinates[1].values, numbers<double>({0, 1, 3})); // edges of two
+    EXPECT_EQ(part.coordinates[1].attributes, volume().coordinates[1].attributes);
+    EXPECT_EQ(part.coordinates[2].values, numbers<float>({4, 8, 16}));
+}
+
+TEST(MetadataOfPart, HasTheCoordinatesOfItsFrames) {
+    Metadata whole = volume();
+    whole.coordinates.push_back({"bins", 0, numbers<double>({0, 1, 2, 3, 4}), {}});
+    const Metadata part = metadata_of_part(whole, {{0, 0, 0}, {2, 3, 5}, {0, 3}});
+    ASSERT_EQ(part.coordinates.size(), 3U);
+    EXPECT_EQ(part.coordinates[0].values, numbers<std::int32_t>({10, 80}));
+    EXPECT_EQ(part.coordinates[1], volume().coordinates[1]);
+    EXPECT_EQ(part.left_out, Names{"bins: its bins lie side by side, and the frames do not"});
+}
+
+TEST(MetadataOfPart, DropsWhereTheWholeBegan) {
+    const Metadata whole = with({{"origin", numbers<double>({0, 0, 0})},
+                                 {"element_size_um", numbers<double>({1, 2, 3})},
+                                 {"units", text("counts")},
+                                 {"exposures", numbers<double>({1, 2, 3, 4})}});
+    const Metadata part = metadata_of_part(whole, box);
+    EXPECT_EQ(names_of(part.dataset), (Names{"element_size_um", "units"}));
+    EXPECT_EQ(part.left_out.size(), 1U); // exposures: four, of which two belong to the part
+    const Metadata first = metadata_of_part(whole, {{0, 0, 0}, {4, 3, 2}});
+    EXPECT_EQ(first.dataset, whole.dataset);
+}
+
+} // namespace
+} // namespace runner
