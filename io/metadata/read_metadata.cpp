@@ -6,8 +6,11 @@
 #include "io/files/outside_files.hpp"
 #include "io/hdf5/hdf5_dataset.hpp"
 #include "io/hdf5/hdf5_file.hpp"
+#include "io/input/check_storage.hpp"
 #include "io/inspect/attribute_list.hpp"
+#include "io/inspect/check_filters.hpp"
 #include "io/inspect/check_links.hpp"
+#include "io/inspect/inspect_dataset.hpp"
 #include "io/metadata/read_value.hpp"
 
 #include <algorithm>
@@ -139,6 +142,7 @@ class MetadataReader {
             if (!why.empty()) {
                 return leave_out(why);
             }
+            check_stored(dataset, path);
             Coordinates made{name, axis, read_numbers(dataset.get()), {}};
             read_attributes(dataset.get(), path, most_coordinate_attributes, made.attributes,
                             found_.left_out);
@@ -146,6 +150,15 @@ class MetadataReader {
         } catch (const Error& error) {
             leave_out(error.text().why);
         }
+    }
+
+    /// HDF5 may read what a damaged file does not store from other memory. @throws Error (input).
+    void check_stored(const DatasetHandle& dataset, const std::string& path) const {
+        const PropertyHandle creation = creation_of(dataset);
+        const std::string where = file_and_dataset(file_, path);
+        check_filter_parameters(dataset, creation, where);
+        (void)check_storage(dataset, creation, inspect_dataset(file_, path), where,
+                            InputRules::BadChunks::refuse);
     }
 
     /// Why a dataset cannot be coordinates of an axis of so many elements; empty where it can.

@@ -4,6 +4,7 @@ Inputs are made with h5py, and outputs are compared with what numpy makes of the
 """
 import hashlib
 import pathlib
+import struct
 
 import h5py
 import numpy as np
@@ -270,6 +271,27 @@ def test_what_is_left_out():
     with h5py.File("out.h5") as file:
         has(file, "entry/scan/data", attributes())
         assert list(file["entry/scan"].attrs["axes"]) == [".", ".", "x"]
+
+
+def test_coordinates_that_are_damaged():
+    """HDF5 would read what the file does not store from other memory."""
+    write_input()
+    values = np.arange(8) * 0.5 + 3
+    with h5py.File("in.h5", "a") as file:
+        group = file["entry/scan"]
+        del group["frame"]
+        compact = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        compact.set_layout(h5py.h5d.COMPACT)
+        h5py.h5d.create(group.id, b"frame", h5py.h5t.IEEE_F64LE, h5py.h5s.create_simple((8,)), compact).write(
+            h5py.h5s.ALL, h5py.h5s.ALL, values)
+    bytes_ = pathlib.Path("in.h5").read_bytes()
+    layout = struct.pack("<BBH", 3, 0, 64) + values.tobytes()
+    assert bytes_.count(layout) == 1
+    pathlib.Path("in.h5").write_bytes(bytes_.replace(layout, struct.pack("<BBH", 3, 0, 16) + values.tobytes()))
+    done = run("median")
+    assert "/entry/scan/frame: its elements have 64 bytes and 16 are stored" in done.stderr, done.stderr
+    with h5py.File("out.h5") as file:
+        assert list(file["entry/scan"].attrs["axes"]) == [".", "y", "x"]
 
 
 def test_a_name_that_is_taken():
