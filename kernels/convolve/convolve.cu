@@ -65,9 +65,12 @@ PushLaunch<float> integer_push(const Convolution& convolution, float fill,
 template <class T>
 PushLaunch<T> push_for(const Convolution& convolution, T fill, const std::vector<T>& row_taps) {
     if (convolution.in_type == element_type_of<T>() &&
-        convolution.out_type == element_type_of<T>() &&
-        convolution.row_radius() == convolution.column_radius()) {
-        return push_launch<T>(convolution.row_radius());
+        convolution.out_type == element_type_of<T>()) {
+        const std::int64_t radius = convolution.row_radius();
+        const PushLaunch<T> of_radius =
+            radius == convolution.column_radius() ? push_launch<T>(radius) : nullptr;
+        return of_radius != nullptr ? of_radius
+                                    : any_push_launch<T>(radius, convolution.column_radius());
     }
     if constexpr (std::is_same_v<T, float>) {
         return integer_push(convolution, fill, row_taps);

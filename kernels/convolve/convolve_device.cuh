@@ -15,6 +15,9 @@ __device__ inline double multiply(double a, double b) { return __dmul_rn(a, b); 
 __device__ inline float multiply_add(float a, float b, float c) { return __fmaf_rn(a, b, c); }
 __device__ inline double multiply_add(double a, double b, double c) { return __fma_rn(a, b, c); }
 
+/// A sum without terms: a product added to it is that product, −0 too.
+template <class T> constexpr T no_sum = -T(0);
+
 // Integers below 2^23 are converted by way of a float's bits: 2^23 + n has n as its lowest bits. A
 // multiprocessor executes the instructions for conversion at an eighth of the rate of others.
 constexpr float two_to_23 = 8388608.0F;

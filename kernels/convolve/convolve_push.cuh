@@ -10,23 +10,24 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <vector>
 
 namespace runner::convolve_cuda {
 
-/// Input and output are of type Element: T, or an integer that T holds exactly.
-template <class T, int R, class Layout, class Element> class Push {
+/// Input and output are of type Element: T, or an integer that T holds exactly. Arguments:
+/// PushArguments, or AnyPushArguments for radii that are known at run time.
+template <class T, int R, class Layout, class Element, class Arguments> class Push {
   public:
-    using Shape = PushShape<T, R, Layout, Element>;
+    using Shape = PushShape<T, R, Layout, Element, Arguments::most_row_radius>;
 
-    __device__ Push(const PushArguments<T, R>& arguments, const ConvolveTile& tile,
-                    unsigned char* shared)
+    __device__ Push(const Arguments& arguments, const ConvolveTile& tile, unsigned char* shared)
         : arguments_(arguments), view_(arguments.view), tile_(tile),
           in_(reinterpret_cast<Element*>(shared)),
           sums_(reinterpret_cast<T*>(in_ + Shape::in_elements)),
           partials_(sums_ + Shape::sum_elements),
           columns_(reinterpret_cast<PushColumn*>(partials_ + Shape::partial_elements)),
-          needed_(static_cast<int>(tile.rows) + 2 * R),
+          needed_(static_cast<int>(tile.rows) + 2 * arguments.column_radius()),
           batches_((needed_ + Shape::rows - 1) / Shape::rows) {}
 
     __device__ void run() {
@@ -42,18 +43,26 @@ template <class T, int R, class Layout, class Element> class Push {
     }
 
   private:
-    // Rows are counted from the first one the tile needs, `tile_.first_row - R`.
+    // Rows are counted from the first one the tile needs.
+
+    __device__ std::int64_t first_needed() const {
+        return tile_.first_row - arguments_.column_radius();
+    }
 
     __device__ void prepare_loads() {
+        const int radius = arguments_.row_radius();
         const std::int64_t start = tile_.first_column - Shape::halo;
         const std::int64_t end = view_.columns - start;
         const int inside = start < 0 ? static_cast<int>(-start) : 0;
         const int inside_end = static_cast<int>(end < Shape::in_width ? end : Shape::in_width);
-        // Columns further outside than R are needed by no output.
-        const int needed_end = inside_end + R < Shape::in_width ? inside_end + R : Shape::in_width;
-        outside_ = inside + needed_end - inside_end;
+        // Columns further outside than the radius are needed by no output.
+        const int needed_end =
+            inside_end + radius < Shape::in_width ? inside_end + radius : Shape::in_width;
+        const int needed = Shape::halo - radius < inside ? Shape::halo - radius : inside;
+        const int left = inside - needed;
+        outside_ = left + needed_end - inside_end;
         for (int i = static_cast<int>(threadIdx.x); i < outside_; i += Shape::threads) {
-            const int at = i < inside ? i : i - inside + inside_end;
+            const int at = i < left ? needed + i : i - left + inside_end;
             columns_[i] = {at, map_index(start + at, view_.columns, view_.boundary)};
         }
         step_ = view_.aligned ? Shape::in_vector : 1;
@@ -61,7 +70,10 @@ template <class T, int R, class Layout, class Element> class Push {
 #pragma unroll
         for (int i = 0; i < Shape::in_width; i += 32) {
             const int at = (i + lane) * step_;
-            own_pieces_ |= at >= inside && at < inside_end ? 1U << (i / 32) : 0U;
+            const bool wanted = at >= inside && at < inside_end &&
+                                at + step_ > Shape::halo - radius &&
+                                at < Shape::halo + Shape::width + radius;
+            own_pieces_ |= wanted ? 1U << (i / 32) : 0U;
         }
         const std::int64_t first = first_held();
         const std::int64_t held = view_.in_rows - first; // rows from the first needed one on
@@ -74,7 +86,7 @@ template <class T, int R, class Layout, class Element> class Push {
     }
 
     /// Where the input buffer would hold the first needed row under its own number.
-    __device__ std::int64_t first_held() const { return tile_.first_row - R - view_.in_first; }
+    __device__ std::int64_t first_held() const { return first_needed() - view_.in_first; }
 
     /// Starts the copy of batch k into a stage, a warp a row. Batches come in order.
     __device__ void load(int k, int stage) {
@@ -91,7 +103,7 @@ template <class T, int R, class Layout, class Element> class Push {
             const Element* source = from;
             if (wanted &&
                 static_cast<unsigned>(row - direct_) >= static_cast<unsigned>(direct_count_)) {
-                const std::int64_t held = held_row(view_, tile_.first_row - R + row);
+                const std::int64_t held = held_row(view_, first_needed() + row);
                 // Rows that taps of a padded kernel reach may not be held: these taps are 0.
                 wanted = held >= 0 && held < view_.in_rows;
                 source += (held - first_held() - row) * view_.columns;
@@ -173,15 +185,15 @@ template <class T, int R, class Layout, class Element> class Push {
         for (int c = 0; c < Shape::columns; ++c) {
 #pragma unroll
             for (int s = 0; s < own; ++s) {
-                sums[s][c] = T(0);
+                sums[s][c] = no_sum<T>; // also of a sum that is not among those of the radius
             }
-            carried[c] = T(0);
+            carried[c] = no_sum<T>;
         }
         const int column =
             (static_cast<int>(threadIdx.x) - role * Layout::threads) * Shape::columns;
         // The output that the next row completes. Its batch is one behind the row pass, and one
         // more for every role before this one.
-        int row = -2 * R - (1 + role) * Shape::rows;
+        int row = -2 * arguments_.column_radius() - (1 + role) * Shape::rows;
         Element* out = static_cast<Element*>(view_.out) +
                        (tile_.frame * view_.out_rows + tile_.first_row - view_.out_first + row) *
                            view_.columns +
@@ -223,8 +235,8 @@ template <class T, int R, class Layout, class Element> class Push {
             const int r = task % 8 + task / (8 * groups) * 8;
             const int c = task / 8 % groups * Shape::outputs;
             T sum[Shape::outputs];
-            row_sums<Shape>(arguments_.row, in + r * Shape::in_pitch + c, sum);
-            const bool fill = is_fill_row(view_, tile_.first_row - R + row + r);
+            row_sums<Shape>(arguments_, in + r * Shape::in_pitch + c, sum);
+            const bool fill = is_fill_row(view_, first_needed() + row + r);
             T* to = sums + r * Shape::sum_pitch + c;
 #pragma unroll
             for (int p = 0; p < Shape::outputs; p += Shape::vector) {
@@ -262,6 +274,9 @@ template <class T, int R, class Layout, class Element> class Push {
             load_columns(x, from + b * Shape::sum_pitch);
 #pragma unroll
             for (int s = 0; s + 1 < own; ++s) {
+                if (!arguments_.has_sum(s)) {
+                    continue;
+                }
 #pragma unroll
                 for (int c = 0; c < Shape::columns; ++c) {
                     sums[s][c] =
@@ -270,9 +285,11 @@ template <class T, int R, class Layout, class Element> class Push {
             }
 #pragma unroll
             for (int c = 0; c < Shape::columns; ++c) {
-                sums[own - 1][c] = role == 0
-                                       ? multiply(arguments_.column[0], x[c])
-                                       : multiply_add(arguments_.column[first], x[c], carried[c]);
+                if (arguments_.has_sum(own - 1)) {
+                    sums[own - 1][c] =
+                        role == 0 ? multiply(arguments_.column[0], x[c])
+                                  : multiply_add(arguments_.column[first], x[c], carried[c]);
+                }
             }
             if constexpr (role > 0) {
                 load_columns(carried, taken_over + b * Shape::width);
@@ -327,7 +344,7 @@ template <class T, int R, class Layout, class Element> class Push {
         *reinterpret_cast<Outputs*>(to) = values;
     }
 
-    const PushArguments<T, R>& arguments_;
+    const Arguments& arguments_;
     const ConvolveView<T>& view_;
     const ConvolveTile& tile_;
     Element* in_;
@@ -345,13 +362,13 @@ template <class T, int R, class Layout, class Element> class Push {
         nullptr; ///< this lane's first piece of its warp's first row of the next batch
 };
 
-template <class T, int R, class Layout, class Element>
+template <class T, int R, class Layout, class Element, class Arguments>
 __global__ void __launch_bounds__(PushShape<T, R, Layout, Element>::threads, Layout::blocks)
-    convolve_push_kernel(const __grid_constant__ PushArguments<T, R> arguments) {
+    convolve_push_kernel(const __grid_constant__ Arguments arguments) {
     extern __shared__ __align__(128) unsigned char shared[];
     const ConvolveTile tile(arguments.view, arguments.view.first_tile + blockIdx.x,
                             PushShape<T, R, Layout, Element>::width);
-    Push<T, R, Layout, Element>(arguments, tile, shared).run();
+    Push<T, R, Layout, Element, Arguments>(arguments, tile, shared).run();
 }
 
 /// Taps for another radius than R are padded with zeros.
@@ -366,8 +383,25 @@ void convolve_push(CudaQueue& queue, ConvolveView<T> view, std::int64_t frames,
     centred(row_taps, arguments.row);
     centred(column_taps, arguments.column);
     arguments.view = view;
-    launch_tiles(queue, convolve_push_kernel<T, R, Layout, Element>, Shape::threads,
-                 Shape::shared_bytes, Shape::width, R, frames, arguments);
+    launch_tiles(queue, convolve_push_kernel<T, R, Layout, Element, PushArguments<T, R>>,
+                 Shape::threads, Shape::shared_bytes, Shape::width, R, frames, arguments);
+}
+
+/// Radii that AnyPushArguments<T, R> has.
+template <class T, int R>
+void convolve_push_any(CudaQueue& queue, ConvolveView<T> view, std::int64_t frames,
+                       const std::vector<T>& row_taps, const std::vector<T>& column_taps) {
+    using Layout = decltype(any_push_layout<T, R>());
+    using Arguments = AnyPushArguments<T, R>;
+    using Shape = PushShape<T, R, Layout, T, Arguments::most_row_radius>;
+    Arguments arguments{};
+    arguments.view = view;
+    arguments.own_row_radius = static_cast<int>(row_taps.size() / 2);
+    arguments.own_column_radius = static_cast<int>(column_taps.size() / 2);
+    std::copy(row_taps.begin(), row_taps.end(), arguments.row + arguments.row_skipped());
+    std::copy_backward(column_taps.begin(), column_taps.end(), std::end(arguments.column));
+    launch_tiles(queue, convolve_push_kernel<T, R, Layout, T, Arguments>, Shape::threads,
+                 Shape::shared_bytes, Shape::width, arguments.own_column_radius, frames, arguments);
 }
 
 } // namespace runner::convolve_cuda

@@ -9,15 +9,20 @@
 
 namespace runner {
 
-/// Starts a push kernel: both passes with the same radius on both axes, computed in T; the taps are
-/// reversed: in the order in which they are applied. The kernel fills in how it cuts `view` into
-/// tiles.
+/// Starts a push kernel: both passes, computed in T; the taps are reversed: in the order in which
+/// they are applied. The kernel fills in how it cuts `view` into tiles.
 template <class T>
 using PushLaunch = void (*)(CudaQueue& queue, ConvolveView<T> view, std::int64_t frames,
                             const std::vector<T>& row_taps, const std::vector<T>& column_taps);
 
-/// The push kernel for `radius` with input and output of type T, null where there is none.
+/// The push kernel for `radius` on both axes with input and output of type T, null where there is
+/// none.
 template <class T> PushLaunch<T> push_launch(std::int64_t radius);
+
+/// The push kernel for radii that are known at run time, with input and output of type T; null
+/// where one of them is above 32.
+template <class T>
+PushLaunch<T> any_push_launch(std::int64_t row_radius, std::int64_t column_radius);
 
 /// The push kernel of the least radius that is not below `radius`, with input and output of type
 /// Element (uint8 or uint16); null where there is none. It pads taps with zeros, which changes no

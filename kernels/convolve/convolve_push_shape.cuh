@@ -50,6 +50,20 @@ template <class T, int R, class Element> constexpr auto push_layout() {
     }
 }
 
+/// As push_layout(), with eight outputs of a thread in the row pass.
+template <class T, int R> constexpr auto any_push_layout() {
+    if constexpr (sizeof(T) == 4) {
+        if constexpr (R <= 16) {
+            return PushLayout<128, 2, 8, 8, 1, 3, 4, 8>{};
+        } else {
+            return PushLayout<256, 1, 8, 8, 1, 3, 2, 8>{};
+        }
+    } else {
+        // R 12: 0.75 to 0.80 of the time that two blocks of 256 threads take.
+        return push_layout<T, (R == 12 ? 16 : R), T>();
+    }
+}
+
 /// A column beyond the image's border: its place among a strip's and its halo's columns, and the
 /// column of the image that it stands for, −1 for the fill value.
 struct PushColumn {
@@ -57,8 +71,9 @@ struct PushColumn {
     std::int64_t held;
 };
 
-/// Both passes of a convolution with radius R on both axes in one sweep. A block of threads owns a
-/// strip of columns and marches down its rows in batches. Three stages run side by side, one
+/// Both passes of a convolution with radius R in one sweep, or with radii that are known at run
+/// time, of which the columns' is not above R and the rows' not above RowRadius. A block of threads
+/// owns a strip of columns and marches down its rows in batches. Three stages run side by side, one
 /// barrier a batch: rows are copied into shared memory (a ring, asynchronously); the row pass,
 /// register blocked, turns a batch into row sums in shared memory; the column pass keeps, per
 /// column, the running sums of all 2R + 1 outputs that the current row adds to. A row shifts them
@@ -67,10 +82,9 @@ struct PushColumn {
 /// applies its part of the taps and hands the partial sums to the next, which lags by a batch.
 /// Rows stay elements of the images in the ring; the row pass converts them to T, and the store of
 /// the column pass back.
-template <class T, int R, class Layout, class Element> struct PushShape {
+template <class T, int R, class Layout, class Element, int RowRadius = R> struct PushShape {
     using Value = T;
     using Stored = Element;
-    static constexpr int radius = R;
     static constexpr int taps = 2 * R + 1;
     static constexpr int columns = Layout::columns;
     static constexpr int outputs = Layout::outputs;
@@ -84,7 +98,7 @@ template <class T, int R, class Layout, class Element> struct PushShape {
     static constexpr int vector = 16 / static_cast<int>(sizeof(T));
     static constexpr int in_vector = 16 / static_cast<int>(sizeof(Element)); // copied as one piece
     static constexpr int read_vector = in_vector < outputs ? in_vector : outputs;
-    static constexpr int halo = (R + in_vector - 1) / in_vector * in_vector;
+    static constexpr int halo = (RowRadius + in_vector - 1) / in_vector * in_vector;
     static constexpr int in_width = width + 2 * halo;
     // 16 bytes past a multiple of 128: the eight rows that eight neighbouring lanes read lie in
     // different banks.
@@ -105,10 +119,47 @@ template <class T, int R, class Layout, class Element> struct PushShape {
     static_assert(in_width <= 32 * 32);
 };
 
+/// What a kernel with radius R on both axes is given.
 template <class T, int R> struct PushArguments {
+    static constexpr int most_row_radius = R;
     ConvolveView<T> view;
     T row[2 * R + 1]; ///< reversed: in the order in which they are applied
     T column[2 * R + 1];
+
+    __device__ static constexpr int row_radius() { return R; }
+    __device__ static constexpr int column_radius() { return R; }
+    /// Whether a column has running sum `s`.
+    __device__ static constexpr bool has_sum(int /*s*/) { return true; }
+};
+
+/// What a kernel for radii that are known at run time is given: columns of radius R − 3 to R (0 to
+/// R for the least R, 4), rows of any radius up to 32. Taps that a radius does not have are not
+/// applied: 0 · inf is not 0.
+template <class T, int R> struct AnyPushArguments {
+    static constexpr int most_row_radius = 32;
+    static constexpr int least_column_radius = R == 4 ? 0 : R - 3;
+
+    ConvolveView<T> view;
+    int own_row_radius;
+    int own_column_radius;
+    /// In the order in which they are applied, behind as many places without a tap as the row's
+    /// radius is below the next multiple of 4.
+    T row[2 * most_row_radius + 1];
+    T column[2 * R + 1]; ///< in that order; the last is the last place
+
+    __device__ int row_radius() const { return own_row_radius; }
+    __device__ int column_radius() const { return own_column_radius; }
+    /// Whether a column has running sum `s`.
+    __device__ bool has_sum(int s) const {
+        const int radius = (s + 1) / 2; // the least that has it
+        return radius <= least_column_radius || radius <= own_column_radius;
+    }
+    /// Fours of taps to either side of a row's centre.
+    __host__ __device__ int row_fours() const {
+        return own_row_radius <= 4 ? 1 : (own_row_radius + 3) / 4;
+    }
+    /// Places without a tap at either end of `row`.
+    __host__ __device__ int row_skipped() const { return 4 * row_fours() - own_row_radius; }
 };
 
 } // namespace runner::convolve_cuda

@@ -36,6 +36,26 @@ template <class T> PushLaunch<T> push_launch_of(std::int64_t radius) {
     }
 }
 
+/// The instance of the least R that has the columns' radius, up to 32; for rows of up to 32.
+template <class T>
+PushLaunch<T> any_push_launch_of(std::int64_t row_radius, std::int64_t column_radius) {
+    if (row_radius > AnyPushArguments<T, 4>::most_row_radius) {
+        return nullptr;
+    }
+    switch ((column_radius + 3) / 4) {
+    case 0:
+    case 1: return convolve_push_any<T, 4>;
+    case 2: return convolve_push_any<T, 8>;
+    case 3: return convolve_push_any<T, 12>;
+    case 4: return convolve_push_any<T, 16>;
+    case 5: return convolve_push_any<T, 20>;
+    case 6: return convolve_push_any<T, 24>;
+    case 7: return convolve_push_any<T, 28>;
+    case 8: return convolve_push_any<T, 32>;
+    default: return nullptr;
+    }
+}
+
 /// The first of the compiled radii that is not below `radius`.
 template <class Element, int R, int... larger>
 PushLaunch<float> least_padded_push(std::int64_t radius) {

@@ -2,6 +2,11 @@
 #pragma once
 
 #include "kernels/convolve/convolve_device.cuh"
+#include "kernels/convolve/convolve_push_shape.cuh"
+#include "kernels/queue/copy_async.cuh"
+
+#include <cstdint>
+#include <type_traits>
 
 #include <cstdint>
 #include <type_traits>
@@ -100,11 +105,11 @@ template <class Shape> struct alignas(Shape::read_vector * sizeof(typename Shape
 
 /// The neighbouring sums of a thread of that kernel. `x`: the first element of the first sum's
 /// halo, which is rounded up to whole pieces.
-template <class Shape, class T>
-__device__ inline void row_sums(const T (&taps)[Shape::taps], const typename Shape::Stored* x,
-                                T (&sum)[Shape::outputs]) {
-    constexpr int skipped = Shape::halo - Shape::radius;
-    constexpr int count = Shape::outputs + 2 * Shape::radius;
+template <class Shape, class T, int R>
+__device__ inline void row_sums(const PushArguments<T, R>& arguments,
+                                const typename Shape::Stored* x, T (&sum)[Shape::outputs]) {
+    constexpr int skipped = Shape::halo - R;
+    constexpr int count = Shape::outputs + 2 * R;
 #pragma unroll
     for (int v = 0; v < skipped + count; v += Shape::read_vector) {
         if (v + Shape::read_vector <= skipped) {
@@ -119,11 +124,120 @@ __device__ inline void row_sums(const T (&taps)[Shape::taps], const typename Sha
             for (int p = 0; p < Shape::outputs; ++p) {
                 const int j = i - p;
                 if (i >= 0 && i < count && j >= 0 && j < Shape::taps) {
-                    sum[p] =
-                        j == 0 ? multiply(taps[0], value) : multiply_add(taps[j], value, sum[p]);
+                    sum[p] = j == 0 ? multiply(arguments.row[0], value)
+                                    : multiply_add(arguments.row[j], value, sum[p]);
                 }
             }
         }
+    }
+}
+
+template <class T> __device__ inline void load_eight(const T* from, T (&to)[8]) {
+    constexpr int vector = 16 / sizeof(T);
+#pragma unroll
+    for (int i = 0; i < 8; i += vector) {
+        const auto values = *reinterpret_cast<const Vector<T>*>(from + i);
+#pragma unroll
+        for (int e = 0; e < vector; ++e) {
+            to[i + e] = values.at[e];
+        }
+    }
+}
+
+/// Eight sums over nine places, of which as many as `skipped` at either end have no tap.
+template <class T>
+__device__ inline void nine_taps(const T* taps, int skipped, const T* x, T (&sum)[8]) {
+#pragma unroll
+    for (int v = 0; v < 16; v += 8) {
+        T values[8];
+        load_eight(x + v, values);
+#pragma unroll
+        for (int e = 0; e < 8; ++e) {
+#pragma unroll
+            for (int p = 0; p < 8; ++p) {
+                const int j = v + e - p;
+                const int from_end = j < 4 ? j : 8 - j;
+                if (j >= 0 && j <= 8 && (j == 4 || from_end >= skipped)) {
+                    sum[p] = multiply_add(taps[j], values[e], sum[p]);
+                }
+            }
+        }
+    }
+}
+
+/// Eight sums over `count` places, 17 or another 8 n + 1 above it, of which as many as `skipped`, 3
+/// at most, at either end have no tap. `window` has tap j in place j mod 8.
+template <class T>
+__device__ inline void many_taps(const T* taps, int count, int skipped, const T* x, T (&sum)[8]) {
+    T window[8];
+    T values[8];
+    load_eight(x, values);
+#pragma unroll
+    for (int i = 0; i < 8; ++i) {
+        window[i] = taps[i];
+#pragma unroll
+        for (int p = 0; p <= i; ++p) {
+            const int j = i - p;
+            if (j > 2 || j >= skipped) {
+                sum[p] = multiply_add(window[j], values[i], sum[p]);
+            }
+        }
+    }
+    // Whether place `at` + `behind` has a tap, where it is not among the last: the last sums reach
+    // the first places only with the second eight elements.
+    const auto has_tap = [&](int at, int behind) {
+        return behind > 2 - 8 || at > 8 || behind + 8 >= skipped;
+    };
+    const int last = count - 9; // the first place of the last nine
+#pragma unroll 1
+    for (int at = 8; at < last; at += 8) {
+        load_eight(x + at, values);
+#pragma unroll
+        for (int i = 0; i < 8; ++i) {
+            window[i] = taps[at + i];
+#pragma unroll
+            for (int p = 0; p < 8; ++p) {
+                if (has_tap(at, i - p)) {
+                    sum[p] = multiply_add(window[(i - p + 8) % 8], values[i], sum[p]);
+                }
+            }
+        }
+    }
+#pragma unroll
+    for (int v = 0; v < 16; v += 8) {
+        load_eight(x + last + v, values);
+#pragma unroll
+        for (int e = 0; e < 8; ++e) {
+            const int i = v + e;
+            if (i <= 8) {
+                window[i % 8] = taps[last + i];
+            }
+#pragma unroll
+            for (int p = 0; p < 8; ++p) {
+                const int from_end = 8 - (i - p);
+                if (from_end >= 0 && (from_end > 2 || from_end >= skipped) &&
+                    has_tap(last, i - p)) {
+                    sum[p] = multiply_add(window[(i - p + 8) % 8], values[e], sum[p]);
+                }
+            }
+        }
+    }
+}
+
+/// As row_sums() for a radius that is compiled.
+template <class Shape, class T, int R>
+__device__ inline void row_sums(const AnyPushArguments<T, R>& arguments, const T* x, T (&sum)[8]) {
+    const int fours = arguments.row_fours();
+    const int skipped = arguments.row_skipped();
+#pragma unroll
+    for (int p = 0; p < 8; ++p) {
+        sum[p] = no_sum<T>;
+    }
+    x += Shape::halo - 4 * fours;
+    if (fours == 1) {
+        nine_taps(arguments.row, skipped, x, sum);
+    } else {
+        many_taps(arguments.row, 8 * fours + 1, skipped, x, sum);
     }
 }
 

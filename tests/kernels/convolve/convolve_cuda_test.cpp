@@ -286,6 +286,33 @@ TEST_F(ConvolveCuda, FloatsForEveryRadiusEqualOnBothAxes) {
     }
 }
 
+TEST_F(ConvolveCuda, FloatsForUnequalRadii) {
+    Random random(9);
+    for (std::int64_t radius = 0; radius <= 34; ++radius) {
+        for (const int type : {2, 3}) {
+            for (const std::int64_t other : {draw(random, 0, 4), draw(random, 0, 34)}) {
+                const std::int64_t columns = draw(random, 1, 300) * (other % 2 == 0 ? 4 : 1);
+                auto c = random_convolution(random, draw(random, 1, 90), columns, radius, other);
+                if (draw(random, 0, 1) == 1) {
+                    std::swap(c.row_taps, c.column_taps);
+                }
+                compare_any(random, c, random_block(random, c), type, type,
+                            radius % 3 == 0 ? 0 : draw(random, 0, 17), true);
+            }
+        }
+    }
+}
+
+TEST_F(ConvolveCuda, ManySegmentsOfUnequalRadii) {
+    Random random(10);
+    for (const auto& [row, column] : {std::pair{0, 32}, {32, 0}, {3, 9}, {17, 4}, {29, 21}}) {
+        for (const int type : {2, 3}) {
+            const auto c = random_convolution(random, 3001, draw(random, 1, 600), row, column);
+            compare_any(random, c, whole(c, 1), type, type, 0, true);
+        }
+    }
+}
+
 TEST_F(ConvolveCuda, IntegersForEveryRadius) {
     Random random(7);
     for (std::int64_t radius = 0; radius <= Convolution::max_radius; ++radius) {
