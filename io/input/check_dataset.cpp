@@ -15,6 +15,7 @@
 #include "io/inspect/check_parts.hpp"
 #include "io/inspect/default_signal.hpp"
 #include "io/inspect/inspect_dataset.hpp"
+#include "io/inspect/try_chunks.hpp"
 #include "io/rows/dataset_name.hpp"
 
 #include <algorithm>
@@ -32,9 +33,6 @@ constexpr const char* what = "cannot read the dataset";
 
 /// Virtual datasets made of virtual datasets, and so on.
 constexpr int deepest = 8;
-
-/// Larger chunks are not unpacked here.
-constexpr std::int64_t tried_chunk = 64 * MiB;
 
 void check_logical_size(const DatasetInfo& info, std::int64_t stored, const InputRules& rules,
                         const std::string& where) {
@@ -58,7 +56,7 @@ void check_logical_size(const DatasetInfo& info, std::int64_t stored, const Inpu
 /// Has HDF5 read one element, for a crash of its filters or conversion to come here. What it says
 /// of it matters to no one: the run's own reading tells the rows.
 void try_first_element(const DatasetHandle& dataset, const DatasetInfo& info) {
-    if (!info.chunk.empty() && byte_count({info.array.type, info.chunk}) > tried_chunk) {
+    if (!info.chunk.empty() && byte_count({info.array.type, info.chunk}) > tried_bytes) {
         return;
     }
     const std::size_t axes = info.array.shape.size();
@@ -170,6 +168,7 @@ class DatasetCheck {
         check_logical_size(info,
                            info.storage == "virtual" ? mapped_bytes(creation, info) : storage.bytes,
                            rules_, where);
+        const std::vector<ChunkPlace> first = chunks_to_try(storage.chunks, info);
         DatasetLayout layout = layout_of(opened, info, std::move(storage.chunks));
         layout.file = file;
         layout.dataset = dataset;
@@ -179,6 +178,7 @@ class DatasetCheck {
             });
         }
         if (layout.way == DatasetLayout::Way::library) {
+            try_chunks(layout.holder, creation, info, first, where);
             try_first_element(opened, info);
         }
         active_.erase(where);

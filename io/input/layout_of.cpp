@@ -20,12 +20,15 @@
 namespace runner {
 namespace {
 
-/// The element that chunks which were never written stand for: 0 where the file names none.
+/// The element that chunks which were never written stand for: 0 where the file names none, or says
+/// that HDF5 is to leave memory as it is.
 std::vector<std::byte> fill_element(const PropertyHandle& creation, const ArrayInfo& array) {
     std::vector<std::byte> element(static_cast<std::size_t>(size_of(array.type)), std::byte{0});
     H5D_fill_value_t defined = H5D_FILL_VALUE_UNDEFINED;
     hdf5_must(H5Pfill_value_defined(creation.get(), &defined), "H5Pfill_value_defined");
-    if (defined != H5D_FILL_VALUE_UNDEFINED &&
+    H5D_fill_time_t time = H5D_FILL_TIME_IFSET;
+    hdf5_must(H5Pget_fill_time(creation.get(), &time), "H5Pget_fill_time");
+    if (defined != H5D_FILL_VALUE_UNDEFINED && time != H5D_FILL_TIME_NEVER &&
         H5Pget_fill_value(creation.get(), memory_type(array).get(), element.data()) < 0) {
         throw_hdf5(ExitCode::input, "cannot read a dataset's fill value", "");
     }

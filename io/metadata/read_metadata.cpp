@@ -11,6 +11,7 @@
 #include "io/inspect/check_filters.hpp"
 #include "io/inspect/check_links.hpp"
 #include "io/inspect/inspect_dataset.hpp"
+#include "io/inspect/try_chunks.hpp"
 #include "io/metadata/read_value.hpp"
 
 #include <algorithm>
@@ -157,8 +158,10 @@ class MetadataReader {
         const PropertyHandle creation = creation_of(dataset);
         const std::string where = file_and_dataset(file_, path);
         check_filter_parameters(dataset, creation, where);
-        (void)check_storage(dataset, creation, inspect_dataset(file_, path), where,
-                            InputRules::BadChunks::refuse);
+        const DatasetInfo info = inspect_dataset(file_, path);
+        const CheckedStorage storage =
+            check_storage(dataset, creation, info, where, InputRules::BadChunks::refuse);
+        try_chunks(file_of(dataset), creation, info, chunks_to_try(storage.chunks, info), where);
     }
 
     /// Why a dataset cannot be coordinates of an axis of so many elements; empty where it can.

@@ -440,6 +440,26 @@ def sparse(path):
     make(path, write)
 
 
+def never_filled(path):
+    """A fill value that HDF5 is told never to use: memory stays as it was, which is zeros."""
+    def write(file):
+        creation = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        creation.set_chunk(CHUNK)
+        creation.set_fill_value(np.array(-2.5))
+        creation.set_fill_time(h5py.h5d.FILL_TIME_NEVER)
+        data = h5py.Dataset(h5py.h5d.create(file.id, b"image", h5py.h5t.IEEE_F64LE,
+                                            h5py.h5s.create_simple(IMAGE.shape), creation))
+        data[:16, :20] = IMAGE[:16, :20]
+    make(path, write)
+
+
+def other_element_size(path):
+    """The type's integers have 4 bytes, of which 2 count; the chunks were made of 2 bytes each."""
+    make(path, lambda file: file.create_dataset("image", data=(IMAGE % 2000).astype("<i2"), chunks=CHUNK,
+                                                compression="gzip"))
+    patch(path, place(path, bytes([0x10, 8, 0, 0]) + struct.pack("<IHH", 2, 0, 16)) + 4, struct.pack("<I", 4))
+
+
 def virtual_of_virtual(path):
     def write(file):
         for name, source in (("middle", "in.h5"), ("image", ".")):
