@@ -36,14 +36,14 @@ bool match_dense(CudaQueue& queue, const MatchWork& work, const float* volume,
                                       queue.device());
     });
     const auto bytes = [&](int warps_z) {
-        return std::int64_t{4} * match_cuda::dense_tile<S>(work, warps_z).floats() +
+        return std::int64_t{4} * match_cuda::DenseTile::of<S>(work, warps_z).floats() +
                std::int64_t{S::gathered_bytes} * 32 * S::warps_y * warps_z;
     };
     int warps_z = S::most_warps_z;
     while (warps_z > 0 && bytes(warps_z) > most) {
         --warps_z;
     }
-    // Numbers of candidates are kept in 16 bits.
+    // Numbers of candidates take at most 16 bits of a short key.
     if (warps_z == 0 || work.candidates() > 65536) {
         return false;
     }
@@ -54,12 +54,15 @@ bool match_dense(CudaQueue& queue, const MatchWork& work, const float* volume,
     const double operations =
         static_cast<double>(work.rows()) * work.operations(MatchSelection::fast);
     const LaunchParts parts{blocks, 1, operations};
+    const auto window = [&](int axis) { return static_cast<std::uint32_t>(work.window(axis)); };
+    const match_cuda::DenseCall call{match_cuda::ShortKeys::of(work.candidates()), 0,
+                                     make_divisor(window(2)), make_divisor(window(1) * window(2))};
     launch_parts(queue, parts, [&](std::int64_t first, std::int64_t count) {
         launch(
             queue,
             {dim3(static_cast<unsigned>(count)), threads, static_cast<std::size_t>(bytes(warps_z))},
-            match_cuda::dense_kernel<S, pz, py, px, slots>, work, tiles_x, tiles_y, first, volume,
-            lists);
+            match_cuda::dense_kernel<S, pz, py, px, slots>, work, call, tiles_x, tiles_y, first,
+            volume, lists);
     });
     return true;
 }
@@ -68,16 +71,17 @@ bool match_dense(CudaQueue& queue, const MatchWork& work, const float* volume,
 template <int slots>
 bool match_dense(CudaQueue& queue, const MatchWork& work, const float* volume,
                  const MatchLists& lists) {
-    using Volume = match_cuda::VolumeShape<slots>;
     using Image = match_cuda::ImageShape<slots>;
     const auto is = [&](int z, int y, int x) {
         return work.patch[0] == z && work.patch[1] == y && work.patch[2] == x;
     };
     if (is(3, 3, 3)) {
-        return match_dense<Volume, 3, 3, 3, slots>(queue, work, volume, lists);
+        return match_dense<match_cuda::VolumeShape<slots, 3>, 3, 3, 3, slots>(queue, work, volume,
+                                                                              lists);
     }
     if (is(5, 5, 5)) {
-        return match_dense<Volume, 5, 5, 5, slots>(queue, work, volume, lists);
+        return match_dense<match_cuda::VolumeShape<slots, 5>, 5, 5, 5, slots>(queue, work, volume,
+                                                                              lists);
     }
     if (is(1, 3, 3)) {
         return match_dense<Image, 1, 3, 3, slots>(queue, work, volume, lists);

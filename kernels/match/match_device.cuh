@@ -36,25 +36,36 @@ struct FirstReference {
 };
 
 /// The voxels of the tile that begins half a window before `at`; outside of the buffer `nothing`.
+/// Voxel (z, y, x) of the tile is put in place `place(z, y, x)`.
+template <class Place>
+__device__ inline void read_voxels(const MatchWork& work, const VoxelTile& tile,
+                                   const FirstReference& at, float nothing, const float* volume,
+                                   float* voxels, const Place& place) {
+    for (int i = static_cast<int>(threadIdx.x); i < tile.floats();
+         i += static_cast<int>(blockDim.x)) {
+        const int in_x = i % tile.wide;
+        const int in_y = i / tile.wide % tile.high;
+        const int in_z = i / tile.wide / tile.high;
+        const std::int64_t x = at.x - work.half[2] + in_x;
+        const std::int64_t y = at.y - work.half[1] + in_y;
+        const std::int64_t z = at.z - work.half[0] + in_z - work.in_first;
+        const bool there = x >= 0 && x < work.volume[2] && y >= 0 && y < work.volume[1] && z >= 0 &&
+                           z < work.in_layers;
+        voxels[place(in_z, in_y, in_x)] =
+            there ? __ldg(volume + (z * work.volume[1] + y) * work.volume[2] + x) : nothing;
+    }
+}
+
+/// The same with x fastest.
 __device__ inline void read_voxels(const MatchWork& work, const VoxelTile& tile,
                                    const FirstReference& at, float nothing, const float* volume,
                                    float* voxels) {
-    for (int i = static_cast<int>(threadIdx.x); i < tile.floats();
-         i += static_cast<int>(blockDim.x)) {
-        const std::int64_t x = at.x - work.half[2] + i % tile.wide;
-        const std::int64_t y = at.y - work.half[1] + i / tile.wide % tile.high;
-        const std::int64_t z = at.z - work.half[0] + i / tile.wide / tile.high - work.in_first;
-        const bool there = x >= 0 && x < work.volume[2] && y >= 0 && y < work.volume[1] && z >= 0 &&
-                           z < work.in_layers;
-        voxels[i] = there ? __ldg(volume + (z * work.volume[1] + y) * work.volume[2] + x) : nothing;
-    }
+    read_voxels(work, tile, at, nothing, volume, voxels,
+                [&](int z, int y, int x) { return (z * tile.high + y) * tile.wide + x; });
 }
 
 /// 0, −1, 1, −2, 2 …: near candidates are likely to be good ones, and good ones early save work.
 __device__ inline int from_centre(int i) { return i % 2 == 0 ? i / 2 : -(i + 1) / 2; }
-
-/// Keys that enter a list at once.
-inline constexpr int batch_keys = 8;
 
 __device__ inline void exchange(Key& low, Key& high) {
     const bool turned = high < low;
@@ -62,53 +73,6 @@ __device__ inline void exchange(Key& low, Key& high) {
     high = turned ? low : high;
     low = least;
 }
-
-/// Batcher's network of 19 exchanges.
-__device__ inline void sort_batch(Key (&batch)[batch_keys]) {
-    constexpr int pairs[19][2] = {{0, 1}, {2, 3}, {4, 5}, {6, 7}, {0, 2}, {1, 3}, {4, 6},
-                                  {5, 7}, {1, 2}, {5, 6}, {0, 4}, {1, 5}, {2, 6}, {3, 7},
-                                  {2, 4}, {3, 5}, {1, 2}, {3, 4}, {5, 6}};
-#pragma unroll
-    for (int i = 0; i < 19; ++i) {
-        exchange(batch[pairs[i][0]], batch[pairs[i][1]]);
-    }
-}
-
-/// The sorted matches of a reference, in registers: the last `count` of the slots; those before are
-/// less than every key, so that the last match is always the last slot.
-template <int slots> struct List {
-    Key keys[slots];
-
-    __device__ void clear(int count) {
-#pragma unroll
-        for (int i = 0; i < slots; ++i) {
-            keys[i] = i < slots - count ? -1 : no_match;
-        }
-    }
-
-    __device__ Key last() const { return keys[slots - 1]; }
-
-    /// The least of these and of a sorted batch stay: those that can are the greater of the list
-    /// and the lesser of the batch, crosswise; what is left falls and rises once, and halving steps
-    /// of exchanges sort that (Batcher's bitonic merge).
-    __device__ void merge(const Key (&batch)[batch_keys]) {
-        static_assert(slots >= batch_keys && (slots & (slots - 1)) == 0);
-#pragma unroll
-        for (int i = 0; i < batch_keys; ++i) {
-            Key& key = keys[slots - 1 - i];
-            key = batch[i] < key ? batch[i] : key;
-        }
-#pragma unroll
-        for (int apart = slots / 2; apart > 0; apart /= 2) {
-#pragma unroll
-            for (int i = 0; i < slots; ++i) {
-                if ((i & apart) == 0) {
-                    exchange(keys[i], keys[i + apart]);
-                }
-            }
-        }
-    }
-};
 
 /// Writes one slot of a row; `found` of the row's matches are there.
 __device__ inline void put_match(const MatchWork& work, Key key, int i, int found, std::int64_t row,
@@ -128,24 +92,6 @@ __device__ inline void put_match(const MatchWork& work, Key key, int i, int foun
     const std::int64_t dz = static_cast<std::int64_t>(number / wide / high) - work.half[0];
     lists.index[to] = static_cast<std::uint64_t>(work.index(at[0] + dz, at[1] + dy, at[2] + dx));
     lists.distance[to] = __fdiv_rn(distance_of(key), work.patch_voxels);
-}
-
-template <int slots>
-__device__ void put_list(const MatchWork& work, const List<slots>& list, std::int64_t row,
-                         const std::int64_t (&at)[3], const MatchLists& lists) {
-    const int skip = slots - work.count;
-    int found = 0;
-#pragma unroll
-    for (int i = 0; i < slots; ++i) {
-        found += i >= skip && list.keys[i] != no_match ? 1 : 0;
-    }
-#pragma unroll
-    for (int i = 0; i < slots; ++i) {
-        if (i >= skip) {
-            put_match(work, list.keys[i], i - skip, found, row, at, lists);
-        }
-    }
-    lists.count[row] = found;
 }
 
 /// D of the patches at two places of the buffer, in the order of match.hpp.

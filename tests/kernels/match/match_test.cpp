@@ -78,6 +78,50 @@ TYPED_TEST(MatchTest, UsualPatchesWithListsOfAnyLength) {
     }
 }
 
+TYPED_TEST(MatchTest, DistancesThatDifferInTheirLastBits) {
+    MatchCases cases(13);
+    for (const auto& patch : usual_patches) {
+        for (const int count : {1, 8, 9, 16, 17, 64}) {
+            Match match = make_match({patch[0] + 4, patch[1] + 5, 41}, patch, {5, 5, 7}, count);
+            for (const float apart : {1e-6F, 1e-5F, 1e-4F}) {
+                std::vector<float> volume = cases.ties(match, 3);
+                for (float& voxel : volume) {
+                    voxel += apart * static_cast<float>(cases.number(0, 9));
+                }
+                this->expect_right(match, volume);
+                match.threshold = match.threshold == 0.25F ? 1.0F : 0.25F;
+                this->expect_right(match, volume);
+            }
+        }
+    }
+}
+
+TYPED_TEST(MatchTest, EqualDistancesThatAreNoShortNumbers) {
+    MatchCases cases(14);
+    for (const auto& patch : usual_patches) {
+        const Match match = make_match({patch[0] + 4, patch[1] + 5, 41}, patch, {5, 5, 7}, 11);
+        std::vector<float> ramp = cases.constant(match, 0);
+        for (std::size_t i = 0; i < ramp.size(); ++i) {
+            ramp[i] = 0.1F * static_cast<float>(i % 41);
+        }
+        this->expect_right(match, ramp);
+        for (const float scale : {1e-40F, 1e-25F, 1e-18F, 1e17F, 3e19F}) {
+            std::vector<float> volume = cases.ties(match, 3);
+            for (float& voxel : volume) {
+                voxel *= scale;
+            }
+            this->expect_right(match, volume);
+        }
+    }
+}
+
+TYPED_TEST(MatchTest, WindowsOfManyCandidates) {
+    MatchCases cases(15);
+    const Match match = make_match({1, 70, 75}, {1, 3, 3}, {1, 121, 121}, 16);
+    this->expect_right(match, cases.rough(match));
+    this->expect_right(match, cases.ties(match, 3));
+}
+
 TYPED_TEST(MatchTest, PublishedSelectionsChooseTheSame) {
     MatchCases cases(31);
     for (int i = 0; i < 20; ++i) {
