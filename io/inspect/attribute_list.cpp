@@ -83,6 +83,13 @@ AttributeValue value_of(hid_t attribute) {
     return fmt::format("{} values, each {}", points, describe_type(type.get()));
 }
 
+/// What value_of() describes is a text as well.
+bool is_one_text(hid_t attribute) {
+    const TypeHandle type(hdf5_must(H5Aget_type(attribute), "H5Aget_type"));
+    const SpaceHandle space(hdf5_must(H5Aget_space(attribute), "H5Aget_space"));
+    return H5Tget_class(type.get()) == H5T_STRING && H5Sget_simple_extent_npoints(space.get()) == 1;
+}
+
 herr_t add_attribute(hid_t object, const char* name, const H5A_info_t* /*info*/, void* list) {
     const AttributeHandle attribute(H5Aopen(object, name, H5P_DEFAULT));
     // An exception must not pass through HDF5's C code.
@@ -110,19 +117,15 @@ std::optional<std::string> text_of_attribute(hid_t object, const std::string& na
         return std::nullopt;
     }
     const AttributeHandle attribute(H5Aopen(object, name.c_str(), H5P_DEFAULT));
-    if (!attribute.valid()) {
+    if (!attribute.valid() || !is_one_text(attribute.get())) {
         return std::nullopt;
     }
     AttributeValue value = value_of(attribute.get());
     if (const auto* texts = std::get_if<std::vector<std::string>>(&value)) {
-        if (texts->size() != 1) {
-            return std::nullopt;
-        }
         value = std::string(texts->front());
     }
-    const auto* text = std::get_if<std::string>(&value);
-    return text == nullptr ? std::nullopt
-                           : std::optional(text->substr(0, text->find_last_not_of(' ') + 1));
+    const auto& text = std::get<std::string>(value);
+    return text.substr(0, text.find_last_not_of(' ') + 1);
 }
 
 } // namespace runner
