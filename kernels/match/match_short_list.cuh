@@ -107,8 +107,8 @@ __device__ inline int lowest_bit(float value) {
 /// 2^unit: D is a multiple of its square then, and such a D has no other bits than a key keeps.
 __device__ inline std::uint32_t exact_below(const ShortKeys& keys, int unit) {
     const int most = 24 - __popc(keys.numbers) + 2 * min(unit, 128);
-    if (most < -126) {
-        return 0;
+    if (most < -125) {
+        return 0; // the last bits of D are below those of the smallest numbers
     }
     return most > 127 ? 0x7F800000U : static_cast<std::uint32_t>(most + 127) << 23;
 }
