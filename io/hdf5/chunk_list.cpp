@@ -86,12 +86,16 @@ ChunkList list_chunks(const DatasetHandle& dataset, std::size_t axes, const std:
     const Text text = printed_by([&] { (void)H5Ddebug(dataset.get()); });
     list.chunks.reserve(count);
     list.starts.reserve(count * axes);
+    constexpr std::string_view index_mark = "    Address: ";
     char* line = nullptr;
     std::size_t room = 0;
     bool good = true;
     while (good && ::getline(&line, &room, text.get()) >= 0) {
         const std::string_view content(line);
         const std::size_t begin = content.find("0x");
+        if (const std::size_t at = content.find(index_mark); at != std::string_view::npos) {
+            list.index = std::strtoull(line + at + index_mark.size(), nullptr, 10);
+        }
         good = begin == std::string_view::npos || read_line(line + begin, axes, list);
     }
     std::free(line);

@@ -20,7 +20,8 @@ struct StoredChunk {
 /// Every chunk that a dataset stores.
 struct ChunkList {
     std::vector<StoredChunk> chunks;
-    std::vector<std::int64_t> starts; ///< of each chunk its first element's coordinates
+    std::vector<std::int64_t> starts;        ///< of each chunk its first element's coordinates
+    std::uint64_t index = ~std::uint64_t{0}; ///< address of their index; ~0 where none is told
 
     /// The first element of chunk `i`, one coordinate an axis.
     std::span<const std::int64_t> start_of(std::size_t i) const {

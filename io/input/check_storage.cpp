@@ -5,6 +5,7 @@
 #include "io/files/file.hpp"
 #include "io/filters/unpacker.hpp"
 #include "io/hdf5/chunk_list.hpp"
+#include "io/inspect/check_index.hpp"
 #include "io/inspect/least_stored_bytes.hpp"
 
 #include <algorithm>
@@ -182,27 +183,6 @@ void check_overlaps(const ChunkList& list, const std::string& where) {
     }
 }
 
-/// Whether the index is one for chunks of these extents. A fixed array numbers those of the largest
-/// extents, and HDF5 removes what lies outside of smaller ones: where there are some, it was made
-/// for other extents, and HDF5 looks for chunks behind its end. A single chunk has all elements.
-void check_index(const DatasetHandle& dataset, const ChunkList& list, const DatasetInfo& info,
-                 const std::string& where) {
-    H5D_chunk_index_t index = H5D_CHUNK_IDX_BTREE;
-    hdf5_must(H5Dget_chunk_index_type(dataset.get(), &index), "H5Dget_chunk_index_type");
-    for (std::size_t i = 0; index == H5D_CHUNK_IDX_FARRAY && i < list.chunks.size(); ++i) {
-        if (!lies_within(list.start_of(i), info.array.shape)) {
-            refuse(where + ", chunk from " + shape_text(list.start_of(i)),
-                   "it lies outside of the dataset's " + shape_text(info.array.shape));
-        }
-    }
-    for (std::size_t axis = 0; index == H5D_CHUNK_IDX_SINGLE && axis < info.chunk.size(); ++axis) {
-        if (info.chunk[axis] < info.array.shape[axis]) {
-            refuse(where, "its only chunk is " + shape_text(info.chunk) + " and its shape is " +
-                              shape_text(info.array.shape));
-        }
-    }
-}
-
 /// The chunk's place in the grid and in the file; nothing for one beyond the array.
 std::optional<ChunkPlace> place_of(const StoredChunk& chunk, std::span<const std::int64_t> start,
                                    const DatasetInfo& info, const Extent& extent,
@@ -285,7 +265,7 @@ CheckedStorage check_chunked(const DatasetHandle& dataset, const PropertyHandle&
     }
     if (bad_chunks == BadChunks::refuse) {
         check_overlaps(list, where);
-        check_index(dataset, list, info, where);
+        check_index(dataset, list, info, file, extent.base, where);
     }
     const std::int64_t stored = std::ssize(list.chunks) > byte_count(info.array) / chunk_bytes
                                     ? byte_count(info.array)

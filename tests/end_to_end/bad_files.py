@@ -219,6 +219,12 @@ def single_chunk_of_less(path):
     patch_checked(path, bytes([3, 1, 40, 60, 8]), bytes([3, 1, 40, 30, 8]))
 
 
+def fixed_array_of_fewer_chunks(path):
+    """The layout: three extents of a byte each. HDF5 reads its array behind its end."""
+    make(path, lambda file: file.create_dataset("image", data=IMAGE, chunks=CHUNK), "latest")
+    patch_checked(path, bytes([3, 1, 16, 20, 8]), bytes([3, 1, 16, 10, 8]))
+
+
 def fixed_array_of_other_extents(path):
     """HDF5 looks up its chunks by numbers behind its end."""
     growing(path, (40, 60, 41, 2 ** 40), "latest")

@@ -115,6 +115,8 @@ INPUTS = [
      ["bad.h5:/image", "axis 1", "62", "61"]),
     ("fixed array of other extents", bad.fixed_array_of_other_extents, 3,
      ["bad.h5:/image", "lies outside"]),
+    ("fixed array of fewer chunks", bad.fixed_array_of_fewer_chunks, 3,
+     ["bad.h5:/image", "room for 9 chunks", "18"]),
     ("single chunk of less", bad.single_chunk_of_less, 3,
      ["bad.h5:/image", "its only chunk is [40, 30]"]),
     ("broken names", bad.broken_links, 3, ["cannot list", "bad.h5"]),
