@@ -16,6 +16,6 @@ SOURCES = {
     "runner/plan/evolve/sweep_plan.cpp": ["runner/plan/evolve_plan"],
     "runner/plan/halo_plan.cpp": ["runner/plan/halo_plan"],
     "runner/plan/halving.cpp": ["runner/plan/halving"],
-    "runner/plan/row_set.cpp": ["runner/plan/stream_plan", "runner/plan/halving"],
+    "runner/plan/row_set.cpp": ["runner/plan/row_set"],
     "runner/plan/stream_plan.cpp": ["runner/plan/stream_plan", "runner/plan/halving"],
 }
