@@ -9,14 +9,6 @@
 namespace runner {
 namespace {
 
-TEST(RowSets, MergeIntersectAndSubtract) {
-    const RowSet set = make_row_set({{5, 7}, {1, 3}, {3, 4}, {6, 9}, {2, 2}});
-    EXPECT_EQ(set, (RowSet{{1, 4}, {5, 9}}));
-    EXPECT_EQ(intersect(set, {{3, 6}}), (RowSet{{3, 4}, {5, 6}}));
-    EXPECT_EQ(subtract(set, {{2, 6}}), (RowSet{{1, 2}, {6, 9}}));
-    EXPECT_EQ(count_rows(set), 7);
-}
-
 TEST(BorderPlan, NeighboursTradeTheirHalo) {
     const Decomposition d{1, 12, 2, RowBorder::inside, 1, 2, 3};
     const BorderPlan middle = make_border_plan(d, 1);
@@ -28,6 +20,34 @@ TEST(BorderPlan, NeighboursTradeTheirHalo) {
     ASSERT_EQ(middle.sends.size(), 2U);
     EXPECT_EQ(middle.sends[0].rows, (RowSet{{4, 6}}));
     EXPECT_EQ(middle.sends[1].rows, (RowSet{{6, 8}}));
+    EXPECT_EQ(middle.held_rows(), 8); // four of its own, two from either side
+}
+
+TEST(BorderPlan, IsOfTheFirstAndTheLastFrameOfASlab) {
+    // Three frames of 4 rows, cut at rows 6: two ranks, each with a frame and a half.
+    const Decomposition d{3, 4, 1, RowBorder::inside, 1, 2, 2};
+    ASSERT_EQ(d.slab(0), (RowRange{0, 6}));
+    const BorderPlan first = make_border_plan(d, 0);
+    EXPECT_EQ(first.own, (RowSet{{5, 6}}));
+    ASSERT_EQ(first.receives.size(), 1U);
+    EXPECT_EQ(first.receives[0].rows, (RowSet{{6, 7}}));
+    const BorderPlan second = make_border_plan(d, 1);
+    EXPECT_EQ(second.own, (RowSet{{6, 7}}));
+    EXPECT_EQ(second.receives[0].rows, (RowSet{{5, 6}}));
+}
+
+TEST(BorderPlan, OfWholeFramesTradesNothing) {
+    for (const RowBorder border : {RowBorder::inside, RowBorder::periodic}) {
+        const Decomposition d{4, 6, 3, border, 1, 2, 2};
+        ASSERT_EQ(d.slab(0), (RowRange{0, 12}));
+        EXPECT_EQ(make_border_plan(d, 0).held_rows(), 0);
+        EXPECT_EQ(make_border_plan(d, 1).held_rows(), 0);
+    }
+}
+
+TEST(BorderPlan, WithoutAHaloTradesNothing) {
+    const BorderPlan plan = make_border_plan({1, 12, 0, RowBorder::periodic, 1, 2, 3}, 1);
+    EXPECT_TRUE(plan.own.empty() && plan.sends.empty() && plan.receives.empty());
 }
 
 TEST(BorderPlan, AHaloLargerThanASlabComesFromSeveralRanks) {
@@ -52,6 +72,25 @@ TEST(BorderPlan, OneRankKeepsTheRowsItNeedsOutOfOrder) {
     const Decomposition d{1, 12, 2, RowBorder::periodic, 1, 4, 1};
     EXPECT_EQ(make_border_plan(d, 0).held_rows(), 0);
     EXPECT_EQ(early_rows(d, 0, 0, 12), (RowSet{{0, 2}, {10, 12}}));
+}
+
+TEST(EarlyRows, AreThoseThatTheOtherEndNeeds) {
+    const Decomposition d{2, 12, 2, RowBorder::periodic, 1, 4, 1};
+    EXPECT_EQ(early_rows(d, 1, 0, 12), (RowSet{{12, 14}, {22, 24}}));
+    EXPECT_EQ(early_rows(d, 0, 1, 12), (RowSet{{1, 2}, {11, 12}})); // row 0 is another's
+    EXPECT_EQ(early_rows(d, 0, 0, 6), RowSet{});
+    EXPECT_EQ(early_rows(d, 0, 0, 11), (RowSet{{0, 1}, {10, 11}})); // behind and before it
+}
+
+TEST(EarlyRows, AreNoneWithoutARingOrWhereAllAreNear) {
+    Decomposition d{1, 12, 11, RowBorder::periodic, 1, 4, 1};
+    EXPECT_EQ(early_rows(d, 0, 0, 12), (RowSet{{0, 12}}));
+    d.halo = 12;
+    EXPECT_EQ(early_rows(d, 0, 0, 12), RowSet{});
+    d.halo = 0;
+    EXPECT_EQ(early_rows(d, 0, 0, 12), RowSet{});
+    d = {1, 12, 2, RowBorder::inside, 1, 4, 1};
+    EXPECT_EQ(early_rows(d, 0, 0, 12), RowSet{});
 }
 
 /// What one rank sends is what the other receives, and every row of a window is own or received.
