@@ -191,6 +191,18 @@ StoredType stored_type_of(hid_t type, ElementType element) {
     return {describe_type(memory.get()), std::move(encoded)};
 }
 
+TypeHandle type_to_read(hid_t stored, hid_t memory) {
+    TypeHandle type(hdf5_must(H5Tcopy(memory), "H5Tcopy"));
+    if (H5Tget_class(stored) == H5T_INTEGER && H5Tget_class(memory) == H5T_INTEGER) {
+        hdf5_must(H5Tset_order(type.get(), H5Tget_order(stored)), "H5Tset_order");
+    }
+    return type;
+}
+
+bool has_other_order(const TypeHandle& read, hid_t memory) {
+    return H5Tget_order(read.get()) != H5Tget_order(memory);
+}
+
 bool is_plain(hid_t type, const ArrayInfo& array) {
     const TypeHandle in_memory = memory_type(array);
     if (!is_number(array.type)) {

@@ -17,6 +17,12 @@ hid_t hdf5_type(ElementType type);
 /// HDF5's type for the array's elements in memory and in files that we write, whatever they are.
 TypeHandle memory_type(const ArrayInfo& array);
 
+/// The type by which numbers that are stored as `stored` are read in place of `memory`: integers in
+/// the byte order of the file, where has_other_order() of the two tells to turn their bytes round
+/// afterwards. HDF5 1.10 does that without a look at which bits of them count.
+TypeHandle type_to_read(hid_t stored, hid_t memory);
+bool has_other_order(const TypeHandle& read, hid_t memory);
+
 /// The element type that holds every value of `type`, if it is
 /// * an integer or IEEE number of 1, 2, 4 or 8 bytes of either byte order;
 /// * a compound of two float32 or float64 that are called r and i, re and im, or real and imag;

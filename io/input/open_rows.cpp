@@ -4,6 +4,7 @@
 #include "base/format.hpp"
 #include "io/files/file.hpp"
 #include "io/files/io_threads.hpp"
+#include "io/files/swap_bytes.hpp"
 #include "io/formats/rows_format.hpp"
 #include "io/hdf5/hdf5_dataset.hpp"
 #include "io/hdf5/hdf5_file.hpp"
@@ -24,10 +25,14 @@ class Hdf5Reader final : public RowReader {
   public:
     Hdf5Reader(const std::string& file, const std::string& dataset, DatasetInfo info)
         : info_(std::move(info)), where_(file_and_dataset(file, dataset)), file_(open_hdf5(file)),
-          dataset_(open_dataset_cached(file_, dataset, info_)), type_(memory_type(info_.array)) {
+          dataset_(open_dataset_cached(file_, dataset, info_)) {
         if (!dataset_.valid()) {
             throw_hdf5(ExitCode::input, "cannot open the dataset", where_);
         }
+        const TypeHandle stored(hdf5_must(H5Dget_type(dataset_.get()), "H5Dget_type"));
+        const TypeHandle memory = memory_type(info_.array);
+        type_ = type_to_read(stored.get(), memory.get());
+        is_turned_ = has_other_order(type_, memory.get());
         space_ = SpaceHandle(hdf5_must(H5Dget_space(dataset_.get()), "H5Dget_space"));
         H5D_space_status_t status = H5D_SPACE_STATUS_NOT_ALLOCATED;
         hdf5_must(H5Dget_space_status(dataset_.get(), &status), "H5Dget_space_status");
@@ -67,13 +72,18 @@ class Hdf5Reader final : public RowReader {
                        fmt::format("{}, rows {} to {}", where_, first, first + box.rows - 1),
                        "The file may be damaged: check it with h5ls and copy it again");
         }
+        if (is_turned_) {
+            const std::int64_t size = size_of(info_.array.type);
+            swap_bytes(to, box.rows * row_bytes(info_.array) / size, size);
+        }
     }
 
     DatasetInfo info_;
     std::string where_;
     FileHandle file_;
     DatasetHandle dataset_;
-    TypeHandle type_; ///< in memory
+    TypeHandle type_;        ///< in memory, before bytes are turned round
+    bool is_turned_ = false; ///< they are then
     SpaceHandle space_;
     bool whole_ = false; ///< every element is stored
 };

@@ -3,6 +3,7 @@
 
 #include "base/array_info.hpp"
 #include "base/format.hpp"
+#include "io/files/swap_bytes.hpp"
 #include "io/hdf5/hdf5_handle.hpp"
 #include "io/hdf5/hdf5_type.hpp"
 
@@ -114,6 +115,12 @@ void read_texts(hid_t attribute, hid_t type, hid_t space, PlainValue& value) {
     }
 }
 
+void turn_bytes(PlainValue& value, const TypeHandle& read, hid_t memory) {
+    if (has_other_order(read, memory)) {
+        swap_bytes(value.bytes.data(), value.count(), size_of(value.type));
+    }
+}
+
 PlainValue read_attribute(hid_t attribute) {
     const TypeHandle type(hdf5_must(H5Aget_type(attribute), "H5Aget_type"));
     const SpaceHandle space(hdf5_must(H5Aget_space(attribute), "H5Aget_space"));
@@ -136,9 +143,11 @@ PlainValue read_attribute(hid_t attribute) {
     }
     value.bytes.resize(static_cast<std::size_t>(value.count() * size_of(*number)));
     const hid_t memory = truth ? type.get() : hdf5_type(*number);
-    if (value.count() > 0 && H5Aread(attribute, memory, value.bytes.data()) < 0) {
+    const TypeHandle read = type_to_read(type.get(), memory);
+    if (value.count() > 0 && H5Aread(attribute, read.get(), value.bytes.data()) < 0) {
         throw LeftOut("it cannot be read: " + hdf5_error_text());
     }
+    turn_bytes(value, read, memory);
     return value;
 }
 
@@ -219,10 +228,12 @@ PlainValue read_numbers(hid_t dataset) {
         throw Error(ExitCode::input, {"cannot read the coordinates", "", reason.what(), ""});
     }
     value.bytes.resize(static_cast<std::size_t>(value.count() * size_of(value.type)));
-    if (H5Dread(dataset, hdf5_type(value.type), H5S_ALL, H5S_ALL, H5P_DEFAULT, value.bytes.data()) <
-        0) {
+    const hid_t memory = hdf5_type(value.type);
+    const TypeHandle read = type_to_read(type.get(), memory);
+    if (H5Dread(dataset, read.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, value.bytes.data()) < 0) {
         throw_hdf5(ExitCode::input, "cannot read the coordinates", "");
     }
+    turn_bytes(value, read, memory);
     return value;
 }
 

@@ -89,7 +89,8 @@ def test_every_float16():
         same(made, run("rescale", halves.astype("float32")), dtype)
 
 
-@pytest.mark.parametrize("base, offset, bits", [("STD_U16LE", 4, 12), ("STD_I16BE", 2, 12), ("STD_I32LE", 0, 20)])
+@pytest.mark.parametrize("base, offset, bits", [("STD_U16LE", 4, 12), ("STD_I16BE", 2, 12), ("STD_I16BE", 0, 12),
+                                                ("STD_I32LE", 0, 20)])
 @pytest.mark.parametrize("chunk", [None, (4, 5)], ids=["contiguous", "deflate"])
 def test_integers_of_fewer_bits_than_their_bytes(base, offset, bits, chunk):
     """Their values, and not their bytes: the other bits of an element are padding."""
