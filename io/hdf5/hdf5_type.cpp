@@ -51,15 +51,19 @@ std::optional<ElementType> complex_type_of(hid_t type) {
     return size == 8 ? ElementType::complex64 : ElementType::complex128;
 }
 
-/// Whether the bits of a number lie in its bytes. HDF5 does not check this, and converts a damaged
-/// type's elements to anything.
-bool fits_its_bytes(hid_t type) {
-    constexpr std::size_t byte_bits = 8;
-    const std::size_t bits = byte_bits * H5Tget_size(type);
-    const std::size_t precision = H5Tget_precision(type);
-    const int offset = H5Tget_offset(type);
-    return precision > 0 && precision <= bits && offset >= 0 &&
-           static_cast<std::size_t>(offset) <= bits - precision;
+/// Whether sign, exponent and mantissa lie within the bits of a float.
+bool has_its_fields(hid_t type, std::size_t precision) {
+    std::size_t sign = 0;
+    std::size_t exponent = 0;
+    std::size_t exponent_bits = 0;
+    std::size_t mantissa = 0;
+    std::size_t mantissa_bits = 0;
+    const auto lies_within = [precision](std::size_t first, std::size_t bits) {
+        return first < precision && bits <= precision - first;
+    };
+    return H5Tget_fields(type, &sign, &exponent, &exponent_bits, &mantissa, &mantissa_bits) >= 0 &&
+           lies_within(sign, 1) && lies_within(exponent, exponent_bits) &&
+           lies_within(mantissa, mantissa_bits);
 }
 
 /// Whether the bytes of an element are all there is of it and mean the same in another file.
@@ -189,6 +193,16 @@ StoredType stored_type_of(hid_t type, ElementType element) {
     std::string encoded(bytes, '\0');
     hdf5_must(H5Tencode(memory.get(), encoded.data(), &bytes), "H5Tencode");
     return {describe_type(memory.get()), std::move(encoded)};
+}
+
+bool fits_its_bytes(hid_t type) {
+    constexpr std::size_t byte_bits = 8;
+    const std::size_t bits = byte_bits * H5Tget_size(type);
+    const std::size_t precision = H5Tget_precision(type);
+    const int offset = H5Tget_offset(type);
+    return precision > 0 && precision <= bits && offset >= 0 &&
+           static_cast<std::size_t>(offset) <= bits - precision &&
+           (H5Tget_class(type) != H5T_FLOAT || has_its_fields(type, precision));
 }
 
 TypeHandle type_to_read(hid_t stored, hid_t memory) {

@@ -17,6 +17,10 @@ hid_t hdf5_type(ElementType type);
 /// HDF5's type for the array's elements in memory and in files that we write, whatever they are.
 TypeHandle memory_type(const ArrayInfo& array);
 
+/// Whether the bits of a number, of a float its fields, lie in its bytes. HDF5 does not check this,
+/// and converts a damaged type's elements to anything.
+bool fits_its_bytes(hid_t type);
+
 /// The type by which numbers that are stored as `stored` are read in place of `memory`: integers in
 /// the byte order of the file, where has_other_order() of the two tells to turn their bytes round
 /// afterwards. HDF5 1.10 does that without a look at which bits of them count.

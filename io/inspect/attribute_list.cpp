@@ -68,10 +68,10 @@ AttributeValue value_of(hid_t attribute) {
     const auto count = static_cast<std::size_t>(points > 0 ? points : 0);
     const H5T_class_t kind = H5Tget_class(type.get());
     if (points > 0 && points <= most_values) {
-        if (kind == H5T_INTEGER) {
+        if (kind == H5T_INTEGER && fits_its_bytes(type.get())) {
             return read_numbers<std::int64_t>(attribute, H5T_NATIVE_INT64, count, is_scalar);
         }
-        if (kind == H5T_FLOAT) {
+        if (kind == H5T_FLOAT && fits_its_bytes(type.get())) {
             return read_numbers<double>(attribute, H5T_NATIVE_DOUBLE, count, is_scalar);
         }
         if (kind == H5T_STRING) {

@@ -29,6 +29,9 @@ class LeftOut : public std::exception {
 /// That of numpy's float16 is float32, which holds each of its values.
 std::optional<ElementType> number_type(hid_t type) {
     const H5T_class_t kind = H5Tget_class(type);
+    if (kind == H5T_FLOAT && !fits_its_bytes(type)) {
+        return std::nullopt;
+    }
     if (kind == H5T_FLOAT) {
         const std::size_t size = H5Tget_size(type);
         return size <= sizeof(float)

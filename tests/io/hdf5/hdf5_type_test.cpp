@@ -164,6 +164,34 @@ TEST_F(Hdf5Type, NumbersOfMoreBitsThanTheirBytesAreRefused) {
     }
 }
 
+TEST_F(Hdf5Type, FloatsWithFieldsBeyondTheirBytesAreRefused) {
+    // Two bytes before the message; its third has the place of the sign; behind the precision (12)
+    // come place and bits of the exponent, then those of the mantissa.
+    constexpr std::size_t sign_at = 4;
+    constexpr std::size_t exponent_at = 14;
+    constexpr std::size_t mantissa_at = 16;
+    const TypeHandle half(H5Tcopy(H5T_IEEE_F32LE));
+    H5Tset_fields(half.get(), 15, 10, 5, 0, 10);
+    H5Tset_size(half.get(), 2);
+    std::array<unsigned char, 64> encoded{};
+    std::size_t bytes = encoded.size();
+    ASSERT_GE(H5Tencode(half.get(), encoded.data(), &bytes), 0);
+    ASSERT_EQ(encoded[exponent_at], 10);
+    ASSERT_EQ(encoded[mantissa_at + 1], 10);
+    EXPECT_EQ(element_type_of(TypeHandle(H5Tdecode(encoded.data())).get()), ElementType::bytes2);
+    for (const auto& [at, value] : {std::pair(sign_at, 16),
+                                    {exponent_at, 0x85},
+                                    {exponent_at, 12},
+                                    {exponent_at + 1, 7},
+                                    {mantissa_at, 7},
+                                    {mantissa_at + 1, 17}}) {
+        auto damaged = encoded;
+        damaged[at] = static_cast<unsigned char>(value);
+        const TypeHandle decoded(H5Tdecode(damaged.data()));
+        EXPECT_FALSE(element_type_of(decoded.get())) << at << " " << value;
+    }
+}
+
 TEST_F(Hdf5Type, CompoundsInOneAnotherWithoutEndAreRefused) {
     TypeHandle type(H5Tcopy(H5T_STD_I32LE));
     for (int depth = 0; depth < 20; ++depth) {
