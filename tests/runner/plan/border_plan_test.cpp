@@ -85,6 +85,8 @@ TEST(EarlyRows, AreThoseThatTheOtherEndNeeds) {
 TEST(EarlyRows, AreNoneWithoutARingOrWhereAllAreNear) {
     Decomposition d{1, 12, 11, RowBorder::periodic, 1, 4, 1};
     EXPECT_EQ(early_rows(d, 0, 0, 12), (RowSet{{0, 12}}));
+    d.halo = 1;
+    EXPECT_EQ(early_rows(d, 0, 0, 12), (RowSet{{0, 1}, {11, 12}}));
     d.halo = 12;
     EXPECT_EQ(early_rows(d, 0, 0, 12), RowSet{});
     d.halo = 0;

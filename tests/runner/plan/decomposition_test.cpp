@@ -151,6 +151,59 @@ TEST(Decomposition, LeavesFinishedRowsOut) {
     }
 }
 
+/// Of a frame or two of 10 rows.
+Decomposition in_chunks(std::int64_t chunk_rows, std::int64_t halo,
+                        RowBorder border = RowBorder::inside) {
+    return {3, 10, halo, border, 1, chunk_rows, 1};
+}
+
+TEST(Decomposition, KnowsTheMostRowsOfAChunk) {
+    EXPECT_EQ(in_chunks(3, 2).most_in_rows(), 7);
+    EXPECT_EQ(in_chunks(8, 2).most_in_rows(), 10);  // as a frame has no more
+    EXPECT_EQ(in_chunks(25, 2).most_in_rows(), 20); // two frames
+    EXPECT_EQ(in_chunks(3, 10).most_in_rows(), 10);
+    EXPECT_EQ(in_chunks(3, 2, RowBorder::periodic).most_in_rows(), 7);
+    EXPECT_EQ(in_chunks(3, 0, RowBorder::periodic).most_in_rows(), 3);
+    EXPECT_EQ(in_chunks(10, 2, RowBorder::periodic).most_in_rows(),
+              13); // 9 rows, and 2 on each side
+    EXPECT_EQ(in_chunks(25, 2, RowBorder::periodic).most_in_rows(), 20);
+    EXPECT_EQ(in_chunks(3, 2).most_out_rows(), 3);
+    EXPECT_EQ(in_chunks(25, 2).most_out_rows(), 20);
+}
+
+TEST(Decomposition, KnowsItsLargestBlock) {
+    EXPECT_EQ(in_chunks(3, 2).largest_block(), (RowBlock{1, 0, 7, 0, 3}));
+    EXPECT_EQ(in_chunks(25, 2).largest_block(), (RowBlock{2, 0, 10, 0, 10}));
+    EXPECT_EQ(in_chunks(10, 2, RowBorder::periodic).largest_block(), (RowBlock{1, 0, 13, 0, 10}));
+}
+
+TEST(Decomposition, OfOneRankIsInChunksOfWholeStoredRows) {
+    StreamShape shape;
+    shape.frames = 2;
+    shape.rows = 10;
+    shape.halo = 1;
+    const Decomposition d = one_rank(shape, 4, 5);
+    EXPECT_EQ(d.ranks, 1);
+    EXPECT_EQ(d.alignment, 4);
+    EXPECT_EQ(d.chunk_rows, 8);
+    EXPECT_EQ(d.total_rows(), 20);
+    EXPECT_EQ(d.halo, 1);
+    EXPECT_EQ(one_rank(shape, 4, 0).chunk_rows, 4);
+    EXPECT_EQ(one_rank(shape, 4, 1000).chunk_rows, 20); // all there are
+}
+
+TEST(ChunkAlignment, IsThatOfStorageAndOfLayers) {
+    StreamShape shape;
+    shape.output = {ElementType::uint8, {5, 4, 7}}; // frames of 4 rows
+    EXPECT_EQ(chunk_alignment(shape, 6), 6);
+    shape.made.layer = 3;
+    shape.made.each = 2;
+    EXPECT_EQ(chunk_alignment(shape, 3), 9); // 6 stored rows are those of three layers
+    EXPECT_EQ(chunk_alignment(shape, 2), 3);
+    shape.made.each = 8; // whole frames
+    EXPECT_EQ(chunk_alignment(shape, 3), 3);
+}
+
 TEST(Decomposition, HoldsForSizesPast32Bits) {
     const std::int64_t rows = (std::int64_t{1} << 40) + 7;
     const Decomposition d{3, rows, 8, RowBorder::inside, 1, rows / 2, 7};
