@@ -334,8 +334,15 @@ __global__ void __launch_bounds__(threads, blocks_at_once)
              row * view.out_columns * view.channels + element);
 }
 
+/// Of elements of `in_bytes`.
+KernelWork bin_work(const BinView& view, std::int64_t in_bytes) {
+    const std::int64_t in = view.frames * view.layers * view.rows * view.columns;
+    const std::int64_t out = view.all_rows() * view.out_columns;
+    return {static_cast<double>(view.channels * (in * in_bytes + out * size_of(view.out_type)))};
+}
+
 /// Launches blocks over rows of `width` places of one thread each.
-template <class Kernel, class... Arguments>
+template <class In, class Kernel, class... Arguments>
 void launch_rows(CudaQueue& queue, const BinView& view, std::int64_t width, Kernel kernel,
                  const Arguments&... arguments) {
     unsigned across = threads;
@@ -351,8 +358,10 @@ void launch_rows(CudaQueue& queue, const BinView& view, std::int64_t width, Kern
         throw Error(ExitCode::defect,
                     {"a block of rows is too large for one launch", "bin", "", ""});
     }
-    launch(queue, {dim3(static_cast<unsigned>(lines * strips)), dim3(across, down)}, kernel, view,
-           strips, arguments...);
+    launch(queue,
+           {dim3(static_cast<unsigned>(lines * strips)), dim3(across, down), 0,
+            bin_work(view, sizeof(In))},
+           kernel, view, strips, arguments...);
 }
 
 /// Launches bin_vectors_kernel() where blocks have `factor` columns and rows are made of vectors.
@@ -368,8 +377,8 @@ bool launch_vectors(CudaQueue& queue, const BinView& view, const In* in, std::by
     const auto stored = static_cast<std::uintptr_t>(Part::results * size_of(view.out_type));
     const bool stores_all = view.out_columns % Part::results == 0 &&
                             reinterpret_cast<std::uintptr_t>(out) % stored == 0;
-    launch_rows(queue, view, (view.out_columns + Part::results - 1) / Part::results,
-                bin_vectors_kernel<In, factor>, Mean::of<In>(view), stores_all, in, out);
+    launch_rows<In>(queue, view, (view.out_columns + Part::results - 1) / Part::results,
+                    bin_vectors_kernel<In, factor>, Mean::of<In>(view), stores_all, in, out);
     return true;
 }
 
@@ -388,7 +397,8 @@ void bin(CudaQueue& queue, const Bin& bin, const RowBlock& block, const std::byt
             !launch_vectors<In, 2>(queue, view, from, out) &&
             !launch_vectors<In, 3>(queue, view, from, out) &&
             !launch_vectors<In, 4>(queue, view, from, out)) {
-            launch_rows(queue, view, view.out_columns * view.channels, bin_kernel<In>, from, out);
+            launch_rows<In>(queue, view, view.out_columns * view.channels, bin_kernel<In>, from,
+                            out);
         }
     });
 }

@@ -39,7 +39,8 @@ void move_as(CudaQueue& queue, const ChannelShape& shape, const std::byte* from,
     }
     constexpr std::int64_t most_blocks = 1 << 16;
     const std::int64_t blocks = std::min(most_blocks, (samples + threads - 1) / threads);
-    launch(queue, {dim3(static_cast<unsigned>(blocks)), dim3(threads)},
+    const KernelWork work{2.0 * static_cast<double>(samples) * sizeof(T)};
+    launch(queue, {dim3(static_cast<unsigned>(blocks)), dim3(threads), 0, work},
            channels_kernel<T, direction>, samples, shape.pixels, shape.channels,
            reinterpret_cast<const T*>(from), reinterpret_cast<T*>(to));
 }

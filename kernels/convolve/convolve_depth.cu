@@ -121,10 +121,19 @@ void convolve_in(CudaQueue& queue, const Convolution& convolution, const RowBloc
     LaunchParts parts;
     parts.count = layers.frames * arguments.strips * arguments.groups;
     parts.operations = depth_operations(convolution, layers).depth;
+    const auto samples = static_cast<double>(layers.frames * arguments.samples);
+    const auto taps = static_cast<double>(convolution.depth_taps.size());
+    const auto rows = static_cast<double>(layers.out_rows);
+    const double in_bytes = static_cast<double>(layers.in_rows) * sizeof(T);
+    const KernelWork work{
+        samples * (in_bytes + rows * static_cast<double>(size_of(convolution.out_type))),
+        2 * samples * rows * taps, sizeof(T) == sizeof(double)};
     launch_parts(queue, parts, [&](std::int64_t first, std::int64_t count) {
         arguments.first_block = first;
-        launch(queue, {dim3(static_cast<unsigned>(count)), dim3(threads)}, depth_kernel<T>,
-               arguments);
+        launch(queue,
+               {dim3(static_cast<unsigned>(count)), dim3(threads), 0,
+                work.share(static_cast<double>(count) / static_cast<double>(parts.count))},
+               depth_kernel<T>, arguments);
     });
 }
 

@@ -384,7 +384,10 @@ void convolve_push(CudaQueue& queue, ConvolveView<T> view, std::int64_t frames,
     centred(column_taps, arguments.column);
     arguments.view = view;
     launch_tiles(queue, convolve_push_kernel<T, R, Layout, Element, PushArguments<T, R>>,
-                 Shape::threads, Shape::shared_bytes, Shape::width, R, frames, arguments);
+                 Shape::threads, Shape::shared_bytes, Shape::width, R, frames,
+                 image_work(view, frames, sizeof(Element), sizeof(Element),
+                            static_cast<std::int64_t>(row_taps.size() + column_taps.size())),
+                 arguments);
 }
 
 /// Radii that AnyPushArguments<T, R> has.
@@ -401,7 +404,10 @@ void convolve_push_any(CudaQueue& queue, ConvolveView<T> view, std::int64_t fram
     std::copy(row_taps.begin(), row_taps.end(), arguments.row + arguments.row_skipped());
     std::copy_backward(column_taps.begin(), column_taps.end(), std::end(arguments.column));
     launch_tiles(queue, convolve_push_kernel<T, R, Layout, T, Arguments>, Shape::threads,
-                 Shape::shared_bytes, Shape::width, arguments.own_column_radius, frames, arguments);
+                 Shape::shared_bytes, Shape::width, arguments.own_column_radius, frames,
+                 image_work(view, frames, sizeof(T), sizeof(T),
+                            static_cast<std::int64_t>(row_taps.size() + column_taps.size())),
+                 arguments);
 }
 
 } // namespace runner::convolve_cuda

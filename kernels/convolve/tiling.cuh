@@ -59,11 +59,21 @@ void cut_rows(ConvolveView<T>& view, int column_radius, std::int64_t columns_of_
     view.segments = view.long_segments + (rest + view.short_rows - 1) / view.short_rows;
 }
 
+/// Of images in `view` with elements of so many bytes, and so many taps on both axes together.
+template <class T>
+KernelWork image_work(const ConvolveView<T>& view, std::int64_t frames, std::int64_t in_bytes,
+                      std::int64_t out_bytes, std::int64_t taps) {
+    const auto samples = static_cast<double>(frames * view.columns);
+    return {samples * static_cast<double>(view.in_rows * in_bytes + view.out_rows * out_bytes),
+            2 * samples * static_cast<double>(view.out_rows * taps), sizeof(T) == sizeof(double)};
+}
+
 /// Cuts the images in `arguments.view` into tiles of `width` columns and launches `kernel` over
-/// them, one block of threads a tile.
+/// them, one block of threads a tile; `work` is that of them all.
 template <class Arguments>
 void launch_tiles(CudaQueue& queue, void (*kernel)(Arguments), int threads, int shared_bytes,
-                  int width, int column_radius, std::int64_t frames, Arguments arguments) {
+                  int width, int column_radius, std::int64_t frames, const KernelWork& work,
+                  Arguments arguments) {
     auto& view = arguments.view;
     view.strips = (view.columns + width - 1) / width;
     cut_rows(view, column_radius, view.strips * frames,
@@ -74,7 +84,8 @@ void launch_tiles(CudaQueue& queue, void (*kernel)(Arguments), int threads, int 
         const auto count = static_cast<unsigned>(std::min(most, tiles - view.first_tile));
         launch(queue,
                {dim3(count), dim3(static_cast<unsigned>(threads)),
-                static_cast<std::size_t>(shared_bytes)},
+                static_cast<std::size_t>(shared_bytes),
+                work.share(static_cast<double>(count) / static_cast<double>(tiles))},
                kernel, arguments);
     }
 }

@@ -205,7 +205,8 @@ void launch_pixels(CudaQueue& queue, const Correct& c, const RowBlock& block,
     for (std::int64_t frame = 0; frame < block.frames; frame += most_groups * most_frames) {
         const std::int64_t frames = std::min(block.frames - frame, most_groups * most_frames);
         const auto groups = static_cast<unsigned>((frames + most_frames - 1) / most_frames);
-        launch(queue, {dim3(static_cast<unsigned>(blocks), groups), dim3(threads)},
+        const KernelWork work{static_cast<double>(frames * pixels) * (sizeof(In) + sizeof(float))};
+        launch(queue, {dim3(static_cast<unsigned>(blocks), groups), dim3(threads), 0, work},
                correct_kernel<In, n>, c, dark, flat, in + frame * pixels, out + frame * pixels,
                frames, pixels, block.out_first * c.columns,
                reinterpret_cast<unsigned long long*>(raised));

@@ -27,10 +27,20 @@ template <class One> void launch_all(std::int64_t blocks, const One& one) {
     }
 }
 
+/// Of all groups: a patch is read and added to the sums.
+KernelWork group_work(const Bm4dWork& work) {
+    const auto rows = static_cast<double>(work.match.rows());
+    const double values = rows * static_cast<double>(work.patch_voxels) * work.match.count;
+    return {values * (sizeof(float) + sizeof(std::int64_t)), rows * work.operations()};
+}
+
 template <int group> void add_cubes(CudaQueue& queue, const Bm4dWork& work, const Groups& groups) {
     constexpr int warps = bm4d_cuda::Cube<group>::warps;
     launch_all(ceil_divide(work.match.rows(), warps), [&](std::int64_t first, unsigned blocks) {
-        const LaunchShape shape{dim3(blocks), dim3(32 * warps)};
+        const double part =
+            static_cast<double>(blocks) * warps / static_cast<double>(work.match.rows());
+        const LaunchShape shape{dim3(blocks), dim3(32 * warps), 0,
+                                group_work(work).share(std::min(1.0, part))};
         if (groups.volumes.first != nullptr) {
             launch(queue, shape, bm4d_cuda::cube_kernel<group, Pass::wiener>, work, first, groups);
         } else {

@@ -50,6 +50,11 @@ __global__ void __launch_bounds__(elementwise_threads)
     }
 }
 
+/// Of reading and writing `count` elements.
+template <class In, class Out> KernelWork elementwise_work(std::int64_t count) {
+    return {static_cast<double>(count) * (sizeof(In) + sizeof(Out))};
+}
+
 /// Applies `change`, which device code can call, to `count` elements.
 template <class In, class Out, class Change>
 void launch_elementwise(CudaQueue& queue, std::int64_t count, const std::byte* in, std::byte* out,
@@ -62,7 +67,9 @@ void launch_elementwise(CudaQueue& queue, std::int64_t count, const std::byte* i
     const bool aligned = reinterpret_cast<std::uintptr_t>(in) % (n * sizeof(In)) == 0 &&
                          reinterpret_cast<std::uintptr_t>(out) % (n * sizeof(Out)) == 0;
     const std::int64_t blocks = (count + in_block - 1) / in_block;
-    launch(queue, {dim3(static_cast<unsigned>(blocks)), dim3(elementwise_threads)},
+    launch(queue,
+           {dim3(static_cast<unsigned>(blocks)), dim3(elementwise_threads), 0,
+            elementwise_work<In, Out>(count)},
            elementwise_kernel<In, Out, Change>, reinterpret_cast<const In*>(in),
            reinterpret_cast<Out*>(out), count, aligned, change);
 }

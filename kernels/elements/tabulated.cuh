@@ -89,7 +89,8 @@ void launch_tabulated(CudaQueue& queue, std::int64_t count, const std::byte* in,
     const bool aligned = reinterpret_cast<std::uintptr_t>(in) % 16 == 0 &&
                          reinterpret_cast<std::uintptr_t>(out) % 16 == 0;
     launch(queue,
-           {dim3(static_cast<unsigned>((count + block - 1) / block)), dim3(elementwise_threads)},
+           {dim3(static_cast<unsigned>((count + block - 1) / block)), dim3(elementwise_threads), 0,
+            elementwise_work<In, Out>(count)},
            tabulated_kernel<In, Out, Change>, reinterpret_cast<const In*>(in),
            reinterpret_cast<Out*>(out), count, aligned, change);
 }

@@ -58,11 +58,13 @@ bool match_dense(CudaQueue& queue, const MatchWork& work, const float* volume,
     const match_cuda::DenseCall call{match_cuda::ShortKeys::of(work.candidates()), 0,
                                      make_divisor(window(2)), make_divisor(window(1) * window(2))};
     launch_parts(queue, parts, [&](std::int64_t first, std::int64_t count) {
-        launch(
-            queue,
-            {dim3(static_cast<unsigned>(count)), threads, static_cast<std::size_t>(bytes(warps_z))},
-            match_cuda::dense_kernel<S, pz, py, px, slots>, work, call, tiles_x, tiles_y, first,
-            volume, lists);
+        launch(queue,
+               {dim3(static_cast<unsigned>(count)), threads,
+                static_cast<std::size_t>(bytes(warps_z)),
+                match_cuda::match_kernel_work(work, operations)
+                    .share(static_cast<double>(count) / static_cast<double>(blocks))},
+               match_cuda::dense_kernel<S, pz, py, px, slots>, work, call, tiles_x, tiles_y, first,
+               volume, lists);
     });
     return true;
 }

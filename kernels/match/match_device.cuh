@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/match/match_work.hpp"
+#include "kernels/queue/cuda_queue.hpp"
 
 #include <cstdint>
 
@@ -17,6 +18,13 @@ __device__ inline Key key_of(float distance, std::uint32_t number) {
 
 __device__ inline float distance_of(Key key) {
     return __uint_as_float(static_cast<std::uint32_t>(key >> 32));
+}
+
+/// Of all references of `work`: their voxels are read and their lists written, once.
+inline KernelWork match_kernel_work(const MatchWork& work, double operations) {
+    const auto voxels = static_cast<double>(work.in_layers * work.volume[1] * work.volume[2]);
+    const double list = work.count * (sizeof(std::uint64_t) + sizeof(float)) + sizeof(std::int32_t);
+    return {voxels * sizeof(float) + static_cast<double>(work.rows()) * list, operations};
 }
 
 /// A part of the volume in shared memory.

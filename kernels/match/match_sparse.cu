@@ -56,7 +56,9 @@ void match_sparse(CudaQueue& queue, const MatchWork& work, const float* volume,
     launch_parts(queue, parts, [&](std::int64_t first, std::int64_t layers) {
         launch(queue,
                {dim3(static_cast<unsigned>(layers * a_layer)),
-                dim3(static_cast<unsigned>(plan.threads())), static_cast<std::size_t>(plan.bytes)},
+                dim3(static_cast<unsigned>(plan.threads())), static_cast<std::size_t>(plan.bytes),
+                match_cuda::match_kernel_work(work, operations)
+                    .share(static_cast<double>(layers) / static_cast<double>(plan.blocks[0]))},
                kernel, work, plan, first, volume, lists);
     });
 }

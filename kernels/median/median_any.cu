@@ -217,9 +217,10 @@ void launch_search(CudaQueue& queue, const MedianView& view, Search<Bits> search
         static_cast<std::size_t>((2 * view.radius_z + 1) * (2 * view.radius_y + tile_rows) *
                                  (2 * view.radius_x + tile_columns)) *
         sizeof(Bits);
+    const KernelWork work{static_cast<double>(view.elements()) * sizeof(T)};
     const auto start = [&](auto kernel) {
-        launch(queue, {dim3(static_cast<unsigned>(blocks)), dim3(threads), shared}, kernel, view,
-               search);
+        launch(queue, {dim3(static_cast<unsigned>(blocks)), dim3(threads), shared, work}, kernel,
+               view, search);
     };
     switch (view.radius_x) {
     case 0: return start(search_kernel<Bits, 1>);

@@ -51,6 +51,8 @@ struct MedianView {
     constexpr std::int64_t lines() const { return radius_z == 0 ? out_rows : rows; }
     /// Such runs of rows in all frames.
     constexpr std::int64_t runs() const { return frames * (out_rows / lines()); }
+    /// Elements that a call reads and writes.
+    constexpr std::int64_t elements() const { return frames * (in_rows + out_rows) * columns; }
 };
 
 inline MedianView median_view(const Median& median, const RowBlock& block) {

@@ -184,7 +184,8 @@ void launch_walk(CudaQueue& queue, const MedianView& view, Walk<typename Keys::R
         throw Error(ExitCode::defect,
                     {"a block of rows is too large for one launch", "median", "", ""});
     }
-    launch(queue, {dim3(static_cast<unsigned>(blocks)), dim3(across, down)},
+    const KernelWork work{static_cast<double>(view.elements()) * sizeof(typename Keys::Raw)};
+    launch(queue, {dim3(static_cast<unsigned>(blocks)), dim3(across, down), 0, work},
            network_kernel<Keys, Part, z_size, y_size, x_size, words>, view, walk);
 }
 

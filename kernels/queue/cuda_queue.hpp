@@ -5,6 +5,7 @@
 #include "kernels/queue/staging_pool.hpp"
 #include "kernels/queue/work_meter.hpp"
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -15,6 +16,8 @@ struct CUstream_st;
 struct CUevent_st;
 
 namespace runner {
+
+class LaunchWatch;
 
 /// One CUDA stream of one device: work runs there in order, beside the host. Every call makes the
 /// device current first, since CUDA keeps that per thread.
@@ -53,6 +56,10 @@ class CudaQueue {
     void use_staging(std::shared_ptr<StagingPool> pool) { staging_ = std::move(pool); }
     const std::shared_ptr<StagingPool>& staging() const noexcept { return staging_; }
 
+    /// Shows every launch from now on to `watch`, or to none.
+    void show_launches(std::shared_ptr<LaunchWatch> watch) { watch_ = std::move(watch); }
+    LaunchWatch* launch_watch() const noexcept { return watch_.get(); }
+
     int device() const noexcept { return device_; }
     CUstream_st* stream() const noexcept { return stream_.get(); }
 
@@ -90,6 +97,33 @@ class CudaQueue {
     std::shared_ptr<WorkMeter> meter_ = std::make_shared<WorkMeter>();
     std::deque<Piece> uncounted_;          ///< the oldest first
     std::shared_ptr<StagingPool> staging_; ///< or null
+    std::shared_ptr<LaunchWatch> watch_;   ///< or null
+};
+
+/// What a launch has to do by its kernel's own formula.
+struct KernelWork {
+    double bytes = 0;      ///< that it must read and write, each once
+    double operations = 0; ///< additions and multiplications of floats, or what takes as long
+    bool doubles = false;  ///< these are of float64
+
+    KernelWork share(double part) const { return {bytes * part, operations * part, doubles}; }
+};
+
+/// A launch as the watch sees it.
+struct LaunchFacts {
+    const void* kernel = nullptr;
+    std::array<std::int64_t, 3> grid{};
+    std::array<std::int64_t, 3> block{};
+    std::int64_t shared_bytes = 0; ///< dynamic
+    KernelWork work;
+};
+
+/// Sees the launches of queues. From any thread.
+class LaunchWatch {
+  public:
+    virtual ~LaunchWatch() = default;
+    /// Before a launch. Gives the event to record behind it, or null.
+    virtual CudaQueue::Event* before(CudaQueue& queue, const LaunchFacts& launch) = 0;
 };
 
 /// Page-locked host memory. @throws Error (launch) when the host has none.

@@ -4,17 +4,20 @@
 #include "kernels/queue/cuda_call.hpp"
 #include "kernels/queue/cuda_queue.hpp"
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <utility>
 
 namespace runner {
 
-/// Grid, block and dynamic shared memory of a launch.
+/// Grid, block and dynamic shared memory of a launch, and its work where the kernel has a formula.
 struct LaunchShape {
     dim3 grid;
     dim3 block;
     std::size_t shared_bytes = 0;
+    KernelWork work = {};
 };
 
 /// "grid 12 x 1 x 1, block 256 x 1 x 1, 4096 bytes shared", for an error.
@@ -24,6 +27,13 @@ inline std::string shape_text(const LaunchShape& shape) {
     };
     return "grid " + extents(shape.grid) + ", block " + extents(shape.block) + ", " +
            std::to_string(shape.shared_bytes) + " bytes shared";
+}
+
+/// What a watch sees of a launch.
+inline LaunchFacts facts_of(const LaunchShape& shape, const void* kernel) {
+    const auto extents = [](const dim3& e) { return std::array<std::int64_t, 3>{e.x, e.y, e.z}; };
+    return {kernel, extents(shape.grid), extents(shape.block),
+            static_cast<std::int64_t>(shape.shared_bytes), shape.work};
 }
 
 /// The only place that launches a kernel: makes the queue's device current, raises the kernel's
@@ -45,10 +55,18 @@ void launch(CudaQueue& queue, const LaunchShape& shape, void (*kernel)(Parameter
     config.blockDim = shape.block;
     config.dynamicSmemBytes = shape.shared_bytes;
     config.stream = queue.stream();
+    LaunchWatch* const watch = queue.launch_watch();
+    CudaQueue::Event* const end =
+        watch == nullptr
+            ? nullptr
+            : watch->before(queue, facts_of(shape, reinterpret_cast<const void*>(kernel)));
     const cudaError_t status = cuda_status(
         [&] { return cudaLaunchKernelEx(&config, kernel, std::forward<Arguments>(arguments)...); });
     if (status != cudaSuccess) {
         throw_cuda_error(status, shape_text(shape));
+    }
+    if (end != nullptr) {
+        end->record(queue);
     }
 }
 

@@ -115,16 +115,20 @@ void launch_tiles(CudaQueue& queue, const SandTiles& tiles, sand_cuda::Chances c
         return cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
                                     cudaSharedmemCarveoutMaxShared);
     });
+    const KernelWork work{2.0 * static_cast<double>(arguments.held_rows * arguments.groups) *
+                          sizeof(uint4)};
     arguments.log_words = tiles.log_words;
     arguments.strips = tiles.strips;
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
     for (arguments.first_tile = 0; arguments.first_tile < tiles.count;
          arguments.first_tile += most) {
         const auto count = std::min(most, tiles.count - arguments.first_tile);
+        const double part = static_cast<double>(count) / static_cast<double>(tiles.count);
         launch(queue,
                {dim3(static_cast<unsigned>(count)), dim3(static_cast<unsigned>(tiles.threads)),
                 static_cast<std::size_t>(sand_cuda::SandTileMemory::bytes(
-                    std::int64_t{1} << tiles.log_words, 32 * tiles.thirties))},
+                    std::int64_t{1} << tiles.log_words, 32 * tiles.thirties)),
+                work.share(part)},
                kernel, arguments);
     }
 }

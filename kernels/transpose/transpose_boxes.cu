@@ -97,9 +97,11 @@ void transpose_by_boxes(CudaQueue& queue, const BoxPlan& plan, int group, const 
     const CountedBoxes counted = count_boxes(plan, group, in, out);
     const std::size_t tables =
         sizeof(BoxRow) * (plan.in.all_rows + plan.out.all_rows + 2 * std::size_t{at_once});
+    const KernelWork work{2.0 *
+                          static_cast<double>(plan.axes.elements() * plan.axes.element_bytes)};
     launch(queue,
            {dim3(counted.boxes), dim3(BoxPlan::threads),
-            tables + static_cast<std::size_t>(plan.shared_bytes)},
+            tables + static_cast<std::size_t>(plan.shared_bytes), work},
            kernel_for(plan.axes.element_bytes), counted.call);
 }
 

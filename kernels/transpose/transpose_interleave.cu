@@ -372,9 +372,11 @@ void transpose_interleaved(CudaQueue& queue, const InterleavePlan& plan, const s
     const InterleaveKernel kernel = plan.interleaved == InterleavePlan::Side::out
                                         ? kernel_for<InterleavePlan::Side::out>(plan.element_bytes)
                                         : kernel_for<InterleavePlan::Side::in>(plan.element_bytes);
+    const KernelWork work{
+        2.0 * static_cast<double>(plan.components * plan.along * plan.others * plan.element_bytes)};
     launch(queue,
            {dim3(static_cast<unsigned>(boxes_along * others)), dim3(threads),
-            static_cast<std::size_t>(plan.shared_bytes)},
+            static_cast<std::size_t>(plan.shared_bytes), work},
            kernel, call);
 }
 

@@ -212,7 +212,8 @@ void transpose_by_rows(CudaQueue& queue, const TransposeAxes& axes, const std::b
     call.fast = make_divisor(static_cast<std::uint32_t>(others[1].extent));
     constexpr std::int64_t share = threads * at_once;
     const auto blocks = static_cast<unsigned>((call.all_words + share - 1) / share);
-    launch(queue, {dim3(blocks), dim3(threads)}, kernel_for(axes.element_bytes), call);
+    const KernelWork work{2.0 * static_cast<double>(axes.elements() * e)};
+    launch(queue, {dim3(blocks), dim3(threads), 0, work}, kernel_for(axes.element_bytes), call);
 }
 
 } // namespace runner

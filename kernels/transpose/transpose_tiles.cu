@@ -168,7 +168,8 @@ void transpose_by_tiles(CudaQueue& queue, const TileChoice& choice, const Transp
     call.last_band = static_cast<std::uint32_t>(bands - 1);
     const auto tiles = static_cast<unsigned>(tiles_a * tiles_b * t.c.extent);
     const auto shared = static_cast<std::size_t>(form.across * form.along * form.element_bytes);
-    launch(queue, {dim3(tiles), dim3(static_cast<unsigned>(form.threads)), shared},
+    const KernelWork work{2.0 * static_cast<double>(axes.elements() * e)};
+    launch(queue, {dim3(tiles), dim3(static_cast<unsigned>(form.threads)), shared, work},
            AllForms::kernel(form), call);
 }
 
