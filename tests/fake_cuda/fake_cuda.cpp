@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <map>
+#include <string>
 
 #include <cuda_runtime_api.h>
 
@@ -21,6 +23,12 @@ template <class Body> cudaError_t call(const char* name, Body body, Work work = 
 }
 
 thread_local int current = 0; ///< the device, which CUDA keeps per thread
+
+/// By the host function that stands for a kernel.
+std::map<const void*, std::string>& kernel_names() {
+    static std::map<const void*, std::string> names;
+    return names;
+}
 
 /// For calls that say something of the one device or set it up.
 cudaError_t accept(const char* name) {
@@ -198,6 +206,20 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEven
     });
 }
 
+cudaError_t cudaDeviceEnablePeerAccess(int /*peer*/, unsigned /*flags*/) {
+    return accept("cudaDeviceEnablePeerAccess");
+}
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* /*kernel*/) {
+    *attributes = {};
+    attributes->numRegs = 40;
+    attributes->sharedSizeBytes = 16;
+    return accept("cudaFuncGetAttributes");
+}
+cudaError_t cudaFuncGetName(const char** name, const void* kernel) {
+    const auto found = kernel_names().find(kernel);
+    *name = found == kernel_names().end() ? "none" : found->second.c_str();
+    return accept("cudaFuncGetName");
+}
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* /*config*/, const void* /*kernel*/,
                                 void** /*arguments*/) {
     return accept("cudaLaunchKernelExC");
@@ -223,10 +245,12 @@ void** __cudaRegisterFatBinary(void* /*binary*/) {
 }
 void __cudaRegisterFatBinaryEnd(void** /*handle*/) {}
 void __cudaUnregisterFatBinary(void** /*handle*/) { (void)accept("__cudaUnregisterFatBinary"); }
-void __cudaRegisterFunction(void** /*handle*/, const char* /*stub*/, char* /*name*/,
-                            const char* /*device_name*/, int /*threads*/, void* /*thread*/,
+void __cudaRegisterFunction(void** /*handle*/, const char* stub, char* /*name*/,
+                            const char* device_name, int /*threads*/, void* /*thread*/,
                             void* /*block*/, void* /*block_extent*/, void* /*grid_extent*/,
-                            int* /*warp*/) {}
+                            int* /*warp*/) {
+    kernel_names()[stub] = device_name;
+}
 cudaError_t __cudaPopCallConfiguration(dim3* /*grid*/, dim3* /*block*/, std::size_t* /*shared*/,
                                        void* /*stream*/) {
     std::abort();
