@@ -6,6 +6,7 @@
 #include "bench/kernels/times.hpp"
 #include "kernels/baselines/convolve_two_kernel.hpp"
 #include "kernels/convolve/convolve.hpp"
+#include "kernels/profile/limit_kernels.cuh"
 #include "kernels/queue/cuda_queue.hpp"
 #include "kernels/queue/launch.cuh"
 
@@ -31,56 +32,6 @@ struct Options {
     std::vector<std::string> types = {"f32", "f64", "u8", "u16"};
 };
 
-/// Seconds of timed launches.
-__global__ void copy_kernel(const uint4* in, uint4* out, std::int64_t count) {
-    const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
-    const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-    for (std::int64_t i = first; i < count; i += 4 * stride) {
-        uint4 values[4];
-#pragma unroll
-        for (int j = 0; j < 4; ++j) {
-            if (i + j * stride < count) {
-                values[j] = __ldcs(in + i + j * stride);
-            }
-        }
-#pragma unroll
-        for (int j = 0; j < 4; ++j) {
-            if (i + j * stride < count) {
-                __stcs(out + i + j * stride, values[j]);
-            }
-        }
-    }
-}
-
-constexpr int chains = 16;
-constexpr int chain_length = 4096;
-
-template <class T> __global__ void multiply_add_kernel(T* out, T factor, T start) {
-    T sum[chains];
-    for (int c = 0; c < chains; ++c) {
-        sum[c] = start + static_cast<T>(threadIdx.x + c);
-    }
-    for (int i = 0; i < chain_length; i += 8) {
-#pragma unroll
-        for (int j = 0; j < 8; ++j) {
-#pragma unroll
-            for (int c = 0; c < chains; ++c) {
-                if constexpr (sizeof(T) == sizeof(float)) {
-                    sum[c] = __fmaf_rn(sum[c], factor, factor);
-                } else {
-                    sum[c] = __fma_rn(sum[c], factor, factor);
-                }
-            }
-        }
-    }
-    for (int c = 1; c < chains; ++c) {
-        sum[0] += sum[c];
-    }
-    if (sum[0] == T(0)) {
-        *out = sum[0];
-    }
-}
-
 /// Multiply-adds a second.
 template <class T> double multiply_add_rate(CudaQueue& queue, std::byte* device) {
     constexpr unsigned blocks = 132 * 16;
@@ -89,7 +40,8 @@ template <class T> double multiply_add_rate(CudaQueue& queue, std::byte* device)
         launch(queue, {dim3(blocks), dim3(threads)}, multiply_add_kernel<T>,
                reinterpret_cast<T*>(device), T(0.999), T(1));
     });
-    return static_cast<double>(blocks) * threads * chains * chain_length / times.median();
+    return static_cast<double>(blocks) * threads * multiply_add_chains * multiply_add_length /
+           times.median();
 }
 
 template <class T> __global__ void fill_kernel(T* data, std::int64_t count, unsigned seed) {
@@ -157,7 +109,7 @@ struct Bench {
                                        copy_on_device(queue, out.data(), in.data(), bytes);
                                    }).median();
         const double kernel_time = time(queue, options.launches, 1, [&] {
-                                       launch(queue, {dim3(132 * 16), dim3(512)}, copy_kernel,
+                                       launch(queue, {dim3(132 * 16), dim3(512)}, copy_kernel<4>,
                                               reinterpret_cast<const uint4*>(in.data()),
                                               reinterpret_cast<uint4*>(out.data()), bytes / 16);
                                    }).median();

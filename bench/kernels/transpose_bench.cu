@@ -5,6 +5,7 @@
 #include "bench/kernels/times.hpp"
 #include "kernels/baselines/transpose_ladder.hpp"
 #include "kernels/baselines/transpose_sequential.hpp"
+#include "kernels/profile/limit_kernels.cuh"
 #include "kernels/queue/launch.cuh"
 #include "kernels/transpose/transpose_choice.hpp"
 
@@ -33,27 +34,6 @@ struct Options {
     bool ladder = true;
     bool tune = false;
 };
-
-template <int at_once>
-__global__ void copy_kernel(const uint4* in, uint4* out, std::int64_t count) {
-    const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
-    const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-    for (std::int64_t i = first; i < count; i += at_once * stride) {
-        uint4 values[at_once];
-#pragma unroll
-        for (int j = 0; j < at_once; ++j) {
-            if (i + j * stride < count) {
-                values[j] = __ldcs(in + i + j * stride);
-            }
-        }
-#pragma unroll
-        for (int j = 0; j < at_once; ++j) {
-            if (i + j * stride < count) {
-                __stcs(out + i + j * stride, values[j]);
-            }
-        }
-    }
-}
 
 __global__ void fill_kernel(std::uint64_t* words, std::int64_t count) {
     const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
