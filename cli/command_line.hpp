@@ -48,6 +48,7 @@ struct PlanCommand {
 /// `runner devices`.
 struct DevicesCommand {
     bool json = false;
+    bool measure = false; ///< and keep what each GPU can do
 };
 
 /// `runner generate PATTERN OUT.h5`.

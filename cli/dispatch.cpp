@@ -128,6 +128,9 @@ struct Verbs {
     }
 
     ExitCode operator()(const DevicesCommand& command) const {
+        if (command.measure) {
+            measure_devices();
+        }
         print(command.json ? printable_json(devices_json()) : devices_text());
         return ExitCode::ok;
     }

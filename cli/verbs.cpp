@@ -146,6 +146,8 @@ Command parse_devices(const Verb& verb, std::span<const std::string> arguments) 
     VerbParser parser(verb, "runner devices --json");
     DevicesCommand command;
     parser.add_flag("--json", command.json, "print them as JSON");
+    parser.add_flag("--measure", command.measure,
+                    "measure the rates of copies, multiply-adds, links and peers, and keep them");
     if (auto help = parser.parse(arguments)) {
         return *help;
     }

@@ -6,6 +6,7 @@
 #include "base/printable.hpp"
 #include "io/output/journal.hpp"
 #include "io/output/open_output_rows.hpp"
+#include "kernels/profile/kernel_log.hpp"
 #include "runner/job_file/file_names.hpp"
 #include "runner/probe/input_rows.hpp"
 #include "runner/watch/progress.hpp"
@@ -25,9 +26,14 @@ double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-QueueMaker queue_maker(const RankBinding& binding) {
-    return [&binding] {
-        return make_queue(binding.backend, binding.device.index, binding.limits.cores);
+/// `log`: of the queues' launches, or null.
+QueueMaker queue_maker(const RankBinding& binding, const KernelLog* log) {
+    return [&binding, log] {
+        Queue queue = make_queue(binding.backend, binding.device.index, binding.limits.cores);
+        if (log != nullptr) {
+            log->watch(queue);
+        }
+        return queue;
     };
 }
 
@@ -94,7 +100,11 @@ RunTimes run_engine(EngineRun& engine, const RunContext& context, const RankBind
     RunTimes times;
     try {
         const Ticker ticker([&] { view.update(now()); });
-        times = engine.run({queue_maker(binding), trace, say});
+        const KernelLog log;
+        times = engine.run({queue_maker(binding, trace == nullptr ? nullptr : &log), trace, say});
+        if (context.stop.level() != StopLevel::drop_chunks) { // no time to wait for what is dropped
+            times.kernels = log.uses();
+        }
     } catch (const AgreedError&) {
         view.clear();
         throw;

@@ -25,6 +25,7 @@
 #include "runner/probe/probed_files.hpp"
 #include "runner/ranks/bind_rank.hpp"
 #include "runner/ranks/host_memory.hpp"
+#include "runner/ranks/kept_rates.hpp"
 #include "runner/ranks/prepare_on_all.hpp"
 #include "runner/recovery/claim.hpp"
 #include "runner/recovery/complete_output.hpp"
@@ -316,6 +317,11 @@ ExitCode run_claimed(const RunCommand& command, PreparedJob& prepared, const Ran
         return ExitCode::stopped;
     }
 
+    add_uses(log.kernels, mine.times.kernels);
+    mine.times.kernels = log.kernels;
+    if (!command.reports.empty() && binding.backend == Backend::cuda) {
+        mine.rates = kept_rates(binding.device.uuid);
+    }
     const std::vector<std::string> settings = settings_of(command);
     RunReport report = run_report(prepared, settings, *plan, beginning, ranks.gather(mine));
     report.started = started;

@@ -196,7 +196,7 @@ function repeatSection(report) {
 function drawReport(main, report, pictures) {
   document.title = `${report.job.name} – runner`;
   const parts = [header(report), tiles(report), ...timelineSections(report), stagesSection(report),
-    passesSection(report), picturesSection(pictures), memorySection(report), ranksSection(report),
+    passesSection(report), kernelsSection(report), picturesSection(pictures), memorySection(report), ranksSection(report),
     warningsSection(report), repeatSection(report)];
   main.replaceChildren(...parts.filter((part) => part !== null));
   enableZoom();

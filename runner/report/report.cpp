@@ -206,6 +206,10 @@ std::string report_json(const RunReport& report) {
                  {"warnings", report.warnings},
                  {"notes", report.notes},
                  {"ranks", std::move(ranks)}};
+    if (report.plan.backend == Backend::cuda) {
+        json["kernels"] = kernels_value(report.ranks);
+        json["device_rates"] = rates_value(report.ranks);
+    }
     if (const StepReport* const step = bounding_step(report.passes)) {
         json["passes"] = passes_json(report.passes);
         json["bounding_step"] = step->label;

@@ -8,6 +8,7 @@
 #include "runner/plan/job_plan.hpp"
 #include "runner/plan/passes.hpp"
 #include "runner/plan/prepare.hpp"
+#include "runner/ranks/kept_rates.hpp"
 #include "runner/watch/stages.hpp"
 #include "runner/watch/timeline.hpp"
 
@@ -33,11 +34,12 @@ struct RankReport {
     std::int64_t resident_peak = 0;
     std::vector<Bar> bars;           ///< where a timeline is wanted of this rank
     double merged_below_seconds = 0; ///< Timeline::resolution()
+    KeptRates rates;                 ///< of a GPU, where a report is wanted
 
     static auto members(auto& self) {
         return std::tie(self.rank, self.host, self.device, self.uuid, self.sharers, self.cores,
                         self.first_row, self.last_row, self.times, self.resident_before,
-                        self.resident_peak, self.bars, self.merged_below_seconds);
+                        self.resident_peak, self.bars, self.merged_below_seconds, self.rates);
     }
 };
 

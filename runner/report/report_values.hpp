@@ -5,11 +5,19 @@
 #include "runner/report/report.hpp"
 
 #include <string>
+#include <vector>
 
 namespace runner {
 
 /// A rank's part of the report as JSON, with its timeline where one was kept.
 Json rank_value(const RankReport& report);
+
+/// What the kernels did on each GPU of the ranks, the longest of a GPU first. Shares of the limit
+/// where its rates are known.
+Json kernels_value(const std::vector<RankReport>& ranks);
+
+/// The rates of each GPU of the ranks, or why they are not known.
+Json rates_value(const std::vector<RankReport>& ranks);
 
 /// JSON as text for people too: what fits on a line stands on one. Ends with a line feed. Bytes
 /// that are no UTF-8 are replaced.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "kernels/profile/kernel_use.hpp"
 #include "runner/plan/halving.hpp"
 #include "runner/watch/busy_time.hpp"
 #include "runner/watch/in_flight.hpp"
@@ -58,6 +59,8 @@ struct RunTimes {
     std::int64_t border_bytes_sent = 0;
     std::int64_t border_rows_held = 0;
 
+    std::vector<KernelUse> kernels; ///< on a GPU, where a report is wanted
+
     // Of a job that evolves:
     std::int64_t generations = 0; ///< that this run computed
     std::string halo_way;         ///< how rows came from other ranks: docs/report.md
@@ -74,7 +77,8 @@ struct RunTimes {
         return std::tie(self.stages, self.setup_seconds, self.wall_seconds, self.chunks,
                         self.device_bytes, self.chunk_rows, self.lanes, self.halvings, self.counts,
                         self.steps, self.border_bytes_sent, self.border_rows_held, self.generations,
-                        self.halo_way, self.state_home, self.checkpoints, self.checkpoint_seconds);
+                        self.halo_way, self.state_home, self.checkpoints, self.checkpoint_seconds,
+                        self.kernels);
     }
 };
 

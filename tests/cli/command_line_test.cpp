@@ -161,7 +161,9 @@ TEST(CommandLine, ConvertHasItsDefaultsAndTakesEveryOption) {
 
 TEST(CommandLine, DevicesAndExplain) {
     EXPECT_FALSE(parse_as<DevicesCommand>({"devices"}).json);
+    EXPECT_FALSE(parse_as<DevicesCommand>({"devices"}).measure);
     EXPECT_TRUE(parse_as<DevicesCommand>({"devices", "--json"}).json);
+    EXPECT_TRUE(parse_as<DevicesCommand>({"devices", "--measure"}).measure);
     const ExplainCommand explain =
         parse_as<ExplainCommand>({"explain", "a.toml", "--set", "run.lanes=2"});
     EXPECT_EQ(explain.job, "a.toml");

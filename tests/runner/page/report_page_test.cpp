@@ -42,6 +42,12 @@ const char* const report = R"json({
               "overlap_efficiency": 0.5,
               "steps": [{"step": "step 1", "seconds": 0.25, "bytes": 6000}]}],
   "bounding_step": "step 1",
+  "kernels": [{"device": "H200", "uuid": "GPU-1", "name": "copy_kernel<4>", "launches": 3,
+               "timed": 3, "seconds": 0.25, "grid": [7, 2, 1], "block": [64, 1, 1],
+               "registers": 40, "local_bytes": 0, "shared_bytes": 1024, "occupancy": 0.5,
+               "bytes": 4e9, "operations": 0, "operations_of": "float32", "share": 0.75,
+               "limit": "copy"}],
+  "device_rates": [{"uuid": "GPU-1", "device": "H200", "why_unknown": "not measured"}],
   "ranks": [
     {"rank": 0, "host": "n0", "device": "H200", "uuid": "GPU-1", "ranks_on_device": 2,
      "cores": "0-3", "rows": [0, 15], "chunks": 2, "lanes": 2,
@@ -111,8 +117,9 @@ TEST(ReportPage, HoldsTheReportAndThePictures) {
 
 TEST(ReportPage, HoldsItsStyleSheetAndScripts) {
     const std::string text = page();
-    for (const char* const name : {"page.css", "text.js", "dom.js", "timeline.js", "zoom.js",
-                                   "sections.js", "passes.js", "runs.js", "page.js"}) {
+    for (const char* const name :
+         {"page.css", "text.js", "dom.js", "timeline.js", "zoom.js", "sections.js", "kernels.js",
+          "passes.js", "runs.js", "page.js"}) {
         std::ifstream file(std::string(SOURCE_DIR) + "/runner/page/report_" + name);
         const std::string asset{std::istreambuf_iterator<char>(file), {}};
         EXPECT_GT(asset.size(), 500U) << name;

@@ -72,6 +72,22 @@ const rates = throughput(bars, "read", 4, 4);
 assert.deepEqual(throughput(bars, "upload", 4, 2), [0, 0]);
 assert.deepEqual(throughput([], "read", 0, 3), [0, 0, 0]);
 
+assert.deepEqual([[7, 1, 1], [7, 2, 1], [1, 1, 1], [1, 1, 4]].map(extentsText),
+  ["7", "7 × 2", "1", "1 × 1 × 4"]);
+const kernel = { uuid: "GPU-1", name: "k", launches: 3, seconds: 0.25, grid: [7, 2, 1],
+  block: [64, 1, 1], registers: 40, local_bytes: 0, shared_bytes: 1024, occupancy: 0.5, bytes: 4e9,
+  operations: 0, share: 0.75, limit: "copy" };
+assert.deepEqual(kernelCells(kernel, false), ["k", "3", "250 ms", "7 × 2 of 64", "40", "1.00 KiB",
+  "50 %", "16 GB/s", "–", "75 % of copy"]);
+assert.deepEqual(kernelCells({ ...kernel, local_bytes: 8, operations: 5e9, share: undefined }, true),
+  ["GPU-1", "k", "3", "250 ms", "7 × 2 of 64", "40 + 8 B", "1.00 KiB", "50 %", "16 GB/s", "20 G/s",
+    "–"]);
+assert.equal(ratesText({ device: "H200", uuid: "GPU-1", why_unknown: "not measured" }),
+  "H200 GPU-1: no share of the limit, not measured.");
+assert.equal(ratesText({ device: "H200", uuid: "GPU-1", measured: "2026", copy_bytes: 4.1e12,
+  float32_multiply_adds: 3e13, float64_multiply_adds: 1.5e13 }),
+"H200 GPU-1, measured 2026: copy 4.1 TB/s, multiply-adds 30 T/s (float32) and 15 T/s (float64).");
+
 assert.equal(svgTime(0.0004), "0.4");
 assert.deepEqual([1, 2, 4, 7, 14, 100].map(laneHeight), [12, 12, 7, 4, 2, 2]);
 assert.deepEqual([...byLane([{ lane: 1, x: 1 }, { lane: 0 }, { lane: 1, x: 2 }])],

@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-SCRIPTS = ["report_text.js", "report_timeline.js", "report_zoom.js"]
+SCRIPTS = ["report_text.js", "report_kernels.js", "report_timeline.js", "report_zoom.js"]
 
 node = shutil.which("node") or shutil.which("nodejs")
 if node is None:
