@@ -226,6 +226,16 @@ template <class Launch> void launch_all(std::int64_t items, const Launch& one) {
     }
 }
 
+/// Of all references: their voxels and lists are read, the sums read and written, once.
+KernelWork estimates_work(const NlmWork& work) {
+    const MatchWork& match = work.match;
+    const auto rows = static_cast<double>(match.rows());
+    const auto voxels = static_cast<double>(match.in_layers * match.volume[1] * match.volume[2]);
+    const double list = match.count * (sizeof(std::uint64_t) + sizeof(float));
+    return {voxels * (sizeof(float) + 2 * sizeof(std::int64_t)) + rows * list,
+            rows * work.operations()};
+}
+
 /// Tiles, where there is such a kernel and shared memory for it; whether there is.
 template <int px, int slots>
 bool add_by_tiles(CudaQueue& queue, const NlmWork& work, const float* volume,
@@ -246,8 +256,11 @@ bool add_by_tiles(CudaQueue& queue, const NlmWork& work, const float* volume,
     const std::int64_t blocks = tiles_x * tiles_y * ceil_divide(grid[0], NlmTile::tile_z);
     for (std::int64_t first = 0; first < blocks; first += most_blocks) {
         const auto count = static_cast<unsigned>(std::min(most_blocks, blocks - first));
-        launch(queue, {dim3(count), dim3(NlmTile::threads), bytes}, estimate_tile_kernel<px, slots>,
-               work, tile, tiles_x, tiles_y, first, volume, lists, sums);
+        const KernelWork part =
+            estimates_work(work).share(static_cast<double>(count) / static_cast<double>(blocks));
+        launch(queue, {dim3(count), dim3(NlmTile::threads), bytes, part},
+               estimate_tile_kernel<px, slots>, work, tile, tiles_x, tiles_y, first, volume, lists,
+               sums);
     }
     return true;
 }
