@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "kernels/denoise/window_means.hpp"
+
+#include "kernels/denoise/window_means_tile.cuh"
+#include "kernels/queue/dynamic_shared.cuh"
+#include "kernels/queue/launch_parts.cuh"
+
+#include <type_traits>
+#include <utility>
+
+namespace runner {
+namespace {
+
+namespace cuda = window_cuda;
+
+std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+/// Blocks along y and x, and what of the volume one makes.
+struct Tiles {
+    std::int64_t y;
+    std::int64_t x;
+    int high;
+    int wide;
+};
+
+template <int pz, int py, int px>
+__global__ void __launch_bounds__(cuda::threads)
+    means_kernel(const __grid_constant__ WindowWork work, const __grid_constant__ Tiles tiles,
+                 std::int64_t first_tile, const float* volume, float* out) {
+    const std::int64_t tile = first_tile + blockIdx.x;
+    const auto layer = static_cast<int>(tile / tiles.x / tiles.y) * cuda::layers_of(pz);
+    const cuda::Corner corner{static_cast<int>(work.held.first) + layer - (pz - 1),
+                              static_cast<int>(tile / tiles.x % tiles.y) * tiles.high -
+                                  (work.patch[1] - 1),
+                              static_cast<int>(tile % tiles.x) * tiles.wide - (work.patch[2] - 1)};
+    cuda::Thread<pz, py, px> thread(work, corner, volume,
+                                    reinterpret_cast<float*>(dynamic_shared()));
+    const auto half_z = static_cast<int>(work.half[0]);
+    const auto half_y = static_cast<int>(work.half[1]);
+    const auto half_x = static_cast<int>(work.half[2]);
+    for (int z = 0; z <= half_z; ++z) {
+        for (int y = z == 0 ? 0 : -half_y; y <= half_y; ++y) {
+            for (int x = z == 0 && y == 0 ? 0 : -half_x; x <= half_x; ++x) {
+                const int signs = z == 0 && y == 0 && x == 0 ? 1 : 2;
+#pragma unroll 1
+                for (int i = 0; i < signs; ++i) {
+                    const int sign = i == 0 ? 1 : -1;
+                    thread.visit(sign * z, sign * y, sign * x);
+                }
+            }
+        }
+    }
+    thread.put(out);
+}
+
+template <int pz, int py, int px>
+void launch_means(CudaQueue& queue, const WindowWork& work, const float* volume, float* out) {
+    Tiles tiles{};
+    tiles.high = cuda::rows - 2 * (work.patch[1] - 1);
+    tiles.wide = cuda::lanes - 2 * (work.patch[2] - 1);
+    tiles.y = ceil_divide(work.volume[1], tiles.high);
+    tiles.x = ceil_divide(work.volume[2], tiles.wide);
+    const std::int64_t deep = ceil_divide(work.held.layers, cuda::layers_of(pz));
+    const auto voxels = static_cast<double>(work.held.layers * work.volume[1] * work.volume[2]);
+    const LaunchParts parts{deep * tiles.y * tiles.x, 1, voxels * work.operations()};
+    const std::size_t shared = sizeof(float) * cuda::shared_floats(pz, py);
+    launch_parts(queue, parts, [&](std::int64_t first, std::int64_t count) {
+        launch(queue, {dim3(static_cast<unsigned>(count)), dim3(cuda::threads), shared},
+               means_kernel<pz, py, px>, work, tiles, first, volume, out);
+    });
+}
+
+/// The kernel of any patch that is so deep.
+template <int pz>
+void launch_any(CudaQueue& queue, const WindowWork& work, const float* volume, float* out) {
+    if (work.patch[0] == pz) {
+        launch_means<pz, 0, 0>(queue, work, volume, out);
+    } else if constexpr (pz < Match::max_patch) {
+        launch_any<pz + 1>(queue, work, volume, out);
+    }
+}
+
+/// A kernel of its own where there is one for the patch.
+template <int pz, int py, int px>
+bool launch_if(CudaQueue& queue, const WindowWork& work, const float* volume, float* out) {
+    if (work.weight.is_step || work.is_huge || work.patch[0] != pz || work.patch[1] != py ||
+        work.patch[2] != px) {
+        return false;
+    }
+    launch_means<pz, py, px>(queue, work, volume, out);
+    return true;
+}
+
+} // namespace
+
+void window_means(CudaQueue& queue, const Match& match, const WindowMeans& means,
+                  const HeldLayers& in, const float* volume, const HeldLayers& held, float* out) {
+    const WindowWork work = make_window_work(match, means, in, held);
+    if (held.layers == 0) {
+        return;
+    }
+    const bool done = launch_if<3, 3, 3>(queue, work, volume, out) ||
+                      launch_if<5, 5, 5>(queue, work, volume, out) ||
+                      launch_if<1, 3, 3>(queue, work, volume, out) ||
+                      launch_if<1, 5, 5>(queue, work, volume, out) ||
+                      launch_if<1, 7, 7>(queue, work, volume, out);
+    if (!done) {
+        launch_any<1>(queue, work, volume, out);
+    }
+}
+
+} // namespace runner
