@@ -5,6 +5,7 @@
 #include "base/format.hpp"
 #include "jobs/denoise/bm4d_job.hpp"
 #include "jobs/denoise/nlm_job.hpp"
+#include "jobs/denoise/window_job.hpp"
 #include "jobs/match/match_keys.hpp"
 #include "jobs/toml_text.hpp"
 
@@ -73,6 +74,10 @@ class DenoiseParameters : public KindParameters {
             return std::make_unique<Bm4dJob>(std::move(volume), Bm4dKeys{match, noise},
                                              input.array.shape);
         }
+        if (keys_.match.has_all) {
+            return std::make_unique<WindowJob>(
+                std::move(volume), WindowKeys{match, noise, keys_.strength}, input.array.shape);
+        }
         return std::make_unique<NlmJob>(std::move(volume), NlmKeys{match, noise, keys_.strength},
                                         input.array.shape);
     }
@@ -138,6 +143,20 @@ double parse_strength(TableReader& table, Method method) {
     return strength;
 }
 
+/// Whether nlm has count = "all"; reports another text.
+bool parse_all(TableReader& table, Method method) {
+    const TableValue* value = method == Method::nlm ? table.value("count") : nullptr;
+    const auto* text = value == nullptr ? nullptr : std::get_if<std::string>(&value->data);
+    if (text == nullptr) {
+        return false;
+    }
+    if (*text != "all") {
+        table.complain("count",
+                       "expected an integer or \"all\", got a string, " + quoted_text(*text));
+    }
+    return true;
+}
+
 /// A number ≥ 0; nothing for "auto" or where it is not there.
 std::optional<double> parse_sigma(TableReader& table) {
     const TableValue* value = table.value("sigma");
@@ -164,7 +183,9 @@ std::unique_ptr<KindParameters> parse_denoise(TableReader& table) {
     DenoiseKeys keys;
     const std::vector<std::string> methods(method_names.begin(), method_names.end());
     keys.method = static_cast<Method>(table.choice("method", methods).value_or(0));
-    keys.match = parse_match_keys(table, usual_keys(keys.method));
+    MatchKeys usual = usual_keys(keys.method);
+    usual.has_all = parse_all(table, keys.method);
+    keys.match = parse_match_keys(table, std::move(usual));
     if (keys.method == Method::bm4d) {
         check_group(table, keys.match);
     }

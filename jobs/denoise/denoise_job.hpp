@@ -24,7 +24,7 @@ stabilise = "none"              # anscombe: the input counts photons
 # patch = [3, 3, 3]             # extents along z, y and x, each 1 to 8; nlm [3, 3, 3], bm4d
                                 # [4, 4, 4]; of an image 1 along z
 # window = [11, 11, 11]         # where similar patches are looked for: odd; of an image 1 along z
-count = 16                      # of the most similar, 1 to 64
+count = 16                      # of the most similar, 1 to 64; nlm also "all": the whole window
 # step = 1                      # from one reference patch to the next, no more than a patch; nlm 1,
                                 # bm4d 3
 # threshold = inf               # the largest distance: mean of squared differences

@@ -93,6 +93,20 @@ std::size_t parse_choice(TableReader& table, std::string_view key,
     return table.choice(key, {names.begin(), names.end()}).value_or(0);
 }
 
+/// Keys that say which candidates are taken, where all are.
+void check_all(TableReader& table, const MatchKeys& keys) {
+    const std::string none = " takes every candidate of every patch; leave it out";
+    if (keys.step != 1) {
+        table.complain("step", "count = \"all\"" + none);
+    }
+    if (keys.threshold != std::numeric_limits<double>::infinity()) {
+        table.complain("threshold", "count = \"all\"" + none);
+    }
+    if (keys.selection != MatchSelection::fast) {
+        table.complain("selection", "count = \"all\"" + none);
+    }
+}
+
 /// The greatest float32 that is no more.
 float rounded_down(double value) {
     const auto nearest = static_cast<float>(value);
@@ -157,15 +171,24 @@ MatchKeys parse_match_keys(TableReader& table, MatchKeys keys) {
     check_patch(table, keys.patch);
     keys.window = parse_extents(table, "window", keys.window);
     check_window(table, keys.window);
-    keys.count = table.integer("count", 1, Match::max_count).value_or(keys.count);
+    if (!keys.has_all) {
+        keys.count = table.integer("count", 1, Match::max_count).value_or(keys.count);
+    }
     keys.step = table.integer("step", 1).value_or(keys.step);
     keys.threshold = parse_threshold(table);
     keys.order = orders.at(parse_choice(table, "order", order_names));
     keys.selection = selections.at(parse_choice(table, "selection", selection_names));
+    if (keys.has_all) {
+        check_all(table, keys);
+    }
     return keys;
 }
 
 std::string match_keys_text(const MatchKeys& keys) {
+    if (keys.has_all) {
+        return extents_text("patch", keys.patch, keys.has_patch) +
+               extents_text("window", keys.window, keys.has_window) + "count = \"all\"\n";
+    }
     return fmt::format("{}{}count = {}\nstep = {}\nthreshold = {}\norder = {}\nselection = {}\n",
                        extents_text("patch", keys.patch, keys.has_patch),
                        extents_text("window", keys.window, keys.has_window), keys.count, keys.step,

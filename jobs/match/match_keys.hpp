@@ -18,6 +18,7 @@ struct MatchKeys {
     bool has_patch = false;
     bool has_window = false;
     std::int64_t count = 16;
+    bool has_all = false; ///< count = "all": every candidate, and `count` has no meaning
     std::int64_t step = 1;
     double threshold = std::numeric_limits<double>::infinity();
     MatchOrder order = MatchOrder::nearest_first;
@@ -25,6 +26,7 @@ struct MatchKeys {
 };
 
 /// Reads them over what `keys` has; reports what is wrong, and then what it returns is of no use.
+/// With `has_all` set, `count` is not read, and none of the keys that choose candidates is taken.
 MatchKeys parse_match_keys(TableReader& table, MatchKeys keys = {});
 
 /// As lines of TOML. A default that is not the same for an image and a volume is a comment.

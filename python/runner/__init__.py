@@ -168,7 +168,7 @@ def denoise(x: Any, **options: Any) -> Any:
     x : array of three axes, or of two
     method : {"nlm", "bm4d"}, optional
     sigma, strength, stabilise, patch, window, count, step : optional
-        As in a job file (docs/denoise.md).
+        As in a job file (docs/denoise.md); ``count="all"`` averages whole windows.
     """
     keys, rest = _parameters(options, _DENOISE)
     return _arrays.run("denoise", x, keys, **rest)[0]

@@ -64,6 +64,7 @@ CASES = [
     ("bin", (7, 20, 21), "uint16", {"factors": [2, 3, 4], "edge": "partial"}, None),
     ("denoise", (9, 30, 31), "float32", {"method": "nlm", "sigma": "auto"}, None),
     ("denoise", (9, 20, 21), "float32", {"method": "bm4d", "sigma": 1.0}, None),
+    ("denoise", (9, 20, 21), "uint8", {"count": "all", "sigma": 9.0}, None),
     ("sand", (31, 45), "uint8", {"generations": 40, "snapshot_every": 7, "seed": 3}, None),
     ("transpose", (5, 7, 11), "uint16", {"permutation": [2, 0, 1]}, None),
     ("transpose", (7, 11), "uint16", {"permutation": [1, 0]}, None),

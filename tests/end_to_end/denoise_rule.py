@@ -100,6 +100,28 @@ def nlm(volume, sigma, strength=0.6, patch=(3, 3, 3), window=(11, 11, 11), count
     return sums / covering
 
 
+def window_means(volume, sigma, strength=0.6, patch=(3, 3, 3), window=(11, 11, 11)):
+    """nlm of all candidates, in float64, offset by offset."""
+    volume = volume.astype("f8")
+    grid = [n - p + 1 for n, p in zip(volume.shape, patch)]
+    half = [min(w // 2, n - 1) for w, n in zip(window, grid)]
+    h2 = (strength * sigma) ** 2
+    values, weights = np.zeros(volume.shape), np.zeros(volume.shape)
+    for offset in itertools.product(*(range(-h, h + 1) for h in half)):
+        own = tuple(slice(max(0, -o), n - max(0, o)) for n, o in zip(volume.shape, offset))
+        other = tuple(slice(max(0, o), n - max(0, -o)) for n, o in zip(volume.shape, offset))
+        square = (volume[own] - volume[other]) ** 2
+        found = np.lib.stride_tricks.sliding_window_view(square, patch)
+        over = np.maximum(found.mean((3, 4, 5)) - 2 * sigma**2, 0)
+        weight = np.exp(-over / h2) if h2 > 0 else (over == 0).astype("f8")
+        covered = np.zeros(square.shape)
+        for within in itertools.product(*map(range, patch)):
+            covered[tuple(slice(i, i + n) for i, n in zip(within, weight.shape))] += weight
+        values[own] += covered * volume[other]
+        weights[own] += covered
+    return values / weights
+
+
 def cosines(n):
     """Rows are the orthonormal DCT-II."""
     k, j = np.mgrid[:n, :n]

@@ -132,6 +132,36 @@ def test_denoise(runs):
         near(runs, "counts", made[0], rule.counts_of(rule.nlm(inside, 1.0, **keys)), 40, 1e-4)
 
 
+def test_whole_windows(runs):
+    """count = "all" against float64: types, an image, counts, and a window beyond the volume."""
+    random = np.random.default_rng(8)
+    keys = {"patch": (3, 3, 3), "window": (5, 5, 5), "strength": 0.8}
+    cases = [((9, 8, 21), "float32", {**keys, "sigma": 80.0}, "", 2),
+             ((6, 9, 8), "uint8", {**keys, "sigma": 40.0, "patch": (2, 1, 4)}, "", 3),
+             ((5, 6, 7), "float32", {"patch": (3, 3, 3), "sigma": 60.0}, "", 1),
+             ((1, 15, 37), "uint16", {**keys, "patch": (1, 5, 5), "window": (1, 9, 9), "sigma": 20000.0},
+              'dtype = "uint16"', 1)]
+    for shape, dtype, used, output, ranks in cases:
+        volume = values(random, shape, dtype, 0)
+        write_input(volume)
+        write_job("denoise", {**used, "count": "all"}, "chunk_rows = 1", output)
+        made = make(runs, f"whole windows {shape} {dtype}", ["a"], ranks)
+        if made is not None:
+            right = rule.window_means(volume, **used)
+            spread = float(volume.max()) - float(volume.min())
+            whole = made[0].dtype.kind == "u"
+            near(runs, f"whole windows {shape} {dtype}", made[0], np.rint(right) if whole else right,
+                 spread, (1 if whole else 0) / spread + 1e-5)
+    counts = random.poisson(30, (5, 9, 11)).astype("uint16")
+    write_input(counts)
+    write_job("denoise", {**keys, "count": "all", "stabilise": "anscombe"}, "chunk_rows = 18")
+    made = make(runs, "whole windows of counts", ["a"], 2)
+    if made is not None:
+        inside = rule.anscombe(counts).astype("f4")
+        near(runs, "whole windows of counts", made[0], rule.counts_of(rule.window_means(inside, 1.0, **keys)),
+             40, 1e-4)
+
+
 def test_bm4d(runs):
     """BM4D against float64: types, an image, small groups, counts. No coefficient of whole numbers
     is 2.7 times these sigmas, where rounding would decide."""
@@ -164,13 +194,16 @@ def test_bm4d(runs):
 
 
 KEYS = {"window": (7, 7, 7), "step": 2, "count": 8}
+WHOLE = {"window": (5, 5, 5), "count": "all"}
 FILTERING = {"method": "bm4d", "window": (5, 5, 5), "count": 8}
 PACKED = 'chunk = [1, 16, 40]\ncompression = "deflate"'
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("kind, keys, names, output", [("denoise", KEYS, ["a"], PACKED), ("match", KEYS, LISTS, ""),
-                                                       ("denoise", FILTERING, ["a"], "")], ids=["nlm", "match", "bm4d"])
+                                                       ("denoise", FILTERING, ["a"], ""),
+                                                       ("denoise", WHOLE, ["a"], PACKED)],
+                         ids=["nlm", "match", "bm4d", "all"])
 def test_all_alike(runs, kind, keys, names, output):
     """One volume larger than what is allowed to be there at once, by every way: the same bytes."""
     volume = (generator("alike").normal(0, 20, (37, 61, 67)) + 100).astype("float32")
@@ -270,11 +303,11 @@ def test_noise_is_found_and_lowered(runs):
 def test_flat(runs):
     for value in [0, 7.5]:
         write_input(np.full((5, 6, 7), value, "float32"))
-        for method in ["nlm", "bm4d"]:
-            write_job("denoise", {"window": (3, 3, 3), "method": method})
-            made = make(runs, f"all {value} by {method}", ["a"])
+        for keys in [{"method": "nlm"}, {"method": "bm4d"}, {"count": "all"}]:
+            write_job("denoise", {"window": (3, 3, 3), **keys})
+            made = make(runs, f"all {value} by {keys}", ["a"])
             runs.check(made is None or np.all(made[0] == value),
-                       f"all {value} by {method}: something else")
+                       f"all {value} by {keys}: something else")
 
 
 def test_refusals(runs):
@@ -307,6 +340,8 @@ def test_refusals(runs):
            {"method": "bm4d", "patch": (8, 8, 5), "count": 16})
     refuse("a step beyond bm4d's patch", 2, ["denoise.step", "patch"], "denoise",
            {"method": "bm4d", "step": 5})
+    refuse("a step of whole windows", 2, ["denoise.step", "every candidate"], "denoise",
+           {"count": "all", "step": 2})
     refuse("sigma < 0", 2, ["denoise.sigma"], "denoise", {"sigma": -1.0})
     refuse("sigma in words", 2, ["denoise.sigma", "auto"], "denoise", {"sigma": "much"})
     refuse("another type", 2, ["output.dtype", "float32"], "denoise", output='dtype = "uint8"')

@@ -13,6 +13,7 @@ namespace runner {
 namespace {
 
 const TableEntry bm4d = {"method", of(std::string("bm4d"))};
+const TableEntry all = {"count", of(std::string("all"))};
 const TableEntry sigma_of_two = {"sigma", of(2.0)};
 const ArrayInfo volume = {ElementType::uint16, {40, 9, 11}};
 const ArrayInfo image = {ElementType::uint16, {9, 11}};
@@ -61,8 +62,20 @@ TEST(DenoiseJob, TakesTheDefaultsOfItsMethod) {
             rest(3));
 }
 
+TEST(DenoiseJob, OfWholeWindowsHasNoKeysThatChoose) {
+    EXPECT_EQ(canonical({all}), "method = \"nlm\"\nsigma = \"auto\"\nstrength = 0.6\n"
+                                "stabilise = \"none\"\n"
+                                "# patch: [3, 3, 3]; for an image [1, 3, 3]\n"
+                                "# window: [11, 11, 11]; for an image [1, 11, 11]\n"
+                                "count = \"all\"\n");
+    EXPECT_EQ(canonical_for({all, {"step", of(std::int64_t{1})}}, image),
+              "method = \"nlm\"\nsigma = \"auto\"\nstrength = 0.6\nstabilise = \"none\"\n"
+              "patch = [1, 3, 3]\nwindow = [1, 11, 11]\ncount = \"all\"\n");
+    EXPECT_NE(make({all}, volume)->computation(), make({}, volume)->computation());
+}
+
 TEST(DenoiseJob, MakesWhatItsInputIs) {
-    for (const TableEntries& entries : {TableEntries{}, TableEntries{bm4d}}) {
+    for (const TableEntries& entries : {TableEntries{}, TableEntries{bm4d}, TableEntries{all}}) {
         const auto job = make(entries, volume);
         const StreamShape shape = stream(job).shape();
         EXPECT_EQ(shape.output, (ArrayInfo{ElementType::float32, {40, 9, 11}}));
@@ -83,6 +96,7 @@ TEST(DenoiseJob, MakesWhatItsInputIs) {
 /// nlm: that of the matches. bm4d: twice what its references' windows reach, 2 x 5 and a patch.
 TEST(DenoiseJob, ReachesAsFarAsItsMethod) {
     EXPECT_EQ(stream(make({}, volume)).shape().halo, (5 + 2) * 9);
+    EXPECT_EQ(stream(make({all}, volume)).shape().halo, (5 + 2) * 9);
     EXPECT_EQ(stream(make({bm4d}, volume)).shape().halo, 2 * (10 + 3) * 9);
     EXPECT_EQ(stream(make({bm4d}, {ElementType::uint8, {12, 9, 11}})).shape().halo, 12 * 9)
         << "no more than there is";
@@ -90,9 +104,11 @@ TEST(DenoiseJob, ReachesAsFarAsItsMethod) {
     EXPECT_EQ(stream(make({bm4d, {"patch", integers({1, 4, 4})}}, image)).shape().halo, 0);
 
     using Three = std::array<std::int64_t, 3>;
-    const Locality near = make({}, volume)->locality().value();
-    EXPECT_EQ(near.reach, (Three{5 + 3, 5 + 3, 5 + 3}));
-    EXPECT_EQ(near.step, (Three{1, 1, 1}));
+    for (const TableEntries& entries : {TableEntries{}, TableEntries{all}}) {
+        const Locality near = make(entries, volume)->locality().value();
+        EXPECT_EQ(near.reach, (Three{5 + 3, 5 + 3, 5 + 3}));
+        EXPECT_EQ(near.step, (Three{1, 1, 1}));
+    }
     const Locality far = make({bm4d}, volume)->locality().value();
     EXPECT_EQ(far.reach, (Three{4 * 5 + 2 * 4, 4 * 5 + 2 * 4, 4 * 5 + 2 * 4}));
     EXPECT_EQ(far.step, (Three{3, 3, 3}));
@@ -104,10 +120,11 @@ TEST(DenoiseJob, ReachesAsFarAsItsMethod) {
 /// Pieces of whole 256 bytes. The lists are of 9 layers with 9 x 9 references each: those of two
 /// layers before reach into the block.
 TEST(DenoiseJob, TakesScratchForVoxelsSumsAndLists) {
-    const RowBlock all{1, 0, 63, 0, 63};
+    const RowBlock block{1, 0, 63, 0, 63};
+    TableEntries entries = {sigma_of_two};
     const auto bytes = [&](ElementType type, std::optional<ElementType> output) {
-        const auto job = make({sigma_of_two}, {type, {7, 9, 11}}, {}, output);
-        return stream(job).scratch_bytes(Backend::cpu, all);
+        const auto job = make(entries, {type, {7, 9, 11}}, {}, output);
+        return stream(job).scratch_bytes(Backend::cpu, block);
     };
     const std::int64_t sums = 5632;                  // 693 of int64
     const std::int64_t lists = 93440 + 46848 + 3072; // 729 x 16 of 8 and of 4 bytes; 729 of 4
@@ -115,6 +132,9 @@ TEST(DenoiseJob, TakesScratchForVoxelsSumsAndLists) {
     EXPECT_EQ(bytes(ElementType::float32, {}), sums + lists);
     EXPECT_EQ(bytes(ElementType::uint16, {}), sums + lists + voxels);
     EXPECT_EQ(bytes(ElementType::uint16, ElementType::uint16), sums + lists + 2 * voxels);
+    entries.push_back(all);
+    EXPECT_EQ(bytes(ElementType::float32, {}), 0) << "whole windows need no lists";
+    EXPECT_EQ(bytes(ElementType::uint16, ElementType::uint16), 2 * voxels);
 }
 
 TEST(DenoiseJob, RefusesWrongKeys) {
@@ -138,6 +158,17 @@ TEST(DenoiseJob, RefusesWrongKeys) {
               Texts{})
         << "a group of 8";
     EXPECT_EQ(complaints({{"patch", integers({8, 8, 8})}}), Texts{}) << "nlm has no groups";
+    EXPECT_EQ(complaints({{"count", of(std::string("most"))}}),
+              (Texts{"denoise.count: expected an integer or \"all\", got a string, \"most\""}));
+    EXPECT_EQ(complaints({bm4d, all}), (Texts{"denoise.count: expected an integer, got a string"}));
+    const std::string left_out =
+        "count = \"all\" takes every candidate of every patch; leave it out";
+    EXPECT_EQ(complaints({all,
+                          {"step", of(std::int64_t{2})},
+                          {"threshold", of(2.5)},
+                          {"selection", of(std::string("serial"))}}),
+              (Texts{"denoise.step: " + left_out, "denoise.threshold: " + left_out,
+                     "denoise.selection: " + left_out}));
     for (const auto& [key, value] :
          {TableEntry{"method", of(std::string("bm3d"))}, TableEntry{"sigma", of(true)},
           TableEntry{"stabilise", of(std::string("log"))}, TableEntry{"count", of(std::int64_t{0})},
@@ -173,7 +204,7 @@ TEST(DenoiseJob, RefusesInputsThatDoNotFit) {
 /// Of the voxels the noise, where it is not given; of floats how large they may be.
 TEST(DenoiseJob, SurveysWhatItDoesNotKnow) {
     const TableEntry counts = {"stabilise", of(std::string("anscombe"))};
-    for (const TableEntries& method : {TableEntries{}, TableEntries{bm4d}}) {
+    for (const TableEntries& method : {TableEntries{}, TableEntries{bm4d}, TableEntries{all}}) {
         const auto surveys = [&](std::optional<TableEntry> entry, ElementType type) {
             TableEntries entries = method;
             if (entry) {
@@ -196,18 +227,19 @@ TEST(DenoiseJob, SurveysWhatItDoesNotKnow) {
 /// Averages of a constant are that constant.
 TEST(DenoiseJob, LeavesAConstantAsItIs) {
     for (const TableEntries& entries :
-         {TableEntries{sigma_of_two}, TableEntries{bm4d, sigma_of_two}}) {
+         {TableEntries{sigma_of_two}, TableEntries{bm4d, sigma_of_two},
+          TableEntries{all, sigma_of_two}}) {
         for (const std::optional<ElementType> output :
              {std::optional<ElementType>{}, std::optional{ElementType::uint16}}) {
             const auto job = make(entries, {ElementType::uint16, {5, 6, 7}}, {}, output);
-            const RowBlock all{1, 0, 30, 0, 30};
+            const RowBlock block{1, 0, 30, 0, 30};
             const std::vector<std::uint16_t> in(210, 1234);
             std::vector<float> floats(210);
             std::vector<std::uint16_t> integers(210);
             std::vector<std::byte> scratch(
-                static_cast<std::size_t>(stream(job).scratch_bytes(Backend::cpu, all)));
+                static_cast<std::size_t>(stream(job).scratch_bytes(Backend::cpu, block)));
             Queue queue(CpuQueue(1));
-            stream(job).run(queue, all, reinterpret_cast<const std::byte*>(in.data()),
+            stream(job).run(queue, block, reinterpret_cast<const std::byte*>(in.data()),
                             output ? reinterpret_cast<std::byte*>(integers.data())
                                    : reinterpret_cast<std::byte*>(floats.data()),
                             {.scratch = scratch.data()});
@@ -223,7 +255,7 @@ TEST(DenoiseJob, LeavesAConstantAsItIs) {
 }
 
 TEST(DenoiseJob, NamesAVoxelThatIsNoNumber) {
-    for (const TableEntries& entries : {TableEntries{}, TableEntries{bm4d}}) {
+    for (const TableEntries& entries : {TableEntries{}, TableEntries{bm4d}, TableEntries{all}}) {
         const auto job = make(entries, {ElementType::float32, {7, 9, 11}});
         EXPECT_TRUE(stream(job).checks_rows());
         std::vector<float> row(11, 0.0F);
