@@ -10,7 +10,7 @@
 namespace runner {
 
 /// 2^f for |f| ≤ 1/2 is the sum of these times f^i, by fused fma from the highest power down;
-/// within 2 units of the last place, and 1 for f = 0.
+/// within 2.5 units of the last place, and 1 for f = 0.
 constexpr float exp2_term(int i) {
     constexpr float terms[] = {1.0F,           0x1.62e42ap-1F, 0x1.ebf9c2p-3F,
                                0x1.c6b6d8p-5F, 0x1.3ce8aep-7F, 0x1.5bda4ap-10F};

@@ -61,7 +61,7 @@ Match large(const std::array<int, 3>& patch) {
     return match;
 }
 
-TEST(WindowWeight, TheExponentialIsRightWithinTwoUnitsOfTheLastPlace) {
+TEST(WindowWeight, TheExponentialIsRightToTheLastPlaces) {
     // With this slope and start, s = 1 − D: 32·s is exact for multiples of 2^−20.
     WindowWeight weight{-1, 1,    static_cast<float>((3 << 22) - 32), std::ldexp(1.0F, -32), 1,
                         0,  false};
