@@ -150,6 +150,8 @@ Bm4dWork make_bm4d_work(const Match& match, const MatchLayers& layers, const Bm4
         work.threshold[e] = static_cast<float>(2.7 * bm4d.sigma / scale);
         work.inverse_sigma[e] = static_cast<float>(scale / bm4d.sigma);
     }
+    work.alike_noisy = static_cast<float>(Bm4d::alike_noisy * bm4d.sigma * bm4d.sigma);
+    work.alike_first = static_cast<float>(Bm4d::alike_first * bm4d.sigma * bm4d.sigma);
     work.value_unit = std::ldexp(1.0, bm4d.value_bits);
     work.weight_unit = std::ldexp(1.0, bm4d.weight_bits);
     work.weight_in_values = std::ldexp(1.0, bm4d.weight_bits - bm4d.value_bits);

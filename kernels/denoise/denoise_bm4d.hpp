@@ -24,15 +24,21 @@ namespace runner {
 /// * Second pass, Wiener's filter: each is multiplied by W = c² / (c² + sigma²), with c the
 ///   orthonormal coefficient of the same group in the first pass' result; with sigma 0 by 1. The
 ///   weight is 1 / ΣW², no more than most_weight.
-/// Weights are the inverse variances of what noise is left, times sigma². A voxel of the result is
-/// Σ weight·estimate / Σ weight of all estimates that cover it. So the match's step is at most its
-/// patch, along each axis with more than one reference; its order is nearest_first.
+/// Weights are the inverse variances of what noise is left, times sigma². Estimates of patches
+/// unlike the reference, whose distance is more than alike_noisy·sigma² in the first pass and
+/// alike_first·sigma² in the second, have only unlike_part of it. Patches of equal content are
+/// 2·sigma² apart in the first pass. A voxel of the result is Σ weight·estimate / Σ weight of all
+/// estimates that cover it. So the match's step is at most its patch, along each axis with more
+/// than one reference; its order is nearest_first.
 ///
 /// All in float32, without fused multiply-adds and in one order, so that every queue makes the same
 /// bytes; sums of estimates and of weights are of whole numbers, so that they depend on no order.
 struct Bm4d {
     static constexpr std::int64_t most_values = 4096; ///< in a group: patch_voxels() · 2^m
     static constexpr float most_weight = 256;
+    static constexpr double alike_noisy = 3;
+    static constexpr double alike_first = 0.5;
+    static constexpr double unlike_part = 0.125; ///< a power of two: its products are exact
 
     double sigma = 0;    ///< of the noise, ≥ 0
     int value_bits = 0;  ///< weighted estimates are whole numbers of 2^−value_bits

@@ -21,12 +21,19 @@ struct AnyGroup {
 
     const Bm4dWork& work;
     const std::uint64_t* corners;
+    const float* distances;
+    float alike; ///< the most distance of patches that are
     int group;
     int levels;
     std::int64_t last; ///< the group's last corner
 
     __device__ std::int64_t corner(int g) const {
         return g == group - 1 ? last : static_cast<std::int64_t>(corners[g]);
+    }
+
+    /// Of patch `g`, in units, exactly.
+    __device__ double scaled(float weight, int g, double unit) const {
+        return weight * (distances[g] <= alike ? 1 : Bm4d::unlike_part) * unit;
     }
 
     __device__ int voxels() const { return static_cast<int>(work.patch_voxels); }
@@ -186,18 +193,18 @@ struct AnyGroup {
     }
 
     __device__ void put(float weight, const float* patches, const Bm4dSums& sums) const {
-        const auto exact = static_cast<double>(weight);
         const std::int64_t layer = work.match.index(1, 0, 0);
         for (int g = thread(); g < group; g += threads) {
             const std::int64_t to = corner(g) - work.weights_first() * layer;
             if (to >= 0 && to < (work.held_layers + work.match.patch[0] - 1) * layer) {
-                add_units(sums.weights + to, __double2ll_rn(exact * work.weight_unit));
+                add_units(sums.weights + to, __double2ll_rn(scaled(weight, g, work.weight_unit)));
             }
         }
         for (int i = thread(); i < group * voxels(); i += threads) {
             const std::int64_t to = place(i) - work.held_first * layer;
             if (to >= 0 && to < work.held_layers * layer) {
-                const double units = static_cast<double>(patches[i]) * exact * work.value_unit;
+                const double units =
+                    static_cast<double>(patches[i]) * scaled(weight, i / voxels(), work.value_unit);
                 add_units(sums.values + to, __double2ll_rn(units));
             }
         }
@@ -249,7 +256,8 @@ __global__ void __launch_bounds__(AnyGroup::threads)
         const std::int64_t last = lacks_reference(index, distance, group, reference)
                                       ? reference
                                       : static_cast<std::int64_t>(index[group - 1]);
-        const AnyGroup any{work, index, group, levels, last};
+        const float alike = groups.volumes.first != nullptr ? work.alike_first : work.alike_noisy;
+        const AnyGroup any{work, index, distance, alike, group, levels, last};
         any.add(groups, shared, left);
         __syncthreads();
     }

@@ -230,9 +230,9 @@ template <int group> struct Cube {
         return wiener_weight(sum);
     }
 
-    /// Adds what the spectrum is of.
-    __device__ static void restore(const Bm4dWork& work, float weight, std::int64_t corner,
-                                   const Bm4dSums& sums, float* shared,
+    /// Adds what the spectrum is of. Bit g of `alike`: patch g is.
+    __device__ static void restore(const Bm4dWork& work, float weight, unsigned alike,
+                                   std::int64_t corner, const Bm4dSums& sums, float* shared,
                                    float (&spectrum)[own][4][4]) {
         const auto lane = static_cast<int>(threadIdx.x) % 32;
         const int upper = lane / 16;
@@ -261,11 +261,12 @@ template <int group> struct Cube {
             }
         }
         restore_lines(work.table[0], upper, x);
-        put(work, weight, corner, sums, x);
+        put(work, weight, alike, corner, sums, x);
     }
 
-    __device__ static void put(const Bm4dWork& work, float weight, std::int64_t corner,
-                               const Bm4dSums& sums, const float (&x)[half][4]) {
+    __device__ static void put(const Bm4dWork& work, float weight, unsigned alike,
+                               std::int64_t corner, const Bm4dSums& sums,
+                               const float (&x)[half][4]) {
         const auto lane = static_cast<int>(threadIdx.x) % 32;
         const std::int64_t line = work.match.volume[2];
         const std::int64_t layer = work.match.volume[1] * line;
@@ -273,20 +274,26 @@ template <int group> struct Cube {
         // Layers that are held lie side by side, so one comparison tells whether a voxel does.
         const std::int64_t in_weights = corner - work.weights_first() * layer;
         if (lane < group && in_weights >= 0 && in_weights < (work.held_layers + 3) * layer) {
-            add_units(sums.weights + in_weights, __double2ll_rn(exact * work.weight_unit));
+            const double part = (alike >> lane & 1U) != 0 ? 1 : Bm4d::unlike_part;
+            add_units(sums.weights + in_weights, __double2ll_rn(exact * part * work.weight_unit));
         }
+        // Exact: the factors of the weight are powers of two.
+        const double unit = exact * work.value_unit;
+        const double unlike_unit = unit * Bm4d::unlike_part;
+        const unsigned mine = alike >> (lane / 16 * half);
         const std::int64_t offset = lane % 16 / 4 * line + lane % 4 - work.held_first * layer;
         const std::int64_t held = work.held_layers * layer;
 #pragma unroll
         for (int i = 0; i < half; ++i) {
             const std::int64_t at =
                 offset + __shfl_sync(match_cuda::whole_warp, corner, lane / 16 * half + i);
+            const double scale = (mine >> i & 1U) != 0 ? unit : unlike_unit;
 #pragma unroll
             for (int z = 0; z < 4; ++z) {
                 const std::int64_t to = at + z * layer;
                 if (to >= 0 && to < held) {
-                    const double units = static_cast<double>(x[i][z]) * exact * work.value_unit;
-                    add_units(sums.values + to, __double2ll_rn(units));
+                    add_units(sums.values + to,
+                              __double2ll_rn(static_cast<double>(x[i][z]) * scale));
                 }
             }
         }
@@ -295,7 +302,7 @@ template <int group> struct Cube {
 
 /// Those rows of the lists that have a group of this size.
 template <int group, Pass pass>
-__global__ void __launch_bounds__(32 * Cube<group>::warps)
+__global__ void __launch_bounds__(32 * Cube<group>::warps, pass == Pass::wiener ? 64 / group : 0)
     cube_kernel(Bm4dWork work, std::int64_t first_block, Groups groups) {
     using C = Cube<group>;
     __shared__ __align__(16) float shared[C::warps][C::floats];
@@ -307,7 +314,11 @@ __global__ void __launch_bounds__(32 * Cube<group>::warps)
     }
     const std::uint64_t* index = groups.lists.index + row * work.match.count;
     std::int64_t corner = lane < group ? static_cast<std::int64_t>(index[lane]) : 0;
-    if (groups.lists.distance[row * work.match.count + group - 1] == 0) {
+    const float most = pass == Pass::wiener ? work.alike_first : work.alike_noisy;
+    const float distance =
+        lane < group ? groups.lists.distance[row * work.match.count + lane] : 0.0F;
+    const unsigned alike = __ballot_sync(match_cuda::whole_warp, distance <= most);
+    if (__shfl_sync(match_cuda::whole_warp, distance, group - 1) == 0) {
         const std::int64_t reference = work.reference(row);
         const bool there = lane < group && corner == reference;
         if (!__any_sync(match_cuda::whole_warp, there) && lane == group - 1) {
@@ -325,7 +336,7 @@ __global__ void __launch_bounds__(32 * Cube<group>::warps)
         C::transform(work, groups.volumes.noisy, corner, shared[warp], spectrum);
         weight = C::keep_large(work, spectrum);
     }
-    C::restore(work, weight, corner, groups.sums, shared[warp], spectrum);
+    C::restore(work, weight, alike, corner, groups.sums, shared[warp], spectrum);
 }
 
 } // namespace runner::bm4d_cuda

@@ -197,8 +197,7 @@ void GroupFilter::put(float weight) {
     const auto& [pz, py, px] = work_.match.patch;
     const std::int64_t line = work_.match.volume[2];
     const std::int64_t layer = work_.match.volume[1] * line;
-    const auto exact = static_cast<double>(weight);
-    const std::int64_t weight_units = std::llrint(exact * work_.weight_unit);
+    const float alike = volumes_.first != nullptr ? work_.alike_first : work_.alike_noisy;
     const float* from = patches_.data();
     for (int g = 0; g < group_; ++g, from += work_.patch_voxels) {
         const std::int64_t corner = corners_[g] / layer;
@@ -206,7 +205,10 @@ void GroupFilter::put(float weight) {
             continue;
         }
         const std::int64_t at = corners_[g];
-        sums_.weights[at - work_.weights_first() * layer] += weight_units;
+        // Exact: the factors of the weight are powers of two.
+        const double exact = weight * (distances_[g] <= alike ? 1 : Bm4d::unlike_part);
+        sums_.weights[at - work_.weights_first() * layer] += std::llrint(exact * work_.weight_unit);
+        const double unit = exact * work_.value_unit;
         for (std::int64_t z = 0; z < pz; ++z) {
             const std::int64_t held = corner + z - work_.held_first;
             if (held < 0 || held >= work_.held_layers) {
@@ -216,7 +218,7 @@ void GroupFilter::put(float weight) {
                 std::int64_t* to = sums_.values + at + (z - work_.held_first) * layer + y * line;
                 const float* values = from + (z * py + y) * px;
                 for (std::int64_t x = 0; x < px; ++x) {
-                    to[x] += std::llrint(static_cast<double>(values[x]) * exact * work_.value_unit);
+                    to[x] += std::llrint(static_cast<double>(values[x]) * unit);
                 }
             }
         }
@@ -231,8 +233,9 @@ void GroupFilter::add(std::int64_t row) {
     std::copy_n(index, group_, corners_);
     const std::int64_t reference = work_.reference(row);
     if (lacks_reference(index, distance, group_, reference)) {
-        corners_[group_ - 1] = reference;
+        corners_[group_ - 1] = reference; // at distance 0, like what it takes the place of
     }
+    distances_ = distance;
     transform(volumes_.noisy, noisy_);
     float weight = 0;
     if (volumes_.first != nullptr) {

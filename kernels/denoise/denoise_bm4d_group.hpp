@@ -36,6 +36,7 @@ class GroupFilter {
     int group_ = 0;
     int levels_ = 0;
     std::int64_t corners_[Match::max_count] = {};
+    const float* distances_ = nullptr;
     Values noisy_; ///< spectra: of the group's patches side by side, one value of all after another
     Values first_;
     Values patches_; ///< one patch after another

@@ -134,6 +134,8 @@ struct Bm4dWork {
     std::int64_t patch_voxels;
     float threshold[exponents];     ///< by a coefficient's exponent
     float inverse_sigma[exponents]; ///< the same
+    float alike_noisy;              ///< the most distance of patches that are alike, first pass
+    float alike_first;              ///< the same, second pass
     double value_unit;              ///< 2^value_bits
     double weight_unit;             ///< 2^weight_bits
     double weight_in_values;        ///< weight_unit / value_unit

@@ -138,7 +138,7 @@ def haar(n):
 
 def bm4d_pass(noisy, first, sigma, patch, window, count, step, threshold):
     """In float64, but for the matching; `first` is the first pass' result, in float32, or None."""
-    index, _, counts = match(noisy.astype("f4") if first is None else first, patch, window, count,
+    index, distance, counts = match(noisy.astype("f4") if first is None else first, patch, window, count,
                              step, threshold)
     sums, weights = np.zeros(noisy.shape), np.zeros(noisy.shape)
     cosine = [cosines(n) for n in patch]
@@ -163,9 +163,11 @@ def bm4d_pass(noisy, first, sigma, patch, window, count, step, threshold):
             keep = guide**2 / (guide**2 + sigma**2)
         estimates = np.einsum("ga,zb,yc,xd,gzyx->abcd", *matrices, spectrum * keep, optimize=True)
         weight = 1 / max(np.sum(keep.astype("f8")**2), 1 / 256)
-        for box, estimate in zip(boxes, estimates):
-            sums[box] += weight * estimate
-            weights[box] += weight
+        most = (3 if first is None else 0.5) * sigma**2
+        for box, estimate, place, d in zip(boxes, estimates, members, distance[row]):
+            part = weight if place == own[row] or d <= most else weight / 8
+            sums[box] += part * estimate
+            weights[box] += part
     return sums / weights
 
 

@@ -151,9 +151,16 @@ inline Result denoise(const Match& match, double sigma, const std::vector<float>
         for (std::size_t axis = 0; axis < 4; ++axis) {
             values = along(values, n, axis, matrices.at(axis), Way::back);
         }
+        const double most = (first.empty() ? 3 : 0.5) * sigma * sigma;
         for (std::size_t i = 0; i < group * voxels; ++i) {
-            sums[places[i]] += weight * values[i];
-            weights[places[i]] += weight;
+            const std::size_t g = i / voxels;
+            const bool alike =
+                corners[g] == references[row] ||
+                static_cast<double>(
+                    lists.distance[row * static_cast<std::size_t>(match.count) + g]) <= most;
+            const double share = alike ? weight : weight / 8;
+            sums[places[i]] += share * values[i];
+            weights[places[i]] += share;
             doubtful[places[i]] = doubtful[places[i]] || near;
         }
     }

@@ -274,5 +274,45 @@ TYPED_TEST(Bm4dTest, EstimatesWeighTheInverseOfWhatIsLeft) {
     EXPECT_NEAR(found[2], 108, 1e-4);
 }
 
+/// Single voxels in pairs: of 0, 8 and 20 the groups are (0, 8), (8, 0) and (20, 8), whose
+/// distances are 64, 64 and 144.
+Match voxel_pairs() {
+    Match match;
+    match.volume = {1, 1, 3};
+    match.patch = {1, 1, 1};
+    match.window = {1, 1, 3};
+    match.count = 2;
+    match.step = 1;
+    return match;
+}
+
+TYPED_TEST(Bm4dTest, PatchesUnlikeTheReferenceWeighAnEighthInTheFirstPass) {
+    // The means, 4, 4 and 14, are left of each group. The limit is 3·5² = 75.
+    const auto found = filter(this->queue(), voxel_pairs(), 5, {0, 8, 20});
+    EXPECT_NEAR(found[0], 4, 1e-5);
+    EXPECT_NEAR(found[1], (4 + 4 + 14.0 / 8) / (1 + 1 + 1.0 / 8), 1e-5);
+    EXPECT_NEAR(found[2], 14, 1e-5);
+    // 3·7² = 147: all are alike.
+    const auto alike = filter(this->queue(), voxel_pairs(), 7, {0, 8, 20});
+    EXPECT_NEAR(alike[1], (4 + 4 + 14.0) / 3, 1e-5);
+}
+
+TYPED_TEST(Bm4dTest, PatchesUnlikeTheReferenceWeighAnEighthInTheSecondPass) {
+    // The limit is 12² / 2 = 72. Squares of coefficients: 32 and 32, twice, and 392 and 72.
+    const double low = 32.0 / (32 + 144);
+    const double low_weight = 1 / (2 * low * low);
+    const double mean = 392.0 / (392 + 144);
+    const double difference = 72.0 / (72 + 144);
+    const double part = 1 / (mean * mean + difference * difference) / 8;
+    const std::vector<float> line = {0, 8, 20};
+    const auto found = filter(this->queue(), voxel_pairs(), 12, line, line);
+    EXPECT_NEAR(found[0], 0, 1e-5);
+    EXPECT_NEAR(found[1],
+                (2 * low_weight * 8 * low + part * (14 * mean - 6 * difference)) /
+                    (2 * low_weight + part),
+                1e-5);
+    EXPECT_NEAR(found[2], 14 * mean + 6 * difference, 1e-5);
+}
+
 } // namespace
 } // namespace runner
