@@ -17,6 +17,7 @@
 #include "runner/probe/probed_files.hpp"
 #include "runner/ranks/binding.hpp"
 #include "runner/ranks/host_memory.hpp"
+#include "runner/ranks/kept_rates.hpp"
 #include "runner/report/report.hpp"
 
 #include <algorithm>
@@ -183,6 +184,32 @@ std::string reading_text(const ReadingCost& cost, const std::vector<std::string>
     return text;
 }
 
+/// By the rates that `runner devices --measure` has kept: of its GPUs, the one with the slowest
+/// link.
+std::optional<LinkTime> link_time(const JobPlan& plan) {
+    const std::vector<DeviceRates> kept =
+        plan.backend == Backend::cuda ? all_kept_rates() : std::vector<DeviceRates>();
+    if (kept.empty()) {
+        return std::nullopt;
+    }
+    const auto slowest =
+        std::min_element(kept.begin(), kept.end(), [](const auto& a, const auto& b) {
+            return a.both_ways_bytes < b.both_ways_bytes;
+        });
+    const double all = least_link_seconds(*slowest, static_cast<double>(plan.bytes_to_read()),
+                                          static_cast<double>(plan.bytes_to_write()));
+    return LinkTime{all / plan.rank_count(), slowest->name, slowest->measured};
+}
+
+std::string link_text(const std::optional<LinkTime>& link, int ranks) {
+    constexpr std::size_t date = 10; // characters of yyyy-mm-dd
+    return link ? fmt::format(
+                      "  link: at least {:.2g} s between host and {}, at the rates of {} of {}\n",
+                      link->seconds, counted(ranks, "GPU"), printable(link->device),
+                      printable(link->measured.substr(0, date)))
+                : "";
+}
+
 /// Which steps the pass has and why no more; nothing for a job of one kind.
 std::string steps_text(const std::vector<JobPass>& passes, std::size_t index) {
     const JobPass& pass = passes[index];
@@ -218,11 +245,13 @@ PlanReport plan_report(const PlanCommand& command) {
         const DiskSpace disk = sufficient_disk_space(prepared, plan->scratch_bytes());
         const ReadingCost cost = cost_of(prepared, *plan);
         const std::vector<std::string> advice = advice_on(prepared, *plan, cost);
+        const std::optional<LinkTime> link = link_time(*plan);
         planned.push_back(
-            {plan, disk, ends_of(prepared), passes[i].steps, passes[i].end, cost, advice});
+            {plan, disk, ends_of(prepared), passes[i].steps, passes[i].end, cost, advice, link});
         report.text += steps_text(passes, i) + ends_text(prepared) +
                        parts_text(prepared, command.ranks, limits.cores) + plan->text() +
-                       reading_text(cost, advice) + disk_text(disk);
+                       reading_text(cost, advice) + link_text(link, plan->rank_count()) +
+                       disk_text(disk);
         report.notes.insert(report.notes.end(), prepared.input.notes.begin(),
                             prepared.input.notes.end());
     }

@@ -63,4 +63,12 @@ std::optional<LimitShare> share_of_limit(const KernelUse& use, const DeviceRates
                       moving >= computing ? "copy" : "multiply-add"};
 }
 
+double least_link_seconds(const DeviceRates& rates, double up, double down) {
+    if (rates.upload_bytes <= 0 || rates.download_bytes <= 0 || rates.both_ways_bytes <= 0) {
+        return 0;
+    }
+    return std::max({up / rates.upload_bytes, down / rates.download_bytes,
+                     (up + down) / rates.both_ways_bytes});
+}
+
 } // namespace runner

@@ -83,4 +83,8 @@ struct LimitShare {
 /// Nothing without rates, time or formula.
 std::optional<LimitShare> share_of_limit(const KernelUse& use, const DeviceRates& rates);
 
+/// The least seconds in which a GPU takes in and gives back so many bytes of page-locked memory;
+/// 0 without rates.
+double least_link_seconds(const DeviceRates& rates, double up, double down);
+
 } // namespace runner

@@ -135,6 +135,16 @@ KeptRates kept_rates(const std::string& uuid) {
     return kept;
 }
 
+std::vector<DeviceRates> all_kept_rates() {
+    const std::string file = rates_file();
+    try {
+        return is_there(file) ? read_rates(file) : std::vector<DeviceRates>();
+    } catch (const JsonError&) { // `runner devices` reports these
+    } catch (const Error&) {
+    }
+    return {};
+}
+
 void keep_rates(const std::vector<DeviceRates>& measured) {
     const std::string file = rates_file();
     if (file.empty()) {

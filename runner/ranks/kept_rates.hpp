@@ -33,6 +33,9 @@ std::vector<DeviceRates> parse_rates(const std::string& text);
 /// Of the GPU with this UUID, measured with the CUDA of now. Never throws for what the file holds.
 KeptRates kept_rates(const std::string& uuid);
 
+/// Of all GPUs in the file, for plans; none if it is missing, damaged or of another version.
+std::vector<DeviceRates> all_kept_rates();
+
 /// Puts the rates beside those of other GPUs in the file, which is made. A damaged file is
 /// replaced.
 /// @throws Error (output).

@@ -97,6 +97,11 @@ Json pass_json(const PlannedPass& pass) {
                        {"amplification", pass.reading.amplification()},
                        {"exact", pass.reading.exact},
                        {"advice", pass.advice}};
+    if (pass.link) {
+        json["link"] = {{"least_seconds", pass.link->seconds},
+                        {"device", pass.link->device},
+                        {"measured", pass.link->measured}};
+    }
     json["disk_needed_bytes"] = pass.disk.needed;
     json["disk_free_bytes"] = pass.disk.free;
     return json;

@@ -142,6 +142,13 @@ struct PlannedEnds {
 };
 
 /// A pass of a planned job.
+/// The least time that a job's bytes take between host and GPUs.
+struct LinkTime {
+    double seconds = 0;
+    std::string device;   ///< whose rates these are
+    std::string measured; ///< when, ISO 8601, UTC
+};
+
 struct PlannedPass {
     PlanPtr plan;
     DiskSpace disk;
@@ -150,6 +157,7 @@ struct PlannedPass {
     std::string end = {};                 ///< why no more steps are in it
     ReadingCost reading = {};             ///< of its input
     std::vector<std::string> advice = {}; ///< what would make reading cheaper
+    std::optional<LinkTime> link = {};    ///< of GPUs whose rates are kept
 };
 
 /// The plan of a job's passes, one or more, as JSON text, as `runner plan` shows it.

@@ -108,6 +108,25 @@ class Reports(Findings):
         self.expect(done.stderr.count("error:") == 1 and "XDG_CACHE_HOME" in done.stderr,
                     "no folder", done.stderr)
 
+    def plan(self):
+        """A plan for GPUs has the least time of the link, once its rates are kept."""
+        words = ["plan", "job.toml", "-n", "2", "--device-memory", "1GiB"]
+        self.run("job.toml", "--quiet", "--backend", "cuda")  # makes the input
+        self.expect("link" not in self.run(*words).stdout, "before")
+        self.run("devices", "--measure")
+        rates = json.loads(RATES.read_text())["devices"][0]
+        job = 4 * 61 * 53
+        least = max(job / rates["upload_bytes"], job / rates["download_bytes"],
+                    2 * job / rates["both_ways_bytes"]) / 2
+        link = json.loads(self.run(*words, "--json").stdout)["link"]
+        self.expect(abs(link["least_seconds"] / least - 1) < 1e-9 and link["device"] == "fake GPU"
+                    and link["measured"] == rates["measured"], "the link", link)
+        text = self.run(*words).stdout
+        self.expect(f"  link: at least {least:.2g} s between host and 2 GPUs, at the rates of fake GPU of "
+                    f"{rates['measured'][:10]}\n" in text, "as text", text)
+        RATES.write_text("{")
+        self.expect("link" not in self.run(*words).stdout, "damaged rates")
+
     def lost(self):
         """The device is lost at a call that only the report needs."""
         for function in ("cudaFuncGetAttributes", "cudaFuncGetName", "cudaEventElapsedTime"):
@@ -133,7 +152,7 @@ class Reports(Findings):
                     any("convolve" not in name for name in names), "passes", names)
 
 
-@pytest.mark.parametrize("part", ["kernels", "ranks", "on_cpus", "devices", "lost", "passes"])
+@pytest.mark.parametrize("part", ["kernels", "ranks", "on_cpus", "devices", "plan", "lost", "passes"])
 def test_part(part):
     pathlib.Path("job.toml").write_text(JOB)
     tests = Reports()

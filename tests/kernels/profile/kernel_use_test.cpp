@@ -77,6 +77,17 @@ TEST(KernelUse, TheShareIsOfWhatTakesLonger) {
     EXPECT_FALSE(share_of_limit(use_of("a", 1, 0), rates));
 }
 
+TEST(KernelUse, ALinkIsBoundByOneWayOrByBoth) {
+    DeviceRates rates;
+    rates.upload_bytes = 10;
+    rates.download_bytes = 5;
+    rates.both_ways_bytes = 12;
+    EXPECT_DOUBLE_EQ(least_link_seconds(rates, 100, 0), 10);
+    EXPECT_DOUBLE_EQ(least_link_seconds(rates, 0, 100), 20);
+    EXPECT_DOUBLE_EQ(least_link_seconds(rates, 70, 50), 10);
+    EXPECT_EQ(least_link_seconds({}, 70, 50), 0);
+}
+
 TEST(KernelUse, NamesAreAsTheSourceHasThem) {
     EXPECT_EQ(kernel_name("_ZN6runner11copy_kernelILi4EEEvPK5uint4PS1_l"), "copy_kernel<4>");
     EXPECT_EQ(kernel_name("_ZN6runner53_GLOBAL__N__ac14ab80_20_convolve_channels_cu_f60cf42315"

@@ -53,6 +53,7 @@ TEST_F(KeptRatesTest, AreKeptByDevice) {
     EXPECT_EQ(one.peers[0].uuid, "GPU-9");
     EXPECT_EQ(one.peers[0].bytes, 2e11);
     EXPECT_EQ(kept_rates("GPU-2").rates.copy_bytes, 2e12);
+    EXPECT_EQ(all_kept_rates().size(), 2U);
     EXPECT_FALSE(kept_rates("GPU-3").rates.known());
     EXPECT_EQ(kept_rates("GPU-3").why, "not measured: runner devices --measure");
 }
