@@ -5,6 +5,7 @@
 #include "kernels/queue/dynamic_shared.cuh"
 #include "kernels/queue/launch_parts.cuh"
 
+#include <algorithm>
 #include <type_traits>
 #include <utility>
 
@@ -23,18 +24,17 @@ struct Tiles {
     int wide;
 };
 
-template <int pz, int py, int px>
-__global__ void __launch_bounds__(cuda::threads)
+template <int pz, int py, int px, cuda::Source source>
+__global__ void __launch_bounds__(cuda::threads_of(pz, py))
     means_kernel(const __grid_constant__ WindowWork work, const __grid_constant__ Tiles tiles,
                  std::int64_t first_tile, const float* volume, float* out) {
     const std::int64_t tile = first_tile + blockIdx.x;
     const auto layer = static_cast<int>(tile / tiles.x / tiles.y) * cuda::layers_of(pz);
     const cuda::Corner corner{static_cast<int>(work.held.first) + layer - (pz - 1),
-                              static_cast<int>(tile / tiles.x % tiles.y) * tiles.high -
-                                  (work.patch[1] - 1),
-                              static_cast<int>(tile % tiles.x) * tiles.wide - (work.patch[2] - 1)};
-    cuda::Thread<pz, py, px> thread(work, corner, volume,
-                                    reinterpret_cast<float*>(dynamic_shared()));
+                              static_cast<int>(tile / tiles.x % tiles.y) * tiles.high,
+                              static_cast<int>(tile % tiles.x) * tiles.wide};
+    cuda::Thread<pz, py, px, source> thread(work, corner, volume,
+                                            reinterpret_cast<float*>(dynamic_shared()));
     const auto half_z = static_cast<int>(work.half[0]);
     const auto half_y = static_cast<int>(work.half[1]);
     const auto half_x = static_cast<int>(work.half[2]);
@@ -53,20 +53,27 @@ __global__ void __launch_bounds__(cuda::threads)
     thread.put(out);
 }
 
-template <int pz, int py, int px>
+template <int pz, int py, int px, cuda::Source source>
 void launch_means(CudaQueue& queue, const WindowWork& work, const float* volume, float* out) {
     Tiles tiles{};
     tiles.high = cuda::rows - 2 * (work.patch[1] - 1);
     tiles.wide = cuda::lanes - 2 * (work.patch[2] - 1);
-    tiles.y = ceil_divide(work.volume[1], tiles.high);
-    tiles.x = ceil_divide(work.volume[2], tiles.wide);
+    // The first tile makes what is before its middle too, and the last what is behind.
+    const auto tiles_of = [](std::int64_t volume, std::int64_t all, std::int64_t each) {
+        return std::max<std::int64_t>(ceil_divide(volume - (all - each), each), 1);
+    };
+    tiles.y = tiles_of(work.volume[1], cuda::rows, tiles.high);
+    tiles.x = tiles_of(work.volume[2], cuda::lanes, tiles.wide);
     const std::int64_t deep = ceil_divide(work.held.layers, cuda::layers_of(pz));
     const auto voxels = static_cast<double>(work.held.layers * work.volume[1] * work.volume[2]);
     const LaunchParts parts{deep * tiles.y * tiles.x, 1, voxels * work.operations()};
-    const std::size_t shared = sizeof(float) * cuda::shared_floats(pz, py);
+    std::size_t shared = sizeof(float) * cuda::sum_floats(pz, py);
+    if constexpr (source == cuda::Source::copy) {
+        shared += sizeof(float) * cuda::copied_floats(pz, static_cast<int>(work.half[0]));
+    }
     launch_parts(queue, parts, [&](std::int64_t first, std::int64_t count) {
-        launch(queue, {dim3(static_cast<unsigned>(count)), dim3(cuda::threads), shared},
-               means_kernel<pz, py, px>, work, tiles, first, volume, out);
+        launch(queue, {dim3(static_cast<unsigned>(count)), dim3(cuda::threads_of(pz, py)), shared},
+               means_kernel<pz, py, px, source>, work, tiles, first, volume, out);
     });
 }
 
@@ -74,7 +81,7 @@ void launch_means(CudaQueue& queue, const WindowWork& work, const float* volume,
 template <int pz>
 void launch_any(CudaQueue& queue, const WindowWork& work, const float* volume, float* out) {
     if (work.patch[0] == pz) {
-        launch_means<pz, 0, 0>(queue, work, volume, out);
+        launch_means<pz, 0, 0, cuda::Source::volume>(queue, work, volume, out);
     } else if constexpr (pz < Match::max_patch) {
         launch_any<pz + 1>(queue, work, volume, out);
     }
@@ -87,7 +94,15 @@ bool launch_if(CudaQueue& queue, const WindowWork& work, const float* volume, fl
         work.patch[2] != px) {
         return false;
     }
-    launch_means<pz, py, px>(queue, work, volume, out);
+    bool fits = true;
+    for (int axis = 0; axis < 3; ++axis) {
+        fits = fits && work.half[axis] <= cuda::most_half(pz, axis);
+    }
+    if (fits) {
+        launch_means<pz, py, px, cuda::Source::copy>(queue, work, volume, out);
+    } else {
+        launch_means<pz, py, px, cuda::Source::volume>(queue, work, volume, out);
+    }
     return true;
 }
 

@@ -1,42 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "kernels/denoise/window_means_shape.cuh"
 #include "kernels/denoise/window_means_work.hpp"
 
 #include <cstdint>
 
 namespace runner::window_cuda {
 
-/// A block has a thread for `rows_each` rows of each column of 32 × 32 voxels, of several layers.
-/// It makes the means of those in the middle: sums over patches take the others away, a patch but
-/// one on either side.
-inline constexpr int lanes = 32;
-inline constexpr int warps = 16;
-inline constexpr int rows_each = 2;
-inline constexpr int rows = warps * rows_each;
-inline constexpr int threads = lanes * warps;
-
-/// Layers of means of a block, which a thread keeps in registers.
-constexpr int layers_of(int pz) { return pz == 1 ? 1 : (pz == 3 ? 7 : (pz == 2 ? 8 : 4)); }
-/// Rows that a block reads beside those that it writes, with garbage where they are none.
-constexpr int spare_rows(int py) { return py == 0 ? Match::max_patch - 1 : py - 1; }
-
-/// Floats of shared memory; py = 0: any.
-constexpr int shared_floats(int pz, int py) {
-    return (2 * layers_of(pz) + pz - 1) * (rows + spare_rows(py)) * lanes;
-}
-
-/// Where a block's first voxel lies: that of its first thread and of its first reference.
-struct Corner {
-    int z;
-    int y;
-    int x;
-};
-
-/// As WindowWeight::of(); `any`: steps too.
-template <bool any> __device__ float weigh(const WindowWeight& weight, float distance) {
+/// WindowWeight::of() times `count`, 1 or 0; `any`: steps too.
+template <bool any>
+__device__ float weigh(const WindowWeight& weight, float distance, float count) {
     if (any && weight.is_step) {
-        return distance <= weight.limit ? weight.one : 0.0F;
+        return distance <= weight.limit ? weight.one * count : 0.0F;
     }
     const float s = __saturatef(__fmaf_rn(distance, weight.slope, weight.start));
     const float rounded = __fmaf_rn(s, WindowWeight::range, weight.rounder);
@@ -47,29 +23,38 @@ template <bool any> __device__ float weigh(const WindowWeight& weight, float dis
     power = __fmaf_rn(power, f, exp2_term(2));
     power = __fmaf_rn(power, f, exp2_term(1));
     power = __fmaf_rn(power, f, exp2_term(0));
-    return __uint_as_float(__float_as_uint(power) + (__float_as_uint(rounded) << 23)) -
-           weight.least;
+    const float value = __uint_as_float(__float_as_uint(power) + (__float_as_uint(rounded) << 23));
+    return __fmaf_rn(value, count, -weight.least * count);
 }
 
 __device__ inline int clamped(int at, int first, int end) { return min(max(at, first), end - 1); }
 
 /// A thread of a block. Patches of pz × py × px; py = 0: of any extents along y and x.
-template <int pz, int py, int px> class Thread {
+template <int pz, int py, int px, Source source> class Thread {
     static constexpr bool any = py == 0;
+    static constexpr int each = rows_each(pz, py); ///< rows of a thread
+    static constexpr int threads = threads_of(pz, py);
     static constexpr int layers = layers_of(pz);
     static constexpr int references = layers + pz - 1; ///< along z
     static constexpr int span = layers + 2 * (pz - 1); ///< voxels along z
     static constexpr int pitch = (rows + spare_rows(py)) * lanes;
+    static constexpr int copied_layer = copied_rows(pz) * copied_lanes(pz);
 
   public:
     __device__ Thread(const WindowWork& work, const Corner& corner, const float* volume,
                       float* shared)
         : work_(work), volume_(volume), layer_(work.volume[1] * work.volume[2]), z_(corner.z),
-          y_(corner.y + static_cast<int>(threadIdx.x) / lanes * rows_each),
+          y_(corner.y + static_cast<int>(threadIdx.x) / lanes * each),
           x_(corner.x + static_cast<int>(threadIdx.x) % lanes),
-          squares_(shared + threadIdx.x / lanes * rows_each * lanes + threadIdx.x % lanes) {
+          squares_(shared + threadIdx.x / lanes * each * lanes + threadIdx.x % lanes) {
         inside_ = is_inside(corner);
-        for (int j = 0; j < rows_each; ++j) {
+        starts_row_ = corner.x == 0;
+        clear_spare_rows(shared + references * pitch);
+        if constexpr (source == Source::copy) {
+            copy(corner, shared + (references + layers) * pitch);
+        }
+        for (int j = 0; j < each; ++j) {
+            counts_[j] = 1;
             for (int i = 0; i < layers; ++i) {
                 values_[j][i] = 0;
                 sums_[j][i] = 0;
@@ -83,42 +68,38 @@ template <int pz, int py, int px> class Thread {
 
     /// Adds what one offset gives. All threads of the block call it.
     __device__ void visit(int oz, int oy, int ox) {
-        float change[rows_each][layers]; // of the means' voxels to those at the offset
-        float square[rows_each][references];
+        float change[each][layers]; // of the means' voxels to those at the offset
+        float square[each][references];
 #pragma unroll
-        for (int j = 0; j < rows_each; ++j) {
-            const float* from = column(y_ + j + oy, x_ + ox);
-            if (are_held(oz)) {
-                from += layer_at(z_ + oz);
-                differ(
-                    j, [&](int i) { return from[i * layer_]; }, change[j], square[j]);
-            } else {
-                differ(
-                    j, [&](int i) { return from[layer_at(z_ + i + oz)]; }, change[j], square[j]);
-            }
+        for (int j = 0; j < each; ++j) {
+            difference(j, oz, oy, ox, change[j], square[j]);
 #pragma unroll
             for (int i = 0; i < references; ++i) {
                 squares_[i * pitch + j * lanes] = square[j][i];
             }
         }
+        if (!inside_) {
+            count_rows(oy, ox);
+        }
         __syncthreads();
-        float weight[rows_each][references];
+        float weight[each][references];
 #pragma unroll
         for (int i = 0; i < references; ++i) {
             distances(i, square, weight);
         }
-        if (!inside_) {
-            mask(oz, oy, ox, weight);
+        if (!inside_ && !(is_pair(z_, oz, work_.corner[0]) &&
+                          is_pair(z_ + references - 1, oz, work_.corner[0]))) {
+            clear_layers(oz, weight);
         }
         cover(weight, change);
     }
 
     __device__ void put(float* out) const {
-        const int lane = threadIdx.x % lanes;
-        const int row = threadIdx.x / lanes * rows_each;
-        for (int j = 0; j < rows_each; ++j) {
-            if (lane < patch_x() - 1 || lane > lanes - patch_x() || row + j < patch_y() - 1 ||
-                row + j > rows - patch_y() || x_ >= work_.volume[2] || y_ + j >= work_.volume[1]) {
+        const auto lane = static_cast<int>(threadIdx.x) % lanes;
+        const auto row = static_cast<int>(threadIdx.x) / lanes * each;
+        for (int j = 0; j < each; ++j) {
+            if (!is_whole(x_, lane, lanes, patch_x(), work_.volume[2]) ||
+                !is_whole(y_ + j, row + j, rows, patch_y(), work_.volume[1])) {
                 continue;
             }
             for (int i = 0; i < layers; ++i) {
@@ -136,16 +117,49 @@ template <int pz, int py, int px> class Thread {
     __device__ int patch_y() const { return any ? work_.patch[1] : py; }
     __device__ int patch_x() const { return any ? work_.patch[2] : px; }
 
-    /// Whether every reference of the block has a candidate at every offset.
+    /// Whether the block has all references that cover a place of an axis. The volume's first and
+    /// last places have fewer.
+    static __device__ bool is_whole(int at, int in_block, int block, int patch,
+                                    std::int64_t volume) {
+        return at < volume && (in_block >= patch - 1 || at == in_block) &&
+               (in_block <= block - patch || at - in_block + block >= volume);
+    }
+
+    /// Whether every reference of the block has a candidate at every offset, and no row or column
+    /// of the volume begins or ends in it.
     __device__ bool is_inside(const Corner& corner) const {
         const int low[3] = {corner.z, corner.y, corner.x};
         const int many[3] = {references, rows - patch_y() + 1, lanes - patch_x() + 1};
-        bool inside = true;
+        bool inside = corner.y > 0 && corner.x > 0 && corner.y + rows < work_.volume[1] &&
+                      corner.x + lanes < work_.volume[2];
         for (int i = 0; i < 3; ++i) {
             inside = inside && low[i] >= work_.half[i] &&
                      low[i] + many[i] - 1 + work_.half[i] <= work_.corner[i];
         }
         return inside;
+    }
+
+    /// Rows before the block's first have no references: their sums of weights are 0.
+    static __device__ void clear_spare_rows(float* covered) {
+        constexpr int floats = spare_rows(py) * lanes;
+        for (int i = static_cast<int>(threadIdx.x); i < layers * floats; i += threads) {
+            covered[i / floats * pitch + i % floats] = 0;
+        }
+    }
+
+    __device__ void copy(const Corner& corner, float* to) {
+        const auto half_z = static_cast<int>(work_.half[0]);
+        const auto half_y = static_cast<int>(work_.half[1]);
+        const auto half_x = static_cast<int>(work_.half[2]);
+        const int floats = (span + 2 * half_z) * copied_layer;
+        for (int i = static_cast<int>(threadIdx.x); i < floats; i += threads) {
+            const int y = corner.y - half_y + i % copied_layer / copied_lanes(pz);
+            const int x = corner.x - half_x + i % copied_lanes(pz);
+            to[i] = column(y, x)[layer_at(corner.z - half_z + i / copied_layer)];
+        }
+        copy_ = to + half_z * copied_layer + (half_y + y_ - corner.y) * copied_lanes(pz) + half_x +
+                x_ - corner.x;
+        __syncthreads();
     }
 
     /// Whether all the block's layers at an offset are held.
@@ -167,6 +181,26 @@ template <int pz, int py, int px> class Thread {
         const auto first = static_cast<int>(work_.in.first);
         const auto end = static_cast<int>(work_.in.first + work_.in.layers);
         return (clamped(z, first, end) - first) * layer_;
+    }
+
+    /// Differences and sums of squares of row `j` at an offset.
+    __device__ void difference(int j, int oz, int oy, int ox, float (&change)[layers],
+                               float (&square)[references]) const {
+        if constexpr (source == Source::copy) {
+            const float* from = copy_ + oz * copied_layer + (oy + j) * copied_lanes(pz) + ox;
+            differ(
+                j, [&](int i) { return from[i * copied_layer]; }, change, square);
+        } else {
+            const float* from = column(y_ + j + oy, x_ + ox);
+            if (are_held(oz)) {
+                from += layer_at(z_ + oz);
+                differ(
+                    j, [&](int i) { return from[i * layer_]; }, change, square);
+            } else {
+                differ(
+                    j, [&](int i) { return from[layer_at(z_ + i + oz)]; }, change, square);
+            }
+        }
     }
 
     /// Sums of squares along z.
@@ -192,17 +226,17 @@ template <int pz, int py, int px> class Thread {
     }
 
     /// Weights of the references of one layer, from the sums of squares of rows above.
-    __device__ void distances(int i, const float (&square)[rows_each][references],
-                              float (&weight)[rows_each][references]) const {
-        float column[rows_each + (any ? 0 : py - 1)];
+    __device__ void distances(int i, const float (&square)[each][references],
+                              float (&weight)[each][references]) const {
+        float column[each + (any ? 0 : py - 1)];
         if (!any) {
 #pragma unroll
-            for (int r = 0; r < rows_each + py - 1; ++r) {
-                column[r] = r < rows_each ? square[r][i] : squares_[i * pitch + r * lanes];
+            for (int r = 0; r < each + py - 1; ++r) {
+                column[r] = r < each ? square[r][i] : squares_[i * pitch + r * lanes];
             }
         }
 #pragma unroll
-        for (int j = 0; j < rows_each; ++j) {
+        for (int j = 0; j < each; ++j) {
             float sum = square[j][i];
             if (any) {
                 for (int k = 1; k < patch_y(); ++k) {
@@ -219,32 +253,40 @@ template <int pz, int py, int px> class Thread {
             for (int k = 1; k < patch_x(); ++k) {
                 distance += __shfl_down_sync(0xFFFFFFFFU, sum, k);
             }
-            weight[j][i] = weigh<any>(work_.weight, distance);
+            weight[j][i] = weigh<any>(work_.weight, distance, counts_[j]);
         }
     }
 
-    /// References that are none, or have no candidate there, weigh nothing.
-    __device__ void mask(int oz, int oy, int ox, float (&weight)[rows_each][references]) const {
-        const auto is_pair = [](int at, int offset, std::int64_t corner) {
-            return min(at, at + offset) >= 0 && max(at, at + offset) <= corner;
-        };
+    static __device__ bool is_pair(int at, int offset, std::int64_t corner) {
+        return min(at, at + offset) >= 0 && max(at, at + offset) <= corner;
+    }
+
+    /// References that are none, or have no candidate there, count nothing: those of a row,
+    __device__ void count_rows(int oy, int ox) {
         const bool in_x = is_pair(x_, ox, work_.corner[2]);
 #pragma unroll
-        for (int j = 0; j < rows_each; ++j) {
-            const bool in_row = in_x && is_pair(y_ + j, oy, work_.corner[1]);
+        for (int j = 0; j < each; ++j) {
+            counts_[j] = in_x && is_pair(y_ + j, oy, work_.corner[1]) ? 1.0F : 0.0F;
+        }
+    }
+    /// and those of a layer.
+    __device__ void clear_layers(int oz, float (&weight)[each][references]) const {
 #pragma unroll
-            for (int i = 0; i < references; ++i) {
-                weight[j][i] = in_row && is_pair(z_ + i, oz, work_.corner[0]) ? weight[j][i] : 0.0F;
+        for (int i = 0; i < references; ++i) {
+            const bool in_z = is_pair(z_ + i, oz, work_.corner[0]);
+#pragma unroll
+            for (int j = 0; j < each; ++j) {
+                weight[j][i] = in_z ? weight[j][i] : 0.0F;
             }
         }
     }
 
     /// Sums the weights over patches, and adds.
-    __device__ void cover(const float (&weight)[rows_each][references],
-                          const float (&change)[rows_each][layers]) {
-        float along_z[rows_each][layers];
+    __device__ void cover(const float (&weight)[each][references],
+                          const float (&change)[each][layers]) {
+        float along_z[each][layers];
 #pragma unroll
-        for (int j = 0; j < rows_each; ++j) {
+        for (int j = 0; j < each; ++j) {
 #pragma unroll
             for (int i = 0; i < layers; ++i) {
                 along_z[j][i] = weight[j][i];
@@ -256,25 +298,42 @@ template <int pz, int py, int px> class Thread {
             }
         }
         __syncthreads();
-#pragma unroll
-        for (int i = 0; i < layers; ++i) {
-            cover_layer(i, along_z, change);
+        if (starts_row_) {
+            cover_layers<true>(along_z, change);
+        } else {
+            cover_layers<false>(along_z, change);
         }
     }
 
-    __device__ void cover_layer(int i, const float (&along_z)[rows_each][layers],
-                                const float (&change)[rows_each][layers]) {
+    template <bool starts_row>
+    __device__ void cover_layers(const float (&along_z)[each][layers],
+                                 const float (&change)[each][layers]) {
+#pragma unroll
+        for (int i = 0; i < layers; ++i) {
+            cover_layer<starts_row>(i, along_z, change);
+        }
+    }
+
+    /// The value of the lane that is `k` lower; 0 before the volume's first.
+    template <bool starts_row> static __device__ float lower(float sum, int k) {
+        const float value = __shfl_up_sync(0xFFFFFFFFU, sum, k);
+        return starts_row && static_cast<int>(threadIdx.x) % lanes < k ? 0.0F : value;
+    }
+
+    template <bool starts_row>
+    __device__ void cover_layer(int i, const float (&along_z)[each][layers],
+                                const float (&change)[each][layers]) {
         constexpr int before = any ? 0 : py - 1;
-        float column[before + rows_each];
+        float column[before + each];
         if (!any) {
 #pragma unroll
-            for (int r = 0; r < before + rows_each; ++r) {
+            for (int r = 0; r < before + each; ++r) {
                 column[r] = r < before ? covered()[i * pitch + (r - before) * lanes]
                                        : along_z[r - before][i];
             }
         }
 #pragma unroll
-        for (int j = 0; j < rows_each; ++j) {
+        for (int j = 0; j < each; ++j) {
             float sum = 0;
             if (any) {
                 sum = covered()[i * pitch + (j - (patch_y() - 1)) * lanes];
@@ -288,10 +347,10 @@ template <int pz, int py, int px> class Thread {
                     sum += column[j + k];
                 }
             }
-            float total = __shfl_up_sync(0xFFFFFFFFU, sum, patch_x() - 1);
+            float total = lower<starts_row>(sum, patch_x() - 1);
 #pragma unroll
             for (int k = patch_x() - 2; k >= 0; --k) {
-                total += __shfl_up_sync(0xFFFFFFFFU, sum, k);
+                total += k > 0 ? lower<starts_row>(sum, k) : sum;
             }
             // The difference may be infinite where nothing weighs.
             const bool adds = !any || !work_.is_huge || total > 0;
@@ -307,10 +366,13 @@ template <int pz, int py, int px> class Thread {
     int y_;
     int x_;
     float* squares_;
+    const float* copy_ = nullptr; ///< of the first voxel
     bool inside_;
-    float own_[rows_each][span];
-    float values_[rows_each][layers];
-    float sums_[rows_each][layers];
+    bool starts_row_;
+    float counts_[each]; ///< 1, or 0 for rows of references that are no pair at the offset
+    float own_[each][span];
+    float values_[each][layers];
+    float sums_[each][layers];
 };
 
 } // namespace runner::window_cuda

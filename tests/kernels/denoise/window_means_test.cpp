@@ -211,6 +211,28 @@ TYPED_TEST(WindowMeansTest, EveryQueueMakesTheSameBytes) {
     }
 }
 
+/// Extents at which another block begins, and windows beyond those whose voxels a block copies.
+TYPED_TEST(WindowMeansTest, EveryExtentMakesTheSameBytes) {
+    CpuQueue cpu(2);
+    MatchCases cases(7);
+    for (const std::array<int, 3>& patch : {std::array{3, 3, 3}, {5, 5, 5}, {1, 5, 5}, {2, 4, 3}}) {
+        for (const std::int64_t wide : {5, 31, 32, 33, 56, 57, 60, 61, 88, 89}) {
+            Match match;
+            match.patch = patch;
+            match.volume = {cases.number(patch[0], 11), cases.number(5, 70), wide};
+            std::swap(match.volume[1], match.volume[wide % 2 == 0 ? 1 : 2]);
+            match.window = {patch[0] == 1 ? 1 : 2 * cases.number(0, 6) + 1,
+                            2 * cases.number(0, 11) + 1, 2 * cases.number(0, 6) + 1};
+            const std::vector<float> volume = cases.rough(match);
+            const WindowMeans means{900, 0.9, magnitude_of(volume)};
+            const OnlyTarget only(HWY_STATIC_TARGET);
+            EXPECT_TRUE(same_bytes(means_of(this->queue(), match, means, volume),
+                                   means_of(cpu, match, means, volume)))
+                << describe(match);
+        }
+    }
+}
+
 TYPED_TEST(WindowMeansTest, ConstantVolumesStayAsTheyAre) {
     MatchCases cases(4);
     for (const float value : {0.0F, -0.0F, 1.0F, -3.25F, 65535.0F, 1e-30F, 3e38F}) {
