@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -86,6 +87,43 @@ TEST(BoxGrid, RunsAreLongWhereMemoryAllows) {
     EXPECT_GE(image.in_run_bytes(), 8 * KiB);
     EXPECT_LE(image.most_bytes(), GiB);
     EXPECT_EQ(image.first, 1);
+}
+
+/// Extents of a box of `input` with its axes as {1, 0, 2}, elements of a byte.
+std::pair<std::int64_t, std::int64_t> box_of(const Extents& input, std::int64_t alignment,
+                                             std::int64_t most_bytes, std::int64_t parts) {
+    const BoxGrid grid = make_box_grid(shape_of(input, {1, 0, 2}, 1), alignment, most_bytes, parts);
+    return {grid.first, grid.second};
+}
+
+using Box = std::pair<std::int64_t, std::int64_t>;
+
+TEST(BoxGrid, StopsAtTheFirstSizeWithLongRuns) {
+    // A box of a × b rows has runs of a rows in the input and of b in the output.
+    EXPECT_EQ(box_of({8, 8, 256 * KiB}, 1, GiB, 1), (Box{2, 2})); // 1 MiB: four rows
+    EXPECT_EQ(box_of({8, 8, 128 * KiB}, 1, GiB, 1), (Box{2, 4})); // runs of just 256 KiB
+    // Four rows side by side leave runs of one in the input, too short; with 2 MiB they are of two.
+    EXPECT_EQ(box_of({8, 8, 255 * KiB}, 4, GiB, 1), (Box{2, 4}));
+    EXPECT_EQ(box_of({8, 8, 256 * KiB}, 4, GiB, 1), (Box{1, 4}));
+}
+
+TEST(BoxGrid, LeavesABoxForEachPart) {
+    // 16 MiB; short runs but in the whole.
+    EXPECT_EQ(box_of({64, 64, 4 * KiB}, 1, GiB, 1), (Box{64, 64}));
+    EXPECT_EQ(box_of({64, 64, 4 * KiB}, 1, GiB, 0), (Box{64, 64}));
+    EXPECT_EQ(box_of({64, 64, 4 * KiB}, 1, GiB, 4), (Box{32, 32}));
+    EXPECT_EQ(box_of({64, 64, 4 * KiB}, 1, GiB, 1000), (Box{16, 16})); // 1 MiB at the least
+    EXPECT_EQ(box_of({64, 64, 4 * KiB}, 1, 256 * KiB, 1), (Box{8, 8}));
+    EXPECT_EQ(box_of({64, 64, 4 * KiB}, 1, 1, 1), (Box{1, 1})); // no box is so small
+    EXPECT_EQ(box_of({64, 64, 4 * KiB}, 16, 1, 1), (Box{1, 16}));
+}
+
+TEST(BoxGrid, RoundsToTheAlignmentButForAWholeAxis) {
+    // 100 rows: 10 × 10 without an alignment, but powers of two of one axis are tried.
+    EXPECT_EQ(box_of({50, 50, 64}, 1, 100 * 64, 1), (Box{8, 12}));
+    EXPECT_EQ(box_of({50, 50, 64}, 5, 100 * 64, 1), (Box{8, 10}));
+    EXPECT_EQ(box_of({7, 50, 64}, 5, 70 * 64, 1), (Box{10, 7})); // all of the second axis
+    EXPECT_EQ(box_of({3, 50, 64}, 5, 64, 1), (Box{1, 3}));
 }
 
 TEST(BoxGrid, BoxesBeginWhereWritesMay) {
