@@ -31,7 +31,7 @@ void ChunkVisits::read(std::int64_t first, std::int64_t rows) {
     const std::vector<std::int64_t>& chunk = layout_.info.chunk;
     const std::int64_t end = first + rows;
     for (std::int64_t at = first; at < end;) {
-        const Box box = box_at(shape, at, end);
+        const RowBox box = box_at(shape, at, end);
         std::vector<std::int64_t> low(shape.size());
         std::vector<std::int64_t> high(shape.size());
         std::int64_t cells = 1;

@@ -24,7 +24,7 @@ using Chunk = std::vector<std::int64_t>; ///< its first element's coordinates
 std::set<Chunk> chunks_of_rows(const DatasetInfo& info, std::int64_t first, std::int64_t end) {
     std::set<Chunk> chunks;
     while (first < end) {
-        const Box box = box_at(info.array.shape, first, end);
+        const RowBox box = box_at(info.array.shape, first, end);
         Chunk low(box.start.size());
         for (std::size_t axis = 0; axis < low.size(); ++axis) {
             low[axis] = box.start[axis] / info.chunk[axis] * info.chunk[axis];

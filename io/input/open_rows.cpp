@@ -50,7 +50,7 @@ class Hdf5Reader final : public RowReader {
         }
         const std::int64_t end = first + rows;
         while (first < end) {
-            const Box box = box_at(info_.array.shape, first, end);
+            const RowBox box = box_at(info_.array.shape, first, end);
             read_box(box, first, to);
             first += box.rows;
             to += box.rows * row_bytes(info_.array);
@@ -58,7 +58,7 @@ class Hdf5Reader final : public RowReader {
     }
 
   private:
-    void read_box(const Box& box, std::int64_t first, std::byte* to) {
+    void read_box(const RowBox& box, std::int64_t first, std::byte* to) {
         const std::vector<hsize_t> start(box.start.begin(), box.start.end());
         const std::vector<hsize_t> count(box.count.begin(), box.count.end());
         hdf5_must(H5Sselect_hyperslab(space_.get(), H5S_SELECT_SET, start.data(), nullptr,

@@ -30,14 +30,14 @@ SpaceHandle space_of(const std::vector<std::int64_t>& shape) {
 /// numbers. Of boxes listed one by one it stores each, and adds each to the selection when the
 /// dataset is opened: 20 to 60 ms for 4,096 of them.
 struct BoxSeries {
-    Box first;
+    RowBox first;
     std::size_t axis = 0;
     std::int64_t distance = 0; ///< from start to start; 0 for one box
     std::int64_t boxes = 1;
     std::int64_t rows = 0; ///< of all boxes
 
     /// Adds the box that follows, if it is the next of the series.
-    bool add(const Box& box) {
+    bool add(const RowBox& box) {
         const std::int64_t steps = boxes;
         std::vector<std::int64_t> from = first.start;
         if (steps == 1) {
@@ -73,7 +73,7 @@ struct BoxSeries {
 void add_boxes(const std::vector<std::int64_t>& shape, std::int64_t first, std::int64_t rows,
                std::vector<BoxSeries>& series) {
     for (const std::int64_t end = first + rows; first < end;) {
-        const Box box = box_at(shape, first, end);
+        const RowBox box = box_at(shape, first, end);
         if (series.empty() || !series.back().add(box)) {
             series.push_back({box, 0, 0, 1, box.rows});
         }

@@ -22,9 +22,9 @@ std::int64_t rows_to_border(const ArrayInfo& array, std::int64_t alignment, std:
     return (border > first ? border : end) - first;
 }
 
-Box box_at(std::span<const std::int64_t> shape, std::int64_t first, std::int64_t end) {
+RowBox box_at(std::span<const std::int64_t> shape, std::int64_t first, std::int64_t end) {
     const std::size_t axes = shape.size();
-    Box box{std::vector<std::int64_t>(axes, 0), std::vector<std::int64_t>(axes, 1), 1};
+    RowBox box{std::vector<std::int64_t>(axes, 0), std::vector<std::int64_t>(axes, 1), 1};
     if (axes > 1) {
         box.count.back() = shape.back();
     }

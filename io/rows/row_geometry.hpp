@@ -39,16 +39,16 @@ std::int64_t rows_to_border(const ArrayInfo& array, std::int64_t alignment, std:
 void check_rows(const ArrayInfo& array, std::int64_t first, std::int64_t rows);
 
 /// A box of an array, whole along its later axes.
-struct Box {
+struct RowBox {
     std::vector<std::int64_t> start;
     std::vector<std::int64_t> count;
     std::int64_t rows = 0;
 
-    bool operator==(const Box&) const = default;
+    bool operator==(const RowBox&) const = default;
 };
 
 /// The largest box that begins at row `first` and holds no row from `end` on. Cutting a run of rows
 /// into such boxes takes at most two for each leading axis.
-Box box_at(std::span<const std::int64_t> shape, std::int64_t first, std::int64_t end);
+RowBox box_at(std::span<const std::int64_t> shape, std::int64_t first, std::int64_t end);
 
 } // namespace runner

@@ -8,14 +8,14 @@ namespace {
 
 TEST(BoxAt, TakesTheLargestBoxWorkedByHand) {
     const std::vector<std::int64_t> shape = {3, 2, 4, 5}; // 24 rows of 5
-    EXPECT_EQ(box_at(shape, 0, 24), (Box{{0, 0, 0, 0}, {3, 2, 4, 5}, 24}));
-    EXPECT_EQ(box_at(shape, 0, 23), (Box{{0, 0, 0, 0}, {2, 2, 4, 5}, 16}));
-    EXPECT_EQ(box_at(shape, 16, 23), (Box{{2, 0, 0, 0}, {1, 1, 4, 5}, 4}));
-    EXPECT_EQ(box_at(shape, 20, 23), (Box{{2, 1, 0, 0}, {1, 1, 3, 5}, 3}));
-    EXPECT_EQ(box_at(shape, 3, 24), (Box{{0, 0, 3, 0}, {1, 1, 1, 5}, 1}));
-    EXPECT_EQ(box_at(shape, 4, 24), (Box{{0, 1, 0, 0}, {1, 1, 4, 5}, 4}));
-    EXPECT_EQ(box_at(shape, 8, 24), (Box{{1, 0, 0, 0}, {2, 2, 4, 5}, 16}));
-    EXPECT_EQ(box_at(std::vector<std::int64_t>{7}, 2, 6), (Box{{2}, {4}, 4})); // rows of one
+    EXPECT_EQ(box_at(shape, 0, 24), (RowBox{{0, 0, 0, 0}, {3, 2, 4, 5}, 24}));
+    EXPECT_EQ(box_at(shape, 0, 23), (RowBox{{0, 0, 0, 0}, {2, 2, 4, 5}, 16}));
+    EXPECT_EQ(box_at(shape, 16, 23), (RowBox{{2, 0, 0, 0}, {1, 1, 4, 5}, 4}));
+    EXPECT_EQ(box_at(shape, 20, 23), (RowBox{{2, 1, 0, 0}, {1, 1, 3, 5}, 3}));
+    EXPECT_EQ(box_at(shape, 3, 24), (RowBox{{0, 0, 3, 0}, {1, 1, 1, 5}, 1}));
+    EXPECT_EQ(box_at(shape, 4, 24), (RowBox{{0, 1, 0, 0}, {1, 1, 4, 5}, 4}));
+    EXPECT_EQ(box_at(shape, 8, 24), (RowBox{{1, 0, 0, 0}, {2, 2, 4, 5}, 16}));
+    EXPECT_EQ(box_at(std::vector<std::int64_t>{7}, 2, 6), (RowBox{{2}, {4}, 4})); // rows of one
 }
 
 TEST(RowsToBorder, CoverTheArrayInPiecesThatBeginAndEndOnBorders) {
@@ -51,7 +51,7 @@ TEST(BoxAt, CoversEveryRunOfRowsOnceAndInOrder) {
             for (std::int64_t end = first + 1; end <= all; ++end) {
                 std::int64_t row = first;
                 while (row < end) {
-                    const Box box = box_at(shape, row, end);
+                    const RowBox box = box_at(shape, row, end);
                     std::int64_t start = 0;
                     std::int64_t rows = 1;
                     for (std::size_t axis = 0; axis < row_axes(shape); ++axis) {
