@@ -30,7 +30,7 @@ constexpr std::uint64_t highest_deflate_ratio = 1032;
 /// The part of the file that addresses of the dataset's bytes count in.
 struct Extent {
     std::uint64_t base = 0; ///< of address 0: behind a user block
-    std::uint64_t end = 0;  ///< of the file
+    std::uint64_t end = 0;  ///< of the file, or what its superblock says: HDF5 reads nothing behind
 };
 
 /// Of the file that holds the dataset, which a link may have led to.
@@ -40,7 +40,10 @@ Extent extent_of(const DatasetHandle& dataset) {
         hdf5_must(H5Fget_create_plist(file.get()), "H5Fget_create_plist"));
     hsize_t block = 0;
     hdf5_must(H5Pget_userblock(creation.get(), &block), "H5Pget_userblock");
-    return {block, static_cast<std::uint64_t>(File(file_of(dataset), File::Mode::read).size())};
+    haddr_t end = 0;
+    hdf5_must(H5Fget_eoa(file.get(), &end), "H5Fget_eoa");
+    const std::int64_t size = File(file_of(dataset), File::Mode::read).size();
+    return {block, std::min<std::uint64_t>(end, static_cast<std::uint64_t>(size))};
 }
 
 [[noreturn]] void refuse(const std::string& where, const std::string& why) {
@@ -57,15 +60,6 @@ std::string range_objection(std::uint64_t address, std::uint64_t bytes, const Ex
                        extent.base + address, extent.end);
 }
 
-/// The last address that HDF5 reads from: what its superblock says, which may be before the file's
-/// end.
-std::uint64_t end_of_addresses(const DatasetHandle& dataset) {
-    const FileHandle file(hdf5_must(H5Iget_file_id(dataset.get()), "H5Iget_file_id"));
-    haddr_t end = 0;
-    hdf5_must(H5Fget_eoa(file.get(), &end), "H5Fget_eoa");
-    return end;
-}
-
 std::int64_t check_contiguous(const DatasetHandle& dataset, const DatasetInfo& info,
                               const std::string& where) {
     const haddr_t offset = H5Dget_offset(dataset.get());
@@ -80,7 +74,7 @@ std::int64_t check_contiguous(const DatasetHandle& dataset, const DatasetInfo& i
                                   info.stored_bytes));
     }
     // This one address HDF5 gives from the file's first byte.
-    const Extent extent{0, std::min(whole.end, end_of_addresses(dataset))};
+    const Extent extent{0, whole.end};
     const auto against = range_objection(offset, static_cast<std::uint64_t>(bytes), extent);
     if (!against.empty()) {
         refuse(where, against);
@@ -146,6 +140,23 @@ bool lies_within(std::span<const std::int64_t> start, std::span<const std::int64
         }
     }
     return true;
+}
+
+/// Whether the chunk crosses the array's edge, where HDF5 may be told to leave chunks unpacked:
+/// what such a chunk lacks of its bytes, it reads from other memory.
+bool is_stored_plain(const PropertyHandle& creation, std::span<const std::int64_t> start,
+                     const DatasetInfo& info) {
+    unsigned options = 0;
+    if (H5Pget_chunk_opts(creation.get(), &options) < 0 ||
+        (options & H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS) == 0) {
+        return false;
+    }
+    for (std::size_t axis = 0; axis < start.size(); ++axis) {
+        if (start[axis] > info.array.shape[axis] - info.chunk[axis]) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /// What is wrong when a reader looks the chunk up by its coordinates. A walk through the index, as
@@ -247,12 +258,16 @@ CheckedStorage check_chunked(const DatasetHandle& dataset, const PropertyHandle&
     const File file(file_of(dataset), File::Mode::read);
     ChunkList list = list_chunks(dataset, axes, where);
     for (std::size_t i = 0; i < list.chunks.size(); ++i) {
-        std::string against = range_objection(list.chunks[i].address, list.chunks[i].bytes, extent);
+        StoredChunk chunk = list.chunks[i];
+        if (is_stored_plain(creation, list.start_of(i), info)) {
+            chunk.skipped = ~0U;
+        }
+        std::string against = range_objection(chunk.address, chunk.bytes, extent);
         if (against.empty()) {
-            against = size_objection(list.chunks[i], filters, chunk_bytes, bad_chunks);
+            against = size_objection(chunk, filters, chunk_bytes, bad_chunks);
         }
         if (against.empty()) {
-            against = filters_objection(list.chunks[i], filters, chunk_bytes, file, extent);
+            against = filters_objection(chunk, filters, chunk_bytes, file, extent);
         }
         if (against.empty()) {
             against = search_objection(dataset, list.chunks[i], list.start_of(i), info.array.shape);

@@ -3,6 +3,7 @@
 Where bytes are changed, they are found by what HDF5's file format puts around them, so that the
 place holds for any version of h5py.
 """
+import ctypes
 import os
 import pathlib
 import socket
@@ -14,7 +15,7 @@ import zlib
 import h5py
 import numpy as np
 
-from hdf5_fields import Checksums, FieldMap
+from hdf5_fields import LIBRARY, Checksums, FieldMap
 
 IMAGE = np.arange(40 * 60, dtype=np.float64).reshape(40, 60)
 CHUNK = (16, 20)
@@ -189,6 +190,12 @@ def contiguous_behind_what_hdf5_reads(path):
     patch(path, 40, struct.pack("<Q", os.path.getsize(path) - 8))
 
 
+def chunks_behind_what_hdf5_reads(path):
+    """The same, and the dataset is one chunk."""
+    good(path, chunks=IMAGE.shape)
+    patch(path, 40, struct.pack("<Q", os.path.getsize(path) - 8))
+
+
 def broken_links(path):
     """The tree of the names in the root group is none."""
     chunked(path)
@@ -223,6 +230,24 @@ def fixed_array_of_fewer_chunks(path):
     """The layout: three extents of a byte each. HDF5 reads its array behind its end."""
     make(path, lambda file: file.create_dataset("image", data=IMAGE, chunks=CHUNK), "latest")
     patch_checked(path, bytes([3, 1, 16, 20, 8]), bytes([3, 1, 16, 10, 8]))
+
+
+def plain_edges(path):
+    """Chunks across the edge are not deflated."""
+    def write(file):
+        creation = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        creation.set_chunk(CHUNK)
+        creation.set_deflate(4)
+        assert ctypes.CDLL(LIBRARY).H5Pset_chunk_opts(ctypes.c_int64(creation.id), ctypes.c_uint(2)) >= 0
+        h5py.h5d.create(file.id, b"image", h5py.h5t.IEEE_F64LE, h5py.h5s.create_simple(IMAGE.shape), creation) \
+            .write(h5py.h5s.ALL, h5py.h5s.ALL, IMAGE)
+    make(path, write, "latest")
+
+
+def edges_called_plain(path):
+    """The layout says so of chunks that are deflated. HDF5 reads behind the end of their bytes."""
+    make(path, lambda file: file.create_dataset("image", data=IMAGE, chunks=CHUNK, compression="gzip"), "latest")
+    patch_checked(path, bytes([4, 2, 0, 3, 1, 16, 20, 8]), bytes([4, 2, 1, 3, 1, 16, 20, 8]))
 
 
 def fixed_array_of_other_extents(path):

@@ -88,6 +88,10 @@ INPUTS = [
     ("contiguous beyond the end", bad.contiguous_beyond_end, 3, ["byte 1000000000000", "has"]),
     ("contiguous, behind what HDF5 reads", bad.contiguous_behind_what_hdf5_reads, 3,
      ["bad.h5:/image", "19200 bytes"]),
+    ("one chunk, behind what HDF5 reads", bad.chunks_behind_what_hdf5_reads, 3,
+     ["bad.h5:/image", "19200 bytes"]),
+    ("deflated edges that are called plain", bad.edges_called_plain, 3,
+     ["chunk from [32, 0]", "bytes of it are stored, which cannot be its 2560"]),
     ("contiguous, too few bytes", bad.contiguous_too_short, 3, ["19200", "800"]),
     ("chunk beyond the end", bad.chunk_beyond_end, 3,
      ["chunk from [0, 0]", "byte 1000000000", "damaged"]),
@@ -266,6 +270,7 @@ RIGHT = [
     ("never written", bad.shaped((40, 60)), []),
     ("scaleoffset", lambda path: bad.chunked(path, scaleoffset=4), []),
     ("n-bit, as few bytes as hold them", bad.chunk_stored_as(480, 5), []),
+    ("plain chunks across the edge", bad.plain_edges, []),
     ("fletcher32", lambda path: bad.chunked(path, fletcher32=True), []),
     ("user block", bad.user_block, []),
 ]
