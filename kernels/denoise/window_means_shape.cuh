@@ -17,7 +17,7 @@ constexpr int rows_each(int pz, int py) { return py > 0 && (pz == 1 || pz == 3) 
 constexpr int threads_of(int pz, int py) { return lanes * rows / rows_each(pz, py); }
 
 /// Layers of means of a block, which a thread keeps in registers.
-constexpr int layers_of(int pz) { return pz == 1 ? 1 : (pz == 3 ? 7 : (pz == 2 ? 8 : 4)); }
+constexpr int layers_of(int pz) { return pz == 1 ? 1 : (pz <= 3 ? 7 : 4); }
 /// Rows that a block reads beside those that it writes: behind them, of squares, which no mean that
 /// it writes depends on, and before them, of weights, which are 0.
 constexpr int spare_rows(int py) { return py == 0 ? Match::max_patch - 1 : py - 1; }
