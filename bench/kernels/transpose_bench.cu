@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Times transpose on the GPU beside the best copy of the same bytes and the published ladder.
-//   transpose_bench [--only GROUP,...] [--samples N] [--no-ladder] [--tune]
-// Groups: even, odd, small, narrow, matrix, host. --tune times every kernel that can do a case.
+//   transpose_bench [--only GROUP,...] [--match TEXT,...] [--samples N] [--no-ladder] [--tune]
+// Groups: even, odd, small, narrow, matrix, host. --tune times every kernel that can do a case;
+// --match leaves out cases whose "u8 257x16384x255" has none of the texts.
 #include "bench/kernels/times.hpp"
 #include "kernels/baselines/transpose_ladder.hpp"
 #include "kernels/baselines/transpose_sequential.hpp"
@@ -30,6 +31,7 @@ constexpr std::array<std::array<int, 3>, 6> permutations = {
 
 struct Options {
     std::vector<std::string> groups = {"even", "odd", "small", "narrow", "matrix", "host"};
+    std::vector<std::string> matches = {""};
     int samples = 11;
     bool ladder = true;
     bool tune = false;
@@ -107,6 +109,12 @@ class Bench {
 
     /// In a sample; one where a profiler records each.
     int calls() const { return options_.samples == 1 ? 1 : 3; }
+
+    bool matches(const std::string& text) const {
+        return std::any_of(
+            options_.matches.begin(), options_.matches.end(),
+            [&](const std::string& part) { return text.find(part) != std::string::npos; });
+    }
 
     void run_group(const std::string& group) {
         if (group == "even") {
@@ -218,6 +226,9 @@ class Bench {
             const std::int64_t bytes = shape[0] * shape[1] * shape[2] * element_bytes;
             if (bytes > most_bytes) {
                 throw std::invalid_argument("too large: " + shape_text(shape));
+            }
+            if (!matches(type_text(element_bytes) + " " + shape_text(shape))) {
+                continue;
             }
             const double copy = best_copy(bytes);
             for (const auto& permutation : permutations) {
@@ -361,6 +372,8 @@ Options read_options(const std::vector<std::string>& arguments) {
             options.tune = true;
         } else if (arguments[i] == "--only") {
             options.groups = split(arguments.at(++i));
+        } else if (arguments[i] == "--match") {
+            options.matches = split(arguments.at(++i));
         } else if (arguments[i] == "--samples") {
             options.samples = std::stoi(arguments.at(++i));
         } else {
