@@ -94,6 +94,9 @@ struct Move {
     void operator()(const MoveInterleaved& interleave) const {
         transpose_interleaved(queue, interleave.plan, in, out);
     }
+    void operator()(const MoveScattered& scatter) const {
+        transpose_scattered(queue, scatter.plan, in, out);
+    }
 };
 
 struct Text {
@@ -119,6 +122,16 @@ struct Text {
                std::to_string(plan.box_along) + " x " + std::to_string(plan.box_others) +
                (plan.interleaved == InterleavePlan::Side::out ? " out" : " in");
     }
+    std::string operator()(const MoveScattered& scatter) const {
+        const ScatterPlan& plan = scatter.plan;
+        return "scatter " + std::to_string(plan.across) + "x" + std::to_string(plan.along) +
+               (plan.point > 1 ? " points of " + std::to_string(plan.point) : "") +
+               (plan.whole ? " whole rows" : ", align " + std::to_string(plan.align)) +
+               (plan.fold == TileFold::none     ? ""
+                : plan.fold == TileFold::across ? " folded across"
+                                                : " folded along") +
+               ", group " + std::to_string(plan.group);
+    }
 };
 
 } // namespace
@@ -129,6 +142,9 @@ TransposeChoice choose_transpose(const TransposeAxes& axes, const std::byte* in,
     if (moves_rows(axes) && (interleave ? row_bytes(axes) >= least_interleaved_row_bytes
                                         : row_bytes(axes) >= least_row_bytes)) {
         return MoveRows{};
+    }
+    if (const auto scatter = choose_scatter(axes, in)) {
+        return MoveScattered{*scatter};
     }
     if (const auto tiles = choose_tiles(axes, in, out)) {
         return MoveTiles{*tiles};
@@ -156,6 +172,15 @@ std::vector<TransposeChoice> all_transpose_choices(const TransposeAxes& axes, co
     }
     if (const auto interleave = plan_interleave(axes)) {
         choices.emplace_back(MoveInterleaved{*interleave});
+    }
+    for (const TileFold fold : {TileFold::none, TileFold::across, TileFold::along}) {
+        for (const auto& [across, along] : {std::pair{128, 256}, {128, 512}}) {
+            for (const int align : {4, 32}) {
+                if (const auto plan = plan_scatter(axes, {fold, across, along, align}, in)) {
+                    choices.emplace_back(MoveScattered{*plan});
+                }
+            }
+        }
     }
     for (const int box_bytes : {16384, 32768, 49152}) {
         for (const int run_bytes : {128, 512}) {

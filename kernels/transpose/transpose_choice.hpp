@@ -4,6 +4,7 @@
 #include "kernels/transpose/transpose_boxes.hpp"
 #include "kernels/transpose/transpose_interleave.hpp"
 #include "kernels/transpose/transpose_rows.hpp"
+#include "kernels/transpose/transpose_scatter.hpp"
 #include "kernels/transpose/transpose_tiles.hpp"
 
 #include <cstddef>
@@ -24,9 +25,13 @@ struct MoveBoxes {
 struct MoveInterleaved {
     InterleavePlan plan;
 };
+struct MoveScattered {
+    ScatterPlan plan;
+};
 
 /// Which of the CUDA kernels does a transposition, and how it is set.
-using TransposeChoice = std::variant<MoveRows, MoveTiles, MoveBoxes, MoveInterleaved>;
+using TransposeChoice =
+    std::variant<MoveRows, MoveTiles, MoveBoxes, MoveInterleaved, MoveScattered>;
 
 /// The one that `transpose` takes. @param axes at least one.
 TransposeChoice choose_transpose(const TransposeAxes& axes, const std::byte* in,

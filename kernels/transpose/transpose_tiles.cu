@@ -41,8 +41,8 @@ using AllForms = TileForms<
     TileForm<16, 16, 16, 16, 32, 256>, TileForm<2, 16, 16, 128, 128, 256>,
     TileForm<2, 8, 16, 64, 128, 256>, TileForm<2, 16, 16, 128, 128, 256, RowStart::anywhere>,
     TileForm<2, 8, 16, 64, 128, 256, RowStart::anywhere>, TileForm<1, 8, 16, 128, 256, 256>,
-    TileForm<1, 8, 16, 128, 128, 128>, TileForm<1, 8, 16, 128, 128, 128, RowStart::anywhere>,
-    TileForm<1, 8, 16, 64, 256, 128, RowStart::anywhere>,
+    TileForm<1, 8, 16, 128, 128, 128>, TileForm<1, 8, 16, 64, 256, 128, RowStart::anywhere>,
+    TileForm<1, 8, 16, 128, 128, 128, RowStart::anywhere>,
     TileForm<1, 8, 16, 64, 128, 64, RowStart::anywhere>>;
 
 /// Rows of one side of a tile, in elements: see TileRows.
