@@ -85,7 +85,7 @@ class RescaleParameters : public KindParameters {
         if (const auto* ends = std::get_if<Ends>(&from_)) {
             return "from = " + toml_text(std::span<const double>(*ends)) + "\n";
         }
-        if (const auto* percentiles = std::get_if<Percentiles>(&from_)) {
+        if (const auto* percentiles = std::get_if<TwoPercentiles>(&from_)) {
             return "from = { percentiles = " +
                    toml_text(std::span<const double>(percentiles->percent)) + " }\n";
         }
@@ -127,7 +127,7 @@ std::optional<FromRange> parse_percentiles(TableReader& table) {
             inner->complain("percentiles", "must be from 0 to 100, got " +
                                                toml_text(std::span<const double>(*ends)));
         }
-        from = Percentiles{*ends};
+        from = TwoPercentiles{*ends};
     }
     inner->finish();
     return from;
@@ -193,7 +193,7 @@ std::unique_ptr<Survey> RescaleJob::survey() const {
     if (std::holds_alternative<Extremes>(from_)) {
         return make_range_survey(rescale_.in_type, row_elements_, std::nullopt);
     }
-    if (const auto* percentiles = std::get_if<Percentiles>(&from_)) {
+    if (const auto* percentiles = std::get_if<TwoPercentiles>(&from_)) {
         return make_range_survey(rescale_.in_type, row_elements_, percentiles->percent);
     }
     return nullptr;

@@ -19,10 +19,10 @@ namespace runner {
 /// Where the input's range comes from: two numbers, the input's least and greatest value, or two of
 /// its percentiles.
 struct Extremes {};
-struct Percentiles {
+struct TwoPercentiles {
     std::array<double, 2> percent;
 };
-using FromRange = std::variant<std::array<double, 2>, Extremes, Percentiles>;
+using FromRange = std::variant<std::array<double, 2>, Extremes, TwoPercentiles>;
 
 /// A linear map of all elements; docs/rescale.md says what it computes.
 class RescaleJob : public StreamJob {

@@ -104,8 +104,8 @@ TEST(Percentile, RankIsExact) {
 
 /// What a survey of `values` in parts of some rows finds.
 template <class T>
-std::optional<std::array<double, 2>> surveyed(const std::vector<T>& values, Percentiles percentiles,
-                                              bool extremes) {
+std::optional<std::array<double, 2>> surveyed(const std::vector<T>& values,
+                                              TwoPercentiles percentiles, bool extremes) {
     const std::int64_t row = 7;
     const auto rows = static_cast<std::int64_t>(values.size()) / row;
     const std::unique_ptr<Survey> survey = make_range_survey(
