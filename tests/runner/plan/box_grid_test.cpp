@@ -116,6 +116,7 @@ TEST(BoxGrid, LeavesABoxForEachPart) {
     EXPECT_EQ(box_of({64, 64, 4 * KiB}, 1, 256 * KiB, 1), (Box{8, 8}));
     EXPECT_EQ(box_of({64, 64, 4 * KiB}, 1, 1, 1), (Box{1, 1})); // no box is so small
     EXPECT_EQ(box_of({64, 64, 4 * KiB}, 16, 1, 1), (Box{1, 16}));
+    EXPECT_EQ(box_of({8, 8, 64}, 1, 3 * 64, 1), (Box{1, 3})); // one run of a row: the fewest boxes
 }
 
 TEST(BoxGrid, RoundsToTheAlignmentButForAWholeAxis) {
