@@ -35,6 +35,8 @@ if(RUNNER_QUICK_BUILD)
     <variant> <vector> <fmt/core.h>)
 endif()
 
+set(runner_targets $<$<BOOL:${RUNNER_LEFT_OUT_TARGETS}>:HWY_BROKEN_TARGETS=${RUNNER_LEFT_OUT_TARGETS}>)
+
 if(RUNNER_COVERAGE)
   add_library(coverage_exit STATIC ${PROJECT_SOURCE_DIR}/tests/coverage/exit.cpp)
   target_link_libraries(runner_options INTERFACE coverage_exit)
@@ -42,13 +44,15 @@ if(RUNNER_COVERAGE)
   target_link_options(runner_options INTERFACE --coverage -Wl,--wrap=_exit -Wl,--undefined=__wrap__exit)
 endif()
 
-# runner_room(SOURCES ... [CUDA ...] [NO_CUDA ...] USES rooms... [PUBLIC_FOREIGN ...] [FOREIGN ...]):
-# the folder's static library, room_FOLDER with '_' for '/'. SOURCES are compiled always, CUDA only
-# with CUDA, NO_CUDA only without. USES names the rooms below that it may include from: these lines
+# runner_room(SOURCES ... [ALONE ...] [CUDA ...] [NO_CUDA ...] USES rooms... [PUBLIC_FOREIGN ...]
+# [FOREIGN ...]): the folder's static library, room_FOLDER with '_' for '/'. SOURCES and ALONE are
+# compiled always, CUDA only with CUDA, NO_CUDA only without. With RUNNER_JOINED_SOURCES, SOURCES are
+# compiled as one file. ALONE are those that define a private name which another of the folder has. USES names the rooms below that it may include from: these lines
 # are the table of levels, and tests/tree/rooms_test.cpp holds the includes to them. FOREIGN are
 # libraries of others; PUBLIC_FOREIGN those that the room's headers include.
 function(runner_room)
-  cmake_parse_arguments(PARSE_ARGV 0 ROOM "" "" "SOURCES;CUDA;NO_CUDA;USES;PUBLIC_FOREIGN;FOREIGN")
+  cmake_parse_arguments(PARSE_ARGV 0 ROOM "" "" "SOURCES;ALONE;CUDA;NO_CUDA;USES;PUBLIC_FOREIGN;FOREIGN")
+  list(APPEND ROOM_SOURCES ${ROOM_ALONE})
   file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
   string(REPLACE "/" "_" name ${folder})
   if(RUNNER_HAS_CUDA)
@@ -62,11 +66,16 @@ function(runner_room)
   target_link_libraries(room_${name}
     PUBLIC runner_options Threads::Threads ${ROOM_USES} ${ROOM_PUBLIC_FOREIGN}
     PRIVATE ${ROOM_FOREIGN})
+  if(RUNNER_JOINED_SOURCES AND NOT folder MATCHES "^(kernels|jobs)")
+    set_target_properties(room_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
+    set_source_files_properties(${ROOM_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  endif()
   if(RUNNER_QUICK_BUILD AND NOT folder MATCHES "^kernels/")
     target_compile_options(room_${name} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-O1>)
     target_precompile_headers(room_${name} REUSE_FROM runner_headers)
   endif()
   if(folder MATCHES "^kernels/")
+    target_compile_definitions(room_${name} PRIVATE ${runner_targets})
     # Vectors without any optimisation take minutes where they take seconds.
     target_compile_options(room_${name} PRIVATE $<$<AND:$<CONFIG:Debug>,$<COMPILE_LANGUAGE:CXX>>:-O1>)
   elseif(RUNNER_COVERAGE)
