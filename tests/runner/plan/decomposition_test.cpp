@@ -164,6 +164,7 @@ TEST(Decomposition, KnowsTheMostRowsOfAChunk) {
     EXPECT_EQ(in_chunks(3, 10).most_in_rows(), 10);
     EXPECT_EQ(in_chunks(3, 2, RowBorder::periodic).most_in_rows(), 7);
     EXPECT_EQ(in_chunks(3, 0, RowBorder::periodic).most_in_rows(), 3);
+    EXPECT_EQ(in_chunks(3, 10, RowBorder::periodic).most_in_rows(), 10); // the frame, once
     EXPECT_EQ(in_chunks(10, 2, RowBorder::periodic).most_in_rows(),
               13); // 9 rows, and 2 on each side
     EXPECT_EQ(in_chunks(25, 2, RowBorder::periodic).most_in_rows(), 20);
@@ -189,6 +190,7 @@ TEST(Decomposition, OfOneRankIsInChunksOfWholeStoredRows) {
     EXPECT_EQ(d.total_rows(), 20);
     EXPECT_EQ(d.halo, 1);
     EXPECT_EQ(one_rank(shape, 4, 0).chunk_rows, 4);
+    EXPECT_EQ(one_rank(shape, 1, 0).chunk_rows, 1);
     EXPECT_EQ(one_rank(shape, 4, 1000).chunk_rows, 20); // all there are
 }
 
@@ -237,6 +239,7 @@ TEST(OutputRows, LeadBackToTheRowsThatMakeThem) {
     EXPECT_EQ(d.rows_within({0, 20}), (RowRange{0, 36}));
     EXPECT_EQ(d.rows_within({5, 15}), (RowRange{3, 27}));
     EXPECT_TRUE(d.rows_within({6, 9}).empty());
+    EXPECT_EQ(in_chunks(3, 2).rows_within({20, 25}), (RowRange{20, 25})); // of the third frame
     EXPECT_EQ(d.rows_around({6, 9}), (RowRange{12, 15}));
     EXPECT_EQ(d.rows_around({4, 16}), (RowRange{0, 30}));
     EXPECT_EQ(d.rows_around({0, 20}), (RowRange{0, 30}));
