@@ -17,5 +17,5 @@ SOURCES = {
     "runner/plan/halo_plan.cpp": ["runner/plan/halo_plan"],
     "runner/plan/halving.cpp": ["runner/plan/halving"],
     "runner/plan/row_set.cpp": ["runner/plan/row_set"],
-    "runner/plan/stream_plan.cpp": ["runner/plan/stream_plan", "runner/plan/halving"],
+    "runner/plan/stream_plan.cpp": ["runner/plan/stream_plan", "runner/plan/stream_rows", "runner/plan/halving"],
 }

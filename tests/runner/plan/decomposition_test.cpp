@@ -19,6 +19,7 @@ TEST(Decomposition, SplitsOneFrameByHand) {
     EXPECT_EQ(cursor.next()->block, (RowBlock{1, 4, 6, 6, 3}));
     EXPECT_EQ(cursor.next()->block, (RowBlock{1, 7, 3, 9, 1}));
     EXPECT_FALSE(cursor.next());
+    EXPECT_EQ(count_chunks(d, d.slab(1)), 3);
 }
 
 TEST(Decomposition, TakesWholeFramesTogether) {

@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/sizes.hpp"
 #include "runner/plan/prepare.hpp"
+#include "tests/runner/plan/shape_only.hpp"
 
 #include <random>
 #include <string>
@@ -12,22 +13,6 @@
 
 namespace runner {
 namespace {
-
-/// A job that is only its shape.
-class ShapeOnly : public StreamJob {
-  public:
-    explicit ShapeOnly(StreamShape shape) : shape_(std::move(shape)) {}
-    std::string computation() const override { return "none"; }
-    StreamShape shape() const override { return shape_; }
-    std::int64_t scratch_bytes(Backend /*backend*/, const RowBlock& block) const override {
-        return block.in_rows * block.frames * 3;
-    }
-    void run(Queue& /*queue*/, const RowBlock& /*block*/, const std::byte* /*in*/,
-             std::byte* /*out*/, const RunMemory& /*memory*/) const override {}
-
-  private:
-    StreamShape shape_;
-};
 
 ShapeOnly square(std::int64_t side, std::int64_t halo) {
     return ShapeOnly({{ElementType::float64, {side, side}},

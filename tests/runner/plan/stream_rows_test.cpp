@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "base/sizes.hpp"
+#include "runner/plan/stream_plan.hpp"
+#include "tests/runner/plan/shape_only.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace runner {
+namespace {
+
+/// A frame of rows of `row_bytes` bytes.
+StreamShape of_bytes(std::int64_t rows, std::int64_t row_bytes, std::int64_t halo) {
+    return {{ElementType::uint8, {rows, row_bytes}}, 1, rows, row_bytes, row_bytes, halo};
+}
+
+PlanRequest request_of(int ranks, Backend backend = Backend::cpu) {
+    PlanRequest request;
+    request.backend = backend;
+    request.ranks = ranks;
+    request.host_memory = request.device_memory = 8 * GiB;
+    return request;
+}
+
+std::int64_t chunk_rows(const StreamShape& shape, const PlanRequest& request) {
+    return make_plan(ShapeOnly(shape), request).decomposition.chunk_rows;
+}
+
+TEST(StreamRows, AreAMebibyteWhereASlabIsSmall) {
+    // 2^20 = 17 · 61681 - 1
+    EXPECT_EQ(chunk_rows(of_bytes(500, 61681, 1), request_of(1)), 16);
+    EXPECT_EQ(chunk_rows(of_bytes(500, 61680, 1), request_of(1)), 17);
+}
+
+TEST(StreamRows, AreASlabAtMost) {
+    EXPECT_EQ(chunk_rows(of_bytes(2, 8, 0), request_of(1)), 2);
+    EXPECT_EQ(chunk_rows(of_bytes(2, 8, 0), request_of(2)), 1);
+}
+
+TEST(StreamRows, AreWorthTheirHalo) {
+    const StreamShape shape = of_bytes(1000, 8000, 100);
+    EXPECT_EQ(chunk_rows(shape, request_of(1, Backend::cuda)), 200);
+    EXPECT_EQ(chunk_rows(shape, request_of(1, Backend::cpu)), 400);
+}
+
+TEST(StreamRows, AreThoseThatTheJobWants) {
+    StreamShape shape = of_bytes(1000, 8000, 0);
+    shape.wanted_rows = 1;
+    EXPECT_EQ(chunk_rows(shape, request_of(1)), 1);
+}
+
+TEST(StreamNeed, HasTheBorderRowsOfTheRankThatHoldsMost) {
+    // 150 slabs of one row, then 50 of 100 rows, of which one is left to do.
+    PlanRequest request = request_of(200);
+    for (std::int64_t first = 150; first < 5150; first += 100) {
+        request.done.push_back({first + 1, first + 100});
+    }
+    const StreamPlan plan = make_plan(ShapeOnly(of_bytes(5150, 8, 4)), request);
+    EXPECT_EQ(plan.rows_of_rank(30), (RowRange{30, 31}));
+    EXPECT_EQ(plan.rows_of_rank(160), (RowRange{1150, 1250}));
+    EXPECT_EQ(plan.need.border, (4 + 4 + 4 + 4) * 8); // received from both sides, and sent there
+    EXPECT_EQ(plan.bytes_to_read(), 200 * 8);
+    EXPECT_EQ(plan.bytes_to_write(), 200 * 8);
+}
+
+TEST(StreamNeed, CountsTheOutputOfARowOnAverage) {
+    StreamShape shape = of_bytes(36, 8, 6);
+    shape.out_row_bytes = 4;
+    EXPECT_DOUBLE_EQ(make_plan(ShapeOnly(shape), request_of(1)).bytes_a_row(), 12);
+    shape.made = {3, 5, 4, 9}; // of each fourth layer of 3 rows, 5 rows of 4 bytes
+    EXPECT_DOUBLE_EQ(make_plan(ShapeOnly(shape), request_of(1)).bytes_a_row(), 8 + 20.0 / 12);
+}
+
+/// Needs an image of 10 × 10 values, whose computation takes memory.
+class WithImage : public ShapeOnly {
+  public:
+    using ShapeOnly::ShapeOnly;
+    std::vector<std::shared_ptr<const SideImage>> side_images() const override {
+        return {std::make_shared<SideImage>(std::make_unique<Source>(), 10, 10)};
+    }
+
+  private:
+    struct Source : SideImage::Source {
+        std::int64_t wanted_bytes() const override { return 100 * MiB; }
+        std::int64_t least_bytes() const override { return 5 * MiB; }
+        void compute(std::int64_t /*first*/, std::int64_t /*rows*/, std::int64_t /*most_bytes*/,
+                     float* /*to*/) override {}
+    };
+};
+
+TEST(StreamNeed, GivesSideImagesWhatIsLeft) {
+    const WithImage job(of_bytes(10, 10, 0));
+    PlanRequest request = request_of(1);
+    EXPECT_EQ(make_plan(job, request).need.images, 400);
+    EXPECT_EQ(make_plan(job, request).need.images_work, 100 * MiB);
+    request.host_memory = 50 * MiB;
+    EXPECT_EQ(make_plan(job, request).need.images_work, 50 * MiB - 400);
+}
+
+} // namespace
+} // namespace runner
