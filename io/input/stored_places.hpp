@@ -5,11 +5,16 @@
 #include "io/input/file_access.hpp"
 #include "io/rows/rows.hpp"
 
+#include <string>
+
 namespace runner {
 
 /// The layout of a finished, chunked output with a place of its own for each chunk of its grid.
 /// @throws Error (output) where it is not stored as `output` says, or a chunk is missing, shares
 /// bytes with another or lies beyond the file.
 DatasetLayout stored_places(FileAccess& files, const OutputDataset& output);
+
+/// @throws Error (output): another program changed how the dataset of the output is stored.
+[[noreturn]] void refuse_changed_storage(const OutputDataset& output, const std::string& dataset);
 
 } // namespace runner

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/input/stored_places.hpp"
+
+#include "base/error.hpp"
+#include "base/format.hpp"
+#include "io/filters/filter_ids.hpp"
+#include "io/rows/chunk_grid.hpp"
+#include "io/rows/dataset_name.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <vector>
+
+namespace runner {
+namespace {
+
+[[noreturn]] void refuse_index(const OutputDataset& output, const std::string& why) {
+    throw Error(ExitCode::output,
+                {"cannot write into the output", file_and_dataset(output.file, output.dataset),
+                 "HDF5's index of its chunks is damaged: " + why,
+                 "Run the job again with output.overwrite = true"});
+}
+
+} // namespace
+
+void refuse_changed_storage(const OutputDataset& output, const std::string& dataset) {
+    throw Error(ExitCode::output,
+                {"the output is not stored as it was created",
+                 file_and_dataset(output.file, dataset),
+                 "another program changed its chunks or filters", "Run the job again"});
+}
+
+DatasetLayout stored_places(FileAccess& files, const OutputDataset& output) {
+    DatasetLayout layout = files.layout(output.file, output.dataset);
+    const ChunkGrid grid(output.array, output.layout);
+    std::vector<Filter> made;
+    if (output.layout.compression != Compression::none) {
+        made = layout_filters(output.layout, size_of(output.array.type));
+    }
+    const bool same_filters = std::equal(
+        layout.filters.begin(), layout.filters.end(), made.begin(), made.end(),
+        [](const Filter& a, const Filter& b) {
+            return a.id == b.id && (a.id != filter_id::bitshuffle || a.parameters == b.parameters);
+        });
+    if (layout.way != DatasetLayout::Way::chunks || layout.holder != output.file ||
+        layout.info.array != output.array || layout.info.chunk != grid.chunk() || !same_filters) {
+        refuse_changed_storage(output, output.dataset);
+    }
+    std::int64_t next = 0;
+    for (const ChunkPlace& chunk : layout.chunks) {
+        if (chunk.index != next++ || chunk.bytes == 0 || chunk.skipped != 0) {
+            refuse_index(output,
+                         "it has no chunk from element " + shape_text(grid.start_of(next - 1)));
+        }
+    }
+    if (next != grid.count()) {
+        refuse_index(output, "it has no chunk from element " + shape_text(grid.start_of(next)));
+    }
+    std::vector<ChunkPlace> order = layout.chunks;
+    std::sort(order.begin(), order.end(),
+              [](const ChunkPlace& a, const ChunkPlace& b) { return a.offset < b.offset; });
+    const auto shared = std::adjacent_find(
+        order.begin(), order.end(),
+        [](const ChunkPlace& a, const ChunkPlace& b) { return a.offset + a.bytes > b.offset; });
+    if (shared != order.end()) {
+        refuse_index(output, fmt::format("two chunks share byte {}", std::next(shared)->offset));
+    }
+    return layout;
+}
+
+} // namespace runner
