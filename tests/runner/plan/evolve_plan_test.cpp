@@ -5,7 +5,10 @@
 #include "base/sizes.hpp"
 #include "jobs/sand/sand_job.hpp"
 
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -130,6 +133,58 @@ TEST(EvolvePlan, ChunksHoldWhatPassesThroughThem) {
     const EvolvePlan plan = make_evolve_plan(square(100), aligned);
     EXPECT_EQ(plan.decomposition.chunk_rows % 7, 0);
     EXPECT_EQ(plan.decomposition.slab(1).first % 7, 0);
+}
+
+TEST(EvolvePlan, CountsTheMemoryOfTheRankThatNeedsMost) {
+    // 2048 x 2048 cells: 512 bytes a row of the state, 2048 rows a chunk.
+    const EvolvePlan one = make_evolve_plan(square(2048), request(Backend::cuda, 1));
+    EXPECT_EQ(one.chunk_bytes(), 2048 * 2048);
+    EXPECT_EQ(one.packed_bytes(), 2048 * 512);
+    EXPECT_EQ(one.need.staging, 4 * 2048 * 2048);
+    EXPECT_EQ(one.need.device, 3 * 2048 * 512 + one.table_bytes + one.need.staging);
+    EXPECT_EQ(one.need.border, 0);
+    const EvolvePlan two = make_evolve_plan(square(2048), request(Backend::cuda, 2));
+    EXPECT_EQ(two.decomposition.halo, 8);
+    // Two states with the halo, and what snapshots are taken from.
+    EXPECT_EQ(two.need.device, (2 * (1024 + 8) + 1024) * 512 + two.table_bytes + two.need.staging);
+    EXPECT_EQ(two.need.border, (8 + 8) * 512); // sent and received
+    const EvolvePlan cpu = make_evolve_plan(square(2048), request(Backend::cpu, 3));
+    EXPECT_EQ(cpu.need.border, 0);
+    // Slabs of 683 rows at most: the middle one has a halo on both sides.
+    EXPECT_EQ(cpu.decomposition.halo, 4);
+    EXPECT_EQ(cpu.need.staging,
+              (2 * (683 + 8) + 683) * 512 + cpu.table_bytes + cpu.lanes * cpu.chunk_bytes());
+}
+
+TEST(EvolvePlan, CountsBytesAndUpdates) {
+    const EvolvePlan plan = make_evolve_plan(square(65536), request(Backend::cuda, 2));
+    EXPECT_EQ(plan.decomposition.chunk_rows, 128); // 8 MiB of one byte a cell
+    EXPECT_EQ(plan.pieces_of_rank(1), 256);
+    EXPECT_EQ(plan.bytes_to_read(), std::int64_t{65536} * 65536);
+    EXPECT_EQ(plan.bytes_to_write(), std::int64_t{65536} * 65536 * 10); // snapshots
+    EXPECT_EQ(plan.updates(), 65536.0 * 65536 * 100);
+}
+
+TEST(EvolvePlan, HaloIsAtMostTwoPercentOfASlab) {
+    EXPECT_EQ(make_evolve_plan(square(2047), request(Backend::cuda, 2)).decomposition.halo, 8);
+    EXPECT_EQ(make_evolve_plan(square(2046), request(Backend::cuda, 2)).decomposition.halo, 4);
+}
+
+TEST(EvolvePlan, HalvesChunksToTheAlignmentThenLowersLanes) {
+    PlanRequest aligned = request(Backend::cpu, 1);
+    aligned.alignment = 40;
+    aligned.chunk_rows = 170;
+    aligned.lanes = 3;
+    EvolvePlan plan = make_evolve_plan(square(1000), aligned);
+    EXPECT_EQ(plan.decomposition.chunk_rows, 160);
+    std::vector<std::pair<std::int64_t, int>> steps;
+    while (const std::optional<EvolvePlan> next = halved(plan)) {
+        EXPECT_LT(next->need.host(), plan.need.host());
+        plan = *next;
+        steps.emplace_back(plan.decomposition.chunk_rows, plan.lanes);
+    }
+    EXPECT_EQ(steps,
+              (std::vector<std::pair<std::int64_t, int>>{{80, 3}, {40, 3}, {40, 2}, {40, 1}}));
 }
 
 } // namespace
