@@ -10,8 +10,6 @@
 namespace runner {
 namespace {
 
-constexpr std::int64_t most_generations = 8; // of one launch
-
 constexpr std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 /// How the tiles of a launch are cut.
@@ -46,7 +44,7 @@ SandTiles choose_tiles(const DeviceLimits& limits, std::int64_t rows, std::int64
                        std::int64_t margin) {
     SandTiles best{};
     double least = std::numeric_limits<double>::infinity();
-    for (const int thirties : {3, 2, 1}) {
+    for (const int thirties : {2, 1}) {
         for (const int log_words : {4, 3, 2}) {
             const std::int64_t words = std::int64_t{1} << log_words;
             const std::int64_t bytes = sand_cuda::SandTileMemory::bytes(words, 32 * thirties);
@@ -57,7 +55,8 @@ SandTiles choose_tiles(const DeviceLimits& limits, std::int64_t rows, std::int64
             const int threads = std::min(sand_cuda::most_threads, 32 * items);
             const std::int64_t at_once = std::clamp<std::int64_t>(
                 std::min<std::int64_t>(limits.shared_bytes / (bytes + 1024),
-                                       2 * sand_cuda::most_threads / threads),
+                                       sand_cuda::blocks_at_once * sand_cuda::most_threads /
+                                           threads),
                 1, 8);
             const std::int64_t strips = ceil_divide(groups, words);
             const std::int64_t count = strips * ceil_divide(rows + 1, 64 * thirties - 2 * margin);
@@ -99,9 +98,8 @@ sand_cuda::SandLaunch describe_launch(const Sand& sand, const SandBand& band,
 }
 
 template <sand_cuda::Chances chances> auto choose_kernel(const SandTiles& tiles) {
-    return tiles.thirties == 3   ? sand_cuda::sand_kernel<3, chances>
-           : tiles.thirties == 2 ? sand_cuda::sand_kernel<2, chances>
-                                 : sand_cuda::sand_kernel<1, chances>;
+    return tiles.thirties == 2 ? sand_cuda::sand_kernel<2, chances>
+                               : sand_cuda::sand_kernel<1, chances>;
 }
 
 void launch_tiles(CudaQueue& queue, const SandTiles& tiles, sand_cuda::Chances chances,
@@ -109,7 +107,7 @@ void launch_tiles(CudaQueue& queue, const SandTiles& tiles, sand_cuda::Chances c
     const auto kernel = chances == sand_cuda::Chances::any
                             ? choose_kernel<sand_cuda::Chances::any>(tiles)
                             : choose_kernel<sand_cuda::Chances::published>(tiles);
-    // Two tiles fit a multiprocessor only where all that can be is shared memory.
+    // Three tiles fit a multiprocessor only where all that can be is shared memory.
     queue.make_current();
     cuda_call([&] {
         return cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
@@ -166,7 +164,7 @@ void advance_sand(CudaQueue& queue, const Sand& sand, const SandBand& band,
         return;
     }
     // Launches swap the two buffers, so that an odd number of them ends in the second.
-    std::int64_t launches = ceil_divide(generations, most_generations);
+    std::int64_t launches = ceil_divide(generations, sand_cuda::most_generations);
     launches += launches % 2 == 0 ? 1 : 0;
     const std::int64_t deepest = ceil_divide(generations, launches);
     const std::int64_t margin = (deepest + 1) / 2 * 2;

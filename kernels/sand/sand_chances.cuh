@@ -67,31 +67,17 @@ __device__ __forceinline__ auto threshold_of(const SandLaunch& launch) {
     }
 }
 
-/// Draws of one warp's blocks, prepared when the first lane needs one.
-template <Chances chances> struct SandWarpChances {
-    const SandLaunch& launch;
-    const uint4* x_planes; ///< of the warp's word
-    std::uint32_t y;
-    std::uint32_t generation;
-    bool started = false;
-    SandDrawPlanes<std::uint32_t> start;
-
-    __device__ __forceinline__ SandWarpChances(const SandLaunch& given, const uint4* planes,
-                                               std::uint32_t row, std::uint32_t now)
-        : launch(given), x_planes(planes), y(row), generation(now) {}
-
-    __device__ __forceinline__ void begin() {
-        const std::uint32_t row = sand_row_part(y, generation, launch.seed);
-#pragma unroll
-        for (int i = 0; i < 4; ++i) {
-            const uint4 x = x_planes[i];
-            start.bit[4 * i] = x.x ^ spread_bit(row, 4 * i);
-            start.bit[4 * i + 1] = x.y ^ spread_bit(row, 4 * i + 1);
-            start.bit[4 * i + 2] = x.z ^ spread_bit(row, 4 * i + 2);
-            start.bit[4 * i + 3] = x.w ^ spread_bit(row, 4 * i + 3);
-        }
-        started = true;
-    }
+/// Draws of one warp's blocks, prepared when the first lane needs many.
+template <Chances chances> class SandWarpChances {
+  public:
+    /// Of blocks whose first is in column `column`; those of the word's high half are `back`
+    /// columns further left than their place in the word says.
+    __device__ __forceinline__ SandWarpChances(const SandLaunch& launch, const uint4* x_planes,
+                                               std::uint32_t column, int back, std::uint32_t row,
+                                               std::uint32_t generation)
+        : launch_(launch), x_planes_(x_planes), column_term_(column * sand_x_factor),
+          back_term_(static_cast<std::uint32_t>(back) * sand_x_factor),
+          row_(sand_row_part(row, generation, launch.seed)) {}
 
     template <unsigned salt>
     __device__ __forceinline__ std::uint32_t operator()(SandSalt<salt> /*salt*/,
@@ -99,11 +85,60 @@ template <Chances chances> struct SandWarpChances {
         if (!__any_sync(0xFFFFFFFFU, need != 0)) {
             return 0;
         }
-        if (!started) {
+        const auto threshold = threshold_of<chances, (salt < 5 ? salt : 4)>(launch_);
+        const bool cheap = threshold.value > 65535 || (started_ && threshold.value == 65535);
+        if (!cheap && !__any_sync(0xFFFFFFFFU, __popc(need) > most_single)) {
+            return draw_single<salt>(threshold.value, need);
+        }
+        if (!started_) {
             begin();
         }
-        return sand_chance<salt>(start, threshold_of<chances, (salt < 5 ? salt : 4)>(launch));
+        return sand_chance<salt>(start_, threshold);
     }
+
+  private:
+    /// Blocks of a lane that are drawn one by one: each takes about a fifth of what all take at
+    /// once.
+    static constexpr int most_single = 5;
+
+    __device__ __forceinline__ void begin() {
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+            const uint4 x = x_planes_[i];
+            start_.bit[4 * i] = x.x ^ spread_bit(row_, 4 * i);
+            start_.bit[4 * i + 1] = x.y ^ spread_bit(row_, 4 * i + 1);
+            start_.bit[4 * i + 2] = x.z ^ spread_bit(row_, 4 * i + 2);
+            start_.bit[4 * i + 3] = x.w ^ spread_bit(row_, 4 * i + 3);
+        }
+        started_ = true;
+    }
+
+    /// The draws of the blocks in `need`, one after the other; threshold < 65536. All below bit 16
+    /// is held in the high half of a word, so that what lies above it is lost without an operation.
+    template <unsigned salt>
+    __device__ __forceinline__ std::uint32_t draw_single(std::uint32_t threshold,
+                                                         std::uint32_t need) const {
+        const std::uint32_t part = row_ ^ sand_salt_part(salt);
+        std::uint32_t below = 0;
+        while (need != 0) {
+            const auto bit = static_cast<std::uint32_t>(31 - __clz(static_cast<int>(need)));
+            const std::uint32_t block = 1U << bit;
+            need ^= block;
+            const std::uint32_t n =
+                column_term_ + bit * (2 * sand_x_factor) - (bit >> 4) * back_term_;
+            const std::uint32_t t = n ^ (n >> 13) ^ part;
+            below |= t * (0x9F61U << 16) < threshold << 16 ? block : 0U;
+        }
+        return below;
+    }
+
+    const SandLaunch& launch_;
+    const uint4* x_planes_; ///< of the warp's word
+    std::uint32_t column_term_;
+    std::uint32_t back_term_;
+    std::uint32_t row_;
+    bool started_ = false;
+    SandDrawPlanes<std::uint32_t> start_;
 };
 
 } // namespace runner::sand_cuda

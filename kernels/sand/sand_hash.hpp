@@ -12,7 +12,9 @@ namespace runner {
 /// use.
 constexpr std::uint32_t sand_mix(std::uint32_t n) { return (n ^ (n >> 13)) & 0xFFFFU; }
 
-constexpr std::uint32_t sand_x_part(std::uint32_t x) { return sand_mix(x * 374761393U); }
+constexpr std::uint32_t sand_x_factor = 374761393U;
+
+constexpr std::uint32_t sand_x_part(std::uint32_t x) { return sand_mix(x * sand_x_factor); }
 constexpr std::uint32_t sand_salt_part(std::uint32_t salt) { return sand_mix(salt * 387413U); }
 
 /// The part of a row's blocks: `y` is the upper row of the blocks, in the whole grid.

@@ -2,11 +2,15 @@
 #pragma once
 
 #include "kernels/sand/sand_chances.cuh"
+#include "kernels/sand/sand_pieces.cuh"
 
 namespace runner::sand_cuda {
 
-/// Threads of a block: two blocks a multiprocessor leave each thread 80 registers.
-constexpr int most_threads = 384;
+/// Threads of a block, and its blocks on a multiprocessor: they leave each thread 80 registers.
+constexpr int most_threads = 256;
+constexpr int blocks_at_once = 3;
+
+constexpr int most_generations = 8; ///< of one launch
 
 /// The left half of one word and the right half of another.
 __device__ __forceinline__ std::uint32_t join(std::uint32_t left, std::uint32_t right) {
@@ -19,15 +23,17 @@ __device__ __forceinline__ uint4 join(const uint4& left, const uint4& right) {
 
 /// Shared memory of a tile that keeps `words` groups and works on `pairs` pairs of rows.
 struct SandTileMemory {
-    /// Work taken in each generation of a launch, and last the flags of what was loaded.
-    static constexpr int counters = 32;
+    /// Bytes of the pieces taken in each generation of a launch, and of SandPieces.
+    static constexpr int counters_bytes = 4 * most_generations;
+    static constexpr int head_bytes =
+        (counters_bytes + static_cast<int>(sizeof(SandPieces)) + 15) / 16 * 16;
 
     static constexpr std::int64_t planes_bytes(std::int64_t words) { return 2 * (words + 1) * 64; }
     static constexpr std::int64_t valid_bytes(std::int64_t words) {
         return (2 * (words + 1) * 4 + 15) / 16 * 16;
     }
     static constexpr std::int64_t bytes(std::int64_t words, std::int64_t pairs) {
-        return counters * 4 + planes_bytes(words) + valid_bytes(words) +
+        return head_bytes + planes_bytes(words) + valid_bytes(words) +
                2 * (words + 1) * 2 * (pairs + 1) * 16;
     }
 };
@@ -91,6 +97,11 @@ template <int thirties, Chances chances> struct SandTile {
         return launch.tables[(column_offset * launch.groups + inside) * 4 + i];
     }
 
+    /// Of the grid, of a word's group; of the shared word, that of the group at the right.
+    __device__ __forceinline__ std::uint32_t first_column(int word) const {
+        return static_cast<std::uint32_t>(64 * (first_group + word));
+    }
+
     /// Fills what the blocks of a word have in common in all rows.
     __device__ __forceinline__ void load_words() const {
         const int words = kept() + 1;
@@ -114,32 +125,11 @@ template <int thirties, Chances chances> struct SandTile {
         }
     }
 
-    /// Which planes of what was loaded have a one and which have a zero.
-    struct Seen {
-        std::uint32_t any_high = 0;
-        std::uint32_t any_low = 0;
-        std::uint32_t all_high = ~0U;
-        std::uint32_t all_low = ~0U;
-
-        __device__ __forceinline__ void add(const uint4& value) {
-            any_high |= value.x | value.z;
-            any_low |= value.y | value.w;
-            all_high &= value.x & value.z;
-            all_low &= value.y & value.w;
-        }
-        __device__ __forceinline__ int mixed() const {
-            return (any_high != 0 ? 1 : 0) | (all_high != ~0U ? 2 : 0) | (any_low != 0 ? 4 : 0) |
-                   (all_low != ~0U ? 8 : 0);
-        }
-    };
-
-    /// Loads the tile; returns whether all its cells are one material, so that nothing can move.
-    __device__ __forceinline__ bool load(uint4* buffer, int* flags) const {
+    /// Loads the tile, and what its pieces consist of.
+    __device__ __forceinline__ void load(uint4* buffer, SandPieces& pieces) const {
         // Beyond the grid stand walls.
         const int held_low = within(launch.held_first - first_row);
         const int held_high = within(launch.held_first + launch.held_rows - first_row);
-        const int words =
-            static_cast<int>(min(launch.groups - first_group, static_cast<std::int64_t>(kept())));
         const bool has_left = first_group > 0;
         const bool has_right = first_group + kept() < launch.groups;
         const uint4* from =
@@ -148,39 +138,68 @@ template <int thirties, Chances chances> struct SandTile {
             const std::uint32_t bits = row < grid_low || row >= grid_high ? ~0U : 0U;
             return make_uint4(bits, bits, bits, bits);
         };
-        Seen seen;
-        const int threads = static_cast<int>(blockDim.x);
-        for (int i = static_cast<int>(threadIdx.x); i < 2 * pairs << launch.log_words;
-             i += threads) {
-            const int row = i >> launch.log_words;
-            const int word = i & (kept() - 1);
-            uint4 value = outside(row);
-            if (row >= held_low && row < held_high && word < words) {
-                value = from[row * launch.groups + word];
-                seen.add(value);
+        const int word = static_cast<int>(threadIdx.x) & (kept() - 1);
+        const bool has_word = first_group + word < launch.groups;
+        const int rows_at_once = static_cast<int>(blockDim.x) >> launch.log_words;
+        for (int height = 0; height < thirties; ++height) {
+            SandBits bits;
+#pragma unroll 4
+            for (int row = 64 * height + (static_cast<int>(threadIdx.x) >> launch.log_words);
+                 row < 64 * (height + 1); row += rows_at_once) {
+                uint4 value = outside(row);
+                if (row >= held_low && row < held_high && has_word) {
+                    value = from[row * launch.groups + word];
+                    bits.add(value);
+                }
+                buffer[place(word, row)] = value;
             }
-            buffer[place(word, row)] = value;
+            atomicOr(&pieces.seen[word * thirties + height], bits.seen());
         }
-        for (int row = static_cast<int>(threadIdx.x); row < 2 * pairs; row += threads) {
+        for (int row = static_cast<int>(threadIdx.x); row < 2 * pairs;
+             row += static_cast<int>(blockDim.x)) {
+            SandBits bits;
             uint4 left = outside(row);
             uint4 right = left;
             if (row >= held_low && row < held_high) {
                 if (has_left) {
                     left = from[row * launch.groups - 1];
-                    seen.add(left);
+                    bits.add(left);
                 }
                 if (has_right) {
                     right = from[row * launch.groups + kept()];
-                    seen.add(right);
+                    bits.add(right);
                 }
             }
             buffer[place(kept(), row)] = join(left, right);
+            atomicOr(&pieces.seen[kept() * thirties + row / 64], bits.seen());
         }
-        if (const int mixed = seen.mixed(); mixed != 0) {
-            atomicOr(flags, mixed);
+    }
+
+    /// Lists the pieces that can change, and copies the others from `in` to `out`. A piece writes
+    /// the first row below itself in half of the generations; that row too stays where the piece
+    /// does.
+    __device__ __forceinline__ void choose_pieces(SandPieces& pieces, const uint4* in,
+                                                  uint4* out) const {
+        const int count = (kept() + 1) * thirties;
+        const int lane = static_cast<int>(threadIdx.x & 31U);
+        const int warps = static_cast<int>(blockDim.x >> 5U);
+        for (int piece = static_cast<int>(threadIdx.x >> 5U); piece < count; piece += warps) {
+            if (!pieces.template stays<thirties>(piece, kept() + 1)) {
+                if (lane == 0) {
+                    pieces.moving[atomicAdd(&pieces.count, 1)] = piece;
+                }
+                continue;
+            }
+            const int word = piece / thirties;
+            const int height = piece - word * thirties;
+            const int at = place(word, 64 * height) + lane;
+            out[at] = in[at];
+            out[at + pitch] = in[at + pitch];
+            if (lane == 0 && height + 1 < thirties &&
+                !pieces.template stays<thirties>(piece + 1, kept() + 1)) {
+                out[at + 32] = in[at + 32];
+            }
         }
-        __syncthreads();
-        return (*flags & 3) != 3 && (*flags & 12) != 12;
     }
 
     /// From a place in a word to the same place in the word at its left.
@@ -241,6 +260,8 @@ template <int thirties, Chances chances> struct SandTile {
         if (__any_sync(0xFFFFFFFFU, (sand_unequal(blocks) & exist) != 0)) {
             sand_step(blocks, floor, exist,
                       SandWarpChances<chances>(launch, x_planes + 4 * word_of_offset,
+                                               first_column(word) + column_offset,
+                                               word == kept() ? 64 * (kept() + 1) : 0,
                                                static_cast<std::uint32_t>(first_row + row),
                                                static_cast<std::uint32_t>(generation)));
         }
@@ -253,24 +274,27 @@ template <int thirties, Chances chances> struct SandTile {
         }
     }
 
-    /// One generation of the whole tile; warps take pieces of it as they come free.
+    /// One generation of the pieces that can change; warps take them as they come free.
     template <int column_offset>
     __device__ __forceinline__ void step_all(const uint4* in, uint4* out, std::uint64_t generation,
-                                             bool moved, int* counter) const {
+                                             bool moved, const SandPieces& pieces,
+                                             int* taken) const {
         const int lane = static_cast<int>(threadIdx.x & 31U);
+        const int warp = static_cast<int>(threadIdx.x >> 5U);
         const int warps = static_cast<int>(blockDim.x >> 5U);
         const int row_offset = sand_row_offset(generation);
+        const auto piece_of = [&](int i) { return i < pieces.count ? pieces.moving[i] : -1; };
         // Known to be the same in all lanes.
-        int item = __shfl_sync(0xFFFFFFFFU, static_cast<int>(threadIdx.x >> 5U), 0);
-        while (item < (kept() + 1) * thirties) {
-            const int word = item / thirties;
-            const int pair = (item - word * thirties) * 32 + lane;
+        int piece = __shfl_sync(0xFFFFFFFFU, piece_of(warp), 0);
+        while (piece >= 0) {
+            const int word = piece / thirties;
+            const int pair = (piece - word * thirties) * 32 + lane;
             int next = 0;
             if (lane == 0) {
-                next = warps + atomicAdd(counter, 1); // known by the time this piece is done
+                next = piece_of(warps + atomicAdd(taken, 1)); // known when this piece is done
             }
             step<column_offset>(in, out, word, pair, generation, row_offset, moved);
-            item = __shfl_sync(0xFFFFFFFFU, next, 0);
+            piece = __shfl_sync(0xFFFFFFFFU, next, 0);
         }
     }
 
@@ -302,31 +326,34 @@ template <int thirties, Chances chances> struct SandTile {
 };
 
 template <int thirties, Chances chances>
-__global__ void __launch_bounds__(most_threads, 2)
+__global__ void __launch_bounds__(most_threads, blocks_at_once)
     sand_kernel(const __grid_constant__ SandLaunch launch) {
     extern __shared__ uint4 sand_memory[];
-    int* counters = reinterpret_cast<int*>(sand_memory);
-    if (threadIdx.x < SandTileMemory::counters) {
-        counters[threadIdx.x] = 0;
+    int* taken = reinterpret_cast<int*>(sand_memory);
+    SandPieces& pieces = *reinterpret_cast<SandPieces*>(taken + SandTileMemory::counters_bytes / 4);
+    for (int i = static_cast<int>(threadIdx.x); i < SandTileMemory::head_bytes / 4;
+         i += static_cast<int>(blockDim.x)) {
+        taken[i] = 0;
     }
     __syncthreads();
     const SandTile<thirties, chances> tile(launch, launch.first_tile + blockIdx.x,
-                                           sand_memory + SandTileMemory::counters / 4);
+                                           sand_memory + SandTileMemory::head_bytes / 16);
     uint4* in = tile.rows();
     uint4* out = in + (tile.kept() + 1) * SandTile<thirties, chances>::group_pitch;
     tile.load_words();
-    int generations = launch.generations;
-    if (tile.load(in, counters + SandTileMemory::counters - 1)) {
-        generations = 0;
-    }
+    tile.load(in, pieces);
+    __syncthreads();
+    tile.choose_pieces(pieces, in, out);
+    __syncthreads();
+    const int generations = pieces.count == 0 ? 0 : launch.generations;
     bool moved = false;
     for (int g = 0; g < generations; ++g) {
         const std::uint64_t generation = launch.generation + static_cast<std::uint64_t>(g);
         if (sand_column_offset(generation) == 0) {
-            tile.template step_all<0>(in, out, generation, moved, counters + g);
+            tile.template step_all<0>(in, out, generation, moved, pieces, taken + g);
             moved = false;
         } else {
-            tile.template step_all<1>(in, out, generation, moved, counters + g);
+            tile.template step_all<1>(in, out, generation, moved, pieces, taken + g);
             moved = true;
         }
         __syncthreads();
