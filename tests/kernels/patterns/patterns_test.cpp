@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/patterns/patterns.hpp"
 
+#include "kernels/sand/sand_samples.hpp"
+
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <limits>
 #include <numeric>
+#include <span>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -13,12 +19,18 @@
 namespace runner {
 namespace {
 
+/// What fill_pattern() writes for so many elements, and nothing behind them.
 std::vector<std::byte> bytes_of(Pattern pattern, ElementType type,
                                 const std::vector<std::int64_t>& shape, std::uint64_t seed,
                                 std::int64_t first, std::int64_t count) {
     CpuQueue queue(3);
-    std::vector<std::byte> bytes(static_cast<std::size_t>(count * size_of(type)));
+    constexpr std::byte untouched{0xa7};
+    const auto size = static_cast<std::size_t>(count * size_of(type));
+    std::vector<std::byte> bytes(size + 64, untouched);
     fill_pattern(queue, pattern, type, shape, seed, first, count, bytes.data());
+    EXPECT_EQ(std::count(bytes.begin() + static_cast<std::ptrdiff_t>(size), bytes.end(), untouched),
+              64);
+    bytes.resize(size);
     return bytes;
 }
 
@@ -44,7 +56,9 @@ TEST(Patterns, HaveNames) {
 
 TEST(Patterns, SamplesHaveAShapeOfTheirOwn) {
     using Shape = std::vector<std::int64_t>;
+    EXPECT_EQ(usual_shape(Pattern::sample_1), (Shape{1, 400, 400}));
     EXPECT_EQ(usual_shape(Pattern::sample_2), (Shape{1, 400, 400}));
+    EXPECT_EQ(usual_shape(Pattern::sample_3), (Shape{1, 1080, 1920}));
     EXPECT_EQ(usual_shape(Pattern::sample_4), (Shape{1, 2160, 3840}));
     EXPECT_FALSE(usual_shape(Pattern::sand_noise));
     EXPECT_FALSE(usual_shape(Pattern::index));
@@ -68,6 +82,38 @@ TEST(SandNoise, IsNoiseCutIntoMaterials) {
     EXPECT_GT(counts[3], 30);
 }
 
+/// The documented rule, read off the header.
+std::uint64_t splitmix_word(std::uint64_t seed, std::uint64_t word) {
+    const auto finalise = [](std::uint64_t z) {
+        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
+        z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
+        return z ^ (z >> 31);
+    };
+    return finalise(finalise(seed) + (word + 1) * 0x9e3779b97f4a7c15U);
+}
+
+TEST(Samples, RepeatAlongTheLastTwoAxesAndAreCut) {
+    CpuQueue queue(3);
+    const SandSample sample(2);
+    const auto cells = values<std::uint16_t>(Pattern::sample_2, {2, 805, 1203});
+    std::vector<std::uint8_t> row(400);
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+        if (i % 1203 == 0) {
+            sample.fill_row(static_cast<std::int64_t>(i / 1203 % 805 % 400), 0, 400, row.data());
+        }
+        ASSERT_EQ(cells[i], row[i % 1203 % 400]) << i;
+    }
+    // Of one axis all is the first row, whatever lies before the extent in memory.
+    const std::array<std::int64_t, 2> extents = {0, 500};
+    std::vector<float> line(500, -1);
+    fill_pattern(queue, Pattern::sample_2, ElementType::float32, std::span(extents).subspan(1), 0,
+                 0, 500, reinterpret_cast<std::byte*>(line.data()));
+    sample.fill_row(0, 0, 400, row.data());
+    for (std::size_t i = 0; i < 500; ++i) {
+        ASSERT_EQ(line[i], row[i % 400]) << i;
+    }
+}
+
 TEST(Patterns, AnyPieceIsThatPieceOfTheWhole) {
     const std::vector<std::int64_t> shape = {3, 211, 317}; // more than three blocks
     const std::int64_t all = 3 * 211 * 317;
@@ -78,7 +124,12 @@ TEST(Patterns, AnyPieceIsThatPieceOfTheWhole) {
                                                {1, 7},
                                                {316, 2},
                                                {317 * 210 + 5, 700},
+                                               {1, 700},
+                                               {317, 700},
                                                {65535, 3},
+                                               {5, 65535},
+                                               {5, 65536},
+                                               {5, 65537},
                                                {3, all - 3},
                                                {all - 1, 1}}) {
                 const auto piece = bytes_of(pattern, type, shape, 5, first, count);
@@ -91,27 +142,21 @@ TEST(Patterns, AnyPieceIsThatPieceOfTheWhole) {
     }
 }
 
-/// The documented rule, read off the header.
-std::uint64_t splitmix_word(std::uint64_t seed, std::uint64_t word) {
-    const auto finalise = [](std::uint64_t z) {
-        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
-        z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
-        return z ^ (z >> 31);
-    };
-    return finalise(finalise(seed) + (word + 1) * 0x9e3779b97f4a7c15U);
-}
-
 TEST(Noise, IsTheDocumentedStream) {
     // splitmix64 of seed 0 starts with this number (Vigna's reference implementation).
     EXPECT_EQ(splitmix_word(0, 0), 0xe220a8397b1dcdafU);
     const auto wide = values<std::uint64_t>(Pattern::noise, {5}, 9);
     const auto narrow = values<std::uint16_t>(Pattern::noise, {20}, 9);
+    const auto bytes = values<std::uint8_t>(Pattern::noise, {40}, 9);
     const auto doubles = values<double>(Pattern::noise, {5}, 9);
     const auto floats = values<float>(Pattern::noise, {10}, 9);
     for (std::size_t i = 0; i < 5; ++i) {
         const std::uint64_t word = splitmix_word(9, i);
         EXPECT_EQ(wide[i], word);
         EXPECT_EQ(narrow[4 * i + 2], (word >> 32) & 0xffff);
+        for (std::size_t place = 0; place < 8; ++place) {
+            EXPECT_EQ(bytes[8 * i + place], (word >> (8 * place)) & 0xff);
+        }
         EXPECT_EQ(doubles[i], std::ldexp(static_cast<double>(word >> 11), -53));
         EXPECT_EQ(floats[2 * i + 1], std::ldexp(static_cast<float>(word >> 40), -24));
     }
@@ -166,6 +211,9 @@ TEST(Gradient, RunsAlongTheDiagonalOfEveryFrame) {
     EXPECT_EQ(values<float>(Pattern::gradient, {1, 1}), std::vector<float>{0});
     EXPECT_EQ(values<std::int16_t>(Pattern::gradient, {2, 1, 1}),
               (std::vector<std::int16_t>{-32768, -32768}));
+    // Of 5 × 2 the diagonal has five steps of 51.
+    EXPECT_EQ(values<std::uint8_t>(Pattern::gradient, {1, 5, 2}),
+              (std::vector<std::uint8_t>{0, 51, 51, 102, 102, 153, 153, 204, 204, 255}));
 }
 
 } // namespace
