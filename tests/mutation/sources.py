@@ -13,7 +13,7 @@ SOURCES = {
     "runner/plan/box_grid.cpp": ["runner/plan/box_grid"],
     "runner/plan/decomposition.cpp": ["runner/plan/decomposition"],
     "runner/plan/evolve_plan.cpp": ["runner/plan/evolve_plan"],
-    "runner/plan/evolve/sweep_plan.cpp": ["runner/plan/evolve_plan"],
+    "runner/plan/evolve/sweep_plan.cpp": ["runner/plan/evolve/sweep_plan"],
     "runner/plan/halo_plan.cpp": ["runner/plan/halo_plan"],
     "runner/plan/halving.cpp": ["runner/plan/halving"],
     "runner/plan/row_set.cpp": ["runner/plan/row_set"],

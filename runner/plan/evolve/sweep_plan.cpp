@@ -45,13 +45,14 @@ int sweep_lanes(Backend backend, StateHome home) {
 }
 
 std::vector<std::int64_t> sweep_depths(std::int64_t most) {
+    most = std::clamp<std::int64_t>(most, 1, usual_depths.back());
     std::vector<std::int64_t> depths;
     for (const std::int64_t depth : usual_depths) {
         if (depth < most) {
             depths.push_back(depth);
         }
     }
-    depths.push_back(std::clamp<std::int64_t>(most, 1, usual_depths.back()));
+    depths.push_back(most);
     return depths;
 }
 

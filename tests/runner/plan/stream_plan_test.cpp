@@ -8,6 +8,7 @@
 
 #include <random>
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -47,6 +48,11 @@ TEST(StreamPlan, TakesTheRowsAndLanesItIsGiven) {
     EXPECT_EQ(plan.lanes, 3);
     // 3 input slots of 7 + 4 rows, 3 outputs of 7 rows, 3 scratches of 3 bytes a row.
     EXPECT_EQ(plan.need.staging, 3 * 11 * 8000 + 3 * 7 * 8000 + 3 * 3 * 11);
+    request.backend = Backend::cuda;
+    request.device_memory = 8 * GiB;
+    const StreamPlan on_gpu = make_plan(square(1000, 2), request);
+    EXPECT_EQ(on_gpu.need.staging, 3 * 11 * 8000 + 3 * 7 * 8000);
+    EXPECT_EQ(on_gpu.need.device, plan.need.staging);
 }
 
 /// Keeps images on a GPU for all lanes.
@@ -105,7 +111,16 @@ TEST(StreamPlan, RefusesWithTheSmallestChangeThatHelps) {
         // One lane: 2 input slots of 5 rows and one output row, 8 MiB each, and a little scratch.
         EXPECT_NE(std::string(error.what()).find("run.host_memory = \"89MiB\""), std::string::npos)
             << error.what();
+        EXPECT_EQ(std::string(error.what()).find("run.chunk_rows"), std::string::npos);
     }
+    request.chunk_rows = 2;
+    try {
+        make_plan(square(1 << 20, 2), request);
+        FAIL() << "two rows cannot fit either";
+    } catch (const Error& error) {
+        EXPECT_NE(std::string(error.what()).find("or run.chunk_rows lower"), std::string::npos);
+    }
+    request.chunk_rows = {};
     request.host_memory = 89 * MiB;
     EXPECT_EQ(make_plan(square(1 << 20, 2), request).lanes, 1);
 }
@@ -156,12 +171,12 @@ TEST(StreamPlan, IsWithinItsLimitsForThousandsOfShapes) {
 /// its halo on both sides.
 class SlowJob : public ShapeOnly {
   public:
-    SlowJob(std::int64_t lines, double a_line) : ShapeOnly(shape_of(lines)), a_line_(a_line) {}
+    SlowJob(std::int64_t lines, double a_line) : SlowJob(shape_of(lines), a_line) {}
+    SlowJob(StreamShape shape, double a_line) : ShapeOnly(std::move(shape)), a_line_(a_line) {}
     double operations(const RowBlock& block) const override {
         return a_line_ * static_cast<double>(block.in_rows * block.frames);
     }
 
-  private:
     static StreamShape shape_of(std::int64_t lines) {
         StreamShape shape{{ElementType::uint8, {lines, 64}}, 1, lines, 64, 64, 10};
         shape.wanted_rows = 400;
@@ -170,6 +185,7 @@ class SlowJob : public ShapeOnly {
         return shape;
     }
 
+  private:
     double a_line_;
 };
 
@@ -200,12 +216,76 @@ TEST(StreamPlan, DoesNotCutASlowJobBelowWhatItsHaloIsWorth) {
 TEST(StreamPlan, GivesEachLaneTwoChunksWhereOneTakesLongEnough) {
     EXPECT_EQ(plan_of({960, 1e8}, 1).decomposition.chunk_rows, 120); // four lanes
     EXPECT_EQ(plan_of({960, 1e5}, 1).decomposition.chunk_rows, 400); // 4 ms
+    EXPECT_EQ(plan_of({960, 1e5}, 1).lanes, 4);
+    EXPECT_EQ(plan_of({400, 1e10 / 4 / 400}, 1).decomposition.chunk_rows, 400); // 0.25 s, no halo
+    PlanRequest request;
+    request.host_memory = 8 * GiB;
+    request.ranks = 2;
+    EXPECT_EQ(make_plan(SlowJob(1920, 1e8), request).decomposition.chunk_rows, 120);
+}
+
+TEST(StreamPlan, CutsASlowJobAtMultiplesOfItsSteps) {
+    // Of 420, 360 and 300 lines, the last and 20 of the halo take 4 s.
+    PlanRequest request;
+    request.host_memory = 8 * GiB;
+    request.alignment = 60;
+    EXPECT_EQ(make_plan(SlowJob(100000, 4e10 / 320), request).decomposition.chunk_rows, 300);
+}
+
+TEST(StreamPlan, CutsASlowJobOnlyWhereItSaysHowFar) {
+    StreamShape shape = SlowJob::shape_of(100000);
+    shape.enough_rows = 0;
+    EXPECT_EQ(plan_of({shape, 1e10}, 1).decomposition.chunk_rows, 400);
+    shape.enough_rows = 1;
+    EXPECT_EQ(plan_of({shape, 1e10}, 1).decomposition.chunk_rows, 1);
+}
+
+TEST(StreamPlan, SaysHowLongAChunkTakesWhereItIsFelt) {
+    const auto says = [](double seconds) {
+        const std::string text = plan_of({400, seconds * 1e10 / 400}, 1).text();
+        return text.find("computing a chunk takes about") != std::string::npos;
+    };
+    EXPECT_TRUE(says(0.1));
+    EXPECT_TRUE(says(0.2));
+    EXPECT_FALSE(says(0.05));
+}
+
+/// Notes the block that operations are asked of.
+class Asked : public ShapeOnly {
+  public:
+    using ShapeOnly::ShapeOnly;
+    double operations(const RowBlock& block) const override {
+        last = block;
+        return 0;
+    }
+    mutable RowBlock last;
+};
+
+TEST(StreamPlan, TimesAChunkInTheMiddleOfAFrame) {
+    PlanRequest request;
+    request.host_memory = 8 * GiB;
+    request.chunk_rows = 40;
+    const Asked job({{ElementType::uint8, {100, 64}}, 1, 100, 64, 64, 25});
+    make_plan(job, request);
+    EXPECT_EQ(job.last, (RowBlock{1, 5, 90, 30, 40}));
+    request.alignment = 8; // row 30 is not one where chunks begin
+    make_plan(job, request);
+    EXPECT_EQ(job.last, (RowBlock{1, 0, 89, 24, 40}));
+    const Asked frames({{ElementType::uint8, {10, 8, 64}}, 10, 8, 64, 64, 1});
+    make_plan(frames, request);
+    EXPECT_EQ(frames.last, (RowBlock{5, 0, 8, 0, 8}));
 }
 
 TEST(StreamPlan, TakesTheChunkRowsItIsGivenHoweverLongTheyTake) {
     const StreamPlan plan = plan_of({1000, 1e10}, 1, 500);
     EXPECT_EQ(plan.decomposition.chunk_rows, 500);
     EXPECT_DOUBLE_EQ(plan.chunk_seconds, 520);
+    EXPECT_DOUBLE_EQ(plan_of({1000, 1e10}, 0, 500).chunk_seconds, 520); // on one core at least
+    PlanRequest request;
+    request.backend = Backend::cuda;
+    request.host_memory = request.device_memory = 8 * GiB;
+    request.chunk_rows = 500;
+    EXPECT_DOUBLE_EQ(make_plan(SlowJob(1000, 1e10), request).chunk_seconds, 0.65); // 8e12 a second
 }
 
 } // namespace

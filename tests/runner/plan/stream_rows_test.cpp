@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "base/error.hpp"
 #include "base/sizes.hpp"
 #include "runner/plan/stream_plan.hpp"
 #include "tests/runner/plan/shape_only.hpp"
@@ -52,6 +53,79 @@ TEST(StreamRows, AreThoseThatTheJobWants) {
     EXPECT_EQ(chunk_rows(shape, request_of(1)), 1);
 }
 
+TEST(StreamRows, AreAThirtySecondOfALargeSlab) {
+    EXPECT_EQ(chunk_rows(of_bytes(8192, 8192, 0), request_of(1)), 256);
+    StreamShape shape = of_bytes(8192, 8, 0); // of the larger rows, which may be the output's
+    shape.out_row_bytes = 8192;
+    EXPECT_EQ(chunk_rows(shape, request_of(1)), 256);
+    EXPECT_EQ(chunk_rows(of_bytes(1 << 23, 1, 0), request_of(1)), 1 << 20); // or a mebibyte
+}
+
+TEST(StreamRows, AreOneAtLeast) {
+    EXPECT_EQ(chunk_rows(of_bytes(100, 8 * MiB, 0), request_of(1)), 1);
+    EXPECT_EQ(chunk_rows(of_bytes(4, 8 * MiB, 0), request_of(1)), 1);
+    EXPECT_EQ(chunk_rows(of_bytes(2, 8, 0), request_of(3)), 1);
+}
+
+TEST(StreamRows, AreOfWholeFramesWhereASlabHasSeveral) {
+    StreamShape shape = of_bytes(3, 8, 0);
+    shape.frames = 10;
+    EXPECT_EQ(chunk_rows(shape, request_of(3)), 9); // of a slab of ten
+}
+
+/// One lane of rows of 1000 bytes takes two inputs, an output and 3 bytes of scratch for each.
+TEST(StreamRows, AreAsManyAsFit) {
+    const StreamShape shape = of_bytes(1000, 1000, 0);
+    PlanRequest request = request_of(1);
+    request.lanes = 1;
+    request.host_memory = 7 * 3003;
+    EXPECT_EQ(chunk_rows(shape, request), 7);
+    request.host_memory = 7 * 3003 - 1;
+    EXPECT_EQ(chunk_rows(shape, request), 6);
+    request.alignment = 4;
+    request.host_memory = 11 * 3003;
+    EXPECT_EQ(chunk_rows(shape, request), 8);
+    request.chunk_rows = 12;
+    EXPECT_THROW(make_plan(ShapeOnly(shape), request), Error);
+}
+
+TEST(StreamRows, AreFewerBeforeLanesAre) {
+    PlanRequest request = request_of(1);
+    request.host_memory = 10 * 4 * (1000 + 1000 + 3);
+    const StreamPlan plan = make_plan(ShapeOnly(of_bytes(1000, 1000, 0)), request);
+    EXPECT_EQ(plan.decomposition.chunk_rows, 10);
+    EXPECT_EQ(plan.lanes, 4);
+}
+
+TEST(StreamRows, MayBeFewerThanTheHaloInOneLane) {
+    // Of two inputs of 10 + 40 rows, an output and a scratch.
+    PlanRequest request = request_of(1);
+    request.host_memory = 2 * 50 * 1000 + 10 * 1000 + 3 * 50;
+    const StreamPlan plan = make_plan(ShapeOnly(of_bytes(1000, 1000, 20)), request);
+    EXPECT_EQ(plan.decomposition.chunk_rows, 10);
+    EXPECT_EQ(plan.lanes, 1);
+}
+
+TEST(StreamNeed, HasNoBorderRowsOfOneRankButAPeriodicBordersEarlyOnes) {
+    StreamShape shape = of_bytes(100, 8, 3);
+    EXPECT_EQ(make_plan(ShapeOnly(shape), request_of(1)).need.border, 0);
+    shape.border = RowBorder::periodic;
+    EXPECT_EQ(make_plan(ShapeOnly(shape), request_of(1)).need.border, 6 * 8);
+}
+
+/// Slabs of one row, but rank `large` has 100, of which one is left to do.
+std::int64_t border_bytes(int large) {
+    PlanRequest request = request_of(200);
+    request.done = {{large + 1, large + 100}};
+    return make_plan(ShapeOnly(of_bytes(299, 8, 4)), request).need.border;
+}
+
+TEST(StreamNeed, AsksTheFirstAndTheLastRanks) {
+    for (const int large : {20, 63, 136, 180}) {
+        EXPECT_EQ(border_bytes(large), (4 + 4 + 4 + 4) * 8) << large;
+    }
+}
+
 TEST(StreamNeed, HasTheBorderRowsOfTheRankThatHoldsMost) {
     // 150 slabs of one row, then 50 of 100 rows, of which one is left to do.
     PlanRequest request = request_of(200);
@@ -98,6 +172,9 @@ TEST(StreamNeed, GivesSideImagesWhatIsLeft) {
     EXPECT_EQ(make_plan(job, request).need.images_work, 100 * MiB);
     request.host_memory = 50 * MiB;
     EXPECT_EQ(make_plan(job, request).need.images_work, 50 * MiB - 400);
+    request.host_memory = 4 * MiB; // less than it must have
+    EXPECT_THROW(make_plan(job, request), Error);
+    EXPECT_EQ(make_plan(ShapeOnly(of_bytes(10, 10, 0)), request).need.images_work, 0);
 }
 
 } // namespace
