@@ -179,6 +179,7 @@ class DatasetCheck {
         }
         if (layout.way == DatasetLayout::Way::library) {
             try_chunks(layout.holder, creation, info, first, where);
+            try_sources(creation, file_of(opened));
             try_first_element(opened, info);
         }
         active_.erase(where);
@@ -201,21 +202,48 @@ class DatasetCheck {
         return known == known_.end() ? std::nullopt : std::optional(known->second);
     }
 
+    /// Where a virtual dataset in `file` finds a source, of a series the first; "" where nowhere.
+    std::string source_file(const std::string& name, const std::string& file,
+                            const std::string& where) const {
+        if (name == ".") {
+            return file;
+        }
+        const auto places = outside_.allowed(first_of_series(name),
+                                             std::filesystem::absolute(file).parent_path(), where);
+        return places.empty() ? "" : places.front().string();
+    }
+
     void check_sources(const PropertyHandle& creation, const std::string& file,
                        const std::string& where, int depth) {
-        const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
         for (const ExternalSource& source : external_sources(creation)) {
             // HDF5 takes these from the working directory.
             (void)outside_.allowed(source.file, std::filesystem::current_path(), where);
         }
         for (const auto& [name, dataset] : virtual_sources(creation)) {
-            const std::string first = first_of_series(name);
-            const auto places = name == "." ? std::vector<std::filesystem::path>{file}
-                                            : outside_.allowed(first, folder, where);
+            const std::string place = source_file(name, file, where);
             // What is missing of a series may come yet; of others, inspect_dataset() tells it.
-            if (!places.empty() && dataset.find('%') == std::string::npos) {
-                (void)check(places.front().string(), dataset, depth + 1);
+            if (!place.empty() && dataset.find('%') == std::string::npos) {
+                (void)check(place, dataset, depth + 1);
             }
+        }
+    }
+
+    /// Tries the chunks of a virtual dataset's sources, which HDF5 unpacks where it reads it.
+    void try_sources(const PropertyHandle& creation, const std::string& file) {
+        for (const auto& [name, dataset] : virtual_sources(creation)) {
+            const std::string place = source_file(name, file, file);
+            const auto known = known_.find(file_and_dataset(place, dataset));
+            if (known == known_.end() || known->second.way == DatasetLayout::Way::library ||
+                !tried_.insert(known->first).second) {
+                continue; // it is not there, or it has been tried
+            }
+            const DatasetLayout& source = known->second;
+            const FileHandle handle = open_hdf5(source.file);
+            const DatasetHandle opened = open_dataset(handle, source.file, source.dataset);
+            const PropertyHandle created = creation_of(opened);
+            try_chunks(source.holder, created, source.info,
+                       chunks_to_try(source.chunks, source.info), known->first);
+            try_sources(created, file_of(opened));
         }
     }
 
@@ -223,6 +251,7 @@ class DatasetCheck {
     InputRules rules_;
     std::map<std::string, DatasetLayout> known_; ///< by file and dataset
     std::set<std::string> active_; ///< being checked now, each by way of the one before
+    std::set<std::string> tried_;  ///< sources whose chunks have been unpacked
 };
 
 } // namespace

@@ -348,6 +348,15 @@ def virtual_in_part(path):
     make(path, lambda file: file.create_virtual_dataset("image", layout, fillvalue=7), "latest")
 
 
+def virtual_of_short_chunk(path):
+    """Every second column of a source whose chunk has fewer bytes than its elements: HDF5 reads those."""
+    source = pathlib.Path(path).with_name("short.h5")
+    chunk_too_small_for_deflate(source)
+    layout = h5py.VirtualLayout((512, 256), "f8")
+    layout[:] = h5py.VirtualSource(source.name, "image", (512, 512))[:, ::2]
+    make(path, lambda file: file.create_virtual_dataset("image", layout), "latest")
+
+
 def virtual_circle(path):
     def write(file):
         for one, other in (("image", "other"), ("other", "image")):

@@ -134,6 +134,7 @@ INPUTS = [
     ("virtual, dataset missing", bad.virtual("in.h5", "imag"), 3, ["in.h5:/imag", "none of that"]),
     ("virtual, in another folder", bad.virtual("../outside.h5"), 3,
      ["../outside.h5", "input.allow_external"]),
+    ("virtual, of a short chunk", bad.virtual_of_short_chunk, 3, ["short.h5:/image", "2097152"]),
     ("virtual, of itself", bad.virtual(".", "image"), 3, ["in a circle"]),
     ("virtual, in a circle", bad.virtual_circle, 3, ["in a circle"]),
     ("virtual, of a view of the system", bad.virtual("/proc/version"), 3, ["/proc/version"]),
