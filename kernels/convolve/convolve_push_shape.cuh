@@ -33,7 +33,7 @@ template <class T, int R, class Element> constexpr auto push_layout() {
         } else if constexpr (R <= 16) {
             return PushLayout<128, 2, 16, 8, 1, 3, 4, 8>{};
         } else if constexpr (R <= 32) {
-            return PushLayout<256, 1, 8, 8, 1, 3, 2, 8>{};
+            return PushLayout<256, 1, 16, 16, 1, 2, 2, 8>{};
         } else {
             return PushLayout<256, 1, 16, 16, 1, 2, 1, 1>{};
         }
@@ -56,7 +56,7 @@ template <class T, int R> constexpr auto any_push_layout() {
         if constexpr (R <= 16) {
             return PushLayout<128, 2, 8, 8, 1, 3, 4, 8>{};
         } else {
-            return PushLayout<256, 1, 8, 8, 1, 3, 2, 8>{};
+            return PushLayout<256, 1, 8, 16, 1, 2, 2, 8>{};
         }
     } else {
         // R 12: 0.75 to 0.80 of the time that two blocks of 256 threads take.
