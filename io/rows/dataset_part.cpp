@@ -131,7 +131,9 @@ class PartRows final : public RowReader {
                           (gathered.runs == 1 || apart == gathered.stride);
         if (!fits) {
             send(gathered, wanted, to);
-            gathered = {run.first, run.rows, 1, 0, 0, 0};
+            gathered = {};
+            gathered.first = run.first;
+            gathered.rows = run.rows;
             return;
         }
         gathered.stride = apart;

@@ -36,7 +36,7 @@ RowBox box_at(std::span<const std::int64_t> shape, std::int64_t first, std::int6
         rest /= shape[axis];
         box.start[axis] = at;
         const std::int64_t fit = std::min(shape[axis] - at, (end - first) / inner);
-        if (whole && fit >= 1) {
+        if (whole) { // and so `fit` is 1 at least
             box.count[axis] = fit;
             box.rows = inner * fit;
         }

@@ -76,8 +76,8 @@ template <class T> struct Index {
 };
 
 template <class T> struct Gradient {
-    std::int64_t rows = 1;
-    std::int64_t columns = 1;
+    std::int64_t rows;
+    std::int64_t columns;
 
     explicit Gradient(std::span<const std::int64_t> shape)
         : rows(shape.size() > 1 ? shape[shape.size() - 2] : 1), columns(shape.back()) {}
@@ -107,7 +107,7 @@ template <class T> struct Gradient {
             const std::int64_t run = std::min(columns - column, count - done);
             T* line = out + done;
             std::int64_t made = 0;
-            if (above != nullptr && row > 0 && column == 0) {
+            if (above != nullptr && row > 0) {
                 // A division an element is slow, and this row is the one above, one column on.
                 made = std::min(run, columns - 1);
                 std::copy_n(above + 1, made, line);
@@ -124,8 +124,8 @@ template <class T> struct Gradient {
 /// A sand sample, repeated along the last two axes.
 template <class T> struct Sample {
     SandSample sample;
-    std::int64_t rows = 1;
-    std::int64_t columns = 1;
+    std::int64_t rows;
+    std::int64_t columns;
 
     Sample(int number, std::span<const std::int64_t> shape)
         : sample(number), rows(shape.size() > 1 ? shape[shape.size() - 2] : 1),

@@ -251,13 +251,13 @@ TEST(GatherPart, CopiesRowsAndFillsWhatIsBeyondTheArray) {
     const ArrayInfo array{ElementType::uint16, {4, 5}};
     std::vector<std::uint16_t> from(20);
     for (std::size_t i = 0; i < from.size(); ++i) {
-        from[i] = static_cast<std::uint16_t>(100 + i);
+        from[i] = static_cast<std::uint16_t>(1000 * (i + 1));
     }
     std::vector<std::uint16_t> to(9, 7);
-    const ChunkGrid::Part part{1, 2, 3, 2};
+    const ChunkGrid::Part part{1, 2, 1, 3};
     gather_part(array, part, 4, reinterpret_cast<const std::byte*>(from.data()),
                 reinterpret_cast<std::byte*>(to.data()));
-    EXPECT_EQ(to, (std::vector<std::uint16_t>{108, 109, 0, 0, 113, 114, 0, 0, 7}));
+    EXPECT_EQ(to, (std::vector<std::uint16_t>{7000, 8000, 9000, 0, 12000, 13000, 14000, 0, 7}));
 }
 
 } // namespace

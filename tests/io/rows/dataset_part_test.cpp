@@ -4,6 +4,7 @@
 #include "io/rows/row_geometry.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <numeric>
 #include <random>
@@ -13,27 +14,44 @@
 namespace runner {
 namespace {
 
-/// Elements are their linear index. Counts how often it is called.
+/// A call: first row, rows of a run, runs, rows from one to the next, first column, columns.
+using Call = std::array<std::int64_t, 6>;
+using Calls = std::vector<Call>;
+
+/// Elements are their linear index. Lists how it is called; a call for whole rows has columns −1.
 class IndexRows final : public RowReader {
   public:
-    IndexRows(std::vector<std::int64_t> shape, int* calls) : calls_(calls) {
+    IndexRows(std::vector<std::int64_t> shape, Calls* calls) : calls_(calls) {
         info_.array = {ElementType::int64, std::move(shape)};
         info_.stored_bytes = byte_count(info_.array);
         info_.offset = 0;
     }
     const DatasetInfo& info() const override { return info_; }
     void read(std::int64_t first, std::int64_t rows, std::byte* to) override {
-        ++*calls_;
+        calls_->push_back({first, rows, 1, 0, 0, -1});
         check_rows(info_.array, first, rows);
         const std::int64_t row = row_elements(info_.array);
         std::vector<std::int64_t> elements(static_cast<std::size_t>(rows * row));
         std::iota(elements.begin(), elements.end(), first * row);
         std::memcpy(to, elements.data(), elements.size() * sizeof(std::int64_t));
     }
+    void read_runs(const RowRuns& runs, std::byte* to) override {
+        calls_->push_back(
+            {runs.first, runs.rows, runs.runs, runs.stride, runs.first_column, runs.columns});
+        std::vector<std::int64_t> elements;
+        for (std::int64_t i = 0; i < runs.runs * runs.rows; ++i) {
+            const std::int64_t row = runs.first + i / runs.rows * runs.stride + i % runs.rows;
+            check_rows(info_.array, row, 1);
+            for (std::int64_t column = 0; column < runs.columns; ++column) {
+                elements.push_back(row * row_elements(info_.array) + runs.first_column + column);
+            }
+        }
+        std::memcpy(to, elements.data(), elements.size() * sizeof(std::int64_t));
+    }
 
   private:
     DatasetInfo info_;
-    int* calls_;
+    Calls* calls_;
 };
 
 using Elements = std::vector<std::int64_t>;
@@ -96,7 +114,7 @@ TEST(DatasetPart, ReadsAnyRowsOfAnyPart) {
         for (int trial = 0; trial < 60; ++trial) {
             const DatasetPart part = random_part(shape, random);
             const Elements all = elements_of(shape, part);
-            int calls = 0;
+            Calls calls;
             const auto reader = open_part(std::make_unique<IndexRows>(shape, &calls), part);
             ASSERT_EQ(reader->info().array.shape, part.count);
             EXPECT_FALSE(reader->info().offset.has_value());
@@ -117,7 +135,7 @@ TEST(DatasetPart, ReadsRunsOfColumns) {
     const std::vector<std::int64_t> shape = {6, 5, 9};
     const DatasetPart part{{0, 1, 2}, {3, 4, 6}, {1, 2, 5}};
     const Elements all = elements_of(shape, part);
-    int calls = 0;
+    Calls calls;
     const auto reader = open_part(std::make_unique<IndexRows>(shape, &calls), part);
     // Rows 1 and 2 of each frame of the part, of them columns 1 to 3.
     const RowRuns runs{1, 2, 3, 4, 1, 3};
@@ -131,20 +149,90 @@ TEST(DatasetPart, ReadsRunsOfColumns) {
 }
 
 TEST(DatasetPart, ReadsNeighbouringFramesAtOnce) {
-    int calls = 0;
+    Calls calls;
     const auto reader =
         open_part(std::make_unique<IndexRows>(std::vector<std::int64_t>{9, 4, 3}, &calls),
                   {{0, 0, 0}, {5, 4, 3}, {2, 3, 4, 5, 8}});
     (void)read(*reader, 0, 20);
-    EXPECT_EQ(calls, 2); // frames 2 to 5, and 8
+    EXPECT_EQ(calls, (Calls{{8, 16, 1, 0, 0, -1}, {32, 4, 1, 0, 0, -1}})); // 2 to 5, and 8
+}
+
+/// The calls that read rows [first, first + rows) of a part, and whether they gave its elements.
+Calls calls_of(const std::vector<std::int64_t>& shape, const DatasetPart& part, std::int64_t first,
+               std::int64_t rows) {
+    Calls calls;
+    const auto reader = open_part(std::make_unique<IndexRows>(shape, &calls), part);
+    const Elements all = elements_of(shape, part);
+    const std::int64_t row = row_elements(reader->info().array);
+    EXPECT_EQ(read(*reader, first, rows),
+              Elements(all.begin() + first * row, all.begin() + (first + rows) * row));
+    return calls;
+}
+
+TEST(DatasetPart, ReadsEvenlySpacedRunsInOneCall) {
+    // Rows 1 and 2 of frames of 5, of them columns 2 to 4.
+    EXPECT_EQ(calls_of({4, 5, 9}, {{0, 1, 2}, {4, 2, 3}}, 0, 8), (Calls{{1, 2, 4, 5, 2, 3}}));
+    EXPECT_EQ(calls_of({4, 5, 9}, {{0, 1, 2}, {4, 2, 3}}, 1, 6),
+              (Calls{{2, 1, 1, 0, 2, 3}, {6, 2, 2, 5, 2, 3}, {16, 1, 1, 0, 2, 3}}));
+    EXPECT_EQ(calls_of({9, 1, 4}, {{0, 0, 0}, {4, 1, 4}, {1, 3, 5, 7}}, 0, 4),
+              (Calls{{1, 1, 4, 2, 0, 4}}));
+    EXPECT_EQ(calls_of({9, 1, 4}, {{0, 0, 0}, {4, 1, 4}, {1, 3, 5, 8}}, 0, 4),
+              (Calls{{1, 1, 3, 2, 0, 4}, {8, 1, 1, 0, 0, -1}}));
+    EXPECT_EQ(calls_of({9, 1, 4}, {{0, 0, 0}, {5, 1, 4}, {2, 3, 4, 5, 8}}, 0, 5),
+              (Calls{{2, 4, 1, 0, 0, -1}, {8, 1, 1, 0, 0, -1}}));
+    EXPECT_EQ(calls_of({9, 4}, {{2, 0}, {5, 4}}, 1, 3), (Calls{{3, 3, 1, 0, 0, -1}}));
+}
+
+TEST(DatasetPart, ReadsElementsOfOneAxis) {
+    EXPECT_EQ(calls_of({17}, {{3}, {9}}, 2, 5), (Calls{{5, 5, 1, 0, 0, -1}}));
+    EXPECT_EQ(calls_of({17}, {{0}, {5}, {1, 2, 5, 6, 16}}, 0, 5),
+              (Calls{{1, 2, 1, 0, 0, -1}, {5, 2, 1, 0, 0, -1}, {16, 1, 1, 0, 0, -1}}));
+    EXPECT_EQ(calls_of({17}, {{0}, {5}, {1, 4, 7, 10, 12}}, 0, 5).size(), 5U);
+    // Its one run of one row has them as columns.
+    Calls calls;
+    const auto reader =
+        open_part(std::make_unique<IndexRows>(std::vector<std::int64_t>{17}, &calls), {{3}, {9}});
+    Elements found(4);
+    reader->read_runs({0, 1, 1, 0, 2, 4}, reinterpret_cast<std::byte*>(found.data()));
+    EXPECT_EQ(found, (Elements{5, 6, 7, 8}));
+    EXPECT_EQ(calls, (Calls{{5, 4, 1, 0, 0, -1}}));
+}
+
+TEST(DatasetPart, ReadsRunsThatGoBackOrStay) {
+    const std::vector<std::int64_t> shape = {5, 6};
+    const DatasetPart part{{1, 1}, {4, 4}};
+    for (const std::int64_t stride : {-2, -1, 0, 1}) {
+        Calls calls;
+        const auto reader = open_part(std::make_unique<IndexRows>(shape, &calls), part);
+        Elements found(4);
+        reader->read_runs({2, 1, 2, stride, 1, 2}, reinterpret_cast<std::byte*>(found.data()));
+        const std::int64_t one = 3 * 6 + 2; // row 3 of the dataset, column 2
+        const std::int64_t other = one + stride * 6;
+        EXPECT_EQ(found, (Elements{one, one + 1, other, other + 1})) << stride;
+    }
+}
+
+TEST(DatasetPart, HasItsShareOfTheStoredBytes) {
+    DatasetInfo info;
+    info.array = {ElementType::uint16, {10, 30}};
+    info.stored_bytes = 1000;
+    info.offset = 77;
+    const DatasetInfo of_part = info_of_part(info, {{1, 2}, {5, 6}});
+    EXPECT_EQ(of_part.stored_bytes, 100);
+    EXPECT_EQ(of_part.array.shape, (std::vector<std::int64_t>{5, 6}));
+    EXPECT_FALSE(of_part.offset);
 }
 
 TEST(DatasetPart, HasATextThatTellsPartsApart) {
     EXPECT_EQ(part_text({{0, 200}, {64, 1600}}), "[0:64, 200:1800]");
     EXPECT_EQ(part_text({{0, 0}, {3, 5}, {0, 2, 4}}), "[0:5:2, 0:5]");
     EXPECT_EQ(part_text({{0, 0}, {1, 5}, {7}}), "[7:8, 0:5]");
+    EXPECT_EQ(part_text({{0}, {2}, {2, 5}}), "[2:6:3]");
+    EXPECT_EQ(part_text({{0}, {3}, {2, 5, 8}}), "[2:9:3]");
+    EXPECT_EQ(part_text({{0}, {3}, {2, 3, 4}}), "[2:5]");
     const std::string uneven = part_text({{0, 0}, {3, 5}, {0, 2, 5}});
-    EXPECT_TRUE(uneven.starts_with("[3 frames from 0 to 5, checksum ")) << uneven;
+    // FNV-1a with the numbers in place of bytes.
+    EXPECT_EQ(uneven, "[3 frames from 0 to 5, checksum 15656272727747682534, 0:5]");
     EXPECT_NE(uneven, part_text({{0, 0}, {3, 5}, {0, 3, 5}}));
 }
 

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/rows/row_geometry.hpp"
 
+#include "base/error.hpp"
+
+#include <string>
+#include <utility>
+
 #include <gtest/gtest.h>
 
 namespace runner {
@@ -16,6 +21,8 @@ TEST(BoxAt, TakesTheLargestBoxWorkedByHand) {
     EXPECT_EQ(box_at(shape, 4, 24), (RowBox{{0, 1, 0, 0}, {1, 1, 4, 5}, 4}));
     EXPECT_EQ(box_at(shape, 8, 24), (RowBox{{1, 0, 0, 0}, {2, 2, 4, 5}, 16}));
     EXPECT_EQ(box_at(std::vector<std::int64_t>{7}, 2, 6), (RowBox{{2}, {4}, 4})); // rows of one
+    EXPECT_EQ(box_at(std::vector<std::int64_t>{7, 3}, 2, 6), (RowBox{{2, 0}, {4, 3}, 4}));
+    EXPECT_EQ(box_at(std::vector<std::int64_t>{7, 3}, 2, 3), (RowBox{{2, 0}, {1, 3}, 1}));
 }
 
 TEST(RowsToBorder, CoverTheArrayInPiecesThatBeginAndEndOnBorders) {
@@ -40,6 +47,34 @@ TEST(RowsToBorder, CoverTheArrayInPiecesThatBeginAndEndOnBorders) {
                 }
             }
         }
+    }
+}
+
+TEST(RowsToBorder, AreAsManyAsMayBeWhereTheyReachNoBorder) {
+    const ArrayInfo array{ElementType::uint8, {3, 9, 2}};
+    EXPECT_EQ(rows_to_border(array, 4, 0, 3), 3);
+    EXPECT_EQ(rows_to_border(array, 4, 4, 2), 2);
+    EXPECT_EQ(rows_to_border(array, 4, 4, 5), 5);   // to the frame's end
+    EXPECT_EQ(rows_to_border(array, 4, 4, 6), 5);   // row 10 is no border
+    EXPECT_EQ(rows_to_border(array, 4, 22, 90), 5); // to the array's end
+}
+
+TEST(CheckRows, RefusesRowsBeyondTheArray) {
+    const ArrayInfo array{ElementType::uint8, {2, 5, 3}};
+    for (const auto& [first, rows] : std::vector<std::pair<std::int64_t, std::int64_t>>{
+             {0, 0}, {0, 10}, {9, 1}, {10, 0}, {3, 4}}) {
+        EXPECT_NO_THROW(check_rows(array, first, rows)) << first << ", " << rows;
+    }
+    for (const auto& [first, rows] : std::vector<std::pair<std::int64_t, std::int64_t>>{
+             {-1, 0}, {-1, 5}, {0, -1}, {4, -1}, {0, 11}, {9, 2}, {10, 1}, {11, 0}}) {
+        EXPECT_THROW(check_rows(array, first, rows), Error) << first << ", " << rows;
+    }
+    try {
+        check_rows(array, 8, 3);
+        FAIL() << "there is no row 10";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ExitCode::defect);
+        EXPECT_NE(std::string(error.what()).find("rows 8 to 11"), std::string::npos);
     }
 }
 

@@ -103,6 +103,8 @@ TEST(Samples, RepeatAlongTheLastTwoAxesAndAreCut) {
         }
         ASSERT_EQ(cells[i], row[i % 1203 % 400]) << i;
     }
+    EXPECT_EQ(values<std::uint16_t>(Pattern::sample_2, {805, 1203}),
+              std::vector<std::uint16_t>(cells.begin(), cells.begin() + 805 * 1203));
     // Of one axis all is the first row, whatever lies before the extent in memory.
     const std::array<std::int64_t, 2> extents = {0, 500};
     std::vector<float> line(500, -1);
