@@ -21,6 +21,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -97,13 +98,27 @@ std::int64_t mapped_bytes(const PropertyHandle& creation, const DatasetInfo& inf
     return mapped * size_of(info.array.type);
 }
 
-/// HDF5 and this program count the chunks of extents beyond the largest in different ways.
-void check_extents(const DatasetHandle& dataset, const std::string& where) {
+/// HDF5 and this program count the chunks of extents beyond the largest in different ways, and
+/// those of largest extents that 63 bits do not count.
+void check_extents(const DatasetHandle& dataset, const std::vector<std::int64_t>& chunk,
+                   const std::string& where) {
     const SpaceHandle space(hdf5_must(H5Dget_space(dataset.get()), "H5Dget_space"));
     std::array<hsize_t, H5S_MAX_RANK> extents{};
     std::array<hsize_t, H5S_MAX_RANK> largest{};
     const int axes = H5Sget_simple_extent_dims(space.get(), extents.data(), largest.data());
+    hsize_t left = std::numeric_limits<std::int64_t>::max(); // over the chunks of the axes so far
     for (std::size_t axis = 0; std::cmp_less(axis, axes); ++axis) {
+        const hsize_t extent = largest[axis] == H5S_UNLIMITED ? extents[axis] : largest[axis];
+        const auto of_chunk = static_cast<hsize_t>(chunk[axis]);
+        left /= std::max<hsize_t>(1, extent / of_chunk + (extent % of_chunk == 0 ? 0 : 1));
+        if (left == 0) {
+            throw Error(ExitCode::input,
+                        {what, where,
+                         fmt::format("with its largest extents, {} along axis {}, it would have "
+                                     "more than 2^63 chunks",
+                                     extent, axis),
+                         "The file is damaged: copy it again, or make it again"});
+        }
         if (extents[axis] > largest[axis]) { // H5S_UNLIMITED is above all
             throw Error(
                 ExitCode::input,
@@ -158,7 +173,7 @@ class DatasetCheck {
         check_sources(creation, file_of(opened), where, depth);
         const DatasetInfo info = inspect_dataset(file, dataset);
         if (info.storage == "chunked") {
-            check_extents(opened, where);
+            check_extents(opened, info.chunk, where);
         }
         check_filter_parameters(opened, creation, where);
         CheckedStorage storage = check_storage(opened, creation, info, where, rules_.bad_chunks);

@@ -220,6 +220,13 @@ def extents_beyond_the_largest(path):
     growing(path, (40, 62, 41, 61))
 
 
+def largest_of_many_chunks(path):
+    """HDF5's number of a chunk overflows, and it reads fill values for rows that are stored."""
+    make(path, lambda file: file.create_dataset("image", data=IMAGE, chunks=(2, 2), maxshape=(None, 61)), "latest")
+    patch_checked(path, struct.pack("<4Q", 40, 60, 2 ** 64 - 1, 61),
+                  struct.pack("<4Q", 40, 60, 2 ** 64 - 1, 2 ** 63 + 61))
+
+
 def single_chunk_of_less(path):
     """The layout: three extents of a byte each, the last of them an element's."""
     make(path, lambda file: file.create_dataset("image", data=IMAGE, chunks=IMAGE.shape), "latest")

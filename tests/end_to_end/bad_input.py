@@ -117,6 +117,8 @@ INPUTS = [
     ("chunk of no extent", bad.chunk_extents(0, 20), 3, ["bad.h5"]),
     ("extents beyond the largest", bad.extents_beyond_the_largest, 3,
      ["bad.h5:/image", "axis 1", "62", "61"]),
+    ("largest extents of many chunks", bad.largest_of_many_chunks, 3,
+     ["bad.h5:/image", "more than 2^63 chunks", "axis 1"]),
     ("fixed array of other extents", bad.fixed_array_of_other_extents, 3,
      ["bad.h5:/image", "lies outside"]),
     ("fixed array of fewer chunks", bad.fixed_array_of_fewer_chunks, 3,
