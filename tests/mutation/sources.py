@@ -6,7 +6,7 @@ SOURCES = {
     "io/rows/dataset_part.cpp": ["io/rows/dataset_part"],
     "io/rows/output_parts.cpp": ["io/rows/output_parts"],
     "io/rows/row_geometry.cpp": ["io/rows/row_geometry"],
-    "jobs/pipeline/step_chain.cpp": ["jobs/pipeline/step_chain"],
+    "jobs/pipeline/step_chain.cpp": ["jobs/pipeline/step_chain_rows", "jobs/pipeline/step_chain"],
     "kernels/patterns/patterns.cpp": ["kernels/patterns/patterns"],
     "kernels/patterns/phantom.cpp": ["kernels/patterns/phantom"],
     "runner/plan/border_plan.cpp": ["runner/plan/border_plan"],
