@@ -187,5 +187,188 @@ TEST(EvolvePlan, HalvesChunksToTheAlignmentThenLowersLanes) {
               (std::vector<std::pair<std::int64_t, int>>{{80, 3}, {40, 3}, {40, 2}, {40, 1}}));
 }
 
+/// Rows of 2048 cells: the state has 512 bytes a row, a chunk 2048. `room`: device memory for
+/// chunks.
+EvolvePlan with_room(std::int64_t room, PlanRequest request) {
+    const std::int64_t state = 3 * 2048 * 512;
+    const std::int64_t tables = make_evolve_plan(square(2048), request).table_bytes;
+    request.device_memory = state + tables + room;
+    return make_evolve_plan(square(2048), request);
+}
+
+void expect_chunks(const EvolvePlan& plan, std::int64_t rows, int lanes) {
+    EXPECT_EQ(plan.home, StateHome::device);
+    EXPECT_EQ(plan.decomposition.chunk_rows, rows);
+    EXPECT_EQ(plan.lanes, lanes);
+}
+
+TEST(EvolvePlan, HalvesChunksThenLowersLanesUntilTheStateFitsTheDevice) {
+    PlanRequest one = request(Backend::cuda, 1);
+    expect_chunks(with_room(4 * 512 * 2048, one), 512, 4);
+    expect_chunks(with_room(4 * 512 * 2048 - 1, one), 256, 4);
+    expect_chunks(with_room(4 * 2048, one), 1, 4);
+    expect_chunks(with_room(4 * 2048 - 1, one), 1, 3);
+    expect_chunks(with_room(2048, one), 1, 1);
+    one.alignment = 3; // 2046, 1023, 510, 255, 126, 63, 30, 15, 6, 3
+    expect_chunks(with_room(4 * 14 * 2048, one), 6, 4);
+    expect_chunks(with_room(4 * 5 * 2048, one), 3, 4);
+    one.alignment = 1;
+    one.chunk_rows = 100;
+    expect_chunks(with_room(3 * 100 * 2048, one), 100, 3);
+    one.chunk_rows = {};
+    one.lanes = 2;
+    expect_chunks(with_room(2 * 512 * 2048, one), 512, 2);
+    one.chunk_rows = 100;
+    EXPECT_NE(with_room(2 * 100 * 2048 - 1, one).home, StateHome::device);
+}
+
+TEST(EvolvePlan, ChunksHaveARowAndAStepAtLeast) {
+    const SandJob wide({10, 16777259}, 0, usual_sand_chances, Snapshots{0, 1, 0}, 0);
+    EXPECT_EQ(make_evolve_plan(wide, request(Backend::cpu, 1)).decomposition.chunk_rows, 1);
+    PlanRequest few = request(Backend::cpu, 1);
+    few.chunk_rows = 2;
+    few.alignment = 7;
+    EXPECT_EQ(make_evolve_plan(square(100), few).decomposition.chunk_rows, 7);
+}
+
+constexpr std::int64_t ten_thousand_row = 157 * 16; ///< bytes of a row of 10000 cells' state
+
+/// 10000² cells in chunks of one row, one at a time, and sweeps of one generation.
+EvolvePlan swept_by_one(Backend backend, std::int64_t host, std::int64_t device) {
+    PlanRequest tight = request(backend, 1);
+    tight.chunk_rows = 1;
+    tight.lanes = 1;
+    tight.halo_depth = 1;
+    tight.host_memory = host;
+    tight.device_memory = device;
+    return make_evolve_plan(square(10000), tight);
+}
+
+TEST(EvolvePlan, BandsTakeTheMemoryThatIsLeft) {
+    constexpr std::int64_t window = 1002 * ten_thousand_row; // of ten bands
+    constexpr std::int64_t chunk = 10000;
+    constexpr std::int64_t packed = ten_thousand_row;
+    constexpr std::int64_t store = 10001 * ten_thousand_row;
+    const std::int64_t gpu_tables = swept_by_one(Backend::cuda, GiB, GiB).table_bytes;
+    const std::int64_t tables = swept_by_one(Backend::cpu, GiB, 0).table_bytes;
+    struct Case {
+        Backend backend;
+        StateHome home;
+        std::int64_t host;
+        std::int64_t device;
+        bool by_host; ///< and not by the device's memory
+    };
+    for (const Case& c : std::vector<Case>{
+             {Backend::cuda, StateHome::host, GiB, 4 * window + packed + gpu_tables + chunk, false},
+             {Backend::cuda, StateHome::disk, 3 * window + packed + chunk, 40000000, true},
+             {Backend::cuda, StateHome::disk, 20000000, 6 * window + packed + gpu_tables + chunk,
+              false},
+             {Backend::cpu, StateHome::host, 2 * window + store + tables + chunk, 0, true},
+             {Backend::cpu, StateHome::disk, 6 * window + packed + tables + chunk, 0, true}}) {
+        const EvolvePlan plan = swept_by_one(c.backend, c.host, c.device);
+        EXPECT_EQ(plan.home, c.home);
+        EXPECT_EQ(plan.sweep.depth, 1);
+        EXPECT_EQ(plan.sweep.band_rows, 1000);
+        EXPECT_EQ(c.by_host ? plan.need.host() : plan.need.device, c.by_host ? c.host : c.device);
+        const EvolvePlan less =
+            swept_by_one(c.backend, c.host - (c.by_host ? 1 : 0), c.device - (c.by_host ? 0 : 1));
+        EXPECT_EQ(less.home, c.home);
+        EXPECT_EQ(less.sweep.band_rows, 910); // eleven bands
+    }
+}
+
+TEST(EvolvePlan, ChunksOfASweptStateTakeAnEighthOfTheMemory) {
+    const auto plan_of = [](std::int64_t device, std::optional<std::int64_t> rows) {
+        PlanRequest tight = request(Backend::cuda, 1);
+        tight.device_memory = device;
+        tight.chunk_rows = rows;
+        return make_evolve_plan(square(10000), tight);
+    };
+    // 838 rows for 8 MiB, then 419, 209, 104, 52, 26; with the packed rows 12512 bytes each.
+    constexpr std::int64_t eighth = std::int64_t{4} * 52 * (10000 + ten_thousand_row);
+    const EvolvePlan plan = plan_of(8 * eighth, {});
+    EXPECT_EQ(plan.home, StateHome::host);
+    EXPECT_EQ(plan.decomposition.chunk_rows, 52);
+    EXPECT_EQ(plan.lanes, 4);
+    EXPECT_EQ(plan_of(8 * eighth - 1, {}).decomposition.chunk_rows, 26);
+    EXPECT_EQ(plan_of(8 * eighth, 100).lanes, 2);
+    EXPECT_EQ(plan_of(8 * eighth, 100).decomposition.chunk_rows, 100);
+}
+
+TEST(EvolvePlan, ADepthThatIsGivenIsCutToWhatIsOfUse) {
+    const auto depth_of = [](std::int64_t given, Snapshots snapshots, std::int64_t rows) {
+        PlanRequest tight = request(Backend::cuda, 1);
+        tight.halo_depth = given;
+        const SandJob job({rows, 100000}, 0, usual_sand_chances, snapshots, 0);
+        tight.device_memory = make_evolve_plan(job, tight).need.device - 4 * 8 * MiB;
+        tight.chunk_rows = 1;
+        tight.lanes = 1;
+        const EvolvePlan plan = make_evolve_plan(job, tight);
+        EXPECT_EQ(plan.home, StateHome::host);
+        return plan.sweep.depth;
+    };
+    EXPECT_EQ(depth_of(5, {0, 1000, 0}, 20000), 5);
+    EXPECT_EQ(depth_of(2000, {0, 100, 0}, 20000), 100);
+    EXPECT_EQ(depth_of(2000, {0, 1000, 30}, 20000), 30);
+    EXPECT_EQ(depth_of(2000, {0, 0, 0}, 20000), 1);
+}
+
+TEST(EvolvePlan, SweepsAreAsDeepAsFitsAndOfEqualOnesTheDeepest) {
+    PlanRequest tight = request(Backend::cuda, 1);
+    tight.chunk_rows = 1;
+    tight.lanes = 1;
+    const SandJob job({6144, 10000}, 0, usual_sand_chances, Snapshots{0, 1000, 0}, 0);
+    const std::int64_t rest =
+        make_evolve_plan(job, tight).table_bytes + ten_thousand_row + 10000; // tables and a chunk
+    // Bands of 16 depths, 6144 = 16 * 384: 96, 128 and 192 compute a sixteenth again.
+    tight.device_memory = 15000 * ten_thousand_row + rest;
+    EXPECT_EQ(make_evolve_plan(job, tight).sweep.depth, 192);
+    EXPECT_EQ(make_evolve_plan(job, tight).sweep.band_rows, 3072);
+    // Two lanes of two windows, each of a row with eight at either side.
+    tight.device_memory = 4 * 17 * ten_thousand_row + rest;
+    EXPECT_EQ(make_evolve_plan(job, tight).sweep.depth, 8);
+    EXPECT_EQ(make_evolve_plan(job, tight).sweep.band_rows, 1);
+}
+
+TEST(EvolvePlan, NamesTheLeastThatDoesNotFit) {
+    PlanRequest tight = request(Backend::cuda, 1);
+    tight.device_memory = 64 * KiB;
+    try {
+        make_evolve_plan(square(16384), tight);
+        FAIL() << "three bands take more";
+    } catch (const Error& error) {
+        EXPECT_NE(std::string(error.what()).find("1 chunk of 1 row and 3 bands of 3 rows take"),
+                  std::string::npos)
+            << error.what();
+    }
+}
+
+TEST(EvolvePlan, SaysHowOftenRowsAreExchanged) {
+    EXPECT_EQ(make_evolve_plan(square(2048), request(Backend::cuda, 1)).text().find("exchanges"),
+              std::string::npos);
+    EXPECT_NE(make_evolve_plan(square(2048), request(Backend::cuda, 2))
+                  .text()
+                  .find(", 8 generations between halo exchanges"),
+              std::string::npos);
+}
+
+TEST(EvolvePlan, ARankWithoutRowsStoresNothing) {
+    EvolvePlan plan;
+    plan.home = StateHome::disk;
+    plan.shape.state_row_bytes = 16;
+    plan.decomposition.rows = plan.shape.rows = 3;
+    plan.decomposition.ranks = 5;
+    plan.decomposition.halo = plan.sweep.depth = 1;
+    std::int64_t ranks_with_rows = 0;
+    for (int rank = 0; rank < 5; ++rank) {
+        const bool has_rows = !plan.rows_of_rank(rank).empty();
+        ranks_with_rows += has_rows ? 1 : 0;
+        EXPECT_EQ(plan.store_bytes(rank) > 0, has_rows);
+    }
+    EXPECT_EQ(ranks_with_rows, 3);
+    // Held are two rows, three and two, and one more for the sweep.
+    EXPECT_EQ(plan.scratch_bytes(), (3 + 4 + 3) * 16);
+}
+
 } // namespace
 } // namespace runner
