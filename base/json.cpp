@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <string>
 #include <unordered_map>
 
 #include <nlohmann/json.hpp>
@@ -75,6 +76,8 @@ std::size_t index_of(const std::vector<std::string>& names, std::string_view nam
 /// Takes the events of the library's parser.
 class Json::Builder {
   public:
+    explicit Builder(std::string_view text) : text_(text) {}
+
     bool null() { return add({}); }
     bool boolean(bool value) { return add(value); }
     bool number_integer(std::int64_t value) { return add(value); }
@@ -99,9 +102,14 @@ class Json::Builder {
         return true;
     }
 
-    bool parse_error(std::size_t /*byte*/, const std::string& /*token*/,
-                     const Library::exception& error) {
-        throw JsonError(error.what());
+    /// The library's own text names its functions.
+    bool parse_error(std::size_t byte, const std::string& /*token*/,
+                     const Library::exception& /*error*/) {
+        const std::string_view before = text_.substr(0, byte == 0 ? 0 : byte - 1);
+        const auto lines = std::count(before.begin(), before.end(), '\n');
+        const std::size_t column = before.size() - (before.rfind('\n') + 1); // npos + 1 is 0
+        throw JsonError("it is not valid JSON at line " + std::to_string(lines + 1) + ", column " +
+                        std::to_string(column + 1));
     }
 
     Json take() { return std::move(root_); }
@@ -136,6 +144,7 @@ class Json::Builder {
         return add(std::move(value));
     }
 
+    std::string_view text_;
     Json root_;
     std::vector<Level> open_;
 };
@@ -189,7 +198,7 @@ Json Json::array() {
 }
 
 Json Json::parse(std::string_view text) {
-    Builder builder;
+    Builder builder(text);
     (void)Library::sax_parse(text, &builder);
     return builder.take();
 }
