@@ -225,6 +225,9 @@ TEST(EvolvePlan, HalvesChunksThenLowersLanesUntilTheStateFitsTheDevice) {
 TEST(EvolvePlan, ChunksHaveARowAndAStepAtLeast) {
     const SandJob wide({10, 16777259}, 0, usual_sand_chances, Snapshots{0, 1, 0}, 0);
     EXPECT_EQ(make_evolve_plan(wide, request(Backend::cpu, 1)).decomposition.chunk_rows, 1);
+    EXPECT_EQ(make_evolve_plan(square(1), request(Backend::cpu, 1)).decomposition.chunk_rows, 1);
+    const SandJob narrow({9000001, 1}, 0, usual_sand_chances, Snapshots{0, 1, 0}, 0);
+    EXPECT_EQ(make_evolve_plan(narrow, request(Backend::cpu, 1)).decomposition.chunk_rows, 8 * MiB);
     PlanRequest few = request(Backend::cpu, 1);
     few.chunk_rows = 2;
     few.alignment = 7;
