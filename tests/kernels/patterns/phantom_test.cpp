@@ -105,7 +105,7 @@ class Stream {
     /// In (0, 1): the middle of one of 2^52 equal parts.
     double next() {
         state_ += 0x9e3779b97f4a7c15U;
-        return std::ldexp(static_cast<double>(mixed(state_) / 4096) + 0.5, -52);
+        return std::ldexp(static_cast<double>(mixed(state_) >> 12) + 0.5, -52);
     }
 
   private:
