@@ -5,7 +5,6 @@
 #include "base/sizes.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <set>
 #include <tuple>

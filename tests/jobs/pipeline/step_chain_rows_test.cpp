@@ -2,6 +2,8 @@
 // The rows of chains that are small enough to be worked by hand.
 #include "jobs/pipeline/step_chain.hpp"
 
+#include "tests/jobs/pipeline/step_shape.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,17 +18,6 @@ using Shapes = std::vector<StreamShape>;
 
 constexpr RowBorder inside = RowBorder::inside;
 constexpr RowBorder periodic = RowBorder::periodic;
-
-StreamShape shape(std::int64_t frames, std::int64_t rows, std::int64_t halo,
-                  RowBorder border = inside, OutputRows made = {}) {
-    StreamShape shape;
-    shape.frames = frames;
-    shape.rows = rows;
-    shape.halo = halo;
-    shape.border = border;
-    shape.made = made;
-    return shape;
-}
 
 void expect_made(const Shapes& steps, const OutputRows& made) {
     ASSERT_TRUE(StepChain::is_chain(steps));

@@ -2,6 +2,7 @@
 #include "jobs/pipeline/step_chain.hpp"
 
 #include "runner/plan/decomposition.hpp"
+#include "tests/jobs/pipeline/step_shape.hpp"
 
 #include <gtest/gtest.h>
 
@@ -160,17 +161,6 @@ void expect_equal(const std::vector<Step>& steps, std::int64_t chunk_rows, std::
         const std::vector<Step> first(steps.begin(), steps.begin() + std::ptrdiff_t(i) + 1);
         EXPECT_EQ(own[i], whole(first, input)) << "own rows of step " << i;
     }
-}
-
-StreamShape shape(std::int64_t frames, std::int64_t rows, std::int64_t halo, RowBorder border,
-                  OutputRows made = {}) {
-    StreamShape shape;
-    shape.frames = frames;
-    shape.rows = rows;
-    shape.halo = halo;
-    shape.border = border;
-    shape.made = made;
-    return shape;
 }
 
 TEST(StepChain, AddsHalos) {
