@@ -205,15 +205,11 @@ class DatasetCheck {
     /// The layout of a source that check_sources() has checked.
     std::optional<DatasetLayout> known_source(const std::string& file, const std::string& name,
                                               const std::string& dataset) const {
-        const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
         const std::optional<std::string> plain = plain_source_name(name);
         if (!plain || *plain == ".") {
             return std::nullopt;
         }
-        const auto places = outside_.allowed(*plain, folder, file);
-        const auto known = places.empty()
-                               ? known_.end()
-                               : known_.find(file_and_dataset(places.front().string(), dataset));
+        const auto known = known_.find(file_and_dataset(source_file(name, file, file), dataset));
         return known == known_.end() ? std::nullopt : std::optional(known->second);
     }
 
