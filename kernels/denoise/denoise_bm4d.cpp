@@ -91,20 +91,22 @@ void finish_line(const Bm4dWork& work, const Bm4dSums& sums, std::int64_t layer,
     const std::int64_t row = work.match.volume[2];
     const std::int64_t before = work.match.patch[2] - 1; // zeros
     std::fill(weights, weights + before + row, 0);
-    for (std::int64_t z = layer; z < layer + work.match.patch[0]; ++z) {
-        const std::int64_t low = std::max<std::int64_t>(0, line - (work.match.patch[1] - 1));
-        for (std::int64_t y = low; y <= line; ++y) {
-            const std::int64_t* from = sums.weights + (z * work.match.volume[1] + y) * row;
+    const auto [pz, py, px] = work.match.patch;
+    for (int z = 0; z < pz; ++z) {
+        for (int y = 0; y < py && y <= line; ++y) {
+            const int window = bm4d_window(z, pz) * bm4d_window(y, py);
+            const std::int64_t* from =
+                sums.weights + ((layer + z) * work.match.volume[1] + line - y) * row;
             for (std::int64_t x = 0; x < row; ++x) {
-                weights[before + x] += from[x];
+                weights[before + x] += window * from[x];
             }
         }
     }
     const std::int64_t first = (layer * work.match.volume[1] + line) * row;
     for (std::int64_t x = 0; x < row; ++x) {
         std::int64_t weight = 0;
-        for (std::int64_t i = 0; i <= before; ++i) {
-            weight += weights[x + i];
+        for (int i = 0; i < px; ++i) {
+            weight += bm4d_window(i, px) * weights[x + i];
         }
         out[first + x] = work.mean(sums.values[first + x], weight);
     }
@@ -131,10 +133,12 @@ Bm4d make_bm4d(const Match& match, double sigma, float magnitude) {
     // A voxel of a group that lost coefficients is at most the group's norm.
     const double values = static_cast<double>(match.patch_voxels()) * bm4d_group(match.count);
     const int value = exponent_above(static_cast<double>(magnitude) * std::sqrt(values));
+    const auto window =
+        static_cast<int>(std::ranges::count_if(match.patch, [](int extent) { return extent > 2; }));
     Bm4d bm4d;
     bm4d.sigma = sigma;
-    bm4d.weight_bits = 62 - covering - weight;
-    bm4d.value_bits = std::clamp(62 - covering - weight - value, -900, 900);
+    bm4d.weight_bits = 62 - covering - weight - window;
+    bm4d.value_bits = std::clamp(bm4d.weight_bits - value, -900, 900);
     return bm4d;
 }
 
@@ -145,6 +149,7 @@ Bm4dWork make_bm4d_work(const Match& match, const MatchLayers& layers, const Bm4
     work.held_first = held.first;
     work.held_layers = held.layers;
     work.patch_voxels = match.patch_voxels();
+    work.has_wavelets = std::ranges::any_of(match.patch, has_wavelets);
     for (int e = 0; e < Bm4dWork::exponents; ++e) {
         const double scale = std::sqrt(std::ldexp(1.0, e));
         work.threshold[e] = static_cast<float>(2.7 * bm4d.sigma / scale);

@@ -94,9 +94,11 @@ __global__ void __launch_bounds__(finish_threads)
     for (int pz = 0; pz < match.patch[0]; ++pz) {
         for (int py = 0; py < match.patch[1] && py <= y; ++py) {
             const std::int64_t* from = sums.weights + match.index(z + pz, y - py, x);
+            std::int64_t line = 0;
             for (int px = 0; px < match.patch[2] && px <= x; ++px) {
-                weight += __ldg(from - px);
+                line += bm4d_window(px, match.patch[2]) * __ldg(from - px);
             }
+            weight += bm4d_window(pz, match.patch[0]) * bm4d_window(py, match.patch[1]) * line;
         }
     }
     out[i] = work.mean(sums.values[i], weight);

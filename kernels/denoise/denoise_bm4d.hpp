@@ -15,7 +15,9 @@ namespace runner {
 /// equal patches come before its own, this takes the place of the last, so that every voxel gets an
 /// estimate. It is transformed along the group by Haar's transform of neighbours (mean and half of
 /// the difference, then the same of the means), then along z, y and x of each patch by the
-/// orthonormal DCT-II of the patch's extent. A coefficient that 2^e patches went into is its
+/// orthonormal DCT-II of the patch's extent, or, in the second of two bases, by orthonormal Haar
+/// wavelets where that is 4 or 8. The pass goes on in the basis of less noise left, the cosines
+/// where both leave as much. A coefficient that 2^e patches went into is its
 /// orthonormal value times 2^(−e/2), and so are what it is compared with. What is left of the
 /// coefficients is transformed back, and every patch of the group becomes an estimate of the volume
 /// where that patch lies.
@@ -27,9 +29,10 @@ namespace runner {
 /// Weights are the inverse variances of what noise is left, times sigma². Estimates of patches
 /// unlike the reference, whose distance is more than alike_noisy·sigma² in the first pass and
 /// alike_first·sigma² in the second, have only unlike_part of it. Patches of equal content are
-/// 2·sigma² apart in the first pass. A voxel of the result is Σ weight·estimate / Σ weight of all
-/// estimates that cover it. So the match's step is at most its patch, along each axis with more
-/// than one reference; its order is nearest_first.
+/// 2·sigma² apart in the first pass. An estimate's voxel has the weight once, and twice as much for
+/// each axis along which it is not on its patch's border. A voxel of the result is
+/// Σ weight·estimate / Σ weight of all estimates that cover it. So the match's step is at most its
+/// patch, along each axis with more than one reference; its order is nearest_first.
 ///
 /// All in float32, without fused multiply-adds and in one order, so that every queue makes the same
 /// bytes; sums of estimates and of weights are of whole numbers, so that they depend on no order.
@@ -37,7 +40,7 @@ struct Bm4d {
     static constexpr std::int64_t most_values = 4096; ///< in a group: patch_voxels() · 2^m
     static constexpr float most_weight = 256;
     static constexpr double alike_noisy = 3;
-    static constexpr double alike_first = 0.5;
+    static constexpr double alike_first = 0.25;
     static constexpr double unlike_part = 0.125; ///< a power of two: its products are exact
 
     double sigma = 0;    ///< of the noise, ≥ 0
@@ -58,8 +61,9 @@ std::int64_t bm4d_reach(const Match& match);
 /// The sums of layers `held`, device memory.
 struct Bm4dSums {
     std::int64_t* values = nullptr; ///< one a voxel
-    /// One a patch by its corner, of layers [held.first − (patch − 1), held.first + held.layers):
-    /// the patches that reach into `held`. Layers before the volume's first are there, too.
+    /// One a patch by its corner, that of its border's voxels, of layers [held.first − (patch − 1),
+    /// held.first + held.layers): the patches that reach into `held`. Layers before the volume's
+    /// first are there, too.
     std::int64_t* weights = nullptr;
 };
 

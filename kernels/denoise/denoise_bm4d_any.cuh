@@ -39,6 +39,14 @@ struct AnyGroup {
     __device__ int voxels() const { return static_cast<int>(work.patch_voxels); }
     __device__ static int thread() { return static_cast<int>(threadIdx.x); }
 
+    /// How often the estimate of value `i` counts.
+    __device__ int window(int i) const {
+        const int voxel = i % voxels();
+        const auto& [pz, py, px] = work.match.patch;
+        return bm4d_window(voxel / px / py, pz) * bm4d_window(voxel / px % py, py) *
+               bm4d_window(voxel % px, px);
+    }
+
     /// The place of value `i` in the volume.
     __device__ std::int64_t place(int i) const {
         const int voxel = i % voxels();
@@ -72,22 +80,24 @@ struct AnyGroup {
     }
 
     template <int n> struct Extent {
+        template <Basis basis>
         __device__ static void transform(const DctTable& table, float* values, int stride) {
             float line[n];
             for (int i = 0; i < n; ++i) {
                 line[i] = values[i * stride];
             }
-            transform_line<n>(table, line);
+            transform_line<basis, n>(table, line);
             for (int i = 0; i < n; ++i) {
                 values[i * stride] = line[i];
             }
         }
+        template <Basis basis>
         __device__ static void restore(const DctTable& table, float* values, int stride) {
             float line[n];
             for (int i = 0; i < n; ++i) {
                 line[i] = values[i * stride];
             }
-            restore_line<n>(table, line);
+            restore_line<basis, n>(table, line);
             for (int i = 0; i < n; ++i) {
                 values[i * stride] = line[i];
             }
@@ -95,6 +105,7 @@ struct AnyGroup {
     };
 
     /// `spare` is as large as `spectrum`.
+    template <Basis basis>
     __device__ void transform(const float* volume, float* spectrum, float* spare) const {
         const int count = voxels();
         const std::int64_t before = work.match.index(work.match.in_first, 0, 0);
@@ -115,8 +126,9 @@ struct AnyGroup {
         }
         __syncthreads();
         const auto change = [](const DctTable& table, int n, float* values, int stride) {
-            with_extent(n,
-                        [&](auto extent) { decltype(extent)::transform(table, values, stride); });
+            with_extent(n, [&](auto extent) {
+                decltype(extent)::template transform<basis>(table, values, stride);
+            });
         };
         along(0, work.match.patch[1] * work.match.patch[2], spectrum, change);
         along(1, work.match.patch[2], spectrum, change);
@@ -124,10 +136,12 @@ struct AnyGroup {
     }
 
     /// The patches, in `spare`.
-    __device__ void restore(float* spectrum, float* spare) const {
+    template <Basis basis> __device__ void restore(float* spectrum, float* spare) const {
         const int count = voxels();
         const auto change = [](const DctTable& table, int n, float* values, int stride) {
-            with_extent(n, [&](auto extent) { decltype(extent)::restore(table, values, stride); });
+            with_extent(n, [&](auto extent) {
+                decltype(extent)::template restore<basis>(table, values, stride);
+            });
         };
         along(2, 1, spectrum, change);
         along(1, work.match.patch[2], spectrum, change);
@@ -146,50 +160,85 @@ struct AnyGroup {
         __syncthreads();
     }
 
-    /// The hard threshold; gives the weight.
-    __device__ float keep_large(float* spectrum, int* left) const {
+    /// The number that the hard threshold leaves.
+    __device__ int count_large(const float* spectrum, int* left) const {
         if (thread() == 0) {
             *left = 0;
         }
         __syncthreads();
         int stay = 0;
         for (int i = thread(); i < group * voxels(); i += threads) {
-            const float threshold = work.threshold[haar_exponent(i / voxels(), levels)];
-            if (i == 0 || fabsf(spectrum[i]) >= threshold) {
-                ++stay;
-            } else {
-                spectrum[i] = 0;
-            }
+            stay += is_large(spectrum, i) ? 1 : 0;
         }
         atomicAdd(left, stay);
         __syncthreads();
-        return __fdiv_rn(1, static_cast<float>(*left));
+        const int all = *left;
+        __syncthreads();
+        return all;
     }
 
-    /// Wiener's filter; gives the weight. `first` is lost.
-    __device__ float keep_likely(float* first, float* spectrum) const {
+    __device__ bool is_large(const float* spectrum, int i) const {
+        return i == 0 || fabsf(spectrum[i]) >= work.threshold[haar_exponent(i / voxels(), levels)];
+    }
+
+    __device__ float inverse_sigma(int g) const {
+        return work.inverse_sigma[haar_exponent(g, levels)];
+    }
+
+    /// The sum of the squares of the factors of Wiener's filter. `spare` is as large as `first`.
+    __device__ float sum_factors(const float* first, float* spare) const {
         const int layers = work.match.patch[0];
         const int layer = voxels() / layers;
         for (int i = thread(); i < group * layers; i += threads) {
-            const float inverse = work.inverse_sigma[haar_exponent(i / layers, levels)];
+            const float inverse = inverse_sigma(i / layers);
             float sum = 0;
             for (int v = i * layer; v < (i + 1) * layer; ++v) {
                 const float factor = wiener_factor(first[v], inverse);
-                spectrum[v] *= factor;
                 sum += factor * factor;
             }
-            first[i * layer] = sum;
+            spare[i * layer] = sum;
         }
         __syncthreads();
         for (int g = thread(); g < group; g += threads) {
-            sum_by_halves(first + g * voxels(), layers, layer);
+            sum_by_halves(spare + g * voxels(), layers, layer);
         }
         __syncthreads();
         if (thread() == 0) {
-            sum_by_halves(first, group, voxels());
+            sum_by_halves(spare, group, voxels());
         }
         __syncthreads();
-        return wiener_weight(first[0]);
+        const float all = spare[0];
+        __syncthreads();
+        return all;
+    }
+
+    __device__ void transform(Basis basis, const float* volume, float* spectrum,
+                              float* spare) const {
+        if (basis == Basis::cosine) {
+            transform<Basis::cosine>(volume, spectrum, spare);
+        } else {
+            transform<Basis::wavelet>(volume, spectrum, spare);
+        }
+    }
+
+    /// The spectrum in the basis for which `measure` gives less, which it returns.
+    template <class Measure>
+    __device__ auto transform_sparser(const float* volume, Basis& basis, float* spectrum,
+                                      float* spare, const Measure& measure) const {
+        basis = Basis::cosine;
+        transform(basis, volume, spectrum, spare);
+        const auto cosines = measure();
+        if (!work.has_wavelets) {
+            return cosines;
+        }
+        transform(Basis::wavelet, volume, spectrum, spare);
+        const auto wavelets = measure();
+        if (wavelets < cosines) {
+            basis = Basis::wavelet;
+            return wavelets;
+        }
+        transform(basis, volume, spectrum, spare);
+        return cosines;
     }
 
     __device__ void put(float weight, const float* patches, const Bm4dSums& sums) const {
@@ -203,8 +252,8 @@ struct AnyGroup {
         for (int i = thread(); i < group * voxels(); i += threads) {
             const std::int64_t to = place(i) - work.held_first * layer;
             if (to >= 0 && to < work.held_layers * layer) {
-                const double units =
-                    static_cast<double>(patches[i]) * scaled(weight, i / voxels(), work.value_unit);
+                const double unit = scaled(weight, i / voxels(), work.value_unit) * window(i);
+                const double units = static_cast<double>(patches[i]) * unit;
                 add_units(sums.values + to, __double2ll_rn(units));
             }
         }
@@ -214,23 +263,38 @@ struct AnyGroup {
         const int values = group * voxels();
         float* spectrum = shared;
         float* spare = shared + values;
-        transform(groups.volumes.noisy, spectrum, spare);
         float weight = 0;
+        Basis basis{};
         if (groups.volumes.first != nullptr) {
             float* first = shared + 2 * values;
-            transform(groups.volumes.first, first, spare);
-            weight = keep_likely(first, spectrum);
+            weight = wiener_weight(transform_sparser(groups.volumes.first, basis, first, spare,
+                                                     [&] { return sum_factors(first, spare); }));
+            transform(basis, groups.volumes.noisy, spectrum, spare);
+            for (int i = thread(); i < values; i += threads) {
+                spectrum[i] *= wiener_factor(first[i], inverse_sigma(i / voxels()));
+            }
         } else {
-            weight = keep_large(spectrum, left);
+            weight = __fdiv_rn(1, static_cast<float>(transform_sparser(
+                                      groups.volumes.noisy, basis, spectrum, spare,
+                                      [&] { return count_large(spectrum, left); })));
+            for (int i = thread(); i < values; i += threads) {
+                spectrum[i] = is_large(spectrum, i) ? spectrum[i] : 0;
+            }
         }
-        restore(spectrum, spare);
+        __syncthreads();
+        if (basis == Basis::cosine) {
+            restore<Basis::cosine>(spectrum, spare);
+        } else {
+            restore<Basis::wavelet>(spectrum, spare);
+        }
         put(weight, spare, groups.sums);
     }
 };
 
 /// Rows of the lists, `each` a block, whose group is less than `least`.
 __global__ void __launch_bounds__(AnyGroup::threads)
-    any_kernel(Bm4dWork work, std::int64_t first_block, int each, int least, Groups groups) {
+    any_kernel(const __grid_constant__ Bm4dWork work, std::int64_t first_block, int each, int least,
+               Groups groups) {
     auto* left = reinterpret_cast<int*>(dynamic_shared());
     auto* shared = reinterpret_cast<float*>(dynamic_shared() + 1);
     const std::int64_t first = (first_block + blockIdx.x) * each;

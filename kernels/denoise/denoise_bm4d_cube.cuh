@@ -94,25 +94,16 @@ template <int group> struct Cube {
         }
     }
 
-    /// Haar's transform along the group, then that along z.
-    __device__ static void transform_lines(const DctTable& table, int upper, float (&x)[half][4]) {
+    __device__ static void split_group(int upper, float (&x)[half][4]) {
         split<half / 2>(x);
 #pragma unroll
         for (int z = 0; z < 4; ++z) {
             const float other = __shfl_xor_sync(match_cuda::whole_warp, x[0][z], 16);
             x[0][z] = (upper == 0 ? x[0][z] + other : other - x[0][z]) * 0.5F;
         }
-#pragma unroll
-        for (int i = 0; i < half; ++i) {
-            transform_line<4>(table, x[i]);
-        }
     }
 
-    __device__ static void restore_lines(const DctTable& table, int upper, float (&x)[half][4]) {
-#pragma unroll
-        for (int i = 0; i < half; ++i) {
-            restore_line<4>(table, x[i]);
-        }
+    __device__ static void join_group(int upper, float (&x)[half][4]) {
 #pragma unroll
         for (int z = 0; z < 4; ++z) {
             const float other = __shfl_xor_sync(match_cuda::whole_warp, x[0][z], 16);
@@ -121,15 +112,14 @@ template <int group> struct Cube {
         join<1>(x);
     }
 
-    /// The group's spectrum: layer p of a lane is number lane + 32·p, four of them a patch.
-    __device__ static void transform(const Bm4dWork& work, const float* volume, std::int64_t corner,
-                                     float* shared, float (&spectrum)[own][4][4]) {
+    /// A lane's voxels of the group's patches, transformed along the group.
+    __device__ static void gather(const Bm4dWork& work, const float* volume, std::int64_t corner,
+                                  float (&x)[half][4]) {
         const auto lane = static_cast<int>(threadIdx.x) % 32;
         const int upper = lane / 16;
         const std::int64_t line = work.match.volume[2];
         const std::int64_t layer = work.match.volume[1] * line;
         const float* base = volume - work.match.in_first * layer + lane % 16 / 4 * line + lane % 4;
-        float x[half][4];
 #pragma unroll
         for (int i = 0; i < half; ++i) {
             const float* from =
@@ -139,13 +129,24 @@ template <int group> struct Cube {
                 x[i][z] = __ldg(from + z * layer);
             }
         }
-        transform_lines(work.table[0], upper, x);
+        split_group(upper, x);
+    }
+
+    /// The spectrum of what gather() made: layer p of a lane is number lane + 32·p, four of them a
+    /// patch.
+    template <Basis basis>
+    __device__ static void transform(const Bm4dWork& work, const float (&x)[half][4], float* shared,
+                                     float (&spectrum)[own][4][4]) {
+        const auto lane = static_cast<int>(threadIdx.x) % 32;
+        const int upper = lane / 16;
         __syncwarp();
 #pragma unroll
         for (int i = 0; i < half; ++i) {
+            float along_z[4] = {x[i][0], x[i][1], x[i][2], x[i][3]};
+            transform_line<basis, 4>(work.table[0], along_z);
 #pragma unroll
             for (int z = 0; z < 4; ++z) {
-                shared[(place(i, upper) * 4 + z) * pitch + lane % 16] = x[i][z];
+                shared[(place(i, upper) * 4 + z) * pitch + lane % 16] = along_z[z];
             }
         }
         __syncwarp();
@@ -160,10 +161,11 @@ template <int group> struct Cube {
                 spectrum[p][y][2] = row.z;
                 spectrum[p][y][3] = row.w;
             }
-            along_y(spectrum[p], [&](float(&at)[4]) { transform_line<4>(work.table[1], at); });
+            along_y(spectrum[p],
+                    [&](float(&at)[4]) { transform_line<basis, 4>(work.table[1], at); });
 #pragma unroll
             for (int y = 0; y < 4; ++y) {
-                transform_line<4>(work.table[2], spectrum[p][y]);
+                transform_line<basis, 4>(work.table[2], spectrum[p][y]);
             }
         }
     }
@@ -181,8 +183,8 @@ template <int group> struct Cube {
         }
     }
 
-    /// The hard threshold; gives the weight.
-    __device__ static float keep_large(const Bm4dWork& work, float (&spectrum)[own][4][4]) {
+    /// The hard threshold; gives how many are left.
+    __device__ static int keep_large(const Bm4dWork& work, float (&spectrum)[own][4][4]) {
         const auto lane = static_cast<int>(threadIdx.x) % 32;
         int left = 0;
 #pragma unroll
@@ -200,12 +202,12 @@ template <int group> struct Cube {
         for (int apart = 16; apart > 0; apart /= 2) {
             left += __shfl_xor_sync(match_cuda::whole_warp, left, apart);
         }
-        return __fdiv_rn(1, static_cast<float>(left));
+        return left;
     }
 
-    /// Wiener's filter; gives the weight. `first` becomes the factors.
-    __device__ static float keep_likely(const Bm4dWork& work, const float (&first)[own][4][4],
-                                        float (&spectrum)[own][4][4]) {
+    /// The spectrum of the first pass' result becomes the factors of Wiener's filter; gives the sum
+    /// of their squares.
+    __device__ static float find_factors(const Bm4dWork& work, float (&spectrum)[own][4][4]) {
         const auto lane = static_cast<int>(threadIdx.x) % 32;
         float sums[own];
 #pragma unroll
@@ -214,8 +216,9 @@ template <int group> struct Cube {
             sums[p] = 0;
 #pragma unroll
             for (int i = 0; i < 16; ++i) {
-                const float factor = wiener_factor(first[p][i / 4][i % 4], inverse);
-                spectrum[p][i / 4][i % 4] *= factor;
+                float& value = spectrum[p][i / 4][i % 4];
+                const float factor = wiener_factor(value, inverse);
+                value = factor;
                 sums[p] += factor * factor;
             }
             // Over the patch's layers.
@@ -227,13 +230,13 @@ template <int group> struct Cube {
         for (int apart = 16; apart > 2; apart /= 2) {
             sum += __shfl_xor_sync(match_cuda::whole_warp, sum, apart);
         }
-        return wiener_weight(sum);
+        return sum;
     }
 
-    /// Adds what the spectrum is of. Bit g of `alike`: patch g is.
-    __device__ static void restore(const Bm4dWork& work, float weight, unsigned alike,
-                                   std::int64_t corner, const Bm4dSums& sums, float* shared,
-                                   float (&spectrum)[own][4][4]) {
+    /// What gather() made, of a spectrum.
+    template <Basis basis>
+    __device__ static void restore(const Bm4dWork& work, float* shared,
+                                   float (&spectrum)[own][4][4], float (&x)[half][4]) {
         const auto lane = static_cast<int>(threadIdx.x) % 32;
         const int upper = lane / 16;
         __syncwarp();
@@ -241,9 +244,9 @@ template <int group> struct Cube {
         for (int p = 0; p < own; ++p) {
 #pragma unroll
             for (int y = 0; y < 4; ++y) {
-                restore_line<4>(work.table[2], spectrum[p][y]);
+                restore_line<basis, 4>(work.table[2], spectrum[p][y]);
             }
-            along_y(spectrum[p], [&](float(&at)[4]) { restore_line<4>(work.table[1], at); });
+            along_y(spectrum[p], [&](float(&at)[4]) { restore_line<basis, 4>(work.table[1], at); });
             auto* to = reinterpret_cast<float4*>(shared + (lane + 32 * p) * pitch);
 #pragma unroll
             for (int y = 0; y < 4; ++y) {
@@ -252,18 +255,57 @@ template <int group> struct Cube {
             }
         }
         __syncwarp();
-        float x[half][4];
 #pragma unroll
         for (int i = 0; i < half; ++i) {
 #pragma unroll
             for (int z = 0; z < 4; ++z) {
                 x[i][z] = shared[(place(i, upper) * 4 + z) * pitch + lane % 16];
             }
+            restore_line<basis, 4>(work.table[0], x[i]);
         }
-        restore_lines(work.table[0], upper, x);
-        put(work, weight, alike, corner, sums, x);
     }
 
+    __device__ static void copy(const float (&from)[own][4][4], float (&to)[own][4][4]) {
+#pragma unroll
+        for (int p = 0; p < own; ++p) {
+#pragma unroll
+            for (int i = 0; i < 16; ++i) {
+                to[p][i / 4][i % 4] = from[p][i / 4][i % 4];
+            }
+        }
+    }
+
+    __device__ static void multiply(const float (&factors)[own][4][4],
+                                    float (&spectrum)[own][4][4]) {
+#pragma unroll
+        for (int p = 0; p < own; ++p) {
+#pragma unroll
+            for (int i = 0; i < 16; ++i) {
+                spectrum[p][i / 4][i % 4] *= factors[p][i / 4][i % 4];
+            }
+        }
+    }
+
+    /// `change` of the spectrum of x, in the basis for which it gives less, which it returns.
+    template <class Change>
+    __device__ static auto change_sparser(const Bm4dWork& work, const float (&x)[half][4],
+                                          float* shared, Basis& basis, float (&spectrum)[own][4][4],
+                                          const Change& change) {
+        transform<Basis::cosine>(work, x, shared, spectrum);
+        const auto cosines = change(work, spectrum);
+        float other[own][4][4];
+        transform<Basis::wavelet>(work, x, shared, other);
+        const auto wavelets = change(work, other);
+        if (wavelets >= cosines) {
+            basis = Basis::cosine;
+            return cosines;
+        }
+        basis = Basis::wavelet;
+        copy(other, spectrum);
+        return wavelets;
+    }
+
+    /// Adds the patches x. Bit g of `alike`: patch g is.
     __device__ static void put(const Bm4dWork& work, float weight, unsigned alike,
                                std::int64_t corner, const Bm4dSums& sums,
                                const float (&x)[half][4]) {
@@ -278,7 +320,8 @@ template <int group> struct Cube {
             add_units(sums.weights + in_weights, __double2ll_rn(exact * part * work.weight_unit));
         }
         // Exact: the factors of the weight are powers of two.
-        const double unit = exact * work.value_unit;
+        const double unit =
+            exact * work.value_unit * bm4d_window(lane % 16 / 4, 4) * bm4d_window(lane % 4, 4);
         const double unlike_unit = unit * Bm4d::unlike_part;
         const unsigned mine = alike >> (lane / 16 * half);
         const std::int64_t offset = lane % 16 / 4 * line + lane % 4 - work.held_first * layer;
@@ -292,8 +335,8 @@ template <int group> struct Cube {
             for (int z = 0; z < 4; ++z) {
                 const std::int64_t to = at + z * layer;
                 if (to >= 0 && to < held) {
-                    add_units(sums.values + to,
-                              __double2ll_rn(static_cast<double>(x[i][z]) * scale));
+                    const double units = static_cast<double>(x[i][z]) * (scale * bm4d_window(z, 4));
+                    add_units(sums.values + to, __double2ll_rn(units));
                 }
             }
         }
@@ -325,18 +368,34 @@ __global__ void __launch_bounds__(32 * Cube<group>::warps, pass == Pass::wiener 
             corner = reference;
         }
     }
+    float x[C::half][4];
     float spectrum[C::own][4][4];
     float weight = 0;
+    Basis basis{};
     if constexpr (pass == Pass::wiener) {
-        float first[C::own][4][4];
-        C::transform(work, groups.volumes.first, corner, shared[warp], first);
-        C::transform(work, groups.volumes.noisy, corner, shared[warp], spectrum);
-        weight = C::keep_likely(work, first, spectrum);
+        float factors[C::own][4][4];
+        C::gather(work, groups.volumes.first, corner, x);
+        weight = wiener_weight(
+            C::change_sparser(work, x, shared[warp], basis, factors, C::find_factors));
+        C::gather(work, groups.volumes.noisy, corner, x);
+        if (basis == Basis::cosine) {
+            C::template transform<Basis::cosine>(work, x, shared[warp], spectrum);
+        } else {
+            C::template transform<Basis::wavelet>(work, x, shared[warp], spectrum);
+        }
+        C::multiply(factors, spectrum);
     } else {
-        C::transform(work, groups.volumes.noisy, corner, shared[warp], spectrum);
-        weight = C::keep_large(work, spectrum);
+        C::gather(work, groups.volumes.noisy, corner, x);
+        weight = __fdiv_rn(1, static_cast<float>(C::change_sparser(work, x, shared[warp], basis,
+                                                                   spectrum, C::keep_large)));
     }
-    C::restore(work, weight, alike, corner, groups.sums, shared[warp], spectrum);
+    if (basis == Basis::cosine) {
+        C::template restore<Basis::cosine>(work, shared[warp], spectrum, x);
+    } else {
+        C::template restore<Basis::wavelet>(work, shared[warp], spectrum, x);
+    }
+    C::join_group(lane / 16, x);
+    C::put(work, weight, alike, corner, groups.sums, x);
 }
 
 } // namespace runner::bm4d_cuda

@@ -12,7 +12,7 @@ namespace {
 enum class Way { transform, restore };
 
 /// Lines of n values, `inner` apart and side by side.
-template <Way way, int n>
+template <Basis basis, Way way, int n>
 void change_lines(const DctTable& table, std::int64_t outer, std::int64_t inner,
                   const float* __restrict in, float* __restrict out) {
     for (std::int64_t o = 0; o < outer; ++o) {
@@ -22,9 +22,9 @@ void change_lines(const DctTable& table, std::int64_t outer, std::int64_t inner,
                 line[j] = in[(o * n + j) * inner + i];
             }
             if constexpr (way == Way::transform) {
-                transform_line<n>(table, line);
+                transform_line<basis, n>(table, line);
             } else {
-                restore_line<n>(table, line);
+                restore_line<basis, n>(table, line);
             }
             for (int j = 0; j < n; ++j) {
                 out[(o * n + j) * inner + i] = line[j];
@@ -33,18 +33,18 @@ void change_lines(const DctTable& table, std::int64_t outer, std::int64_t inner,
     }
 }
 
-template <Way way>
+template <Basis basis, Way way>
 void change_lines(const DctTable& table, int n, std::int64_t outer, std::int64_t inner,
                   const float* in, float* out) {
     switch (n) {
     case 1: std::copy_n(in, outer * inner, out); break;
-    case 2: change_lines<way, 2>(table, outer, inner, in, out); break;
-    case 3: change_lines<way, 3>(table, outer, inner, in, out); break;
-    case 4: change_lines<way, 4>(table, outer, inner, in, out); break;
-    case 5: change_lines<way, 5>(table, outer, inner, in, out); break;
-    case 6: change_lines<way, 6>(table, outer, inner, in, out); break;
-    case 7: change_lines<way, 7>(table, outer, inner, in, out); break;
-    default: change_lines<way, 8>(table, outer, inner, in, out); break;
+    case 2: change_lines<basis, way, 2>(table, outer, inner, in, out); break;
+    case 3: change_lines<basis, way, 3>(table, outer, inner, in, out); break;
+    case 4: change_lines<basis, way, 4>(table, outer, inner, in, out); break;
+    case 5: change_lines<basis, way, 5>(table, outer, inner, in, out); break;
+    case 6: change_lines<basis, way, 6>(table, outer, inner, in, out); break;
+    case 7: change_lines<basis, way, 7>(table, outer, inner, in, out); break;
+    default: change_lines<basis, way, 8>(table, outer, inner, in, out); break;
     }
 }
 
@@ -79,12 +79,13 @@ GroupFilter::GroupFilter(const Bm4dWork& work, const Bm4dVolumes& volumes, const
                          const Bm4dSums& sums)
     : work_(work), volumes_(volumes), lists_(lists), sums_(sums) {
     const auto values = static_cast<std::size_t>(work.patch_voxels * bm4d_group(work.match.count));
-    for (Values* each : {&noisy_, &first_, &patches_, &spare_, &haar_}) {
+    for (Values* each : {&noisy_, &first_, &other_, &patches_, &spare_, &haar_}) {
         each->resize(values);
     }
 }
 
-void GroupFilter::transform(const float* volume, Values& spectrum) {
+/// The volume's patches, transformed along the group: haar_.
+void GroupFilter::gather(const float* volume) {
     const auto& [pz, py, px] = work_.match.patch;
     const std::int64_t line = work_.match.volume[2];
     const std::int64_t layer = work_.match.volume[1] * line;
@@ -113,24 +114,29 @@ void GroupFilter::transform(const float* volume, Values& spectrum) {
         }
     }
     std::copy_n(means, voxels, haar_.data());
-    transpose(group_, voxels, haar_.data(), patches_.data());
-    change_lines<Way::transform>(work_.table[0], pz, 1, std::int64_t{py} * px * group_,
-                                 patches_.data(), spare_.data());
-    change_lines<Way::transform>(work_.table[1], py, pz, std::int64_t{px} * group_, spare_.data(),
-                                 patches_.data());
-    change_lines<Way::transform>(work_.table[2], px, std::int64_t{pz} * py, group_, patches_.data(),
-                                 spectrum.data());
+}
+
+/// From haar_, which stays.
+template <Basis basis> void GroupFilter::transform(Values& spectrum) {
+    const auto& [pz, py, px] = work_.match.patch;
+    transpose(group_, work_.patch_voxels, haar_.data(), patches_.data());
+    change_lines<basis, Way::transform>(work_.table[0], pz, 1, std::int64_t{py} * px * group_,
+                                        patches_.data(), spare_.data());
+    change_lines<basis, Way::transform>(work_.table[1], py, pz, std::int64_t{px} * group_,
+                                        spare_.data(), patches_.data());
+    change_lines<basis, Way::transform>(work_.table[2], px, std::int64_t{pz} * py, group_,
+                                        patches_.data(), spectrum.data());
 }
 
 /// From the spectrum to patches_.
-void GroupFilter::restore(Values& spectrum) {
+template <Basis basis> void GroupFilter::restore(Values& spectrum) {
     const auto& [pz, py, px] = work_.match.patch;
-    change_lines<Way::restore>(work_.table[2], px, std::int64_t{pz} * py, group_, spectrum.data(),
-                               patches_.data());
-    change_lines<Way::restore>(work_.table[1], py, pz, std::int64_t{px} * group_, patches_.data(),
-                               spare_.data());
-    change_lines<Way::restore>(work_.table[0], pz, 1, std::int64_t{py} * px * group_, spare_.data(),
-                               patches_.data());
+    change_lines<basis, Way::restore>(work_.table[2], px, std::int64_t{pz} * py, group_,
+                                      spectrum.data(), patches_.data());
+    change_lines<basis, Way::restore>(work_.table[1], py, pz, std::int64_t{px} * group_,
+                                      patches_.data(), spare_.data());
+    change_lines<basis, Way::restore>(work_.table[0], pz, 1, std::int64_t{py} * px * group_,
+                                      spare_.data(), patches_.data());
     const std::int64_t voxels = work_.patch_voxels;
     transpose(voxels, group_, patches_.data(), haar_.data());
     std::copy_n(haar_.data(), voxels, patches_.data());
@@ -142,16 +148,34 @@ void GroupFilter::restore(Values& spectrum) {
     }
 }
 
-/// The hard threshold; gives the weight.
-float GroupFilter::keep_large() {
+/// The spectrum from haar_, changed, in the basis for which `change` gives less, which it returns.
+template <class Change> float GroupFilter::change_sparser(Values& spectrum, const Change& change) {
+    basis_ = Basis::cosine;
+    transform<Basis::cosine>(spectrum);
+    const float cosines = change(spectrum);
+    if (!work_.has_wavelets) {
+        return cosines;
+    }
+    transform<Basis::wavelet>(other_);
+    const float wavelets = change(other_);
+    if (wavelets >= cosines) {
+        return cosines;
+    }
+    basis_ = Basis::wavelet;
+    std::swap(spectrum, other_);
+    return wavelets;
+}
+
+/// The hard threshold; gives how many are left.
+float GroupFilter::keep_large(Values& spectrum) const {
     float threshold[Match::max_count];
     for (int g = 0; g < group_; ++g) {
         threshold[g] = work_.threshold[haar_exponent(g, levels_)];
     }
-    const float mean = noisy_[0];
+    const float mean = spectrum[0];
     int left = 0;
     for (std::int64_t v = 0; v < work_.patch_voxels; ++v) {
-        float* values = noisy_.data() + v * group_;
+        float* values = spectrum.data() + v * group_;
         for (int g = 0; g < group_; ++g) {
             const bool stays = std::abs(values[g]) >= threshold[g];
             values[g] = stays ? values[g] : 0;
@@ -159,15 +183,15 @@ float GroupFilter::keep_large() {
         }
     }
     if (std::abs(mean) < threshold[0]) {
-        noisy_[0] = mean;
+        spectrum[0] = mean;
         ++left;
     }
-    return 1 / static_cast<float>(left);
+    return static_cast<float>(left);
 }
 
-/// Wiener's filter; gives the weight. Squares are summed over a patch's layer, these over layers,
-/// these over the group.
-float GroupFilter::keep_likely() {
+/// The spectrum of the first pass' result becomes the factors of Wiener's filter; gives the sum of
+/// their squares. They are summed over a patch's layer, these over layers, these over the group.
+float GroupFilter::find_factors(Values& spectrum) const {
     float inverse_sigma[Match::max_count];
     for (int g = 0; g < group_; ++g) {
         inverse_sigma[g] = work_.inverse_sigma[haar_exponent(g, levels_)];
@@ -178,11 +202,10 @@ float GroupFilter::keep_likely() {
     for (std::int64_t z = 0; z < layers; ++z) {
         float* sum = sums + z * group_;
         for (std::int64_t v = z * layer; v < (z + 1) * layer; ++v) {
-            const float* first = first_.data() + v * group_;
-            float* values = noisy_.data() + v * group_;
+            float* values = spectrum.data() + v * group_;
             for (int g = 0; g < group_; ++g) {
-                const float factor = wiener_factor(first[g], inverse_sigma[g]);
-                values[g] *= factor;
+                const float factor = wiener_factor(values[g], inverse_sigma[g]);
+                values[g] = factor;
                 sum[g] += factor * factor;
             }
         }
@@ -190,7 +213,7 @@ float GroupFilter::keep_likely() {
     for (int g = 0; g < group_; ++g) {
         sum_by_halves(sums + g, layers, group_);
     }
-    return wiener_weight(sum_by_halves(sums, group_, 1));
+    return sum_by_halves(sums, group_, 1);
 }
 
 void GroupFilter::put(float weight) {
@@ -209,16 +232,18 @@ void GroupFilter::put(float weight) {
         const double exact = weight * (distances_[g] <= alike ? 1 : Bm4d::unlike_part);
         sums_.weights[at - work_.weights_first() * layer] += std::llrint(exact * work_.weight_unit);
         const double unit = exact * work_.value_unit;
-        for (std::int64_t z = 0; z < pz; ++z) {
+        for (int z = 0; z < pz; ++z) {
             const std::int64_t held = corner + z - work_.held_first;
             if (held < 0 || held >= work_.held_layers) {
                 continue;
             }
-            for (std::int64_t y = 0; y < py; ++y) {
+            for (int y = 0; y < py; ++y) {
                 std::int64_t* to = sums_.values + at + (z - work_.held_first) * layer + y * line;
                 const float* values = from + (z * py + y) * px;
-                for (std::int64_t x = 0; x < px; ++x) {
-                    to[x] += std::llrint(static_cast<double>(values[x]) * unit);
+                const double scale = unit * bm4d_window(z, pz) * bm4d_window(y, py);
+                for (int x = 0; x < px; ++x) {
+                    to[x] +=
+                        std::llrint(static_cast<double>(values[x]) * scale * bm4d_window(x, px));
                 }
             }
         }
@@ -236,15 +261,23 @@ void GroupFilter::add(std::int64_t row) {
         corners_[group_ - 1] = reference; // at distance 0, like what it takes the place of
     }
     distances_ = distance;
-    transform(volumes_.noisy, noisy_);
     float weight = 0;
     if (volumes_.first != nullptr) {
-        transform(volumes_.first, first_);
-        weight = keep_likely();
+        gather(volumes_.first);
+        const float squares =
+            change_sparser(first_, [&](Values& spectrum) { return find_factors(spectrum); });
+        weight = wiener_weight(squares);
+        gather(volumes_.noisy);
+        basis_ == Basis::cosine ? transform<Basis::cosine>(noisy_)
+                                : transform<Basis::wavelet>(noisy_);
+        for (std::int64_t i = 0; i < work_.patch_voxels * group_; ++i) {
+            noisy_.data()[i] *= first_.data()[i];
+        }
     } else {
-        weight = keep_large();
+        gather(volumes_.noisy);
+        weight = 1 / change_sparser(noisy_, [&](Values& spectrum) { return keep_large(spectrum); });
     }
-    restore(noisy_);
+    basis_ == Basis::cosine ? restore<Basis::cosine>(noisy_) : restore<Basis::wavelet>(noisy_);
     put(weight);
 }
 

@@ -23,10 +23,12 @@ class GroupFilter {
   private:
     using Values = std::vector<float, tbb::cache_aligned_allocator<float>>;
 
-    void transform(const float* volume, Values& spectrum);
-    void restore(Values& spectrum);
-    float keep_large();
-    float keep_likely();
+    void gather(const float* volume);
+    template <Basis basis> void transform(Values& spectrum);
+    template <Basis basis> void restore(Values& spectrum);
+    template <class Change> float change_sparser(Values& spectrum, const Change& change);
+    float keep_large(Values& spectrum) const;
+    float find_factors(Values& spectrum) const;
     void put(float weight);
 
     const Bm4dWork& work_;
@@ -37,11 +39,13 @@ class GroupFilter {
     int levels_ = 0;
     std::int64_t corners_[Match::max_count] = {};
     const float* distances_ = nullptr;
+    Basis basis_ = Basis::cosine;
     Values noisy_; ///< spectra: of the group's patches side by side, one value of all after another
     Values first_;
+    Values other_;
     Values patches_; ///< one patch after another
     Values spare_;
-    Values haar_;
+    Values haar_; ///< of the group, one coefficient of all voxels after another
 };
 
 } // namespace runner

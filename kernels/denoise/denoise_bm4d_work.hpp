@@ -13,9 +13,54 @@ struct DctTable {
     float row[Match::max_patch][Match::max_patch];
 };
 
+/// What a patch's lines are transformed to.
+enum class Basis { cosine, wavelet };
+
+/// Whether lines of so many voxels have wavelets of their own; other lines are transformed to
+/// cosines in both bases, which two voxels share with Haar.
+constexpr bool has_wavelets(int extent) { return extent == 4 || extent == 8; }
+
+/// The value of an orthonormal Haar wavelet of so many voxels.
+constexpr float wavelet_value(int voxels) {
+    return voxels == 2 ? 0.70710678F : (voxels == 4 ? 0.5F : 0.35355339F);
+}
+
+/// x = its Haar wavelets: the mean, then differences of halves, of most voxels first.
+template <int n> constexpr void split_line(float (&x)[n]) {
+    float sum[n] = {};
+    for (int i = 0; i < n; ++i) {
+        sum[i] = x[i];
+    }
+    for (int length = n / 2; length > 0; length /= 2) {
+        for (int i = 0; i < length; ++i) {
+            const float a = sum[2 * i];
+            const float b = sum[2 * i + 1];
+            sum[i] = a + b;
+            x[length + i] = (a - b) * wavelet_value(n / length);
+        }
+    }
+    x[0] = sum[0] * wavelet_value(n);
+}
+
+/// The inverse.
+template <int n> constexpr void join_line(float (&x)[n]) {
+    float sum[n] = {x[0] * wavelet_value(n)};
+    for (int length = 1; length < n; length *= 2) {
+        for (int i = length - 1; i >= 0; --i) {
+            const float mean = sum[i];
+            const float half = x[length + i] * wavelet_value(n / length);
+            sum[2 * i] = mean + half;
+            sum[2 * i + 1] = mean - half;
+        }
+    }
+    for (int i = 0; i < n; ++i) {
+        x[i] = sum[i];
+    }
+}
+
 /// x = its DCT-II. Even rows are sums of x from both ends, odd ones of differences, each from the
 /// first voxel on: the order is the same on every backend.
-template <int n> constexpr void transform_line(const DctTable& table, float (&x)[n]) {
+template <int n> constexpr void transform_cosines(const DctTable& table, float (&x)[n]) {
     constexpr int half = n / 2;
     float sum[(n + 1) / 2] = {};
     float difference[half + 1] = {};
@@ -43,7 +88,7 @@ template <int n> constexpr void transform_line(const DctTable& table, float (&x)
 }
 
 /// The inverse.
-template <int n> constexpr void restore_line(const DctTable& table, float (&x)[n]) {
+template <int n> constexpr void restore_cosines(const DctTable& table, float (&x)[n]) {
     constexpr int half = n / 2;
     float even[(n + 1) / 2] = {};
     float odd[half + 1] = {};
@@ -67,6 +112,27 @@ template <int n> constexpr void restore_line(const DctTable& table, float (&x)[n
         x[half] = even[half];
     }
 }
+
+/// x = its coefficients.
+template <Basis basis, int n> constexpr void transform_line(const DctTable& table, float (&x)[n]) {
+    if constexpr (basis == Basis::wavelet && has_wavelets(n)) {
+        split_line<n>(x);
+    } else {
+        transform_cosines<n>(table, x);
+    }
+}
+
+/// The inverse.
+template <Basis basis, int n> constexpr void restore_line(const DctTable& table, float (&x)[n]) {
+    if constexpr (basis == Basis::wavelet && has_wavelets(n)) {
+        join_line<n>(x);
+    } else {
+        restore_cosines<n>(table, x);
+    }
+}
+
+/// How often a voxel's estimate counts, by its place along one axis of its patch.
+constexpr int bm4d_window(int place, int extent) { return place > 0 && place < extent - 1 ? 2 : 1; }
 
 /// Logarithm of the number of patches in coefficient `g` along a group of 2^levels: the mean of all
 /// is first, then come the differences, of most patches first.
@@ -132,6 +198,7 @@ struct Bm4dWork {
     std::int64_t held_first;
     std::int64_t held_layers;
     std::int64_t patch_voxels;
+    bool has_wavelets;              ///< along some axis of a patch
     float threshold[exponents];     ///< by a coefficient's exponent
     float inverse_sigma[exponents]; ///< the same
     float alike_noisy;              ///< the most distance of patches that are alike, first pass
@@ -143,7 +210,7 @@ struct Bm4dWork {
 
     /// Of a group; what bm4d_operations() is made of.
     double operations() const {
-        return 110.0 * static_cast<double>(patch_voxels) * bm4d_group(match.count);
+        return 150.0 * static_cast<double>(patch_voxels) * bm4d_group(match.count);
     }
 
     /// The corner of a row's reference.

@@ -136,12 +136,30 @@ def haar(n):
     return np.vstack([np.kron(smaller, [1, 1]), np.kron(np.eye(n // 2), [1, -1])]) / np.sqrt(2)
 
 
-def bm4d_pass(noisy, first, sigma, patch, window, count, step, threshold):
+def bm4d_group(voxels, guide, sigma, matrices):
+    """The sum of the squares of what a group's coefficients are multiplied by, and the estimates."""
+    there, back = "ga,zb,yc,xd,abcd->gzyx", "ga,zb,yc,xd,gzyx->abcd"
+    spectrum = np.einsum(there, *matrices, voxels, optimize=True)
+    if guide is None:
+        keep = np.abs(spectrum) >= 2.7 * sigma
+        keep[0, 0, 0, 0] = True
+    else:
+        square = np.einsum(there, *matrices, guide, optimize=True) ** 2
+        keep = square / (square + sigma**2)
+    return np.sum(keep.astype("f8")**2), np.einsum(back, *matrices, spectrum * keep, optimize=True)
+
+
+def bm4d_pass(noisy, first, sigma, patch, reach, count, step, threshold):
     """In float64, but for the matching; `first` is the first pass' result, in float32, or None."""
-    index, distance, counts = match(noisy.astype("f4") if first is None else first, patch, window, count,
+    index, distance, counts = match(noisy.astype("f4") if first is None else first, patch, reach, count,
                              step, threshold)
     sums, weights = np.zeros(noisy.shape), np.zeros(noisy.shape)
-    cosine = [cosines(n) for n in patch]
+    # Cosines, and wavelets along axes of 4 or 8 voxels.
+    bases = [[cosines(n) for n in patch], [haar(n) if n in (4, 8) else cosines(n) for n in patch]]
+    window = np.ones(patch)
+    for axis, n in enumerate(patch):
+        inner = np.where((np.arange(n) > 0) & (np.arange(n) < n - 1), 2, 1)
+        window *= np.expand_dims(inner, [i for i in range(3) if i != axis])
     own = [np.ravel_multi_index(corner, noisy.shape) for corner in itertools.product(
         *(corners(n, p, step) for n, p in zip(noisy.shape, patch)))]
     for row, found in enumerate(counts):
@@ -151,21 +169,14 @@ def bm4d_pass(noisy, first, sigma, patch, window, count, step, threshold):
             members[-1] = own[row]
         boxes = [tuple(slice(a, a + p) for a, p in zip(np.unravel_index(int(i), noisy.shape), patch))
                  for i in members]
-        matrices = [haar(group), *cosine]
-        spectrum = np.einsum("ga,zb,yc,xd,abcd->gzyx", *matrices, [noisy[box] for box in boxes],
-                             optimize=True)
-        if first is None:
-            keep = np.abs(spectrum) >= 2.7 * sigma
-            keep[0, 0, 0, 0] = True
-        else:
-            guide = np.einsum("ga,zb,yc,xd,abcd->gzyx", *matrices,
-                              [first[box].astype("f8") for box in boxes], optimize=True)
-            keep = guide**2 / (guide**2 + sigma**2)
-        estimates = np.einsum("ga,zb,yc,xd,gzyx->abcd", *matrices, spectrum * keep, optimize=True)
-        weight = 1 / max(np.sum(keep.astype("f8")**2), 1 / 256)
-        most = (3 if first is None else 0.5) * sigma**2
+        voxels = [noisy[box] for box in boxes]
+        guide = None if first is None else [first[box].astype("f8") for box in boxes]
+        filtered = [bm4d_group(voxels, guide, sigma, [haar(group), *basis]) for basis in bases]
+        squares, estimates = min(filtered, key=lambda one: one[0])  # the cosines where both are equal
+        weight = 1 / max(squares, 1 / 256)
+        most = (3 if first is None else 0.25) * sigma**2
         for box, estimate, place, d in zip(boxes, estimates, members, distance[row]):
-            part = weight if place == own[row] or d <= most else weight / 8
+            part = window * (weight if place == own[row] or d <= most else weight / 8)
             sums[box] += part * estimate
             weights[box] += part
     return sums / weights

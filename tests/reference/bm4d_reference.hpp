@@ -68,9 +68,83 @@ inline std::vector<double> along(const std::vector<double>& values, std::array<s
 struct Result {
     std::vector<double> voxels;
     /// Whether a group that covers the voxel has a coefficient so near the threshold that float32
-    /// may have it on the other side.
+    /// may have it on the other side, or bases so nearly as good that it may choose the other.
     std::vector<bool> doubtful;
 };
+
+/// A filtered group.
+struct Group {
+    std::vector<double> values;
+    double variance = 0; ///< of the noise left, over sigma²
+    bool doubtful = false;
+};
+
+/// A group's values filtered between these matrices, along the group, z, y and x. `first` is empty
+/// in the first pass.
+inline Group filter(const std::vector<double>& noisy, const std::vector<double>& first,
+                    std::array<std::size_t, 4> n, const std::array<Matrix, 4>& matrices,
+                    double sigma, double doubt) {
+    const auto changed = [&](std::vector<double> values, Way way) {
+        for (std::size_t axis = 0; axis < 4; ++axis) {
+            values = along(values, n, axis, matrices.at(axis), way);
+        }
+        return values;
+    };
+    Group group;
+    std::vector<double> values = changed(noisy, Way::there);
+    if (first.empty()) {
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            const bool left = i == 0 || std::abs(values[i]) >= 2.7 * sigma;
+            group.doubtful =
+                group.doubtful || (i > 0 && std::abs(std::abs(values[i]) - 2.7 * sigma) < doubt);
+            values[i] = left ? values[i] : 0;
+            group.variance += left ? 1 : 0;
+        }
+    } else {
+        const std::vector<double> expected = changed(first, Way::there);
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            const double square = expected[i] * expected[i];
+            const double factor = sigma > 0 ? square / (square + sigma * sigma) : 1;
+            values[i] *= factor;
+            group.variance += factor * factor;
+        }
+    }
+    group.values = changed(values, Way::back);
+    return group;
+}
+
+/// The better of the two bases: cosines, or Haar's functions along axes of 4 or 8 voxels.
+inline Group filter(const std::vector<double>& noisy, const std::vector<double>& first,
+                    std::array<std::size_t, 4> n, double sigma, double doubt) {
+    std::array<Matrix, 4> matrices = {haar(static_cast<int>(n[0]))};
+    for (std::size_t axis = 1; axis < 4; ++axis) {
+        matrices.at(axis) = cosines(static_cast<int>(n.at(axis)));
+    }
+    Group cosine = filter(noisy, first, n, matrices, sigma, doubt);
+    for (std::size_t axis = 1; axis < 4; ++axis) {
+        if (n.at(axis) == 4 || n.at(axis) == 8) {
+            matrices.at(axis) = haar(static_cast<int>(n.at(axis)));
+        }
+    }
+    Group wavelet = filter(noisy, first, n, matrices, sigma, doubt);
+    const bool doubtful =
+        cosine.doubtful || wavelet.doubtful ||
+        (!first.empty() && std::abs(cosine.variance - wavelet.variance) < 1e-4 * cosine.variance);
+    Group& better = wavelet.variance < cosine.variance ? wavelet : cosine;
+    better.doubtful = doubtful;
+    return better;
+}
+
+/// How often a voxel of a patch counts.
+inline double window(std::size_t voxel, std::array<std::size_t, 4> n) {
+    double times = 1;
+    for (std::size_t axis = 3; axis > 0; --axis) {
+        const std::size_t place = voxel % n.at(axis);
+        times *= place == 0 || place + 1 == n.at(axis) ? 1 : 2;
+        voxel /= n.at(axis);
+    }
+    return times;
+}
 
 /// One pass over a whole volume in float64, from the lists of match_reference. `first` is empty
 /// in the first pass.
@@ -113,55 +187,28 @@ inline Result denoise(const Match& match, double sigma, const std::vector<float>
         const std::array<std::size_t, 4> n = {group, static_cast<std::size_t>(match.patch[0]),
                                               static_cast<std::size_t>(match.patch[1]),
                                               static_cast<std::size_t>(match.patch[2])};
-        const std::array<Matrix, 4> matrices = {haar(static_cast<int>(group)),
-                                                cosines(match.patch[0]), cosines(match.patch[1]),
-                                                cosines(match.patch[2])};
-        const auto spectrum = [&](const std::vector<float>& volume) {
+        const auto at_places = [&](const std::vector<float>& volume) {
             std::vector<double> values;
             for (const std::size_t place : places) {
                 values.push_back(static_cast<double>(volume[place]));
             }
-            for (std::size_t axis = 0; axis < 4; ++axis) {
-                values = along(values, n, axis, matrices.at(axis), Way::there);
-            }
             return values;
         };
-        std::vector<double> values = spectrum(noisy);
-        double variance = 0;
-        bool near = false;
-        if (first.empty()) {
-            for (std::size_t i = 0; i < values.size(); ++i) {
-                near = near || (i > 0 && std::abs(std::abs(values[i]) - 2.7 * sigma) < doubt);
-                if (i > 0 && std::abs(values[i]) < 2.7 * sigma) {
-                    values[i] = 0;
-                } else {
-                    variance += 1;
-                }
-            }
-        } else {
-            const std::vector<double> expected = spectrum(first);
-            for (std::size_t i = 0; i < values.size(); ++i) {
-                const double square = expected[i] * expected[i];
-                const double factor = sigma > 0 ? square / (square + sigma * sigma) : 1;
-                values[i] *= factor;
-                variance += factor * factor;
-            }
-        }
-        const double weight = 1 / std::max(variance, 1.0 / 256);
-        for (std::size_t axis = 0; axis < 4; ++axis) {
-            values = along(values, n, axis, matrices.at(axis), Way::back);
-        }
-        const double most = (first.empty() ? 3 : 0.5) * sigma * sigma;
+        const Group filtered =
+            filter(at_places(noisy), first.empty() ? std::vector<double>{} : at_places(first), n,
+                   sigma, doubt);
+        const double weight = 1 / std::max(filtered.variance, 1.0 / 256);
+        const double most = (first.empty() ? 3 : 0.25) * sigma * sigma;
         for (std::size_t i = 0; i < group * voxels; ++i) {
             const std::size_t g = i / voxels;
             const bool alike =
                 corners[g] == references[row] ||
                 static_cast<double>(
                     lists.distance[row * static_cast<std::size_t>(match.count) + g]) <= most;
-            const double share = alike ? weight : weight / 8;
-            sums[places[i]] += share * values[i];
+            const double share = (alike ? weight : weight / 8) * window(i % voxels, n);
+            sums[places[i]] += share * filtered.values[i];
             weights[places[i]] += share;
-            doubtful[places[i]] = doubtful[places[i]] || near;
+            doubtful[places[i]] = doubtful[places[i]] || filtered.doubtful;
         }
     }
     for (std::size_t i = 0; i < sums.size(); ++i) {
