@@ -91,7 +91,7 @@ bool is_array_of_tables(const TableArray& array) {
 
 /// Of an array of tables the one whose `name` is `key`, or whose number, from 1, it is; null where
 /// there is none.
-TableEntries* element_of(TableArray& tables, const std::string& key) {
+TableValue* element_of(TableArray& tables, const std::string& key) {
     const auto is_meant = [&](const TableEntries& table) {
         return std::any_of(table.begin(), table.end(), [&](const TableEntry& entry) {
             const auto* name = std::get_if<std::string>(&entry.value.data);
@@ -99,9 +99,8 @@ TableEntries* element_of(TableArray& tables, const std::string& key) {
         });
     };
     for (std::size_t i = 0; i < tables.size(); ++i) {
-        auto* table = std::get_if<TableEntries>(&tables[i].data);
-        if (table != nullptr && (is_meant(*table) || std::to_string(i + 1) == key)) {
-            return table;
+        if (is_meant(std::get<TableEntries>(tables[i].data)) || std::to_string(i + 1) == key) {
+            return &tables[i];
         }
     }
     return nullptr;
@@ -115,15 +114,25 @@ std::string lay_over(TableEntries& to, TableEntries from, const std::vector<std:
         TableValue source = std::move(from.front().value);
         TableValue& below = entry_of(*target, path[level]);
         if (auto* tables = std::get_if<TableArray>(&below.data);
-            tables != nullptr && level + 2 < path.size() && is_array_of_tables(*tables)) {
-            target = element_of(*tables, path[level + 1]);
-            if (target == nullptr) {
+            tables != nullptr && is_array_of_tables(*tables)) {
+            TableValue* found = element_of(*tables, path[level + 1]);
+            if (found == nullptr) {
                 return "there is no " + path[level] + " " + path[level + 1] +
                        "; a number from 1 to " + std::to_string(tables->size()) +
                        " or a name picks one";
             }
             TableValue element = std::move(std::get<TableEntries>(source.data).front().value);
-            from = std::get<TableEntries>(std::move(element.data));
+            auto* entries = std::get_if<TableEntries>(&element.data);
+            if (entries == nullptr) {
+                return "expected a table, or a key of it as in " + path[level] + "." +
+                       path[level + 1] + ".key=value";
+            }
+            if (level + 2 == path.size()) {
+                *found = std::move(element);
+                return "";
+            }
+            from = std::move(*entries);
+            target = &std::get<TableEntries>(found->data);
             ++level;
             continue;
         }

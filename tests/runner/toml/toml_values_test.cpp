@@ -152,6 +152,11 @@ TEST(ApplySetting, PicksATableOfSeveralByNameOrNumber) {
                   "{step=[{name='a' x=1} {name='b' x=2}]} 1:1:1: there is no step " + none +
                       "; a number from 1 to 2 or a name picks one\n");
     }
+    EXPECT_EQ(laid(steps, {"step.2={x=7}"}), "{step=[{name='a' x=1} {x=7}]}"); // the whole table
+    EXPECT_EQ(laid(steps, {"step.a={}", "step.1.y=3"}), "{step=[{y=3} {name='b' x=2}]}");
+    EXPECT_EQ(laid(steps, {"step.2=3"}),
+              "{step=[{name='a' x=1} {name='b' x=2}]} 1:1:1: expected a table, or a key of it as "
+              "in step.2.key=value\n");
     // Of tables in a table, and of a name that is a number the name first met.
     EXPECT_EQ(laid("[[t.s]]\nx = 1", {"t.s.1.x=2"}), "{t={s=[{x=2}]}}");
     EXPECT_EQ(laid("[[s]]\nname = '2'\n[[s]]\nx = 1", {"s.2.x=7"}), "{s=[{name='2' x=7} {x=1}]}");
