@@ -33,7 +33,7 @@ class Bm4dJob : public StreamJob {
     Bm4dJob(Volume volume, const Bm4dKeys& keys, std::vector<std::int64_t> shape);
 
     StreamShape shape() const override { return shape_; }
-    std::string computation() const override { return "bm4d 2"; }
+    std::string computation() const override { return "bm4d 3"; }
     std::vector<Likeness> likeness() const override {
         return {Likeness::in_place(Likeness::Values::alike, shape_.output.shape)};
     }
