@@ -42,8 +42,8 @@ void fuzz_layout(std::string_view bytes) {
     expect(runner::byte_count(layout.info.array) > 0);
     if (layout.way == runner::DatasetLayout::Way::positions) {
         for (const runner::RowExtent& extent : runner::plain_extents(layout)) {
-            const std::int64_t bytes = extent.rows * runner::row_bytes(layout.info.array);
-            expect(extent.offset >= 0 && bytes <= file_bytes - extent.offset);
+            const std::int64_t extent_bytes = extent.rows * runner::row_bytes(layout.info.array);
+            expect(extent.offset >= 0 && extent_bytes <= file_bytes - extent.offset);
         }
     }
     if (layout.way == runner::DatasetLayout::Way::chunks) {
