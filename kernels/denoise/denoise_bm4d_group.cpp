@@ -239,7 +239,7 @@ void GroupFilter::put(float weight) {
             }
             for (int y = 0; y < py; ++y) {
                 std::int64_t* to = sums_.values + at + (z - work_.held_first) * layer + y * line;
-                const float* values = from + (z * py + y) * px;
+                const float* values = from + (std::int64_t{z} * py + y) * px;
                 const double scale = unit * bm4d_window(z, pz) * bm4d_window(y, py);
                 for (int x = 0; x < px; ++x) {
                     to[x] +=
