@@ -127,11 +127,13 @@ inline Group filter(const std::vector<double>& noisy, const std::vector<double>&
         }
     }
     Group wavelet = filter(noisy, first, n, matrices, sigma, doubt);
-    const bool doubtful =
-        cosine.doubtful || wavelet.doubtful ||
-        (!first.empty() && std::abs(cosine.variance - wavelet.variance) < 1e-4 * cosine.variance);
+    const bool alike = std::ranges::equal(cosine.values, wavelet.values, [&](double a, double b) {
+        return std::abs(a - b) <= doubt;
+    });
+    const bool equal =
+        !first.empty() && std::abs(cosine.variance - wavelet.variance) < 1e-5 * cosine.variance;
     Group& better = wavelet.variance < cosine.variance ? wavelet : cosine;
-    better.doubtful = doubtful;
+    better.doubtful = cosine.doubtful || wavelet.doubtful || (equal && !alike);
     return better;
 }
 
