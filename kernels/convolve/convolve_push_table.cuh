@@ -3,10 +3,62 @@
 
 #include "kernels/convolve/convolve_push.cuh"
 #include "kernels/convolve/convolve_push.hpp"
+#include "kernels/convolve/tiling.cuh"
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
+#include <vector>
 
 namespace runner::convolve_cuda {
+
+template <class T, int R, class Layout, class Element, class Arguments>
+__global__ void __launch_bounds__(PushShape<T, R, Layout, Element>::threads, Layout::blocks)
+    convolve_push_kernel(const __grid_constant__ Arguments arguments) {
+    extern __shared__ __align__(128) unsigned char shared[];
+    const ConvolveTile tile(arguments.view, arguments.view.first_tile + blockIdx.x,
+                            PushShape<T, R, Layout, Element>::width);
+    Push<T, R, Layout, Element, Arguments>(arguments, tile, shared).run();
+}
+
+/// Taps for another radius than R are padded with zeros.
+template <class T, int R, class Element = T, class Layout = decltype(push_layout<T, R, Element>())>
+void convolve_push(CudaQueue& queue, ConvolveView<T> view, std::int64_t frames,
+                   const std::vector<T>& row_taps, const std::vector<T>& column_taps) {
+    using Shape = PushShape<T, R, Layout, Element>;
+    PushArguments<T, R> arguments{};
+    const auto centred = [](const std::vector<T>& taps, T* all) {
+        std::copy(taps.begin(), taps.end(), all + (Shape::taps - taps.size()) / 2);
+    };
+    centred(row_taps, arguments.row);
+    centred(column_taps, arguments.column);
+    arguments.view = view;
+    launch_tiles(queue, convolve_push_kernel<T, R, Layout, Element, PushArguments<T, R>>,
+                 Shape::threads, Shape::shared_bytes, Shape::width, R, frames,
+                 image_work(view, frames, sizeof(Element), sizeof(Element),
+                            static_cast<std::int64_t>(row_taps.size() + column_taps.size())),
+                 arguments);
+}
+
+/// Radii that AnyPushArguments<T, R> has.
+template <class T, int R>
+void convolve_push_any(CudaQueue& queue, ConvolveView<T> view, std::int64_t frames,
+                       const std::vector<T>& row_taps, const std::vector<T>& column_taps) {
+    using Layout = decltype(any_push_layout<T, R>());
+    using Arguments = AnyPushArguments<T, R>;
+    using Shape = PushShape<T, R, Layout, T, Arguments::most_row_radius>;
+    Arguments arguments{};
+    arguments.view = view;
+    arguments.own_row_radius = static_cast<int>(row_taps.size() / 2);
+    arguments.own_column_radius = static_cast<int>(column_taps.size() / 2);
+    std::copy(row_taps.begin(), row_taps.end(), arguments.row + arguments.row_skipped());
+    std::copy_backward(column_taps.begin(), column_taps.end(), std::end(arguments.column));
+    launch_tiles(queue, convolve_push_kernel<T, R, Layout, T, Arguments>, Shape::threads,
+                 Shape::shared_bytes, Shape::width, arguments.own_column_radius, frames,
+                 image_work(view, frames, sizeof(T), sizeof(T),
+                            static_cast<std::int64_t>(row_taps.size() + column_taps.size())),
+                 arguments);
+}
 
 /// The instance for `radius` among all that are compiled.
 template <class T> PushLaunch<T> push_launch_of(std::int64_t radius) {

@@ -2,7 +2,7 @@
 #include "kernels/denoise/denoise_bm4d.hpp"
 
 #include "kernels/denoise/denoise_bm4d_any.cuh"
-#include "kernels/denoise/denoise_bm4d_cube.cuh"
+#include "kernels/denoise/denoise_bm4d_cube_kernel.cuh"
 #include "kernels/denoise/denoise_nlm.hpp"
 #include "kernels/queue/launch.cuh"
 
