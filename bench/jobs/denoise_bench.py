@@ -9,13 +9,13 @@ job's with its start, reading and writing), their ratio, and the PSNR against th
 import argparse
 import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 import time
 
-import h5py
 import numpy as np
+
+from denoise_jobs import Runner, psnr
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tests/end_to_end"))
 import denoise_rule as rule  # noqa: E402
@@ -57,48 +57,30 @@ def bm4d_rows():
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("runner", type=os.path.abspath)
+    parser.add_argument("runner")
     parser.add_argument("--method", choices=["nlm", "bm4d"], default="nlm")
     parser.add_argument("--extent", type=int, default=64)
     parser.add_argument("--backend", default="cpu")
     parser.add_argument("--samples", type=int, default=3)
     options = parser.parse_args()
+    runner = Runner(options.runner, options.backend)
     os.chdir(tempfile.mkdtemp())
-
-    def runner(*words):
-        subprocess.run([options.runner, *words], check=True)
-
-    shape = ",".join([str(options.extent)] * 3)
-    for pattern, more in [("phantom", []), ("xray", ["--counts", str(COUNTS), "--seed", "1"])]:
-        runner("generate", pattern, f"{pattern}.h5", "--shape", shape, "--dtype", "float32",
-               "--dataset", "/a", *more)
-    with h5py.File("phantom.h5") as file:
-        right = COUNTS * np.exp(-file["a"][...].astype("f8"))
-    with h5py.File("xray.h5") as file:
-        counts = file["a"][...]
-
-    def psnr(volume):
-        return 20 * np.log10(COUNTS / np.sqrt(np.mean((volume.astype("f8") - right) ** 2)))
+    right = COUNTS * np.exp(-runner.generate("phantom", options.extent).astype("f8"))
+    counts = runner.generate("xray", options.extent, "--counts", str(COUNTS), "--seed", "1")
 
     print(f"{options.extent}^3 float32, {COUNTS} photons, window 11^3, {os.cpu_count()} cores, "
           f"{options.backend}, medians of {options.samples}")
-    print(f"noisy: {psnr(counts):.2f} dB")
+    print(f"noisy: {psnr(counts, right, COUNTS):.2f} dB")
     stabilised = rule.anscombe(counts).astype("f4")
     for peer_name, peer, jobs in nlm_rows() if options.method == "nlm" else bm4d_rows():
         made, peer_seconds = timed(lambda: peer(stabilised), options.samples)
-        print(f"{peer_name}: {peer_seconds:.2f} s, {psnr(rule.counts_of(made)):.2f} dB")
+        print(f"{peer_name}: {peer_seconds:.2f} s, {psnr(rule.counts_of(made), right, COUNTS):.2f} dB")
         for keys in jobs:
-            pathlib.Path("job.toml").write_text(
-                'kind = "denoise"\n[input]\nfile = "xray.h5"\ndataset = "/a"\n[output]\n'
-                'file = "out.h5"\noverwrite = true\nsync = false\n[denoise]\n'
-                f'stabilise = "anscombe"\n{keys}\n')
-            _, seconds = timed(
-                lambda: runner("job.toml", "--quiet", "--backend", options.backend),
-                options.samples)
-            with h5py.File("out.h5") as file:
-                made = file["a"][...]
+            runner.prepare(counts, f'stabilise = "anscombe"\n{keys}')
+            _, seconds = timed(runner.run, options.samples)
+            quality = psnr(runner.result(), right, COUNTS)
             print(f"  denoise, {', '.join(keys.splitlines())}: {seconds:.2f} s, "
-                  f"1 / {peer_seconds / seconds:.1f} of that, {psnr(made):.2f} dB")
+                  f"1 / {peer_seconds / seconds:.1f} of that, {quality:.2f} dB")
 
 
 if __name__ == "__main__":

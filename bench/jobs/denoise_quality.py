@@ -17,6 +17,8 @@ import h5py
 import numpy as np
 from scipy.ndimage import gaussian_filter
 
+from denoise_jobs import Runner, psnr
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests/end_to_end")]
 import denoise_rule as rule  # noqa: E402
@@ -24,32 +26,6 @@ import denoise_rule as rule  # noqa: E402
 EXTENT = 64
 LEVELS = [0.05, 0.1, 0.2]
 COUNTS = [1000, 200, 50]
-
-
-class Runner:
-    def __init__(self, path):
-        self.path = os.path.abspath(path)
-
-    def __call__(self, *words):
-        subprocess.run([self.path, *words], check=True, stdout=subprocess.DEVNULL)
-
-    def generate(self, pattern, *more):
-        self("generate", pattern, "made.h5", "--shape", ",".join([str(EXTENT)] * 3), "--dtype", "float32",
-             "--dataset", "/a", *more)
-        with h5py.File("made.h5") as file:
-            made = file["a"][...]
-        os.remove("made.h5")
-        return made
-
-    def denoise(self, noisy, keys):
-        with h5py.File("in.h5", "w") as file:
-            file["a"] = noisy
-        pathlib.Path("job.toml").write_text(
-            'kind = "denoise"\n[input]\nfile = "in.h5"\ndataset = "/a"\n[output]\nfile = "out.h5"\n'
-            f'overwrite = true\nsync = false\n[denoise]\nmethod = "bm4d"\n{keys}\n')
-        self("job.toml", "--quiet", "--backend", "cpu")
-        with h5py.File("out.h5") as file:
-            return file["a"][...]
 
 
 def volumes(runner):
@@ -65,15 +41,17 @@ def volumes(runner):
         with h5py.File("head.h5") as file:
             return next(iter(file.values()))[60:124, 90:154, 40:104] / 255
 
-    yield "phantom", lambda: runner.generate("phantom").astype("f8")
+    yield "phantom", lambda: runner.generate("phantom", EXTENT).astype("f8")
     yield "head", head
     yield "smooth", lambda: (smooth - smooth.min()) / np.ptp(smooth)
     yield "texture", lambda: (0.5 + 0.12 * rough / rough.std() + 0.15 * np.sin(x * 0.5 + y * 0.2)
                               + 0.15 * ((z // 16 + y // 20) % 2))
 
 
-def psnr(made, right, peak):
-    return 20 * np.log10(peak / np.sqrt(np.mean((made.astype("f8") - right) ** 2)))
+def bm4d_job(runner, noisy, keys):
+    runner.prepare(noisy, f'method = "bm4d"\n{keys}')
+    runner.run()
+    return runner.result()
 
 
 def report(name, level, peak, right, *volumes_made):
@@ -98,14 +76,14 @@ def main():
         for sigma in LEVELS:
             noise = np.random.default_rng(options.seed).normal(size=right.shape)
             noisy = (right + sigma * noise).astype("f4")
-            report(name, sigma, 1, right, noisy, runner.denoise(noisy, f"sigma = {sigma}\n{options.keys}"),
+            report(name, sigma, 1, right, noisy, bm4d_job(runner, noisy, f"sigma = {sigma}\n{options.keys}"),
                    bm4d.bm4d(noisy, sigma))
     if options.only in (None, "xray"):
-        phantom = runner.generate("phantom").astype("f8")
+        phantom = runner.generate("phantom", EXTENT).astype("f8")
         for counts in COUNTS:
-            noisy = runner.generate("xray", "--counts", str(counts), "--seed", str(options.seed))
+            noisy = runner.generate("xray", EXTENT, "--counts", str(counts), "--seed", str(options.seed))
             theirs = rule.counts_of(bm4d.bm4d(rule.anscombe(noisy).astype("f4"), 1.0))
-            ours = runner.denoise(noisy, f'stabilise = "anscombe"\n{options.keys}')
+            ours = bm4d_job(runner, noisy, f'stabilise = "anscombe"\n{options.keys}')
             report("xray", counts, counts, counts * np.exp(-phantom), noisy, ours, theirs)
 
 
