@@ -34,6 +34,7 @@ CASES = {
     "sand": ((61, 53), "uint8", "sand", "generations = 40\nseed = 5\n"),
     "median": ((4, 31, 37), "uint16", "median", "size = [3, 3, 3]\n"),
     "rescale": ((4, 31, 37), "uint16", "rescale", 'from = "extremes"\nto = [0.0, 1.0]\n'),
+    "correct": ((6, 31, 37), "uint16", "correct", "dark = 3.0\nflat = 450.0\nnegative_log = true\n"),
     "bin": ((5, 31, 37), "float32", "bin", 'factors = [2, 3, 2]\nedge = "partial"\n'),
 }
 
