@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/denoise/window_means.hpp"
 
+#include "kernels/denoise/window_march/window_march.hpp"
 #include "kernels/denoise/window_means_tile.cuh"
 #include "kernels/queue/dynamic_shared.cuh"
 #include "kernels/queue/launch_parts.cuh"
@@ -87,21 +88,22 @@ void launch_any(CudaQueue& queue, const WindowWork& work, const float* volume, f
     }
 }
 
-/// A kernel of its own where there is one for the patch.
-template <int pz, int py, int px>
+/// A kernel of its own where there is one for the patch; `copies`: two, one for windows whose
+/// voxels a block copies.
+template <int pz, int py, int px, bool copies = true>
 bool launch_if(CudaQueue& queue, const WindowWork& work, const float* volume, float* out) {
     if (work.weight.is_step || work.is_huge || work.patch[0] != pz || work.patch[1] != py ||
         work.patch[2] != px) {
         return false;
     }
-    bool fits = true;
+    bool fits = copies;
     for (int axis = 0; axis < 3; ++axis) {
         fits = fits && work.half[axis] <= cuda::most_half(pz, axis);
     }
-    if (fits) {
-        launch_means<pz, py, px, cuda::Source::copy>(queue, work, volume, out);
-    } else {
+    if (!fits) {
         launch_means<pz, py, px, cuda::Source::volume>(queue, work, volume, out);
+    } else if constexpr (copies) {
+        launch_means<pz, py, px, cuda::Source::copy>(queue, work, volume, out);
     }
     return true;
 }
@@ -114,7 +116,8 @@ void window_means(CudaQueue& queue, const Match& match, const WindowMeans& means
     if (held.layers == 0) {
         return;
     }
-    const bool done = launch_if<3, 3, 3>(queue, work, volume, out) ||
+    const bool done = march_window_means(queue, work, volume, out) ||
+                      launch_if<3, 3, 3, false>(queue, work, volume, out) ||
                       launch_if<5, 5, 5>(queue, work, volume, out) ||
                       launch_if<1, 3, 3>(queue, work, volume, out) ||
                       launch_if<1, 5, 5>(queue, work, volume, out) ||

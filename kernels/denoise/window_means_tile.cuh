@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "kernels/denoise/window_march/window_weight.cuh"
 #include "kernels/denoise/window_means_shape.cuh"
 #include "kernels/denoise/window_means_work.hpp"
 
@@ -14,16 +15,7 @@ __device__ float weigh(const WindowWeight& weight, float distance, float count) 
     if (any && weight.is_step) {
         return distance <= weight.limit ? weight.one * count : 0.0F;
     }
-    const float s = __saturatef(__fmaf_rn(distance, weight.slope, weight.start));
-    const float rounded = __fmaf_rn(s, WindowWeight::range, weight.rounder);
-    const float f = __fmaf_rn(s, WindowWeight::range, weight.rounder - rounded);
-    float power = exp2_term(5);
-    power = __fmaf_rn(power, f, exp2_term(4));
-    power = __fmaf_rn(power, f, exp2_term(3));
-    power = __fmaf_rn(power, f, exp2_term(2));
-    power = __fmaf_rn(power, f, exp2_term(1));
-    power = __fmaf_rn(power, f, exp2_term(0));
-    const float value = __uint_as_float(__float_as_uint(power) + (__float_as_uint(rounded) << 23));
+    const float value = raised_weight(weight, distance, weight.start);
     return __fmaf_rn(value, count, -weight.least * count);
 }
 

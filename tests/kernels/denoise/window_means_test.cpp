@@ -233,6 +233,25 @@ TYPED_TEST(WindowMeansTest, EveryExtentMakesTheSameBytes) {
     }
 }
 
+/// Blocks of patches of 3³ that the volume's ends do not reach, and blocks that they do.
+TYPED_TEST(WindowMeansTest, BlocksInTheMiddleMakeTheSameBytes) {
+    CpuQueue cpu(2);
+    MatchCases cases(8);
+    Match match;
+    match.patch = {3, 3, 3};
+    for (const std::array<std::int64_t, 3>& window :
+         {std::array<std::int64_t, 3>{11, 3, 1}, {1, 11, 3}, {3, 1, 11}, {5, 5, 5}}) {
+        match.window = window;
+        match.volume = {cases.number(27, 32), cases.number(66, 70), cases.number(66, 99)};
+        const std::vector<float> volume = cases.rough(match);
+        const WindowMeans means{700, 0.9, magnitude_of(volume)};
+        const OnlyTarget only(HWY_STATIC_TARGET);
+        EXPECT_TRUE(same_bytes(means_of(this->queue(), match, means, volume),
+                               means_of(cpu, match, means, volume)))
+            << describe(match);
+    }
+}
+
 TYPED_TEST(WindowMeansTest, ConstantVolumesStayAsTheyAre) {
     MatchCases cases(4);
     for (const float value : {0.0F, -0.0F, 1.0F, -3.25F, 65535.0F, 1e-30F, 3e38F}) {
