@@ -6,6 +6,7 @@
 #include "kernels/match/match_sparse.hpp"
 #include "kernels/queue/launch_parts.cuh"
 
+#include <bit>
 #include <type_traits>
 
 namespace runner {
@@ -36,8 +37,8 @@ bool match_dense(CudaQueue& queue, const MatchWork& work, const float* volume,
                                       queue.device());
     });
     const auto bytes = [&](int warps_z) {
-        return std::int64_t{4} * match_cuda::DenseTile::of<S>(work, warps_z).floats() +
-               std::int64_t{S::gathered_bytes} * 32 * S::warps_y * warps_z;
+        return std::int64_t{4} * match_cuda::DenseTile::of<S>(work, warps_z).template floats<S>() +
+               std::int64_t{4} * S::room_words * 32 * S::warps_y * warps_z;
     };
     int warps_z = S::most_warps_z;
     while (warps_z > 0 && bytes(warps_z) > most) {
@@ -55,8 +56,10 @@ bool match_dense(CudaQueue& queue, const MatchWork& work, const float* volume,
         static_cast<double>(work.rows()) * work.operations(MatchSelection::fast);
     const LaunchParts parts{blocks, 1, operations};
     const auto window = [&](int axis) { return static_cast<std::uint32_t>(work.window(axis)); };
-    const match_cuda::DenseCall call{match_cuda::ShortKeys::of(work.candidates()), 0,
-                                     make_divisor(window(2)), make_divisor(window(1) * window(2))};
+    const auto keys = match_cuda::ShortKeys::of(work.candidates());
+    const match_cuda::DenseCall call{
+        keys, 0, make_divisor(window(2)), make_divisor(window(1) * window(2)),
+        keys.key(std::bit_cast<std::uint32_t>(work.most), keys.numbers) + 1};
     launch_parts(queue, parts, [&](std::int64_t first, std::int64_t count) {
         launch(queue,
                {dim3(static_cast<unsigned>(count)), threads,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "kernels/match/match_dense_room.cuh"
 #include "kernels/match/match_dense_shape.cuh"
 #include "kernels/match/match_warp_list.cuh"
 
@@ -57,49 +58,123 @@ __device__ inline int to_candidate(const MatchWork& work, const DenseCall& call,
                    static_cast<int>(y.rest) - static_cast<int>(work.half[2]));
 }
 
-/// Matches of the lane's reference with all of D: those of its list and, where `another`, the first
-/// key that was dropped.
-template <int pz, int py, int px, int slots>
-__device__ void put_matches(const MatchWork& work, const DenseCall& call,
+/// Room in shared memory for the matches of one reference of each lane, sorted: words of the room
+/// for candidates, which is empty then.
+template <class S> struct DenseRows {
+    ShortKey* words; ///< of the warp
+    int stride;      ///< words from the first reference's to those of the next place
+
+    template <int px>
+    __device__ DenseRows(const DenseRoom<S>& room, const DensePlace<S, px>& place)
+        : words(&room.at(0, room.own) - place.lane), stride(place.threads * S::each) {}
+
+    __device__ Key key(int lane, int i) const {
+        return static_cast<Key>(at(2 * i, lane, i)) << 32 | at(2 * i + 1, lane, i);
+    }
+    __device__ void put(int lane, int i, Key key) const {
+        at(2 * i, lane, i) = static_cast<ShortKey>(key >> 32);
+        at(2 * i + 1, lane, i) = static_cast<ShortKey>(key);
+    }
+
+  private:
+    /// Matches of one lane are two banks apart: a warp reads those of two lanes at once.
+    __device__ ShortKey& at(int row, int lane, int i) const {
+        return words[row / S::each * stride + row % S::each * 32 + (lane + 2 * i) % 32];
+    }
+};
+
+/// Computes all of D of the matches of the lane's reference, those of its list and, where
+/// `another`, the first key that was dropped, and sorts them into its rows. Returns how many there
+/// are.
+template <int pz, int py, int px, class S, int slots>
+__device__ int sort_matches(const MatchWork& work, const DenseCall& call,
                             const ShortList<slots>& list, bool another, const DenseTile& tile,
-                            const float* own, std::int64_t index, const std::int64_t (&at)[3],
-                            const MatchLists& results) {
+                            const float* own, const DenseRows<S>& rows) {
     const Patch<pz, py, px> patch(tile, own);
-    Key keys[slots + 1];
-    const auto whole_key = [&](ShortKey key) {
-        const std::uint32_t number = call.keys.number(key);
-        const float sum = patch.distance(tile, own + to_candidate(work, call, tile, number));
-        return sum <= work.most ? key_of(sum, number) : no_match;
-    };
-#pragma unroll 1
-    for (int i = 0; i < slots; ++i) {
-        const ShortKey key = list.keys[i];
-        keys[i] = i < slots - work.count ? -1 : key == no_short_match ? no_match : whole_key(key);
-    }
-    keys[slots] = another ? whole_key(list.dropped[0]) : no_match;
-    // Only keys that were equal but for their numbers can be out of order.
-    bool turned = true;
-    while (turned) {
-        turned = false;
-#pragma unroll
-        for (int i = 0; i < slots; ++i) {
-            turned = turned || keys[i + 1] < keys[i];
-            exchange(keys[i], keys[i + 1]);
-        }
-    }
-    const int skip = slots - work.count;
+    const auto lane = static_cast<int>(threadIdx.x % 32);
+    const auto itself = static_cast<std::uint32_t>(work.candidates() / 2);
+    const ShortKey* const keys = list.keys + (slots - work.count);
     int found = 0;
-#pragma unroll
-    for (int i = 0; i < slots; ++i) {
-        found += i >= skip && keys[i] != no_match ? 1 : 0;
+    Key last = -1;
+    ShortKey next = keys[0];
+#pragma unroll 1
+    for (int i = 0; i <= work.count; ++i) {
+        const ShortKey key = next;
+        next = i + 1 < work.count ? keys[i + 1] : another ? list.dropped[0] : no_short_match;
+        if (key == no_short_match) {
+            continue;
+        }
+        // Keys below `exact` hold all of D, and the reference itself is at no distance.
+        const std::uint32_t number = call.keys.number(key);
+        float sum = __uint_as_float(key & ~call.keys.numbers);
+        if (number == itself) {
+            sum = 0;
+        } else if (key >= call.exact) {
+            sum = patch.distance(tile, own + to_candidate(work, call, tile, number));
+        }
+        if (sum > work.most) {
+            continue;
+        }
+        // Only keys that were equal but for their numbers can be out of order.
+        const Key whole = key_of(sum, number);
+        int to = found;
+        for (; whole < last && to > 0; --to) {
+            const Key before = rows.key(lane, to - 1);
+            if (before < whole) {
+                break;
+            }
+            if (to < work.count) {
+                rows.put(lane, to, before);
+            }
+        }
+        if (to < work.count) {
+            rows.put(lane, to, whole);
+        }
+        last = max(last, whole);
+        found = min(found + 1, work.count);
     }
-#pragma unroll
-    for (int i = 0; i < slots; ++i) {
-        if (i >= skip) {
-            put_match(work, keys[i], i - skip, found, index, at, results);
+    return found;
+}
+
+/// Writes the rows of those lanes' references that have a bit in `wanted`, whole lines at a time.
+/// `found`, `index` and `at` are the lane's.
+template <class S>
+__device__ void put_rows(const MatchWork& work, const DenseCall& call, const DenseRows<S>& rows,
+                         unsigned wanted, int found, std::int64_t index,
+                         const std::int64_t (&at)[3], const MatchLists& results) {
+    const auto lane = static_cast<int>(threadIdx.x % 32);
+    const std::int64_t layer = work.volume[1] * work.volume[2];
+    const std::int64_t origin =
+        work.index(at[0] - work.half[0], at[1] - work.half[1], at[2] - work.half[2] - lane);
+    const std::int64_t first = (index - lane) * work.count;
+    const int end = (32 - __clz(static_cast<int>(wanted))) * work.count;
+    int of = lane / work.count;
+    int i = lane % work.count;
+    for (int place = lane; place - lane < end; place += 32) {
+        const int there = __shfl_sync(whole_warp, found, of % 32);
+        if (place < end && (wanted >> of & 1U) != 0) {
+            const bool turned = work.order == MatchOrder::nearest_last && i < there;
+            std::uint64_t corner = ~std::uint64_t{0};
+            float distance = __uint_as_float(0x7F800000U);
+            if (i < there) {
+                const Key key = rows.key(of, turned ? there - 1 - i : i);
+                const Divided z = divide(static_cast<std::uint32_t>(key), call.layer);
+                const Divided y = divide(z.rest, call.wide);
+                corner = static_cast<std::uint64_t>(origin + z.quotient * layer +
+                                                    y.quotient * work.volume[2] + y.rest + of);
+                distance = __fdiv_rn(distance_of(key), work.patch_voxels);
+            }
+            // Nobody reads these soon: the lists in local memory need the cache.
+            __stcs(results.index + first + place, corner);
+            __stcs(results.distance + first + place, distance);
+        }
+        for (i += 32; i >= work.count; i -= work.count) {
+            ++of;
         }
     }
-    results.count[index] = found;
+    if ((wanted >> lane & 1U) != 0) {
+        results.count[index] = found;
+    }
 }
 
 /// The matches of a reference whose short keys leave open which they are: all lanes of the warp
@@ -151,7 +226,10 @@ __device__ void put_settled(const MatchWork& work, const DenseCall& call, ShortK
 template <class S, int pz, int py, int px, int slots>
 __device__ void put_lists(const MatchWork& work, const DenseCall& call,
                           const DensePlace<S, px>& place, const DenseTile& tile, const float* own,
-                          const ShortList<slots> (&lists)[S::each], const MatchLists& results) {
+                          const DenseRoom<S>& room, const ShortList<slots> (&lists)[S::each],
+                          const MatchLists& results) {
+    const DenseRows<S> rows(room, place);
+    __syncwarp();
 #pragma unroll 1
     for (int r = 0; r < S::each; ++r) {
         const ShortList<slots>& list = lists[r];
@@ -161,12 +239,15 @@ __device__ void put_lists(const MatchWork& work, const DenseCall& call,
                                     place.x()};
         const std::int64_t index =
             (place.z(r) * work.grid[1] + place.y(r)) * work.grid[2] + place.x();
-        const bool open = last != no_short_match && last >= call.exact;
+        const bool open = place.has(work, r) && last != no_short_match && last >= call.exact;
         const bool another = open && call.keys.same_distance(list.dropped[0], last);
         const bool unsettled = open && call.keys.same_distance(list.dropped[1], last);
-        if (place.has(work, r) && !unsettled) {
-            put_matches<pz, py, px>(work, call, list, another, tile, first, index, at, results);
-        }
+        const bool settled = place.has(work, r) && !unsettled;
+        const int found =
+            settled ? sort_matches<pz, py, px>(work, call, list, another, tile, first, rows) : 0;
+        __syncwarp();
+        put_rows(work, call, rows, __ballot_sync(whole_warp, settled), found, index, at, results);
+        __syncwarp();
         for (std::uint32_t left = __ballot_sync(whole_warp, unsettled); left != 0;
              left &= left - 1) {
             const int lane = __ffs(static_cast<int>(left)) - 1;

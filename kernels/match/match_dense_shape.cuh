@@ -5,6 +5,7 @@
 #include "kernels/match/match_short_list.cuh"
 #include "kernels/queue/divisor.cuh"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace runner::match_cuda {
@@ -12,7 +13,7 @@ namespace runner::match_cuda {
 /// How a block of threads is laid out: lanes of a warp along x, warps along y and up to so many
 /// along z, and the references of a thread along y and z. The last px − 1 lanes only help with the
 /// sums.
-template <int warps_along_y, int most_warps_along_z, int each_along_y, int each_along_z>
+template <int slots, int warps_along_y, int most_warps_along_z, int each_along_y, int each_along_z>
 struct DenseShape {
     static constexpr int warps_y = warps_along_y;
     static constexpr int most_warps_z = most_warps_along_z;
@@ -21,15 +22,16 @@ struct DenseShape {
     static constexpr int each = each_y * each_z; ///< references of a thread
     static constexpr int most_threads = 32 * warps_y * most_warps_z;
     static constexpr int tile_y = warps_y * each_y;
-    /// What a thread keeps of candidates that are not sorted in.
-    static constexpr int gathered_bytes = batch_keys * each * static_cast<int>(sizeof(ShortKey));
-    static_assert(each <= 8 && batch_keys == 8, "counts are four bits of a word");
+    /// A thread's words in shared memory: for candidates that are not sorted in, and at the end for
+    /// the matches of one reference, two words each.
+    static constexpr int room_words = std::max(batch_keys * each, 2 * slots);
 };
 
 /// Long lists and large patches take registers of which more threads would have too few.
 template <int slots, int patch>
-using VolumeShape = DenseShape<2, slots <= 16 && patch <= 3 ? 8 : (slots <= 32 ? 6 : 4), 4, 2>;
-template <int slots> using ImageShape = DenseShape<8, 1, 8, 1>;
+using VolumeShape =
+    DenseShape<slots, 2, slots <= 16 && patch <= 3 ? 8 : (slots <= 32 ? 6 : 4), 4, 2>;
+template <int slots> using ImageShape = DenseShape<slots, 8, 1, 8, 1>;
 
 /// The part of the volume that the references of a block and their candidates cover, in shared
 /// memory with y fastest, then z: a thread reads voxels of a line at constant distances. The pitch
@@ -45,7 +47,10 @@ struct DenseTile {
             warps_z * S::each_z + work.patch[0] - 1 + static_cast<int>(2 * work.half[0]);
         return {{32 + static_cast<int>(2 * work.half[2]), high, tall}, high, high * tall | 1};
     }
-    __host__ __device__ int floats() const { return pitch * voxels.wide; }
+    /// Search reads ahead: up to a step along z past the last voxel, or along x in an image.
+    template <class S> __host__ __device__ int floats() const {
+        return pitch * voxels.wide + (S::each_z > 1 ? layer : pitch);
+    }
     __host__ __device__ int at(int z, int y, int x) const { return x * pitch + z * layer + y; }
 };
 
@@ -70,11 +75,6 @@ template <class S, int px> struct DensePlace {
     /// Counted from the call's first layer of references.
     __device__ std::int64_t z(int r) const { return tile_z + in_z + r / S::each_y; }
 
-    /// Where candidates of the r-th reference are gathered, in bytes.
-    __device__ int gathered(int r) const {
-        return (r * threads + thread) * static_cast<int>(sizeof(ShortKey));
-    }
-
     int threads; ///< of the block
     int thread;
     int lane;
@@ -91,12 +91,13 @@ struct DenseCall {
     ShortKey exact; ///< shorter keys hold all of D (exact_below())
     Divisor wide;   ///< candidates in a line and in a layer of the window
     Divisor layer;
+    ShortKey beyond; ///< keys from this on are farther than the threshold
 
     /// The least key that is no match, once `last` is the last of a reference's list: candidates
     /// with the distance of `last` are looked at again when there may be more of D to compare.
     __device__ ShortKey bound_of(ShortKey last) const {
         if (last == no_short_match) {
-            return no_short_match;
+            return beyond;
         }
         return last < exact ? last : (last | keys.numbers) + 1;
     }

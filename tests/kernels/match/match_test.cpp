@@ -116,6 +116,21 @@ TYPED_TEST(MatchTest, EqualDistancesThatAreNoShortNumbers) {
     }
 }
 
+/// A thread goes through a window along z in cycles of four or six steps, from layer to layer.
+TYPED_TEST(MatchTest, UsualPatchesInDeepWindows) {
+    MatchCases cases(16);
+    for (const auto& patch : usual_patches) {
+        for (const std::int64_t deep : {7, 9, 11, 13, 15}) {
+            const int count = static_cast<int>(deep) - 3;
+            Match match = make_match({patch[0] + 9, patch[1] + 3, 37}, patch, {deep, 3, 5}, count);
+            match.order = deep % 4 == 1 ? MatchOrder::nearest_last : MatchOrder::nearest_first;
+            this->expect_right(match, cases.rough(match));
+            match.threshold = 1;
+            this->expect_right(match, cases.ties(match, 3));
+        }
+    }
+}
+
 TYPED_TEST(MatchTest, WindowsOfManyCandidates) {
     MatchCases cases(15);
     const Match match = make_match({1, 70, 75}, {1, 3, 3}, {1, 121, 121}, 16);
