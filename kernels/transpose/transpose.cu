@@ -97,6 +97,9 @@ struct Move {
     void operator()(const MoveScattered& scatter) const {
         transpose_scattered(queue, scatter.plan, in, out);
     }
+    void operator()(const MoveGathered& gather) const {
+        transpose_gathered(queue, gather.plan, in, out);
+    }
 };
 
 struct Text {
@@ -132,6 +135,14 @@ struct Text {
                                                 : " folded along") +
                ", group " + std::to_string(plan.group);
     }
+    std::string operator()(const MoveGathered& gather) const {
+        const GatherPlan& plan = gather.plan;
+        return "gather " + std::to_string(plan.across) + "x" + std::to_string(plan.step) +
+               (plan.point > 1 ? " points of " + std::to_string(plan.point) : "") +
+               (plan.fold == TileFold::none ? "" : " folded along") +
+               (plan.turned ? " turned" : "") + ", " + std::to_string(plan.size.threads) +
+               " threads" + ", group " + std::to_string(plan.group);
+    }
 };
 
 } // namespace
@@ -146,7 +157,13 @@ TransposeChoice choose_transpose(const TransposeAxes& axes, const std::byte* in,
     if (const auto scatter = choose_scatter(axes, in)) {
         return MoveScattered{*scatter};
     }
-    if (const auto tiles = choose_tiles(axes, in, out)) {
+    const auto tiles = choose_tiles(axes, in, out);
+    if (!tiles || tiles->form.start == RowStart::anywhere) {
+        if (const auto gather = choose_gather(axes)) {
+            return MoveGathered{*gather};
+        }
+    }
+    if (tiles) {
         return MoveTiles{*tiles};
     }
     if (interleave && is_worth_interleaving(*interleave)) {
@@ -179,6 +196,13 @@ std::vector<TransposeChoice> all_transpose_choices(const TransposeAxes& axes, co
                 if (const auto plan = plan_scatter(axes, {fold, across, along, align}, in)) {
                     choices.emplace_back(MoveScattered{*plan});
                 }
+            }
+        }
+    }
+    for (const TileFold fold : {TileFold::none, TileFold::along}) {
+        for (const GatherSize& size : gather_sizes(axes.element_bytes, moves_rows(axes))) {
+            if (const auto plan = plan_gather(axes, fold, size)) {
+                choices.emplace_back(MoveGathered{*plan});
             }
         }
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/transpose/transpose_boxes.hpp"
+#include "kernels/transpose/transpose_gather.hpp"
 #include "kernels/transpose/transpose_interleave.hpp"
 #include "kernels/transpose/transpose_rows.hpp"
 #include "kernels/transpose/transpose_scatter.hpp"
@@ -28,10 +29,13 @@ struct MoveInterleaved {
 struct MoveScattered {
     ScatterPlan plan;
 };
+struct MoveGathered {
+    GatherPlan plan;
+};
 
 /// Which of the CUDA kernels does a transposition, and how it is set.
 using TransposeChoice =
-    std::variant<MoveRows, MoveTiles, MoveBoxes, MoveInterleaved, MoveScattered>;
+    std::variant<MoveRows, MoveTiles, MoveBoxes, MoveInterleaved, MoveScattered, MoveGathered>;
 
 /// The one that `transpose` takes. @param axes at least one.
 TransposeChoice choose_transpose(const TransposeAxes& axes, const std::byte* in,

@@ -230,31 +230,11 @@ std::optional<ScatterPlan> choose_scatter(const TransposeAxes& axes, const std::
     if (e > 2) {
         return std::nullopt;
     }
-    const ScatterWish wish{TileFold::none, 128, e == 1 ? 256 : 512, 32};
-    const auto plan = plan_scatter(axes, wish, in);
-    if (!plan || plan->point > 1) {
-        return plan && e == 1 && plan->point < 16 ? plan : std::nullopt;
-    }
-    const std::int64_t row = plan->b.count * e;
+    const auto plan = plan_scatter(axes, {TileFold::none, 128, e == 1 ? 256 : 512, 32}, in);
     constexpr std::int64_t least = 128;
-    if (plan->a.count * e < least || row < least) {
-        return std::nullopt;
-    }
-    if (plan->whole) {
-        return plan;
-    }
-    constexpr std::int64_t least_long_row = 768;
-    if (row < least_long_row) {
-        return e == 1 && row % 16 != 0 ? plan_scatter(axes, {TileFold::along, 128, 256, 4}, in)
-                                       : std::nullopt;
-    }
-    // Tiles are as fast on rows of bytes with few ends.
-    if (plan->vector != 16 || (e == 1 && row > 4096)) {
-        return std::nullopt;
-    }
-    const auto folded =
-        plan_scatter(axes, {TileFold::along, wish.across_bytes, wish.along_bytes, wish.align}, in);
-    return folded ? folded : plan;
+    const bool whole =
+        plan && plan->whole && plan->a.count * e >= least && plan->b.count * e >= least;
+    return whole ? plan : std::nullopt;
 }
 
 } // namespace runner

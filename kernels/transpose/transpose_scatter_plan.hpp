@@ -63,8 +63,8 @@ std::optional<ScatterPlan> plan_scatter(const TransposeAxes& axes, const Scatter
                                         const std::byte* in);
 
 /// The plan where it is faster than the other kernels
-/// (bench/results/transpose-2026-11-23-h200.txt): odd rows of elements of 1 and 2 bytes, and points
-/// of a few bytes.
+/// (bench/results/transpose-2026-11-25-h200.txt): short odd rows of elements of 1 and 2 bytes that
+/// a tile holds whole.
 std::optional<ScatterPlan> choose_scatter(const TransposeAxes& axes, const std::byte* in);
 
 } // namespace runner

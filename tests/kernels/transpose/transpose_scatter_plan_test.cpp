@@ -30,10 +30,10 @@ TEST(TransposeScatterPlan, ShortOddRowsAreTakenWhole) {
     EXPECT_EQ(0, plan->margin);
 }
 
-TEST(TransposeScatterPlan, RowsThatAreNotNeighboursOfOneAnotherAreFolded) {
-    const auto plan = chosen({257, 16384, 255}, {2, 1, 0}, 1);
+TEST(TransposeScatterPlan, RowsMayBeFolded) {
+    const auto plan = plan_scatter(axes_of({257, 16384, 255}, {2, 1, 0}, 1),
+                                   {TileFold::along, 128, 256, 4}, place);
     ASSERT_TRUE(plan);
-    EXPECT_EQ(TileFold::along, plan->fold);
     EXPECT_EQ(257 * 16384, plan->b.count);
     EXPECT_EQ(257, plan->b.minor);
     EXPECT_EQ(255, plan->b.far);
@@ -43,7 +43,7 @@ TEST(TransposeScatterPlan, RowsThatAreNotNeighboursOfOneAnotherAreFolded) {
 }
 
 TEST(TransposeScatterPlan, LongOddRowsBeginAtVectors) {
-    const auto plan = chosen({1021, 1023, 1025}, {0, 2, 1}, 1);
+    const auto plan = plan_scatter(axes_of({1021, 1023, 1025}, {0, 2, 1}, 1), {}, place);
     ASSERT_TRUE(plan);
     EXPECT_FALSE(plan->whole);
     EXPECT_EQ(16, plan->vector);
@@ -51,30 +51,22 @@ TEST(TransposeScatterPlan, LongOddRowsBeginAtVectors) {
     EXPECT_EQ(1, plan->pitch % 2); // lanes meet in no bank
     EXPECT_EQ(0, plan->step % plan->align);
     EXPECT_EQ(plan->step + plan->align - 1, plan->along);
-    const auto folded = chosen({1021, 1023, 1025}, {2, 1, 0}, 1);
-    ASSERT_TRUE(folded);
-    EXPECT_EQ(TileFold::along, folded->fold);
 }
 
 TEST(TransposeScatterPlan, PointsStayTogether) {
-    const auto plan = chosen({32768, 10912, 3}, {1, 0, 2}, 1);
+    const auto plan = plan_scatter(axes_of({32768, 10912, 3}, {1, 0, 2}, 1), {}, place);
     ASSERT_TRUE(plan);
     EXPECT_EQ(3, plan->point);
     EXPECT_EQ(3, plan->pitch % 128); // rows continue one another's banks
 }
 
 TEST(TransposeScatterPlan, OthersKeepTheirKernels) {
-    EXPECT_FALSE(chosen({896, 1152, 1024}, {0, 2, 1}, 1)); // aligned tiles
-    EXPECT_FALSE(chosen({640, 928, 896}, {2, 1, 0}, 2));
-    EXPECT_FALSE(chosen({3, 32768, 10912}, {1, 2, 0}, 1)); // interleaved
-    EXPECT_FALSE(chosen({3, 32768, 10912}, {2, 1, 0}, 1));
-    EXPECT_FALSE(chosen({10912, 3, 32768}, {0, 2, 1}, 1));
-    EXPECT_FALSE(chosen({16384, 8192, 8}, {2, 0, 1}, 1));
-    EXPECT_FALSE(chosen({16384, 10912, 3}, {1, 0, 2}, 2));
-    EXPECT_FALSE(chosen({1021, 1023, 257}, {0, 2, 1}, 4));  // floats
-    EXPECT_FALSE(chosen({257, 8192, 255}, {2, 1, 0}, 2));   // folded tiles
-    EXPECT_FALSE(chosen({1021, 1023, 1025}, {2, 0, 1}, 1)); // long rows of bytes: few ends
-    EXPECT_FALSE(chosen({257, 16384, 255}, {0, 2, 1}, 1));  // rows of the output begin at vectors
+    EXPECT_FALSE(chosen({896, 1152, 1024}, {0, 2, 1}, 1));  // aligned tiles
+    EXPECT_FALSE(chosen({3, 32768, 10912}, {1, 2, 0}, 1));  // interleaved
+    EXPECT_FALSE(chosen({1021, 1023, 1025}, {0, 2, 1}, 1)); // gathered
+    EXPECT_FALSE(chosen({257, 16384, 255}, {2, 1, 0}, 1));
+    EXPECT_FALSE(chosen({257, 16384, 255}, {0, 2, 1}, 1));
+    EXPECT_FALSE(chosen({32768, 10912, 3}, {1, 0, 2}, 1));
 }
 
 TEST(TransposeScatterPlan, NothingThatDoesNotFit) {
