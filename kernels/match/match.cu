@@ -4,6 +4,7 @@
 #include "kernels/match/match_dense.cuh"
 #include "kernels/match/match_published.hpp"
 #include "kernels/match/match_sparse.hpp"
+#include "kernels/match/match_tensor.hpp"
 #include "kernels/queue/launch_parts.cuh"
 
 #include <bit>
@@ -119,7 +120,8 @@ void match_patches(CudaQueue& queue, const Match& match, const MatchLayers& laye
     }
     if (match.selection != MatchSelection::fast) {
         match_published(queue, match.selection, work, volume, lists);
-    } else if (work.step != 1 || !match_dense(queue, work, volume, lists)) {
+    } else if ((work.step != 1 || !match_dense(queue, work, volume, lists)) &&
+               !match_tensor(queue, work, volume, lists)) {
         match_sparse(queue, work, volume, lists);
     }
 }

@@ -335,6 +335,73 @@ TYPED_TEST(MatchTest, WindowsLargerThanSharedMemory) {
     }
 }
 
+// On a GPU products of halves bound the distances of these patches; what they leave open is summed.
+TYPED_TEST(MatchTest, PatchesOfFourWhoseHalvesRound) {
+    MatchCases cases(16);
+    int count = 1;
+    for (const std::int64_t step : {1, 2, 3}) {
+        for (const std::array<std::int64_t, 3>& window :
+             {std::array<std::int64_t, 3>{11, 11, 11}, {9, 11, 7}, {7, 9, 11}, {11, 5, 11}}) {
+            const Match match = make_match({13, 14, 17}, {4, 4, 4}, window, count, step);
+            std::vector<float> volume = cases.rough(match);
+            this->expect_right(match, volume);
+            // A faint noise beside an edge: the bounds say little there.
+            for (const float scale : {1e-2F, 1e-4F, 1e-6F}) {
+                for (std::size_t i = 0; i < volume.size(); ++i) {
+                    volume[i] = volume[i] * scale + (i % 17 < 8 ? 100.0F : -3.0F);
+                }
+                this->expect_right(match, volume);
+            }
+            count = (count + 15) % 64 + 1;
+        }
+    }
+}
+
+TYPED_TEST(MatchTest, PatchesOfFourInVolumesThatHalvesDoNotHold) {
+    MatchCases cases(17);
+    for (const int count : {1, 16, 17, 64}) {
+        Match match = make_match({13, 14, 15}, {4, 4, 4}, {11, 11, 11}, count, 3);
+        this->expect_right(match, cases.constant(match, 0));
+        this->expect_right(match, cases.constant(match, 1e30F));
+        this->expect_right(match, cases.ties(match, 2));
+        this->expect_right(match, cases.ties(match, 4000));
+        std::vector<float> volume = cases.rough(match);
+        volume[volume.size() / 2] = 1e9F;
+        this->expect_right(match, volume);
+        for (const float scale : {1e-44F, 1e-18F, 1e-10F, 1e12F, 1e17F, 3e38F / 1000}) {
+            volume = cases.rough(match);
+            for (float& voxel : volume) {
+                voxel *= scale;
+            }
+            this->expect_right(match, volume);
+        }
+        // Half of it is the same everywhere.
+        volume = cases.rough(match);
+        std::fill_n(volume.begin(), volume.size() / 2, 5.0F);
+        this->expect_right(match, volume);
+        match.threshold = 1e5F;
+        match.order = MatchOrder::nearest_last;
+        this->expect_right(match, cases.rough(match));
+    }
+}
+
+TYPED_TEST(MatchTest, PatchesOfFourInSeveralBlocksAndLayers) {
+    MatchCases cases(18);
+    for (const std::int64_t step : {2, 3}) {
+        const Match match = make_match({31, 22, 37}, {4, 4, 4}, {7, 9, 11}, 16, step);
+        const std::vector<float> volume = cases.rough(match);
+        const match_reference::Lists expected = match_reference::match(match, volume);
+        match_reference::Lists found;
+        for (std::int64_t first = 0; first < match.volume[0]; first += 8) {
+            const auto part = match_on(this->queue(), match, match_layers(match, first, 8), volume);
+            found.index.insert(found.index.end(), part.index.begin(), part.index.end());
+            found.distance.insert(found.distance.end(), part.distance.begin(), part.distance.end());
+            found.count.insert(found.count.end(), part.count.begin(), part.count.end());
+        }
+        ASSERT_EQ("", first_difference(match, expected, found));
+    }
+}
+
 TYPED_TEST(MatchTest, DistancesThatOverflowAndUnderflow) {
     MatchCases cases(9);
     for (const std::int64_t step : {1, 2}) {
