@@ -3,7 +3,10 @@
 
 #include "kernels/convolve/convolve_view.hpp"
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
+#include <vector>
 
 namespace runner::convolve_cuda {
 
@@ -161,5 +164,21 @@ template <class T, int R> struct AnyPushArguments {
     /// Places without a tap at either end of `row`.
     __host__ __device__ int row_skipped() const { return 4 * row_fours() - own_row_radius; }
 };
+
+/// Taps in the order in which they are applied; the radii are those that the arguments are for.
+template <class T, int R>
+void set_taps(PushArguments<T, R>& arguments, const std::vector<T>& row_taps,
+              const std::vector<T>& column_taps) {
+    std::copy(row_taps.begin(), row_taps.end(), arguments.row);
+    std::copy(column_taps.begin(), column_taps.end(), arguments.column);
+}
+template <class T, int R>
+void set_taps(AnyPushArguments<T, R>& arguments, const std::vector<T>& row_taps,
+              const std::vector<T>& column_taps) {
+    arguments.own_row_radius = static_cast<int>(row_taps.size() / 2);
+    arguments.own_column_radius = static_cast<int>(column_taps.size() / 2);
+    std::copy(row_taps.begin(), row_taps.end(), arguments.row + arguments.row_skipped());
+    std::copy_backward(column_taps.begin(), column_taps.end(), std::end(arguments.column));
+}
 
 } // namespace runner::convolve_cuda

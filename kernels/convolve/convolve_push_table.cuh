@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <iterator>
 #include <vector>
 
 namespace runner::convolve_cuda {
@@ -34,7 +33,7 @@ void convolve_push(CudaQueue& queue, ConvolveView<T> view, std::int64_t frames,
     centred(column_taps, arguments.column);
     arguments.view = view;
     launch_tiles(queue, convolve_push_kernel<T, R, Layout, Element, PushArguments<T, R>>,
-                 Shape::threads, Shape::shared_bytes, Shape::width, R, frames,
+                 Shape::threads, Shape::shared_bytes, Shape::width, segment_cut<T>(R), frames,
                  image_work(view, frames, sizeof(Element), sizeof(Element),
                             static_cast<std::int64_t>(row_taps.size() + column_taps.size())),
                  arguments);
@@ -49,12 +48,10 @@ void convolve_push_any(CudaQueue& queue, ConvolveView<T> view, std::int64_t fram
     using Shape = PushShape<T, R, Layout, T, Arguments::most_row_radius>;
     Arguments arguments{};
     arguments.view = view;
-    arguments.own_row_radius = static_cast<int>(row_taps.size() / 2);
-    arguments.own_column_radius = static_cast<int>(column_taps.size() / 2);
-    std::copy(row_taps.begin(), row_taps.end(), arguments.row + arguments.row_skipped());
-    std::copy_backward(column_taps.begin(), column_taps.end(), std::end(arguments.column));
+    set_taps(arguments, row_taps, column_taps);
     launch_tiles(queue, convolve_push_kernel<T, R, Layout, T, Arguments>, Shape::threads,
-                 Shape::shared_bytes, Shape::width, arguments.own_column_radius, frames,
+                 Shape::shared_bytes, Shape::width, segment_cut<T>(arguments.own_column_radius),
+                 frames,
                  image_work(view, frames, sizeof(T), sizeof(T),
                             static_cast<std::int64_t>(row_taps.size() + column_taps.size())),
                  arguments);

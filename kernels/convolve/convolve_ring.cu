@@ -52,7 +52,7 @@ void convolve_ring(CudaQueue& queue, const ConvolveView<T>& view, std::int64_t f
     const int bytes =
         RingShape<T>::shared_bytes(arguments.width, arguments.row_radius, arguments.column_radius);
     launch_tiles(queue, convolve_ring_kernel<T>, 2 * arguments.width, bytes, arguments.width,
-                 arguments.column_radius, frames,
+                 segment_cut<T>(arguments.column_radius), frames,
                  image_work(view, frames, size_of(in_type), size_of(out_type),
                             static_cast<std::int64_t>(row_taps.size() + column_taps.size())),
                  arguments);

@@ -32,24 +32,36 @@ std::int64_t resident_blocks(CudaQueue& queue, void (*kernel)(Parameters...), in
     return std::max<std::int64_t>(1, std::int64_t{per_multiprocessor} * multiprocessors);
 }
 
+/// How rows are cut into segments: the share that long ones take, and the least rows of a short
+/// one.
+struct SegmentCut {
+    std::int64_t long_percent;
+    std::int64_t short_rows;
+};
+
+/// Measured on an H200: bound by memory, tiles differ more and short segments cost less.
+template <class T> constexpr SegmentCut segment_cut(int column_radius) {
+    return {column_radius <= (sizeof(T) == 4 ? 8 : 20) ? 70
+            : column_radius <= 32                      ? 85
+                                                       : 100,
+            std::max<std::int64_t>(256, std::int64_t{8} * column_radius)};
+}
+
 /// Cuts the rows of `view` into segments, `columns_of_tiles` tiles each, which the device works on
-/// `slots` at a time; a segment reads 2 · `column_radius` rows more than it makes. Where there are
-/// enough rows, one wave of long segments is followed by short ones that level out what the
-/// multiprocessors differ by in speed.
+/// `slots` at a time; a segment reads more rows than it makes, twice the columns' radius. Where
+/// there are enough rows, one wave of long segments is followed by short ones that level out what
+/// the multiprocessors differ by in speed.
 template <class T>
-void cut_rows(ConvolveView<T>& view, int column_radius, std::int64_t columns_of_tiles,
+void cut_rows(ConvolveView<T>& view, const SegmentCut& cut, std::int64_t columns_of_tiles,
               std::int64_t slots) {
     constexpr std::int64_t most = 1 << 30; // kernels count the rows of a tile in 32 bits
     const std::int64_t rows = view.out_rows;
     const std::int64_t at_once = std::max<std::int64_t>(1, slots / columns_of_tiles);
-    // Measured on an H200: bound by memory, tiles differ more and short segments cost less.
-    const std::int64_t percent = column_radius <= (sizeof(T) == 4 ? 8 : 20) ? 70
-                                 : column_radius <= 32                      ? 85
-                                                                            : 100;
     const std::int64_t parts = 100 * at_once;
-    view.long_rows = std::min(most, rows / parts * percent + rows % parts * percent / parts + 1);
+    view.long_rows = std::min(most, rows / parts * cut.long_percent +
+                                        rows % parts * cut.long_percent / parts + 1);
     view.long_segments = std::min(at_once, (rows + view.long_rows - 1) / view.long_rows);
-    view.short_rows = std::max<std::int64_t>(256, std::int64_t{8} * column_radius);
+    view.short_rows = cut.short_rows;
     if (view.long_rows < 2 * view.short_rows) {
         view.long_segments = 0;
         view.short_rows =
@@ -72,11 +84,11 @@ KernelWork image_work(const ConvolveView<T>& view, std::int64_t frames, std::int
 /// them, one block of threads a tile; `work` is that of them all.
 template <class Arguments>
 void launch_tiles(CudaQueue& queue, void (*kernel)(Arguments), int threads, int shared_bytes,
-                  int width, int column_radius, std::int64_t frames, const KernelWork& work,
+                  int width, const SegmentCut& cut, std::int64_t frames, const KernelWork& work,
                   Arguments arguments) {
     auto& view = arguments.view;
     view.strips = (view.columns + width - 1) / width;
-    cut_rows(view, column_radius, view.strips * frames,
+    cut_rows(view, cut, view.strips * frames,
              resident_blocks(queue, kernel, threads, shared_bytes));
     const std::int64_t tiles = view.strips * view.segments * frames;
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
