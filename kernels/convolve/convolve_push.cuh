@@ -233,16 +233,22 @@ template <class T, int R, class Layout, class Element, class Arguments> class Pu
             const int c = task / 8 % groups * Shape::outputs;
             T sum[Shape::outputs];
             row_sums<Shape>(arguments_, in + r * Shape::in_pitch + c, sum);
-            const bool fill = is_fill_row(view_, first_needed() + row + r);
             T* to = sums + r * Shape::sum_pitch + c;
 #pragma unroll
             for (int p = 0; p < Shape::outputs; p += Shape::vector) {
                 Vector<T> values;
 #pragma unroll
                 for (int e = 0; e < Shape::vector; ++e) {
-                    values.at[e] = fill ? view_.fill : sum[p + e];
+                    values.at[e] = sum[p + e];
                 }
                 *reinterpret_cast<Vector<T>*>(to + p) = values;
+            }
+            if (is_fill_row(view_, first_needed() + row + r)) {
+                // A loop, so that the common case is a branch and no choice for every sum.
+#pragma unroll 1
+                for (int p = 0; p < Shape::outputs; ++p) {
+                    to[p] = view_.fill;
+                }
             }
         }
     }
