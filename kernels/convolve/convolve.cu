@@ -6,6 +6,7 @@
 #include "kernels/convolve/convolve_depth.hpp"
 #include "kernels/convolve/convolve_push.hpp"
 #include "kernels/convolve/convolve_ring.hpp"
+#include "kernels/convolve/matrix/convolve_matrix.hpp"
 #include "kernels/elements/elements.hpp"
 
 #include <algorithm>
@@ -63,17 +64,27 @@ PushLaunch<float> integer_push(const Convolution& convolution, float fill,
 
 /// The push kernel for the convolution, null where the ring kernel takes it.
 template <class T>
-PushLaunch<T> push_for(const Convolution& convolution, T fill, const std::vector<T>& row_taps) {
+PushLaunch<T> push_for(CudaQueue& queue, const Convolution& convolution,
+                       const ConvolveView<T>& view, const std::vector<T>& row_taps) {
     if (convolution.in_type == element_type_of<T>() &&
         convolution.out_type == element_type_of<T>()) {
         const std::int64_t radius = convolution.row_radius();
+        if constexpr (std::is_same_v<T, double>) {
+            const PushLaunch<T> of_matrix =
+                view.aligned && view.out_aligned
+                    ? matrix_push_launch(queue, radius, convolution.column_radius())
+                    : nullptr;
+            if (of_matrix != nullptr) {
+                return of_matrix;
+            }
+        }
         const PushLaunch<T> of_radius =
             radius == convolution.column_radius() ? push_launch<T>(radius) : nullptr;
         return of_radius != nullptr ? of_radius
                                     : any_push_launch<T>(radius, convolution.column_radius());
     }
     if constexpr (std::is_same_v<T, float>) {
-        return integer_push(convolution, fill, row_taps);
+        return integer_push(convolution, view.fill, row_taps);
     }
     return nullptr;
 }
@@ -97,7 +108,7 @@ void convolve_in(CudaQueue& queue, const Convolution& convolution, const RowBloc
 
     const std::vector<T> row_taps = reversed_taps<T>(convolution.row_taps);
     const std::vector<T> column_taps = reversed_taps<T>(convolution.column_taps);
-    if (const PushLaunch<T> push = push_for<T>(convolution, view.fill, row_taps)) {
+    if (const PushLaunch<T> push = push_for<T>(queue, convolution, view, row_taps)) {
         push(queue, view, block.frames, row_taps, column_taps);
         return;
     }

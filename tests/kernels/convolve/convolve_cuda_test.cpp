@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
+#include <optional>
 #include <random>
 #include <string>
 #include <utility>
@@ -156,6 +157,9 @@ class ConvolveCuda : public testing::Test {
         for (In& element : image) {
             element = draw_element<In>(random, special);
         }
+        if (background_) {
+            set_background(image, c.columns);
+        }
         std::vector<In> held;
         for (std::int64_t f = 0; f < block.frames; ++f) {
             for (std::int64_t r = 0; r < block.in_rows; ++r) {
@@ -214,6 +218,16 @@ class ConvolveCuda : public testing::Test {
         }
     }
 
+    /// All but a third of the image, in squares.
+    template <class In> void set_background(std::vector<In>& image, std::int64_t columns) const {
+        for (std::size_t i = 0; i < image.size(); ++i) {
+            const auto at = static_cast<std::int64_t>(i);
+            if ((at / columns / 20 + at % columns / 20) % 3 != 0) {
+                image[i] = static_cast<In>(*background_);
+            }
+        }
+    }
+
     template <class T, class In>
     void compare_to_any(Random& random, const Convolution& c, const RowBlock& block, int out_type,
                         std::int64_t shift, bool special) {
@@ -236,6 +250,8 @@ class ConvolveCuda : public testing::Test {
         default: return compare_to_any<double, double>(random, c, block, out_type, shift, special);
         }
     }
+
+    std::optional<double> background_; ///< what most of an image is, in squares
 };
 
 RowBlock whole(const Convolution& c, std::int64_t frames) {
@@ -300,6 +316,37 @@ TEST_F(ConvolveCuda, FloatsForUnequalRadii) {
                             radius % 3 == 0 ? 0 : draw(random, 0, 17), true);
             }
         }
+    }
+}
+
+// Kernels that pad taps with zeros: of float64 those of radii above 16.
+TEST_F(ConvolveCuda, BackgroundsThatZerosWouldChange) {
+    Random random(12);
+    const double backgrounds[] = {0.0, -0.0, std::numeric_limits<double>::quiet_NaN(),
+                                  -std::numeric_limits<double>::infinity(),
+                                  -std::numeric_limits<double>::denorm_min()};
+    for (const std::int64_t radius : {17, 24, 31, 32, 64}) {
+        for (const double background : backgrounds) {
+            background_ = background;
+            for (const double sign : {1.0, -1.0}) {
+                auto c = random_convolution(random, draw(random, 60, 150), 272, radius,
+                                            radius < 32 ? draw(random, 0, 32) : radius);
+                for (double& tap : c.column_taps) {
+                    tap = sign * std::abs(tap);
+                }
+                compare_any(random, c, whole(c, 1), 3, 3, 0, false);
+            }
+        }
+    }
+}
+
+// A strip of 128 columns and more rows than a segment has, none of them special.
+TEST_F(ConvolveCuda, WideImagesOfLargeRadii) {
+    Random random(13);
+    for (const std::int64_t radius : {17, 18, 23, 28, 32, 48, 64}) {
+        const auto c = random_convolution(random, draw(random, 500, 700), draw(random, 60, 140) * 2,
+                                          radius, radius);
+        compare_any(random, c, random_block(random, c), 3, 3, 0, false);
     }
 }
 
