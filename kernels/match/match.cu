@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/match/match.hpp"
 
-#include "kernels/match/match_dense.cuh"
+#include "kernels/match/dense/match_dense.cuh"
 #include "kernels/match/match_published.hpp"
 #include "kernels/match/match_sparse.hpp"
-#include "kernels/match/match_tensor.hpp"
+#include "kernels/match/tensor/match_tensor.hpp"
 #include "kernels/queue/launch_parts.cuh"
 
 #include <bit>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "kernels/transpose/gather/transpose_gather.hpp"
 #include "kernels/transpose/transpose_boxes.hpp"
-#include "kernels/transpose/transpose_gather.hpp"
 #include "kernels/transpose/transpose_interleave.hpp"
 #include "kernels/transpose/transpose_rows.hpp"
 #include "kernels/transpose/transpose_scatter.hpp"

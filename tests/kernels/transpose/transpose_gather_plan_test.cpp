@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "kernels/transpose/transpose_gather_plan.hpp"
+#include "kernels/transpose/gather/transpose_gather_plan.hpp"
 
 #include <gtest/gtest.h>
 

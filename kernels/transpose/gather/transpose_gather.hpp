@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kernels/queue/cuda_queue.hpp"
-#include "kernels/transpose/transpose_gather_plan.hpp"
+#include "kernels/transpose/gather/transpose_gather_plan.hpp"
 
 #include <cstddef>
 

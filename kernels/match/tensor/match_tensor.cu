@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "kernels/match/match_tensor.hpp"
+#include "kernels/match/tensor/match_tensor.hpp"
 
 #include "base/rounding.hpp"
-#include "kernels/match/match_tensor_bound.cuh"
-#include "kernels/match/match_tensor_exact.cuh"
-#include "kernels/match/match_tensor_products.cuh"
+#include "kernels/match/tensor/match_tensor_bound.cuh"
+#include "kernels/match/tensor/match_tensor_exact.cuh"
+#include "kernels/match/tensor/match_tensor_products.cuh"
 #include "kernels/queue/launch_parts.cuh"
 
 #include <cstddef>

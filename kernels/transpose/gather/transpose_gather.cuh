@@ -4,7 +4,7 @@
 #pragma once
 
 #include "kernels/queue/dynamic_shared.cuh"
-#include "kernels/transpose/transpose_gather_load.cuh"
+#include "kernels/transpose/gather/transpose_gather_load.cuh"
 
 #include <cstdint>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "kernels/transpose/transpose_gather.hpp"
+#include "kernels/transpose/gather/transpose_gather.hpp"
 
 #include "kernels/queue/launch.cuh"
-#include "kernels/transpose/transpose_gather.cuh"
+#include "kernels/transpose/gather/transpose_gather.cuh"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "kernels/match/match_tensor_tile.cuh"
+#include "kernels/match/tensor/match_tensor_tile.cuh"
 
 namespace runner::match_cuda {
 

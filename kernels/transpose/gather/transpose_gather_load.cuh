@@ -4,7 +4,7 @@
 #pragma once
 
 #include "kernels/queue/copy_async.cuh"
-#include "kernels/transpose/transpose_gather.hpp"
+#include "kernels/transpose/gather/transpose_gather.hpp"
 #include "kernels/transpose/transpose_shift.cuh"
 #include "kernels/transpose/transpose_tiles.cuh"
 

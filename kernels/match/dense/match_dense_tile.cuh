@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "kernels/match/match_dense_shape.cuh"
+#include "kernels/match/dense/match_dense_shape.cuh"
 
 #include <cstdint>
 #include <limits>

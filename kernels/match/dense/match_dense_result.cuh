@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "kernels/match/match_dense_room.cuh"
-#include "kernels/match/match_dense_shape.cuh"
+#include "kernels/match/dense/match_dense_room.cuh"
+#include "kernels/match/dense/match_dense_shape.cuh"
 #include "kernels/match/match_warp_list.cuh"
 
 #include <cstdint>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "kernels/match/match_dense_result.cuh"
-#include "kernels/match/match_dense_room.cuh"
-#include "kernels/match/match_dense_tile.cuh"
+#include "kernels/match/dense/match_dense_result.cuh"
+#include "kernels/match/dense/match_dense_room.cuh"
+#include "kernels/match/dense/match_dense_tile.cuh"
 
 #include <cstdint>
 
