@@ -100,6 +100,37 @@ std::int64_t TransposeAxes::elements() const {
     return axis[0].extent * axis[1].extent * axis[2].extent;
 }
 
+std::optional<CrossingAxes> crossing_axes(const TransposeAxes& axes) {
+    if (axes.count < 2) {
+        return std::nullopt;
+    }
+    const int in_fastest = axes.in_fastest();
+    const int out_fastest = axes.out_fastest();
+    const auto axis = [&](int i) { return axes.axis[static_cast<std::size_t>(i)]; };
+    CrossingAxes result;
+    if (in_fastest != out_fastest) {
+        result.a = axis(in_fastest);
+        result.b = axis(out_fastest);
+        if (axes.count == 3) {
+            result.c = axis(3 - in_fastest - out_fastest);
+        }
+        const bool dense = result.a.in == 1 && result.b.out == 1;
+        return dense ? std::optional(result) : std::nullopt;
+    }
+    const TransposeAxis point = axis(in_fastest);
+    if (axes.count < 3 || point.in != 1 || point.out != 1) {
+        return std::nullopt;
+    }
+    result.point = point.extent;
+    result.a = axis(in_fastest == 0 ? 1 : 0);
+    result.b = axis(in_fastest == 2 ? 1 : 2);
+    if (result.b.in == point.extent) {
+        std::swap(result.a, result.b);
+    }
+    const bool dense = result.a.in == point.extent && result.b.out == point.extent;
+    return dense ? std::optional(result) : std::nullopt;
+}
+
 TransposeAxes reduce_axes(const Transposition& transposition, const std::byte* in,
                           const std::byte* out) {
     TransposeAxes axes;

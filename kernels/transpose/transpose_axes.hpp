@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 namespace runner {
 
@@ -31,6 +32,18 @@ struct TransposeAxes {
     int out_fastest() const;
     std::int64_t elements() const;
 };
+
+/// A batch of matrices to transpose: runs of the input cross those of the output.
+struct CrossingAxes {
+    std::int64_t point = 1; ///< elements that stay together: the fastest axis of both sides
+    TransposeAxis a;        ///< along a run of the input
+    TransposeAxis b;        ///< along one of the output
+    TransposeAxis c;        ///< the batch
+};
+
+/// Nothing where the points of a run are not neighbours on either side, or fewer than two axes
+/// move.
+std::optional<CrossingAxes> crossing_axes(const TransposeAxes& axes);
 
 /// `in` and `out` matter for their alignment only.
 TransposeAxes reduce_axes(const Transposition& transposition, const std::byte* in,

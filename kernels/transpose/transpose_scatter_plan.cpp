@@ -19,46 +19,6 @@ constexpr std::int64_t most_whole_row = 640; ///< bytes
 constexpr std::int64_t most_point = 64;      ///< bytes
 constexpr std::int64_t point_tile_bytes = 27648;
 
-struct ScatterAxes {
-    std::int64_t point = 1;
-    TransposeAxis a;
-    TransposeAxis b;
-    TransposeAxis c;
-};
-
-/// Which axis is what; points are the axis that is the fastest on both sides.
-std::optional<ScatterAxes> scatter_axes(const TransposeAxes& axes) {
-    if (axes.count < 2 || axes.element_bytes > word) {
-        return std::nullopt;
-    }
-    const int in_fastest = axes.in_fastest();
-    const int out_fastest = axes.out_fastest();
-    const auto axis = [&](int i) { return axes.axis[static_cast<std::size_t>(i)]; };
-    ScatterAxes result;
-    if (in_fastest != out_fastest) {
-        result.a = axis(in_fastest);
-        result.b = axis(out_fastest);
-        if (axes.count == 3) {
-            result.c = axis(3 - in_fastest - out_fastest);
-        }
-        const bool dense = result.a.in == 1 && result.b.out == 1;
-        return dense ? std::optional(result) : std::nullopt;
-    }
-    const TransposeAxis point = axis(in_fastest);
-    if (axes.count < 3 || point.in != 1 || point.out != 1 ||
-        point.extent * axes.element_bytes > most_point) {
-        return std::nullopt;
-    }
-    result.point = point.extent;
-    result.a = axis(in_fastest == 0 ? 1 : 0);
-    result.b = axis(in_fastest == 2 ? 1 : 2);
-    if (result.b.in == point.extent) {
-        std::swap(result.a, result.b);
-    }
-    const bool dense = result.a.in == point.extent && result.b.out == point.extent;
-    return dense ? std::optional(result) : std::nullopt;
-}
-
 ScatterRows rows_of(std::int64_t extent, std::int64_t stride) { return {extent, 1, stride, 0}; }
 
 ScatterRows folded(std::int64_t extent, std::int64_t stride, const TransposeAxis& outer,
@@ -67,7 +27,7 @@ ScatterRows folded(std::int64_t extent, std::int64_t stride, const TransposeAxis
 }
 
 /// Whether the third axis could be folded as said, and was.
-bool fold_axes(const ScatterAxes& axes, std::int64_t element_bytes, ScatterPlan& plan) {
+bool fold_axes(const CrossingAxes& axes, std::int64_t element_bytes, ScatterPlan& plan) {
     const std::int64_t e = element_bytes;
     plan.a = rows_of(axes.a.extent, axes.a.out * e);
     plan.b = rows_of(axes.b.extent, axes.b.in * e);
@@ -199,8 +159,9 @@ void choose_threads(ScatterPlan& plan) {
 
 std::optional<ScatterPlan> plan_scatter(const TransposeAxes& axes, const ScatterWish& wish,
                                         const std::byte* in) {
-    const auto found = scatter_axes(axes);
-    if (!found) {
+    const auto found = crossing_axes(axes);
+    if (!found || axes.element_bytes > word ||
+        (found->point > 1 && found->point * axes.element_bytes > most_point)) {
         return std::nullopt;
     }
     ScatterPlan plan;

@@ -17,7 +17,7 @@ namespace runner::convolve_cuda {
 ///
 /// A zero tap changes a sum in two cases: it meets an infinity or NaN, or the sum so far is −0 and
 /// becomes +0. run() notices where either may have happened. Then the tile's outputs are not to be
-/// used, and an exact kernel makes them anew.
+/// used, and an exact kernel makes them again.
 template <int R, class Arguments> class Matrix {
   public:
     using Shape = MatrixShape<R>;

@@ -20,7 +20,7 @@ template <int R> struct AnyColumnsArguments : AnyPushArguments<double, R> {
     __device__ bool has_sum(int s) const { return (s + 1) / 2 <= this->own_column_radius; }
 };
 
-/// The exact kernel that makes a tile of the matrix kernel anew. Up to radius 28 the upper half of
+/// The exact kernel that makes a tile of the matrix kernel again. Up to radius 28 the upper half of
 /// the block leaves.
 template <int R> struct ExactPush {
     static constexpr bool any = !MatrixShape<R>::full_columns;

@@ -9,51 +9,13 @@
 namespace runner {
 namespace {
 
-constexpr int vector = 16; ///< bytes
+constexpr int vector = 16;      ///< bytes
+constexpr int most_element = 4; ///< bytes
 constexpr std::int64_t most_counted = std::int64_t{1}
                                       << 30; ///< what a Divisor divides, and a tile more
 
-struct GatherAxes {
-    std::int64_t point = 1;
-    TransposeAxis a;
-    TransposeAxis b;
-    TransposeAxis c;
-};
-
-/// Which axis is what; points are the axis that is the fastest on both sides.
-std::optional<GatherAxes> gather_axes(const TransposeAxes& axes) {
-    if (axes.count < 2 || axes.element_bytes > 4) {
-        return std::nullopt;
-    }
-    const int in_fastest = axes.in_fastest();
-    const int out_fastest = axes.out_fastest();
-    const auto axis = [&](int i) { return axes.axis[static_cast<std::size_t>(i)]; };
-    GatherAxes result;
-    if (in_fastest != out_fastest) {
-        result.a = axis(in_fastest);
-        result.b = axis(out_fastest);
-        if (axes.count == 3) {
-            result.c = axis(3 - in_fastest - out_fastest);
-        }
-        const bool dense = result.a.in == 1 && result.b.out == 1;
-        return dense ? std::optional(result) : std::nullopt;
-    }
-    const TransposeAxis point = axis(in_fastest);
-    if (axes.count < 3 || point.in != 1 || point.out != 1) {
-        return std::nullopt;
-    }
-    result.point = point.extent;
-    result.a = axis(in_fastest == 0 ? 1 : 0);
-    result.b = axis(in_fastest == 2 ? 1 : 2);
-    if (result.b.in == point.extent) {
-        std::swap(result.a, result.b);
-    }
-    const bool dense = result.a.in == point.extent && result.b.out == point.extent;
-    return dense ? std::optional(result) : std::nullopt;
-}
-
 /// Whether the third axis could be folded as said, and was.
-bool fold_axes(const GatherAxes& axes, GatherPlan& plan) {
+bool fold_axes(const CrossingAxes& axes, GatherPlan& plan) {
     const std::int64_t e = plan.element_bytes;
     plan.a = {axes.a.extent, 1, axes.a.out * e, 0};
     plan.b = {axes.b.extent, 1, axes.b.in * e, 0};
@@ -135,8 +97,9 @@ void size_tile(const GatherSize& size, GatherPlan& plan) {
 
 std::optional<GatherPlan> plan_gather(const TransposeAxes& axes, TileFold fold,
                                       const GatherSize& size) {
-    const auto found = gather_axes(axes);
-    if (!found || 4 * found->point * axes.element_bytes > vector * size.lanes - gather_align ||
+    const auto found = crossing_axes(axes);
+    if (!found || axes.element_bytes > most_element ||
+        4 * found->point * axes.element_bytes > vector * size.lanes - gather_align ||
         (found->point > 1 && found->point * found->b.extent >= most_counted)) {
         return std::nullopt;
     }
@@ -158,8 +121,8 @@ std::optional<GatherPlan> plan_gather(const TransposeAxes& axes, TileFold fold,
 
 std::optional<GatherPlan> choose_gather(const TransposeAxes& axes) {
     const int e = axes.element_bytes;
-    const auto axis_of = gather_axes(axes);
-    if (!axis_of) {
+    const auto axis_of = crossing_axes(axes);
+    if (!axis_of || e > most_element) {
         return std::nullopt;
     }
     constexpr std::int64_t least_row = 128; // bytes
