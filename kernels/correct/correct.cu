@@ -123,6 +123,19 @@ template <class In> __device__ inline float to_float(In x) {
     }
 }
 
+/// The sum of the warp's lanes, in the first of them. GPUs before compute capability 8.0 have no
+/// instruction for it.
+__device__ inline unsigned sum_of_warp(unsigned value) {
+#if __CUDA_ARCH__ >= 800
+    return __reduce_add_sync(0xFFFFFFFFU, value);
+#else
+    for (int apart = 16; apart > 0; apart /= 2) {
+        value += __shfl_xor_sync(0xFFFFFFFFU, value, apart);
+    }
+    return value;
+#endif
+}
+
 /// Of a frame's pixels; counts values that are raised to the floor.
 template <class In, int n>
 __device__ inline ElementVector<float, n> corrected(const Correct& c, const Pixels<n>& pixels,
@@ -188,7 +201,7 @@ __global__ void __launch_bounds__(threads)
             store(frame, load(frame));
         }
     }
-    raised = __reduce_add_sync(0xFFFFFFFFU, raised);
+    raised = sum_of_warp(raised);
     if (threadIdx.x % 32 == 0 && raised != 0) {
         atomicAdd(raised_values, raised);
     }

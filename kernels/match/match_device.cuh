@@ -12,6 +12,29 @@ using Key = long long; ///< as match_work.hpp says
 
 inline constexpr unsigned whole_warp = 0xFFFFFFFFU;
 
+/// The least value of the warp's lanes, and the bits that some lane has, for all lanes. GPUs before
+/// compute capability 8.0 have no instruction for it.
+__device__ inline int least_of_warp(int value) {
+#if __CUDA_ARCH__ >= 800
+    return __reduce_min_sync(whole_warp, value);
+#else
+    for (int apart = 16; apart > 0; apart /= 2) {
+        value = min(value, __shfl_xor_sync(whole_warp, value, apart));
+    }
+    return value;
+#endif
+}
+__device__ inline std::uint32_t bits_of_warp(std::uint32_t bits) {
+#if __CUDA_ARCH__ >= 800
+    return __reduce_or_sync(whole_warp, bits);
+#else
+    for (int apart = 16; apart > 0; apart /= 2) {
+        bits |= __shfl_xor_sync(whole_warp, bits, apart);
+    }
+    return bits;
+#endif
+}
+
 __device__ inline Key key_of(float distance, std::uint32_t number) {
     return static_cast<Key>(__float_as_uint(distance)) << 32 | number;
 }

@@ -36,4 +36,20 @@ TEST(CudaCalls, AreMadeThroughCudaCall) {
     EXPECT_GT(calls, 20);
 }
 
+/// CI compiles for one architecture; packages are compiled for those from 75 on.
+TEST(CudaCalls, ReductionsOfWarpsAskForTheirArchitecture) {
+    int reductions = 0;
+    for (const auto& entry : fs::recursive_directory_iterator(fs::path(SOURCE_DIR) / "kernels")) {
+        std::ifstream file(entry.path());
+        std::string before;
+        for (std::string line; std::getline(file, line); before = line) {
+            if (line.find("__reduce_") != std::string::npos) {
+                ++reductions;
+                EXPECT_EQ(before, "#if __CUDA_ARCH__ >= 800") << entry.path() << ": " << line;
+            }
+        }
+    }
+    EXPECT_GT(reductions, 0);
+}
+
 } // namespace

@@ -55,7 +55,7 @@ template <class S> struct DenseState {
         for (int r = S::each - 1; r >= 0; --r) {
             bits = __funnelshift_l(static_cast<std::uint32_t>(to[r]), bits, 1);
         }
-        return __reduce_or_sync(whole_warp, bits);
+        return bits_of_warp(bits);
     }
 
     __device__ void gather(int r, ShortKey key, const DenseRoom<S>& room) {

@@ -70,7 +70,7 @@ __device__ inline int read_tile(const MatchWork& work, const DenseTile& tile,
             }
         }
     }
-    atomicMin(&least, __reduce_min_sync(whole_warp, own));
+    atomicMin(&least, least_of_warp(own));
     __syncthreads();
     return least;
 }
