@@ -26,12 +26,20 @@ struct KeyForm {
 
 __device__ inline std::uint32_t least_of_pairs(std::uint32_t a, std::uint32_t b) {
     std::uint32_t result; // NOLINT: written below
+#if __CUDA_ARCH__ >= 900
     asm("min.u16x2 %0, %1, %2;" : "=r"(result) : "r"(a), "r"(b));
+#else
+    asm("vmin2.u32.u32.u32 %0, %1, %2, %3;" : "=r"(result) : "r"(a), "r"(b), "r"(0));
+#endif
     return result;
 }
 __device__ inline std::uint32_t most_of_pairs(std::uint32_t a, std::uint32_t b) {
     std::uint32_t result; // NOLINT: written below
+#if __CUDA_ARCH__ >= 900
     asm("max.u16x2 %0, %1, %2;" : "=r"(result) : "r"(a), "r"(b));
+#else
+    asm("vmax2.u32.u32.u32 %0, %1, %2, %3;" : "=r"(result) : "r"(a), "r"(b), "r"(0));
+#endif
     return result;
 }
 __device__ inline std::int32_t least_of(std::int32_t a, std::int32_t b) {
