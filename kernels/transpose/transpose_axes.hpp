@@ -45,6 +45,18 @@ struct CrossingAxes {
 /// move.
 std::optional<CrossingAxes> crossing_axes(const TransposeAxes& axes);
 
+/// Rows of one side of the array: row i begins at (i / minor) · far + (i mod minor) · near bytes,
+/// without a fold at i · far.
+struct TransposeRows {
+    std::int64_t count = 1;
+    std::int64_t minor = 1;
+    std::int64_t far = 0;
+    std::int64_t near = 0;
+
+    /// Where the last one begins.
+    std::int64_t last() const { return (count - 1) / minor * far + (count - 1) % minor * near; }
+};
+
 /// `in` and `out` matter for their alignment only.
 TransposeAxes reduce_axes(const Transposition& transposition, const std::byte* in,
                           const std::byte* out);

@@ -161,14 +161,7 @@ ScatterKernel kernel_for(const ScatterPlan& plan) {
 
 Divisor divisor(std::int64_t n) { return make_divisor(static_cast<std::uint32_t>(n)); }
 
-TileRows tile_rows(const ScatterRows& rows) { return {divisor(rows.minor), rows.far, rows.near}; }
-
-/// The offset of a side's last row.
-std::int64_t last_row(const ScatterRows& rows) {
-    return rows.minor == 1
-               ? (rows.count - 1) * rows.far
-               : (rows.count / rows.minor - 1) * rows.far + (rows.minor - 1) * rows.near;
-}
+TileRows tile_rows(const TransposeRows& rows) { return {divisor(rows.minor), rows.far, rows.near}; }
 
 } // namespace
 
@@ -183,7 +176,7 @@ void transpose_scattered(CudaQueue& queue, const ScatterPlan& plan, const std::b
     call.plan = plan;
     call.in = in;
     call.out = out;
-    call.readable = {in, in + last_row(plan.b) + (plan.c.extent - 1) * plan.c.in +
+    call.readable = {in, in + plan.b.last() + (plan.c.extent - 1) * plan.c.in +
                              plan.a.count * plan.point_bytes()};
     call.out_rows = tile_rows(plan.a);
     call.in_fold = divisor(plan.b.minor);

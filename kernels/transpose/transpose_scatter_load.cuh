@@ -75,7 +75,7 @@ __device__ inline int words_of_rows(const ScatterCall& call, const ScatterTile& 
 /// Whether all these words are readable. Where rows are folded this reads all that the tile's far
 /// steps hold.
 __device__ inline bool words_readable(const ScatterCall& call, const ScatterTile& tile) {
-    const ScatterRows& rows = call.plan.b;
+    const TransposeRows& rows = call.plan.b;
     std::int64_t first = tile.b;
     std::int64_t last = tile.b + tile.b_count - 1;
     if (call.plan.fold == TileFold::along) {
@@ -95,7 +95,7 @@ template <bool folded> struct RowWalk {
     int at = 0; ///< in the fold
 
     __device__ RowWalk(const ScatterCall& call, const ScatterTile& tile, int row) {
-        const ScatterRows& rows = call.plan.b;
+        const TransposeRows& rows = call.plan.b;
         if constexpr (folded) {
             const Divided place = divide(static_cast<std::uint32_t>(tile.b + row), call.in_fold);
             from = tile.in + place.quotient * rows.far + place.rest * rows.near;

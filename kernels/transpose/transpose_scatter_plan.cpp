@@ -19,10 +19,10 @@ constexpr std::int64_t most_whole_row = 640; ///< bytes
 constexpr std::int64_t most_point = 64;      ///< bytes
 constexpr std::int64_t point_tile_bytes = 27648;
 
-ScatterRows rows_of(std::int64_t extent, std::int64_t stride) { return {extent, 1, stride, 0}; }
+TransposeRows rows_of(std::int64_t extent, std::int64_t stride) { return {extent, 1, stride, 0}; }
 
-ScatterRows folded(std::int64_t extent, std::int64_t stride, const TransposeAxis& outer,
-                   std::int64_t outer_stride) {
+TransposeRows folded(std::int64_t extent, std::int64_t stride, const TransposeAxis& outer,
+                     std::int64_t outer_stride) {
     return {extent * outer.extent, extent, outer_stride, stride};
 }
 

@@ -18,15 +18,6 @@ struct ScatterWish {
     int align = 32; ///< at whose multiples a tile's part of an output row begins: 4, 16 or 32
 };
 
-/// Rows of one side of the array: row i begins at (i / minor) · far + (i mod minor) · near bytes,
-/// without a fold at i · far.
-struct ScatterRows {
-    std::int64_t count = 1;
-    std::int64_t minor = 1;
-    std::int64_t far = 0;
-    std::int64_t near = 0;
-};
-
 /// A transposition by aligned words of 4 bytes, whatever the rows' lengths. A tile's rows come in
 /// as words, whose elements go one by one to where the output wants them in shared memory, `pitch`
 /// bytes from an output row to the next; its columns leave as words. Points are elements that stay
@@ -35,8 +26,8 @@ struct ScatterPlan {
     int element_bytes = 1;
     int point = 1; ///< elements of a point
     TileFold fold = TileFold::none;
-    ScatterRows a;   ///< rows of the output, which an input row crosses
-    ScatterRows b;   ///< rows of the input
+    TransposeRows a; ///< rows of the output, which an input row crosses
+    TransposeRows b; ///< rows of the input
     TransposeAxis c; ///< the batch, with its strides in bytes
 
     int across = 1; ///< points of an input row in a tile

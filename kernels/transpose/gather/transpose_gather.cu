@@ -58,10 +58,7 @@ Divisor divisor(std::int64_t n) { return make_divisor(static_cast<std::uint32_t>
 void transpose_gathered(CudaQueue& queue, const GatherPlan& wished, const std::byte* in,
                         std::byte* out) {
     const GatherPlan plan = fitted(queue, wished);
-    const GatherRows& b = plan.b;
-    const std::int64_t last_row = b.minor == 1
-                                      ? (b.count - 1) * b.far
-                                      : (b.count / b.minor - 1) * b.far + (b.minor - 1) * b.near;
+    const TransposeRows& b = plan.b;
     const int per = 16 / plan.element_bytes;
     const std::int64_t tiles_a = (plan.a.count + plan.across - 1) / plan.across;
     // A row's part may begin up to a vector before the tile.
@@ -71,7 +68,7 @@ void transpose_gathered(CudaQueue& queue, const GatherPlan& wished, const std::b
     GatherCall call{};
     call.in = in;
     call.out = out;
-    call.readable = {in, in + last_row + (plan.c.extent - 1) * plan.c.in +
+    call.readable = {in, in + b.last() + (plan.c.extent - 1) * plan.c.in +
                              plan.a.count * plan.point_bytes()};
     call.a_count = plan.a.count;
     call.a_pitch = plan.a.far;

@@ -10,15 +10,6 @@
 
 namespace runner {
 
-/// Rows of one side of the array: row i begins at (i / minor) · far + (i mod minor) · near bytes,
-/// without a fold at i · far.
-struct GatherRows {
-    std::int64_t count = 1;
-    std::int64_t minor = 1;
-    std::int64_t far = 0;
-    std::int64_t near = 0;
-};
-
 /// How large a tile is.
 struct GatherSize {
     int lanes = 16;   ///< vectors of 16 bytes of an input row's part, wherever it begins
@@ -39,8 +30,8 @@ struct GatherPlan {
     int element_bytes = 1;
     int point = 1;                  ///< elements of a point
     TileFold fold = TileFold::none; ///< or along
-    GatherRows a;                   ///< rows of the output, which an input row crosses
-    GatherRows b;                   ///< rows of the input
+    TransposeRows a;                ///< rows of the output, which an input row crosses
+    TransposeRows b;                ///< rows of the input
     TransposeAxis c;                ///< the batch, with its strides in bytes
     GatherSize size;
     int across = 1;      ///< points of an input row in a tile
