@@ -97,7 +97,7 @@ class Bench:
         done = self.call(*words, ranks=ranks, vectors=vectors)
         if done.returncode != 0 and "with PID 0 on" in done.stderr:
             self.not_started += 1  # on a busy machine mpirun may fail to start all ranks
-            done = self.call(*words, "--overwrite", ranks=ranks, vectors=vectors)
+            done = self.call(*words, "--set", "output.overwrite=true", ranks=ranks, vectors=vectors)
         if done.returncode != 0:
             sys.exit(f"certificates: {words}, {ranks} ranks, {vectors}: exit {done.returncode}\n{done.stderr}")
         used = json.loads(pathlib.Path("report.json").read_text())["runner"]["vectors"]
@@ -128,14 +128,15 @@ def chunks_of(options, turn, ranks):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("program", nargs=2, metavar=("RUNNER", "MPIRUN"))
+    parser.add_argument("runner", metavar="RUNNER")
+    parser.add_argument("mpirun", metavar="MPIRUN")
     parser.add_argument("--backend", default="cpu", choices=["cpu", "cuda"])
     parser.add_argument("--ranks", default="1,2,3,4,5,6,7,8")
     parser.add_argument("--chunks", default="5,16,auto")
     parser.add_argument("--all-chunks", action="store_true")
     parser.add_argument("--only", action="append", choices=CASES)
     options = parser.parse_args()
-    bench = Bench(os.path.abspath(options.program[0]), options.program[1])
+    bench = Bench(os.path.abspath(options.runner), options.mpirun)
     ranks = [int(count) for count in options.ranks.split(",")]
     ways = bench.vectors() if options.backend == "cpu" else [None]
     runs = different = 0
