@@ -102,40 +102,36 @@ def make_inputs(rng):
             file["image"] = rng.random(shape)
 
 
-def test_same_elements(test):
+@pytest.mark.share(0.4)
+@pytest.mark.parametrize("source, lines, most", [
+    ("in.h5", "", 8), ("in.h5", "chunk = [1, 16, 12]", 2),  # 61 rows are not 16 times n
+    ("in.h5", "chunk = [2, 7, 33]", 1), ("in.h5", "chunk = [1, 61, 50]", 2),
+    ("line.h5", "", 8), ("line.h5", "chunk = [1, 10, 7]", 8), ("flat.h5", "", 8),
+    ("flat.h5", "chunk = [9, 20]", 8), ("wide.h5", "chunk = [1, 5, 16384]", 8), ("wide.h5", "", 8),
+    ("in.h5", "chunk = [1, 16, 12]" + DEFLATE, 2), ("in.h5", "chunk = [2, 7, 33]" + DEFLATE, 1),
+    ("line.h5", "chunk = [1, 10, 7]" + DEFLATE, 8), ("flat.h5", "chunk = [9, 20]" + DEFLATE, 8),
+    # The last part is shorter than a chunk.
+    ("stack.h5", "chunk = [2, 20, 7]" + DEFLATE, 4), ("short.h5", "chunk = [15, 4]" + DEFLATE, 2)])
+def test_same_elements(test, source, lines, most):
     """Odd sizes × parts × ranks × chunks: the elements of one file, read by h5py and by the
     program, and nothing else left beside them."""
-    for source, lines, most in [
-            ("in.h5", "", 8), ("in.h5", "chunk = [1, 16, 12]", 2), # 61 rows are not 16 times n
-            ("in.h5", "chunk = [2, 7, 33]", 1), ("in.h5", "chunk = [1, 61, 50]", 2),
-            ("line.h5", "", 8), ("line.h5", "chunk = [1, 10, 7]", 8), ("flat.h5", "", 8),
-            ("flat.h5", "chunk = [9, 20]", 8), ("wide.h5", "chunk = [1, 5, 16384]", 8),
-            ("wide.h5", "", 8),
-            ("in.h5", "chunk = [1, 16, 12]" + DEFLATE, 2),
-            ("in.h5", "chunk = [2, 7, 33]" + DEFLATE, 1),
-            ("line.h5", "chunk = [1, 10, 7]" + DEFLATE, 8),
-            ("flat.h5", "chunk = [9, 20]" + DEFLATE, 8),
-            # The last part is shorter than a chunk.
-            ("stack.h5", "chunk = [2, 20, 7]" + DEFLATE, 4),
-            ("short.h5", "chunk = [15, 4]" + DEFLATE, 2)]:
+    clear()
+    convolve(lines=lines, source=source)
+    test.runs("one file")
+    os.rename("out/out.h5", "one.h5")
+    wanted = dataset("one.h5")
+    cases = list(itertools.product([1, 2, 3, 8], [0, 2, 3]))
+    for number, (parts, ranks) in enumerate(cases[3::4] if DEFLATE in lines else cases):
+        what = f"{parts} parts by {ranks} ranks"
         clear()
-        convolve(lines=lines, source=source)
-        test.runs("one file")
-        os.rename("out/out.h5", "one.h5")
-        wanted = dataset("one.h5")
-        cases = list(itertools.product([1, 2, 3, 8], [0, 2, 3]))
-        for number, (parts, ranks) in enumerate(cases[3::4] if DEFLATE in lines else cases):
-            what = f"{source} {lines} in {parts} parts by {ranks} ranks"
-            clear()
-            convolve(lines=f"{lines}\nparts = {parts}", rows=[8, 40, 61][number % 3],
-                     source=source)
-            test.runs(what, ranks=ranks)
-            test.expect(np.array_equal(dataset("out/out.h5"), wanted), f"{what}: other elements")
-            there = min(parts, most)
-            test.expect(len(files()) == (1 if there == 1 else there + 1), f"{what}: {files()}")
-            if parts > 1:
-                test.verb_is(0, what, "compare", "out/out.h5:/image", "one.h5:/image")
-                test.verb_is(0, what, "verify", "out/out.h5")
+        convolve(lines=f"{lines}\nparts = {parts}", rows=[8, 40, 61][number % 3], source=source)
+        test.runs(what, ranks=ranks)
+        test.expect(np.array_equal(dataset("out/out.h5"), wanted), f"{what}: other elements")
+        there = min(parts, most)
+        test.expect(len(files()) == (1 if there == 1 else there + 1), f"{what}: {files()}")
+        if parts > 1:
+            test.verb_is(0, what, "compare", "out/out.h5:/image", "one.h5:/image")
+            test.verb_is(0, what, "verify", "out/out.h5")
 
 
 def test_moved(test):

@@ -194,6 +194,7 @@ def make_wanted(folder):
     return undisturbed_result(SHAPE, CHUNKS)
 
 
+@pytest.mark.share(0.5)
 @pytest.mark.parametrize("name", RUNS)
 def test_power_loss(name, wanted, findings):
     arguments, before, fault = RUNS[name]
