@@ -127,13 +127,8 @@ struct Text {
     }
     std::string operator()(const MoveScattered& scatter) const {
         const ScatterPlan& plan = scatter.plan;
-        return "scatter " + std::to_string(plan.across) + "x" + std::to_string(plan.along) +
-               (plan.point > 1 ? " points of " + std::to_string(plan.point) : "") +
-               (plan.whole ? " whole rows" : ", align " + std::to_string(plan.align)) +
-               (plan.fold == TileFold::none     ? ""
-                : plan.fold == TileFold::across ? " folded across"
-                                                : " folded along") +
-               ", group " + std::to_string(plan.group);
+        return "scatter " + std::to_string(plan.across) + "x" + std::to_string(plan.rows) +
+               (plan.at_words ? " at words" : "");
     }
     std::string operator()(const MoveGathered& gather) const {
         const GatherPlan& plan = gather.plan;
@@ -190,14 +185,8 @@ std::vector<TransposeChoice> all_transpose_choices(const TransposeAxes& axes, co
     if (const auto interleave = plan_interleave(axes)) {
         choices.emplace_back(MoveInterleaved{*interleave});
     }
-    for (const TileFold fold : {TileFold::none, TileFold::across, TileFold::along}) {
-        for (const auto& [across, along] : {std::pair{128, 256}, {128, 512}}) {
-            for (const int align : {4, 32}) {
-                if (const auto plan = plan_scatter(axes, {fold, across, along, align}, in)) {
-                    choices.emplace_back(MoveScattered{*plan});
-                }
-            }
-        }
+    if (const auto plan = plan_scatter(axes, in)) {
+        choices.emplace_back(MoveScattered{*plan});
     }
     for (const TileFold fold : {TileFold::none, TileFold::along}) {
         for (const GatherSize& size : gather_sizes(axes.element_bytes, moves_rows(axes))) {
