@@ -30,9 +30,22 @@ double worth(const TileChoice& choice, const TransposeAxes& axes, int number) {
     // Tiles of floats beat interleaving even if 12 of 32 columns are filled (0.94 of a copy to
     // 0.75).
     const double least = aligned && axes.element_bytes == 4 ? 0.35 : 0.45;
+    // Long parts of output rows pay where tiles share lines (0.93 of a copy to 0.89).
+    constexpr int long_part = 512; // bytes
+    const bool is_long = choice.form.along * choice.form.element_bytes >= long_part;
+    const bool is_best = axes.element_bytes > 2 || is_long != rows_begin_at_lines(choice, axes);
     return filled < least ? 0
                           : (aligned ? 2.0 : 1.0) + 0.3 * filled - 0.05 * number -
-                                (choice.fold == TileFold::none ? 0 : 0.03);
+                                (choice.fold == TileFold::none ? 0 : 0.03) - (is_best ? 0 : 0.1);
+}
+
+/// For small elements many tiles along the output first where they share lines, few elsewhere
+/// (bench/results/transpose-2026-11-25-h200.txt).
+int tile_group(const TileChoice& choice, const TransposeAxes& axes) {
+    if (choice.form.start == RowStart::anywhere || axes.element_bytes > 2) {
+        return default_group;
+    }
+    return rows_begin_at_lines(choice, axes) ? 4 : 64;
 }
 
 std::vector<TileChoice> fitting_tiles(const TransposeAxes& axes, const std::byte* in,
@@ -61,6 +74,9 @@ std::optional<TileChoice> choose_tiles(const TransposeAxes& axes, const std::byt
             best = fitting[i];
             most = value;
         }
+    }
+    if (best) {
+        best->group = tile_group(*best, axes);
     }
     return best;
 }
@@ -177,7 +193,7 @@ std::vector<TransposeChoice> all_transpose_choices(const TransposeAxes& axes, co
         choices.emplace_back(MoveRows{});
     }
     for (TileChoice tiles : fitting_tiles(axes, in, out)) {
-        for (const int group : {4, 16}) {
+        for (const int group : {4, 16, 64}) {
             tiles.group = group;
             choices.emplace_back(MoveTiles{tiles});
         }
