@@ -116,6 +116,7 @@ struct Move {
     void operator()(const MoveGathered& gather) const {
         transpose_gathered(queue, gather.plan, in, out);
     }
+    void operator()(const MoveSplit& split) const { transpose_split(queue, split.plan, in, out); }
 };
 
 struct Text {
@@ -154,6 +155,10 @@ struct Text {
                (plan.turned ? " turned" : "") + ", " + std::to_string(plan.size.threads) +
                " threads" + ", group " + std::to_string(plan.group);
     }
+    std::string operator()(const MoveSplit& split) const {
+        return "split " + std::to_string(split.plan.components) + " x " +
+               std::to_string(split.plan.step) + (split.plan.skewed ? " skewed" : "");
+    }
 };
 
 } // namespace
@@ -172,6 +177,9 @@ TransposeChoice choose_transpose(const TransposeAxes& axes, const std::byte* in,
     if (!tiles || tiles->form.start == RowStart::anywhere) {
         if (const auto gather = choose_gather(axes)) {
             return MoveGathered{*gather};
+        }
+        if (const auto split = choose_split(axes)) {
+            return MoveSplit{*split};
         }
     }
     if (tiles) {
@@ -210,6 +218,9 @@ std::vector<TransposeChoice> all_transpose_choices(const TransposeAxes& axes, co
                 choices.emplace_back(MoveGathered{*plan});
             }
         }
+    }
+    if (const auto plan = plan_split(axes)) {
+        choices.emplace_back(MoveSplit{*plan});
     }
     for (const int box_bytes : {16384, 32768, 49152}) {
         for (const int run_bytes : {128, 512}) {
