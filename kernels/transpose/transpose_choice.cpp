@@ -153,7 +153,8 @@ struct Text {
                (plan.point > 1 ? " points of " + std::to_string(plan.point) : "") +
                (plan.fold == TileFold::none ? "" : " folded along") +
                (plan.turned ? " turned" : "") + ", " + std::to_string(plan.size.threads) +
-               " threads" + ", group " + std::to_string(plan.group);
+               " threads, group " + std::to_string(plan.group) +
+               (plan.cluster > 1 ? ", clusters of " + std::to_string(plan.cluster) : "");
     }
     std::string operator()(const MoveSplit& split) const {
         return "split " + std::to_string(split.plan.components) + " x " +

@@ -178,14 +178,16 @@ TEST_F(TransposeCuda, ScatteringGivesTheSame) {
 
 TEST_F(TransposeCuda, GatheringGivesTheSame) {
     TransposeCases cases(26);
-    // One tile and several of both sides, their ends, the fold, points, arrays less than a vector,
-    // and pitches by which threads would meet in a bank unless turned (odd squares).
+    // One tile and several of both sides, their ends, also those that go beyond the last tile, the
+    // fold, points, arrays less than a vector, clusters that are not full, and pitches by which
+    // threads would meet in a bank unless turned (odd squares).
     const std::pair<std::array<std::int64_t, 3>, std::array<int, 3>> shapes[] = {
         {{257, 4, 51}, {1, 2, 0}},  {{3, 801, 301}, {0, 2, 1}}, {{2, 257, 257}, {0, 2, 1}},
         {{2, 271, 271}, {0, 2, 1}}, {{3, 512, 300}, {0, 2, 1}}, {{67, 9, 131}, {2, 1, 0}},
         {{255, 3, 260}, {2, 1, 0}}, {{257, 8, 255}, {2, 1, 0}}, {{33, 5, 77}, {2, 0, 1}},
         {{399, 148, 3}, {1, 0, 2}}, {{67, 131, 5}, {1, 0, 2}},  {{300, 33, 7}, {1, 0, 2}},
-        {{40, 30, 13}, {1, 0, 2}},  {{5, 1, 7}, {2, 1, 0}},     {{5, 3, 7}, {2, 1, 0}}};
+        {{40, 30, 13}, {1, 0, 2}},  {{5, 1, 7}, {2, 1, 0}},     {{5, 3, 7}, {2, 1, 0}},
+        {{2, 250, 300}, {0, 2, 1}}, {{3, 509, 263}, {0, 2, 1}}};
     int planned = 0;
     for (const auto& [shape, permutation] : shapes) {
         for (const int e : {1, 2, 4}) {
@@ -199,8 +201,8 @@ TEST_F(TransposeCuda, GatheringGivesTheSame) {
                     if (!plan || plan->element_bytes != e) {
                         continue;
                     }
-                    ++planned;
                     plan->group = 2;
+                    plan->cluster = ++planned % 2 == 0 ? 8 : 1;
                     transpose_gathered(queue(), *plan, buffers.in(), buffers.out());
                     EXPECT_EQ("", buffers.wrong()) << choice_text(MoveGathered{*plan});
                 }
