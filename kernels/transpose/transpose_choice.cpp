@@ -167,8 +167,9 @@ struct Text {
 TransposeChoice choose_transpose(const TransposeAxes& axes, const std::byte* in,
                                  const std::byte* out) {
     const std::optional<InterleavePlan> interleave = plan_interleave(axes);
-    if (moves_rows(axes) && (interleave ? row_bytes(axes) >= least_interleaved_row_bytes
-                                        : row_bytes(axes) >= least_row_bytes)) {
+    if (rows_are_run(axes) ||
+        (moves_rows(axes) && (interleave ? row_bytes(axes) >= least_interleaved_row_bytes
+                                         : row_bytes(axes) >= least_row_bytes))) {
         return MoveRows{};
     }
     if (const auto scatter = choose_scatter(axes, in)) {

@@ -212,6 +212,33 @@ TEST_F(TransposeCuda, GatheringGivesTheSame) {
     EXPECT_GT(planned, 90);
 }
 
+TEST_F(TransposeCuda, RowsThatAreARunGiveTheSame) {
+    TransposeCases cases(28);
+    // Many rows in a part of the run, parts of long rows, and an array of few rows.
+    int runs = 0;
+    for (const auto& shape : {std::array<std::int64_t, 3>{131, 77, 65},
+                              {13, 7, 2041},
+                              {257, 3, 255},
+                              {3, 5, 8191},
+                              {4, 41, 100},
+                              {300, 299, 33},
+                              {1, 3, 71}}) {
+        for (const int e : {1, 2, 4}) {
+            for (const int offset : {0, 1, 5}) {
+                const Transposition t = dense_transposition(shape, {1, 0, 2}, e);
+                TransposeBuffers<CudaQueue> buffers(queue(), cases, t, offset, 3 * offset);
+                const TransposeAxes axes = reduce_axes(t, buffers.in(), buffers.out());
+                if (rows_are_run(axes)) {
+                    ++runs;
+                    transpose_by_rows(queue(), axes, buffers.in(), buffers.out());
+                    EXPECT_EQ("", buffers.wrong());
+                }
+            }
+        }
+    }
+    EXPECT_GT(runs, 40);
+}
+
 TEST_F(TransposeCuda, SplittingGivesTheSame) {
     TransposeCases cases(27);
     // One tile and several, a batch of short rows, components by which threads meet in banks, and
