@@ -203,12 +203,10 @@ MovedRows moved_rows(const TransposeAxes& axes) {
 
 void launch_run(CudaQueue& queue, const MovedRows& rows, const std::byte* in, std::byte* out) {
     constexpr int vector = 16;
-    const auto bytes = static_cast<int>(rows.bytes);
-    const int held = std::min(bytes, RowRunCall::part);   // of a row
-    const int count = (RowRunCall::part - 2) / bytes + 2; // of rows that a part may touch
-    const auto vectors =
-        static_cast<int>(ceil_divide(held + RowRunCall::align - 1, vector)); // of a row
     constexpr int warp = 32;
+    const auto bytes = static_cast<int>(rows.bytes);
+    const int count = (RowRunCall::part - 2) / bytes + 2; // rows that a part may touch
+    const auto vectors = static_cast<int>(ceil_divide(bytes + RowRunCall::align - 1, vector));
     const int rows_at_once = std::clamp(count, 1, RowRunCall::threads / std::min(vectors, warp));
     const int lanes = std::min(vectors, RowRunCall::threads / rows_at_once);
     RowRunCall call{};
@@ -225,7 +223,7 @@ void launch_run(CudaQueue& queue, const MovedRows& rows, const std::byte* in, st
     call.rows_at_once = RowRunCall::threads / lanes;
     // Room for what is before a row, for the next one's begin, and for what a thread reads beyond;
     // an odd number of vectors, so that rows begin in different banks.
-    const auto room = static_cast<int>(ceil_divide(held + RowRunCall::align + 2 * vector, vector));
+    const auto room = static_cast<int>(ceil_divide(bytes + RowRunCall::align + 2 * vector, vector));
     call.pitch = vector * (room + 1 - room % 2);
     // The first vector of the run may begin up to 31 bytes before the rows.
     call.table = static_cast<int>(round_up(count * sizeof(int) + RowRunCall::align, vector));

@@ -85,15 +85,16 @@ GatherSize row_size(std::int64_t row, int element_bytes) {
     return fits(sizes[1]) || !fits(sizes.back()) ? sizes[1] : sizes.back();
 }
 
-/// Tiles that follow one another along the output read some rows twice, the second time from the
-/// nearer half of the L2 cache if they run on neighbouring processors. That pays where clusters of
-/// them keep one another waiting little, being alike.
+/// Tiles that follow one another along the output read some rows twice. They do so faster on
+/// neighbouring processors, perhaps from the nearer half of the L2 cache (0.87 of a copy to 0.85),
+/// but not where tiles of a cluster wait for one another, being unlike (0.84 to 0.91).
 int cluster_of(const GatherPlan& plan) {
     constexpr int most = 8;
     const std::int64_t rest = plan.a.count % plan.across;
-    const bool alike = plan.tiles_across() >= most || rest == 0 || 2 * rest >= plan.across;
-    return plan.size.lanes < wide_gather_lanes && plan.tiles_along() >= most / 2 && alike ? most
-                                                                                          : 1;
+    const std::int64_t tiles = plan.tiles_across();
+    const bool alike =
+        tiles >= most || (tiles >= most / 2 && (rest == 0 || 2 * rest >= plan.across));
+    return alike && plan.tiles_along() >= most / 2 ? most : 1;
 }
 
 } // namespace
