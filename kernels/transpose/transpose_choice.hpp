@@ -2,11 +2,11 @@
 #pragma once
 
 #include "kernels/transpose/gather/transpose_gather.hpp"
+#include "kernels/transpose/scatter/transpose_scatter.hpp"
 #include "kernels/transpose/split/transpose_split.hpp"
 #include "kernels/transpose/transpose_boxes.hpp"
 #include "kernels/transpose/transpose_interleave.hpp"
 #include "kernels/transpose/transpose_rows.hpp"
-#include "kernels/transpose/transpose_scatter.hpp"
 #include "kernels/transpose/transpose_tiles.hpp"
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "kernels/transpose/transpose_scatter_plan.hpp"
+#include "kernels/transpose/scatter/transpose_scatter_plan.hpp"
 
 #include <gtest/gtest.h>
 

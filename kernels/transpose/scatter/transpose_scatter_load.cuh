@@ -4,7 +4,7 @@
 #pragma once
 
 #include "kernels/queue/divisor.cuh"
-#include "kernels/transpose/transpose_scatter.hpp"
+#include "kernels/transpose/scatter/transpose_scatter.hpp"
 #include "kernels/transpose/transpose_shift.cuh"
 
 #include <cstdint>
