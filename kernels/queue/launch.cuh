@@ -18,6 +18,7 @@ struct LaunchShape {
     dim3 block;
     std::size_t shared_bytes = 0;
     KernelWork work = {};
+    unsigned cluster = 1; ///< blocks along x that run beside one another; compute capability 9.0
 };
 
 /// "grid 12 x 1 x 1, block 256 x 1 x 1, 4096 bytes shared", for an error.
@@ -55,6 +56,13 @@ void launch(CudaQueue& queue, const LaunchShape& shape, void (*kernel)(Parameter
     config.blockDim = shape.block;
     config.dynamicSmemBytes = shape.shared_bytes;
     config.stream = queue.stream();
+    cudaLaunchAttribute cluster{};
+    cluster.id = cudaLaunchAttributeClusterDimension;
+    cluster.val.clusterDim.x = shape.cluster;
+    cluster.val.clusterDim.y = 1;
+    cluster.val.clusterDim.z = 1;
+    config.attrs = &cluster;
+    config.numAttrs = shape.cluster > 1 ? 1 : 0;
     LaunchWatch* const watch = queue.launch_watch();
     CudaQueue::Event* const end =
         watch == nullptr

@@ -2,10 +2,11 @@
 #pragma once
 
 #include "kernels/transpose/gather/transpose_gather.hpp"
+#include "kernels/transpose/scatter/transpose_scatter.hpp"
+#include "kernels/transpose/split/transpose_split.hpp"
 #include "kernels/transpose/transpose_boxes.hpp"
 #include "kernels/transpose/transpose_interleave.hpp"
 #include "kernels/transpose/transpose_rows.hpp"
-#include "kernels/transpose/transpose_scatter.hpp"
 #include "kernels/transpose/transpose_tiles.hpp"
 
 #include <cstddef>
@@ -32,10 +33,13 @@ struct MoveScattered {
 struct MoveGathered {
     GatherPlan plan;
 };
+struct MoveSplit {
+    SplitPlan plan;
+};
 
 /// Which of the CUDA kernels does a transposition, and how it is set.
-using TransposeChoice =
-    std::variant<MoveRows, MoveTiles, MoveBoxes, MoveInterleaved, MoveScattered, MoveGathered>;
+using TransposeChoice = std::variant<MoveRows, MoveTiles, MoveBoxes, MoveInterleaved, MoveScattered,
+                                     MoveGathered, MoveSplit>;
 
 /// The one that `transpose` takes. @param axes at least one.
 TransposeChoice choose_transpose(const TransposeAxes& axes, const std::byte* in,

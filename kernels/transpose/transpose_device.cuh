@@ -64,4 +64,14 @@ __device__ inline std::uint32_t load_unaligned(const std::byte* from, const Read
     return value;
 }
 
+/// Copies 16 bytes of which some may not be read.
+__device__ inline void copy_readable(std::byte* to, const std::byte* from,
+                                     const Readable& readable) {
+    for (int i = 0; i < 16; ++i) {
+        if (from + i >= readable.begin && from + i < readable.end) {
+            to[i] = from[i];
+        }
+    }
+}
+
 } // namespace runner::transpose_cuda

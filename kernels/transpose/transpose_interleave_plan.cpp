@@ -12,7 +12,8 @@ namespace {
 
 constexpr int threads = 256;
 constexpr std::int64_t most_components = 64;
-constexpr std::int64_t box_bytes = 24576; ///< where runs and interleaved rows go the same way
+constexpr std::int64_t box_bytes = 24576;       ///< where runs and interleaved rows go the same way
+constexpr std::int64_t async_box_bytes = 49152; ///< the same by asynchronous copies
 constexpr std::int64_t crossed_box_bytes = 16384; ///< where they cross
 constexpr std::int64_t row_bytes = 256;
 constexpr std::int64_t least_run_bytes = 128;
@@ -69,12 +70,18 @@ std::optional<InterleaveAxes> interleave_axes(const TransposeAxes& axes,
     return result;
 }
 
+bool reads_async(const InterleavePlan& plan) {
+    return plan.interleaved == InterleavePlan::Side::out &&
+           plan.element_bytes <= most_async_element;
+}
+
 /// The long axis is dense on the planar side: a run a component, cut into boxes; the third axis
 /// counts.
 void plan_parallel(const InterleaveAxes& axes, InterleavePlan& plan) {
     const std::int64_t e = plan.element_bytes;
     const std::int64_t n = plan.components;
-    plan.box_along = even_part(plan.along, box_bytes / (n * e), 128 / e);
+    const std::int64_t wanted = reads_async(plan) ? async_box_bytes : box_bytes;
+    plan.box_along = even_part(plan.along, wanted / (n * e), 128 / e);
     plan.run_components = plan.components;
     plan.planar_component = axes.component.in * e;
     plan.run_unit = plan.element_bytes;

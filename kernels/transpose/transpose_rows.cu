@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The row kernel: rows that stay whole go to other places.
+// The row kernels: rows that stay whole go to other places.
 #include "kernels/transpose/transpose_rows.hpp"
 
+#include "base/rounding.hpp"
 #include "kernels/queue/launch.cuh"
-#include "kernels/transpose/transpose_shift.cuh"
+#include "kernels/transpose/transpose_row_run.cuh"
 
 #include <algorithm>
 #include <limits>
@@ -170,6 +171,71 @@ std::int64_t words_of_row(const TransposeAxes& axes, std::int64_t elements) {
     return axes.element_bytes >= 8 ? elements : (elements * axes.element_bytes + 14) / 16 + 1;
 }
 
+/// The rows and the axes along which they lie, whose strides are in bytes.
+struct MovedRows {
+    std::int64_t extent; ///< elements of one
+    std::int64_t bytes;
+    TransposeAxis fast; ///< in the output
+    TransposeAxis slow;
+
+    /// Where the last one begins.
+    std::int64_t last_in() const {
+        return (slow.extent - 1) * slow.in + (fast.extent - 1) * fast.in;
+    }
+    std::int64_t all_bytes() const { return bytes * fast.extent * slow.extent; }
+    KernelWork work() const { return {2.0 * static_cast<double>(all_bytes())}; }
+};
+
+MovedRows moved_rows(const TransposeAxes& axes) {
+    const int along = axes.in_fastest();
+    const std::int64_t e = axes.element_bytes;
+    std::array<TransposeAxis, 2> others{}; // the faster one last
+    std::size_t at = 2;
+    for (int i = axes.count - 1; i >= 0; --i) {
+        if (i != along) {
+            const TransposeAxis& axis = axes.axis[static_cast<std::size_t>(i)];
+            others[--at] = {axis.extent, axis.in * e, axis.out * e};
+        }
+    }
+    const std::int64_t extent = axes.axis[static_cast<std::size_t>(along)].extent;
+    return {extent, extent * e, others[1], others[0]};
+}
+
+void launch_run(CudaQueue& queue, const MovedRows& rows, const std::byte* in, std::byte* out) {
+    constexpr int vector = 16;
+    constexpr int warp = 32;
+    const auto bytes = static_cast<int>(rows.bytes);
+    const int count = (RowRunCall::part - 2) / bytes + 2; // rows that a part may touch
+    const auto vectors = static_cast<int>(ceil_divide(bytes + RowRunCall::align - 1, vector));
+    const int rows_at_once = std::clamp(count, 1, RowRunCall::threads / std::min(vectors, warp));
+    const int lanes = std::min(vectors, RowRunCall::threads / rows_at_once);
+    RowRunCall call{};
+    call.in = in;
+    call.out = out;
+    call.readable = {in, in + rows.last_in() + rows.bytes};
+    call.bytes = rows.all_bytes();
+    call.in_slow = rows.slow.in;
+    call.in_fast = rows.fast.in;
+    call.row_inverse = 1.0 / static_cast<double>(bytes);
+    call.row = make_divisor(static_cast<std::uint32_t>(bytes));
+    call.fast = make_divisor(static_cast<std::uint32_t>(rows.fast.extent));
+    call.lanes = make_divisor(static_cast<std::uint32_t>(lanes));
+    call.rows_at_once = RowRunCall::threads / lanes;
+    // Room for what is before a row, for the next one's begin, and for what a thread reads beyond;
+    // an odd number of vectors, so that rows begin in different banks.
+    const auto room = static_cast<int>(ceil_divide(bytes + RowRunCall::align + 2 * vector, vector));
+    call.pitch = vector * (room + 1 - room % 2);
+    // The first vector of the run may begin up to 31 bytes before the rows.
+    call.table = static_cast<int>(round_up(count * sizeof(int) + RowRunCall::align, vector));
+    const auto before =
+        static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(out) % RowRunCall::align);
+    launch(queue,
+           {dim3(static_cast<unsigned>(ceil_divide(call.bytes + before, RowRunCall::part))),
+            dim3(RowRunCall::threads),
+            static_cast<std::size_t>(call.table + count * call.pitch + vector), rows.work()},
+           row_run_kernel, call);
+}
+
 } // namespace
 
 bool moves_rows(const TransposeAxes& axes) {
@@ -182,38 +248,50 @@ bool moves_rows(const TransposeAxes& axes) {
            axes.elements() / row.extent < most;
 }
 
+bool rows_are_run(const TransposeAxes& axes) {
+    if (!moves_rows(axes) || axes.element_bytes > 4) {
+        return false;
+    }
+    constexpr std::int64_t least = 64; // bytes
+    constexpr std::int64_t most = 8192;
+    const std::int64_t row =
+        axes.axis[static_cast<std::size_t>(axes.in_fastest())].extent * axes.element_bytes;
+    std::int64_t dense = 1;
+    for (int i = axes.count - 1; i >= 0; --i) {
+        const TransposeAxis& axis = axes.axis[static_cast<std::size_t>(i)];
+        if (axis.out != dense) {
+            return false;
+        }
+        dense *= axis.extent;
+    }
+    return row >= least && row <= most;
+}
+
 void transpose_by_rows(CudaQueue& queue, const TransposeAxes& axes, const std::byte* in,
                        std::byte* out) {
-    const int along = axes.in_fastest();
-    const TransposeAxis row = axes.axis[static_cast<std::size_t>(along)];
-    std::array<TransposeAxis, 2> others{}; // the faster one last
-    std::size_t at = 2;
-    for (int i = axes.count - 1; i >= 0; --i) {
-        if (i != along) {
-            others[--at] = axes.axis[static_cast<std::size_t>(i)];
-        }
+    const MovedRows rows = moved_rows(axes);
+    if (rows_are_run(axes)) {
+        launch_run(queue, rows, in, out);
+        return;
     }
-    const std::int64_t e = axes.element_bytes;
-    const std::int64_t words = words_of_row(axes, row.extent);
+    const std::int64_t words = words_of_row(axes, rows.extent);
     RowCall call{};
     call.in = in;
     call.out = out;
-    call.readable = {in, in + (row.extent + (others[0].extent - 1) * others[0].in +
-                               (others[1].extent - 1) * others[1].in) *
-                                  e};
-    call.all_words = words * others[0].extent * others[1].extent;
-    call.row_bytes = row.extent * e;
-    call.in_slow = others[0].in * e;
-    call.in_fast = others[1].in * e;
-    call.out_slow = others[0].out * e;
-    call.out_fast = others[1].out * e;
+    call.readable = {in, in + rows.last_in() + rows.bytes};
+    call.all_words = words * rows.slow.extent * rows.fast.extent;
+    call.row_bytes = rows.bytes;
+    call.in_slow = rows.slow.in;
+    call.in_fast = rows.fast.in;
+    call.out_slow = rows.slow.out;
+    call.out_fast = rows.fast.out;
     call.words_inverse = 1.0 / static_cast<double>(words);
     call.words = make_divisor(static_cast<std::uint32_t>(words));
-    call.fast = make_divisor(static_cast<std::uint32_t>(others[1].extent));
+    call.fast = make_divisor(static_cast<std::uint32_t>(rows.fast.extent));
     constexpr std::int64_t share = threads * at_once;
-    const auto blocks = static_cast<unsigned>((call.all_words + share - 1) / share);
-    const KernelWork work{2.0 * static_cast<double>(axes.elements() * e)};
-    launch(queue, {dim3(blocks), dim3(threads), 0, work}, kernel_for(axes.element_bytes), call);
+    const auto blocks = static_cast<unsigned>(ceil_divide(call.all_words, share));
+    launch(queue, {dim3(blocks), dim3(threads), 0, rows.work()}, kernel_for(axes.element_bytes),
+           call);
 }
 
 } // namespace runner

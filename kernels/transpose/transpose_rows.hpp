@@ -12,6 +12,10 @@ namespace runner {
 /// rows are short enough to be counted in 31 bits.
 bool moves_rows(const TransposeAxes& axes);
 
+/// Whether these rows are of 64 bytes to 8 KiB, and neighbours in the output, which is one run
+/// then. Vectors that cross the ends of rows are written whole.
+bool rows_are_run(const TransposeAxes& axes);
+
 /// Moves rows. @param axes such that moves_rows().
 void transpose_by_rows(CudaQueue& queue, const TransposeAxes& axes, const std::byte* in,
                        std::byte* out);

@@ -34,14 +34,15 @@ using AllForms = TileForms<
     TileForm<4, 16, 16, 64, 64, 256>, TileForm<4, 16, 16, 32, 64, 128>,
     TileForm<4, 4, 16, 64, 64, 256>, TileForm<4, 4, 16, 32, 128, 256, RowStart::anywhere>,
     TileForm<4, 4, 16, 64, 64, 256, RowStart::anywhere>,
-    TileForm<4, 4, 16, 32, 64, 256, RowStart::anywhere>, TileForm<8, 16, 16, 64, 64, 256>,
-    TileForm<8, 16, 16, 32, 64, 256>, TileForm<8, 8, 16, 32, 64, 256>,
-    TileForm<8, 8, 16, 32, 64, 256, RowStart::anywhere>,
+    TileForm<4, 4, 16, 32, 64, 256, RowStart::anywhere>, TileForm<8, 16, 16, 32, 64, 256>,
+    TileForm<8, 8, 16, 32, 64, 256>, TileForm<8, 8, 16, 32, 64, 256, RowStart::anywhere>,
     TileForm<8, 8, 16, 32, 32, 256, RowStart::anywhere>, TileForm<16, 16, 16, 32, 32, 256>,
-    TileForm<16, 16, 16, 16, 32, 256>, TileForm<2, 16, 16, 128, 128, 256>,
+    TileForm<16, 16, 16, 16, 32, 256>, TileForm<2, 16, 16, 256, 128, 512>,
+    TileForm<2, 16, 16, 128, 256, 512>, TileForm<2, 16, 16, 128, 128, 256>,
     TileForm<2, 8, 16, 64, 128, 256>, TileForm<2, 16, 16, 128, 128, 256, RowStart::anywhere>,
-    TileForm<2, 8, 16, 64, 128, 256, RowStart::anywhere>, TileForm<1, 8, 16, 128, 256, 256>,
-    TileForm<1, 8, 16, 128, 128, 128>, TileForm<1, 8, 16, 64, 256, 128, RowStart::anywhere>,
+    TileForm<2, 8, 16, 64, 128, 256, RowStart::anywhere>, TileForm<1, 16, 16, 256, 256, 256>,
+    TileForm<1, 8, 16, 128, 256, 256>, TileForm<1, 8, 16, 128, 128, 128>,
+    TileForm<1, 8, 16, 64, 256, 128, RowStart::anywhere>,
     TileForm<1, 8, 16, 128, 128, 128, RowStart::anywhere>,
     TileForm<1, 8, 16, 64, 128, 64, RowStart::anywhere>>;
 
@@ -90,6 +91,7 @@ std::optional<TileAxes> tile_axes(const TransposeAxes& axes, TileFold fold) {
     return axes.count == 3 && dense && extent < most ? std::optional(result) : std::nullopt;
 }
 
+/// Whether an address and lengths are multiples of as many bytes.
 bool multiples(int bytes, const std::byte* data, std::initializer_list<std::int64_t> lengths) {
     return reinterpret_cast<std::uintptr_t>(data) % static_cast<std::uintptr_t>(bytes) == 0 &&
            std::all_of(lengths.begin(), lengths.end(),
@@ -134,6 +136,12 @@ double filled_part(const TileChoice& choice, const TransposeAxes& axes) {
     return t ? filled(t->a.extent, choice.form.across, choice.form.across) *
                    filled(t->b.extent, choice.form.step, choice.form.along)
              : 0;
+}
+
+bool rows_begin_at_lines(const TileChoice& choice, const TransposeAxes& axes) {
+    const auto t = tile_axes(axes, choice.fold);
+    const std::int64_t e = axes.element_bytes;
+    return t && multiples(128, nullptr, {t->a.far * e, t->a.near * e, t->c.out * e});
 }
 
 void transpose_by_tiles(CudaQueue& queue, const TileChoice& choice, const TransposeAxes& axes,

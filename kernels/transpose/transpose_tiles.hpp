@@ -53,6 +53,9 @@ bool tiles_fit(const TileChoice& choice, const TransposeAxes& axes, const std::b
 /// How much of the tiles is filled, 0 … 1; parts that neighbouring tiles share count once.
 double filled_part(const TileChoice& choice, const TransposeAxes& axes);
 
+/// Whether all of the tiles' output rows begin at lines of 128 bytes if the first does.
+bool rows_begin_at_lines(const TileChoice& choice, const TransposeAxes& axes);
+
 /// @param choice one that fits.
 void transpose_by_tiles(CudaQueue& queue, const TileChoice& choice, const TransposeAxes& axes,
                         const std::byte* in, std::byte* out);

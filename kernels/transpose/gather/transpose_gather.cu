@@ -20,6 +20,13 @@ template <int element> GatherKernel kernel_of(const GatherPlan& plan) {
                    ? gather_kernel<GatherForm<element, 32, all, 256>, GatherKind::points>
                    : gather_kernel<GatherForm<element, 16, all, 256>, GatherKind::points>;
     }
+    if constexpr (element == 1) {
+        using Wide = GatherForm<element, wide_gather_lanes, all, 512>;
+        if (plan.size.lanes == Wide::lanes) {
+            return plan.fold == TileFold::along ? gather_kernel<Wide, GatherKind::folded>
+                                                : gather_kernel<Wide, GatherKind::even>;
+        }
+    }
     using Large = GatherForm<element, 16, all, 512>;
     using Small = GatherForm<element, 16, all / 2, 256>;
     if (plan.fold == TileFold::along) {
@@ -38,15 +45,20 @@ GatherKernel kernel_for(const GatherPlan& plan) {
     }
 }
 
-/// The plan, with smaller tiles where a block of threads may not have its shared memory.
+int attribute(CudaQueue& queue, cudaDeviceAttr name) {
+    int value = 0;
+    cuda_call([&] { return cudaDeviceGetAttribute(&value, name, queue.device()); });
+    return value;
+}
+
+/// The plan, with smaller tiles where a block of threads may not have its shared memory, and
+/// without clusters where there are none.
 GatherPlan fitted(CudaQueue& queue, GatherPlan plan) {
-    int most = 0;
-    cuda_call([&] {
-        return cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin,
-                                      queue.device());
-    });
-    if (plan.shared_bytes > most) {
+    if (plan.shared_bytes > attribute(queue, cudaDevAttrMaxSharedMemoryPerBlockOptin)) {
         size_tile(gather_sizes(plan.element_bytes, plan.point > 1).front(), plan);
+    }
+    if (plan.cluster > 1 && attribute(queue, cudaDevAttrClusterLaunch) == 0) {
+        plan.cluster = 1;
     }
     return plan;
 }
@@ -59,10 +71,8 @@ void transpose_gathered(CudaQueue& queue, const GatherPlan& wished, const std::b
                         std::byte* out) {
     const GatherPlan plan = fitted(queue, wished);
     const TransposeRows& b = plan.b;
-    const int per = 16 / plan.element_bytes;
-    const std::int64_t tiles_a = (plan.a.count + plan.across - 1) / plan.across;
-    // A row's part may begin up to a vector before the tile.
-    const std::int64_t tiles_b = (b.count * plan.point + per - 1 + plan.step - 1) / plan.step;
+    const std::int64_t tiles_a = plan.tiles_across();
+    const std::int64_t tiles_b = plan.tiles_along();
     const std::int64_t height = std::min<std::int64_t>(plan.group, tiles_b);
     const std::int64_t bands = (tiles_b + height - 1) / height;
     GatherCall call{};
@@ -82,6 +92,7 @@ void transpose_gathered(CudaQueue& queue, const GatherPlan& wished, const std::b
     call.skew = plan.skew;
     call.spread = plan.spread;
     call.turned = plan.turned;
+    call.tiles = static_cast<std::uint32_t>(tiles_a * tiles_b * plan.c.extent);
     call.plane = divisor(tiles_a * tiles_b);
     call.band = divisor(tiles_a * height);
     call.height = divisor(height);
@@ -89,10 +100,11 @@ void transpose_gathered(CudaQueue& queue, const GatherPlan& wished, const std::b
     call.last_band = static_cast<std::uint32_t>(bands - 1);
     const KernelWork work{
         2.0 * static_cast<double>(plan.a.count * b.count * plan.c.extent * plan.point_bytes())};
+    const auto cluster = static_cast<unsigned>(plan.cluster);
     launch(queue,
-           {dim3(static_cast<unsigned>(tiles_a * tiles_b * plan.c.extent)),
+           {dim3((call.tiles + cluster - 1) / cluster * cluster),
             dim3(static_cast<unsigned>(plan.size.threads)),
-            static_cast<std::size_t>(plan.shared_bytes), work},
+            static_cast<std::size_t>(plan.shared_bytes), work, cluster},
            kernel_for(plan), call);
 }
 

@@ -160,7 +160,8 @@ __device__ void write_vectors(const GatherCall& call, const GatherTile& tile, in
 }
 
 /// The elements before the rows' first vectors, where a tile is a row's first, or after their
-/// last, where it is the last. A thread has the same element of rows that begin alike.
+/// last, where it is the last. These may be a part of the vector after the tile's last, so that no
+/// tile is needed for them alone. A thread has the same element of rows that begin alike.
 template <class F, GatherKind kind>
 __device__ void write_ends(const GatherCall& call, const GatherTile& tile, bool last, int column,
                            int columns, const std::byte* shared) {
@@ -169,9 +170,9 @@ __device__ void write_ends(const GatherCall& call, const GatherTile& tile, bool 
     std::byte* to = tile.out + column * call.a_pitch;
     const int begin = part_begin<F>(to);
     const int head = tile.begins ? (begin < 0 ? begin + F::per : begin) : begin;
-    const int tail = begin + (tile.length - begin) / F::per * F::per;
+    const int tail = begin + min((tile.length - begin) / F::per * F::per, F::step);
     const int element = (last ? tail : 0) + k;
-    const bool has = last ? tile.length > begin && tile.length <= F::step + begin &&
+    const bool has = last ? tile.length > begin && tile.length <= F::step + max(begin, 0) &&
                                 element >= head && element < tile.length
                           : element < min(head, tile.length);
     if (!has) {
@@ -206,6 +207,9 @@ __device__ void write_ends(const GatherCall& call, const GatherTile& tile,
 
 template <class F, GatherKind kind>
 __global__ void __launch_bounds__(F::threads) gather_kernel(GatherCall call) {
+    if (blockIdx.x >= call.tiles) {
+        return; // of a cluster that is not full
+    }
     auto* shared = reinterpret_cast<std::byte*>(dynamic_shared());
     const GatherTile tile = gather_tile<F, kind>(call, blockIdx.x);
     read_vectors<F, kind>(call, tile, shared);

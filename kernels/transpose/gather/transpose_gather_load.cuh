@@ -31,6 +31,7 @@ struct GatherCall {
     int skew;   ///< mask
     int spread; ///< log2 of the columns from a thread to the next
     bool turned;
+    std::uint32_t tiles;
     Divisor plane; ///< as in TileCall
     Divisor band;
     Divisor height;
@@ -61,7 +62,7 @@ template <int element_, int lanes_, int vectors_, int threads_> struct GatherFor
     static constexpr int warps = threads / 32;
     static constexpr int groups_at_once = warps > parts ? warps / parts : 1;
 
-    static_assert(vectors % 8 == 0 && per >= 4 && threads % lanes == 0);
+    static_assert(vectors % 8 == 0 && per >= 4);
     static_assert(parts * groups_at_once % warps == 0);
 };
 
@@ -109,16 +110,6 @@ template <class F> __device__ int row_place(const GatherCall& call, int row, int
     return row * F::row_bytes + ((row * point * F::element) & call.skew);
 }
 
-/// Copies 16 bytes of which some may not be read.
-__device__ inline void copy_readable(std::byte* to, const std::byte* from,
-                                     const Readable& readable) {
-    for (int i = 0; i < 16; ++i) {
-        if (from + i >= readable.begin && from + i < readable.end) {
-            to[i] = from[i];
-        }
-    }
-}
-
 /// Whether all vectors around a tile's rows are readable. Where rows are folded this is asked of
 /// all that the tile's far steps hold.
 template <class F, GatherKind kind>
@@ -156,6 +147,9 @@ __device__ void read_vectors(const GatherCall& call, const GatherTile& tile, std
     const int point = kind == GatherKind::points ? static_cast<int>(call.point.value) : 1;
     const int bytes = tile.a_count * point * F::element;
     const int first = static_cast<int>(threadIdx.x) / F::lanes;
+    if (first >= F::rows_at_once) {
+        return;
+    }
     const bool inside = vectors_readable<F, kind>(call, tile);
     const FoldedRows folded(call.b, tile.b);
     const std::byte* from = tile.in + (tile.b + first) * call.b.far;

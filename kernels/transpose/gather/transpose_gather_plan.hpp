@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "base/rounding.hpp"
 #include "kernels/transpose/transpose_axes.hpp"
 #include "kernels/transpose/transpose_tiles.hpp"
 
@@ -40,9 +41,12 @@ struct GatherPlan {
     int spread = 0;      ///< log2 of the columns between threads that are side by side across
     bool turned = false; ///< whether these gather the words of a vector in different orders
     int shared_bytes = 0;
-    int group = 16; ///< tiles along the output's fastest axis before the next along the input's
+    int group = 16;  ///< tiles along the output's fastest axis before the next along the input's
+    int cluster = 1; ///< tiles whose blocks of threads run beside one another
 
     constexpr int point_bytes() const { return point * element_bytes; }
+    constexpr std::int64_t tiles_across() const { return ceil_divide(a.count, across); }
+    constexpr std::int64_t tiles_along() const { return ceil_divide(b.count * point, step); }
 };
 
 /// Nothing where the transposition is not of this kind, or elements have more than 4 bytes.
@@ -55,6 +59,9 @@ void size_tile(const GatherSize& size, GatherPlan& plan);
 /// The plan where it is faster than the other kernels
 /// (bench/results/transpose-2026-11-25-h200.txt).
 std::optional<GatherPlan> choose_gather(const TransposeAxes& axes);
+
+/// Lanes of the tiles that hold a whole row of 225 to 256 bytes.
+constexpr int wide_gather_lanes = 18;
 
 /// At whose multiples a tile's part of a row is read and written.
 constexpr int gather_align = 32;

@@ -152,44 +152,42 @@ TEST_F(TransposeCuda, InterleavingGivesTheSame) {
 
 TEST_F(TransposeCuda, ScatteringGivesTheSame) {
     TransposeCases cases(25);
-    // Whole rows, parts of long ones, both folds, points, and words beyond the array's ends.
+    // One tile and several, a batch, rows that begin at words and elsewhere, words beyond the
+    // array's ends, and rows less than a vector.
     const std::pair<std::array<std::int64_t, 3>, std::array<int, 3>> shapes[] = {
-        {{257, 40, 51}, {1, 2, 0}}, {{3, 801, 301}, {0, 2, 1}}, {{3, 800, 300}, {0, 2, 1}},
-        {{257, 9, 131}, {2, 1, 0}}, {{255, 3, 260}, {2, 1, 0}}, {{99, 148, 3}, {1, 0, 2}},
-        {{67, 131, 5}, {1, 0, 2}},  {{5, 1, 7}, {2, 1, 0}}};
+        {{257, 40, 51}, {1, 2, 0}}, {{257, 44, 1000}, {1, 2, 0}}, {{3, 201, 801}, {0, 2, 1}},
+        {{3, 201, 800}, {0, 2, 1}}, {{5, 1, 7}, {2, 1, 0}},       {{3, 1, 20001}, {2, 1, 0}},
+        {{311, 7, 130}, {2, 0, 1}}, {{131, 5, 64}, {1, 2, 0}},    {{2, 319, 77}, {0, 2, 1}}};
     int planned = 0;
     for (const auto& [shape, permutation] : shapes) {
-        for (const int element_bytes : {1, 2, 4}) {
-            for (const TileFold fold : {TileFold::none, TileFold::across, TileFold::along}) {
-                for (const int align : {4, 16, 32}) {
-                    const Transposition t = dense_transposition(shape, permutation, element_bytes);
-                    TransposeBuffers<CudaQueue> buffers(queue(), cases, t, align % 3, align / 16);
-                    const TransposeAxes axes = reduce_axes(t, buffers.in(), buffers.out());
-                    auto plan = plan_scatter(axes, {fold, 128, 256, align}, buffers.in());
-                    if (!plan) {
-                        continue;
-                    }
+        for (const int element_bytes : {1, 2}) {
+            for (const int offset : {0, 1, 2, 4}) {
+                const Transposition t = dense_transposition(shape, permutation, element_bytes);
+                TransposeBuffers<CudaQueue> buffers(queue(), cases, t, offset, offset / 2);
+                const TransposeAxes axes = reduce_axes(t, buffers.in(), buffers.out());
+                if (const auto plan = plan_scatter(axes, buffers.in())) {
                     ++planned;
-                    plan->group = 2;
                     transpose_scattered(queue(), *plan, buffers.in(), buffers.out());
                     EXPECT_EQ("", buffers.wrong()) << choice_text(MoveScattered{*plan});
                 }
             }
         }
     }
-    EXPECT_GT(planned, 80);
+    EXPECT_GT(planned, 60);
 }
 
 TEST_F(TransposeCuda, GatheringGivesTheSame) {
     TransposeCases cases(26);
-    // One tile and several of both sides, their ends, the fold, points, arrays less than a vector,
-    // and pitches by which threads would meet in a bank unless turned (odd squares).
+    // One tile and several of both sides, their ends, also those that go beyond the last tile, the
+    // fold, points, arrays less than a vector, clusters that are not full, and pitches by which
+    // threads would meet in a bank unless turned (odd squares).
     const std::pair<std::array<std::int64_t, 3>, std::array<int, 3>> shapes[] = {
         {{257, 4, 51}, {1, 2, 0}},  {{3, 801, 301}, {0, 2, 1}}, {{2, 257, 257}, {0, 2, 1}},
         {{2, 271, 271}, {0, 2, 1}}, {{3, 512, 300}, {0, 2, 1}}, {{67, 9, 131}, {2, 1, 0}},
         {{255, 3, 260}, {2, 1, 0}}, {{257, 8, 255}, {2, 1, 0}}, {{33, 5, 77}, {2, 0, 1}},
         {{399, 148, 3}, {1, 0, 2}}, {{67, 131, 5}, {1, 0, 2}},  {{300, 33, 7}, {1, 0, 2}},
-        {{40, 30, 13}, {1, 0, 2}},  {{5, 1, 7}, {2, 1, 0}},     {{5, 3, 7}, {2, 1, 0}}};
+        {{40, 30, 13}, {1, 0, 2}},  {{5, 1, 7}, {2, 1, 0}},     {{5, 3, 7}, {2, 1, 0}},
+        {{2, 250, 300}, {0, 2, 1}}, {{3, 509, 263}, {0, 2, 1}}};
     int planned = 0;
     for (const auto& [shape, permutation] : shapes) {
         for (const int e : {1, 2, 4}) {
@@ -203,8 +201,8 @@ TEST_F(TransposeCuda, GatheringGivesTheSame) {
                     if (!plan || plan->element_bytes != e) {
                         continue;
                     }
-                    ++planned;
                     plan->group = 2;
+                    plan->cluster = ++planned % 2 == 0 ? 8 : 1;
                     transpose_gathered(queue(), *plan, buffers.in(), buffers.out());
                     EXPECT_EQ("", buffers.wrong()) << choice_text(MoveGathered{*plan});
                 }
@@ -212,6 +210,59 @@ TEST_F(TransposeCuda, GatheringGivesTheSame) {
         }
     }
     EXPECT_GT(planned, 90);
+}
+
+TEST_F(TransposeCuda, RowsThatAreARunGiveTheSame) {
+    TransposeCases cases(28);
+    // Many rows in a part of the run, parts of long rows, and an array of few rows.
+    int runs = 0;
+    for (const auto& shape : {std::array<std::int64_t, 3>{131, 77, 65},
+                              {13, 7, 2041},
+                              {257, 3, 255},
+                              {3, 5, 8191},
+                              {4, 41, 100},
+                              {300, 299, 33},
+                              {1, 3, 71}}) {
+        for (const int e : {1, 2, 4}) {
+            for (const int offset : {0, 1, 5}) {
+                const Transposition t = dense_transposition(shape, {1, 0, 2}, e);
+                TransposeBuffers<CudaQueue> buffers(queue(), cases, t, offset, 3 * offset);
+                const TransposeAxes axes = reduce_axes(t, buffers.in(), buffers.out());
+                if (rows_are_run(axes)) {
+                    ++runs;
+                    transpose_by_rows(queue(), axes, buffers.in(), buffers.out());
+                    EXPECT_EQ("", buffers.wrong());
+                }
+            }
+        }
+    }
+    EXPECT_GT(runs, 40);
+}
+
+TEST_F(TransposeCuda, SplittingGivesTheSame) {
+    TransposeCases cases(27);
+    // One tile and several, a batch of short rows, components by which threads meet in banks, and
+    // so many that a tile holds few points.
+    const std::pair<std::array<std::int64_t, 3>, std::array<int, 3>> shapes[] = {
+        {{1, 9001, 3}, {2, 0, 1}}, {{3, 4099, 5}, {0, 2, 1}},  {{3, 4099, 5}, {2, 0, 1}},
+        {{1, 67, 3}, {2, 0, 1}},   {{5, 71, 7}, {0, 2, 1}},    {{2, 3001, 8}, {0, 2, 1}},
+        {{2, 3008, 8}, {2, 0, 1}}, {{1, 2100, 64}, {2, 0, 1}}, {{3, 526, 12}, {0, 2, 1}}};
+    int planned = 0;
+    for (const auto& [shape, permutation] : shapes) {
+        for (const int e : {1, 2, 4}) {
+            for (const int offset : {0, 1, 5}) {
+                const Transposition t = dense_transposition(shape, permutation, e);
+                TransposeBuffers<CudaQueue> buffers(queue(), cases, t, offset, 3 * offset);
+                const TransposeAxes axes = reduce_axes(t, buffers.in(), buffers.out());
+                if (const auto plan = plan_split(axes)) {
+                    ++planned;
+                    transpose_split(queue(), *plan, buffers.in(), buffers.out());
+                    EXPECT_EQ("", buffers.wrong()) << choice_text(MoveSplit{*plan});
+                }
+            }
+        }
+    }
+    EXPECT_GT(planned, 75);
 }
 
 TEST_F(TransposeCuda, EveryTileFormGivesTheSame) {

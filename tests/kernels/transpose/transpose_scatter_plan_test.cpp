@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "kernels/transpose/transpose_scatter_plan.hpp"
+#include "kernels/transpose/scatter/transpose_scatter_plan.hpp"
 
 #include <gtest/gtest.h>
 
@@ -21,43 +21,26 @@ std::optional<ScatterPlan> chosen(const std::array<std::int64_t, 3>& shape,
 TEST(TransposeScatterPlan, ShortOddRowsAreTakenWhole) {
     const auto plan = chosen({257, 16384, 255}, {1, 2, 0}, 1);
     ASSERT_TRUE(plan);
-    EXPECT_TRUE(plan->whole);
     EXPECT_TRUE(plan->at_words); // input rows of 16384 · 255 bytes
-    EXPECT_EQ(257, plan->along);
-    EXPECT_EQ(257, plan->pitch); // what leaves is one run
+    EXPECT_EQ(257, plan->rows);
+    EXPECT_EQ(16384 * 255, plan->count);
+    EXPECT_EQ(16384 * 255, plan->in_pitch);
     EXPECT_EQ(128, plan->across);
-    EXPECT_EQ(16, plan->vector);
+    EXPECT_EQ(32, plan->in_lanes);
     EXPECT_EQ(0, plan->margin);
 }
 
-TEST(TransposeScatterPlan, RowsMayBeFolded) {
-    const auto plan = plan_scatter(axes_of({257, 16384, 255}, {2, 1, 0}, 1),
-                                   {TileFold::along, 128, 256, 4}, place);
+TEST(TransposeScatterPlan, RowsMayBeginWithinWords) {
+    const auto plan = chosen({3, 201, 801}, {0, 2, 1}, 1);
     ASSERT_TRUE(plan);
-    EXPECT_EQ(257 * 16384, plan->b.count);
-    EXPECT_EQ(257, plan->b.minor);
-    EXPECT_EQ(255, plan->b.far);
-    EXPECT_EQ(16384 * 255, plan->b.near);
     EXPECT_FALSE(plan->at_words);
     EXPECT_EQ(3, plan->margin); // bytes before a row in its first word
-}
-
-TEST(TransposeScatterPlan, LongOddRowsBeginAtVectors) {
-    const auto plan = plan_scatter(axes_of({1021, 1023, 1025}, {0, 2, 1}, 1), {}, place);
-    ASSERT_TRUE(plan);
-    EXPECT_FALSE(plan->whole);
-    EXPECT_EQ(16, plan->vector);
-    EXPECT_EQ(0, (plan->pitch - 1023) % 16);
-    EXPECT_EQ(1, plan->pitch % 2); // lanes meet in no bank
-    EXPECT_EQ(0, plan->step % plan->align);
-    EXPECT_EQ(plan->step + plan->align - 1, plan->along);
-}
-
-TEST(TransposeScatterPlan, PointsStayTogether) {
-    const auto plan = plan_scatter(axes_of({32768, 10912, 3}, {1, 0, 2}, 1), {}, place);
-    ASSERT_TRUE(plan);
-    EXPECT_EQ(3, plan->point);
-    EXPECT_EQ(3, plan->pitch % 128); // rows continue one another's banks
+    EXPECT_EQ(3, plan->c.extent);
+    EXPECT_EQ(201 * 801, plan->c.in);
+    const auto wider = chosen({3, 201, 801}, {0, 2, 1}, 2);
+    ASSERT_TRUE(wider);
+    EXPECT_EQ(1, wider->margin);
+    EXPECT_FALSE(plan_scatter(axes_of({257, 16384, 255}, {1, 2, 0}, 1), place + 1)->at_words);
 }
 
 TEST(TransposeScatterPlan, OthersKeepTheirKernels) {
@@ -70,14 +53,18 @@ TEST(TransposeScatterPlan, OthersKeepTheirKernels) {
 }
 
 TEST(TransposeScatterPlan, NothingThatDoesNotFit) {
-    const ScatterWish wish;
-    EXPECT_FALSE(plan_scatter(axes_of({64, 64, 64}, {0, 2, 1}, 8), wish, place));
-    EXPECT_FALSE(plan_scatter(axes_of({9, 10, 300}, {1, 0, 2}, 1), wish, place)); // long points
-    EXPECT_FALSE(plan_scatter(axes_of({9, 10, 300}, {0, 1, 2}, 1), wish, place));
-    ScatterWish folded;
-    folded.fold = TileFold::along;
-    EXPECT_FALSE(plan_scatter(axes_of({9, 10, 300}, {1, 2, 0}, 1), folded, place)); // two axes
-    EXPECT_FALSE(plan_scatter(axes_of({301, 5, 301}, {2, 1, 0}, 4), folded, place));
+    const auto fits = [](const std::array<std::int64_t, 3>& shape,
+                         const std::array<int, 3>& permutation, int element_bytes) {
+        return plan_scatter(axes_of(shape, permutation, element_bytes), place).has_value();
+    };
+    EXPECT_TRUE(fits({9, 10, 300}, {1, 2, 0}, 1));
+    EXPECT_FALSE(chosen({9, 10, 300}, {1, 2, 0}, 1)); // but is too short
+    EXPECT_FALSE(fits({9, 10, 300}, {1, 2, 0}, 4));   // wide elements
+    EXPECT_FALSE(fits({8, 10, 300}, {1, 2, 0}, 1));   // even rows
+    EXPECT_FALSE(fits({641, 10, 300}, {1, 2, 0}, 1)); // long ones
+    EXPECT_FALSE(fits({9, 10, 300}, {2, 1, 0}, 1));   // no neighbours
+    EXPECT_FALSE(fits({9, 10, 3}, {1, 0, 2}, 1));     // points
+    EXPECT_FALSE(fits({9, 10, 300}, {0, 1, 2}, 1));
 }
 
 } // namespace

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kernels/queue/cuda_queue.hpp"
-#include "kernels/transpose/transpose_scatter_plan.hpp"
+#include "kernels/transpose/scatter/transpose_scatter_plan.hpp"
 
 #include <cstddef>
 

@@ -30,9 +30,22 @@ double worth(const TileChoice& choice, const TransposeAxes& axes, int number) {
     // Tiles of floats beat interleaving even if 12 of 32 columns are filled (0.94 of a copy to
     // 0.75).
     const double least = aligned && axes.element_bytes == 4 ? 0.35 : 0.45;
+    // Long parts of output rows pay where tiles share lines (0.93 of a copy to 0.89).
+    constexpr int long_part = 512; // bytes
+    const bool is_long = choice.form.along * choice.form.element_bytes >= long_part;
+    const bool is_best = axes.element_bytes > 2 || is_long != rows_begin_at_lines(choice, axes);
     return filled < least ? 0
                           : (aligned ? 2.0 : 1.0) + 0.3 * filled - 0.05 * number -
-                                (choice.fold == TileFold::none ? 0 : 0.03);
+                                (choice.fold == TileFold::none ? 0 : 0.03) - (is_best ? 0 : 0.1);
+}
+
+/// For small elements many tiles along the output first where they share lines, few elsewhere
+/// (bench/results/transpose-2026-11-25-h200.txt).
+int tile_group(const TileChoice& choice, const TransposeAxes& axes) {
+    if (choice.form.start == RowStart::anywhere || axes.element_bytes > 2) {
+        return default_group;
+    }
+    return rows_begin_at_lines(choice, axes) ? 4 : 64;
 }
 
 std::vector<TileChoice> fitting_tiles(const TransposeAxes& axes, const std::byte* in,
@@ -61,6 +74,9 @@ std::optional<TileChoice> choose_tiles(const TransposeAxes& axes, const std::byt
             best = fitting[i];
             most = value;
         }
+    }
+    if (best) {
+        best->group = tile_group(*best, axes);
     }
     return best;
 }
@@ -100,6 +116,7 @@ struct Move {
     void operator()(const MoveGathered& gather) const {
         transpose_gathered(queue, gather.plan, in, out);
     }
+    void operator()(const MoveSplit& split) const { transpose_split(queue, split.plan, in, out); }
 };
 
 struct Text {
@@ -127,13 +144,8 @@ struct Text {
     }
     std::string operator()(const MoveScattered& scatter) const {
         const ScatterPlan& plan = scatter.plan;
-        return "scatter " + std::to_string(plan.across) + "x" + std::to_string(plan.along) +
-               (plan.point > 1 ? " points of " + std::to_string(plan.point) : "") +
-               (plan.whole ? " whole rows" : ", align " + std::to_string(plan.align)) +
-               (plan.fold == TileFold::none     ? ""
-                : plan.fold == TileFold::across ? " folded across"
-                                                : " folded along") +
-               ", group " + std::to_string(plan.group);
+        return "scatter " + std::to_string(plan.across) + "x" + std::to_string(plan.rows) +
+               (plan.at_words ? " at words" : "");
     }
     std::string operator()(const MoveGathered& gather) const {
         const GatherPlan& plan = gather.plan;
@@ -141,7 +153,12 @@ struct Text {
                (plan.point > 1 ? " points of " + std::to_string(plan.point) : "") +
                (plan.fold == TileFold::none ? "" : " folded along") +
                (plan.turned ? " turned" : "") + ", " + std::to_string(plan.size.threads) +
-               " threads" + ", group " + std::to_string(plan.group);
+               " threads, group " + std::to_string(plan.group) +
+               (plan.cluster > 1 ? ", clusters of " + std::to_string(plan.cluster) : "");
+    }
+    std::string operator()(const MoveSplit& split) const {
+        return "split " + std::to_string(split.plan.components) + " x " +
+               std::to_string(split.plan.step) + (split.plan.skewed ? " skewed" : "");
     }
 };
 
@@ -150,8 +167,9 @@ struct Text {
 TransposeChoice choose_transpose(const TransposeAxes& axes, const std::byte* in,
                                  const std::byte* out) {
     const std::optional<InterleavePlan> interleave = plan_interleave(axes);
-    if (moves_rows(axes) && (interleave ? row_bytes(axes) >= least_interleaved_row_bytes
-                                        : row_bytes(axes) >= least_row_bytes)) {
+    if (rows_are_run(axes) ||
+        (moves_rows(axes) && (interleave ? row_bytes(axes) >= least_interleaved_row_bytes
+                                         : row_bytes(axes) >= least_row_bytes))) {
         return MoveRows{};
     }
     if (const auto scatter = choose_scatter(axes, in)) {
@@ -161,6 +179,9 @@ TransposeChoice choose_transpose(const TransposeAxes& axes, const std::byte* in,
     if (!tiles || tiles->form.start == RowStart::anywhere) {
         if (const auto gather = choose_gather(axes)) {
             return MoveGathered{*gather};
+        }
+        if (const auto split = choose_split(axes)) {
+            return MoveSplit{*split};
         }
     }
     if (tiles) {
@@ -182,7 +203,7 @@ std::vector<TransposeChoice> all_transpose_choices(const TransposeAxes& axes, co
         choices.emplace_back(MoveRows{});
     }
     for (TileChoice tiles : fitting_tiles(axes, in, out)) {
-        for (const int group : {4, 16}) {
+        for (const int group : {4, 16, 64}) {
             tiles.group = group;
             choices.emplace_back(MoveTiles{tiles});
         }
@@ -190,14 +211,8 @@ std::vector<TransposeChoice> all_transpose_choices(const TransposeAxes& axes, co
     if (const auto interleave = plan_interleave(axes)) {
         choices.emplace_back(MoveInterleaved{*interleave});
     }
-    for (const TileFold fold : {TileFold::none, TileFold::across, TileFold::along}) {
-        for (const auto& [across, along] : {std::pair{128, 256}, {128, 512}}) {
-            for (const int align : {4, 32}) {
-                if (const auto plan = plan_scatter(axes, {fold, across, along, align}, in)) {
-                    choices.emplace_back(MoveScattered{*plan});
-                }
-            }
-        }
+    if (const auto plan = plan_scatter(axes, in)) {
+        choices.emplace_back(MoveScattered{*plan});
     }
     for (const TileFold fold : {TileFold::none, TileFold::along}) {
         for (const GatherSize& size : gather_sizes(axes.element_bytes, moves_rows(axes))) {
@@ -205,6 +220,9 @@ std::vector<TransposeChoice> all_transpose_choices(const TransposeAxes& axes, co
                 choices.emplace_back(MoveGathered{*plan});
             }
         }
+    }
+    if (const auto plan = plan_split(axes)) {
+        choices.emplace_back(MoveSplit{*plan});
     }
     for (const int box_bytes : {16384, 32768, 49152}) {
         for (const int run_bytes : {128, 512}) {
