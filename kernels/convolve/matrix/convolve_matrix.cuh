@@ -267,6 +267,9 @@ template <int R, class Arguments> class Matrix {
     /// Whether zero taps may have spoilt an output that is stored.
     __device__ bool columns_spoilt(const double (&done)[2][4], int k) const {
         // The last row that a tap met is at hand only for the full radius.
+        if (Shape::full_columns && arguments_.column_radius() < R) {
+            return true; // not launched so; without this exit the compiler spills more registers
+        }
         const bool full = Shape::full_columns || arguments_.column_radius() == R;
         const int column = first_column() + own_column();
         const double* sums = sums_ + lane() % 4 * Shape::sum_pitch + column;

@@ -20,13 +20,15 @@ template <int R> struct AnyColumnsArguments : AnyPushArguments<double, R> {
     __device__ bool has_sum(int s) const { return (s + 1) / 2 <= this->own_column_radius; }
 };
 
-/// The exact kernel that makes a tile of the matrix kernel again. Up to radius 28 the upper half of
+/// The exact kernel that makes a tile of the matrix kernel again. Up to radius 32 the upper half of
 /// the block leaves.
 template <int R> struct ExactPush {
-    static constexpr bool any = !MatrixShape<R>::full_columns;
+    static constexpr bool any = R <= 32;
     using Layout = std::conditional_t<any, PushLayout<128, 1, 8, 8, 1, 2, 1, 4>,
                                       PushLayout<128, 1, 4, 8, 2, 2, 1, 2>>;
-    using Arguments = std::conditional_t<any, AnyColumnsArguments<R>, PushArguments<double, R>>;
+    using AnyArguments = std::conditional_t<MatrixShape<R>::full_columns,
+                                            AnyPushArguments<double, R>, AnyColumnsArguments<R>>;
+    using Arguments = std::conditional_t<any, AnyArguments, PushArguments<double, R>>;
     using Kernel = Push<double, R, Layout, double, Arguments>;
     static_assert(Kernel::Shape::width == MatrixShape<R>::width);
 };
@@ -102,7 +104,7 @@ PushLaunch<double> matrix_push_launch(CudaQueue& queue, std::int64_t row_radius,
     case 5: return matrix_launch<20>(queue);
     case 6: return matrix_launch<24>(queue);
     case 7: return matrix_launch<28>(queue);
-    default: return nullptr; // registers are too few
+    default: return column_radius == 32 ? matrix_launch<32>(queue) : nullptr;
     }
 }
 
