@@ -160,6 +160,10 @@ class ConvolveCuda : public testing::Test {
         if (background_) {
             set_background(image, c.columns);
         }
+        for (int i = 0; i < infinities_; ++i) {
+            const auto at = draw(random, 0, static_cast<std::int64_t>(image.size()) - 1);
+            image[static_cast<std::size_t>(at)] = std::numeric_limits<In>::infinity();
+        }
         std::vector<In> held;
         for (std::int64_t f = 0; f < block.frames; ++f) {
             for (std::int64_t r = 0; r < block.in_rows; ++r) {
@@ -252,6 +256,7 @@ class ConvolveCuda : public testing::Test {
     }
 
     std::optional<double> background_; ///< what most of an image is, in squares
+    int infinities_ = 0;               ///< in all frames together
 };
 
 RowBlock whole(const Convolution& c, std::int64_t frames) {
@@ -304,9 +309,9 @@ TEST_F(ConvolveCuda, FloatsForEveryRadiusEqualOnBothAxes) {
 
 TEST_F(ConvolveCuda, FloatsForUnequalRadii) {
     Random random(9);
-    for (std::int64_t radius = 0; radius <= 34; ++radius) {
+    for (std::int64_t radius = 0; radius <= 64; radius += radius < 34 ? 1 : 3) {
         for (const int type : {2, 3}) {
-            for (const std::int64_t other : {draw(random, 0, 4), draw(random, 0, 34)}) {
+            for (const std::int64_t other : {draw(random, 0, 4), draw(random, 0, radius + 4)}) {
                 const std::int64_t columns = draw(random, 1, 300) * (other % 2 == 0 ? 4 : 1);
                 auto c = random_convolution(random, draw(random, 1, 90), columns, radius, other);
                 if (draw(random, 0, 1) == 1) {
@@ -319,18 +324,18 @@ TEST_F(ConvolveCuda, FloatsForUnequalRadii) {
     }
 }
 
-// Kernels that pad taps with zeros: of float64 those of radii above 16.
+// Kernels that pad taps with zeros: of float64 those of radii above 9.
 TEST_F(ConvolveCuda, BackgroundsThatZerosWouldChange) {
     Random random(12);
     const double backgrounds[] = {0.0, -0.0, std::numeric_limits<double>::quiet_NaN(),
                                   -std::numeric_limits<double>::infinity(),
                                   -std::numeric_limits<double>::denorm_min()};
-    for (const std::int64_t radius : {17, 24, 31, 32, 64}) {
+    for (const std::int64_t radius : {11, 16, 17, 24, 31, 32, 64}) {
         for (const double background : backgrounds) {
             background_ = background;
             for (const double sign : {1.0, -1.0}) {
                 auto c = random_convolution(random, draw(random, 60, 150), 272, radius,
-                                            radius < 32 ? draw(random, 0, 32) : radius);
+                                            draw(random, 0, 3) == 0 ? radius : draw(random, 0, 64));
                 for (double& tap : c.column_taps) {
                     tap = sign * std::abs(tap);
                 }
@@ -343,10 +348,24 @@ TEST_F(ConvolveCuda, BackgroundsThatZerosWouldChange) {
 // A strip of 128 columns and more rows than a segment has, none of them special.
 TEST_F(ConvolveCuda, WideImagesOfLargeRadii) {
     Random random(13);
-    for (const std::int64_t radius : {17, 18, 23, 28, 32, 48, 64}) {
-        const auto c = random_convolution(random, draw(random, 500, 700), draw(random, 60, 140) * 2,
-                                          radius, radius);
-        compare_any(random, c, random_block(random, c), 3, 3, 0, false);
+    for (const std::int64_t radius : {10, 12, 13, 16, 17, 23, 28, 29, 32, 33, 48, 63, 64}) {
+        for (int boundary = 0; boundary < 5; ++boundary) {
+            auto c = random_convolution(random, draw(random, 500, 700), draw(random, 60, 140) * 2,
+                                        radius, radius);
+            c.boundary = static_cast<Boundary>(boundary);
+            compare_any(random, c, random_block(random, c), 3, 3, 0, false);
+        }
+    }
+}
+
+// So many frames that a block makes hundreds of rows of one: it goes on behind those that zero taps
+// would change.
+TEST_F(ConvolveCuda, TallTilesWithFewInfinities) {
+    Random random(14);
+    infinities_ = 150;
+    for (const auto& [row, column] : {std::pair{12, 12}, {9, 18}, {32, 26}, {48, 48}, {21, 59}}) {
+        const auto c = random_convolution(random, draw(random, 700, 900), 24, row, column);
+        compare_any(random, c, whole(c, 140), 3, 3, 0, false);
     }
 }
 
