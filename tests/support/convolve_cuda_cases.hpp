@@ -18,6 +18,7 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <cuda_runtime_api.h>
@@ -249,6 +250,9 @@ class ConvolveCuda : public testing::Test {
         }
     }
 
+    /// Radii that are equal on both axes and that are not, of one integer type.
+    void integers_for_every_radius(unsigned seed, int type);
+
     std::optional<double> background_; ///< what most of an image is, in squares
 };
 
@@ -287,6 +291,25 @@ inline Convolution random_convolution(Random& random, std::int64_t rows, std::in
     c.boundary = static_cast<Boundary>(draw(random, 0, 4));
     c.fill = std::normal_distribution<double>(0, 100)(random);
     return c;
+}
+
+inline void ConvolveCuda::integers_for_every_radius(unsigned seed, int type) {
+    Random random(seed);
+    for (std::int64_t radius = 0; radius <= Convolution::max_radius; ++radius) {
+        for (const bool equal : {true, false}) {
+            const std::int64_t columns = draw(random, 1, 300) * (radius % 2 == 0 ? 16 : 1);
+            auto c = random_convolution(random, draw(random, 1, 90), columns, radius,
+                                        equal ? radius : draw(random, 0, radius));
+            if (draw(random, 0, 1) == 1) {
+                std::swap(c.row_taps, c.column_taps);
+            }
+            if (draw(random, 0, 1) == 1) {
+                c.fill = static_cast<double>(draw(random, 0, 255));
+            }
+            compare_any(random, c, random_block(random, c), type, type,
+                        radius % 3 == 0 ? 0 : draw(random, 0, 17), false);
+        }
+    }
 }
 
 } // namespace runner

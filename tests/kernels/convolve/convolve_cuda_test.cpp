@@ -82,26 +82,9 @@ TEST_F(ConvolveCuda, ManySegmentsOfUnequalRadii) {
     }
 }
 
-TEST_F(ConvolveCuda, IntegersForEveryRadius) {
-    Random random(7);
-    for (std::int64_t radius = 0; radius <= Convolution::max_radius; ++radius) {
-        for (const int type : {0, 1}) {
-            for (const bool equal : {true, false}) {
-                const std::int64_t columns = draw(random, 1, 300) * (radius % 2 == 0 ? 16 : 1);
-                auto c = random_convolution(random, draw(random, 1, 90), columns, radius,
-                                            equal ? radius : draw(random, 0, radius));
-                if (draw(random, 0, 1) == 1) {
-                    std::swap(c.row_taps, c.column_taps);
-                }
-                if (draw(random, 0, 1) == 1) {
-                    c.fill = static_cast<double>(draw(random, 0, 255));
-                }
-                compare_any(random, c, random_block(random, c), type, type,
-                            radius % 3 == 0 ? 0 : draw(random, 0, 17), false);
-            }
-        }
-    }
-}
+TEST_F(ConvolveCuda, Uint8ForEveryRadius) { integers_for_every_radius(7, 0); }
+
+TEST_F(ConvolveCuda, Uint16ForEveryRadius) { integers_for_every_radius(11, 1); }
 
 TEST_F(ConvolveCuda, IntegersWithSumsAndFillsThatZerosWouldChange) {
     Random random(8);
