@@ -8,9 +8,6 @@
 #include <cstdint>
 #include <type_traits>
 
-#include <cstdint>
-#include <type_traits>
-
 namespace runner::convolve_cuda {
 
 /// Eight neighbouring sums over `taps`: sum p starts at element p. `x(i)` is element i, called once
@@ -144,17 +141,17 @@ template <class T> __device__ inline void load_eight(const T* from, T (&to)[8]) 
     }
 }
 
-/// Eight sums over nine places, of which as many as `skipped` at either end have no tap.
-template <class T>
-__device__ inline void nine_taps(const T* taps, int skipped, const T* x, T (&sum)[8]) {
+/// Sums over nine places, of which as many as `skipped` at either end have no tap.
+template <class T, int outputs>
+__device__ inline void nine_taps(const T* taps, int skipped, const T* x, T (&sum)[outputs]) {
 #pragma unroll
-    for (int v = 0; v < 16; v += 8) {
+    for (int v = 0; v < outputs + 8; v += 8) {
         T values[8];
         load_eight(x + v, values);
 #pragma unroll
         for (int e = 0; e < 8; ++e) {
 #pragma unroll
-            for (int p = 0; p < 8; ++p) {
+            for (int p = 0; p < outputs; ++p) {
                 const int j = v + e - p;
                 const int from_end = j < 4 ? j : 8 - j;
                 if (j >= 0 && j <= 8 && (j == 4 || from_end >= skipped)) {
@@ -165,72 +162,78 @@ __device__ inline void nine_taps(const T* taps, int skipped, const T* x, T (&sum
     }
 }
 
-/// Eight sums over `count` places, 17 or another 8 n + 1 above it, of which as many as `skipped`, 3
-/// at most, at either end have no tap. `window` has tap j in place j mod 8.
-template <class T>
-__device__ inline void many_taps(const T* taps, int count, int skipped, const T* x, T (&sum)[8]) {
-    T window[8];
+/// Adds to eight neighbouring sums, from `sum` on, what eight elements give them: element i meets
+/// tap i - p of sum p, where `wanted(i - p)`; `tap_at` is asked for it.
+template <class T, class Wanted, class TapAt>
+__device__ inline void add_eight(const T* x, T* sum, Wanted&& wanted, TapAt&& tap_at) {
     T values[8];
     load_eight(x, values);
 #pragma unroll
     for (int i = 0; i < 8; ++i) {
-        window[i] = taps[i];
 #pragma unroll
-        for (int p = 0; p <= i; ++p) {
-            const int j = i - p;
-            if (j > 2 || j >= skipped) {
-                sum[p] = multiply_add(window[j], values[i], sum[p]);
-            }
-        }
-    }
-    // Whether place `at` + `behind` has a tap, where it is not among the last: the last sums reach
-    // the first places only with the second eight elements.
-    const auto has_tap = [&](int at, int behind) {
-        return behind > 2 - 8 || at > 8 || behind + 8 >= skipped;
-    };
-    const int last = count - 9; // the first place of the last nine
-#pragma unroll 1
-    for (int at = 8; at < last; at += 8) {
-        load_eight(x + at, values);
-#pragma unroll
-        for (int i = 0; i < 8; ++i) {
-            window[i] = taps[at + i];
-#pragma unroll
-            for (int p = 0; p < 8; ++p) {
-                if (has_tap(at, i - p)) {
-                    sum[p] = multiply_add(window[(i - p + 8) % 8], values[i], sum[p]);
-                }
-            }
-        }
-    }
-#pragma unroll
-    for (int v = 0; v < 16; v += 8) {
-        load_eight(x + last + v, values);
-#pragma unroll
-        for (int e = 0; e < 8; ++e) {
-            const int i = v + e;
-            if (i <= 8) {
-                window[i % 8] = taps[last + i];
-            }
-#pragma unroll
-            for (int p = 0; p < 8; ++p) {
-                const int from_end = 8 - (i - p);
-                if (from_end >= 0 && (from_end > 2 || from_end >= skipped) &&
-                    has_tap(last, i - p)) {
-                    sum[p] = multiply_add(window[(i - p + 8) % 8], values[e], sum[p]);
-                }
+        for (int p = 0; p < 8; ++p) {
+            if (wanted(i - p)) {
+                sum[p] = multiply_add(tap_at(i - p), values[i], sum[p]);
             }
         }
     }
 }
 
+/// Sums over `count` places, 17 or another 8 n + 1 above it, of which as many as `skipped`, 3 at
+/// most, at either end have no tap. Taps are read in eights at places known at run time, once for
+/// all sums; each eight sums then meet eight elements at a time.
+template <class T, int outputs>
+__device__ inline void many_taps(const T* taps, int count, int skipped, const T* x,
+                                 T (&sum)[outputs]) {
+    T before[8]; // taps at − 8 … at − 1 at step `at`, and those from it on
+    T taps_here[8];
+    load_eight(taps, before);
+#pragma unroll
+    for (int g = 0; g < outputs; g += 8) {
+        add_eight(
+            x + g, sum + g, [&](int j) { return j >= 0 && (j > 2 || j >= skipped); },
+            [&](int j) { return before[j]; });
+    }
+    // Whether place `at` + `j` has a tap, where it is not among the last: the last sums reach the
+    // first places only with the second eight elements.
+    const auto has_tap = [&](int at, int j) { return j > 2 - 8 || at > 8 || j + 8 >= skipped; };
+    const auto tap_at = [&](int j) { return j < 0 ? before[(j + 8) % 8] : taps_here[j % 8]; };
+    const int last = count - 9; // the first place of the last nine
+#pragma unroll 1
+    for (int at = 8; at < last; at += 8) {
+        load_eight(taps + at, taps_here);
+#pragma unroll
+        for (int g = 0; g < outputs; g += 8) {
+            add_eight(
+                x + at + g, sum + g, [&](int j) { return has_tap(at, j); }, tap_at);
+        }
+#pragma unroll
+        for (int i = 0; i < 8; ++i) {
+            before[i] = taps_here[i];
+        }
+    }
+    load_eight(taps + last, taps_here);
+    const T end = taps[last + 8];
+    const auto is_tap = [&](int j) {
+        return j <= 8 && (j < 6 || 8 - j >= skipped) && has_tap(last, j);
+    };
+#pragma unroll
+    for (int g = 0; g < outputs; g += 8) {
+        add_eight(x + last + g, sum + g, is_tap, tap_at);
+        add_eight(
+            x + last + 8 + g, sum + g, [&](int j) { return is_tap(j + 8); },
+            [&](int j) { return j == 0 ? end : tap_at(j + 8); });
+    }
+}
+
 /// As row_sums() for a radius that is compiled.
 template <class Shape, class T, int R>
-__device__ inline void row_sums(const AnyPushArguments<T, R>& arguments, const T* x, T (&sum)[8]) {
+__device__ inline void row_sums(const AnyPushArguments<T, R>& arguments, const T* x,
+                                T (&sum)[Shape::outputs]) {
     const int fours = arguments.row_fours();
     const int skipped = arguments.row_skipped();
 #pragma unroll
-    for (int p = 0; p < 8; ++p) {
+    for (int p = 0; p < Shape::outputs; ++p) {
         sum[p] = no_sum<T>;
     }
     x += Shape::halo - 4 * fours;

@@ -47,6 +47,15 @@ template <class T> constexpr SegmentCut segment_cut(int column_radius) {
             std::max<std::int64_t>(256, std::int64_t{8} * column_radius)};
 }
 
+/// As segment_cut(), for push kernels.
+template <class T> constexpr SegmentCut push_cut(int column_radius) {
+    SegmentCut cut = segment_cut<T>(column_radius);
+    if (sizeof(T) == 4 && column_radius > 8 && column_radius <= 16) {
+        cut.long_percent = column_radius <= 12 ? 80 : 70;
+    }
+    return cut;
+}
+
 /// Cuts the rows of `view` into segments, `columns_of_tiles` tiles each, which the device works on
 /// `slots` at a time; a segment reads more rows than it makes, twice the columns' radius. Where
 /// there are enough rows, one wave of long segments is followed by short ones that level out what
@@ -100,6 +109,26 @@ void launch_tiles(CudaQueue& queue, void (*kernel)(Arguments), int threads, int 
                 work.share(static_cast<double>(count) / static_cast<double>(tiles))},
                kernel, arguments);
     }
+}
+
+/// As launch_tiles(), but every block that the device holds at once takes the same share of the
+/// rows of all strips (for_tiles_of_share()). A tile costs `tile_cost` rows beyond its own.
+template <class Arguments>
+void launch_shares(CudaQueue& queue, void (*kernel)(Arguments), int threads, int shared_bytes,
+                   int width, std::int64_t tile_cost, std::int64_t frames, const KernelWork& work,
+                   Arguments arguments) {
+    auto& view = arguments.view;
+    const std::int64_t slots = resident_blocks(queue, kernel, threads, shared_bytes);
+    view.strips = (view.columns + width - 1) / width;
+    view.all_strips = view.strips * frames;
+    view.tile_cost = tile_cost;
+    const std::int64_t rows = view.all_strips * (tile_cost + view.out_rows);
+    // A tile of fewer rows would cost more than it makes.
+    view.share = std::max((rows + slots - 1) / slots, 2 * tile_cost);
+    launch(queue,
+           {dim3(static_cast<unsigned>((rows + view.share - 1) / view.share)),
+            dim3(static_cast<unsigned>(threads)), static_cast<std::size_t>(shared_bytes), work},
+           kernel, arguments);
 }
 
 } // namespace runner::convolve_cuda
