@@ -35,7 +35,12 @@ template <class T, int R, class Layout, class Element, class Arguments> class Pu
         for (int k = 0; k < Shape::stages - 1; ++k) {
             rows_.load(k, k);
         }
-        march_as<0>();
+        // Compiled for both: a choice at every store costs registers and 5 to 36 % of the time.
+        if (Shape::columns == 1 || view_.out_aligned) {
+            march_as<0, true>();
+        } else {
+            march_as<0, false>();
+        }
     }
 
   private:
@@ -53,17 +58,17 @@ template <class T, int R, class Layout, class Element, class Arguments> class Pu
         }
     }
 
-    template <int role> __device__ void march_as() {
+    template <int role, bool vectors> __device__ void march_as() {
         if constexpr (role + 1 < Shape::roles) {
             if (threadIdx.x >= (role + 1) * Layout::threads) {
-                march_as<role + 1>();
+                march_as<role + 1, vectors>();
                 return;
             }
         }
-        march<role>();
+        march<role, vectors>();
     }
 
-    template <int role> __device__ void march() {
+    template <int role, bool vectors> __device__ void march() {
         constexpr int rest = Shape::taps - role * Shape::role_taps;
         constexpr int own = rest < Shape::role_taps ? rest : Shape::role_taps;
         T sums[own][Shape::columns];
@@ -101,7 +106,7 @@ template <class T, int R, class Layout, class Element, class Arguments> class Pu
             // Before the first batch and after the last one both passes work on whatever is there:
             // no output that is stored takes part, and without branches they overlap.
             const int from = buffer - 1 - role + (buffer <= role ? Shape::sum_buffers : 0);
-            column_pass_of_radius<role, own, R>(
+            column_pass_of_radius<role, own, vectors, R>(
                 sums, carried, sums_ + from * Shape::rows * Shape::sum_pitch + column,
                 (k - 1 - role) & 1, row, width, out);
             // Between the passes: behind the barrier all warps would copy at once, and then wait.
@@ -146,20 +151,20 @@ template <class T, int R, class Layout, class Element, class Arguments> class Pu
 
     /// The column pass for the columns' radius, `radius` or a smaller one: a branch a batch and
     /// none a row.
-    template <int role, int own, int radius>
+    template <int role, int own, bool vectors, int radius>
     __device__ void column_pass_of_radius(T (&sums)[own][Shape::columns],
                                           T (&carried)[Shape::columns], const T* from, int half,
                                           int row, int width, Element*& out) {
         if constexpr (knows_radii) {
             if constexpr (radius > Arguments::least_column_radius) {
                 if (arguments_.column_radius() < radius) {
-                    column_pass_of_radius<role, own, radius - 1>(sums, carried, from, half, row,
-                                                                 width, out);
+                    column_pass_of_radius<role, own, vectors, radius - 1>(sums, carried, from, half,
+                                                                          row, width, out);
                     return;
                 }
             }
         }
-        column_pass<role, own, radius>(sums, carried, from, half, row, width, out);
+        column_pass<role, own, vectors, radius>(sums, carried, from, half, row, width, out);
     }
 
     template <int radius> __device__ bool has_sum(int s) const {
@@ -183,7 +188,7 @@ template <class T, int R, class Layout, class Element, class Arguments> class Pu
 
     /// Adds a batch of row sums to the running sums of the thread's columns; stores the outputs
     /// completed. `row` is the output that the batch's first row completes.
-    template <int role, int own, int radius>
+    template <int role, int own, bool vectors, int radius>
     __device__ void column_pass(T (&sums)[own][Shape::columns], T (&carried)[Shape::columns],
                                 const T* from, int half, int row, int width, Element*& out) {
         constexpr bool last = role + 1 == Shape::roles;
@@ -206,7 +211,7 @@ template <class T, int R, class Layout, class Element, class Arguments> class Pu
                 }
                 if constexpr (last) {
                     if (completes >> u & 1U) {
-                        store_outputs(out, sums[0], width);
+                        store_outputs<vectors>(out, sums[0], width);
                     }
                     out += view_.columns;
                 } else {
@@ -263,8 +268,9 @@ template <class T, int R, class Layout, class Element, class Arguments> class Pu
     }
 
     /// `width`: how many of the thread's columns lie in the image.
-    __device__ void store_outputs(Element* to, const T (&from)[Shape::columns], int width) const {
-        if (Shape::columns == 1 || view_.out_aligned) {
+    template <bool vectors>
+    static __device__ void store_outputs(Element* to, const T (&from)[Shape::columns], int width) {
+        if constexpr (vectors) {
             struct alignas(Shape::columns * sizeof(Element)) Outputs {
                 Element at[Shape::columns];
             } values;

@@ -133,7 +133,7 @@ PushLaunch<float> least_padded_push(std::int64_t radius) {
 }
 
 template <class Element> PushLaunch<float> integer_push_launch_of(std::int64_t radius) {
-    return least_padded_push<Element, 1, 2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64>(radius);
+    return least_padded_push<Element, 1, 2, 3, 4, 6, 8, 10, 11, 12, 16, 20, 24, 32, 48, 64>(radius);
 }
 
 } // namespace runner::convolve_cuda

@@ -129,7 +129,7 @@ __device__ inline void row_sums(const PushArguments<T, R>& arguments,
     }
 }
 
-template <class T> __device__ inline void load_eight(const T* from, T (&to)[8]) {
+template <class T> __device__ inline void load_eight(const T* from, T* to) {
     constexpr int vector = 16 / sizeof(T);
 #pragma unroll
     for (int i = 0; i < 8; i += vector) {
@@ -185,23 +185,22 @@ __device__ inline void add_eight(const T* x, T* sum, Wanted&& wanted, TapAt&& ta
 template <class T, int outputs>
 __device__ inline void many_taps(const T* taps, int count, int skipped, const T* x,
                                  T (&sum)[outputs]) {
-    T before[8]; // taps at − 8 … at − 1 at step `at`, and those from it on
-    T taps_here[8];
-    load_eight(taps, before);
+    T window[16]; // at step `at`: taps `at` − 8 … `at` + 7
+    load_eight(taps, window);
 #pragma unroll
     for (int g = 0; g < outputs; g += 8) {
         add_eight(
             x + g, sum + g, [&](int j) { return j >= 0 && (j > 2 || j >= skipped); },
-            [&](int j) { return before[j]; });
+            [&](int j) { return window[j]; });
     }
     // Whether place `at` + `j` has a tap, where it is not among the last: the last sums reach the
     // first places only with the second eight elements.
     const auto has_tap = [&](int at, int j) { return j > 2 - 8 || at > 8 || j + 8 >= skipped; };
-    const auto tap_at = [&](int j) { return j < 0 ? before[(j + 8) % 8] : taps_here[j % 8]; };
+    const auto tap_at = [&](int j) { return window[8 + j]; };
     const int last = count - 9; // the first place of the last nine
 #pragma unroll 1
     for (int at = 8; at < last; at += 8) {
-        load_eight(taps + at, taps_here);
+        load_eight(taps + at, window + 8);
 #pragma unroll
         for (int g = 0; g < outputs; g += 8) {
             add_eight(
@@ -209,10 +208,10 @@ __device__ inline void many_taps(const T* taps, int count, int skipped, const T*
         }
 #pragma unroll
         for (int i = 0; i < 8; ++i) {
-            before[i] = taps_here[i];
+            window[i] = window[8 + i];
         }
     }
-    load_eight(taps + last, taps_here);
+    load_eight(taps + last, window + 8);
     const T end = taps[last + 8];
     const auto is_tap = [&](int j) {
         return j <= 8 && (j < 6 || 8 - j >= skipped) && has_tap(last, j);
