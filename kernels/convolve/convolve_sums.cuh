@@ -142,8 +142,8 @@ template <class T> __device__ inline void load_eight(const T* from, T* to) {
 }
 
 /// Sums over nine places, of which as many as `skipped` at either end have no tap.
-template <class T, int outputs>
-__device__ inline void nine_taps(const T* taps, int skipped, const T* x, T (&sum)[outputs]) {
+template <int skipped, class T, int outputs>
+__device__ inline void nine_taps(const T* taps, const T* x, T (&sum)[outputs]) {
 #pragma unroll
     for (int v = 0; v < outputs + 8; v += 8) {
         T values[8];
@@ -153,8 +153,7 @@ __device__ inline void nine_taps(const T* taps, int skipped, const T* x, T (&sum
 #pragma unroll
             for (int p = 0; p < outputs; ++p) {
                 const int j = v + e - p;
-                const int from_end = j < 4 ? j : 8 - j;
-                if (j >= 0 && j <= 8 && (j == 4 || from_end >= skipped)) {
+                if (j >= skipped && j <= 8 - skipped) {
                     sum[p] = multiply_add(taps[j], values[e], sum[p]);
                 }
             }
@@ -236,10 +235,16 @@ __device__ inline void row_sums(const AnyPushArguments<T, R>& arguments, const T
         sum[p] = no_sum<T>;
     }
     x += Shape::halo - 4 * fours;
-    if (fours == 1) {
-        nine_taps(arguments.row, skipped, x, sum);
-    } else {
+    if (fours > 1) {
         many_taps(arguments.row, 8 * fours + 1, skipped, x, sum);
+        return;
+    }
+    switch (skipped) {
+    case 0: return nine_taps<0>(arguments.row, x, sum);
+    case 1: return nine_taps<1>(arguments.row, x, sum);
+    case 2: return nine_taps<2>(arguments.row, x, sum);
+    case 3: return nine_taps<3>(arguments.row, x, sum);
+    default: return nine_taps<4>(arguments.row, x, sum);
     }
 }
 
