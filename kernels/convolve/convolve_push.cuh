@@ -15,10 +15,12 @@
 namespace runner::convolve_cuda {
 
 /// Input and output are of type Element: T, or an integer that T holds exactly. Arguments:
-/// PushArguments, or AnyPushArguments for radii that are known at run time.
-template <class T, int R, class Layout, class Element, class Arguments> class Push {
+/// PushArguments, or AnyPushArguments for radii that are known at run time. `aligned`: all rows of
+/// input and output start at multiples of 16 bytes.
+template <class T, int R, class Layout, class Element, class Arguments, bool aligned> class Push {
   public:
     using Shape = PushShape<T, R, Layout, Element, Arguments::most_row_radius>;
+    using Rows = PushRows<Shape, Arguments, aligned>;
 
     __device__ Push(const Arguments& arguments, const ConvolveTile& tile, unsigned char* shared)
         : arguments_(arguments), view_(arguments.view), tile_(tile),
@@ -35,12 +37,7 @@ template <class T, int R, class Layout, class Element, class Arguments> class Pu
         for (int k = 0; k < Shape::stages - 1; ++k) {
             rows_.load(k, k);
         }
-        // Compiled for both: a choice at every store costs registers and 5 to 36 % of the time.
-        if (Shape::columns == 1 || view_.out_aligned) {
-            march_as<0, true>();
-        } else {
-            march_as<0, false>();
-        }
+        march_as<0>();
     }
 
   private:
@@ -58,17 +55,17 @@ template <class T, int R, class Layout, class Element, class Arguments> class Pu
         }
     }
 
-    template <int role, bool vectors> __device__ void march_as() {
+    template <int role> __device__ void march_as() {
         if constexpr (role + 1 < Shape::roles) {
             if (threadIdx.x >= (role + 1) * Layout::threads) {
-                march_as<role + 1, vectors>();
+                march_as<role + 1>();
                 return;
             }
         }
-        march<role, vectors>();
+        march<role>();
     }
 
-    template <int role, bool vectors> __device__ void march() {
+    template <int role> __device__ void march() {
         constexpr int rest = Shape::taps - role * Shape::role_taps;
         constexpr int own = rest < Shape::role_taps ? rest : Shape::role_taps;
         T sums[own][Shape::columns];
@@ -106,7 +103,7 @@ template <class T, int R, class Layout, class Element, class Arguments> class Pu
             // Before the first batch and after the last one both passes work on whatever is there:
             // no output that is stored takes part, and without branches they overlap.
             const int from = buffer - 1 - role + (buffer <= role ? Shape::sum_buffers : 0);
-            column_pass_of_radius<role, own, vectors, R>(
+            column_pass_of_radius<role, own, R>(
                 sums, carried, sums_ + from * Shape::rows * Shape::sum_pitch + column,
                 (k - 1 - role) & 1, row, width, out);
             // Between the passes: behind the barrier all warps would copy at once, and then wait.
@@ -128,7 +125,8 @@ template <class T, int R, class Layout, class Element, class Arguments> class Pu
             const int r = task % 8 + task / (8 * groups) * 8;
             const int c = task / 8 % groups * Shape::outputs;
             T sum[Shape::outputs];
-            row_sums<Shape>(arguments_, in + r * Shape::in_pitch + c, sum);
+            row_sums<Shape, Rows::is_shifted>(arguments_, in + r * Shape::in_pitch + c,
+                                              rows_.shift(row + r), sum);
             T* to = sums + r * Shape::sum_pitch + c;
 #pragma unroll
             for (int p = 0; p < Shape::outputs; p += Shape::vector) {
@@ -151,20 +149,20 @@ template <class T, int R, class Layout, class Element, class Arguments> class Pu
 
     /// The column pass for the columns' radius, `radius` or a smaller one: a branch a batch and
     /// none a row.
-    template <int role, int own, bool vectors, int radius>
+    template <int role, int own, int radius>
     __device__ void column_pass_of_radius(T (&sums)[own][Shape::columns],
                                           T (&carried)[Shape::columns], const T* from, int half,
                                           int row, int width, Element*& out) {
         if constexpr (knows_radii) {
             if constexpr (radius > Arguments::least_column_radius) {
                 if (arguments_.column_radius() < radius) {
-                    column_pass_of_radius<role, own, vectors, radius - 1>(sums, carried, from, half,
-                                                                          row, width, out);
+                    column_pass_of_radius<role, own, radius - 1>(sums, carried, from, half, row,
+                                                                 width, out);
                     return;
                 }
             }
         }
-        column_pass<role, own, vectors, radius>(sums, carried, from, half, row, width, out);
+        column_pass<role, own, radius>(sums, carried, from, half, row, width, out);
     }
 
     template <int radius> __device__ bool has_sum(int s) const {
@@ -188,7 +186,7 @@ template <class T, int R, class Layout, class Element, class Arguments> class Pu
 
     /// Adds a batch of row sums to the running sums of the thread's columns; stores the outputs
     /// completed. `row` is the output that the batch's first row completes.
-    template <int role, int own, bool vectors, int radius>
+    template <int role, int own, int radius>
     __device__ void column_pass(T (&sums)[own][Shape::columns], T (&carried)[Shape::columns],
                                 const T* from, int half, int row, int width, Element*& out) {
         constexpr bool last = role + 1 == Shape::roles;
@@ -211,7 +209,7 @@ template <class T, int R, class Layout, class Element, class Arguments> class Pu
                 }
                 if constexpr (last) {
                     if (completes >> u & 1U) {
-                        store_outputs<vectors>(out, sums[0], width);
+                        store_outputs(out, sums[0], width);
                     }
                     out += view_.columns;
                 } else {
@@ -268,9 +266,8 @@ template <class T, int R, class Layout, class Element, class Arguments> class Pu
     }
 
     /// `width`: how many of the thread's columns lie in the image.
-    template <bool vectors>
     static __device__ void store_outputs(Element* to, const T (&from)[Shape::columns], int width) {
-        if constexpr (vectors) {
+        if constexpr (aligned || Shape::columns == 1) {
             struct alignas(Shape::columns * sizeof(Element)) Outputs {
                 Element at[Shape::columns];
             } values;
@@ -300,7 +297,7 @@ template <class T, int R, class Layout, class Element, class Arguments> class Pu
     Element* in_;
     T* sums_;
     T* partials_;
-    PushRows<Shape, Arguments> rows_;
+    Rows rows_;
     int batches_;
     int inside_ = 0; ///< the first row that is not a fill row, and how many there are
     int inside_count_ = 1 << 30;

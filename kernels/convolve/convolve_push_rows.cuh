@@ -10,11 +10,20 @@
 namespace runner::convolve_cuda {
 
 /// Copies the rows that a tile needs into the ring of a push kernel's block, a batch at a time and
-/// a warp a row. Rows are counted from the first one the tile needs.
-template <class Shape, class Arguments> class PushRows {
+/// a warp a row. Rows are counted from the first one the tile needs, columns from the first one of
+/// the strip's halo. `aligned`: every row of the input starts at a multiple of 16 bytes, and 16
+/// bytes are copied as one. Otherwise 4 bytes are, or a larger element. Several elements are then
+/// copied as they lie between multiples of 4 bytes: a row begins shift() elements further on in the
+/// ring.
+template <class Shape, class Arguments, bool aligned> class PushRows {
   public:
     using T = typename Shape::Value;
     using Element = typename Shape::Stored;
+    /// Elements that are copied as one.
+    static constexpr int piece = aligned               ? Shape::in_vector
+                                 : sizeof(Element) < 4 ? 4 / static_cast<int>(sizeof(Element))
+                                                       : 1;
+    static constexpr bool is_shifted = !aligned && piece > 1;
 
     /// `columns` has room for Shape::in_width of them. No thread may still read the ring.
     __device__ PushRows(const Arguments& arguments, const ConvolveTile& tile, Element* ring,
@@ -31,24 +40,35 @@ template <class Shape, class Arguments> class PushRows {
     /// To be called once, by all threads, before load().
     __device__ void prepare() {
         const std::int64_t start = tile_.first_column - Shape::halo;
-        list_outside(start);
         const std::int64_t first = first_held();
         const std::int64_t held = view_.in_rows - first; // rows from the first needed one on
         direct_ = static_cast<int>(first >= 0 ? 0 : first < -needed_ ? needed_ : -first);
-        direct_count_ = static_cast<int>(held < 0 ? 0 : held < needed_ ? held : needed_) - direct_;
-        plain_end_ = view_.aligned ? direct_ + direct_count_ : 0;
+        direct_end_ = static_cast<int>(held < 0 ? 0 : held < needed_ ? held : needed_);
         from_ = static_cast<const Element*>(view_.in) +
-                (tile_.frame * view_.in_rows + first + threadIdx.x / 32) * view_.columns + start +
-                lane() * step_;
+                (tile_.frame * view_.in_rows + first) * view_.columns + start;
+        choose_pieces(start);
+        place_ = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(from_) / sizeof(Element));
+        from_ += warp() * view_.columns + lane() * piece;
         __syncthreads();
+    }
+
+    /// How many elements further on row `row` begins in the ring.
+    __device__ int shift(int row) const {
+        if constexpr (is_shifted) {
+            const auto place =
+                place_ + static_cast<unsigned>(row) * static_cast<unsigned>(view_.columns);
+            return static_cast<int>(place % piece);
+        } else {
+            return 0;
+        }
     }
 
     /// Starts the copy of batch k into a stage. Batches come in order.
     __device__ void load(int k, int stage) {
-        Element* to = ring_ + (stage * Shape::rows + warp()) * Shape::in_pitch + lane() * step_;
+        Element* to = ring_ + (stage * Shape::rows + warp()) * Shape::in_pitch + lane() * piece;
         const Element* from = from_;
         from_ += Shape::rows * view_.columns;
-        if (k * Shape::rows >= direct_ && (k + 1) * Shape::rows <= plain_end_) {
+        if (aligned && k * Shape::rows >= direct_ && (k + 1) * Shape::rows <= direct_end_) {
             load_plain(to, from);
         } else {
             load_any(k, to, from);
@@ -58,6 +78,9 @@ template <class Shape, class Arguments> class PushRows {
 
   private:
     static constexpr int warps = Shape::threads / 32;
+    static constexpr int most_shift = is_shifted ? piece - 1 : 0;
+    static constexpr int pieces = (Shape::in_width + most_shift + piece - 1) / piece;
+    static_assert(pieces <= 32 * 32);
 
     static __device__ int lane() { return static_cast<int>(threadIdx.x) % 32; }
     static __device__ int warp() { return static_cast<int>(threadIdx.x) / 32; }
@@ -65,47 +88,52 @@ template <class Shape, class Arguments> class PushRows {
     /// Where the input buffer would hold the first needed row under its own number.
     __device__ std::int64_t first_held() const { return first_needed() - view_.in_first; }
 
-    /// Of the strip and its halo, from column `start` on: which columns lie beyond the image's
-    /// border and which of this lane's pieces lie within it.
-    __device__ void list_outside(std::int64_t start) {
+    /// Which pieces lie within the image in every row, and which other columns are needed.
+    __device__ void choose_pieces(std::int64_t start) {
         const int radius = arguments_.row_radius();
         const std::int64_t end = view_.columns - start;
         const int inside = start < 0 ? static_cast<int>(-start) : 0;
-        const int inside_end = static_cast<int>(end < Shape::in_width ? end : Shape::in_width);
+        const int inside_end =
+            static_cast<int>(end < 2 * Shape::in_width ? end : 2 * Shape::in_width);
+        const int needed = Shape::halo - radius;
+        const int strip_end = Shape::halo + Shape::width + radius;
         // Columns further outside than the radius are needed by no output.
-        const int needed_end =
-            inside_end + radius < Shape::in_width ? inside_end + radius : Shape::in_width;
-        const int needed = Shape::halo - radius < inside ? Shape::halo - radius : inside;
-        const int left = inside - needed;
-        outside_ = left + needed_end - inside_end;
-        for (int i = static_cast<int>(threadIdx.x); i < outside_; i += Shape::threads) {
-            const int at = i < left ? needed + i : i - left + inside_end;
+        const int needed_end = inside_end + radius < strip_end ? inside_end + radius : strip_end;
+        const int first_inside = start < most_shift ? (inside + most_shift + piece - 1) / piece : 0;
+        first_piece_ = first_inside > needed / piece ? first_inside : needed / piece;
+        const int last_inside = inside_end / piece;
+        const int last_needed = (strip_end + most_shift + piece - 1) / piece;
+        end_piece_ = last_inside < last_needed ? last_inside : last_needed;
+        end_piece_ = end_piece_ < first_piece_ ? first_piece_ : end_piece_;
+        const int covered = first_piece_ * piece;
+        const int covered_end = end_piece_ * piece - (end_piece_ > first_piece_ ? most_shift : 0);
+        const int left_end = covered < needed_end ? covered : needed_end;
+        const int left = left_end > needed ? left_end - needed : 0;
+        listed_ = left + (needed_end > covered_end ? needed_end - covered_end : 0);
+        for (int i = static_cast<int>(threadIdx.x); i < listed_; i += Shape::threads) {
+            const int at = i < left ? needed + i : i - left + covered_end;
             columns_[i] = {at, map_index(start + at, view_.columns, view_.boundary)};
         }
-        step_ = view_.aligned ? Shape::in_vector : 1;
 #pragma unroll
-        for (int i = 0; i < Shape::in_width; i += 32) {
-            const int at = (i + lane()) * step_;
-            const bool wanted = at >= inside && at < inside_end &&
-                                at + step_ > Shape::halo - radius &&
-                                at < Shape::halo + Shape::width + radius;
-            own_pieces_ |= wanted ? 1U << (i / 32) : 0U;
+        for (int i = 0; i < pieces; i += 32) {
+            const int own = i + lane();
+            own_pieces_ |= own >= first_piece_ && own < end_piece_ ? 1U << (i / 32) : 0U;
         }
     }
 
-    /// Rows that the input holds one below the other, all at multiples of 16 bytes: nearly all. The
-    /// pointers are at this lane's first piece of its warp's first row.
+    /// Rows that the input holds one below the other: nearly all. The pointers are at this lane's
+    /// first piece of its warp's first row.
     __device__ void load_plain(Element* to, const Element* from) {
         const Element* source = from;
 #pragma unroll
         for (int r = 0; r < Shape::rows; r += warps) {
             if (has_row(r)) {
-                load_vectors(to + r * Shape::in_pitch, source);
+                load_pieces(to + r * Shape::in_pitch, source);
             }
             source += warps * view_.columns;
         }
-        if (outside_ > 0) {
-            load_outside<Shape::rows>(to - lane() * step_, from - lane() * step_);
+        if (listed_ > 0) {
+            load_listed<Shape::rows>(to - lane() * piece, from - lane() * piece, 0);
         }
     }
 
@@ -119,19 +147,24 @@ template <class Shape, class Arguments> class PushRows {
 #pragma unroll 1
         for (int r = warp(); r < Shape::rows; r += warps) {
             const int row = k * Shape::rows + r;
+            const bool direct = row >= direct_ && row < direct_end_;
             bool wanted = row < needed_; // others may be held nowhere
             const Element* source = from;
-            if (wanted &&
-                static_cast<unsigned>(row - direct_) >= static_cast<unsigned>(direct_count_)) {
+            if (wanted && !direct) {
                 const std::int64_t held = held_row(view_, first_needed() + row);
                 // Rows that taps of a padded kernel reach may not be held: these taps are 0.
                 wanted = held >= 0 && held < view_.in_rows;
                 source += (held - first_held() - row) * view_.columns;
             }
             if (wanted) {
-                load_row(to, source);
-                if (outside_ > 0) {
-                    load_outside<1>(to - lane() * step_, source - lane() * step_);
+                const int shifted = shift(row);
+                if (direct || !is_shifted) {
+                    load_pieces(to, source - shifted);
+                } else {
+                    load_elements(to - lane() * piece, source - lane() * piece - shifted);
+                }
+                if (listed_ > 0) {
+                    load_listed<1>(to - lane() * piece + shifted, source - lane() * piece, shifted);
                 }
             }
             to += warps * Shape::in_pitch;
@@ -139,26 +172,20 @@ template <class Shape, class Arguments> class PushRows {
         }
     }
 
-    /// The columns of a row that lie in the image; both pointers are at this lane's first piece.
-    __device__ void load_row(Element* to, const Element* from) {
-        if (view_.aligned) {
-            load_vectors(to, from);
-        } else {
+    __device__ void load_pieces(Element* to, const Element* from) {
 #pragma unroll
-            for (int i = 0; i < Shape::in_width; i += 32) {
-                if (own_pieces_ >> (i / 32) & 1U) {
-                    copy_element(to + i, from + i);
-                }
+        for (int i = 0; i < pieces; i += 32) {
+            if (own_pieces_ >> (i / 32) & 1U) {
+                copy_async<piece * sizeof(Element)>(to + i * piece, from + i * piece);
             }
         }
     }
 
-    __device__ void load_vectors(Element* to, const Element* from) {
-#pragma unroll
-        for (int i = 0; i < Shape::in_width; i += 32 * Shape::in_vector) {
-            if (own_pieces_ >> (i / 32 / Shape::in_vector) & 1U) {
-                copy_async<16>(to + i, from + i);
-            }
+    /// As load_pieces() from a row whose shift is another. Both pointers are at the first piece.
+    __device__ void load_elements(Element* to, const Element* from) {
+#pragma unroll 1
+        for (int i = first_piece_ * piece + lane(); i < end_piece_ * piece; i += 32) {
+            to[i] = from[i];
         }
     }
 
@@ -170,12 +197,17 @@ template <class Shape, class Arguments> class PushRows {
         }
     }
 
-    /// The columns beyond the image's border, of this warp's rows of a batch of `rows`. Both
-    /// pointers are at the first column of the strip and its halo, in the first of these rows.
-    template <int rows> __device__ void load_outside(Element* to, const Element* from) {
+    /// The columns that are no part of a piece in every row, of this warp's rows of a batch of
+    /// `rows`. Both pointers are at the first column, in the first of these rows.
+    template <int rows> __device__ void load_listed(Element* to, const Element* from, int shifted) {
+        const int covered = first_piece_ * piece - shifted;
+        const int covered_end = end_piece_ * piece - shifted;
 #pragma unroll 1
-        for (int i = lane(); i < outside_; i += 32) {
+        for (int i = lane(); i < listed_; i += 32) {
             const PushColumn column = columns_[i];
+            if (is_shifted && column.at >= covered && column.at < covered_end) {
+                continue; // in this row it is
+            }
             const Element* source = from + (Shape::halo - tile_.first_column + column.held);
 #pragma unroll
             for (int r = 0; r < rows; r += warps) {
@@ -197,14 +229,16 @@ template <class Shape, class Arguments> class PushRows {
     const ConvolveView<T>& view_;
     const ConvolveTile& tile_;
     Element* ring_;
-    PushColumn* columns_; ///< those beyond the image's border
+    PushColumn* columns_; ///< those that are no part of a piece in every row
     int needed_;
-    int direct_ = 0; ///< the first row held under its own number, and how many there are
-    int direct_count_ = 0;
-    int plain_end_ = 0;       ///< behind the last row that load_plain() may take
-    int outside_ = 0;         ///< columns of the strip and its halo beyond the image's border
-    int step_ = 1;            ///< elements that are copied as one piece
-    unsigned own_pieces_ = 0; ///< bit i: piece 32 i + lane of a row lies in the image
+    int direct_ =
+        0; ///< rows from this one on, before direct_end_, are held under their own numbers
+    int direct_end_ = 0;
+    int listed_ = 0;      ///< columns
+    int first_piece_ = 0; ///< of those that are copied
+    int end_piece_ = 0;
+    unsigned own_pieces_ = 0; ///< bit i: piece 32 i + lane is copied
+    unsigned place_ = 0;      ///< the first row's, in elements of memory
     const Element* from_ =
         nullptr; ///< this lane's first piece of its warp's first row of the next batch
 };

@@ -11,19 +11,19 @@
 
 namespace runner::convolve_cuda {
 
-template <class T, int R, class Layout, class Element, class Arguments>
+template <class T, int R, class Layout, class Element, class Arguments, bool aligned>
 __global__ void __launch_bounds__(PushShape<T, R, Layout, Element>::threads, Layout::blocks)
     convolve_push_kernel(const __grid_constant__ Arguments arguments) {
-    using Kernel = Push<T, R, Layout, Element, Arguments>;
+    using Kernel = Push<T, R, Layout, Element, Arguments, aligned>;
     extern __shared__ __align__(128) unsigned char shared[];
+    const auto& view = arguments.view;
     if constexpr (push_in_shares<T, R, Element, Arguments>) {
-        for_tiles_of_share(arguments.view, Kernel::Shape::width, [&](const ConvolveTile& tile) {
+        for_tiles_of_share(view, Kernel::Shape::width, [&](const ConvolveTile& tile) {
             __syncthreads(); // the tile before may still be read
             Kernel(arguments, tile, shared).run();
         });
     } else {
-        const ConvolveTile tile(arguments.view, arguments.view.first_tile + blockIdx.x,
-                                Kernel::Shape::width);
+        const ConvolveTile tile(view, view.first_tile + blockIdx.x, Kernel::Shape::width);
         Kernel(arguments, tile, shared).run();
     }
 }
@@ -32,7 +32,9 @@ template <class T, int R, class Layout, class Element, class Arguments>
 void launch_push(CudaQueue& queue, std::int64_t frames, std::size_t taps,
                  const Arguments& arguments) {
     using Shape = PushShape<T, R, Layout, Element, Arguments::most_row_radius>;
-    const auto kernel = convolve_push_kernel<T, R, Layout, Element, Arguments>;
+    const auto kernel = arguments.view.aligned && arguments.view.out_aligned
+                            ? convolve_push_kernel<T, R, Layout, Element, Arguments, true>
+                            : convolve_push_kernel<T, R, Layout, Element, Arguments, false>;
     const KernelWork work = image_work(arguments.view, frames, sizeof(Element), sizeof(Element),
                                        static_cast<std::int64_t>(taps));
     const int radius = arguments.column_radius();

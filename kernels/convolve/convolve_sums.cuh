@@ -100,11 +100,28 @@ template <class Shape> struct alignas(Shape::read_vector * sizeof(typename Shape
     }
 };
 
+/// A piece's elements from the one at `shift` on, and the first ones of the next piece. Less than a
+/// word.
+template <class Shape>
+__device__ inline Piece<Shape> shifted_piece(const Piece<Shape>& piece, const Piece<Shape>& next,
+                                             int shift) {
+    constexpr int words = Shape::read_vector / Piece<Shape>::of_word;
+    const unsigned bits = 8 * sizeof(typename Shape::Stored) * static_cast<unsigned>(shift);
+    Piece<Shape> result;
+#pragma unroll
+    for (int w = 0; w < words; ++w) {
+        result.words[w] = __funnelshift_r(piece.words[w],
+                                          w + 1 < words ? piece.words[w + 1] : next.words[0], bits);
+    }
+    return result;
+}
+
 /// The neighbouring sums of a thread of that kernel. `x`: the first element of the first sum's
-/// halo, which is rounded up to whole pieces.
-template <class Shape, class T, int R>
+/// halo, which is rounded up to whole pieces; in shifted rows it lies `shift` further on.
+template <class Shape, bool is_shifted, class T, int R>
 __device__ inline void row_sums(const PushArguments<T, R>& arguments,
-                                const typename Shape::Stored* x, T (&sum)[Shape::outputs]) {
+                                const typename Shape::Stored* x, int shift,
+                                T (&sum)[Shape::outputs]) {
     constexpr int skipped = Shape::halo - R;
     constexpr int count = Shape::outputs + 2 * R;
 #pragma unroll
@@ -112,7 +129,11 @@ __device__ inline void row_sums(const PushArguments<T, R>& arguments,
         if (v + Shape::read_vector <= skipped) {
             continue;
         }
-        const auto values = *reinterpret_cast<const Piece<Shape>*>(x + v);
+        const auto* pieces = reinterpret_cast<const Piece<Shape>*>(x + v);
+        Piece<Shape> values = pieces[0];
+        if constexpr (is_shifted) {
+            values = shifted_piece<Shape>(values, pieces[1], shift);
+        }
 #pragma unroll
         for (int e = 0; e < Shape::read_vector; ++e) {
             const int i = v + e - skipped;
@@ -225,9 +246,10 @@ __device__ inline void many_taps(const T* taps, int count, int skipped, const T*
 }
 
 /// As row_sums() for a radius that is compiled.
-template <class Shape, class T, int R>
-__device__ inline void row_sums(const AnyPushArguments<T, R>& arguments, const T* x,
+template <class Shape, bool is_shifted, class T, int R>
+__device__ inline void row_sums(const AnyPushArguments<T, R>& arguments, const T* x, int /*shift*/,
                                 T (&sum)[Shape::outputs]) {
+    static_assert(!is_shifted);
     const int fours = arguments.row_fours();
     const int skipped = arguments.row_skipped();
 #pragma unroll

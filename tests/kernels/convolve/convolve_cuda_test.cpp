@@ -133,6 +133,21 @@ TEST_F(ConvolveCuda, InteriorStripsAlignedAndNot) {
     }
 }
 
+// Rows that begin anywhere between multiples of 4 bytes.
+TEST_F(ConvolveCuda, IntegersOfAnyWidthAndPlace) {
+    Random random(15);
+    for (const std::int64_t radius : {1, 3, 4, 7, 8, 10, 11, 12, 16, 17, 32, 33, 64}) {
+        for (const int type : {0, 1}) {
+            for (int i = 0; i < 4; ++i) {
+                const auto c = random_convolution(random, draw(random, 5, 80),
+                                                  draw(random, 500, 1300), radius, radius);
+                compare_any(random, c, random_block(random, c), type, type, draw(random, 0, 17),
+                            false);
+            }
+        }
+    }
+}
+
 TEST_F(ConvolveCuda, ManySegmentsOfRows) {
     Random random(3);
     for (const std::int64_t radius : {1, 3, 8, 16, 64, 17}) {
