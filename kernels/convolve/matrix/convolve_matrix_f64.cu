@@ -16,9 +16,9 @@ namespace {
 using namespace convolve_cuda;
 
 /// What makes rows again that the matrix kernel cannot: the push kernel for columns of radius R − 3
-/// to R, the ring kernel for others. That takes longer to compile, so most R do without.
+/// to R, the ring kernel for others. R 12 is not used for these: memory bounds other kernels too.
 template <int R> constexpr bool has_push = R <= 32;
-template <int R> constexpr bool has_ring = R >= 32;
+template <int R> constexpr bool has_ring = R >= 16;
 
 template <int R>
 using ExactPush = Push<double, R, PushLayout<MatrixShape<R>::width, 1, 8, 16, 2, 2, 1, 2>, double,
@@ -151,8 +151,8 @@ PushLaunch<double> matrix_push_launch(CudaQueue& queue, std::int64_t row_radius,
         return nullptr; // of small radii memory bounds the other kernels too
     }
     const std::int64_t fours = (radius + 3) / 4;
-    if (fours < 8 && column_radius < 4 * fours - 3) {
-        return sum < 32 ? nullptr : matrix_launch<32>(queue); // the least that has the ring kernel
+    if (fours == 3 && column_radius < 9) {
+        return nullptr;
     }
     switch (fours) {
     case 3: return matrix_launch<12>(queue);
