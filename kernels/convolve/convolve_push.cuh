@@ -289,7 +289,7 @@ template <class T, int R, class Layout, class Element, class Arguments, bool ali
     /// Whether the column pass is compiled for every radius that the arguments may have. For
     /// float64 it would be 6 to 9 % faster, and take as many seconds to compile.
     static constexpr bool knows_radii =
-        sizeof(T) == 4 && std::is_same_v<Arguments, AnyPushArguments<T, R>>;
+        sizeof(T) == 4 && R <= 32 && std::is_same_v<Arguments, AnyPushArguments<T, R>>;
 
     const Arguments& arguments_;
     const ConvolveView<T>& view_;

@@ -25,7 +25,7 @@ template <class Shape, class Arguments, bool aligned> class PushRows {
                                                        : 1;
     static constexpr bool is_shifted = !aligned && piece > 1;
 
-    /// `columns` has room for Shape::in_width of them. No thread may still read the ring.
+    /// `columns` has room for Shape::most_listed of them. No thread may still read the ring.
     __device__ PushRows(const Arguments& arguments, const ConvolveTile& tile, Element* ring,
                         PushColumn* columns)
         : arguments_(arguments), view_(arguments.view), tile_(tile), ring_(ring), columns_(columns),

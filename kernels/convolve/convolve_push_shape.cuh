@@ -59,8 +59,10 @@ template <class T, int R> constexpr auto any_push_layout() {
     if constexpr (sizeof(T) == 4) {
         if constexpr (R <= 16) {
             return PushLayout<128, 2, 16, 8, 1, 3, 4, 8>{};
-        } else {
+        } else if constexpr (R <= 32) {
             return PushLayout<256, 1, 16, 16, 1, 2, 2, 8>{};
+        } else {
+            return PushLayout<256, 1, 16, 16, 1, 2, 1, 8>{};
         }
     } else {
         // R 12: 0.75 to 0.80 of the time that two blocks of 256 threads take.
@@ -68,8 +70,8 @@ template <class T, int R> constexpr auto any_push_layout() {
     }
 }
 
-/// A column beyond the image's border: its place among a strip's and its halo's columns, and the
-/// column of the image that it stands for, −1 for the fill value.
+/// A column of a strip and its halo, most often one beyond the image's border: its place among
+/// these, and the column of the image that it stands for, −1 for the fill value.
 struct PushColumn {
     std::int64_t at;
     std::int64_t held;
@@ -111,13 +113,15 @@ template <class T, int R, class Layout, class Element, int RowRadius = R> struct
     static constexpr int in_pitch = (in_width + in_line - 1) / in_line * in_line + in_vector;
     static constexpr int sum_pitch = (width + line - 1) / line * line + vector;
     static constexpr int sum_buffers = roles + 1;
+    /// Columns that PushRows lists: those beyond the image's border, and a few pieces within it.
+    static constexpr int most_listed = 2 * halo + 4 * in_vector;
     static constexpr int in_elements = stages * rows * in_pitch;
     static constexpr int sum_elements = sum_buffers * rows * sum_pitch;
     static constexpr int partial_elements = (roles - 1) * 2 * rows * width;
     static constexpr int shared_bytes =
         in_elements * static_cast<int>(sizeof(Element)) +
         (sum_elements + partial_elements) * static_cast<int>(sizeof(T)) +
-        in_width * static_cast<int>(sizeof(PushColumn));
+        most_listed * static_cast<int>(sizeof(PushColumn));
     static_assert(Layout::threads % 32 == 0 && outputs % vector == 0 && rows % 8 == 0 &&
                   rows % Layout::unroll == 0);
     static_assert(tasks * outputs * threads == rows * width && rows <= 32 && columns <= vector);
@@ -137,12 +141,12 @@ template <class T, int R> struct PushArguments {
     __device__ static constexpr bool has_sum(int /*s*/) { return true; }
 };
 
-/// What a kernel for radii that are known at run time is given: columns of radius R − 3 to R (0 to
-/// R for the least R, 4), rows of any radius up to 32. Taps that a radius does not have are not
-/// applied: 0 · inf is not 0.
+/// What a kernel for radii that are known at run time is given: columns of radius R − 3 to R (from
+/// 0 for the least R, 4, from R − 7 above 32), rows of any radius up to 64. Taps that a radius does
+/// not have are not applied: 0 · inf is not 0.
 template <class T, int R> struct AnyPushArguments {
-    static constexpr int most_row_radius = 32;
-    static constexpr int least_column_radius = R == 4 ? 0 : R - 3;
+    static constexpr int most_row_radius = 64;
+    static constexpr int least_column_radius = R == 4 ? 0 : R <= 32 ? R - 3 : R - 7;
 
     ConvolveView<T> view;
     int own_row_radius;

@@ -101,11 +101,21 @@ template <class T> PushLaunch<T> push_launch_of(std::int64_t radius) {
     }
 }
 
-/// The instance of the least R that has the columns' radius, up to 32; for rows of up to 32.
+/// The instance of the least R that has the columns' radius, up to 64 for float32 and 32 for
+/// float64.
 template <class T>
 PushLaunch<T> any_push_launch_of(std::int64_t row_radius, std::int64_t column_radius) {
     if (row_radius > AnyPushArguments<T, 4>::most_row_radius) {
         return nullptr;
+    }
+    if constexpr (sizeof(T) == 4) {
+        switch (column_radius > 32 ? (column_radius + 7) / 8 : 0) {
+        case 5: return convolve_push_any<T, 40>;
+        case 6: return convolve_push_any<T, 48>;
+        case 7: return convolve_push_any<T, 56>;
+        case 8: return convolve_push_any<T, 64>;
+        default: break;
+        }
     }
     switch ((column_radius + 3) / 4) {
     case 0:
