@@ -75,7 +75,7 @@ std::vector<double> gaussian(int radius) {
     std::vector<double> taps;
     double sum = 0;
     for (int k = -radius; k <= radius; ++k) {
-        const double sigma = radius / 3.0;
+        const double sigma = std::max(radius, 1) / 3.0;
         taps.push_back(std::exp(-k * k / (2 * sigma * sigma)) + 1e-3 * k);
         sum += taps.back();
     }

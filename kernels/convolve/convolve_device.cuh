@@ -79,6 +79,8 @@ __device__ inline bool is_fill_row(const ConvolveView<T>& view, std::int64_t row
 
 /// One tile: the outputs it makes.
 struct ConvolveTile {
+    ConvolveTile() = default;
+
     std::int64_t frame;
     std::int64_t first_column;
     std::int64_t first_row; ///< extended, as out_first
@@ -100,6 +102,36 @@ struct ConvolveTile {
         rows = view.out_rows - skipped < most ? view.out_rows - skipped : most;
     }
 };
+
+/// Calls `work` with each tile of this block's share, one after the other. The rows of all strips
+/// stand one below the other, those of a strip behind what a tile costs beyond its rows; a block
+/// takes as many of them as the others.
+template <class T, class Work>
+__device__ inline void for_tiles_of_share(const ConvolveView<T>& view, int width, Work&& work) {
+    const std::int64_t length = view.tile_cost + view.out_rows;
+    const std::int64_t begin = blockIdx.x * view.share;
+    const std::int64_t end = begin + view.share;
+#pragma unroll 1
+    for (std::int64_t strip = begin / length; strip < view.all_strips && strip * length < end;
+         ++strip) {
+        const std::int64_t from = begin - strip * length - view.tile_cost;
+        const std::int64_t to = end - strip * length - view.tile_cost;
+        const std::int64_t first = from < 0 ? 0 : from;
+        const std::int64_t last = to < view.out_rows ? to : view.out_rows;
+        if (first < last) {
+            const std::int64_t place = strip % view.strips;
+            // The outermost strips take longest. They come first: a multiprocessor prefers the
+            // blocks that it was given first.
+            const std::int64_t column = place < 2 ? place * (view.strips - 1) : place - 1;
+            ConvolveTile tile;
+            tile.frame = strip / view.strips;
+            tile.first_column = column * width;
+            tile.first_row = view.out_first + first;
+            tile.rows = last - first;
+            work(tile);
+        }
+    }
+}
 
 /// The column that column `c` of the boundary-extended image stands for, −1 for the fill value.
 /// Columns that no output needs may be asked for: beyond the last needed one the last is given.

@@ -20,7 +20,7 @@ using PushLaunch = void (*)(CudaQueue& queue, ConvolveView<T> view, std::int64_t
 template <class T> PushLaunch<T> push_launch(std::int64_t radius);
 
 /// The push kernel for radii that are known at run time, with input and output of type T; null
-/// where one of them is above 32.
+/// where one of them is above 64, or for float64 the columns' above 32.
 template <class T>
 PushLaunch<T> any_push_launch(std::int64_t row_radius, std::int64_t column_radius);
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <type_traits>
 #include <vector>
 
 namespace runner::convolve_cuda {
@@ -38,7 +39,7 @@ template <class T, int R, class Element> constexpr auto push_layout() {
         } else if constexpr (R <= 32) {
             return PushLayout<256, 1, 16, 16, 1, 2, 2, 8>{};
         } else {
-            return PushLayout<256, 1, 16, 16, 1, 2, 1, 1>{};
+            return PushLayout<256, 1, 16, 16, 1, 2, 1, 8>{};
         }
     } else {
         if constexpr (R <= 12) {
@@ -53,13 +54,15 @@ template <class T, int R, class Element> constexpr auto push_layout() {
     }
 }
 
-/// As push_layout(), with eight outputs of a thread in the row pass.
+/// As push_layout(), with multiples of eight outputs of a thread in the row pass.
 template <class T, int R> constexpr auto any_push_layout() {
     if constexpr (sizeof(T) == 4) {
         if constexpr (R <= 16) {
-            return PushLayout<128, 2, 8, 8, 1, 3, 4, 8>{};
+            return PushLayout<128, 2, 16, 8, 1, 3, 4, 8>{};
+        } else if constexpr (R <= 32) {
+            return PushLayout<256, 1, 16, 16, 1, 2, 2, 8>{};
         } else {
-            return PushLayout<256, 1, 8, 16, 1, 2, 2, 8>{};
+            return PushLayout<256, 1, 16, 16, 1, 2, 1, 8>{};
         }
     } else {
         // R 12: 0.75 to 0.80 of the time that two blocks of 256 threads take.
@@ -67,8 +70,8 @@ template <class T, int R> constexpr auto any_push_layout() {
     }
 }
 
-/// A column beyond the image's border: its place among a strip's and its halo's columns, and the
-/// column of the image that it stands for, −1 for the fill value.
+/// A column of a strip and its halo, most often one beyond the image's border: its place among
+/// these, and the column of the image that it stands for, −1 for the fill value.
 struct PushColumn {
     std::int64_t at;
     std::int64_t held;
@@ -110,14 +113,17 @@ template <class T, int R, class Layout, class Element, int RowRadius = R> struct
     static constexpr int in_pitch = (in_width + in_line - 1) / in_line * in_line + in_vector;
     static constexpr int sum_pitch = (width + line - 1) / line * line + vector;
     static constexpr int sum_buffers = roles + 1;
+    /// Columns that PushRows lists: those beyond the image's border, and a few pieces within it.
+    static constexpr int most_listed = 2 * halo + 4 * in_vector;
     static constexpr int in_elements = stages * rows * in_pitch;
     static constexpr int sum_elements = sum_buffers * rows * sum_pitch;
     static constexpr int partial_elements = (roles - 1) * 2 * rows * width;
     static constexpr int shared_bytes =
         in_elements * static_cast<int>(sizeof(Element)) +
         (sum_elements + partial_elements) * static_cast<int>(sizeof(T)) +
-        in_width * static_cast<int>(sizeof(PushColumn));
-    static_assert(Layout::threads % 32 == 0 && outputs % vector == 0 && rows % 8 == 0);
+        most_listed * static_cast<int>(sizeof(PushColumn));
+    static_assert(Layout::threads % 32 == 0 && outputs % vector == 0 && rows % 8 == 0 &&
+                  rows % Layout::unroll == 0);
     static_assert(tasks * outputs * threads == rows * width && rows <= 32 && columns <= vector);
     static_assert(in_width <= 32 * 32);
 };
@@ -129,29 +135,29 @@ template <class T, int R> struct PushArguments {
     T row[2 * R + 1]; ///< reversed: in the order in which they are applied
     T column[2 * R + 1];
 
-    __device__ static constexpr int row_radius() { return R; }
-    __device__ static constexpr int column_radius() { return R; }
+    __host__ __device__ static constexpr int row_radius() { return R; }
+    __host__ __device__ static constexpr int column_radius() { return R; }
     /// Whether a column has running sum `s`.
     __device__ static constexpr bool has_sum(int /*s*/) { return true; }
 };
 
-/// What a kernel for radii that are known at run time is given: columns of radius R − 3 to R (0 to
-/// R for the least R, 4), rows of any radius up to 32. Taps that a radius does not have are not
-/// applied: 0 · inf is not 0.
+/// What a kernel for radii that are known at run time is given: columns of radius R − 3 to R (from
+/// 0 for the least R, 4, from R − 7 above 32), rows of any radius up to 64. Taps that a radius does
+/// not have are not applied: 0 · inf is not 0.
 template <class T, int R> struct AnyPushArguments {
-    static constexpr int most_row_radius = 32;
-    static constexpr int least_column_radius = R == 4 ? 0 : R - 3;
+    static constexpr int most_row_radius = 64;
+    static constexpr int least_column_radius = R == 4 ? 0 : R <= 32 ? R - 3 : R - 7;
 
     ConvolveView<T> view;
     int own_row_radius;
     int own_column_radius;
     /// In the order in which they are applied, behind as many places without a tap as the row's
     /// radius is below the next multiple of 4.
-    T row[2 * most_row_radius + 1];
+    alignas(16) T row[2 * most_row_radius + 1];
     T column[2 * R + 1]; ///< in that order; the last is the last place
 
-    __device__ int row_radius() const { return own_row_radius; }
-    __device__ int column_radius() const { return own_column_radius; }
+    __host__ __device__ int row_radius() const { return own_row_radius; }
+    __host__ __device__ int column_radius() const { return own_column_radius; }
     /// Whether a column has running sum `s`.
     __device__ bool has_sum(int s) const {
         const int radius = (s + 1) / 2; // the least that has it
@@ -164,6 +170,15 @@ template <class T, int R> struct AnyPushArguments {
     /// Places without a tap at either end of `row`.
     __host__ __device__ int row_skipped() const { return 4 * row_fours() - own_row_radius; }
 };
+
+/// Whether blocks take equal shares of the image instead of tiles one after the other: where
+/// multiply-adds bound a kernel, all blocks take the same time for the same work. Where memory
+/// does, tiles side by side share what they read.
+template <class T, int R, class Element, class Arguments>
+constexpr bool push_in_shares =
+    sizeof(T) == 4 && R >= (sizeof(Element) < sizeof(T)                         ? 8
+                            : std::is_same_v<Arguments, AnyPushArguments<T, R>> ? 12
+                                                                                : 13);
 
 /// Taps in the order in which they are applied; the radii are those that the arguments are for.
 template <class T, int R>

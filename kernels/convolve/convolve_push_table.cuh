@@ -11,50 +11,66 @@
 
 namespace runner::convolve_cuda {
 
-template <class T, int R, class Layout, class Element, class Arguments>
+template <class T, int R, class Layout, class Element, class Arguments, bool aligned>
 __global__ void __launch_bounds__(PushShape<T, R, Layout, Element>::threads, Layout::blocks)
     convolve_push_kernel(const __grid_constant__ Arguments arguments) {
+    using Kernel = Push<T, R, Layout, Element, Arguments, aligned>;
     extern __shared__ __align__(128) unsigned char shared[];
-    const ConvolveTile tile(arguments.view, arguments.view.first_tile + blockIdx.x,
-                            PushShape<T, R, Layout, Element>::width);
-    Push<T, R, Layout, Element, Arguments>(arguments, tile, shared).run();
+    const auto& view = arguments.view;
+    if constexpr (push_in_shares<T, R, Element, Arguments>) {
+        for_tiles_of_share(view, Kernel::Shape::width, [&](const ConvolveTile& tile) {
+            __syncthreads(); // the tile before may still be read
+            Kernel(arguments, tile, shared).run();
+        });
+    } else {
+        const ConvolveTile tile(view, view.first_tile + blockIdx.x, Kernel::Shape::width);
+        Kernel(arguments, tile, shared).run();
+    }
+}
+
+template <class T, int R, class Layout, class Element, class Arguments>
+void launch_push(CudaQueue& queue, std::int64_t frames, std::size_t taps,
+                 const Arguments& arguments) {
+    using Shape = PushShape<T, R, Layout, Element, Arguments::most_row_radius>;
+    const auto kernel = arguments.view.aligned && arguments.view.out_aligned
+                            ? convolve_push_kernel<T, R, Layout, Element, Arguments, true>
+                            : convolve_push_kernel<T, R, Layout, Element, Arguments, false>;
+    const KernelWork work = image_work(arguments.view, frames, sizeof(Element), sizeof(Element),
+                                       static_cast<std::int64_t>(taps));
+    const int radius = arguments.column_radius();
+    if constexpr (push_in_shares<T, R, Element, Arguments>) {
+        launch_shares(queue, kernel, Shape::threads, Shape::shared_bytes, Shape::width,
+                      2 * radius + Shape::rows, frames, work, arguments);
+    } else {
+        launch_tiles(queue, kernel, Shape::threads, Shape::shared_bytes, Shape::width,
+                     push_cut<T>(radius), frames, work, arguments);
+    }
 }
 
 /// Taps for another radius than R are padded with zeros.
 template <class T, int R, class Element = T, class Layout = decltype(push_layout<T, R, Element>())>
 void convolve_push(CudaQueue& queue, ConvolveView<T> view, std::int64_t frames,
                    const std::vector<T>& row_taps, const std::vector<T>& column_taps) {
-    using Shape = PushShape<T, R, Layout, Element>;
     PushArguments<T, R> arguments{};
     const auto centred = [](const std::vector<T>& taps, T* all) {
-        std::copy(taps.begin(), taps.end(), all + (Shape::taps - taps.size()) / 2);
+        std::copy(taps.begin(), taps.end(), all + (2 * R + 1 - taps.size()) / 2);
     };
     centred(row_taps, arguments.row);
     centred(column_taps, arguments.column);
     arguments.view = view;
-    launch_tiles(queue, convolve_push_kernel<T, R, Layout, Element, PushArguments<T, R>>,
-                 Shape::threads, Shape::shared_bytes, Shape::width, segment_cut<T>(R), frames,
-                 image_work(view, frames, sizeof(Element), sizeof(Element),
-                            static_cast<std::int64_t>(row_taps.size() + column_taps.size())),
-                 arguments);
+    launch_push<T, R, Layout, Element>(queue, frames, row_taps.size() + column_taps.size(),
+                                       arguments);
 }
 
 /// Radii that AnyPushArguments<T, R> has.
 template <class T, int R>
 void convolve_push_any(CudaQueue& queue, ConvolveView<T> view, std::int64_t frames,
                        const std::vector<T>& row_taps, const std::vector<T>& column_taps) {
-    using Layout = decltype(any_push_layout<T, R>());
-    using Arguments = AnyPushArguments<T, R>;
-    using Shape = PushShape<T, R, Layout, T, Arguments::most_row_radius>;
-    Arguments arguments{};
+    AnyPushArguments<T, R> arguments{};
     arguments.view = view;
     set_taps(arguments, row_taps, column_taps);
-    launch_tiles(queue, convolve_push_kernel<T, R, Layout, T, Arguments>, Shape::threads,
-                 Shape::shared_bytes, Shape::width, segment_cut<T>(arguments.own_column_radius),
-                 frames,
-                 image_work(view, frames, sizeof(T), sizeof(T),
-                            static_cast<std::int64_t>(row_taps.size() + column_taps.size())),
-                 arguments);
+    launch_push<T, R, decltype(any_push_layout<T, R>()), T>(
+        queue, frames, row_taps.size() + column_taps.size(), arguments);
 }
 
 /// The instance for `radius` among all that are compiled.
@@ -85,11 +101,21 @@ template <class T> PushLaunch<T> push_launch_of(std::int64_t radius) {
     }
 }
 
-/// The instance of the least R that has the columns' radius, up to 32; for rows of up to 32.
+/// The instance of the least R that has the columns' radius, up to 64 for float32 and 32 for
+/// float64.
 template <class T>
 PushLaunch<T> any_push_launch_of(std::int64_t row_radius, std::int64_t column_radius) {
     if (row_radius > AnyPushArguments<T, 4>::most_row_radius) {
         return nullptr;
+    }
+    if constexpr (sizeof(T) == 4) {
+        switch (column_radius > 32 ? (column_radius + 7) / 8 : 0) {
+        case 5: return convolve_push_any<T, 40>;
+        case 6: return convolve_push_any<T, 48>;
+        case 7: return convolve_push_any<T, 56>;
+        case 8: return convolve_push_any<T, 64>;
+        default: break;
+        }
     }
     switch ((column_radius + 3) / 4) {
     case 0:
@@ -119,7 +145,7 @@ PushLaunch<float> least_padded_push(std::int64_t radius) {
 }
 
 template <class Element> PushLaunch<float> integer_push_launch_of(std::int64_t radius) {
-    return least_padded_push<Element, 1, 2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64>(radius);
+    return least_padded_push<Element, 1, 2, 3, 4, 6, 8, 10, 11, 12, 16, 20, 24, 32, 48, 64>(radius);
 }
 
 } // namespace runner::convolve_cuda

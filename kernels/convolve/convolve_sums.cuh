@@ -8,9 +8,6 @@
 #include <cstdint>
 #include <type_traits>
 
-#include <cstdint>
-#include <type_traits>
-
 namespace runner::convolve_cuda {
 
 /// Eight neighbouring sums over `taps`: sum p starts at element p. `x(i)` is element i, called once
@@ -103,11 +100,28 @@ template <class Shape> struct alignas(Shape::read_vector * sizeof(typename Shape
     }
 };
 
+/// A piece's elements from the one at `shift` on, and the first ones of the next piece. Less than a
+/// word.
+template <class Shape>
+__device__ inline Piece<Shape> shifted_piece(const Piece<Shape>& piece, const Piece<Shape>& next,
+                                             int shift) {
+    constexpr int words = Shape::read_vector / Piece<Shape>::of_word;
+    const unsigned bits = 8 * sizeof(typename Shape::Stored) * static_cast<unsigned>(shift);
+    Piece<Shape> result;
+#pragma unroll
+    for (int w = 0; w < words; ++w) {
+        result.words[w] = __funnelshift_r(piece.words[w],
+                                          w + 1 < words ? piece.words[w + 1] : next.words[0], bits);
+    }
+    return result;
+}
+
 /// The neighbouring sums of a thread of that kernel. `x`: the first element of the first sum's
-/// halo, which is rounded up to whole pieces.
-template <class Shape, class T, int R>
+/// halo, which is rounded up to whole pieces; in shifted rows it lies `shift` further on.
+template <class Shape, bool is_shifted, class T, int R>
 __device__ inline void row_sums(const PushArguments<T, R>& arguments,
-                                const typename Shape::Stored* x, T (&sum)[Shape::outputs]) {
+                                const typename Shape::Stored* x, int shift,
+                                T (&sum)[Shape::outputs]) {
     constexpr int skipped = Shape::halo - R;
     constexpr int count = Shape::outputs + 2 * R;
 #pragma unroll
@@ -115,7 +129,11 @@ __device__ inline void row_sums(const PushArguments<T, R>& arguments,
         if (v + Shape::read_vector <= skipped) {
             continue;
         }
-        const auto values = *reinterpret_cast<const Piece<Shape>*>(x + v);
+        const auto* pieces = reinterpret_cast<const Piece<Shape>*>(x + v);
+        Piece<Shape> values = pieces[0];
+        if constexpr (is_shifted) {
+            values = shifted_piece<Shape>(values, pieces[1], shift);
+        }
 #pragma unroll
         for (int e = 0; e < Shape::read_vector; ++e) {
             const int i = v + e - skipped;
@@ -132,7 +150,7 @@ __device__ inline void row_sums(const PushArguments<T, R>& arguments,
     }
 }
 
-template <class T> __device__ inline void load_eight(const T* from, T (&to)[8]) {
+template <class T> __device__ inline void load_eight(const T* from, T* to) {
     constexpr int vector = 16 / sizeof(T);
 #pragma unroll
     for (int i = 0; i < 8; i += vector) {
@@ -144,20 +162,19 @@ template <class T> __device__ inline void load_eight(const T* from, T (&to)[8]) 
     }
 }
 
-/// Eight sums over nine places, of which as many as `skipped` at either end have no tap.
-template <class T>
-__device__ inline void nine_taps(const T* taps, int skipped, const T* x, T (&sum)[8]) {
+/// Sums over nine places, of which as many as `skipped` at either end have no tap.
+template <int skipped, class T, int outputs>
+__device__ inline void nine_taps(const T* taps, const T* x, T (&sum)[outputs]) {
 #pragma unroll
-    for (int v = 0; v < 16; v += 8) {
+    for (int v = 0; v < outputs + 8; v += 8) {
         T values[8];
         load_eight(x + v, values);
 #pragma unroll
         for (int e = 0; e < 8; ++e) {
 #pragma unroll
-            for (int p = 0; p < 8; ++p) {
+            for (int p = 0; p < outputs; ++p) {
                 const int j = v + e - p;
-                const int from_end = j < 4 ? j : 8 - j;
-                if (j >= 0 && j <= 8 && (j == 4 || from_end >= skipped)) {
+                if (j >= skipped && j <= 8 - skipped) {
                     sum[p] = multiply_add(taps[j], values[e], sum[p]);
                 }
             }
@@ -165,79 +182,91 @@ __device__ inline void nine_taps(const T* taps, int skipped, const T* x, T (&sum
     }
 }
 
-/// Eight sums over `count` places, 17 or another 8 n + 1 above it, of which as many as `skipped`, 3
-/// at most, at either end have no tap. `window` has tap j in place j mod 8.
-template <class T>
-__device__ inline void many_taps(const T* taps, int count, int skipped, const T* x, T (&sum)[8]) {
-    T window[8];
+/// Adds to eight neighbouring sums, from `sum` on, what eight elements give them: element i meets
+/// tap i - p of sum p, where `wanted(i - p)`; `tap_at` is asked for it.
+template <class T, class Wanted, class TapAt>
+__device__ inline void add_eight(const T* x, T* sum, Wanted&& wanted, TapAt&& tap_at) {
     T values[8];
     load_eight(x, values);
 #pragma unroll
     for (int i = 0; i < 8; ++i) {
-        window[i] = taps[i];
 #pragma unroll
-        for (int p = 0; p <= i; ++p) {
-            const int j = i - p;
-            if (j > 2 || j >= skipped) {
-                sum[p] = multiply_add(window[j], values[i], sum[p]);
-            }
-        }
-    }
-    // Whether place `at` + `behind` has a tap, where it is not among the last: the last sums reach
-    // the first places only with the second eight elements.
-    const auto has_tap = [&](int at, int behind) {
-        return behind > 2 - 8 || at > 8 || behind + 8 >= skipped;
-    };
-    const int last = count - 9; // the first place of the last nine
-#pragma unroll 1
-    for (int at = 8; at < last; at += 8) {
-        load_eight(x + at, values);
-#pragma unroll
-        for (int i = 0; i < 8; ++i) {
-            window[i] = taps[at + i];
-#pragma unroll
-            for (int p = 0; p < 8; ++p) {
-                if (has_tap(at, i - p)) {
-                    sum[p] = multiply_add(window[(i - p + 8) % 8], values[i], sum[p]);
-                }
-            }
-        }
-    }
-#pragma unroll
-    for (int v = 0; v < 16; v += 8) {
-        load_eight(x + last + v, values);
-#pragma unroll
-        for (int e = 0; e < 8; ++e) {
-            const int i = v + e;
-            if (i <= 8) {
-                window[i % 8] = taps[last + i];
-            }
-#pragma unroll
-            for (int p = 0; p < 8; ++p) {
-                const int from_end = 8 - (i - p);
-                if (from_end >= 0 && (from_end > 2 || from_end >= skipped) &&
-                    has_tap(last, i - p)) {
-                    sum[p] = multiply_add(window[(i - p + 8) % 8], values[e], sum[p]);
-                }
+        for (int p = 0; p < 8; ++p) {
+            if (wanted(i - p)) {
+                sum[p] = multiply_add(tap_at(i - p), values[i], sum[p]);
             }
         }
     }
 }
 
+/// Sums over `count` places, 17 or another 8 n + 1 above it, of which as many as `skipped`, 3 at
+/// most, at either end have no tap. Taps are read in eights at places known at run time, once for
+/// all sums; each eight sums then meet eight elements at a time.
+template <class T, int outputs>
+__device__ inline void many_taps(const T* taps, int count, int skipped, const T* x,
+                                 T (&sum)[outputs]) {
+    T window[16]; // at step `at`: taps `at` − 8 … `at` + 7
+    load_eight(taps, window);
+#pragma unroll
+    for (int g = 0; g < outputs; g += 8) {
+        add_eight(
+            x + g, sum + g, [&](int j) { return j >= 0 && (j > 2 || j >= skipped); },
+            [&](int j) { return window[j]; });
+    }
+    // Whether place `at` + `j` has a tap, where it is not among the last: the last sums reach the
+    // first places only with the second eight elements.
+    const auto has_tap = [&](int at, int j) { return j > 2 - 8 || at > 8 || j + 8 >= skipped; };
+    const auto tap_at = [&](int j) { return window[8 + j]; };
+    const int last = count - 9; // the first place of the last nine
+#pragma unroll 1
+    for (int at = 8; at < last; at += 8) {
+        load_eight(taps + at, window + 8);
+#pragma unroll
+        for (int g = 0; g < outputs; g += 8) {
+            add_eight(
+                x + at + g, sum + g, [&](int j) { return has_tap(at, j); }, tap_at);
+        }
+#pragma unroll
+        for (int i = 0; i < 8; ++i) {
+            window[i] = window[8 + i];
+        }
+    }
+    load_eight(taps + last, window + 8);
+    const T end = taps[last + 8];
+    const auto is_tap = [&](int j) {
+        return j <= 8 && (j < 6 || 8 - j >= skipped) && has_tap(last, j);
+    };
+#pragma unroll
+    for (int g = 0; g < outputs; g += 8) {
+        add_eight(x + last + g, sum + g, is_tap, tap_at);
+        add_eight(
+            x + last + 8 + g, sum + g, [&](int j) { return is_tap(j + 8); },
+            [&](int j) { return j == 0 ? end : tap_at(j + 8); });
+    }
+}
+
 /// As row_sums() for a radius that is compiled.
-template <class Shape, class T, int R>
-__device__ inline void row_sums(const AnyPushArguments<T, R>& arguments, const T* x, T (&sum)[8]) {
+template <class Shape, bool is_shifted, class T, int R>
+__device__ inline void row_sums(const AnyPushArguments<T, R>& arguments, const T* x, int /*shift*/,
+                                T (&sum)[Shape::outputs]) {
+    static_assert(!is_shifted);
     const int fours = arguments.row_fours();
     const int skipped = arguments.row_skipped();
 #pragma unroll
-    for (int p = 0; p < 8; ++p) {
+    for (int p = 0; p < Shape::outputs; ++p) {
         sum[p] = no_sum<T>;
     }
     x += Shape::halo - 4 * fours;
-    if (fours == 1) {
-        nine_taps(arguments.row, skipped, x, sum);
-    } else {
+    if (fours > 1) {
         many_taps(arguments.row, 8 * fours + 1, skipped, x, sum);
+        return;
+    }
+    switch (skipped) {
+    case 0: return nine_taps<0>(arguments.row, x, sum);
+    case 1: return nine_taps<1>(arguments.row, x, sum);
+    case 2: return nine_taps<2>(arguments.row, x, sum);
+    case 3: return nine_taps<3>(arguments.row, x, sum);
+    default: return nine_taps<4>(arguments.row, x, sum);
     }
 }
 

@@ -24,6 +24,11 @@ template <class T> struct ConvolveView {
     std::int64_t long_rows;
     std::int64_t short_rows; ///< of the others; the last may have fewer
     std::int64_t first_tile; ///< of this launch
+    // Where blocks take equal shares of all strips instead (tiling.cuh): what a share is and what a
+    // tile costs beyond its rows, in rows, and how many strips all frames have.
+    std::int64_t share;
+    std::int64_t tile_cost;
+    std::int64_t all_strips;
     Boundary boundary;
     bool aligned;     ///< every row of the input starts at a multiple of 16 bytes
     bool out_aligned; ///< and of the output

@@ -32,6 +32,9 @@ std::int64_t resident_blocks(CudaQueue& queue, void (*kernel)(Parameters...), in
     return std::max<std::int64_t>(1, std::int64_t{per_multiprocessor} * multiprocessors);
 }
 
+/// Kernels count the rows of a tile in 32 bits.
+inline constexpr std::int64_t most_tile_rows = 1 << 30;
+
 /// How rows are cut into segments: the share that long ones take, and the least rows of a short
 /// one.
 struct SegmentCut {
@@ -47,6 +50,15 @@ template <class T> constexpr SegmentCut segment_cut(int column_radius) {
             std::max<std::int64_t>(256, std::int64_t{8} * column_radius)};
 }
 
+/// As segment_cut(), for push kernels.
+template <class T> constexpr SegmentCut push_cut(int column_radius) {
+    SegmentCut cut = segment_cut<T>(column_radius);
+    if (sizeof(T) == 4 && column_radius > 8 && column_radius <= 16) {
+        cut.long_percent = column_radius <= 12 ? 80 : 70;
+    }
+    return cut;
+}
+
 /// Cuts the rows of `view` into segments, `columns_of_tiles` tiles each, which the device works on
 /// `slots` at a time; a segment reads more rows than it makes, twice the columns' radius. Where
 /// there are enough rows, one wave of long segments is followed by short ones that level out what
@@ -54,12 +66,11 @@ template <class T> constexpr SegmentCut segment_cut(int column_radius) {
 template <class T>
 void cut_rows(ConvolveView<T>& view, const SegmentCut& cut, std::int64_t columns_of_tiles,
               std::int64_t slots) {
-    constexpr std::int64_t most = 1 << 30; // kernels count the rows of a tile in 32 bits
     const std::int64_t rows = view.out_rows;
     const std::int64_t at_once = std::max<std::int64_t>(1, slots / columns_of_tiles);
     const std::int64_t parts = 100 * at_once;
-    view.long_rows = std::min(most, rows / parts * cut.long_percent +
-                                        rows % parts * cut.long_percent / parts + 1);
+    view.long_rows = std::min(most_tile_rows, rows / parts * cut.long_percent +
+                                                  rows % parts * cut.long_percent / parts + 1);
     view.long_segments = std::min(at_once, (rows + view.long_rows - 1) / view.long_rows);
     view.short_rows = cut.short_rows;
     if (view.long_rows < 2 * view.short_rows) {
@@ -100,6 +111,26 @@ void launch_tiles(CudaQueue& queue, void (*kernel)(Arguments), int threads, int 
                 work.share(static_cast<double>(count) / static_cast<double>(tiles))},
                kernel, arguments);
     }
+}
+
+/// As launch_tiles(), but every block that the device holds at once takes the same share of the
+/// rows of all strips (for_tiles_of_share()). A tile costs `tile_cost` rows beyond its own.
+template <class Arguments>
+void launch_shares(CudaQueue& queue, void (*kernel)(Arguments), int threads, int shared_bytes,
+                   int width, std::int64_t tile_cost, std::int64_t frames, const KernelWork& work,
+                   Arguments arguments) {
+    auto& view = arguments.view;
+    const std::int64_t slots = resident_blocks(queue, kernel, threads, shared_bytes);
+    view.strips = (view.columns + width - 1) / width;
+    view.all_strips = view.strips * frames;
+    view.tile_cost = tile_cost;
+    const std::int64_t rows = view.all_strips * (tile_cost + view.out_rows);
+    // A tile of fewer rows would cost more than it makes.
+    view.share = std::min(most_tile_rows, std::max((rows + slots - 1) / slots, 2 * tile_cost));
+    launch(queue,
+           {dim3(static_cast<unsigned>((rows + view.share - 1) / view.share)),
+            dim3(static_cast<unsigned>(threads)), static_cast<std::size_t>(shared_bytes), work},
+           kernel, arguments);
 }
 
 } // namespace runner::convolve_cuda

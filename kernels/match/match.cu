@@ -7,6 +7,7 @@
 #include "kernels/match/tensor/match_tensor.hpp"
 #include "kernels/queue/launch_parts.cuh"
 
+#include <algorithm>
 #include <bit>
 #include <type_traits>
 
@@ -37,21 +38,30 @@ bool match_dense(CudaQueue& queue, const MatchWork& work, const float* volume,
         return cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin,
                                       queue.device());
     });
-    const auto bytes = [&](int warps_z) {
-        return std::int64_t{4} * match_cuda::DenseTile::of<S>(work, warps_z).template floats<S>() +
+    const auto bytes = [&](int warps_z, int wide) {
+        return std::int64_t{4} *
+                   match_cuda::DenseTile::of<S>(work, warps_z, wide).template floats<S>() +
                std::int64_t{4} * S::room_words * 32 * S::warps_y * warps_z;
     };
     int warps_z = S::most_warps_z;
-    while (warps_z > 0 && bytes(warps_z) > most) {
+    while (warps_z > 0 && bytes(warps_z, 32) > most) {
         --warps_z;
     }
     // Numbers of candidates take at most 16 bits of a short key.
     if (warps_z == 0 || work.candidates() > 65536) {
         return false;
     }
-    const std::int64_t tiles_x = ceil_divide(work.grid[2], 32 - (px - 1));
-    const std::int64_t tiles_y = ceil_divide(work.grid[1], S::tile_y);
-    const std::int64_t blocks = tiles_x * tiles_y * ceil_divide(work.grid[0], warps_z * S::each_z);
+    match_cuda::DenseTiles tiles{ceil_divide(work.grid[2], 32 - (px - 1)),
+                                 ceil_divide(work.grid[1], S::tile_y),
+                                 ceil_divide(work.grid[0], warps_z * S::each_z), 0};
+    std::int64_t shared = bytes(warps_z, 32);
+    const std::int64_t rest = work.grid[2] % (32 - (px - 1));
+    if (rest > 0 && rest <= 16 - (px - 1) && bytes(warps_z, 16) <= most) {
+        tiles.x -= 1;
+        tiles.narrow_y = ceil_divide(tiles.y, 2);
+        shared = std::max(tiles.x > 0 ? shared : std::int64_t{0}, bytes(warps_z, 16));
+    }
+    const std::int64_t blocks = tiles.blocks();
     const dim3 threads(static_cast<unsigned>(32 * S::warps_y * warps_z));
     const double operations =
         static_cast<double>(work.rows()) * work.operations(MatchSelection::fast);
@@ -63,12 +73,11 @@ bool match_dense(CudaQueue& queue, const MatchWork& work, const float* volume,
         keys.key(std::bit_cast<std::uint32_t>(work.most), keys.numbers) + 1};
     launch_parts(queue, parts, [&](std::int64_t first, std::int64_t count) {
         launch(queue,
-               {dim3(static_cast<unsigned>(count)), threads,
-                static_cast<std::size_t>(bytes(warps_z)),
+               {dim3(static_cast<unsigned>(count)), threads, static_cast<std::size_t>(shared),
                 match_cuda::match_kernel_work(work, operations)
                     .share(static_cast<double>(count) / static_cast<double>(blocks))},
-               match_cuda::dense_kernel<S, pz, py, px, slots>, work, call, tiles_x, tiles_y, first,
-               volume, lists);
+               match_cuda::dense_kernel<S, pz, py, px, slots>, work, call, tiles, first, volume,
+               lists);
     });
     return true;
 }

@@ -70,19 +70,34 @@ template <int slots> struct ShortList {
 
     __device__ ShortKey last() const { return keys[slots - 1]; }
 
+    /// Keeps the least two of keys that fall and rise once, crosswise: of two keys half the length
+    /// apart the lesser are the lesser half.
+    __device__ void drop(ShortKey (&greater)[batch_keys]) {
+#pragma unroll
+        for (int apart = batch_keys / 2; apart > 1; apart /= 2) {
+#pragma unroll
+            for (int i = 0; i < apart; ++i) {
+                greater[i] = min(greater[i], greater[i + apart]);
+            }
+        }
+        exchange(greater[0], greater[1]);
+        dropped[1] = min(min(dropped[1], greater[1]), max(dropped[0], greater[0]));
+        dropped[0] = min(dropped[0], greater[0]);
+    }
+
     /// The least of these and of a sorted batch stay: those that can are the greater of the list
     /// and the lesser of the batch, crosswise; what is left falls and rises once, and halving steps
     /// of exchanges sort that (Batcher's bitonic merge).
     __device__ void merge(const ShortKey (&batch)[batch_keys]) {
         static_assert(slots >= batch_keys && (slots & (slots - 1)) == 0);
+        ShortKey greater[batch_keys];
 #pragma unroll
         for (int i = 0; i < batch_keys; ++i) {
             ShortKey& key = keys[slots - 1 - i];
-            const ShortKey greater = max(key, batch[i]);
+            greater[i] = max(key, batch[i]);
             key = min(key, batch[i]);
-            dropped[1] = min(dropped[1], max(dropped[0], greater));
-            dropped[0] = min(dropped[0], greater);
         }
+        drop(greater);
 #pragma unroll
         for (int apart = slots / 2; apart > 0; apart /= 2) {
 #pragma unroll

@@ -16,10 +16,13 @@ namespace runner::convolve_cuda {
 /// each of its eight columns has them one place further down, between zeros.
 ///
 /// A zero tap changes a sum in two cases: it meets an infinity or NaN, or the sum so far is −0 and
-/// becomes +0. run() notices where either may have happened. Then the tile's outputs are not to be
-/// used, and an exact kernel makes them again.
-template <int R, class Arguments> class Matrix {
+/// becomes +0. run() notices where either may have happened, and stops. The outputs from there on
+/// are not to be used: an exact kernel makes them again.
+///
+/// No barrier holds the warps together, so that some make products while others load and store.
+template <int R> class Matrix {
   public:
+    using Arguments = MatrixArguments<R>;
     using Shape = MatrixShape<R>;
     using Rows = BulkRows<Shape>;
     static constexpr int shared_bytes =
@@ -31,45 +34,33 @@ template <int R, class Arguments> class Matrix {
           row_taps_(sums_ + Shape::sum_elements), column_taps_(row_taps_ + Shape::places),
           rows_(view_, in_, reinterpret_cast<unsigned char*>(column_taps_ + Shape::places)) {}
 
-    /// Whether the tile's outputs are right; the same in all threads.
-    __device__ bool run() {
-        prepare();
+    /// The first rows of the tile whose outputs are right; the same in all threads.
+    __device__ int run() {
+        const int needed = static_cast<int>(tile_.rows) + 2 * R;
+        const int batches = (needed + Shape::rows - 1) / Shape::rows + 1;
+        prepare(batches);
         double running[Shape::chunks][4]; // place d: sums that have met d chunks
 #pragma unroll
         for (int d = 0; d < Shape::chunks; ++d) {
             set(running[d], no_sum<double>);
         }
-        const int needed = static_cast<int>(tile_.rows) + 2 * R;
-        const int batches = (needed + Shape::rows - 1) / Shape::rows;
-        int stage = 0;
         int dirty = -batches_of_sum - 2; // the last batch of row sums that zero taps may spoil
-        unsigned phases = 0;
-        bool spoilt = false;
+        int wanted = batches;
 #pragma unroll 1
-        for (int k = 0; k < batches + 1; ++k) {
-            rows_.wait(stage, phases);
-            if (__syncthreads_or(static_cast<int>(spoilt)) != 0) {
-                break;
+        for (int k = 0; rows_.is_taken(k, wanted); ++k) {
+            const double* in = rows_.take(k);
+            if (k < wanted && is_spoilt_by(in, k, running, dirty)) {
+                rows_.give_up(k);
             }
-            rows_.load(k + Shape::stages - 1, stage == 0 ? Shape::stages - 1 : stage - 1);
-            double made[2][4]; // row sums: eight columns each
-            double done[2][4]; // outputs: eight rows each
-            both_passes(made, running, done, stage);
-            if (may_be_spoilt(done) && k - 1 - dirty <= batches_of_sum) {
-                spoilt = columns_spoilt(done, k);
-            }
-            store_outputs(done, k);
-            const bool row_doubt = may_be_spoilt(made);
-            dirty = store_row_sums(made, k) ? k : dirty;
-            if (row_doubt) {
-                spoilt |= rows_spoilt(made, k, stage);
-            }
-            stage = stage + 1 == Shape::stages ? 0 : stage + 1;
+            rows_.leave();
+            wanted = rows_.wanted();
         }
-        const bool right = __syncthreads_or(static_cast<int>(spoilt)) == 0;
+        __syncthreads();
+        wanted = rows_.wanted();
         rows_.end();
         __syncthreads();
-        return right;
+        const int right = (wanted - 1) * Shape::rows - 2 * R;
+        return wanted == batches ? static_cast<int>(tile_.rows) : right > 0 ? right : 0;
     }
 
   private:
@@ -102,7 +93,7 @@ template <int R, class Arguments> class Matrix {
         }
     }
 
-    __device__ void prepare() {
+    __device__ void prepare(int batches) {
         // Rows and columns that are not loaded meet zero taps alone, but they must be numbers.
         for (int i = static_cast<int>(threadIdx.x); i < Shape::in_elements + Shape::sum_elements;
              i += Shape::threads) {
@@ -113,20 +104,37 @@ template <int R, class Arguments> class Matrix {
             row_taps_[i] = tap ? arguments_.padded_row[i - 7] : no_sum<double>;
             column_taps_[i] = tap ? arguments_.padded_column[i - 7] : no_sum<double>;
         }
-        rows_.prepare(tile_);
-        for (int k = 0; k < Shape::stages - 1; ++k) {
-            rows_.load(k, k);
+        __syncthreads();
+        rows_.prepare(tile_, batches);
+    }
+
+    /// Makes the row sums of batch k, of which the warp has the rows at `in`, and the outputs of
+    /// the batch before. Whether zero taps may have spoilt one of them.
+    __device__ bool is_spoilt_by(const double* in, int k, double (&running)[Shape::chunks][4],
+                                 int& dirty) {
+        double made[2][4]; // row sums: eight columns each
+        double done[2][4]; // outputs: eight rows each
+        both_passes(made, running, done, in);
+        bool spoilt = false;
+        if (may_be_spoilt(done) && k - 1 - dirty <= batches_of_sum) {
+            spoilt = columns_spoilt(done, k);
         }
+        store_outputs(done, k);
+        const bool row_doubt = may_be_spoilt(made);
+        dirty = store_row_sums(made, k) ? k : dirty;
+        if (row_doubt) {
+            spoilt |= rows_spoilt(made, k, in);
+        }
+        return spoilt;
     }
 
     /// The row pass of a batch, and the column pass of the one before. The two steps of eight rows
     /// of the column pass, and the two eights of columns of the row pass, are four chains or sets
     /// of chains that do not wait for each other.
     __device__ void both_passes(double (&made)[2][4], double (&running)[Shape::chunks][4],
-                                double (&done)[2][4], int stage) const {
+                                double (&done)[2][4], const double* in) const {
         constexpr int chunks = Shape::chunks;
-        const double* in =
-            in_ + (stage * Shape::rows + own_row()) * Shape::in_pitch + first_column() + lane() % 4;
+        in += own_row() * Shape::in_pitch + first_column() + lane() % 4;
         const double* row_taps = row_taps_ + 7 + lane() % 4 - lane() / 4;
         const double* column_taps = column_taps_ + 7 + lane() % 4 - output_row(lane() / 4);
         const double* sums = sums_ + lane() % 4 * Shape::sum_pitch + first_column() + own_column();
@@ -236,9 +244,8 @@ template <int R, class Arguments> class Matrix {
     }
 
     /// Whether zero taps may have spoilt a row sum of batch k. It looks at all that they met.
-    __device__ bool rows_spoilt(const double (&made)[2][4], int k, int stage) const {
-        const double* in =
-            in_ + (stage * Shape::rows + own_row()) * Shape::in_pitch + first_column();
+    __device__ bool rows_spoilt(const double (&made)[2][4], int k, const double* in) const {
+        in += own_row() * Shape::in_pitch + first_column();
         unsigned most = 0;
 #pragma unroll 1
         for (int i = lane() % 4; i < Shape::warp_columns + 2 * R; i += 4) {
@@ -248,45 +255,38 @@ template <int R, class Arguments> class Matrix {
             return false;
         }
         const std::int64_t row = rows_.first_needed() + std::int64_t{k} * Shape::rows + own_row();
-        const int last = R + arguments_.row_radius(); // place of the last tap
-        const double tap = arguments_.padded_row[last];
-        bool spoilt = false;
-#pragma unroll
-        for (int t = 0; t < 2; ++t) {
-#pragma unroll
-            for (int e = 0; e < 4; ++e) {
-                const int below = e / 2 * 8;
-                const double element =
-                    in[below * Shape::in_pitch + 8 * t + lane() % 4 * 2 + e % 2 + last];
-                spoilt |= !is_fill_row(view_, row + below) && is_spoilt(made[t][e], element, tap);
-            }
-        }
-        return spoilt;
+        const unsigned among = (is_fill_row(view_, row) ? 0 : 0x33U) |
+                               (is_fill_row(view_, row + 8) ? 0 : 0xccU); // sums e of row e / 2
+        const int last = R + arguments_.row_radius();                     // place of the last tap
+        in += lane() % 4 * 2 + last;
+        return Doubts(made).any(among, arguments_.padded_row[last], [&](int i) {
+            return in[i % 4 / 2 * 8 * Shape::in_pitch + i / 4 * 8 + i % 2];
+        });
     }
 
     /// Whether zero taps may have spoilt an output that is stored.
     __device__ bool columns_spoilt(const double (&done)[2][4], int k) const {
-        // The last row that a tap met is at hand only for the full radius.
-        const bool full = Shape::full_columns || arguments_.column_radius() == R;
         const int column = first_column() + own_column();
-        const double* sums = sums_ + lane() % 4 * Shape::sum_pitch + column;
         const int row = (k - 1) * Shape::rows - 2 * R + lane() % 4;
-        const double tap = arguments_.padded_column[2 * R];
-        bool spoilt = false;
+        unsigned among = 0;
 #pragma unroll
-        for (int s = 0; s < 2; ++s) {
-#pragma unroll
-            for (int e = 0; e < 4; ++e) {
-                const int below = 8 * s + e % 2 * 4;
-                const double sum = sums[below * Shape::sum_pitch + e / 2];
-                const bool stored =
-                    static_cast<unsigned>(row + below) < static_cast<unsigned>(tile_.rows) &&
-                    tile_.first_column + column < view_.columns;
-                spoilt |=
-                    stored && (full ? is_spoilt(done[s][e], sum, tap) : !(fabs(done[s][e]) > 0));
-            }
+        for (int i = 0; i < 4; ++i) {
+            const bool stored =
+                static_cast<unsigned>(row + 4 * i) < static_cast<unsigned>(tile_.rows);
+            among |= stored ? 5U << (i / 2 * 4 + i % 2) : 0U; // of both columns
         }
-        return spoilt;
+        if (tile_.first_column + column >= view_.columns) {
+            return false;
+        }
+        const Doubts doubts(done);
+        // The last row that a tap met is at hand only for the full radius.
+        if (arguments_.column_radius() < R) {
+            return ((doubts.zeros | doubts.no_numbers) & among) != 0;
+        }
+        const double* sums = sums_ + lane() % 4 * Shape::sum_pitch + column;
+        return doubts.any(among, arguments_.padded_column[2 * R], [&](int i) {
+            return sums[(i / 4 * 8 + i % 2 * 4) * Shape::sum_pitch + i % 4 / 2];
+        });
     }
 
     const Arguments& arguments_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/convolve/convolve_push.cuh"
+#include "kernels/convolve/convolve_ring.cuh"
 #include "kernels/convolve/matrix/convolve_matrix.cuh"
 #include "kernels/convolve/matrix/convolve_matrix.hpp"
 #include "kernels/convolve/tiling.cuh"
@@ -7,7 +8,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <type_traits>
 #include <vector>
 
 namespace runner {
@@ -15,35 +15,77 @@ namespace {
 
 using namespace convolve_cuda;
 
-/// For columns of any radius up to R.
-template <int R> struct AnyColumnsArguments : AnyPushArguments<double, R> {
-    __device__ bool has_sum(int s) const { return (s + 1) / 2 <= this->own_column_radius; }
-};
-
-/// The exact kernel that makes a tile of the matrix kernel again. Up to radius 28 the upper half of
-/// the block leaves.
-template <int R> struct ExactPush {
-    static constexpr bool any = !MatrixShape<R>::full_columns;
-    using Layout = std::conditional_t<any, PushLayout<128, 1, 8, 8, 1, 2, 1, 4>,
-                                      PushLayout<128, 1, 4, 8, 2, 2, 1, 2>>;
-    using Arguments = std::conditional_t<any, AnyColumnsArguments<R>, PushArguments<double, R>>;
-    using Kernel = Push<double, R, Layout, double, Arguments>;
-    static_assert(Kernel::Shape::width == MatrixShape<R>::width);
-};
-
-template <int R> using ArgumentsOf = MatrixArguments<R, typename ExactPush<R>::Arguments>;
+/// What makes rows again that the matrix kernel cannot: the push kernel for columns of radius R − 3
+/// to R, the ring kernel for others. R 12 is not used for these: memory bounds other kernels too.
+template <int R> constexpr bool has_push = R <= 32;
+template <int R> constexpr bool has_ring = R >= 16;
 
 template <int R>
+using ExactPush = Push<double, R, PushLayout<MatrixShape<R>::width, 1, 8, 16, 2, 2, 1, 2>, double,
+                       SharedColumnsArguments<R>, true>;
+
+template <int R> constexpr int shared_bytes() {
+    int most = Matrix<R>::shared_bytes;
+    if constexpr (has_push<R>) {
+        most = std::max(most, ExactPush<R>::Shape::shared_bytes);
+    }
+    if constexpr (has_ring<R>) {
+        most = std::max(most, RingShape<double>::shared_bytes(MatrixShape<R>::width, R, R));
+    }
+    return most;
+}
+
+/// A block's tile without its first rows.
+template <int R> __device__ ConvolveTile rest_of_tile(const ConvolveView<double>& view, int rows) {
+    ConvolveTile tile(view, view.first_tile + blockIdx.x, MatrixShape<R>::width);
+    tile.first_row += rows;
+    tile.rows -= rows;
+    return tile;
+}
+
+/// Makes outputs of a tile without the tensor cores, in the same shared memory.
+template <int R>
+__device__ void make_exactly(const MatrixArguments<R>& arguments, const ConvolveTile& tile,
+                             unsigned char* shared) {
+    if constexpr (has_push<R>) {
+        if (arguments.column_radius() >= R - 3 || !has_ring<R>) {
+            ExactPush<R>(arguments.push, tile, shared).run();
+            __syncthreads();
+            return;
+        }
+    }
+    if constexpr (has_ring<R>) {
+        // Known here, so that code for other types is not compiled.
+        __builtin_assume(arguments.ring.in_type == ElementType::float64);
+        __builtin_assume(arguments.ring.out_type == ElementType::float64);
+        __builtin_assume(arguments.ring.width == MatrixShape<R>::width);
+        Ring<double>(arguments.ring, tile, reinterpret_cast<double*>(shared)).run();
+        __syncthreads();
+    }
+}
+
+/// The matrix kernel makes a tile. Where it stops, an exact kernel makes some rows, more of them if
+/// the matrix kernel has just made none.
+template <int R>
 __global__ void __launch_bounds__(MatrixShape<R>::threads, 1)
-    convolve_matrix_kernel(const __grid_constant__ ArgumentsOf<R> arguments) {
+    convolve_matrix_kernel(const __grid_constant__ MatrixArguments<R> arguments) {
 #if __CUDA_ARCH__ == 900
-    using Exact = typename ExactPush<R>::Kernel;
     extern __shared__ __align__(128) unsigned char shared[];
-    const ConvolveTile tile(arguments.view, arguments.view.first_tile + blockIdx.x,
-                            MatrixShape<R>::width);
-    if (!Matrix<R, ArgumentsOf<R>>(arguments, tile, shared).run() &&
-        threadIdx.x < Exact::Shape::threads) {
-        Exact(arguments, tile, shared).run();
+    int done = 0; // rows
+    int again = 64;
+#pragma unroll 1
+    for (;;) {
+        const ConvolveTile tile = rest_of_tile<R>(arguments.view, done);
+        const int right = tile.rows > 0 ? Matrix<R>(arguments, tile, shared).run() : 0;
+        if (right == tile.rows) {
+            break;
+        }
+        done += right;
+        again = right > 0 ? 128 : 2 * again;
+        ConvolveTile part = rest_of_tile<R>(arguments.view, done);
+        part.rows = again < part.rows ? again : part.rows;
+        make_exactly<R>(arguments, part, shared);
+        done += static_cast<int>(part.rows);
     }
 #endif
 }
@@ -57,24 +99,39 @@ template <int R> bool has_kernel(CudaQueue& queue) {
     return attributes.ptxVersion == 90 && attributes.binaryVersion == 90;
 }
 
-/// Of radius R, or of a smaller one: taps are centred and padded.
+RingArguments<double> ring_arguments(const ConvolveView<double>& view,
+                                     const std::vector<double>& row_taps,
+                                     const std::vector<double>& column_taps, int width) {
+    RingArguments<double> arguments{};
+    arguments.view = view;
+    arguments.in_type = arguments.out_type = ElementType::float64;
+    arguments.width = width;
+    arguments.row_radius = static_cast<int>(row_taps.size() / 2);
+    arguments.column_radius = static_cast<int>(column_taps.size() / 2);
+    std::copy(row_taps.begin(), row_taps.end(), arguments.row);
+    std::copy(column_taps.begin(), column_taps.end(), arguments.column);
+    return arguments;
+}
+
+/// Of radius R, or of smaller ones: taps are centred and padded.
 template <int R>
 void convolve_matrix(CudaQueue& queue, ConvolveView<double> view, std::int64_t frames,
                      const std::vector<double>& row_taps, const std::vector<double>& column_taps) {
-    using Exact = ExactPush<R>;
-    ArgumentsOf<R> arguments{};
-    arguments.view = view;
-    set_taps(arguments, row_taps, column_taps);
+    static_assert(2 * MatrixShape<R>::width == MatrixShape<R>::threads); // as of the exact kernels
+    MatrixArguments<R> arguments{};
+    arguments.view = arguments.push.view = view;
+    arguments.ring = ring_arguments(view, row_taps, column_taps, MatrixShape<R>::width);
+    if (has_push<R>) {
+        set_taps(arguments.push, row_taps, column_taps);
+    }
     const auto centred = [](const std::vector<double>& taps, double* all) {
         std::fill(all, all + MatrixShape<R>::taps, no_sum<double>);
         std::copy(taps.begin(), taps.end(), all + (MatrixShape<R>::taps - taps.size()) / 2);
     };
     centred(row_taps, arguments.padded_row);
     centred(column_taps, arguments.padded_column);
-    constexpr int shared_bytes =
-        std::max(Matrix<R, ArgumentsOf<R>>::shared_bytes, Exact::Kernel::Shape::shared_bytes);
-    launch_tiles(queue, convolve_matrix_kernel<R>, MatrixShape<R>::threads, shared_bytes,
-                 MatrixShape<R>::width, SegmentCut{85, 512}, frames,
+    launch_tiles(queue, convolve_matrix_kernel<R>, MatrixShape<R>::threads, shared_bytes<R>(),
+                 MatrixShape<R>::width, SegmentCut{92, std::max(256, 8 * R)}, frames,
                  image_work(view, frames, sizeof(double), sizeof(double),
                             static_cast<std::int64_t>(row_taps.size() + column_taps.size())),
                  arguments);
@@ -89,20 +146,22 @@ template <int R> PushLaunch<double> matrix_launch(CudaQueue& queue) {
 PushLaunch<double> matrix_push_launch(CudaQueue& queue, std::int64_t row_radius,
                                       std::int64_t column_radius) {
     const std::int64_t radius = std::max(row_radius, column_radius);
-    if (radius > 32) {
-        const bool equal = row_radius == column_radius;
-        return equal && radius == 48   ? matrix_launch<48>(queue)
-               : equal && radius == 64 ? matrix_launch<64>(queue)
-                                       : nullptr;
+    const std::int64_t sum = row_radius + column_radius;
+    if (radius > 64 || sum < 16 || (row_radius == column_radius && radius < 12)) {
+        return nullptr; // of small radii memory bounds the other kernels too
     }
-    if (std::min(row_radius, column_radius) <= 16) {
-        return nullptr; // what the padding costs is more than the products save
+    const std::int64_t fours = (radius + 3) / 4;
+    if (fours == 3 && column_radius < 9) {
+        return nullptr;
     }
-    switch ((radius + 3) / 4) {
+    switch (fours) {
+    case 3: return matrix_launch<12>(queue);
+    case 4: return matrix_launch<16>(queue);
     case 5: return matrix_launch<20>(queue);
     case 6: return matrix_launch<24>(queue);
     case 7: return matrix_launch<28>(queue);
-    default: return nullptr; // registers are too few
+    case 8: return matrix_launch<32>(queue);
+    default: return radius <= 48 ? matrix_launch<48>(queue) : matrix_launch<64>(queue);
     }
 }
 

@@ -78,13 +78,39 @@ __device__ inline bool may_be_spoilt(const double (&values)[2][4]) {
     return __any_sync(all_lanes, static_cast<int>(most >= least)) != 0;
 }
 
-/// Whether zero taps may have changed `sum`. They turn −0 into +0 and make NaN of what is none.
-/// Where the last tap's product was +0, the sum without zero taps is +0 too.
-__device__ inline bool is_spoilt(double sum, double last_element, double last_tap) {
-    if (fabs(sum) > 0) {
+/// Sums of a lane that zero taps may have changed: bit 4 t + e is sum [t][e]. They turn −0 into +0
+/// and make NaN of what is none.
+struct Doubts {
+    unsigned zeros;      ///< +0 or −0
+    unsigned no_numbers; ///< NaN
+
+    __device__ explicit Doubts(const double (&sums)[2][4]) : zeros(0), no_numbers(0) {
+#pragma unroll
+        for (int i = 0; i < 8; ++i) {
+            const double sum = sums[i / 4][i % 4];
+            zeros |= sum == 0 ? 1U << i : 0U;
+            no_numbers |= sum != sum ? 1U << i : 0U;
+        }
+    }
+
+    /// Whether one of the sums `among` is not what it is without zero taps. Where the last tap's
+    /// product was +0, the sum without zero taps is +0 too. last_element(i): of sum i, what the
+    /// last tap met.
+    template <class LastElement>
+    __device__ bool any(unsigned among, double last_tap, LastElement&& last_element) const {
+        if ((no_numbers & among) != 0) {
+            return true;
+        }
+        const bool negative = __double2hiint(last_tap) < 0;
+#pragma unroll 1
+        for (unsigned left = zeros & among; left != 0; left &= left - 1) {
+            if (negative ||
+                __double_as_longlong(last_element(__ffs(static_cast<int>(left)) - 1)) != 0) {
+                return true;
+            }
+        }
         return false;
     }
-    return sum != sum || __double_as_longlong(last_element) != 0 || __double2hiint(last_tap) < 0;
-}
+};
 
 } // namespace runner::convolve_cuda

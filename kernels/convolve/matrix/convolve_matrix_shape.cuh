@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/convolve/convolve_push_shape.cuh"
+#include "kernels/convolve/convolve_ring.cuh"
 
 #include <algorithm>
 
@@ -10,13 +11,12 @@ namespace runner::convolve_cuda {
 /// How the matrix kernel is laid out: float64, both radii at most `radius`, a multiple of 4. A
 /// block of 8 warps owns a strip of 128 columns and marches down it in batches of 16 rows; a warp
 /// has 16 of the columns in both passes.
-template <int radius_, int stages_ = 2> struct MatrixShape {
+template <int radius_, int stages_ = (radius_ <= 20 ? 5 : 4)> struct MatrixShape {
     using Value = double;
     using Stored = double;
     static constexpr int radius = radius_;
-    /// Whether columns always have that radius: registers are too few for a question at run time.
-    static constexpr bool full_columns = radius >= 32;
     static constexpr int stages = stages_;
+    static constexpr int ahead = stages - 2; ///< batches that are being copied
     static constexpr int threads = 256;
     static constexpr int rows = 16;         ///< of a batch
     static constexpr int warp_columns = 16; ///< of a warp
@@ -36,11 +36,27 @@ template <int radius_, int stages_ = 2> struct MatrixShape {
     static_assert(radius % 4 == 0 && in_pitch >= in_width);
 };
 
-/// What the matrix kernel is given, and what the exact kernel that a tile falls back to is given.
-template <int R, class Exact> struct MatrixArguments : Exact {
+/// For the push kernel with columns of radius R − 3 to R, whose sums two threads share: the lower
+/// half of the block has the upper R + 1 sums.
+template <int R> struct SharedColumnsArguments : AnyPushArguments<double, R> {
+    __device__ bool has_sum(int s) const {
+        const int radius = (R + s + 1) / 2; // the least that has it in the lower half
+        return radius <= R - 3 || static_cast<int>(threadIdx.x) >= MatrixShape<R>::width ||
+               radius <= this->own_column_radius;
+    }
+};
+
+/// What the matrix kernel is given, and what the kernels are given that make some rows again.
+template <int R> struct MatrixArguments {
+    ConvolveView<double> view;
     double
         padded_row[2 * R + 1]; ///< in the order in which they are applied, −0 where there is none
     double padded_column[2 * R + 1];
+    RingArguments<double> ring;
+    SharedColumnsArguments<R> push; ///< without taps where R is above 32
+
+    __device__ int row_radius() const { return ring.row_radius; }
+    __device__ int column_radius() const { return ring.column_radius; }
 };
 
 } // namespace runner::convolve_cuda

@@ -32,10 +32,11 @@ __device__ inline void order_before_bulk_copies() {
 #endif
 }
 
-/// A barrier on which one thread arrives in each phase; 8 bytes, aligned to 8.
-__device__ inline void make_bulk_barrier(std::uint32_t barrier) {
+/// A barrier on which so many threads arrive in each phase; 8 bytes, aligned to 8.
+__device__ inline void make_bulk_barrier(std::uint32_t barrier, int arrivals) {
 #if __CUDA_ARCH__ >= 900
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(barrier) : "memory");
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals)
+                 : "memory");
 #endif
 }
 
@@ -55,10 +56,18 @@ __device__ inline void expect_bytes(std::uint32_t barrier, unsigned bytes) {
 #endif
 }
 
-/// This thread, the only one, has started all copies of the phase.
+/// This thread has started its bulk copies of the phase, or has done its part of it.
 __device__ inline void arrive(std::uint32_t barrier) {
 #if __CUDA_ARCH__ >= 900
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+#endif
+}
+
+/// The same as soon as the copies that this thread has started by copy_async() have arrived. It
+/// does not wait for that.
+__device__ inline void arrive_after_copies(std::uint32_t barrier) {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");
 #endif
 }
 
@@ -73,7 +82,8 @@ __device__ inline void copy_bulk(std::uint32_t shared, const void* global, unsig
 #endif
 }
 
-/// Waits for the end of the phase with this parity: 0 for the first.
+/// Waits for the end of the phase with this parity: 0 for the first. It does not wait for the phase
+/// before the first one, whose parity is 1.
 __device__ inline void wait_for_bytes(std::uint32_t barrier, unsigned parity) {
 #if __CUDA_ARCH__ >= 900
     asm volatile("{\n.reg .pred p;\n"

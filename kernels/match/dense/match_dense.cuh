@@ -5,6 +5,7 @@
 #include "kernels/match/dense/match_dense_room.cuh"
 #include "kernels/match/dense/match_dense_tile.cuh"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace runner::match_cuda {
@@ -32,16 +33,19 @@ template <class S, int pz, int py, int px> struct DenseRun {
     static constexpr int rows = S::each_y + py - 1;
     static constexpr int layers = S::each_z + pz - 1;
     static constexpr bool along_z = layers > 1;
+    /// The candidate's last layers, which stay in registers: as many as there is room for.
+    static constexpr int held = std::clamp(S::registers / rows, 1, layers);
+    static constexpr int read_again = layers - held;
 
     float a[layers][rows]; ///< the references' voxels
-    /// The candidate's: after `turn` steps its layer z is in place (z + turn) % layers.
-    float b[layers][rows];
-    const float* next;     ///< the first voxels that are not in b
+    /// The candidate's: after some steps its layer read_again + z is in place (z + steps) % held.
+    float b[held][rows];
+    const float* next;     ///< the first voxels after those in b
     int step;              ///< from these to the next
     std::uint32_t number;  ///< of the candidate
     std::uint32_t numbers; ///< from one number to the next
-    int turn;
-    int left; ///< candidates after this one; below 0 at the end
+    int length;            ///< candidates of the run
+    int left;              ///< candidates after this one; below 0 at the end
 
     __device__ void read(float (&line)[rows]) const {
 #pragma unroll
@@ -58,7 +62,9 @@ template <class S, int pz, int py, int px> struct DenseRun {
             float e[layers];
 #pragma unroll
             for (int z = 0; z < layers; ++z) {
-                e[z] = __fsub_rn(a[z][y], b[(z + turns) % layers][y]);
+                const float other = z < read_again ? next[(z - layers) * step + y]
+                                                   : b[(z - read_again + turns) % held][y];
+                e[z] = __fsub_rn(a[z][y], other);
             }
 #pragma unroll
             for (int z = 0; z < S::each_z; ++z) {
@@ -77,7 +83,7 @@ template <class S, int pz, int py, int px> struct DenseRun {
     /// have to be sorted in.
     template <int turns>
     __device__ bool judge(const DenseCall& call, const DenseRoom<S>& room, DenseState<S>& state) {
-        if constexpr (turns < layers) {
+        if constexpr (turns < held) {
             float sums[S::each_z][rows];
             sum_squares<turns>(sums);
 #pragma unroll
@@ -86,7 +92,6 @@ template <class S, int pz, int py, int px> struct DenseRun {
                 state.gather(r, call.keys.key(__float_as_uint(sum), number), room);
             }
             number += numbers;
-            turn = (turns + 1) % layers;
             --left;
             return !__any_sync(whole_warp, (state.room_left() | left) < 0);
         } else {
@@ -95,51 +100,51 @@ template <class S, int pz, int py, int px> struct DenseRun {
     }
 
     /// Judges candidates until judge() is false. Each case is a place in a cycle of steps, after
-    /// which the layers are where they were.
+    /// which the layers are where they were. The loop in the choice leads from the last step to the
+    /// first without choosing again.
     __device__ void judge_some(const DenseCall& call, const DenseRoom<S>& room,
                                DenseState<S>& state) {
-        static_assert(layers <= 6);
-        bool more = true;
-        while (more) {
-            switch (turn) {
+        static_assert(held <= 6);
+        switch (static_cast<unsigned>(length - 1 - left) % held) {
+            do {
             case 0:
-                if (more = judge<0>(call, room, state); !more) {
-                    break;
+                if (!judge<0>(call, room, state)) {
+                    return;
                 }
                 [[fallthrough]];
             case 1:
-                if (more = judge<1>(call, room, state); !more) {
-                    break;
+                if (!judge<1>(call, room, state)) {
+                    return;
                 }
                 [[fallthrough]];
             case 2:
-                if (more = judge<2>(call, room, state); !more) {
-                    break;
+                if (!judge<2>(call, room, state)) {
+                    return;
                 }
                 [[fallthrough]];
             case 3:
-                if (more = judge<3>(call, room, state); !more) {
-                    break;
+                if (!judge<3>(call, room, state)) {
+                    return;
                 }
                 [[fallthrough]];
             case 4:
-                if (more = judge<4>(call, room, state); !more) {
-                    break;
+                if (!judge<4>(call, room, state)) {
+                    return;
                 }
                 [[fallthrough]];
-            default: more = judge<5>(call, room, state);
-            }
+            default:;
+            } while (judge<5>(call, room, state));
         }
     }
 
     /// The first voxels of a run.
     __device__ void begin(const float* first, std::uint32_t first_number, int candidates) {
-        next = first;
+        next = first + read_again * step;
         number = first_number;
+        length = candidates;
         left = candidates - 1;
-        turn = 0;
 #pragma unroll
-        for (int z = 0; z < layers; ++z) {
+        for (int z = 0; z < held; ++z) {
             read(b[z]);
             next += step;
         }
@@ -167,7 +172,8 @@ __device__ void search_window(const MatchWork& work, const DenseCall& call,
             run.a[z][y] = own[tile.at(z, y, 0)];
         }
     }
-    for (int i = 0; i <= 2 * (Run::along_z ? half_x : half_z); ++i) {
+    const int columns = 2 * (Run::along_z ? half_x : half_z) + 1;
+    for (int i = 0; i < columns; ++i) {
         for (int j = 0; j < high; ++j) {
             const int dz = Run::along_z ? -half_z : from_centre(i);
             const int dy = from_centre(j);
@@ -175,13 +181,23 @@ __device__ void search_window(const MatchWork& work, const DenseCall& call,
             run.begin(own + tile.at(dz, dy, dx),
                       ((dz + half_z) * high + dy + half_y) * wide + dx + half_x,
                       2 * (Run::along_z ? half_z : half_x) + 1);
+            const bool last = i == columns - 1 && j == high - 1;
             while (run.left >= 0) {
                 run.judge_some(call, room, state);
-                sort_in(state.full(), call, room, state, lists);
+                const bool end = last && run.left < 0;
+                sort_in(end ? (1U << S::each) - 1 : state.full(), call, room, state, lists);
             }
         }
     }
-    sort_in((1U << S::each) - 1, call, room, state, lists);
+}
+
+/// The same number, but where registers are few not to the compiler: what follows from it is
+/// computed again where it is needed, and takes no registers before.
+template <class S> __device__ unsigned anew(unsigned number) {
+    if constexpr (S::most_threads > 384) {
+        asm volatile("" : "+r"(number));
+    }
+    return number;
 }
 
 /// Step 1. Each thread keeps the matches of `each` references: the bound in registers, the lists
@@ -189,11 +205,11 @@ __device__ void search_window(const MatchWork& work, const DenseCall& call,
 /// candidates as there is room for.
 template <class S, int pz, int py, int px, int slots>
 __global__ void __launch_bounds__(S::most_threads, 1)
-    dense_kernel(MatchWork work, DenseCall call, std::int64_t tiles_x, std::int64_t tiles_y,
-                 std::int64_t first_block, const float* volume, MatchLists results) {
+    dense_kernel(MatchWork work, DenseCall call, DenseTiles tiles, std::int64_t first_block,
+                 const float* volume, MatchLists results) {
     extern __shared__ float dense_shared[];
-    const DensePlace<S, px> place(tiles_x, tiles_y, first_block + blockIdx.x);
-    const DenseTile tile = DenseTile::of<S>(work, place.warps_z());
+    const DensePlace<S, px> place(tiles, first_block + blockIdx.x, threadIdx.x);
+    const DenseTile tile = DenseTile::of<S>(work, place.warps_z(), place.wide);
     const DenseRoom<S> room(reinterpret_cast<unsigned char*>(dense_shared), place);
     float* const voxels = dense_shared + S::room_words * place.threads;
     const int lowest = read_tile(
@@ -202,12 +218,14 @@ __global__ void __launch_bounds__(S::most_threads, 1)
     call.exact = exact_below(call.keys, lowest);
     const float* const own = voxels + tile.at(place.in_z + static_cast<int>(work.half[0]),
                                               place.in_y + static_cast<int>(work.half[1]),
-                                              place.lane + static_cast<int>(work.half[2]));
+                                              place.in_x + static_cast<int>(work.half[2]));
     DenseState<S> state;
     ShortList<slots> lists[S::each];
     begin_lists(work, call, place, room, state, lists);
     search_window<S, pz, py, px>(work, call, room, tile, own, state, lists);
-    put_lists<S, pz, py>(work, call, place, tile, own, room, lists, results);
+    const DensePlace<S, px> at_the_end(tiles, first_block + anew<S>(blockIdx.x),
+                                       anew<S>(threadIdx.x));
+    put_lists<S, pz, py>(work, call, at_the_end, tile, own, room, lists, results);
 }
 
 } // namespace runner::match_cuda

@@ -69,17 +69,43 @@ template <class S> struct DenseRows {
         : words(&room.at(0, room.own) - place.lane), stride(place.threads * S::each) {}
 
     __device__ Key key(int lane, int i) const {
-        return static_cast<Key>(at(2 * i, lane, i)) << 32 | at(2 * i + 1, lane, i);
+        const ShortKey* const at = match(lane, i);
+        return static_cast<Key>(at[0]) << 32 | at[32];
     }
     __device__ void put(int lane, int i, Key key) const {
-        at(2 * i, lane, i) = static_cast<ShortKey>(key >> 32);
-        at(2 * i + 1, lane, i) = static_cast<ShortKey>(key);
+        ShortKey* const at = match(lane, i);
+        at[0] = static_cast<ShortKey>(key >> 32);
+        at[32] = static_cast<ShortKey>(key);
     }
 
   private:
     /// Matches of one lane are two banks apart: a warp reads those of two lanes at once.
-    __device__ ShortKey& at(int row, int lane, int i) const {
-        return words[row / S::each * stride + row % S::each * 32 + (lane + 2 * i) % 32];
+    __device__ ShortKey* match(int lane, int i) const {
+        constexpr int in_place = S::each / 2;
+        const auto number = static_cast<unsigned>(i);
+        return words + number / in_place * stride + number % in_place * 64 + (lane + 2 * i) % 32U;
+    }
+};
+
+/// A reference: its row of the lists and its corner.
+struct MatchedAt {
+    std::int64_t index;
+    std::int64_t at[3];
+
+    template <class S, int px>
+    __device__ MatchedAt(const MatchWork& work, const DensePlace<S, px>& place, int r)
+        : index((place.z(r) * work.grid[1] + place.y(r)) * work.grid[2] + place.x()),
+          at{work.first + place.z(r), work.first_line + place.y(r), place.x()} {}
+
+    /// That of another lane of the thread's warp.
+    template <class S, int px>
+    __device__ MatchedAt other(const MatchWork& work, const DensePlace<S, px>& place,
+                               int lane) const {
+        MatchedAt there = *this;
+        there.index += place.lines_to(lane) * work.grid[2] + place.places_to(lane);
+        there.at[1] += place.lines_to(lane);
+        there.at[2] += place.places_to(lane);
+        return there;
     }
 };
 
@@ -137,22 +163,27 @@ __device__ int sort_matches(const MatchWork& work, const DenseCall& call,
 }
 
 /// Writes the rows of those lanes' references that have a bit in `wanted`, whole lines at a time.
-/// `found`, `index` and `at` are the lane's.
-template <class S>
-__device__ void put_rows(const MatchWork& work, const DenseCall& call, const DenseRows<S>& rows,
-                         unsigned wanted, int found, std::int64_t index,
-                         const std::int64_t (&at)[3], const MatchLists& results) {
-    const auto lane = static_cast<int>(threadIdx.x % 32);
+/// `found` and `at` are the lane's.
+template <class S, int px>
+__device__ void put_rows(const MatchWork& work, const DenseCall& call,
+                         const DensePlace<S, px>& place, const DenseRows<S>& rows, unsigned wanted,
+                         int found, const MatchedAt& at, const MatchLists& results) {
+    const int lane = place.lane;
     const std::int64_t layer = work.volume[1] * work.volume[2];
+    const MatchedAt zero = at.other(work, place, 0);
     const std::int64_t origin =
-        work.index(at[0] - work.half[0], at[1] - work.half[1], at[2] - work.half[2] - lane);
-    const std::int64_t first = (index - lane) * work.count;
+        work.index(zero.at[0] - work.half[0], zero.at[1] - work.half[1], zero.at[2] - work.half[2]);
+    const std::int64_t first = zero.index * work.count;
+    // From where the second row of lanes would be, if it went on along x, to where it is.
+    const std::int64_t rows_on = (S::tile_y * work.grid[2] - place.wide) * work.count;
+    const std::int64_t voxels_on = S::tile_y * work.volume[2] - place.wide;
     const int end = (32 - __clz(static_cast<int>(wanted))) * work.count;
     int of = lane / work.count;
     int i = lane % work.count;
-    for (int place = lane; place - lane < end; place += 32) {
+    for (int to = lane; to - lane < end; to += 32) {
         const int there = __shfl_sync(whole_warp, found, of % 32);
-        if (place < end && (wanted >> of & 1U) != 0) {
+        if (to < end && (wanted >> of & 1U) != 0) {
+            const bool second = of >= place.wide;
             const bool turned = work.order == MatchOrder::nearest_last && i < there;
             std::uint64_t corner = ~std::uint64_t{0};
             float distance = __uint_as_float(0x7F800000U);
@@ -161,19 +192,21 @@ __device__ void put_rows(const MatchWork& work, const DenseCall& call, const Den
                 const Divided z = divide(static_cast<std::uint32_t>(key), call.layer);
                 const Divided y = divide(z.rest, call.wide);
                 corner = static_cast<std::uint64_t>(origin + z.quotient * layer +
-                                                    y.quotient * work.volume[2] + y.rest + of);
+                                                    y.quotient * work.volume[2] + y.rest + of +
+                                                    (second ? voxels_on : 0));
                 distance = __fdiv_rn(distance_of(key), work.patch_voxels);
             }
             // Nobody reads these soon: the lists in local memory need the cache.
-            __stcs(results.index + first + place, corner);
-            __stcs(results.distance + first + place, distance);
+            const std::int64_t slot = first + to + (second ? rows_on : 0);
+            __stcs(results.index + slot, corner);
+            __stcs(results.distance + slot, distance);
         }
         for (i += 32; i >= work.count; i -= work.count) {
             ++of;
         }
     }
     if ((wanted >> lane & 1U) != 0) {
-        results.count[index] = found;
+        results.count[at.index] = found;
     }
 }
 
@@ -181,8 +214,8 @@ __device__ void put_rows(const MatchWork& work, const DenseCall& call, const Den
 /// judge its candidates by all of D, of those no farther than `last`.
 template <int pz, int py, int px>
 __device__ void put_settled(const MatchWork& work, const DenseCall& call, ShortKey last,
-                            const DenseTile& tile, const float* own, std::int64_t index,
-                            const std::int64_t (&at)[3], const MatchLists& results) {
+                            const DenseTile& tile, const float* own, const MatchedAt& at,
+                            const MatchLists& results) {
     const auto lane = static_cast<std::uint32_t>(threadIdx.x % 32);
     const auto candidates = static_cast<std::uint32_t>(work.candidates());
     const Patch<pz, py, px> patch(tile, own);
@@ -214,11 +247,11 @@ __device__ void put_settled(const MatchWork& work, const DenseCall& call, ShortK
     for (int i = 0; i < WarpList::rows; ++i) {
         const int slot = static_cast<int>(lane) + 32 * i;
         if (slot < work.count) {
-            put_match(work, list.keys[i], slot, found, index, at, results);
+            put_match(work, list.keys[i], slot, found, at.index, at.at, results);
         }
     }
     if (lane == 0) {
-        results.count[index] = found;
+        results.count[at.index] = found;
     }
 }
 
@@ -235,10 +268,7 @@ __device__ void put_lists(const MatchWork& work, const DenseCall& call,
         const ShortList<slots>& list = lists[r];
         const ShortKey last = list.last();
         const float* first = own + tile.at(r / S::each_y, r % S::each_y, 0);
-        const std::int64_t at[3] = {work.first + place.z(r), work.first_line + place.y(r),
-                                    place.x()};
-        const std::int64_t index =
-            (place.z(r) * work.grid[1] + place.y(r)) * work.grid[2] + place.x();
+        const MatchedAt at(work, place, r);
         const bool open = place.has(work, r) && last != no_short_match && last >= call.exact;
         const bool another = open && call.keys.same_distance(list.dropped[0], last);
         const bool unsettled = open && call.keys.same_distance(list.dropped[1], last);
@@ -246,16 +276,16 @@ __device__ void put_lists(const MatchWork& work, const DenseCall& call,
         const int found =
             settled ? sort_matches<pz, py, px>(work, call, list, another, tile, first, rows) : 0;
         __syncwarp();
-        put_rows(work, call, rows, __ballot_sync(whole_warp, settled), found, index, at, results);
+        put_rows(work, call, place, rows, __ballot_sync(whole_warp, settled), found, at, results);
         __syncwarp();
         for (std::uint32_t left = __ballot_sync(whole_warp, unsettled); left != 0;
              left &= left - 1) {
             const int lane = __ffs(static_cast<int>(left)) - 1;
-            const int beside = lane - place.lane;
-            const std::int64_t there[3] = {at[0], at[1], at[2] + beside};
+            const float* const there =
+                first + tile.at(0, place.lines_to(lane), place.places_to(lane));
             put_settled<pz, py, px>(work, call,
                                     __shfl_sync(whole_warp, last, lane) | call.keys.numbers, tile,
-                                    first + beside * tile.pitch, index + beside, there, results);
+                                    there, at.other(work, place, lane), results);
         }
     }
 }

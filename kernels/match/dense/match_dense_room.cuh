@@ -19,7 +19,12 @@ template <class S> struct DenseRoom {
     __device__ DenseRoom(unsigned char* start, const DensePlace<S, px>& place)
         : keys(start), stride(place.threads * S::each * static_cast<int>(sizeof(ShortKey))),
           own(((place.thread - place.lane) * S::each + place.lane) *
-              static_cast<int>(sizeof(ShortKey))) {}
+              static_cast<int>(sizeof(ShortKey))) {
+        // As a number that all threads share the compiler would copy it for every candidate.
+        if constexpr (S::registers > 24) {
+            asm("" : "+r"(stride));
+        }
+    }
 
     __device__ ShortKey& at(int r, int bytes) const {
         return *reinterpret_cast<ShortKey*>(keys + bytes + r * row_bytes);

@@ -12,8 +12,10 @@ namespace runner::match_cuda {
 
 /// How a block of threads is laid out: lanes of a warp along x, warps along y and up to so many
 /// along z, and the references of a thread along y and z. The last px − 1 lanes only help with the
-/// sums.
-template <int slots, int warps_along_y, int most_warps_along_z, int each_along_y, int each_along_z>
+/// sums. A narrow block's warps have two rows of 16 lanes, of which the second's references lie a
+/// tile further along y: it takes the ends of lines that need no more lanes.
+template <int slots, int warps_along_y, int most_warps_along_z, int each_along_y, int each_along_z,
+          int voxel_registers = 24>
 struct DenseShape {
     static constexpr int warps_y = warps_along_y;
     static constexpr int most_warps_z = most_warps_along_z;
@@ -22,6 +24,8 @@ struct DenseShape {
     static constexpr int each = each_y * each_z; ///< references of a thread
     static constexpr int most_threads = 32 * warps_y * most_warps_z;
     static constexpr int tile_y = warps_y * each_y;
+    /// Of a thread, for voxels of candidates.
+    static constexpr int registers = voxel_registers;
     /// A thread's words in shared memory: for candidates that are not sorted in, and at the end for
     /// the matches of one reference, two words each.
     static constexpr int room_words = std::max(batch_keys * each, 2 * slots);
@@ -29,8 +33,8 @@ struct DenseShape {
 
 /// Long lists and large patches take registers of which more threads would have too few.
 template <int slots, int patch>
-using VolumeShape =
-    DenseShape<slots, 2, slots <= 16 && patch <= 3 ? 8 : (slots <= 32 ? 6 : 4), 4, 2>;
+using VolumeShape = DenseShape<slots, 2, slots <= 16 && patch <= 3 ? 8 : (slots <= 32 ? 6 : 4), 4,
+                               2, patch <= 3 ? 24 : (slots <= 8 ? 48 : 32)>;
 template <int slots> using ImageShape = DenseShape<slots, 8, 1, 8, 1>;
 
 /// The part of the volume that the references of a block and their candidates cover, in shared
@@ -41,11 +45,14 @@ struct DenseTile {
     int layer; ///< from one z to the next
     int pitch; ///< from one x to the next
 
-    template <class S> __host__ __device__ static DenseTile of(const MatchWork& work, int warps_z) {
-        const int high = S::tile_y + work.patch[1] - 1 + static_cast<int>(2 * work.half[1]);
+    /// Of a block whose rows of lanes are so wide.
+    template <class S>
+    __host__ __device__ static DenseTile of(const MatchWork& work, int warps_z, int wide) {
+        const int high =
+            32 / wide * S::tile_y + work.patch[1] - 1 + static_cast<int>(2 * work.half[1]);
         const int tall =
             warps_z * S::each_z + work.patch[0] - 1 + static_cast<int>(2 * work.half[0]);
-        return {{32 + static_cast<int>(2 * work.half[2]), high, tall}, high, high * tall | 1};
+        return {{wide + static_cast<int>(2 * work.half[2]), high, tall}, high, high * tall | 1};
     }
     /// Search reads ahead: up to a step along z past the last voxel, or along x in an image.
     template <class S> __host__ __device__ int floats() const {
@@ -54,31 +61,56 @@ struct DenseTile {
     __host__ __device__ int at(int z, int y, int x) const { return x * pitch + z * layer + y; }
 };
 
+/// The blocks of a call along each axis: first those of warps 32 lanes wide, then the narrow ones.
+struct DenseTiles {
+    std::int64_t x;
+    std::int64_t y;
+    std::int64_t z;
+    std::int64_t narrow_y; ///< 0 where there are no narrow ones
+
+    __host__ __device__ std::int64_t wide_blocks() const { return x * y * z; }
+    __host__ __device__ std::int64_t blocks() const { return wide_blocks() + narrow_y * z; }
+};
+
 /// Where a thread and its block are.
 template <class S, int px> struct DensePlace {
-    static constexpr int lanes = 32 - (px - 1); ///< of a warp, that have references
+    static constexpr int idle = px - 1; ///< lanes of a row that have no references
 
-    __device__ DensePlace(std::int64_t tiles_x, std::int64_t tiles_y, std::int64_t block)
-        : threads(static_cast<int>(blockDim.x)), thread(static_cast<int>(threadIdx.x)),
-          lane(thread % 32), in_y(thread / 32 % S::warps_y * S::each_y),
-          in_z(thread / 32 / S::warps_y * S::each_z), tile_x(block % tiles_x * lanes),
-          tile_y(block / tiles_x % tiles_y * S::tile_y),
-          tile_z(block / tiles_x / tiles_y * (warps_z() * S::each_z)) {}
+    __device__ DensePlace(const DenseTiles& tiles, std::int64_t block, unsigned number)
+        : threads(static_cast<int>(blockDim.x)), thread(static_cast<int>(number)),
+          lane(thread % 32), wide(block < tiles.wide_blocks() ? 32 : 16), row(lane / wide),
+          in_x(lane % wide), in_y(row * S::tile_y + thread / 32 % S::warps_y * S::each_y),
+          in_z(thread / 32 / S::warps_y * S::each_z) {
+        const bool narrow = wide < 32;
+        const std::int64_t in_grid = narrow ? block - tiles.wide_blocks() : block;
+        const std::int64_t along_x = narrow ? 1 : tiles.x;
+        const std::int64_t along_y = narrow ? tiles.narrow_y : tiles.y;
+        tile_x = (narrow ? tiles.x : in_grid % along_x) * (32 - idle);
+        tile_y = in_grid / along_x % along_y * (32 / wide * S::tile_y);
+        tile_z = in_grid / along_x / along_y * (warps_z() * S::each_z);
+    }
 
     __device__ int warps_z() const { return threads / 32 / S::warps_y; }
     /// Whether the thread has an r-th reference.
     __device__ bool has(const MatchWork& work, int r) const {
-        return lane < lanes && x() < work.grid[2] && y(r) < work.grid[1] && z(r) < work.grid[0];
+        return in_x < wide - idle && x() < work.grid[2] && y(r) < work.grid[1] &&
+               z(r) < work.grid[0];
     }
-    __device__ std::int64_t x() const { return tile_x + lane; }
+    __device__ std::int64_t x() const { return tile_x + in_x; }
     __device__ std::int64_t y(int r) const { return tile_y + in_y + r % S::each_y; }
     /// Counted from the call's first layer of references.
     __device__ std::int64_t z(int r) const { return tile_z + in_z + r / S::each_y; }
+    /// Lines and places along x from the thread's references to those of another lane.
+    __device__ int lines_to(int other) const { return (other / wide - row) * S::tile_y; }
+    __device__ int places_to(int other) const { return other % wide - in_x; }
 
     int threads; ///< of the block
     int thread;
     int lane;
-    int in_y; ///< the thread's first reference, in the block's tile
+    int wide; ///< lanes of a row
+    int row;
+    int in_x; ///< the thread's first reference, in the block's tile
+    int in_y;
     int in_z;
     std::int64_t tile_x;
     std::int64_t tile_y;

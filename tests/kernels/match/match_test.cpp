@@ -131,6 +131,29 @@ TYPED_TEST(MatchTest, UsualPatchesInDeepWindows) {
     }
 }
 
+/// Where the last references of a line need at most half a warp, warps take two lines there.
+TYPED_TEST(MatchTest, UsualPatchesAtTheEndsOfLines) {
+    MatchCases cases(17);
+    for (const auto& patch : usual_patches) {
+        const bool image = patch[0] == 1;
+        const std::int64_t deep = image ? 1 : patch[0] + 2;
+        const std::int64_t high = patch[1] + (image ? 75 : 13);
+        for (const int lanes : {1, 16, 17, 48}) {
+            // The lanes that only help with sums are those of a patch beside the references.
+            const std::int64_t wide = std::max(lanes - (lanes > 32 ? patch[2] - 1 : 0), patch[2]);
+            Match match = make_match({deep, high, wide}, patch, {3, 3, 5}, 7);
+            std::vector<float> volume = cases.ties(match, 3);
+            for (float& voxel : volume) {
+                voxel += 1e-6F * static_cast<float>(cases.number(0, 9));
+            }
+            this->expect_right(match, volume);
+            match.order = MatchOrder::nearest_last;
+            match.count = 24;
+            this->expect_right(match, cases.rough(match));
+        }
+    }
+}
+
 TYPED_TEST(MatchTest, WindowsOfManyCandidates) {
     MatchCases cases(15);
     const Match match = make_match({1, 70, 75}, {1, 3, 3}, {1, 121, 121}, 16);
