@@ -2,8 +2,8 @@
 #pragma once
 
 #include "kernels/convolve/convolve_device.cuh"
-#include "kernels/convolve/convolve_push_shape.cuh"
 #include "kernels/convolve/matrix/copy_bulk.cuh"
+#include "kernels/convolve/push/convolve_push_shape.cuh"
 #include "kernels/queue/copy_async.cuh"
 
 #include <cstdint>

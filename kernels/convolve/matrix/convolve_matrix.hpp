@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "kernels/convolve/convolve_push.hpp"
+#include "kernels/convolve/push/convolve_push.hpp"
 #include "kernels/queue/cuda_queue.hpp"
 
 #include <cstdint>

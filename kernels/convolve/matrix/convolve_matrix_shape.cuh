@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "kernels/convolve/convolve_push_shape.cuh"
 #include "kernels/convolve/convolve_ring.cuh"
+#include "kernels/convolve/push/convolve_push_shape.cuh"
 
 #include <algorithm>
 

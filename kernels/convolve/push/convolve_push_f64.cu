@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "kernels/convolve/convolve_push_table.cuh"
+#include "kernels/convolve/push/convolve_push_table.cuh"
 
 namespace runner {
 

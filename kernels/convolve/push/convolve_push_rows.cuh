@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kernels/convolve/convolve_device.cuh"
-#include "kernels/convolve/convolve_push_shape.cuh"
+#include "kernels/convolve/push/convolve_push_shape.cuh"
 #include "kernels/queue/copy_async.cuh"
 
 #include <cstdint>
