@@ -56,14 +56,8 @@ template <class T, int R, class Element> constexpr auto push_layout() {
 
 /// As push_layout(), with multiples of eight outputs of a thread in the row pass.
 template <class T, int R> constexpr auto any_push_layout() {
-    if constexpr (sizeof(T) == 4) {
-        if constexpr (R <= 16) {
-            return PushLayout<128, 2, 16, 8, 1, 3, 4, 8>{};
-        } else if constexpr (R <= 32) {
-            return PushLayout<256, 1, 16, 16, 1, 2, 2, 8>{};
-        } else {
-            return PushLayout<256, 1, 16, 16, 1, 2, 1, 8>{};
-        }
+    if constexpr (sizeof(T) == 4 && R <= 16) {
+        return PushLayout<128, 2, 16, 8, 1, 3, 4, 8>{};
     } else {
         // R 12: 0.75 to 0.80 of the time that two blocks of 256 threads take.
         return push_layout<T, (R == 12 ? 16 : R), T>();
