@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Times convolve on the GPU beside a copy of the same bytes, the multiply-add rate and baselines.
 //   convolve_bench [--size N] [--columns N] [--launches N] [--no-baselines] [--radii 1,2,...]
-//                  [--column-radius N] [--types f32,f64,u8,u16]
+//                  [--column-radius N] [--types f32,f64,u8,u16] [--to-float32]
 #include "base/element_type.hpp"
 #include "bench/kernels/times.hpp"
 #include "kernels/baselines/convolve_two_kernel.hpp"
@@ -28,6 +28,7 @@ struct Options {
     int column_radius = 0;    ///< 0: as that of the rows
     int launches = 25;
     bool baselines = true;
+    bool to_float32 = false; ///< the output of all types
     std::vector<int> radii = {1, 2, 4, 8, 12, 16, 32, 64};
     std::vector<std::string> types = {"f32", "f64", "u8", "u16"};
 };
@@ -100,11 +101,16 @@ struct Bench {
         return options.size * options.size * element;
     }
 
+    template <class T> std::int64_t out_element() const {
+        return options.to_float32 ? std::int64_t{4} : std::int64_t{sizeof(T)};
+    }
+
     template <class T> void type(const char* name, double rate) {
         const std::int64_t count = options.size * options.size;
         launch(queue, {dim3(2048), dim3(256)}, fill_kernel<T>, reinterpret_cast<T*>(in.data()),
                count, 1U);
-        const std::int64_t bytes = bytes_of(sizeof(T));
+        // As many as a convolution reads and writes, on average.
+        const std::int64_t bytes = bytes_of(sizeof(T) + out_element<T>()) / 2;
         const double memcpy_time = time(queue, options.launches, 1, [&] {
                                        copy_on_device(queue, out.data(), in.data(), bytes);
                                    }).median();
@@ -123,7 +129,8 @@ struct Bench {
 
     template <class T> void row(const char* name, int radius, double copy, double rate) {
         Convolution c;
-        c.in_type = c.out_type = element_type_of<T>();
+        c.in_type = element_type_of<T>();
+        c.out_type = options.to_float32 ? ElementType::float32 : c.in_type;
         c.frame_rows = options.size;
         c.columns = options.columns > 0 ? options.columns : options.size;
         c.row_taps = gaussian(radius);
@@ -213,6 +220,10 @@ Options read_options(const std::vector<std::string>& arguments) {
     Options options;
     for (std::size_t i = 0; i < arguments.size(); ++i) {
         const std::string& key = arguments[i];
+        if (key == "--to-float32") {
+            options.to_float32 = true;
+            continue;
+        }
         if (key == "--no-baselines") {
             options.baselines = false;
             continue;
