@@ -4,7 +4,6 @@
 #include "kernels/convolve/convolve_ring.cuh"
 #include "kernels/convolve/tiling.cuh"
 
-#include <algorithm>
 #include <vector>
 
 namespace runner {
@@ -40,22 +39,15 @@ template <class T>
 void convolve_ring(CudaQueue& queue, const ConvolveView<T>& view, std::int64_t frames,
                    ElementType in_type, ElementType out_type, const std::vector<T>& row_taps,
                    const std::vector<T>& column_taps) {
-    RingArguments<T> arguments{};
-    arguments.view = view;
-    arguments.in_type = in_type;
-    arguments.out_type = out_type;
-    arguments.row_radius = static_cast<int>(row_taps.size() / 2);
-    arguments.column_radius = static_cast<int>(column_taps.size() / 2);
-    std::copy(row_taps.begin(), row_taps.end(), arguments.row);
-    std::copy(column_taps.begin(), column_taps.end(), arguments.column);
-    arguments.width = strip_width<T>(queue.device(), arguments.row_radius, arguments.column_radius);
-    const int bytes =
-        RingShape<T>::shared_bytes(arguments.width, arguments.row_radius, arguments.column_radius);
-    launch_tiles(queue, convolve_ring_kernel<T>, 2 * arguments.width, bytes, arguments.width,
-                 segment_cut<T>(arguments.column_radius), frames,
+    const auto row_radius = static_cast<int>(row_taps.size() / 2);
+    const auto column_radius = static_cast<int>(column_taps.size() / 2);
+    const int width = strip_width<T>(queue.device(), row_radius, column_radius);
+    launch_tiles(queue, convolve_ring_kernel<T>, 2 * width,
+                 RingShape<T>::shared_bytes(width, row_radius, column_radius), width,
+                 segment_cut<T>(column_radius), frames,
                  image_work(view, frames, size_of(in_type), size_of(out_type),
                             static_cast<std::int64_t>(row_taps.size() + column_taps.size())),
-                 arguments);
+                 ring_arguments(view, in_type, out_type, row_taps, column_taps, width));
 }
 
 template void convolve_ring(CudaQueue&, const ConvolveView<float>&, std::int64_t, ElementType,

@@ -6,7 +6,9 @@
 #include "kernels/convolve/convolve_device.cuh"
 #include "kernels/convolve/convolve_sums.cuh"
 
+#include <algorithm>
 #include <cstdint>
+#include <vector>
 
 namespace runner::convolve_cuda {
 
@@ -22,6 +24,23 @@ template <class T> struct RingArguments {
     T row[most_taps]; ///< reversed: in the order in which they are applied
     T column[most_taps];
 };
+
+/// Of taps in the order in which they are applied.
+template <class T>
+RingArguments<T> ring_arguments(const ConvolveView<T>& view, ElementType in_type,
+                                ElementType out_type, const std::vector<T>& row_taps,
+                                const std::vector<T>& column_taps, int width) {
+    RingArguments<T> arguments{};
+    arguments.view = view;
+    arguments.in_type = in_type;
+    arguments.out_type = out_type;
+    arguments.width = width;
+    arguments.row_radius = static_cast<int>(row_taps.size() / 2);
+    arguments.column_radius = static_cast<int>(column_taps.size() / 2);
+    std::copy(row_taps.begin(), row_taps.end(), arguments.row);
+    std::copy(column_taps.begin(), column_taps.end(), arguments.column);
+    return arguments;
+}
 
 /// The ring kernel's shared memory: a batch of input rows, and a ring of row sums.
 template <class T> struct RingShape {

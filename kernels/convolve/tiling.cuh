@@ -50,11 +50,11 @@ template <class T> constexpr SegmentCut segment_cut(int column_radius) {
             std::max<std::int64_t>(256, std::int64_t{8} * column_radius)};
 }
 
-/// As segment_cut(), for push kernels.
+/// As segment_cut(), for push kernels. float32 above radius 12 has shares instead.
 template <class T> constexpr SegmentCut push_cut(int column_radius) {
     SegmentCut cut = segment_cut<T>(column_radius);
-    if (sizeof(T) == 4 && column_radius > 8 && column_radius <= 16) {
-        cut.long_percent = column_radius <= 12 ? 80 : 70;
+    if (sizeof(T) == 4 && column_radius > 8) {
+        cut.long_percent = 80;
     }
     return cut;
 }

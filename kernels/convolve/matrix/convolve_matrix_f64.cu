@@ -99,20 +99,6 @@ template <int R> bool has_kernel(CudaQueue& queue) {
     return attributes.ptxVersion == 90 && attributes.binaryVersion == 90;
 }
 
-RingArguments<double> ring_arguments(const ConvolveView<double>& view,
-                                     const std::vector<double>& row_taps,
-                                     const std::vector<double>& column_taps, int width) {
-    RingArguments<double> arguments{};
-    arguments.view = view;
-    arguments.in_type = arguments.out_type = ElementType::float64;
-    arguments.width = width;
-    arguments.row_radius = static_cast<int>(row_taps.size() / 2);
-    arguments.column_radius = static_cast<int>(column_taps.size() / 2);
-    std::copy(row_taps.begin(), row_taps.end(), arguments.row);
-    std::copy(column_taps.begin(), column_taps.end(), arguments.column);
-    return arguments;
-}
-
 /// Of radius R, or of smaller ones: taps are centred and padded.
 template <int R>
 void convolve_matrix(CudaQueue& queue, ConvolveView<double> view, std::int64_t frames,
@@ -120,7 +106,8 @@ void convolve_matrix(CudaQueue& queue, ConvolveView<double> view, std::int64_t f
     static_assert(2 * MatrixShape<R>::width == MatrixShape<R>::threads); // as of the exact kernels
     MatrixArguments<R> arguments{};
     arguments.view = arguments.push.view = view;
-    arguments.ring = ring_arguments(view, row_taps, column_taps, MatrixShape<R>::width);
+    arguments.ring = ring_arguments(view, ElementType::float64, ElementType::float64, row_taps,
+                                    column_taps, MatrixShape<R>::width);
     if (has_push<R>) {
         set_taps(arguments.push, row_taps, column_taps);
     }

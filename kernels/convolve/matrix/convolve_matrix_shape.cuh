@@ -11,11 +11,11 @@ namespace runner::convolve_cuda {
 /// How the matrix kernel is laid out: float64, both radii at most `radius`, a multiple of 4. A
 /// block of 8 warps owns a strip of 128 columns and marches down it in batches of 16 rows; a warp
 /// has 16 of the columns in both passes.
-template <int radius_, int stages_ = (radius_ <= 20 ? 5 : 4)> struct MatrixShape {
+template <int radius_> struct MatrixShape {
     using Value = double;
     using Stored = double;
     static constexpr int radius = radius_;
-    static constexpr int stages = stages_;
+    static constexpr int stages = radius <= 20 ? 5 : 4;
     static constexpr int ahead = stages - 2; ///< batches that are being copied
     static constexpr int threads = 256;
     static constexpr int rows = 16;         ///< of a batch

@@ -5,7 +5,6 @@
 #include "kernels/convolve/convolve_sums.cuh"
 #include "kernels/convolve/push/convolve_push_rows.cuh"
 #include "kernels/convolve/push/convolve_push_shape.cuh"
-#include "kernels/convolve/tiling.cuh"
 #include "kernels/queue/block_barrier.cuh"
 #include "kernels/queue/copy_async.cuh"
 

@@ -5,12 +5,7 @@
 
 namespace runner {
 
-template <> PushLaunch<float> integer_push_launch<std::uint8_t>(std::int64_t radius) {
-    return convolve_cuda::integer_push_launch_of<std::uint8_t>(radius);
-}
-
-template <> PushLaunch<float> integer_push_launch<std::uint16_t>(std::int64_t radius) {
-    return convolve_cuda::integer_push_launch_of<std::uint16_t>(radius);
-}
+template PushLaunch<float> integer_push_launch<std::uint8_t>(std::int64_t);
+template PushLaunch<float> integer_push_launch<std::uint16_t>(std::int64_t);
 
 } // namespace runner

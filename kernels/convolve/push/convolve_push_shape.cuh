@@ -176,12 +176,6 @@ constexpr bool push_in_shares =
 
 /// Taps in the order in which they are applied; the radii are those that the arguments are for.
 template <class T, int R>
-void set_taps(PushArguments<T, R>& arguments, const std::vector<T>& row_taps,
-              const std::vector<T>& column_taps) {
-    std::copy(row_taps.begin(), row_taps.end(), arguments.row);
-    std::copy(column_taps.begin(), column_taps.end(), arguments.column);
-}
-template <class T, int R>
 void set_taps(AnyPushArguments<T, R>& arguments, const std::vector<T>& row_taps,
               const std::vector<T>& column_taps) {
     arguments.own_row_radius = static_cast<int>(row_taps.size() / 2);

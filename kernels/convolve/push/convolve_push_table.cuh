@@ -73,8 +73,25 @@ void convolve_push_any(CudaQueue& queue, ConvolveView<T> view, std::int64_t fram
         queue, frames, row_taps.size() + column_taps.size(), arguments);
 }
 
-/// The instance for `radius` among all that are compiled.
-template <class T> PushLaunch<T> push_launch_of(std::int64_t radius) {
+/// The first of the compiled radii that is not below `radius`.
+template <class Element, int R, int... larger>
+PushLaunch<float> least_padded_push(std::int64_t radius) {
+    if (radius <= R) {
+        return convolve_push<float, R, Element>;
+    }
+    if constexpr (sizeof...(larger) > 0) {
+        return least_padded_push<Element, larger...>(radius);
+    } else {
+        return nullptr;
+    }
+}
+
+} // namespace runner::convolve_cuda
+
+namespace runner {
+
+template <class T> PushLaunch<T> push_launch(std::int64_t radius) {
+    using convolve_cuda::convolve_push;
     switch (radius) {
     case 1: return convolve_push<T, 1>;
     case 2: return convolve_push<T, 2>;
@@ -101,11 +118,10 @@ template <class T> PushLaunch<T> push_launch_of(std::int64_t radius) {
     }
 }
 
-/// The instance of the least R that has the columns' radius, up to 64 for float32 and 32 for
-/// float64.
 template <class T>
-PushLaunch<T> any_push_launch_of(std::int64_t row_radius, std::int64_t column_radius) {
-    if (row_radius > AnyPushArguments<T, 4>::most_row_radius) {
+PushLaunch<T> any_push_launch(std::int64_t row_radius, std::int64_t column_radius) {
+    using convolve_cuda::convolve_push_any; // of the least R that has the columns' radius
+    if (row_radius > convolve_cuda::AnyPushArguments<T, 4>::most_row_radius) {
         return nullptr;
     }
     if constexpr (sizeof(T) == 4) {
@@ -131,21 +147,9 @@ PushLaunch<T> any_push_launch_of(std::int64_t row_radius, std::int64_t column_ra
     }
 }
 
-/// The first of the compiled radii that is not below `radius`.
-template <class Element, int R, int... larger>
-PushLaunch<float> least_padded_push(std::int64_t radius) {
-    if (radius <= R) {
-        return convolve_push<float, R, Element>;
-    }
-    if constexpr (sizeof...(larger) > 0) {
-        return least_padded_push<Element, larger...>(radius);
-    } else {
-        return nullptr;
-    }
+template <class Element> PushLaunch<float> integer_push_launch(std::int64_t radius) {
+    return convolve_cuda::least_padded_push<Element, 1, 2, 3, 4, 6, 8, 10, 11, 12, 16, 20, 24, 32,
+                                            48, 64>(radius);
 }
 
-template <class Element> PushLaunch<float> integer_push_launch_of(std::int64_t radius) {
-    return least_padded_push<Element, 1, 2, 3, 4, 6, 8, 10, 11, 12, 16, 20, 24, 32, 48, 64>(radius);
-}
-
-} // namespace runner::convolve_cuda
+} // namespace runner

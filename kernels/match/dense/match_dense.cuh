@@ -191,9 +191,9 @@ __device__ void search_window(const MatchWork& work, const DenseCall& call,
     }
 }
 
-/// The same number, but where registers are few not to the compiler: what follows from it is
-/// computed again where it is needed, and takes no registers before.
-template <class S> __device__ unsigned anew(unsigned number) {
+/// The same number. Where registers are few the compiler does not know that: it computes once more
+/// what follows from it, in place of keeping that in registers.
+template <class S> __device__ unsigned recomputed(unsigned number) {
     if constexpr (S::most_threads > 384) {
         asm volatile("" : "+r"(number));
     }
@@ -223,8 +223,8 @@ __global__ void __launch_bounds__(S::most_threads, 1)
     ShortList<slots> lists[S::each];
     begin_lists(work, call, place, room, state, lists);
     search_window<S, pz, py, px>(work, call, room, tile, own, state, lists);
-    const DensePlace<S, px> at_the_end(tiles, first_block + anew<S>(blockIdx.x),
-                                       anew<S>(threadIdx.x));
+    const DensePlace<S, px> at_the_end(tiles, first_block + recomputed<S>(blockIdx.x),
+                                       recomputed<S>(threadIdx.x));
     put_lists<S, pz, py>(work, call, at_the_end, tile, own, room, lists, results);
 }
 

@@ -174,7 +174,7 @@ __device__ void put_rows(const MatchWork& work, const DenseCall& call,
     const std::int64_t origin =
         work.index(zero.at[0] - work.half[0], zero.at[1] - work.half[1], zero.at[2] - work.half[2]);
     const std::int64_t first = zero.index * work.count;
-    // From where the second row of lanes would be, if it went on along x, to where it is.
+    // From the place that continues the first row of lanes along x to that of the second row.
     const std::int64_t rows_on = (S::tile_y * work.grid[2] - place.wide) * work.count;
     const std::int64_t voxels_on = S::tile_y * work.volume[2] - place.wide;
     const int end = (32 - __clz(static_cast<int>(wanted))) * work.count;
