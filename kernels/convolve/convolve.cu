@@ -45,21 +45,41 @@ bool can_pad(const std::vector<float>& row_taps, float fill, const Convolution& 
     return is_finite && (fits || convolution.boundary != Boundary::constant);
 }
 
-PushLaunch<float> integer_push(const Convolution& convolution, float fill,
-                               const std::vector<float>& row_taps) {
+/// Whether padding does not even change the sign of a zero in outputs of floats: see
+/// integer_push_launch().
+bool can_pad_floats(const std::vector<float>& row_taps, float fill, const Convolution& convolution,
+                    std::int64_t compiled) {
+    const bool pads_columns = convolution.column_radius() != compiled;
+    const bool has_negative =
+        std::any_of(row_taps.begin(), row_taps.end(), [](float tap) { return std::signbit(tap); });
+    return !(pads_columns && has_negative) &&
+           !(std::signbit(fill) && convolution.boundary == Boundary::constant);
+}
+
+template <class Element>
+PushLaunch<float> integer_push_of(const Convolution& convolution, float fill,
+                                  const std::vector<float>& row_taps) {
     const std::int64_t radius = std::max(convolution.row_radius(), convolution.column_radius());
-    if (convolution.in_type != convolution.out_type) {
+    if (!can_pad<Element>(row_taps, fill, convolution)) {
         return nullptr;
     }
-    if (convolution.in_type == ElementType::uint8 &&
-        can_pad<std::uint8_t>(row_taps, fill, convolution)) {
-        return integer_push_launch<std::uint8_t>(radius);
+    if (convolution.out_type == convolution.in_type) {
+        return integer_push_launch<Element, Element>(radius);
     }
-    if (convolution.in_type == ElementType::uint16 &&
-        can_pad<std::uint16_t>(row_taps, fill, convolution)) {
-        return integer_push_launch<std::uint16_t>(radius);
+    if (convolution.out_type == ElementType::float32 &&
+        can_pad_floats(row_taps, fill, convolution, integer_push_radius(radius))) {
+        return integer_push_launch<Element, float>(radius);
     }
     return nullptr;
+}
+
+PushLaunch<float> integer_push(const Convolution& convolution, float fill,
+                               const std::vector<float>& row_taps) {
+    switch (convolution.in_type) {
+    case ElementType::uint8: return integer_push_of<std::uint8_t>(convolution, fill, row_taps);
+    case ElementType::uint16: return integer_push_of<std::uint16_t>(convolution, fill, row_taps);
+    default: return nullptr;
+    }
 }
 
 /// The push kernel for the convolution, null where the ring kernel takes it.

@@ -22,7 +22,7 @@ template <int R> constexpr bool has_ring = R >= 16;
 
 template <int R>
 using ExactPush = Push<double, R, PushLayout<MatrixShape<R>::width, 1, 8, 16, 2, 2, 1, 2>, double,
-                       SharedColumnsArguments<R>, true>;
+                       double, SharedColumnsArguments<R>, true>;
 
 template <int R> constexpr int shared_bytes() {
     int most = Matrix<R>::shared_bytes;

@@ -13,10 +13,11 @@
 
 namespace runner::convolve_cuda {
 
-/// Input and output are of type Element: T, or an integer that T holds exactly. Arguments:
+/// Input of type Element: T, or an integer that T holds exactly. Output of type Out. Arguments:
 /// PushArguments, or AnyPushArguments for radii that are known at run time. `aligned`: all rows of
 /// input and output start at multiples of 16 bytes.
-template <class T, int R, class Layout, class Element, class Arguments, bool aligned> class Push {
+template <class T, int R, class Layout, class Element, class Out, class Arguments, bool aligned>
+class Push {
   public:
     using Shape = PushShape<T, R, Layout, Element, Arguments::most_row_radius>;
     using Rows = PushRows<Shape, Arguments, aligned>;
@@ -82,10 +83,10 @@ template <class T, int R, class Layout, class Element, class Arguments, bool ali
         // The output that the next row completes. Its batch is one behind the row pass, and one
         // more for every role before this one.
         int row = -2 * arguments_.column_radius() - (1 + role) * Shape::rows;
-        Element* out = static_cast<Element*>(view_.out) +
-                       (tile_.frame * view_.out_rows + tile_.first_row - view_.out_first + row) *
-                           view_.columns +
-                       tile_.first_column + column;
+        Out* out = static_cast<Out*>(view_.out) +
+                   (tile_.frame * view_.out_rows + tile_.first_row - view_.out_first + row) *
+                       view_.columns +
+                   tile_.first_column + column;
         const std::int64_t left = view_.columns - tile_.first_column - column;
         const int width = static_cast<int>(left < 0                ? 0
                                            : left < Shape::columns ? left
@@ -151,7 +152,7 @@ template <class T, int R, class Layout, class Element, class Arguments, bool ali
     template <int role, int own, int radius>
     __device__ void column_pass_of_radius(T (&sums)[own][Shape::columns],
                                           T (&carried)[Shape::columns], const T* from, int half,
-                                          int row, int width, Element*& out) {
+                                          int row, int width, Out*& out) {
         if constexpr (knows_radii) {
             if constexpr (radius > Arguments::least_column_radius) {
                 if (arguments_.column_radius() < radius) {
@@ -187,7 +188,7 @@ template <class T, int R, class Layout, class Element, class Arguments, bool ali
     /// completed. `row` is the output that the batch's first row completes.
     template <int role, int own, int radius>
     __device__ void column_pass(T (&sums)[own][Shape::columns], T (&carried)[Shape::columns],
-                                const T* from, int half, int row, int width, Element*& out) {
+                                const T* from, int half, int row, int width, Out*& out) {
         constexpr bool last = role + 1 == Shape::roles;
         unsigned completes = completed_rows(row, width);
         const int column =
@@ -265,21 +266,21 @@ template <class T, int R, class Layout, class Element, class Arguments, bool ali
     }
 
     /// `width`: how many of the thread's columns lie in the image.
-    static __device__ void store_outputs(Element* to, const T (&from)[Shape::columns], int width) {
+    static __device__ void store_outputs(Out* to, const T (&from)[Shape::columns], int width) {
         if constexpr (aligned || Shape::columns == 1) {
-            struct alignas(Shape::columns * sizeof(Element)) Outputs {
-                Element at[Shape::columns];
+            struct alignas(Shape::columns * sizeof(Out)) Outputs {
+                Out at[Shape::columns];
             } values;
 #pragma unroll
             for (int c = 0; c < Shape::columns; ++c) {
-                values.at[c] = to_output<Element>(from[c]);
+                values.at[c] = to_output<Out>(from[c]);
             }
             *reinterpret_cast<Outputs*>(to) = values;
         } else {
 #pragma unroll
             for (int c = 0; c < Shape::columns; ++c) {
                 if (c < width) {
-                    to[c] = to_output<Element>(from[c]);
+                    to[c] = to_output<Out>(from[c]);
                 }
             }
         }

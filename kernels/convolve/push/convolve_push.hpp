@@ -24,10 +24,24 @@ template <class T> PushLaunch<T> push_launch(std::int64_t radius);
 template <class T>
 PushLaunch<T> any_push_launch(std::int64_t row_radius, std::int64_t column_radius);
 
-/// The push kernel of the least radius that is not below `radius`, with input and output of type
-/// Element (uint8 or uint16); null where there is none. It pads taps with zeros, which changes no
-/// result as long as the fill value and all sums along rows are finite. The fill value must be an
-/// Element.
-template <class Element> PushLaunch<float> integer_push_launch(std::int64_t radius);
+/// The radii that have a push kernel for integers.
+inline constexpr int integer_push_radii[] = {1, 2, 3, 4, 6, 8, 10, 11, 12, 16, 20, 24, 32, 48, 64};
+
+/// The least of them that is not below `radius`, 0 where there is none.
+constexpr std::int64_t integer_push_radius(std::int64_t radius) {
+    for (const int compiled : integer_push_radii) {
+        if (radius <= compiled) {
+            return compiled;
+        }
+    }
+    return 0;
+}
+
+/// The push kernel of that radius, with input of type Element (uint8 or uint16) and output of type
+/// Out: Element or float; null where there is none. It pads taps with −0. That changes no result as
+/// long as the fill value and all sums along rows are finite, but for the sign of a zero: floats
+/// want sums along rows that are not negative, and not −0, where taps along columns are padded. The
+/// fill value must be an Element.
+template <class Element, class Out> PushLaunch<float> integer_push_launch(std::int64_t radius);
 
 } // namespace runner

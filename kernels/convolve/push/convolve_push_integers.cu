@@ -5,7 +5,7 @@
 
 namespace runner {
 
-template PushLaunch<float> integer_push_launch<std::uint8_t>(std::int64_t);
-template PushLaunch<float> integer_push_launch<std::uint16_t>(std::int64_t);
+template PushLaunch<float> integer_push_launch<std::uint8_t, std::uint8_t>(std::int64_t);
+template PushLaunch<float> integer_push_launch<std::uint16_t, std::uint16_t>(std::int64_t);
 
 } // namespace runner

@@ -6,15 +6,17 @@
 #include "kernels/convolve/tiling.cuh"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <vector>
 
 namespace runner::convolve_cuda {
 
-template <class T, int R, class Layout, class Element, class Arguments, bool aligned>
+template <class T, int R, class Layout, class Element, class Out, class Arguments, bool aligned>
 __global__ void __launch_bounds__(PushShape<T, R, Layout, Element>::threads, Layout::blocks)
     convolve_push_kernel(const __grid_constant__ Arguments arguments) {
-    using Kernel = Push<T, R, Layout, Element, Arguments, aligned>;
+    using Kernel = Push<T, R, Layout, Element, Out, Arguments, aligned>;
     extern __shared__ __align__(128) unsigned char shared[];
     const auto& view = arguments.view;
     if constexpr (push_in_shares<T, R, Element, Arguments>) {
@@ -28,14 +30,14 @@ __global__ void __launch_bounds__(PushShape<T, R, Layout, Element>::threads, Lay
     }
 }
 
-template <class T, int R, class Layout, class Element, class Arguments>
+template <class T, int R, class Layout, class Element, class Out, class Arguments>
 void launch_push(CudaQueue& queue, std::int64_t frames, std::size_t taps,
                  const Arguments& arguments) {
     using Shape = PushShape<T, R, Layout, Element, Arguments::most_row_radius>;
     const auto kernel = arguments.view.aligned && arguments.view.out_aligned
-                            ? convolve_push_kernel<T, R, Layout, Element, Arguments, true>
-                            : convolve_push_kernel<T, R, Layout, Element, Arguments, false>;
-    const KernelWork work = image_work(arguments.view, frames, sizeof(Element), sizeof(Element),
+                            ? convolve_push_kernel<T, R, Layout, Element, Out, Arguments, true>
+                            : convolve_push_kernel<T, R, Layout, Element, Out, Arguments, false>;
+    const KernelWork work = image_work(arguments.view, frames, sizeof(Element), sizeof(Out),
                                        static_cast<std::int64_t>(taps));
     const int radius = arguments.column_radius();
     if constexpr (push_in_shares<T, R, Element, Arguments>) {
@@ -47,19 +49,21 @@ void launch_push(CudaQueue& queue, std::int64_t frames, std::size_t taps,
     }
 }
 
-/// Taps for another radius than R are padded with zeros.
-template <class T, int R, class Element = T, class Layout = decltype(push_layout<T, R, Element>())>
+/// Taps for another radius than R are padded with −0.
+template <class T, int R, class Element = T, class Out = Element,
+          class Layout = decltype(push_layout<T, R, Element>())>
 void convolve_push(CudaQueue& queue, ConvolveView<T> view, std::int64_t frames,
                    const std::vector<T>& row_taps, const std::vector<T>& column_taps) {
     PushArguments<T, R> arguments{};
     const auto centred = [](const std::vector<T>& taps, T* all) {
+        std::fill(all, all + 2 * R + 1, no_sum<T>);
         std::copy(taps.begin(), taps.end(), all + (2 * R + 1 - taps.size()) / 2);
     };
     centred(row_taps, arguments.row);
     centred(column_taps, arguments.column);
     arguments.view = view;
-    launch_push<T, R, Layout, Element>(queue, frames, row_taps.size() + column_taps.size(),
-                                       arguments);
+    launch_push<T, R, Layout, Element, Out>(queue, frames, row_taps.size() + column_taps.size(),
+                                            arguments);
 }
 
 /// Radii that AnyPushArguments<T, R> has.
@@ -69,18 +73,19 @@ void convolve_push_any(CudaQueue& queue, ConvolveView<T> view, std::int64_t fram
     AnyPushArguments<T, R> arguments{};
     arguments.view = view;
     set_taps(arguments, row_taps, column_taps);
-    launch_push<T, R, decltype(any_push_layout<T, R>()), T>(
+    launch_push<T, R, decltype(any_push_layout<T, R>()), T, T>(
         queue, frames, row_taps.size() + column_taps.size(), arguments);
 }
 
-/// The first of the compiled radii that is not below `radius`.
-template <class Element, int R, int... larger>
-PushLaunch<float> least_padded_push(std::int64_t radius) {
+/// The instance of integer_push_radius().
+template <class Element, class Out, std::size_t i = 0>
+PushLaunch<float> padded_push(std::int64_t radius) {
+    constexpr int R = integer_push_radii[i];
     if (radius <= R) {
-        return convolve_push<float, R, Element>;
+        return convolve_push<float, R, Element, Out>;
     }
-    if constexpr (sizeof...(larger) > 0) {
-        return least_padded_push<Element, larger...>(radius);
+    if constexpr (i + 1 < std::size(integer_push_radii)) {
+        return padded_push<Element, Out, i + 1>(radius);
     } else {
         return nullptr;
     }
@@ -147,9 +152,8 @@ PushLaunch<T> any_push_launch(std::int64_t row_radius, std::int64_t column_radiu
     }
 }
 
-template <class Element> PushLaunch<float> integer_push_launch(std::int64_t radius) {
-    return convolve_cuda::least_padded_push<Element, 1, 2, 3, 4, 6, 8, 10, 11, 12, 16, 20, 24, 32,
-                                            48, 64>(radius);
+template <class Element, class Out> PushLaunch<float> integer_push_launch(std::int64_t radius) {
+    return convolve_cuda::padded_push<Element, Out>(radius);
 }
 
 } // namespace runner

@@ -121,6 +121,38 @@ TEST_F(ConvolveCuda, IntegersWithSumsAndFillsThatZerosWouldChange) {
     }
 }
 
+// Zeros have signs in floats: most of each image is 0, and taps have either sign on each axis.
+TEST_F(ConvolveCuda, IntegersToFloats) {
+    Random random(16);
+    background_ = 0;
+    const auto make = [](std::vector<double>& taps, int sign) {
+        for (double& tap : taps) {
+            tap = sign == 0 ? tap : sign * std::abs(tap);
+        }
+    };
+    for (const std::int64_t radius : {0, 1, 4, 5, 8, 11, 12, 13, 17, 32, 40, 64}) {
+        for (const int type : {0, 1}) {
+            for (const int rows : {1, -1, 0}) {
+                for (const int columns : {1, -1, 0}) {
+                    const auto other = draw(random, 0, 2) == 0 ? radius : draw(random, 0, radius);
+                    auto c = random_convolution(random, draw(random, 1, 60),
+                                                draw(random, 1, 80) * (columns == 0 ? 1 : 16),
+                                                other, radius);
+                    if (draw(random, 0, 1) == 1) {
+                        std::swap(c.row_taps, c.column_taps);
+                    }
+                    make(c.row_taps, rows);
+                    make(c.column_taps, columns);
+                    const double fills[] = {0.0, -0.0, 7.0, c.fill};
+                    c.fill = fills[draw(random, 0, 3)];
+                    compare_any(random, c, random_block(random, c), type, 2,
+                                draw(random, 0, 3) == 0 ? draw(random, 0, 17) : 0, false);
+                }
+            }
+        }
+    }
+}
+
 TEST_F(ConvolveCuda, InteriorStripsAlignedAndNot) {
     Random random(2);
     for (const std::int64_t radius : {1, 2, 5, 8, 12, 15, 16, 20, 24, 32, 48, 64}) {
