@@ -94,7 +94,11 @@ __global__ void __launch_bounds__(threads)
     T sums[outputs];
     eight_sums(
         arguments.taps, count,
-        [&](int i) { return places[i] < 0 ? arguments.fill : from[places[i]]; }, sums);
+        [&](int at, int i) {
+            const std::int64_t place = places[at + i];
+            return place < 0 ? arguments.fill : from[place];
+        },
+        sums);
     const std::int64_t left = layers.out_rows - skipped;
     store_as(arguments.out_type, sums, static_cast<int>(left < outputs ? left : outputs),
              arguments.samples, arguments.out,

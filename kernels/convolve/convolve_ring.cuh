@@ -5,9 +5,11 @@
 #include "kernels/convolve/convolve.hpp"
 #include "kernels/convolve/convolve_device.cuh"
 #include "kernels/convolve/convolve_sums.cuh"
+#include "kernels/queue/copy_async.cuh"
 
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 namespace runner::convolve_cuda {
@@ -79,12 +81,16 @@ template <class T> class Ring {
     __device__ void run() {
         const std::int64_t batches = (tile_.rows + Shape::rows - 1) / Shape::rows + lag_;
         int slot = 0; // of the batch in the ring
+        load(0);
         for (std::int64_t k = 0; k < batches; ++k) {
-            load(k);
+            wait_for_copies<0>();
             __syncthreads();
             row_pass(k, ring_ + slot * Shape::rows * ring_pitch_);
             __syncthreads();
             slot = slot == lag_ ? 0 : slot + 1;
+            if (k + 1 < batches) {
+                load(k + 1); // arrives while the column pass works
+            }
             if (k >= lag_) {
                 column_pass((k - lag_) * Shape::rows, slot);
             }
@@ -114,10 +120,17 @@ template <class T> class Ring {
                 const std::int64_t row = first_row_ + k * Shape::rows + r;
                 // Rows past the last needed one may be held nowhere.
                 const std::int64_t held = row <= last_row_ ? held_row(view_, row) : -1;
-                in_[r * in_pitch_ + i] =
-                    held < 0 || c < 0 ? view_.fill : static_cast<T>(column[held * view_.columns]);
+                T* to = in_ + r * in_pitch_ + i;
+                if (held < 0 || c < 0) {
+                    *to = view_.fill;
+                } else if constexpr (std::is_same_v<In, T>) {
+                    copy_async<sizeof(T)>(to, column + held * view_.columns);
+                } else {
+                    *to = static_cast<T>(column[held * view_.columns]);
+                }
             }
         }
+        commit_copies();
     }
 
     __device__ void row_pass(std::int64_t k, T* sums) {
@@ -130,7 +143,8 @@ template <class T> class Ring {
         const T* in = in_ + r * in_pitch_ + group * Shape::outputs;
         T sum[Shape::outputs];
         eight_sums(
-            arguments_.row, 2 * arguments_.row_radius + 1, [&](int i) { return in[i]; }, sum);
+            arguments_.row, 2 * arguments_.row_radius + 1,
+            [&](int at, int i) { return in[at + i]; }, sum);
         const bool fill = is_fill_row(view_, first_row_ + k * Shape::rows + r);
         T* to = sums + r * ring_pitch_ + group * Shape::outputs;
 #pragma unroll
@@ -139,7 +153,8 @@ template <class T> class Ring {
         }
     }
 
-    /// The outputs of rows `done` … `done` + 15 of the tile, whose first row sum is in `slot`.
+    /// The outputs of rows `done` … `done` + 15 of the tile, whose first row sum is in `slot`. The
+    /// ring wraps at a multiple of eight rows.
     __device__ void column_pass(std::int64_t done, int slot) {
         const int column = static_cast<int>(threadIdx.x) % width_;
         const int first = static_cast<int>(threadIdx.x) / width_ * Shape::outputs;
@@ -149,7 +164,10 @@ template <class T> class Ring {
         T sum[Shape::outputs];
         eight_sums(
             arguments_.column, 2 * arguments_.column_radius + 1,
-            [&](int i) { return (i < before_wrap ? from : wrapped)[i * ring_pitch_]; }, sum);
+            [&](int at, int i) {
+                return (at < before_wrap ? from : wrapped)[(at + i) * ring_pitch_];
+            },
+            sum);
         if (tile_.first_column + column >= view_.columns) {
             return;
         }

@@ -10,13 +10,14 @@
 
 namespace runner::convolve_cuda {
 
-/// Eight neighbouring sums over `taps`: sum p starts at element p. `x(i)` is element i, called once
-/// for each i from 0 to count + 6 in order. No tap is padded: 0 · inf is not 0.
+/// Eight neighbouring sums over `taps`: sum p starts at element p. `x(at, i)` is element at + i, i
+/// below 8 and `at` a multiple of 8, called once for each from 0 to count + 6 in order. No tap is
+/// padded: 0 · inf is not 0.
 template <int count, class T, class Source>
 __device__ inline void eight_short_sums(const T* taps, Source&& x, T (&sum)[8]) {
 #pragma unroll
     for (int i = 0; i < count + 7; ++i) {
-        const T value = x(i);
+        const T value = x(i / 8 * 8, i % 8);
 #pragma unroll
         for (int p = 0; p < 8; ++p) {
             const int j = i - p;
@@ -32,7 +33,7 @@ template <int rest, class T, class Source>
 __device__ inline void finish_sums(const T* taps, int count, Source&& x, T (&sum)[8]) {
 #pragma unroll
     for (int i = 0; i < rest + 7; ++i) {
-        const T value = x(count - rest + i);
+        const T value = x(count - rest + i / 8 * 8, i % 8);
 #pragma unroll
         for (int p = 0; p < 8; ++p) {
             if (i - p < rest) {
@@ -56,7 +57,7 @@ __device__ inline void eight_sums(const T* taps, int count, Source&& x, T (&sum)
 #pragma unroll
     for (int i = 0; i < 8; ++i) {
         window[i] = taps[i];
-        const T value = x(i);
+        const T value = x(0, i);
 #pragma unroll
         for (int p = 0; p <= i; ++p) {
             sum[p] =
@@ -68,7 +69,7 @@ __device__ inline void eight_sums(const T* taps, int count, Source&& x, T (&sum)
 #pragma unroll
         for (int i = 0; i < 8; ++i) {
             window[i] = taps[at + i];
-            const T value = x(at + i);
+            const T value = x(at, i);
 #pragma unroll
             for (int p = 0; p < 8; ++p) {
                 sum[p] = multiply_add(window[(i - p + 8) % 8], value, sum[p]);
