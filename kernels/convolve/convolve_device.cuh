@@ -70,6 +70,23 @@ __device__ inline std::int64_t held_row(const ConvolveView<T>& view, std::int64_
     return held;
 }
 
+/// Rows of a tile, counted from the first one it needs: those before `end`.
+struct RowRange {
+    int begin;
+    int end;
+};
+
+/// Of the `needed` rows that start at row `first` of something with `rows` rows, those that it has.
+__device__ inline RowRange rows_within(std::int64_t first, std::int64_t rows, int needed) {
+    const std::int64_t held = rows - first;
+    return {static_cast<int>(first >= 0        ? 0
+                             : first < -needed ? needed
+                                               : -first),
+            static_cast<int>(held < 0        ? 0
+                             : held < needed ? held
+                                             : needed)};
+}
+
 /// Whether the row sums of extended row `row` are the fill value: the column pass extends the
 /// result of the row pass.
 template <class T>

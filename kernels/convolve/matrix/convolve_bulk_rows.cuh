@@ -146,17 +146,15 @@ template <class Shape> class BulkRows {
                               int columns) {
         const int needed = static_cast<int>(tile.rows) + 2 * Shape::radius;
         const std::int64_t first = first_needed_ - view_.in_first;
-        const std::int64_t held = view_.in_rows - first; // rows from the first needed one on
-        const auto direct = static_cast<int>(first >= 0 ? 0 : first < -needed ? needed : -first);
-        const auto direct_end = static_cast<int>(held < 0 ? 0 : held < needed ? held : needed);
+        const RowRange direct = rows_within(first, view_.in_rows, needed);
         plan_->frame =
             static_cast<const Element*>(view_.in) + tile.frame * view_.in_rows * view_.columns;
         plan_->from = plan_->frame + first * view_.columns + column;
         plan_->needed = needed;
         plan_->batches = batches;
         plan_->wanted = batches;
-        plan_->direct_from = (direct + Shape::rows - 1) / Shape::rows;
-        plan_->direct_to = direct_end / Shape::rows;
+        plan_->direct_from = (direct.begin + Shape::rows - 1) / Shape::rows;
+        plan_->direct_to = direct.end / Shape::rows;
         plan_->bytes = static_cast<unsigned>(columns) * static_cast<unsigned>(sizeof(Element));
     }
 

@@ -46,12 +46,10 @@ class Push {
     /// Which rows lie in the frame, where the sums of others are the fill value.
     __device__ void find_fill_rows() {
         if (view_.boundary == Boundary::constant) {
-            const std::int64_t first = rows_.first_needed();
-            const std::int64_t end = view_.frame_rows - first;
-            const int needed = rows_.needed();
-            inside_ = static_cast<int>(first >= 0 ? 0 : first < -needed ? needed : -first);
-            const int inside_end = static_cast<int>(end < 0 ? 0 : end < needed ? end : needed);
-            inside_count_ = inside_end < inside_ ? 0 : inside_end - inside_;
+            const RowRange rows =
+                rows_within(rows_.first_needed(), view_.frame_rows, rows_.needed());
+            inside_ = rows.begin;
+            inside_count_ = rows.end < rows.begin ? 0 : rows.end - rows.begin;
         }
     }
 

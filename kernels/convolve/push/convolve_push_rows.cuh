@@ -41,9 +41,7 @@ template <class Shape, class Arguments, bool aligned> class PushRows {
     __device__ void prepare() {
         const std::int64_t start = tile_.first_column - Shape::halo;
         const std::int64_t first = first_held();
-        const std::int64_t held = view_.in_rows - first; // rows from the first needed one on
-        direct_ = static_cast<int>(first >= 0 ? 0 : first < -needed_ ? needed_ : -first);
-        direct_end_ = static_cast<int>(held < 0 ? 0 : held < needed_ ? held : needed_);
+        direct_ = rows_within(first, view_.in_rows, needed_);
         from_ = static_cast<const Element*>(view_.in) +
                 (tile_.frame * view_.in_rows + first) * view_.columns + start;
         choose_pieces(start);
@@ -68,7 +66,7 @@ template <class Shape, class Arguments, bool aligned> class PushRows {
         Element* to = ring_ + (stage * Shape::rows + warp()) * Shape::in_pitch + lane() * piece;
         const Element* from = from_;
         from_ += Shape::rows * view_.columns;
-        if (aligned && k * Shape::rows >= direct_ && (k + 1) * Shape::rows <= direct_end_) {
+        if (aligned && k * Shape::rows >= direct_.begin && (k + 1) * Shape::rows <= direct_.end) {
             load_plain(to, from);
         } else {
             load_any(k, to, from);
@@ -147,7 +145,7 @@ template <class Shape, class Arguments, bool aligned> class PushRows {
 #pragma unroll 1
         for (int r = warp(); r < Shape::rows; r += warps) {
             const int row = k * Shape::rows + r;
-            const bool direct = row >= direct_ && row < direct_end_;
+            const bool direct = row >= direct_.begin && row < direct_.end;
             bool wanted = row < needed_; // others may be held nowhere
             const Element* source = from;
             if (wanted && !direct) {
@@ -231,11 +229,9 @@ template <class Shape, class Arguments, bool aligned> class PushRows {
     Element* ring_;
     PushColumn* columns_; ///< those that are no part of a piece in every row
     int needed_;
-    int direct_ =
-        0; ///< rows from this one on, before direct_end_, are held under their own numbers
-    int direct_end_ = 0;
-    int listed_ = 0;      ///< columns
-    int first_piece_ = 0; ///< of those that are copied
+    RowRange direct_ = {}; ///< rows that are held under their own numbers
+    int listed_ = 0;       ///< columns
+    int first_piece_ = 0;  ///< of those that are copied
     int end_piece_ = 0;
     unsigned own_pieces_ = 0; ///< bit i: piece 32 i + lane is copied
     unsigned place_ = 0;      ///< the first row's, in elements of memory
