@@ -45,20 +45,45 @@ bool can_pad(const std::vector<float>& row_taps, float fill, const Convolution& 
     return is_finite && (fits || convolution.boundary != Boundary::constant);
 }
 
-/// Whether padding does not even change the sign of a zero in outputs of floats: see
-/// integer_push_launch().
-bool can_pad_floats(const std::vector<float>& row_taps, float fill, const Convolution& convolution,
-                    std::int64_t compiled) {
-    const bool pads_columns = convolution.column_radius() != compiled;
-    const bool has_negative =
-        std::any_of(row_taps.begin(), row_taps.end(), [](float tap) { return std::signbit(tap); });
-    return !(pads_columns && has_negative) &&
-           !(std::signbit(fill) && convolution.boundary == Boundary::constant);
+/// The least magnitude of taps that are not 0, at most 1.
+double least_tap(const std::vector<float>& taps) {
+    double least = 1;
+    for (const float tap : taps) {
+        if (tap != 0) {
+            least = std::min(least, std::abs(static_cast<double>(tap)));
+        }
+    }
+    return least;
+}
+
+/// Whether padding changes no bit of outputs of floats, whose zeros have signs.
+///
+/// Taps are padded with −0, and elements are not negative: a product of both is −0, which changes
+/// no sum along a row. If these sums are not negative either, the same holds along columns. If some
+/// are, products with them are +0, which turns a sum of −0 into +0. But no sum is −0 if no sum
+/// along a row is, some tap along columns is positive, and no product is so small that it is
+/// rounded.
+bool can_pad_floats(const std::vector<float>& row_taps, const std::vector<float>& column_taps,
+                    float fill, const Convolution& convolution, std::int64_t compiled) {
+    if (std::signbit(fill) && convolution.boundary == Boundary::constant) {
+        return false;
+    }
+    const auto is_negative = [](float tap) { return std::signbit(tap); };
+    if (convolution.column_radius() == compiled ||
+        std::none_of(row_taps.begin(), row_taps.end(), is_negative)) {
+        return true;
+    }
+    // A tap is a multiple of a power of two above 2⁻²⁴ times its magnitude, so sums along rows are
+    // multiples of one above 2⁻²⁴ times the least tap. Floats are multiples of 2⁻¹⁴⁹.
+    return !std::all_of(row_taps.begin(), row_taps.end(), is_negative) &&
+           std::any_of(column_taps.begin(), column_taps.end(), [](float tap) { return tap > 0; }) &&
+           least_tap(row_taps) * least_tap(column_taps) >= std::ldexp(1.0, -149 + 2 * 24);
 }
 
 template <class Element>
 PushLaunch<float> integer_push_of(const Convolution& convolution, float fill,
-                                  const std::vector<float>& row_taps) {
+                                  const std::vector<float>& row_taps,
+                                  const std::vector<float>& column_taps) {
     const std::int64_t radius = std::max(convolution.row_radius(), convolution.column_radius());
     if (!can_pad<Element>(row_taps, fill, convolution)) {
         return nullptr;
@@ -67,17 +92,20 @@ PushLaunch<float> integer_push_of(const Convolution& convolution, float fill,
         return integer_push_launch<Element, Element>(radius);
     }
     if (convolution.out_type == ElementType::float32 &&
-        can_pad_floats(row_taps, fill, convolution, integer_push_radius(radius))) {
+        can_pad_floats(row_taps, column_taps, fill, convolution, integer_push_radius(radius))) {
         return integer_push_launch<Element, float>(radius);
     }
     return nullptr;
 }
 
 PushLaunch<float> integer_push(const Convolution& convolution, float fill,
-                               const std::vector<float>& row_taps) {
+                               const std::vector<float>& row_taps,
+                               const std::vector<float>& column_taps) {
     switch (convolution.in_type) {
-    case ElementType::uint8: return integer_push_of<std::uint8_t>(convolution, fill, row_taps);
-    case ElementType::uint16: return integer_push_of<std::uint16_t>(convolution, fill, row_taps);
+    case ElementType::uint8:
+        return integer_push_of<std::uint8_t>(convolution, fill, row_taps, column_taps);
+    case ElementType::uint16:
+        return integer_push_of<std::uint16_t>(convolution, fill, row_taps, column_taps);
     default: return nullptr;
     }
 }
@@ -85,7 +113,8 @@ PushLaunch<float> integer_push(const Convolution& convolution, float fill,
 /// The push kernel for the convolution, null where the ring kernel takes it.
 template <class T>
 PushLaunch<T> push_for(CudaQueue& queue, const Convolution& convolution,
-                       const ConvolveView<T>& view, const std::vector<T>& row_taps) {
+                       const ConvolveView<T>& view, const std::vector<T>& row_taps,
+                       const std::vector<T>& column_taps) {
     if (convolution.in_type == element_type_of<T>() &&
         convolution.out_type == element_type_of<T>()) {
         const std::int64_t radius = convolution.row_radius();
@@ -104,7 +133,7 @@ PushLaunch<T> push_for(CudaQueue& queue, const Convolution& convolution,
                                     : any_push_launch<T>(radius, convolution.column_radius());
     }
     if constexpr (std::is_same_v<T, float>) {
-        return integer_push(convolution, view.fill, row_taps);
+        return integer_push(convolution, view.fill, row_taps, column_taps);
     }
     return nullptr;
 }
@@ -128,7 +157,7 @@ void convolve_in(CudaQueue& queue, const Convolution& convolution, const RowBloc
 
     const std::vector<T> row_taps = reversed_taps<T>(convolution.row_taps);
     const std::vector<T> column_taps = reversed_taps<T>(convolution.column_taps);
-    if (const PushLaunch<T> push = push_for<T>(queue, convolution, view, row_taps)) {
+    if (const PushLaunch<T> push = push_for<T>(queue, convolution, view, row_taps, column_taps)) {
         push(queue, view, block.frames, row_taps, column_taps);
         return;
     }

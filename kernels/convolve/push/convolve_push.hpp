@@ -39,9 +39,8 @@ constexpr std::int64_t integer_push_radius(std::int64_t radius) {
 
 /// The push kernel of that radius, with input of type Element (uint8 or uint16) and output of type
 /// Out: Element or float; null where there is none. It pads taps with −0. That changes no result as
-/// long as the fill value and all sums along rows are finite, but for the sign of a zero: floats
-/// want sums along rows that are not negative, and not −0, where taps along columns are padded. The
-/// fill value must be an Element.
+/// long as the fill value and all sums along rows are finite, but for the sign of a zero. The fill
+/// value must be an Element.
 template <class Element, class Out> PushLaunch<float> integer_push_launch(std::int64_t radius);
 
 } // namespace runner

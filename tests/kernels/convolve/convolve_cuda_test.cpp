@@ -121,13 +121,15 @@ TEST_F(ConvolveCuda, IntegersWithSumsAndFillsThatZerosWouldChange) {
     }
 }
 
-// Zeros have signs in floats: most of each image is 0, and taps have either sign on each axis.
+// Zeros have signs in floats: most of each image is 0, and taps have either sign on each axis. Some
+// taps are so small that products are rounded to zeros.
 TEST_F(ConvolveCuda, IntegersToFloats) {
     Random random(16);
     background_ = 0;
-    const auto make = [](std::vector<double>& taps, int sign) {
+    const auto make = [&](std::vector<double>& taps, int sign) {
+        const double unit = draw(random, 0, 2) == 0 ? std::ldexp(1.0, -72) : 1.0;
         for (double& tap : taps) {
-            tap = sign == 0 ? tap : sign * std::abs(tap);
+            tap = unit * (sign == 0 ? tap : sign * std::abs(tap));
         }
     };
     for (const std::int64_t radius : {0, 1, 4, 5, 8, 11, 12, 13, 17, 32, 40, 64}) {
