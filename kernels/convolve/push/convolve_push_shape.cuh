@@ -26,11 +26,11 @@ struct PushLayout {
 };
 
 /// The layouts that were fastest on an H200, of those tried (docs/kernels-convolve.md).
-template <class T, int R, class Element> constexpr auto push_layout() {
-    if constexpr (sizeof(Element) < sizeof(T) && R >= 9 && R <= 12) {
+template <class T, int R, class Element, class Out> constexpr auto push_layout() {
+    constexpr int least = sizeof(Out) == 1 ? 2 : 1;
+    constexpr int most = sizeof(Element) == 1 ? 16 : 12;
+    if constexpr (sizeof(Element) < sizeof(T) && R >= least && R <= most) {
         return PushLayout<256, 2, 32, 16, 1, 2, 2, 8>{};
-    } else if constexpr (sizeof(Element) < sizeof(T) && R > 16 && R <= 32) {
-        return PushLayout<256, 1, 16, 16, 1, 2, 2, 8>{};
     } else if constexpr (sizeof(T) == 4) {
         if constexpr (R >= 9 && R <= 12) {
             return PushLayout<128, 4, 16, 8, 1, 2, 3, 4>{};
@@ -60,7 +60,7 @@ template <class T, int R> constexpr auto any_push_layout() {
         return PushLayout<128, 2, 16, 8, 1, 3, 4, 8>{};
     } else {
         // R 12: 0.75 to 0.80 of the time that two blocks of 256 threads take.
-        return push_layout<T, (R == 12 ? 16 : R), T>();
+        return push_layout<T, (R == 12 ? 16 : R), T, T>();
     }
 }
 

@@ -51,7 +51,7 @@ void launch_push(CudaQueue& queue, std::int64_t frames, std::size_t taps,
 
 /// Taps for another radius than R are padded with −0.
 template <class T, int R, class Element = T, class Out = Element,
-          class Layout = decltype(push_layout<T, R, Element>())>
+          class Layout = decltype(push_layout<T, R, Element, Out>())>
 void convolve_push(CudaQueue& queue, ConvolveView<T> view, std::int64_t frames,
                    const std::vector<T>& row_taps, const std::vector<T>& column_taps) {
     PushArguments<T, R> arguments{};
