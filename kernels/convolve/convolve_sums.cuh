@@ -65,10 +65,16 @@ __device__ inline void eight_sums(const T* taps, int count, Source&& x, T (&sum)
         }
     }
     int at = 8;
+#pragma unroll 2
     for (; at + 8 <= count; at += 8) {
+        T next[8];
 #pragma unroll
         for (int i = 0; i < 8; ++i) {
-            window[i] = taps[at + i];
+            next[i] = taps[at + i];
+        }
+#pragma unroll
+        for (int i = 0; i < 8; ++i) {
+            window[i] = next[i];
             const T value = x(at, i);
 #pragma unroll
             for (int p = 0; p < 8; ++p) {

@@ -24,13 +24,15 @@ template <int R>
 using ExactPush = Push<double, R, PushLayout<MatrixShape<R>::width, 1, 8, 16, 2, 2, 1, 2>, double,
                        double, SharedColumnsArguments<R>, true>;
 
+template <int R> using ExactRing = RingShape<double, MatrixShape<R>::width, 16>;
+
 template <int R> constexpr int shared_bytes() {
     int most = Matrix<R>::shared_bytes;
     if constexpr (has_push<R>) {
         most = std::max(most, ExactPush<R>::Shape::shared_bytes);
     }
     if constexpr (has_ring<R>) {
-        most = std::max(most, RingShape<double>::shared_bytes(MatrixShape<R>::width, R, R));
+        most = std::max(most, ExactRing<R>::shared_bytes(MatrixShape<R>::width, R, R));
     }
     return most;
 }
@@ -58,8 +60,7 @@ __device__ void make_exactly(const MatrixArguments<R>& arguments, const Convolve
         // Known here, so that code for other types is not compiled.
         __builtin_assume(arguments.ring.in_type == ElementType::float64);
         __builtin_assume(arguments.ring.out_type == ElementType::float64);
-        __builtin_assume(arguments.ring.width == MatrixShape<R>::width);
-        Ring<double>(arguments.ring, tile, reinterpret_cast<double*>(shared)).run();
+        Ring<ExactRing<R>>(arguments.ring, tile, reinterpret_cast<double*>(shared)).run();
         __syncthreads();
     }
 }

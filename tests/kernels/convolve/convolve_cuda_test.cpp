@@ -62,6 +62,25 @@ TEST_F(ConvolveCuda, BackgroundsThatZerosWouldChange) {
     }
 }
 
+TEST_F(ConvolveCuda, RadiiAbove64) {
+    Random random(17);
+    for (const std::int64_t radius : {65, 72, 81, 104, 120, 121, 128}) {
+        for (int boundary = 0; boundary < 5; ++boundary) {
+            for (const int type : {0, 1, 2, 3}) {
+                const auto other = draw(random, 0, 1) == 0 ? radius : draw(random, 0, radius);
+                auto c = random_convolution(random, draw(random, 1, 400), draw(random, 1, 400),
+                                            radius, other);
+                if (draw(random, 0, 1) == 1) {
+                    std::swap(c.row_taps, c.column_taps);
+                }
+                c.boundary = static_cast<Boundary>(boundary);
+                compare_any(random, c, random_block(random, c), type, type, draw(random, 0, 17),
+                            false);
+            }
+        }
+    }
+}
+
 // A strip of 128 columns and more rows than a segment has, none of them special.
 TEST_F(ConvolveCuda, WideImagesOfLargeRadii) {
     Random random(13);
