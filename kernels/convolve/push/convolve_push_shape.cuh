@@ -32,7 +32,9 @@ template <class T, int R, class Element, class Out> constexpr auto push_layout()
     if constexpr (sizeof(Element) < sizeof(T) && R >= least && R <= most) {
         return PushLayout<256, 2, 32, 16, 1, 2, 2, 8>{};
     } else if constexpr (sizeof(T) == 4) {
-        if constexpr (R >= 9 && R <= 12) {
+        if constexpr (sizeof(Element) == 4 && R <= 8) {
+            return PushLayout<192, 2, 32, 16, 1, 2, 2, 8>{};
+        } else if constexpr (R >= 9 && R <= 12) {
             return PushLayout<128, 4, 16, 8, 1, 2, 3, 4>{};
         } else if constexpr (R <= 16) {
             return PushLayout<128, 2, 16, 8, 1, 3, 4, 8>{};
