@@ -36,9 +36,13 @@ std::string describe_float(hid_t type) {
     hdf5_must(H5Tget_fields(type, &sign, &exponent_at, &exponent, &mantissa_at, &mantissa),
               "H5Tget_fields");
     const std::string text = fmt::format("float{}", H5Tget_size(type) * 8);
-    const bool half = H5Tget_size(type) == 2 && exponent == 5 && mantissa == 10;
+    const std::size_t bias = H5Tget_ebias(type);
+    const bool usual =
+        exponent > 0 && exponent < 32 && bias == (std::size_t{1} << (exponent - 1)) - 1;
+    const bool half = H5Tget_size(type) == 2 && exponent == 5 && mantissa == 10 && usual;
     return half ? text
-                : fmt::format("{} (exponent of {} bits, mantissa of {})", text, exponent, mantissa);
+                : fmt::format("{} (exponent of {} bits{}, mantissa of {})", text, exponent,
+                              usual ? "" : fmt::format(" with bias {}", bias), mantissa);
 }
 
 std::string describe_number(hid_t type) {

@@ -200,7 +200,7 @@ std::vector<Fact> facts(const std::string& text) {
     return all;
 }
 
-const std::string* value_of(const std::vector<Fact>& facts, const std::string& key) {
+const std::string* value_of(const std::vector<Fact>& facts, std::string_view key) {
     const auto found =
         std::find_if(facts.begin(), facts.end(), [&](const Fact& fact) { return fact.key == key; });
     return found == facts.end() ? nullptr : &found->value;
@@ -279,6 +279,12 @@ std::string job_identity(const PreparedJob& prepared) {
 
 std::string without_layout(const std::string& identity) {
     return identity.substr(0, identity.rfind("layout = "));
+}
+
+std::optional<std::string> identity_value(const std::string& identity, std::string_view key) {
+    const std::vector<Fact> all = facts(identity);
+    const std::string* const value = value_of(all, key);
+    return value == nullptr ? std::nullopt : std::optional(*value);
 }
 
 std::string identity_difference(const std::string& was, const std::string& is) {

@@ -3,7 +3,9 @@
 
 #include "runner/plan/prepare.hpp"
 
+#include <optional>
 #include <string>
+#include <string_view>
 
 namespace runner {
 
@@ -16,6 +18,9 @@ std::string job_identity(const PreparedJob& prepared);
 /// A journal's or an output's identity without its last line, which tells where the elements lie
 /// in the file and is not of the job: as job_identity() gives it.
 std::string without_layout(const std::string& identity);
+
+/// The value of one of its lines; nothing where it has no such line.
+std::optional<std::string> identity_value(const std::string& identity, std::string_view key);
 
 /// How two identities differ, for a person: "kind was convolve, is sand; convolve.fill was 0, is
 /// not set; and 5 more". The first three differences in the order of the lines, long values cut,

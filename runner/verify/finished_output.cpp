@@ -14,6 +14,7 @@
 #include "io/writers/digest.hpp"
 #include "io/writers/output_fields.hpp"
 #include "runner/recovery/claim.hpp"
+#include "runner/recovery/identity.hpp"
 #include "runner/report/report.hpp"
 
 #include <algorithm>
@@ -159,6 +160,31 @@ FinishedOutput read_recorded_beside(const std::string& file) {
     return output;
 }
 
+/// Rows have checksums of their bytes alone, which another type may take for other elements.
+void check_elements(const FinishedOutput& output) {
+    const AttributeValue* const value = find_recorded(output.record, identity_attribute);
+    const auto* const identity = std::get_if<std::string>(value);
+    if (identity == nullptr) {
+        return; // of an earlier version
+    }
+    const auto check = [&](const std::string& dataset, const std::string& key,
+                           const std::string& there) {
+        const std::optional<std::string> recorded = identity_value(*identity, key);
+        if (recorded && *recorded != there) {
+            throw Error(ExitCode::differs, {"the dataset is damaged", output.file + ":" + dataset,
+                                            "it has " + there + ", and the job made " + *recorded,
+                                            "Remove the file and run the job again"});
+        }
+    };
+    const ArrayInfo& array = output.stored.array;
+    check(output.datasets_text(), "output.dtype", type_text(array));
+    check(output.datasets_text(), "output.shape", shape_text(array.shape));
+    for (const OutputField& field : output.fields) {
+        check(field.dataset, "output.field " + field.dataset,
+              type_text(field.array) + " " + shape_text(field.array.shape));
+    }
+}
+
 /// A run that starts from a frame takes its generation from this list.
 void check_generations(FileAccess& files, const FinishedOutput& output) {
     if (find_recorded(output.record, generations_checksum_attribute) == nullptr) {
@@ -198,6 +224,7 @@ FinishedOutput read_all(FileAccess& files, const std::string& file) {
     } else {
         output.stored = output.layouts.front().info;
     }
+    check_elements(output);
     output.runs = read_row_hashes(files, file, row_count(output.stored.array));
     check_generations(files, output);
     return output;

@@ -285,6 +285,29 @@ def test_mutation(outputs, number):
     assert not trial.findings, f"{trial}: {trial.findings}"
 
 
+def type_bytes(path, name):
+    """The places of the bytes that tell the dataset's type."""
+    with h5py.File(path) as file:
+        message = file[name].id.get_type().encode()[2:]  # H5Tencode() puts two bytes before it
+    first = next(places(path.read_bytes(), message))
+    return range(first, first + len(message))
+
+
+@pytest.mark.parametrize("name", ["convolve_chunks",
+                                  *(pytest.param(name, marks=pytest.mark.full)
+                                    for name in OUTPUTS if name != "convolve_chunks")])
+def test_types(outputs, name):
+    """Elements of the same bytes and another type are others: each bit of the type is flipped."""
+    good = Good(outputs / name, name)
+    with tempfile.TemporaryDirectory(dir=outputs) as folder:
+        shutil.copy2(outputs / name / "in.h5", folder)
+        for at in type_bytes(outputs / name / "out.h5", OUTPUTS[name][-1][0]):
+            for bit in range(8):
+                trial = Trial(0, name, at, 1 << bit, False)
+                trial.run(programs.runner, good, pathlib.Path(folder), GUARD)
+                assert not trial.findings, f"{trial}: {trial.findings}"
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("runner", type=os.path.abspath)
