@@ -71,13 +71,13 @@ __device__ inline std::int64_t held_row(const ConvolveView<T>& view, std::int64_
 }
 
 /// Rows of a tile, counted from the first one it needs: those before `end`.
-struct RowRange {
+struct NeededRows {
     int begin;
     int end;
 };
 
 /// Of the `needed` rows that start at row `first` of something with `rows` rows, those that it has.
-__device__ inline RowRange rows_within(std::int64_t first, std::int64_t rows, int needed) {
+__device__ inline NeededRows rows_within(std::int64_t first, std::int64_t rows, int needed) {
     const std::int64_t held = rows - first;
     return {static_cast<int>(first >= 0        ? 0
                              : first < -needed ? needed

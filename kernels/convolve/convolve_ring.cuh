@@ -260,7 +260,7 @@ template <class Shape> class Ring {
     T* ring_;
     std::int64_t first_row_;
     std::int64_t last_row_;
-    RowRange direct_; ///< rows that are held under their own numbers
+    NeededRows direct_; ///< rows that are held under their own numbers
 };
 
 } // namespace runner::convolve_cuda

@@ -146,7 +146,7 @@ template <class Shape> class BulkRows {
                               int columns) {
         const int needed = static_cast<int>(tile.rows) + 2 * Shape::radius;
         const std::int64_t first = first_needed_ - view_.in_first;
-        const RowRange direct = rows_within(first, view_.in_rows, needed);
+        const NeededRows direct = rows_within(first, view_.in_rows, needed);
         plan_->frame =
             static_cast<const Element*>(view_.in) + tile.frame * view_.in_rows * view_.columns;
         plan_->from = plan_->frame + first * view_.columns + column;

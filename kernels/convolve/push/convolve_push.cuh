@@ -46,7 +46,7 @@ class Push {
     /// Which rows lie in the frame, where the sums of others are the fill value.
     __device__ void find_fill_rows() {
         if (view_.boundary == Boundary::constant) {
-            const RowRange rows =
+            const NeededRows rows =
                 rows_within(rows_.first_needed(), view_.frame_rows, rows_.needed());
             inside_ = rows.begin;
             inside_count_ = rows.end < rows.begin ? 0 : rows.end - rows.begin;

@@ -229,9 +229,9 @@ template <class Shape, class Arguments, bool aligned> class PushRows {
     Element* ring_;
     PushColumn* columns_; ///< those that are no part of a piece in every row
     int needed_;
-    RowRange direct_ = {}; ///< rows that are held under their own numbers
-    int listed_ = 0;       ///< columns
-    int first_piece_ = 0;  ///< of those that are copied
+    NeededRows direct_ = {}; ///< rows that are held under their own numbers
+    int listed_ = 0;         ///< columns
+    int first_piece_ = 0;    ///< of those that are copied
     int end_piece_ = 0;
     unsigned own_pieces_ = 0; ///< bit i: piece 32 i + lane is copied
     unsigned place_ = 0;      ///< the first row's, in elements of memory

@@ -192,6 +192,21 @@ TEST_F(Hdf5Type, FloatsWithFieldsBeyondTheirBytesAreRefused) {
     }
 }
 
+TEST_F(Hdf5Type, FloatsOfOtherDivisionsHaveThatInTheirText) {
+    const TypeHandle type(H5Tcopy(H5T_IEEE_F32LE));
+    EXPECT_EQ(describe_type(type.get()), "float32");
+    H5Tset_ebias(type.get(), 125);
+    EXPECT_EQ(describe_type(type.get()),
+              "float32 (exponent of 8 bits with bias 125, mantissa of 23)");
+    H5Tset_ebias(type.get(), 127);
+    H5Tset_fields(type.get(), 15, 10, 5, 0, 10);
+    H5Tset_size(type.get(), 2);
+    EXPECT_EQ(describe_type(type.get()),
+              "float16 (exponent of 5 bits with bias 127, mantissa of 10)");
+    H5Tset_ebias(type.get(), 15);
+    EXPECT_EQ(describe_type(type.get()), "float16");
+}
+
 TEST_F(Hdf5Type, CompoundsInOneAnotherWithoutEndAreRefused) {
     TypeHandle type(H5Tcopy(H5T_STD_I32LE));
     for (int depth = 0; depth < 20; ++depth) {
