@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/printable.hpp"
+#include "io/files/uninterrupted.hpp"
 
 #include <array>
 #include <cerrno>
@@ -40,7 +41,8 @@ class Capture {
     std::string text() const {
         constexpr std::size_t most = 65536;
         std::string text(most, '\0');
-        const ssize_t bytes = ::pread(descriptor_, text.data(), text.size(), 0);
+        const ssize_t bytes =
+            uninterrupted([&] { return ::pread(descriptor_, text.data(), text.size(), 0); });
         text.resize(bytes < 0 ? 0 : static_cast<std::size_t>(bytes));
         text.resize(text.find_last_not_of(" \r\n\t") + 1);
         return text;
@@ -79,10 +81,8 @@ class FileActions {
 
 int wait_for(pid_t child) {
     int status = 0;
-    while (::waitpid(child, &status, 0) < 0) {
-        if (errno != EINTR) {
-            refuse(errno_text(errno), "");
-        }
+    if (uninterrupted([&] { return ::waitpid(child, &status, 0); }) < 0) {
+        refuse(errno_text(errno), "");
     }
     return status;
 }

@@ -3,6 +3,7 @@
 
 #include "base/format.hpp"
 #include "io/files/own_file.hpp"
+#include "io/files/uninterrupted.hpp"
 
 #include <algorithm>
 #include <array>
@@ -26,13 +27,47 @@ constexpr std::int64_t largest_call = 1 << 30;
 constexpr std::array<long, 4> local_file_systems = {EXT4_SUPER_MAGIC, BTRFS_SUPER_MAGIC,
                                                     TMPFS_MAGIC, 0x58465342};
 
-int open_again(const char* path, int flags) {
-    for (;;) {
-        const int descriptor = ::open(path, flags | O_CLOEXEC, 0666);
-        if (descriptor >= 0 || errno != EINTR) {
-            return descriptor;
-        }
+int open_again(const std::string& path, int flags) {
+    return uninterrupted([&] { return ::open(path.c_str(), flags | O_CLOEXEC | O_NOCTTY); });
+}
+
+/// What reading needs: a descriptor, or why there is none.
+struct OpenedToRead {
+    int descriptor = -1;
+    int failure = 0;     ///< errno
+    std::string is_none; ///< no regular file; then `failure` is 0
+};
+
+/// Opens a regular file, and waits for nothing else that has the name. What has it is known before,
+/// since to open a device may do things, and again afterwards, since it may have been replaced.
+OpenedToRead open_to_read(const std::string& path) {
+    struct stat status {};
+    if (::stat(path.c_str(), &status) != 0) {
+        return {-1, errno, ""};
     }
+    if (S_ISDIR(status.st_mode)) {
+        return {-1, EISDIR, ""};
+    }
+    if (std::string is_none = irregular_text(status.st_mode); !is_none.empty()) {
+        return {-1, 0, std::move(is_none)};
+    }
+    int descriptor = open_again(path, O_RDONLY | O_NONBLOCK);
+    if (descriptor < 0 && errno == EWOULDBLOCK) { // a file server has a lease, and gives it up
+        descriptor = open_again(path, O_RDONLY);
+    }
+    if (descriptor < 0) {
+        return {-1, errno, ""};
+    }
+    std::string is_none;
+    const int failure = ::fstat(descriptor, &status) == 0 ? 0 : errno;
+    if (failure == 0) {
+        is_none = irregular_text(status.st_mode);
+    }
+    if (failure != 0 || !is_none.empty()) {
+        ::close(descriptor);
+        return {-1, failure, std::move(is_none)};
+    }
+    return {descriptor, 0, ""};
 }
 
 /// Empties a file that is there only once it is known not to be another's.
@@ -42,7 +77,8 @@ int create_own(const std::string& path) {
         return made;
     }
     const int found = open_own_file(path, O_RDWR);
-    if (found >= 0 && ::ftruncate(found, 0) != 0 && errno != EINVAL) { // EINVAL: of a device
+    if (found >= 0 && uninterrupted([&] { return ::ftruncate(found, 0); }) != 0 &&
+        errno != EINVAL) { // EINVAL: of a device
         const int failure = errno;
         ::close(found);
         errno = failure;
@@ -56,6 +92,18 @@ std::string at_byte(const std::string& path, std::int64_t offset) {
 }
 
 } // namespace
+
+std::string irregular_text(unsigned mode) {
+    switch (mode & static_cast<unsigned>(S_IFMT)) {
+    case S_IFREG: return "";
+    case S_IFDIR: return "it is a folder";
+    case S_IFCHR:
+    case S_IFBLK: return "it is a device";
+    case S_IFIFO: return "it is a pipe";
+    case S_IFSOCK: return "it is a socket";
+    default: return "it is no regular file";
+    }
+}
 
 std::string errno_remedy(int number) {
     switch (number) {
@@ -78,10 +126,16 @@ std::string errno_remedy(int number) {
 
 File::File(std::string path, Mode mode)
     : path_(std::move(path)), code_(mode == Mode::read ? ExitCode::input : ExitCode::output) {
-    switch (mode) {
-    case Mode::read: descriptor_ = open_again(path_.c_str(), O_RDONLY); break;
-    case Mode::update: descriptor_ = open_own_file(path_, O_RDWR); break;
-    case Mode::create: descriptor_ = create_own(path_); break;
+    if (mode == Mode::read) {
+        const OpenedToRead opened = open_to_read(path_);
+        descriptor_ = opened.descriptor;
+        if (!opened.is_none.empty()) {
+            throw Error(code_,
+                        {"cannot open the file", path_, opened.is_none, "Name a regular file"});
+        }
+        errno = opened.failure;
+    } else {
+        descriptor_ = mode == Mode::update ? open_own_file(path_, O_RDWR) : create_own(path_);
     }
     if (descriptor_ < 0) {
         const int failure = errno;
@@ -94,11 +148,6 @@ File::File(std::string path, Mode mode)
         }
         fail(mode == Mode::create ? "cannot create the file" : "cannot open the file", path_,
              failure);
-    }
-    struct stat status {};
-    if (mode == Mode::read && ::fstat(descriptor_, &status) == 0 && S_ISDIR(status.st_mode)) {
-        ::close(descriptor_);
-        fail("cannot open the file", path_, EISDIR);
     }
 }
 
@@ -133,22 +182,16 @@ std::int64_t File::size() const {
 
 void File::reserve(std::int64_t offset, std::int64_t bytes) const {
     // Not posix_fallocate, which writes every block where the file system has no such call.
-    while (bytes > 0 && ::fallocate(descriptor_, 0, offset, bytes) != 0) {
-        if (errno == EOPNOTSUPP || errno == ENOSYS || errno == EINVAL) {
-            return;
-        }
-        if (errno != EINTR) {
-            fail(fmt::format("cannot take the disk space of the file ({} bytes)", bytes), path_,
-                 errno);
-        }
+    if (bytes > 0 &&
+        uninterrupted([&] { return ::fallocate(descriptor_, 0, offset, bytes); }) != 0 &&
+        errno != EOPNOTSUPP && errno != ENOSYS && errno != EINVAL) {
+        fail(fmt::format("cannot take the disk space of the file ({} bytes)", bytes), path_, errno);
     }
 }
 
 void File::resize(std::int64_t bytes) const {
-    while (::ftruncate(descriptor_, bytes) != 0) {
-        if (errno != EINTR) {
-            fail("cannot set the size of the file", path_, errno);
-        }
+    if (uninterrupted([&] { return ::ftruncate(descriptor_, bytes); }) != 0) {
+        fail("cannot set the size of the file", path_, errno);
     }
 }
 
@@ -162,11 +205,8 @@ bool File::one_writer_at_a_time() const {
 void File::read(std::int64_t offset, std::int64_t bytes, std::byte* to) const {
     while (bytes > 0) {
         const auto ask = static_cast<std::size_t>(std::min(bytes, largest_call));
-        const ssize_t got = ::pread(descriptor_, to, ask, offset);
+        const ssize_t got = uninterrupted([&] { return ::pread(descriptor_, to, ask, offset); });
         if (got < 0) {
-            if (errno == EINTR) {
-                continue;
-            }
             fail("cannot read", at_byte(path_, offset), errno);
         }
         if (got == 0) {
@@ -184,10 +224,7 @@ void File::read(std::int64_t offset, std::int64_t bytes, std::byte* to) const {
 void File::write(std::int64_t offset, std::int64_t bytes, const std::byte* from) const {
     while (bytes > 0) {
         const auto ask = static_cast<std::size_t>(std::min(bytes, largest_call));
-        const ssize_t got = ::pwrite(descriptor_, from, ask, offset);
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
+        const ssize_t got = uninterrupted([&] { return ::pwrite(descriptor_, from, ask, offset); });
         if (got <= 0) {
             fail("cannot write", at_byte(path_, offset), got == 0 ? ENOSPC : errno);
         }
@@ -198,10 +235,8 @@ void File::write(std::int64_t offset, std::int64_t bytes, const std::byte* from)
 }
 
 void File::sync() const {
-    while (::fdatasync(descriptor_) != 0) {
-        if (errno != EINTR) {
-            fail("cannot bring the file to the disk", path_, errno);
-        }
+    if (uninterrupted([&] { return ::fdatasync(descriptor_); }) != 0) {
+        fail("cannot bring the file to the disk", path_, errno);
     }
 }
 
@@ -217,15 +252,12 @@ void sync_folder_of(const std::string& path) {
     if (folder.empty()) {
         folder = ".";
     }
-    const int descriptor = open_again(folder.c_str(), O_RDONLY | O_DIRECTORY);
+    const int descriptor = open_again(folder, O_RDONLY | O_DIRECTORY);
     if (descriptor < 0) {
         throw Error(ExitCode::output,
                     {"cannot open the folder", folder, errno_text(errno), errno_remedy(errno)});
     }
-    int failure = 0;
-    do {
-        failure = ::fsync(descriptor) == 0 ? 0 : errno;
-    } while (failure == EINTR);
+    const int failure = uninterrupted([&] { return ::fsync(descriptor); }) == 0 ? 0 : errno;
     ::close(descriptor);
     // Some network file systems have no fsync for folders and say EINVAL.
     if (failure != 0 && failure != EINVAL) {

@@ -15,7 +15,7 @@ namespace runner {
 class File {
   public:
     enum class Mode {
-        read,   ///< an existing file; failures are input's
+        read,   ///< a regular file; failures are input's, also where it is a FIFO, a device …
         update, ///< an existing file, read and written; failures are output's
         create, ///< a new or emptied file, read and written; failures are output's
     };
@@ -59,6 +59,9 @@ class File {
     int descriptor_ = -1;
     ExitCode code_ = ExitCode::input;
 };
+
+/// "it is a pipe", of what has this mode (stat); empty for a regular file.
+std::string irregular_text(unsigned mode);
 
 /// What to try about an errno value while reading or writing a file; may be empty.
 std::string errno_remedy(int number);

@@ -5,6 +5,7 @@
 #include "base/printable.hpp"
 #include "io/files/file.hpp"
 #include "io/files/own_file.hpp"
+#include "io/files/uninterrupted.hpp"
 
 #include <algorithm>
 #include <array>
@@ -39,7 +40,8 @@ constexpr std::string_view mark = "runner lock: ";
 
 std::string content(int descriptor) {
     std::array<char, 256> text{};
-    const ssize_t length = ::pread(descriptor, text.data(), text.size(), 0);
+    const ssize_t length =
+        uninterrupted([&] { return ::pread(descriptor, text.data(), text.size(), 0); });
     return {text.data(), static_cast<std::size_t>(length > 0 ? length : 0)};
 }
 
@@ -77,11 +79,12 @@ bool is_named(const std::string& path, int descriptor) {
 }
 
 void write_owner(const std::string& path, int descriptor, const std::string& line) {
-    bool good = ::ftruncate(descriptor, 0) == 0;
+    bool good = uninterrupted([&] { return ::ftruncate(descriptor, 0); }) == 0;
     for (std::size_t at = 0; good && at < line.size();) {
-        const ssize_t wrote =
-            ::pwrite(descriptor, line.data() + at, line.size() - at, static_cast<off_t>(at));
-        good = wrote > 0 || (wrote < 0 && errno == EINTR);
+        const ssize_t wrote = uninterrupted([&] {
+            return ::pwrite(descriptor, line.data() + at, line.size() - at, static_cast<off_t>(at));
+        });
+        good = wrote > 0;
         at += wrote > 0 ? static_cast<std::size_t>(wrote) : 0;
     }
     if (!good) {
@@ -124,7 +127,7 @@ FileLock::FileLock(std::string path, const std::string& owner) : path_(std::move
         struct flock whole {};
         whole.l_type = F_WRLCK;
         whole.l_whence = SEEK_SET;
-        if (::fcntl(file.number, F_OFD_SETLK, &whole) != 0) {
+        if (uninterrupted([&] { return ::fcntl(file.number, F_OFD_SETLK, &whole); }) != 0) {
             if (errno == EAGAIN || errno == EACCES) {
                 refuse(path_, file.number);
             }
@@ -152,11 +155,13 @@ FileLock::FileLock(std::string path, const std::string& owner) : path_(std::move
 }
 
 std::optional<std::string> lock_owner(const std::string& path) {
-    const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)};
+    const Descriptor file{uninterrupted(
+        [&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK); })};
     struct flock whole {};
     whole.l_type = F_WRLCK;
     whole.l_whence = SEEK_SET;
-    if (file.number < 0 || ::fcntl(file.number, F_OFD_GETLK, &whole) != 0 ||
+    if (file.number < 0 ||
+        uninterrupted([&] { return ::fcntl(file.number, F_OFD_GETLK, &whole); }) != 0 ||
         whole.l_type == F_UNLCK) {
         return std::nullopt;
     }

@@ -2,6 +2,7 @@
 #include "io/files/outside_files.hpp"
 
 #include "base/error.hpp"
+#include "io/files/file.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -18,17 +19,6 @@ namespace fs = std::filesystem;
 
 constexpr const char* what = "cannot read the dataset";
 
-const char* kind_of(mode_t mode) {
-    switch (mode & static_cast<mode_t>(S_IFMT)) {
-    case S_IFDIR: return "a folder";
-    case S_IFCHR:
-    case S_IFBLK: return "a device";
-    case S_IFIFO: return "a pipe";
-    case S_IFSOCK: return "a socket";
-    default: return "no regular file";
-    }
-}
-
 /// What stands against reading this as a file; empty where nothing does, or nothing is there.
 std::string objection(const std::string& file) {
     struct stat status {};
@@ -36,8 +26,8 @@ std::string objection(const std::string& file) {
     if (::stat(file.c_str(), &status) != 0) {
         return "";
     }
-    if (!S_ISREG(status.st_mode)) {
-        return std::string("it is ") + kind_of(status.st_mode);
+    if (std::string kind = irregular_text(status.st_mode); !kind.empty()) {
+        return kind;
     }
     if (::statfs(file.c_str(), &system) == 0) {
         const auto type = static_cast<long>(system.f_type);

@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/format.hpp"
 #include "io/files/file.hpp"
+#include "io/files/uninterrupted.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -83,12 +84,7 @@ class Descriptor {
 };
 
 int open_again(const std::string& path, int flags) {
-    for (;;) {
-        const int descriptor = ::open(path.c_str(), flags | O_CLOEXEC | O_NOCTTY, 0666);
-        if (descriptor >= 0 || errno != EINTR) {
-            return descriptor;
-        }
-    }
+    return uninterrupted([&] { return ::open(path.c_str(), flags | O_CLOEXEC | O_NOCTTY, 0666); });
 }
 
 /// The descriptor that /dev/stdout and names like it mean.
@@ -115,11 +111,12 @@ std::optional<int> descriptor_named(std::string_view path) {
 
 void write_all(int descriptor, std::span<const std::byte> bytes, const std::string& path) {
     while (!bytes.empty()) {
-        const ssize_t wrote = ::write(descriptor, bytes.data(), bytes.size());
-        if (wrote < 0 && errno != EINTR) {
+        const ssize_t wrote =
+            uninterrupted([&] { return ::write(descriptor, bytes.data(), bytes.size()); });
+        if (wrote < 0) {
             fail(path, errno);
         }
-        bytes = bytes.subspan(wrote < 0 ? 0 : static_cast<std::size_t>(wrote));
+        bytes = bytes.subspan(static_cast<std::size_t>(wrote));
     }
 }
 

@@ -3,13 +3,11 @@
 
 #include "base/error.hpp"
 #include "base/sizes.hpp"
+#include "io/files/file.hpp"
 #include "io/files/own_file.hpp"
 
 #include <array>
-#include <cerrno>
 #include <ctime>
-#include <filesystem>
-#include <fstream>
 #include <span>
 
 namespace runner {
@@ -19,28 +17,15 @@ void write_text_file(const std::string& path, const std::string& text) {
 }
 
 std::string read_text_file(const std::string& path, std::int64_t most_bytes) {
-    const auto refuse = [&](const std::string& why) {
-        throw Error(ExitCode::input, {"cannot read", path, why, "Check the path"});
-    };
-    std::error_code failure;
-    if (std::filesystem::is_directory(path, failure)) {
-        refuse("it is a directory");
+    const File file(path, File::Mode::read);
+    const std::int64_t bytes = file.size();
+    if (bytes > most_bytes) {
+        throw Error(
+            ExitCode::input,
+            {"cannot read", path, "it has more than " + size_text(most_bytes), "Check the path"});
     }
-    std::ifstream file(path, std::ios::binary);
-    if (!file) {
-        refuse(errno_text(errno));
-    }
-    std::string text;
-    std::array<char, 65536> part{};
-    while (file.read(part.data(), part.size()) || file.gcount() > 0) {
-        text.append(part.data(), static_cast<std::size_t>(file.gcount()));
-        if (static_cast<std::int64_t>(text.size()) > most_bytes) {
-            refuse("it has more than " + size_text(most_bytes));
-        }
-    }
-    if (file.bad()) {
-        refuse(errno_text(errno));
-    }
+    std::string text(static_cast<std::size_t>(bytes), '\0');
+    file.read(0, bytes, reinterpret_cast<std::byte*>(text.data()));
     return text;
 }
 

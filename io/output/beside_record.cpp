@@ -230,7 +230,7 @@ void publish_beside_record(const std::string& file, RowWriter::Sync sync) {
 BesideRecord read_beside_record(const std::string& file) {
     const std::string path = beside_record_path(file);
     std::error_code ignored;
-    if (!std::filesystem::is_regular_file(path, ignored)) {
+    if (!std::filesystem::exists(path, ignored)) {
         refuse(file, "is not there");
     }
     const std::string text = read_text_file(path, longest_record);

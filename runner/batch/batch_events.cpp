@@ -3,7 +3,9 @@
 
 #include "base/json.hpp"
 #include "io/files/file.hpp"
+#include "io/files/outside_files.hpp"
 #include "io/files/own_file.hpp"
+#include "io/files/uninterrupted.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,8 +13,6 @@
 #include <chrono>
 #include <cstddef>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -129,9 +129,15 @@ std::optional<std::string> take_line(std::string_view text, const std::string& l
 /// The bytes of a log from `from` to the end of its last whole line: the rest may still grow. None
 /// of one that cannot be read.
 std::string lines_from(const fs::path& path, std::uintmax_t from) {
-    std::ifstream file(path, std::ios::binary);
-    file.seekg(static_cast<std::streamoff>(from));
-    std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    std::string text;
+    try {
+        const File file(path.string(), File::Mode::read);
+        const auto begin = static_cast<std::int64_t>(from);
+        text.resize(static_cast<std::size_t>(std::max<std::int64_t>(file.size() - begin, 0)));
+        file.read(begin, std::ssize(text), reinterpret_cast<std::byte*>(text.data()));
+    } catch (const Error&) {
+        return "";
+    }
     text.resize(text.rfind('\n') + 1); // npos + 1 is 0
     return text;
 }
@@ -155,6 +161,7 @@ void HistoryReader::read_on() {
         }
         std::uintmax_t& taken = taken_[name];
         std::error_code gone;
+        check_regular_file(entry->path().string(), "cannot read the batch's state");
         if (const std::uintmax_t bytes = entry->file_size(gone); gone || bytes == taken) {
             continue;
         }
@@ -197,7 +204,9 @@ void BatchLog::add(const std::string& output, DatasetEvent event) {
         descriptor_ = open_own_file(path_, O_WRONLY | O_CREAT | O_APPEND);
     }
     // One write, so that a reader sees all of it or the beginning, which it passes over.
-    const ssize_t written = descriptor_ < 0 ? -1 : ::write(descriptor_, line.data(), line.size());
+    const ssize_t written = descriptor_ < 0 ? -1 : uninterrupted([&] {
+        return ::write(descriptor_, line.data(), line.size());
+    });
     if (written != static_cast<ssize_t>(line.size())) {
         throw Error(ExitCode::output,
                     {"cannot write the batch's state", path_,

@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/format.hpp"
 #include "base/json.hpp"
+#include "base/sizes.hpp"
 #include "io/files/text_file.hpp"
 #include "io/writers/row_hashes.hpp"
 
@@ -13,7 +14,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
+#include <sstream>
 #include <system_error>
 
 #include <unistd.h>
@@ -25,6 +26,7 @@ namespace fs = std::filesystem;
 
 constexpr int format_version = 1;
 constexpr const char* list_name = "datasets.jsonl";
+constexpr std::int64_t longest_list = 4 * GiB;
 
 void make_folder(const std::string& folder) {
     std::error_code failure;
@@ -64,11 +66,16 @@ void write_list(const std::string& folder, const DatasetList& list) {
 
 DatasetList read_list(const std::string& folder) {
     const std::string path = (fs::path(folder) / list_name).string();
-    std::ifstream file(path);
+    std::istringstream file;
     std::string text;
-    if (!file || !std::getline(file, text)) {
-        throw Error(ExitCode::input, {"there is no state of a batch", path,
-                                      file.is_open() ? "it is empty" : errno_text(errno),
+    std::string why = "it is empty";
+    try {
+        file.str(read_text_file(path, longest_list));
+    } catch (const Error& error) {
+        why = error.text().why;
+    }
+    if (!std::getline(file, text)) {
+        throw Error(ExitCode::input, {"there is no state of a batch", path, why,
                                       "`runner batch JOB.toml` makes it; the job file's "
                                       "batch.output or batch.state says where"});
     }

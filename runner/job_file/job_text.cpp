@@ -3,14 +3,13 @@
 
 #include "base/error.hpp"
 #include "base/sizes.hpp"
+#include "io/files/file.hpp"
+#include "io/files/file_signature.hpp"
 #include "runner/job_file/nearest_file.hpp"
 
-#include <array>
 #include <cerrno>
+#include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <memory>
-#include <string_view>
 
 #include <sys/stat.h>
 
@@ -32,13 +31,24 @@ struct UserText {
     }
 };
 
-/// Leaves the file at its beginning.
-bool begins_as_hdf5(std::FILE* file) {
-    constexpr std::string_view signature = "\x89HDF\r\n\x1a\n";
-    std::array<char, signature.size()> head{};
-    const std::size_t bytes = std::fread(head.data(), 1, head.size(), file);
-    std::rewind(file);
-    return std::string_view(head.data(), bytes) == signature;
+std::string text_of(const File& file, const UserText& source, std::int64_t most_bytes) {
+    if (has_hdf5_signature(file)) {
+        source.refuse("it is an HDF5 file, not text",
+                      "To see what it holds: runner inspect " + source.path +
+                          "; to work on it, name it as input.file of a job file (runner init)");
+    }
+    const std::int64_t bytes = file.size();
+    if (bytes > most_bytes) {
+        source.refuse("it has " + size_text(bytes) + " and may have at most " +
+                          size_text(most_bytes),
+                      "Check that this is " + source.what);
+    }
+    std::string text(static_cast<std::size_t>(bytes), '\0');
+    file.read(0, bytes, reinterpret_cast<std::byte*>(text.data()));
+    if (file.size() > bytes) {
+        source.refuse("it grows while it is read", "Check that this is " + source.what);
+    }
+    return text;
 }
 
 } // namespace
@@ -57,35 +67,18 @@ std::string read_user_text(const std::string& path, const std::string& what,
     if (S_ISDIR(status.st_mode)) {
         source.refuse("it is a directory", "Name a file in it");
     }
-    if (!S_ISREG(status.st_mode)) {
-        source.refuse("it is not a regular file",
+    if (const std::string kind = irregular_text(status.st_mode); !kind.empty()) {
+        source.refuse(kind + ", not a regular file",
                       "Every rank reads " + what + ", so save it to a file first");
     }
-    const auto close = [](std::FILE* file) { return std::fclose(file); };
-    const std::unique_ptr<std::FILE, decltype(close)> file(std::fopen(path.c_str(), "rb"), close);
-    if (file == nullptr) {
-        source.refuse_missing(errno);
+    try {
+        return text_of(File(path, File::Mode::read), source, most_bytes);
+    } catch (const Error& error) {
+        if (error.code() == ExitCode::usage) {
+            throw;
+        }
+        source.refuse(error.text().why, "Check the path");
     }
-    if (begins_as_hdf5(file.get())) {
-        source.refuse("it is an HDF5 file, not text",
-                      "To see what it holds: runner inspect " + path +
-                          "; to work on it, name it as input.file of a job file (runner init)");
-    }
-    if (status.st_size > most_bytes) {
-        source.refuse("it has " + size_text(status.st_size) + " and may have at most " +
-                          size_text(most_bytes),
-                      "Check that this is " + what);
-    }
-    // One byte more than it has, to see a file that grew since it was inspected.
-    std::string text(static_cast<std::size_t>(status.st_size) + 1, '\0');
-    text.resize(std::fread(text.data(), 1, text.size(), file.get()));
-    if (std::ferror(file.get()) != 0) {
-        source.refuse(errno_text(errno), "");
-    }
-    if (static_cast<std::int64_t>(text.size()) > status.st_size) {
-        source.refuse("it grows while it is read", "Check that this is " + what);
-    }
-    return text;
 }
 
 } // namespace runner

@@ -2,6 +2,7 @@
 #include "runner/probe/probe_child.hpp"
 
 #include "base/sizes.hpp"
+#include "io/files/uninterrupted.hpp"
 #include "io/input/check_dataset.hpp"
 #include "io/input/layout_message.hpp"
 #include "io/input/own_files.hpp"
@@ -72,12 +73,12 @@ std::string answer_of(pid_t process, int descriptor) {
     std::string answer;
     std::array<char, 65536> part{};
     for (;;) {
-        const ssize_t got = ::read(descriptor, part.data(), part.size());
-        if (got > 0) {
-            answer.append(part.data(), static_cast<std::size_t>(got));
-        } else if (got == 0 || errno != EINTR) {
+        const ssize_t got =
+            uninterrupted([&] { return ::read(descriptor, part.data(), part.size()); });
+        if (got <= 0) {
             return answer;
         }
+        answer.append(part.data(), static_cast<std::size_t>(got));
         if (answer.size() > ProbeProcess::longest_answer) {
             (void)::kill(process, SIGKILL);
             return "";
@@ -99,7 +100,8 @@ std::string answer_apart(const ProbeRequest& request) {
     const std::string answer = process < 0 ? "" : answer_of(process, pipe[0]);
     (void)::close(pipe[0]);
     int status = static_cast<int>(ExitCode::launch) << 8; // where there could be no such process
-    while (process > 0 && ::waitpid(process, &status, 0) < 0 && errno == EINTR) {
+    if (process > 0) {
+        (void)uninterrupted([&] { return ::waitpid(process, &status, 0); });
     }
     return answer_head(status, answer.size()) + answer;
 }
@@ -131,23 +133,24 @@ Error as_fault_of_file(const std::exception& error, const std::string& where,
 
 bool write_all(int descriptor, const std::string& text) {
     for (std::size_t done = 0; done < text.size();) {
-        const ssize_t written = ::write(descriptor, text.data() + done, text.size() - done);
-        if (written < 0 && errno != EINTR) {
+        const ssize_t written = uninterrupted(
+            [&] { return ::write(descriptor, text.data() + done, text.size() - done); });
+        if (written < 0) {
             return false;
         }
-        done += written < 0 ? 0 : static_cast<std::size_t>(written);
+        done += static_cast<std::size_t>(written);
     }
     return true;
 }
 
 bool read_all(int descriptor, char* to, std::size_t bytes) {
     while (bytes > 0) {
-        const ssize_t got = ::read(descriptor, to, bytes);
-        if (got == 0 || (got < 0 && errno != EINTR)) {
+        const ssize_t got = uninterrupted([&] { return ::read(descriptor, to, bytes); });
+        if (got <= 0) {
             return false;
         }
-        to += got < 0 ? 0 : got;
-        bytes -= got < 0 ? 0 : static_cast<std::size_t>(got);
+        to += got;
+        bytes -= static_cast<std::size_t>(got);
     }
     return true;
 }

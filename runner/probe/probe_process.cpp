@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/format.hpp"
+#include "io/files/uninterrupted.hpp"
 #include "runner/watch/stop.hpp"
 
 #include <algorithm>
@@ -176,19 +177,19 @@ ProbeProcess::~ProbeProcess() {
     if (id_ > 0) {
         (void)::kill(-id_, SIGKILL); // with what it started: they are a group
         (void)::kill(id_, SIGKILL);
-        (void)::waitpid(id_, nullptr, 0);
+        (void)uninterrupted([&] { return ::waitpid(id_, nullptr, 0); });
     }
     (void)::close(answer_);
 }
 
 bool ProbeProcess::send(const std::string& text) {
     for (std::size_t done = 0; done < text.size();) {
-        const ssize_t written =
-            ::send(input_, text.data() + done, text.size() - done, MSG_NOSIGNAL);
-        if (written < 0 && errno != EINTR) {
+        const ssize_t written = uninterrupted(
+            [&] { return ::send(input_, text.data() + done, text.size() - done, MSG_NOSIGNAL); });
+        if (written < 0) {
             return false;
         }
-        done += written < 0 ? 0 : static_cast<std::size_t>(written);
+        done += static_cast<std::size_t>(written);
     }
     return true;
 }

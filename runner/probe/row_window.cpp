@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/sizes.hpp"
+#include "io/files/uninterrupted.hpp"
 #include "io/input/open_rows.hpp"
 #include "io/rows/row_geometry.hpp"
 
@@ -37,7 +38,8 @@ RowWindow::RowWindow(const ArrayInfo& array, int descriptor)
 RowWindow RowWindow::of(const ArrayInfo& array) {
     RowWindow window(array, ::memfd_create("rows", MFD_CLOEXEC | MFD_ALLOW_SEALING));
     // Sealed, or the other process could cut it off under our hands: that would be a SIGBUS here.
-    if (window.descriptor_ < 0 || ::ftruncate(window.descriptor_, window.bytes_) != 0 ||
+    if (window.descriptor_ < 0 ||
+        uninterrupted([&] { return ::ftruncate(window.descriptor_, window.bytes_); }) != 0 ||
         ::fcntl(window.descriptor_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
         fail("memfd_create", errno);
     }

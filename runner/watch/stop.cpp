@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/watch/stop.hpp"
 
+#include "io/files/uninterrupted.hpp"
+
 #include <algorithm>
 #include <array>
 #include <csignal>
@@ -101,8 +103,10 @@ void Stop::look() {
     if (level() != StopLevel::none && !told_) {
         told_ = true;
         // One that is there tells as much, and none is written through a link.
-        const int descriptor = ::open(files_.back().c_str(),
-                                      O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+        const int descriptor = uninterrupted([&] {
+            return ::open(files_.back().c_str(),
+                          O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+        });
         if (descriptor >= 0) { // where it cannot be made each rank waits for its own signal
             ::close(descriptor);
         }

@@ -268,9 +268,10 @@ TEST_F(JobFileTest, WhatIsNoJobFileIsRefusedBeforeParsing) {
     write("large.toml", "# " + std::string(1 << 20, 'a'));
     EXPECT_EQ(refusal("folder.toml"),
               "cannot read the job file (folder.toml): it is a directory. Name a file in it");
-    EXPECT_EQ(refusal("pipe.toml"),
-              "cannot read the job file (pipe.toml): it is not a regular file. Every rank reads "
-              "the job file, so save it to a file first");
+    EXPECT_EQ(
+        refusal("pipe.toml"),
+        "cannot read the job file (pipe.toml): it is a pipe, not a regular file. Every rank reads "
+        "the job file, so save it to a file first");
     EXPECT_EQ(refusal("/dev/zero").substr(0, 37), "cannot read the job file (/dev/zero):");
     EXPECT_EQ(refusal("large.toml"),
               "cannot read the job file (large.toml): it has 1.00 MiB and may have at most "
