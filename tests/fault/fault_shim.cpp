@@ -111,8 +111,10 @@ int naming(const char* function, const char* what, const std::string& path, cons
         return call();
     }
     struct stat status {};
+    struct stat replaced {};
     const int before = errno;
     const bool there = ::lstat(path.c_str(), &status) == 0;
+    const bool replaces = !to.empty() && ::lstat(to.c_str(), &replaced) == 0;
     errno = before;
     const bool goes = std::string_view(what) == "unlink";
     if (goes) {
@@ -123,13 +125,14 @@ int naming(const char* function, const char* what, const std::string& path, cons
     const int result = call();
     if (result == 0) {
         undo.changed(there && S_ISDIR(status.st_mode) && goes ? "rmdir" : what, path.c_str(),
-                     to.c_str(), there ? static_cast<std::int64_t>(status.st_ino) : 0);
+                     to.c_str(), there ? static_cast<std::int64_t>(status.st_ino) : 0,
+                     replaces ? static_cast<std::int64_t>(replaced.st_ino) : 0);
     }
     return result;
 }
 
 template <class Call> int opening(int folder, const char* path, int flags, const Call& call) {
-    if (fails("open", path)) {
+    if (fails("open", path) || ((flags & O_CREAT) != 0 && fails("create", path))) {
         return -1;
     }
     UndoLog& undo = UndoLog::of_process();
@@ -144,7 +147,7 @@ template <class Call> int opening(int folder, const char* path, int flags, const
     const int descriptor = call();
     undo.write_ends(id);
     if (descriptor >= 0 && !there) {
-        undo.changed("create", whole.c_str(), "", 0);
+        undo.changed("create", whole.c_str(), "", 0, 0);
     }
     return descriptor;
 }
@@ -246,6 +249,9 @@ int rename(const char* from, const char* to) noexcept {
 int renameat2(int from_folder, const char* from, int to_folder, const char* to,
               unsigned flags) noexcept {
     static auto* const next = real<decltype(renameat2)>("renameat2");
+    if (flags != 0 && fails("rename_new", absolute(from_folder, from).c_str())) {
+        return -1;
+    }
     return naming("rename", "rename", absolute(from_folder, from), absolute(to_folder, to),
                   [&] { return next(from_folder, from, to_folder, to, flags); });
 }

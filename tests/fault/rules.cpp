@@ -18,9 +18,10 @@
 namespace fault {
 namespace {
 
-constexpr std::array<std::string_view, 18> functions = {
-    "read", "pread",  "write", "pwrite",    "fsync",     "fdatasync", "close", "open",  "rename",
-    "link", "unlink", "mkdir", "fallocate", "ftruncate", "mmap",      "lock",  "spawn", "malloc"};
+constexpr std::array<std::string_view, 20> functions = {
+    "read",   "pread", "write",  "pwrite",     "fsync",  "fdatasync", "close",
+    "open",   "link",  "unlink", "fallocate",  "mkdir",  "ftruncate", "mmap",
+    "create", "lock",  "spawn",  "rename_new", "rename", "malloc"};
 
 constexpr std::array<std::pair<std::string_view, int>, 20> errors = {{
     {"EACCES", EACCES}, {"EAGAIN", EAGAIN}, {"EDQUOT", EDQUOT},         {"EEXIST", EEXIST},

@@ -28,7 +28,9 @@ enum class Action {
 ///
 /// FUNCTION  read, pread, write, pwrite, fsync, fdatasync, close, open, rename, link, unlink,
 ///           mkdir, fallocate, ftruncate, mmap, lock, spawn, malloc. Variants belong to them:
-///           openat to open, renameat2 to rename, flock and fcntl's locks to lock.
+///           openat to open, renameat2 to rename, flock and fcntl's locks to lock. Two are parts of
+///           others: create, each open that may make the file; rename_new, each renameat2 with
+///           flags.
 /// ACTION    the name of an errno value (ENOSPC), or short, eof, torn, kill, stop, log, delay=µS,
 ///           hold=FILE: creates FILE.PID and waits until that is removed
 /// WHEN      17: the 17th of the calls that the rule is for; 17+: it and all later ones; /3: every

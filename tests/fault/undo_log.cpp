@@ -182,15 +182,17 @@ void UndoLog::keep(const char* path) {
     }
 }
 
-void UndoLog::changed(std::string_view what, const char* path, const char* to, std::int64_t inode) {
+void UndoLog::changed(std::string_view what, const char* path, const char* to, std::int64_t inode,
+                      std::int64_t replaced) {
     const SavedErrno before;
     const std::string_view whole(path);
     std::array<char, 4096> folder{};
     const std::size_t length = std::min(whole.rfind('/'), folder.size() - 1);
     std::copy_n(path, length, folder.begin());
-    line("D %lld %lld %lld %.*s %s %s\n", static_cast<long long>(now()), inode_of(folder.data()),
+    line("D %lld %lld %lld %.*s %s %s %lld\n", static_cast<long long>(now()),
+         inode_of(folder.data()),
          static_cast<long long>(inode != 0 ? inode : inode_of(to[0] != '\0' ? to : path)),
-         static_cast<int>(what.size()), what.data(), path, to);
+         static_cast<int>(what.size()), what.data(), path, to, static_cast<long long>(replaced));
 }
 
 } // namespace fault

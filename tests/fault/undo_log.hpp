@@ -21,7 +21,10 @@ namespace fault {
 ///   W ID TIME INODE OFFSET BYTES OLD_SIZE DATA_OFFSET DATA_BYTES   a write or truncation begins
 ///   E ID TIME                                                      it has ended
 ///   S TIME INODE RESULT                          a sync of a file or folder that began then
-///   D TIME FOLDER_INODE INODE WHAT PATH [TO]     create, mkdir, unlink, rmdir, rename, link done
+///   D TIME FOLDER_INODE INODE WHAT PATH TO REPLACED
+///                                                create, mkdir, unlink, rmdir, rename, link done
+///
+/// TO is empty but of renames and links, and REPLACED the inode that had that name, else 0.
 ///
 /// Files that lose their last name stay in FOLDER as INODE.
 class UndoLog {
@@ -45,8 +48,10 @@ class UndoLog {
     /// Keeps what a name stands for, since the name is about to go.
     void keep(const char* path);
 
-    /// `path` and `to` are absolute; `inode` 0 means that of the path now.
-    void changed(std::string_view what, const char* path, const char* to, std::int64_t inode);
+    /// `path` and `to` are absolute; `inode` 0 means that of the path now. `replaced` is the inode
+    /// that `to` named before, 0 for none.
+    void changed(std::string_view what, const char* path, const char* to, std::int64_t inode,
+                 std::int64_t replaced);
 
   private:
     UndoLog();
