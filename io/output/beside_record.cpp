@@ -68,8 +68,12 @@ Glance glance_at(const std::string& path) {
     return glance;
 }
 
+/// What is said of a record that cannot be read.
+enum class Unreadable { nothing, an_error };
+
 /// The identity in a record of the file that has this mark.
-std::optional<std::string> identity_in(const std::string& path, const std::string& file) {
+std::optional<std::string> identity_in(const std::string& path, const std::string& file,
+                                       Unreadable unreadable = Unreadable::nothing) {
     std::error_code ignored;
     if (!std::filesystem::is_regular_file(path, ignored)) {
         return std::nullopt;
@@ -88,8 +92,11 @@ std::optional<std::string> identity_in(const std::string& path, const std::strin
             return std::nullopt;
         }
         return glance.text.substr(head.size(), end + 1 - head.size());
-    } catch (const Error&) { // nothing that this program wrote
-        return std::nullopt;
+    } catch (const Error& error) {
+        if (unreadable == Unreadable::an_error) {
+            throw Error(ExitCode::output, error.text());
+        }
+        return std::nullopt; // nothing that this program wrote
     }
 }
 
@@ -214,8 +221,8 @@ std::optional<std::string> identity_in_journal(const std::string& file) {
 }
 
 void publish_beside_record(const std::string& file, RowWriter::Sync sync) {
-    if (!identity_in_journal(file)) {
-        return;
+    if (!identity_in(path_in_journal(file), file, Unreadable::an_error)) {
+        return; // what calls this removes the journal
     }
     const std::string path = beside_record_path(file);
     if (std::rename(path_in_journal(file).c_str(), path.c_str()) != 0) {

@@ -49,8 +49,8 @@ void prepare_beside_record(const std::string& file, const BesideRecord& record,
 /// had renamed its output.
 std::optional<std::string> identity_in_journal(const std::string& file);
 
-/// Puts that record beside FILE; nothing where identity_in_journal() is nothing.
-/// @throws Error (output).
+/// Puts that record beside FILE; nothing where the journal has none of FILE.
+/// @throws Error (output), also where the record cannot be read.
 void publish_beside_record(const std::string& file, RowWriter::Sync sync);
 
 /// The record, whatever has become of the file since. @throws Error (input) where there is none, or
