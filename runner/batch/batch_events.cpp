@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <optional>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -203,15 +204,16 @@ void BatchLog::add(const std::string& output, DatasetEvent event) {
     if (descriptor_ < 0) {
         descriptor_ = open_own_file(path_, O_WRONLY | O_CREAT | O_APPEND);
     }
-    // One write, so that a reader sees all of it or the beginning, which it passes over.
-    const ssize_t written = descriptor_ < 0 ? -1 : uninterrupted([&] {
-        return ::write(descriptor_, line.data(), line.size());
-    });
-    if (written != static_cast<ssize_t>(line.size())) {
-        throw Error(ExitCode::output,
-                    {"cannot write the batch's state", path_,
-                     written < 0 ? errno_text(errno) : "the disk took a part only",
-                     "Check the folder and the disk"});
+    // A reader sees all of it or the beginning, which it passes over.
+    for (std::string_view rest = line; !rest.empty();) {
+        const ssize_t wrote = descriptor_ < 0 ? -1 : uninterrupted([&] {
+            return ::write(descriptor_, rest.data(), rest.size());
+        });
+        if (wrote < 0) {
+            throw Error(ExitCode::output, {"cannot write the batch's state", path_,
+                                           errno_text(errno), "Check the folder and the disk"});
+        }
+        rest.remove_prefix(static_cast<std::size_t>(wrote));
     }
 }
 } // namespace runner
