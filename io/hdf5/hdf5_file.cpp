@@ -25,7 +25,7 @@ std::string number_behind(const std::string& text, std::string_view name) {
 [[noreturn]] void explain_failed_open(const std::string& file, const std::string& reason) {
     const File plain(file, File::Mode::read);
     const std::string what = "cannot open the file";
-    if (H5Fis_hdf5(file.c_str()) <= 0) {
+    if (!has_hdf5_signature(plain)) {
         throw Error(ExitCode::input, {what, file, "it is not an HDF5 file: " + looks_like(plain),
                                       "Name an HDF5 file; raw elements become one by runner "
                                       "convert FILE NEW.h5 --shape Z,Y,X --dtype TYPE"});
@@ -67,9 +67,13 @@ Opened open_as(const std::string& file, unsigned mode, Locking locking) {
     const PropertyHandle access(hdf5_must(H5Pcreate(H5P_FILE_ACCESS), "H5Pcreate"));
     hdf5_must(H5Pset_file_locking(access.get(), locking != Locking::no, true),
               "H5Pset_file_locking");
-    FileHandle handle(H5Fopen(file.c_str(), mode, access.get()));
-    std::string reason = handle.valid() ? "" : hdf5_error_text();
-    return {std::move(handle), std::move(reason)};
+    for (;;) {
+        FileHandle handle(H5Fopen(file.c_str(), mode, access.get()));
+        std::string reason = handle.valid() ? "" : hdf5_error_text();
+        if (reason != errno_text(EINTR)) {
+            return {std::move(handle), std::move(reason)};
+        }
+    }
 }
 
 /// Whether a file system without locks was the reason; ENOSYS HDF5 knows itself.
