@@ -1,164 +1,146 @@
-"""Jobs that are killed, and the same command again until they are done.
+"""Every writer, killed at every kind of call, and the same command again until it is done.
 
-In each round one rank or all are killed, once or several times, at a random one of their system
-calls; each run has its own number of ranks, chunk rows and lanes.
-At the end the output must be that of an undisturbed run, with nothing beside it. What was under its
-name before stays whole until then.
+In each round one rank or all are killed, once or several times, at a call that changes files; each run
+has its own number of ranks, chunk rows and lanes. A third of the rounds is on a file system that cannot
+rename without replacing. At the end the output must be that of an undisturbed run, with nothing beside
+it but the files of others, which nobody has touched. What was under its name before stays whole until
+then.
 """
 import collections
 import pathlib
 import random
 import signal
-import struct
 
-import numpy as np
 import pytest
 
+import writers
+from disturbed import NO_RENAME_NEW, expect_whole, finish_it, folder_of_inputs, is_made, learn, start, words_again
 from events import stopped, wait_until
-from faulty_runs import (OUTPUT, Program, clear, finish, kill_all, left_behind, job_folder,
-                         picked, ranks_of, read, send, undisturbed_result)
+from faulty_runs import finish, kill_all, picked, ranks_of, send
 from harness import programs
+from writers import OUTPUTS, WRITERS
 
 pytestmark = pytest.mark.faults
-SHAPE = (2, 260, 90)
-ROWS = SHAPE[0] * SHAPE[1]
-LAYOUTS = {
-    "contiguous": [],
-    "chunked": ["--set", "output.chunk=[1,16,50]"],
-    "deflate": ["--set", "output.chunk=[1,20,90]", "--set", 'output.compression="deflate"'],
-    "shuffled": ["--set", "output.chunk=[1,8,40]", "--set", 'output.compression="deflate"', "--set",
-                 "output.shuffle=true"],
-    "parts": ["--set", "output.parts=3"],
-    "chunked parts": ["--set", "output.chunk=[1,16,50]", "--set", "output.parts=4"],
-}
-CALLS = "pwrite,fsync,fdatasync,open,close,rename,unlink,mkdir,ftruncate,fallocate"
+CALLS = "pwrite,write,fsync,fdatasync,create,open,close,rename,link,unlink,mkdir,ftruncate,fallocate,lock"
+ROUNDS = 11  # of each writer
+BEFORE = b"what was there"
 
 
-def rows_in_journal():
-    """Rows that the journal lists, of the newest generation; None without a journal."""
-    folder = pathlib.Path(OUTPUT + ".journal")
-    if not (folder / "identity").exists():
-        return None
-    generation = (folder / "identity").read_text().split("\n")[1]
-    rows = 0
-    for path in folder.glob(generation + "-*.rows"):
-        records = path.read_bytes()[32:]
-        for at in range(0, len(records) - 31, 32):
-            rows += struct.unpack_from("<QQ", records, at)[1]
-    return rows
+class Kill:
+    """A run that is killed at a call: by itself, or once it is stopped there, it or all ranks."""
 
+    def __init__(self, writer, rng, function, number):
+        self.writer, self.function, self.number, self.where = writer, function, number, OUTPUTS
+        if function == "link" and rng.random() < 0.5:  # between the new name and the removal of the old one
+            self.function, self.where = "unlink", ".partial"
+        self.ranks = rng.choice([0, *writer.ranks])
+        self.rank = rng.randrange(self.ranks) if self.ranks else None
+        self.how = rng.choice(["call", "call", "one", "all"])
+        self.code, self.text = None, ""
 
-def phase(before):
-    """How far the killed run had come; `before` is the output that was there."""
-    rows = rows_in_journal()
-    if pathlib.Path(OUTPUT).exists() and pathlib.Path(OUTPUT).read_bytes() != before:
-        if not left_behind():
-            return "not at all"
-        return "unlocking" if left_behind() == ["out.h5.lock"] else "cleaning up"
-    if rows is None:
-        return "beginning"
-    if not pathlib.Path(OUTPUT + ".partial").exists():
-        return "beginning"
-    return "no row yet" if rows == 0 else ("completing" if rows == ROWS else "streaming")
+    def __str__(self):
+        return f"{self.writer} killed at {self.function} {self.number} on {self.ranks} ranks by {self.how}"
 
+    def run(self, rules, words):
+        """Whether it was killed."""
+        action = "kill" if self.how == "call" else "stop"
+        process = start(self.writer, words, self.ranks, rank=self.rank,
+                        fault=f"{rules}{self.function}:{action}@{self.number}:{self.where}")
+        if self.how != "call":
+            self.kill_stopped(process)
+        self.code, self.text = finish(process)
+        return any(call[1] == action for call in picked())
 
-def settings(rng):
-    chosen = ["--set", f"run.lanes={rng.randint(1, 4)}",
-              "--set", f"run.chunk_rows={rng.choice([5, 8, 13, 20, 48])}",
-              "--set", f"run.commit_seconds={rng.choice([0, 0, 0.02, 0.1])}"]
-    return chosen + ["--set", f'run.resume_check="{rng.choice(["few", "all"])}"']
-
-
-def killed_run(program, rng, arguments, findings):
-    """One run of which a rank is stopped at a call, and that rank or all are killed then."""
-    ranks = rng.choice([0, 0, 1, 2, 2, 3, 4])
-    delay = f"pwrite:delay={rng.choice([2000, 6000, 12000])}@*:out.h5"
-    how = rng.choice(["call", "one", "all"])
-    rank = rng.randrange(max(ranks, 1)) if ranks else None
-    count = round(2 ** rng.uniform(0, 8))
-    action = "kill" if how == "call" else "stop"
-    process = program.start(arguments, ranks, rank=rank,
-                            fault=f"{delay};{CALLS}:{action}@{count}:out.h5")
-    if how != "call":
+    def kill_stopped(self, process):
         # A rank that is killed while MPI starts would leave mpirun itself waiting.
-        wait_until(lambda: stopped(ranks_of(process)) or process.poll() is not None,
-                   f"{count} calls of rank {rank}")
-        if how == "all":
+        wait_until(lambda: stopped(ranks_of(process)) or process.poll() is not None, f"{self}: it is stopped")
+        if self.how == "all":
             kill_all(process)
         while process.poll() is None:
             # The process that probes counts its own calls: when it has been killed, the run that
             # asked it may come to be stopped as well.
             send(stopped(ranks_of(process)), signal.SIGKILL)
-            wait_until(lambda: stopped(ranks_of(process)) or process.poll() is not None,
-                       f"the end of the run of which rank {rank} was killed")
-    code, text = finish(process)
-    findings.expect(code is not None, f"ranks {ranks} killed by {how}", text)
-    # That a killed rank's job ends as failed shows that the others did not continue without it.
-    calls = [call for call in picked() if call[1] == action]
-    findings.expect(bool(calls) == (code != 0), f"{how} at {calls}, exit {code}", text)
-    probe = code == 6 and "the process that probes" in text  # it reads what is under the name
-    findings.expect(code in (0, -9, 137, 255) or probe or "signal 9" in text,
-                    f"ranks {ranks} killed by {how}, exit {code}", text)
+            wait_until(lambda: stopped(ranks_of(process)) or process.poll() is not None, f"{self}: its end")
+
+    def choose_earlier(self):
+        """Another call, where there are not as many; whether there is one."""
+        if self.number == 1 and not self.rank:
+            return False
+        if self.number == 1:
+            self.rank = 0  # only the first rank calls that
+        self.number = max(self.number // 2, 1)
+        return True
 
 
-def one_round(program, rng, wanted, findings, phases):
-    clear()
-    layout = rng.choice(list(LAYOUTS))
-    before = None
-    arguments = list(LAYOUTS[layout])
-    if rng.random() < 0.3:
-        before = b"what was there"
-        pathlib.Path(OUTPUT).write_bytes(before)
-        arguments += ["--set", "output.overwrite=true"]
-    for _ in range(rng.choice([1, 1, 2, 4])):
-        killed_run(program, rng, arguments + settings(rng), findings)
-        where = phase(before)
-        phases[where] += 1
-        if pathlib.Path(OUTPUT).exists() and pathlib.Path(OUTPUT).read_bytes() != before:
-            findings.expect(np.array_equal(read(), wanted), f"{layout}: named too early")
-            break
-        findings.expect(before is None or pathlib.Path(OUTPUT).exists(),
-                        f"{layout}: the file of before is gone")
-    if where != "not at all":
-        code, text = program.run(arguments + settings(rng), rng.choice([0, 1, 2, 3, 4]))
-        if not findings.expect(code == 0, f"{layout}, killed {where}: resumes with exit {code}",
-                               text):
-            return
-    findings.expect(np.array_equal(read(), wanted), f"{layout}, killed {where}: other values")
-    findings.expect(not left_behind(), f"{layout}, killed {where}: leaves {left_behind()}")
+class Round:
+    """A writer that is killed and run again until it is done."""
+
+    def __init__(self, writer, number, findings):
+        self.writer, self.findings = writer, findings
+        self.rng = random.Random(f"{programs.seed} {writer} {number}")
+        self.rules = NO_RENAME_NEW if number % 3 == 2 else ""
+        self.calls = learn(writer, CALLS, self.rules)
+        # One kind of call after the other, so that the rounds of a writer kill it at each.
+        self.function = sorted(self.calls)[(number + programs.seed) % len(self.calls)]
+        # In place of something else nothing is linked, and parts get other names.
+        may_overwrite = writer.resumes and writer.verified[0].endswith(".h5") and "parts" not in writer.job
+        overwrites = may_overwrite and self.function != "link" and self.rng.random() < 0.3
+        self.before = BEFORE if overwrites else None
+        self.words = ["--set", "output.overwrite=true"] if overwrites else []
+
+    def begin(self):
+        writers.begin(self.writer)
+        if self.before:
+            pathlib.Path(self.writer.verified[0]).write_bytes(self.before)
+
+    def kill(self, function):
+        kill = Kill(self.writer, self.rng, function, self.rng.randint(1, self.calls[function]))
+        was_killed = kill.run(self.rules, self.words + self.writer.vary(self.rng) + words_again(self.writer))
+        return kill, was_killed
+
+    def first_kill(self):
+        """One that hits."""
+        self.begin()
+        kill, was_killed = self.kill(self.function)
+        while not was_killed and kill.choose_earlier():
+            self.begin()
+            was_killed = kill.run(self.rules, self.words + self.writer.vary(self.rng))
+        self.findings.expect(was_killed, f"{kill}: there is no such call", kill.text)
+        KILLED[kill.function] += was_killed
+        return kill, was_killed
+
+    def judge(self, kill, was_killed):
+        # That a killed rank's job ends as failed shows that the others did not continue without it.
+        self.findings.expect(was_killed == (kill.code != 0), f"{kill}: {picked()}, exit {kill.code}", kill.text)
+        probes = "process that" in kill.text  # it reads what is under the name
+        self.findings.expect(kill.code in (0, -9, 137, 255) or "signal 9" in kill.text or probes,
+                             f"{kill}: exit {kill.code}", kill.text)
+        expect_whole(self.writer, self.findings, kill, self.before)
+
+    def run(self):
+        kill, was_killed = self.first_kill()
+        theirs = writers.marks_of_theirs()
+        self.judge(kill, was_killed)
+        for _ in range(self.rng.choice([0, 0, 0, 1, 3])):
+            if is_made(self.writer):
+                break
+            kill, was_killed = self.kill(self.rng.choice(sorted(self.calls)))
+            self.judge(kill, was_killed)
+        finish_it(self.writer, self.rng, self.findings, kill, theirs, self.words)
+
+
+KILLED = collections.Counter()
 
 
 @pytest.fixture(scope="module", autouse=True)
 def folder():
-    with job_folder() as path:
+    with folder_of_inputs() as path:
         yield path
+        print(dict(KILLED))
 
 
-@pytest.fixture(scope="module", name="wanted")
-def make_wanted(folder):
-    return undisturbed_result(SHAPE)
-
-
-PHASES = collections.Counter()
-ROUNDS = 8
-
-
-def run_round(number, wanted, findings):
-    one_round(Program(), random.Random(f"{programs.seed} {number}"), wanted, findings, PHASES)
-    print(dict(PHASES))
-
-
-@pytest.mark.parametrize("number", [pytest.param(number, marks=pytest.mark.full if number >= ROUNDS else ())
-                                    for number in range(200)])
-def test_round(number, wanted, findings):
-    run_round(number, wanted, findings)
-
-
-def test_the_stream_is_hit(wanted, findings):
-    """Of as many rounds, a quarter of the kills hits the stream; where chance hits it less often, further
-    rounds do."""
-    number = 1000
-    while PHASES["streaming"] < ROUNDS / 4 and not findings.found:
-        assert number < 1000 + 10 * ROUNDS, PHASES
-        run_round(number, wanted, findings)
-        number += 1
+@pytest.mark.share(0.02)
+@pytest.mark.parametrize("number", range(ROUNDS))
+@pytest.mark.parametrize("writer", WRITERS, ids=str)
+def test_round(writer, number, findings):
+    Round(writer, number, findings).run()

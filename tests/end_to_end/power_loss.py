@@ -1,11 +1,10 @@
-"""Jobs cut off by a power failure.
+"""Every writer, cut off by a power failure.
 
-A run is killed at each of its system calls that change files (or each fourth, of which the seed
-chooses the first). The fault shim wrote down what every call changed, so that here its files are
-put into states that a power cut at that moment may leave: any sector as it was after any of the
-writes that no sync has covered, lengths likewise, and folders' entries as after any of the changes
-that no sync of the folder has covered. What a failed sync was to cover is lost, whatever came
-after. From each state the same command resumes to the values of an undisturbed run.
+A run is killed at one of its system calls that change files. The fault shim wrote down what every call
+changed, so that here its files are put into states that a power cut at that moment may leave: any sector
+as it was after any of the writes that no sync has covered, lengths likewise, and folders' entries as
+after any of the changes that no sync of the folder has covered. What a failed sync was to cover is lost,
+whatever came after. From each state the same command makes what an undisturbed run makes.
 """
 import collections
 import os
@@ -13,26 +12,22 @@ import pathlib
 import random
 import shutil
 
-import numpy as np
 import pytest
 
-from faulty_runs import OUTPUT, Program, clear, job_folder, picked, read, undisturbed_result
+import writers
+from disturbed import NO_RENAME_NEW, expect_whole, finish_it, folder_of_inputs, learn, run
+from faulty_runs import picked
 from harness import programs
+from writers import OUTPUTS, WRITERS
 
 pytestmark = pytest.mark.faults
-SHAPE = (120, 90)
 SECTOR = 512
-CHUNKS = ["--set", "run.chunk_rows=40", "--set", "run.commit_seconds=0", "--set", "run.lanes=1"]
-CALLS = "pwrite,fsync,fdatasync,rename,unlink,mkdir,ftruncate,fallocate"
-LAYOUTS = {
-    "contiguous": [],
-    "parts": ["--set", "output.parts=2"],
-    "deflate": ["--set", "output.chunk=[40,90]", "--set", 'output.compression="deflate"'],
-}
+CUTS = 7  # of each writer
+CALLS = "pwrite,write,fsync,fdatasync,create,rename,link,unlink,mkdir,ftruncate,fallocate"
 NEVER = float("inf")
 
 Write = collections.namedtuple("Write", "time inode offset bytes old_size old")
-Entry = collections.namedtuple("Entry", "time folder inode what path to")
+Entry = collections.namedtuple("Entry", "time folder inode what path to replaced")
 
 
 class UndoLog:
@@ -62,7 +57,7 @@ class UndoLog:
                 self.syncs[int(fields[1])].append((int(fields[0]), fields[2] == "0"))
             elif kind == "D":
                 time, folder, inode = map(int, fields[:3])
-                self.entries.append(Entry(time, folder, inode, *fields[3:6]))
+                self.entries.append(Entry(time, folder, inode, *fields[3:6], int(fields[6])))
         for number, (_, inode, *rest) in begun.items():
             self.writes[inode].append(Write(ended.get(number, NEVER), inode, *rest))
 
@@ -112,8 +107,12 @@ def undo_entry(entry, log, made_again):
     elif entry.what == "rmdir":
         path.mkdir()
         made_again[path.stat().st_ino] = entry.inode
+    elif entry.what == "link":
+        os.unlink(entry.to)
     elif entry.what == "rename":
         os.rename(entry.to, path)
+        if entry.replaced:
+            os.rename(log.folder / str(entry.replaced), entry.to)
 
 
 def cut_power(log, rng, loses_all_names=False):
@@ -124,7 +123,7 @@ def cut_power(log, rng, loses_all_names=False):
     made_again = {}
     for entry in reversed(lost):
         undo_entry(entry, log, made_again)
-    for path in [path for path in pathlib.Path("out").rglob("*") if path.is_file()]:
+    for path in [path for path in pathlib.Path(OUTPUTS).rglob("*") if path.is_file()]:
         inode = path.stat().st_ino
         unsafe = [write for write in log.writes[inode] if not log.is_safe(write.time, inode)]
         if unsafe:
@@ -132,77 +131,76 @@ def cut_power(log, rng, loses_all_names=False):
     return lost
 
 
-class Cuts:
-    def __init__(self, program, findings, wanted):
-        self.program = program
-        self.findings = findings
-        self.wanted = wanted
-        self.states = self.lost_entries = 0
 
-    def resume(self, name, arguments):
-        """The same command completes the output, whatever was lost."""
-        was_there = pathlib.Path(OUTPUT).exists()
-        if was_there:
-            self.findings.expect(np.array_equal(read(), self.wanted), f"{name}: a wrong file")
-        code, text = self.program.run(arguments)
-        if self.findings.expect(code == 0, f"{name}: resumes with exit {code}", text):
-            self.findings.expect(np.array_equal(read(), self.wanted), f"{name}: other values")
+class Cut:
+    """A writer that power goes from at a call."""
 
-    def at_call(self, k, arguments, before, fault):
-        """Power goes at the k-th call; false when there are not as many."""
-        for trial in range(3):
-            clear()
-            shutil.rmtree("undo", ignore_errors=True)
-            os.mkdir("undo")
-            if before:  # an earlier run that was killed when some of its rows were done
-                self.program.run(before, fault="fdatasync:kill@6:out/out")
-            self.program.run(arguments, fault=f"{fault}{CALLS}:kill@{k}:out",
-                             FAULT_UNDO=os.path.abspath("undo"),
-                             FAULT_UNDO_OF=os.path.abspath("out"))
-            if not [call for call in picked() if call[1] == "kill"]:
-                return False
-            rng = random.Random(f"{programs.seed} {k} {trial}")
-            # One of the trials loses all names, so that the number of those does not depend on chance alone.
-            self.lost_entries += len(cut_power(UndoLog(pathlib.Path("undo")), rng, loses_all_names=trial == 0))
-            self.states += 1
-            self.resume(f"power cut at call {k}, trial {trial} {arguments[6:]} {picked()[-1:]}",
-                       [part for part in arguments if part not in ("--resume", "never")])
-        return True
+    def __init__(self, writer, number, findings):
+        self.writer, self.number, self.findings = writer, number, findings
+        self.rng = random.Random(f"{programs.seed} {writer} {number}")
+        self.rules = NO_RENAME_NEW if number % 3 == 2 else ""
+        calls = sum(learn(writer, CALLS, self.rules).values())
+        # All parts of the run alike.
+        self.call = 1 + int(calls * (number + self.rng.random()) / CUTS)
+        self.words, self.before = [], None
+
+    def vary(self):
+        """An earlier run that was killed, or a sync that fails."""
+        if not self.writer.resumes:
+            return
+        self.words = self.writer.vary(self.rng)
+        chance = self.rng.random()
+        if chance < 0.15:
+            self.rules += f"fdatasync:EIO@{self.rng.randint(1, 4)}:{OUTPUTS};"
+        elif chance < 0.5:
+            self.before = self.rng.randint(1, 12)
+            self.words += ["--resume", "never"] if chance < 0.25 else []
+
+    def begin(self):
+        writers.begin(self.writer)
+        shutil.rmtree("undo", ignore_errors=True)
+        os.mkdir("undo")
+        if self.before:
+            run(self.writer, self.words, fault=f"fdatasync:kill@{self.before}:{OUTPUTS}")
+
+    def make(self):
+        """Whether power went."""
+        self.begin()
+        run(self.writer, self.words, fault=f"{self.rules}{CALLS}:kill@{self.call}:{OUTPUTS}",
+            FAULT_UNDO=os.path.abspath("undo"), FAULT_UNDO_OF=os.path.abspath(OUTPUTS))
+        return any(call[1] == "kill" for call in picked())
+
+    def run(self):
+        self.vary()
+        theirs = None
+        while not self.make():
+            # There are fewer calls after an earlier run, or with a fault.
+            if not self.findings.expect(self.call > 1, f"{self.writer}: there is no call"):
+                return
+            self.call = (self.call + 1) // 2
+        theirs = writers.marks_of_theirs()
+        what = f"{self.writer}, power cut at call {self.call} {picked()[-1]}, {self.rules} {self.before} {self.words}"
+        # Some of the cuts lose all names, so that the number of those does not depend on chance alone.
+        lost = cut_power(UndoLog(pathlib.Path("undo")), self.rng, loses_all_names=self.number % 3 == 0)
+        LOST.update(entry.what for entry in lost)
+        shutil.rmtree("undo")  # second names of what is there
+        expect_whole(self.writer, self.findings, what, synced=True)
+        finish_it(self.writer, self.rng, self.findings, what, theirs)
 
 
-NEVER_RESUMED = ["--resume", "never"]
-# Arguments, those of an earlier run that was killed, a fault.
-RUNS = {
-    "contiguous": (CHUNKS, None, ""),
-    "deflate": (CHUNKS + LAYOUTS["deflate"], None, ""),
-    "parts": (CHUNKS + LAYOUTS["parts"], None, ""),
-    "parts resumed": (CHUNKS + LAYOUTS["parts"], CHUNKS + LAYOUTS["parts"], ""),
-    "resumed": (CHUNKS, CHUNKS, ""),
-    "restarted": (CHUNKS + NEVER_RESUMED, CHUNKS, ""),
-    "a failing sync": (CHUNKS, None, "fdatasync:EIO@3:out.h5;"),
-}
+LOST = collections.Counter()
 
 
 @pytest.fixture(scope="module", autouse=True)
 def folder():
-    with job_folder() as path:
+    with folder_of_inputs() as path:
         yield path
+        print(f"names undone: {dict(LOST)}")
+        assert LOST, "no name was ever lost"
 
 
-@pytest.fixture(scope="module", name="wanted")
-def make_wanted(folder):
-    return undisturbed_result(SHAPE, CHUNKS)
-
-
-@pytest.mark.share(0.5)
-@pytest.mark.parametrize("name", RUNS)
-def test_power_loss(name, wanted, findings):
-    arguments, before, fault = RUNS[name]
-    cuts = Cuts(Program(), findings, wanted)
-    every = 1 if programs.full else 4
-    k = 1 + programs.seed % every
-    while cuts.at_call(k, arguments, before, fault):
-        k += every
-    print(f"{cuts.states} states, {cuts.lost_entries} names undone")
-    findings.expect(k > 5, f"only {k} calls of {arguments}")
-    findings.expect(cuts.lost_entries > 3, f"only {cuts.lost_entries} names were ever lost")
+@pytest.mark.share(0.05)
+@pytest.mark.parametrize("number", range(CUTS))
+@pytest.mark.parametrize("writer", WRITERS, ids=str)
+def test_power_loss(writer, number, findings):
+    Cut(writer, number, findings).run()
