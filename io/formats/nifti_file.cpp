@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/format.hpp"
 #include "io/files/swap_bytes.hpp"
+#include "io/filters/highest_ratio.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -191,6 +192,11 @@ std::unique_ptr<RowReader> open_nifti_reader(const std::string& file, int thread
     }
     source->read(0, nifti_header_bytes, head.data());
     DenseLayout layout = parse_nifti(head, file);
+    if (!source->size()) {
+        check_declared_bytes({layout.offset + byte_count(layout.array), source->stored_bytes(),
+                              highest_ratio::deflate, "gzip"},
+                             what, file);
+    }
     return open_dense_rows(std::move(source), file, what, std::move(layout), threads);
 }
 

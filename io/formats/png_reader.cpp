@@ -8,6 +8,7 @@
 #include "io/files/file.hpp"
 #include "io/files/outside_files.hpp"
 #include "io/filters/filter_ids.hpp"
+#include "io/filters/highest_ratio.hpp"
 #include "io/filters/page_codecs.hpp"
 #include "io/filters/unpacker.hpp"
 #include "io/rows/row_geometry.hpp"
@@ -154,6 +155,8 @@ class PngReader final : public RowReader {
         }
         info_.storage = "png";
         info_.stored_bytes = File(file, File::Mode::read).size();
+        check_declared_bytes(
+            {declared_bytes(), info_.stored_bytes, highest_ratio::deflate, "deflate"}, what, file);
         if (lines_->kind() == PNG_COLOR_TYPE_PALETTE) {
             info_.notes.push_back(format_error({"the elements are no brightness", file,
                                                 "they are numbers of a palette's colours",
@@ -186,6 +189,13 @@ class PngReader final : public RowReader {
     }
 
   private:
+    /// What its lines are packed from: each has a byte for its filter.
+    std::int64_t declared_bytes() const {
+        const std::int64_t bits =
+            lines_->width() * (info_.channels ? 3 : 1) * std::int64_t{lines_->bits()};
+        return lines_->height() * (1 + (bits + 7) / 8);
+    }
+
     void check() const {
         const int kind = lines_->kind();
         std::string why;

@@ -3,6 +3,7 @@
 
 #include "base/format.hpp"
 #include "io/files/file.hpp"
+#include "io/filters/highest_ratio.hpp"
 #include "io/filters/unpacker.hpp"
 #include "io/hdf5/chunk_list.hpp"
 #include "io/inspect/check_index.hpp"
@@ -23,9 +24,6 @@ constexpr const char* copy_again = "The file is damaged: copy it again, or make 
 
 /// HDF5 counts a chunk's bytes in 32 bits.
 constexpr std::int64_t largest_chunk = (std::int64_t{1} << 32) - 1;
-
-/// No deflate stream unpacks to more than so many times its bytes.
-constexpr std::uint64_t highest_deflate_ratio = 1032;
 
 /// The part of the file that addresses of the dataset's bytes count in.
 struct Extent {
@@ -107,7 +105,7 @@ std::string size_objection(const StoredChunk& chunk, const std::vector<Filter>& 
     if (chunk.bytes != 0 && (packed || chunk.bytes == unpacked) &&
         (!is_known || chunk.bytes <= static_cast<std::uint64_t>(most_packed_bytes(chunk_bytes))) &&
         (!deflated || bad_chunks == BadChunks::mark ||
-         chunk.bytes >= unpacked / highest_deflate_ratio)) {
+         chunk.bytes >= unpacked / static_cast<std::uint64_t>(highest_ratio::deflate))) {
         return "";
     }
     return fmt::format("{} bytes of it are stored, which cannot be its {}", chunk.bytes, unpacked);

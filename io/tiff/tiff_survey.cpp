@@ -3,6 +3,7 @@
 
 #include "base/sizes.hpp"
 #include "io/filters/filter_ids.hpp"
+#include "io/filters/highest_ratio.hpp"
 #include "io/filters/page_codecs.hpp"
 #include "io/filters/unpacker.hpp"
 #include "io/packings/lzw.hpp"
@@ -67,9 +68,17 @@ class Survey {
     StoredRows make() {
         stored_.info = tiff_info(tiff_, pages_);
         stored_.way = StoredRows::Way::library;
+        find_places();
+        check_size();
+        return std::move(stored_);
+    }
+
+  private:
+    /// Where the elements lie, where they can be read without libtiff.
+    void find_places() {
         if (packing_.lines < 1 || packing_.columns < 1 || pages_.depth > 1 || packing_.turned ||
             pages_.pages() * places_of_page() > most_places) {
-            return std::move(stored_);
+            return;
         }
         if (packing_.compression == COMPRESSION_NONE && !packing_.tiled) {
             add_extents();
@@ -77,10 +86,25 @@ class Survey {
             stored_.filters = *std::move(filters);
             add_chunks();
         }
-        return std::move(stored_);
     }
 
-  private:
+    /// Several strips or tiles may share bytes, each of which may be enough for one of them.
+    void check_size() const {
+        DeclaredBytes declared{byte_count(stored_.info.array), tiff_.size(), 1, pages_.compression};
+        switch (packing_.compression) {
+        case COMPRESSION_NONE: break;
+        case COMPRESSION_PACKBITS: declared.ratio = highest_ratio::packbits; break;
+        case COMPRESSION_LZW: declared.ratio = highest_ratio::lzw; break;
+        case COMPRESSION_DEFLATE:
+        case COMPRESSION_ADOBE_DEFLATE: declared.ratio = highest_ratio::deflate; break;
+        case COMPRESSION_ZSTD: declared.ratio = highest_ratio::zstd; break;
+        case COMPRESSION_LZMA: declared.ratio = highest_ratio::lzma; break;
+        case COMPRESSION_JPEG: declared.ratio = highest_ratio::jpeg; break;
+        default: return; // LERC and WebP have pictures of one value at any size
+        }
+        check_declared_bytes(declared, "cannot read the TIFF file", tiff_.file().path());
+    }
+
     void go_to(std::int64_t page) {
         page_ = page;
         tiff_.clear();
