@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <string_view>
+#include <utility>
 
 namespace runner {
 namespace {
@@ -67,10 +68,11 @@ Opened open_as(const std::string& file, unsigned mode, Locking locking) {
     const PropertyHandle access(hdf5_must(H5Pcreate(H5P_FILE_ACCESS), "H5Pcreate"));
     hdf5_must(H5Pset_file_locking(access.get(), locking != Locking::no, true),
               "H5Pset_file_locking");
-    for (;;) {
+    constexpr int most_tries = 100; // then it is no chance that a signal came
+    for (int tries = 1;; ++tries) {
         FileHandle handle(H5Fopen(file.c_str(), mode, access.get()));
         std::string reason = handle.valid() ? "" : hdf5_error_text();
-        if (reason != errno_text(EINTR)) {
+        if (reason != errno_text(EINTR) || tries == most_tries) {
             return {std::move(handle), std::move(reason)};
         }
     }
@@ -113,9 +115,13 @@ FileHandle update_hdf5(const std::string& file) {
 }
 
 void close_hdf5(FileHandle handle, const std::string& file) {
-    if (!handle.close()) {
-        throw_hdf5(ExitCode::output, "cannot store the file's structure", file,
-                   "Check the space on that file system, then start again");
+    if (handle.close()) {
+        return;
+    }
+    // After an interruption Linux has closed the file all the same, with all that was written.
+    if (std::string reason = hdf5_error_text(); reason != errno_text(EINTR)) {
+        throw Error(ExitCode::output, {"cannot store the file's structure", file, std::move(reason),
+                                       "Check the space on that file system, then start again"});
     }
 }
 

@@ -118,6 +118,8 @@ def test_fault(writer, number, findings):
 FOUND = [("convolve .tif", "pread:EIO@3:outputs", (4,)),  # the record in the journal
          ("batch .tif", "write:short@*", (0,)),
          ("batch deflate", "read,pread:EIO@*:.state/log-", (0,)),
+         ("convolve contiguous", "close:EINTR@*:outputs", (0,)),
+         ("generate deflate", "close:EINTR@*:outputs", (0,)),
          ("convolve contiguous", "open:EINTR@/2:in.h5;lock:EINTR@/2:in.h5", (0,))]
 
 
