@@ -7,7 +7,6 @@
 
 #include <cerrno>
 #include <string_view>
-#include <utility>
 
 namespace runner {
 namespace {
@@ -115,13 +114,9 @@ FileHandle update_hdf5(const std::string& file) {
 }
 
 void close_hdf5(FileHandle handle, const std::string& file) {
-    if (handle.close()) {
-        return;
-    }
-    // After an interruption Linux has closed the file all the same, with all that was written.
-    if (std::string reason = hdf5_error_text(); reason != errno_text(EINTR)) {
-        throw Error(ExitCode::output, {"cannot store the file's structure", file, std::move(reason),
-                                       "Check the space on that file system, then start again"});
+    if (!handle.close() && !is_interrupted_closing()) {
+        throw_hdf5(ExitCode::output, "cannot store the file's structure", file,
+                   "Check the space on that file system, then start again");
     }
 }
 

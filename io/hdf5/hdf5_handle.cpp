@@ -4,6 +4,8 @@
 #include "base/format.hpp"
 #include "io/hdf5/registered_filters.hpp"
 
+#include <cerrno>
+
 namespace runner {
 namespace {
 
@@ -28,6 +30,12 @@ void start_hdf5() {
     [[maybe_unused]] static const bool library = start_library();
     [[maybe_unused]] thread_local const bool thread =
         H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr) >= 0;
+}
+
+bool is_interrupted_closing() {
+    std::string text;
+    (void)H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_innermost, &text);
+    return text.starts_with("unable to close file, errno = " + std::to_string(EINTR) + ",");
 }
 
 std::string hdf5_error_text() {

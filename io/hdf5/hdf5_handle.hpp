@@ -19,6 +19,10 @@ void start_hdf5();
 /// What the calling thread's last failing HDF5 call says of itself, the innermost cause alone.
 std::string hdf5_error_text();
 
+/// Whether the calling thread's last HDF5 call failed by a signal in close() alone. Linux has
+/// closed the file all the same, after HDF5 had written everything.
+bool is_interrupted_closing();
+
 /// What to do about a reason that newer versions of the format are the cause of; "" for others.
 std::string newer_format_remedy(const std::string& reason);
 
