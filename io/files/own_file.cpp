@@ -228,7 +228,7 @@ bool is_written_into(const std::string& path) {
     return false;
 }
 
-void replace_file(const std::string& path, std::span<const std::byte> bytes) {
+void replace_file(const std::string& path, std::span<const std::byte> bytes, Durable durable) {
     if (is_written_into(path)) {
         return write_into(path, bytes);
     }
@@ -236,6 +236,10 @@ void replace_file(const std::string& path, std::span<const std::byte> bytes) {
     try {
         Descriptor file(descriptor);
         write_all(file.get(), bytes, path);
+        if (durable == Durable::yes &&
+            uninterrupted([&] { return ::fdatasync(file.get()); }) != 0) {
+            fail(path, errno);
+        }
         close_written(file, path);
         if (std::rename(name.c_str(), path.c_str()) != 0) {
             fail(path, errno);
@@ -243,6 +247,9 @@ void replace_file(const std::string& path, std::span<const std::byte> bytes) {
     } catch (...) {
         (void)::unlink(name.c_str());
         throw;
+    }
+    if (durable == Durable::yes) {
+        sync_folder_of(path);
     }
 }
 

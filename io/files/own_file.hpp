@@ -22,7 +22,9 @@ std::string foreign_file(const std::string& path);
 /// replaced. What is no file (/dev/null, a FIFO) is written into, and so are /dev/stdout,
 /// /dev/stderr and /dev/fd/N, whatever they lead to.
 /// @throws Error (output), also where `path` is any other symbolic link.
-void replace_file(const std::string& path, std::span<const std::byte> bytes);
+enum class Durable { no, yes }; ///< whether a power cut leaves the old file or the new one, whole
+void replace_file(const std::string& path, std::span<const std::byte> bytes,
+                  Durable durable = Durable::no);
 
 /// Whether replace_file() writes into what has the name, so that its folder need not be writable.
 /// @throws Error (output) where replace_file() would for a link, so that a long run finds it first.

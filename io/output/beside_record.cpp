@@ -7,6 +7,7 @@
 #include "base/sizes.hpp"
 #include "io/files/file.hpp"
 #include "io/files/file_mark.hpp"
+#include "io/files/own_file.hpp"
 #include "io/files/text_file.hpp"
 #include "io/formats/rows_format.hpp"
 #include "io/output/journal.hpp"
@@ -19,6 +20,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <limits>
+#include <span>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -261,10 +263,8 @@ BesideRecord read_beside_record(const std::string& file) {
 }
 
 void write_beside_record(const std::string& file, const BesideRecord& record) {
-    const std::string path = beside_record_path(file);
-    write_text_file(path, to_text(file, record, mark_of(file)));
-    File(path, File::Mode::update).sync();
-    sync_folder_of(path);
+    const std::string text = to_text(file, record, mark_of(file));
+    replace_file(beside_record_path(file), std::as_bytes(std::span(text)), Durable::yes);
 }
 
 } // namespace runner
