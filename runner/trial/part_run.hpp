@@ -2,10 +2,12 @@
 #pragma once
 
 #include "base/error.hpp"
+#include "io/files/file_lock.hpp"
 #include "kernels/queue/queue.hpp"
 #include "runner/trial/prediction.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -15,7 +17,8 @@ namespace runner {
 /// A new folder with a unique name. The destructor removes it with its content.
 class WorkFolder {
   public:
-    /// Makes it beside the file `output`. @throws Error (output).
+    /// Makes it beside the file `output`, and removes those that killed processes left there.
+    /// @throws Error (output).
     explicit WorkFolder(const std::string& output);
     WorkFolder(const WorkFolder&) = delete;
     WorkFolder& operator=(const WorkFolder&) = delete;
@@ -28,6 +31,7 @@ class WorkFolder {
 
   private:
     std::string path_;
+    std::unique_ptr<FileLock> lock_; ///< in the folder: held while its process lives
 };
 
 /// What the report of a run on a part says.
