@@ -16,7 +16,7 @@ import pytest
 import writers
 from disturbed import NO_RENAME_NEW, expect_whole, finish_it, folder_of_inputs, is_made, learn, start, words_again
 from events import stopped, wait_until
-from faulty_runs import finish, kill_all, picked, ranks_of, send
+from faulty_runs import finish, kill_all, picked, ranks_of, running_here, send
 from harness import programs
 from writers import OUTPUTS, WRITERS
 
@@ -33,7 +33,7 @@ class Kill:
         self.writer, self.function, self.number, self.where = writer, function, number, OUTPUTS
         if function == "link" and rng.random() < 0.5:  # between the new name and the removal of the old one
             self.function, self.where = "unlink", ".partial"
-        self.ranks = rng.choice([0, *writer.ranks])
+        self.ranks = rng.choice(writer.ranks)
         self.rank = rng.randrange(self.ranks) if self.ranks else None
         self.how = rng.choice(["call", "call", "one", "all"])
         self.code, self.text = None, ""
@@ -49,6 +49,7 @@ class Kill:
         if self.how != "call":
             self.kill_stopped(process)
         self.code, self.text = finish(process)
+        wait_until(lambda: not running_here(), f"{self}: the end of those that it started")
         return any(call[1] == action for call in picked())
 
     def kill_stopped(self, process):

@@ -54,7 +54,7 @@ class Writer:
     words: tuple  # its arguments
     job: str = ""  # of job.toml
     vary: Callable = no_change  # other arguments that change nothing of what it makes
-    ranks: tuple = (0,)  # numbers of ranks; 0 is one process without mpirun
+    ranks: tuple = (0,)  # numbers of ranks, as often as they are chosen; 0 is one process without mpirun
     again: tuple = ()  # further arguments where its output is there already
     prepared: str = ""  # a writer whose finished output this one begins with
     damage: Callable = None  # what is done to that first
@@ -78,7 +78,7 @@ def job(kind, dataset, file, table="", more="", source="in.h5"):
             f'[output]\nfile = "{OUTPUTS}/{file}"\n{more}\n[run]\nbackend = "cpu"\n{steps}\n')
 
 
-def a_run(name, text, output, words=(), ranks=(0, 1, 2, 3, 4), **options):
+def a_run(name, text, output, words=(), ranks=(0, 0, 0, 0, 1, 2, 3, 4), **options):
     return Writer(name, ("job.toml", "--quiet", *words), text, run_settings, ranks,
                   verified=(f"{OUTPUTS}/{output}",), **options)
 
@@ -168,7 +168,7 @@ def pipelines():
 
 def batches():
     return [Writer(f"batch {name}", ("batch", "job.toml", "--quiet"), BATCH.format(ending=ending, more=more),
-                   ranks=(0, 1, 3), verified=tuple(f"{OUTPUTS}/{stem}{ending}" for stem in "abc"))
+                   ranks=(0, 0, 1, 3), verified=tuple(f"{OUTPUTS}/{stem}{ending}" for stem in "abc"))
             for name, ending, more in [(".h5", ".h5", ""), (".npy", ".npy", ""), (".tif", ".tif", ""),
                                        ("deflate", ".h5", 'chunk = [10, 20]\ncompression = "deflate"'),
                                        ("parts", ".h5", "parts = 2")]]
@@ -194,6 +194,8 @@ def data_verbs():
         Writer("render", ("render", "in.h5:/volume", f"{OUTPUTS}/x.png")),
         Writer("render frames", ("render", "in.h5:/volume", f"{OUTPUTS}/x.png", "--frames", "0:6:2")),
         Writer("report page", ("report", "report.json", "--page", f"{OUTPUTS}/x.html")),
+        Writer("try", ("try", "job.toml", "--part", "0:60,0:40", "--out", f"{OUTPUTS}/page"),
+               job("convolve", "/image", "x.h5", CONVOLVE)),
         Writer("submit", ("submit", "job.toml", "--site", "site.toml"), job("convolve", "/image", "x.h5", CONVOLVE),
                environment=lambda: {"PATH": os.path.abspath("fake") + ":" + os.environ["PATH"]}),
     ]
@@ -315,9 +317,13 @@ def is_theirs(name):
 
 
 def names():
-    """All that is in `outputs`, but for users' files and the logs of a batch, of which each run has one."""
-    there = (str(path.relative_to(OUTPUTS)) for path in pathlib.Path(OUTPUTS).rglob("*"))
-    return {name for name in there if not is_theirs(name) and not re.search(r"\.state/log-[^/]*\.jsonl$", name)}
+    """All that is in `outputs`, but for users' files, the logs of a batch, of which each run has one, and what
+    nothing tells of whose it is: the new folder of a killed `try`."""
+    there = {str(path.relative_to(OUTPUTS)) for path in pathlib.Path(OUTPUTS).rglob("*")}
+    empty = {name for name in there
+             if re.search(r"\.try-[^/]*$", name) and not any(each.startswith(name + "/") for each in there)}
+    return {name for name in there - empty
+            if not is_theirs(name) and not re.search(r"\.state/log-[^/]*\.jsonl$", name)}
 
 
 def made():
