@@ -97,6 +97,13 @@ std::vector<std::uint64_t> computed_hashes(const ComputeRows& compute,
     return hashes;
 }
 
+/// The record has the file's time, which is another after a repair.
+void write_record_again(const FinishedOutput& output) {
+    BesideRecord record = read_beside_record(output.file);
+    record.rows = output.runs;
+    write_beside_record(output.file, record);
+}
+
 /// Finds out what each wrong run needs, then does it. Rows are computed twice, so that none has to
 /// be kept in memory and none is written before all are known to be right.
 void mend(const RepairRequest& request, ProbedFiles& files, Prober& prober, FinishedOutput& output,
@@ -136,10 +143,8 @@ void mend(const RepairRequest& request, ProbedFiles& files, Prober& prober, Fini
                      });
         writer->finish(RowWriter::Sync::yes);
     }
-    if (is_recorded_beside(output.file)) { // whose time is another now
-        BesideRecord record = read_beside_record(output.file);
-        record.rows = output.runs;
-        write_beside_record(output.file, record);
+    if (is_recorded_beside(output.file)) {
+        write_record_again(output);
     } else if (!result.checksums.empty()) {
         replace_row_hashes(files, output.file, output.runs);
     }
@@ -169,6 +174,9 @@ Repair repair(const RepairRequest& request, Prober& prober) {
     Repair result{output.file, output.stored.array, std::ssize(output.runs), {}, {}};
     const std::vector<WrongRows> wrong = wrong_rows(files, output, request.threads);
     if (wrong.empty()) {
+        if (is_recorded_beside(output.file) && !identity_beside(output.file)) {
+            write_record_again(output); // an earlier repair was killed before it had
+        }
         return result;
     }
     check_made_here(output, wrong);

@@ -193,6 +193,22 @@ def test_killed():
         assert "has 2.93 KiB of" in call("job.toml", code=4).stderr
 
 
+def test_repair_killed_before_its_record():
+    """The next repair writes the record of an output that is right and has another time."""
+    write_input(noise((20, 40, 50)))
+    for name in FILES:
+        fresh(name)
+        with open(name, "r+b") as file:
+            file.seek(20000)
+            file.write(b"damaged")
+        kill = ["env", f"LD_PRELOAD={programs.fault_shim}", "FAULT=rename:kill@1:.identity"]
+        assert harness.attempt("repair", name, before=kill).returncode == -9
+        call("job.toml", code=4)
+        assert "nothing to repair" in call("repair", name).stdout
+        assert "complete already" in call("job.toml").stderr
+        assert not [left for left in os.listdir() if left.endswith((".partial", ".lock"))]
+
+
 def test_verify_and_repair():
     write_input(noise((20, 40, 50)))
     for name in FILES:
