@@ -1,13 +1,11 @@
 """Writers (writers.py) that something goes wrong with, and the same command again until it is done."""
 import collections
 import contextlib
-import os
 import pathlib
-import subprocess
 
 import writers
-from faulty_runs import finish, picked
-from harness import attempt, new_folder, programs
+from faulty_runs import finish, picked, start_disturbed
+from harness import attempt, new_folder
 from writers import OUTPUTS
 
 # File systems that cannot rename without replacing, as NFS: a second name, and the first one removed.
@@ -26,20 +24,9 @@ def folder_of_inputs():
         CALLS.clear()
 
 
-def start(writer, words=(), ranks=0, fault="", rank=None, **environment):
-    """A run under way. `fault`: rules (tests/fault/rules.hpp), whose picks come into the file fault.log; `rank`:
-    only in that one."""
-    setting = {**writer.environment(), **environment}
-    if fault or environment:
-        setting.update(LD_PRELOAD=programs.fault_shim, FAULT=fault, FAULT_LOG=os.path.abspath("fault.log"))
-    if rank is not None:
-        setting["FAULT_RANK"] = str(rank)
-    pathlib.Path("fault.log").unlink(missing_ok=True)
-    # Through env: mpirun itself is to run as ever.
-    launcher = [programs.mpirun, "--allow-run-as-root", "--oversubscribe", "-n", str(ranks)] if ranks else []
-    return subprocess.Popen([*launcher, "env", *[f"{a}={b}" for a, b in setting.items()],
-                             programs.runner, *writer.words, *words], stdout=subprocess.PIPE,
-                            stderr=subprocess.PIPE, text=True, start_new_session=True)
+def start(writer, words=(), ranks=0, **options):
+    """start_disturbed() of the writer."""
+    return start_disturbed([*writer.words, *words], ranks, **writer.environment(), **options)
 
 
 def run(writer, words=(), ranks=0, **options):

@@ -27,30 +27,33 @@ boundary = "mirror"
 OUTPUT = "out/out.h5"
 
 
+def start_disturbed(words, ranks=0, fault="", rank=None, memory=False, **environment):
+    """A run of the program under way; ranks 0 is one process without mpirun. `fault`: rules (tests/fault/rules.hpp),
+    whose picks come into the file fault.log; `rank`: only in that one."""
+    setting = {name: str(value) for name, value in environment.items()}
+    if fault or environment:
+        setting["LD_PRELOAD"] = programs.memory_shim if memory else programs.fault_shim
+        setting["FAULT_LOG"] = os.path.abspath("fault.log")
+        setting["FAULT"] = fault
+    if rank is not None:
+        setting["FAULT_RANK"] = str(rank)
+    # Through env: mpirun itself is to run as ever.
+    command = ["env", *[f"{name}={value}" for name, value in setting.items()], programs.runner, *words]
+    if ranks:
+        command = [programs.mpirun, "--allow-run-as-root", "--oversubscribe", "-n", str(ranks), *command]
+    pathlib.Path("fault.log").unlink(missing_ok=True)
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                            start_new_session=True)
+
+
 class Program:
-    """The program, its launcher and the libraries that make calls fail (tests/fault/rules.hpp)."""
+    """The program with job.toml, its launcher and the libraries that make calls fail."""
 
     runner = property(lambda self: programs.runner)
 
-    def start(self, arguments, ranks=0, fault="", rank=None, memory=False, **environment):
-        """A run under way; ranks 0 is one process without mpirun. `fault`: rules, whose picks come
-        into the file fault.log; `rank`: only in that one."""
-        setting = {name: str(value) for name, value in environment.items()}
-        if fault or environment:
-            setting["LD_PRELOAD"] = programs.memory_shim if memory else programs.fault_shim
-            setting["FAULT_LOG"] = os.path.abspath("fault.log")
-            setting["FAULT"] = fault
-        if rank is not None:
-            setting["FAULT_RANK"] = str(rank)
-        # Through env: mpirun itself is to run as ever.
-        command = ["env", *[f"{name}={value}" for name, value in setting.items()], self.runner,
-                   "job.toml", "--quiet", *arguments]
-        if ranks:
-            command = [programs.mpirun, "--allow-run-as-root", "--oversubscribe", "-n", str(ranks),
-                       *command]
-        pathlib.Path("fault.log").unlink(missing_ok=True)
-        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                start_new_session=True)
+    def start(self, arguments, ranks=0, **options):
+        """start_disturbed() of the job."""
+        return start_disturbed(["job.toml", "--quiet", *arguments], ranks, **options)
 
     def run(self, arguments, ranks=0, **options):
         """A run to its end: (exit code, what it printed)."""

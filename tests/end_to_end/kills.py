@@ -88,11 +88,13 @@ class Round:
         overwrites = may_overwrite and self.function != "link" and self.rng.random() < 0.3
         self.before = BEFORE if overwrites else None
         self.words = ["--set", "output.overwrite=true"] if overwrites else []
+        self.theirs = {}
 
     def begin(self):
         writers.begin(self.writer)
         if self.before:
             pathlib.Path(self.writer.verified[0]).write_bytes(self.before)
+        self.theirs = writers.marks_of_theirs()
 
     def kill(self, function):
         kill = Kill(self.writer, self.rng, function, self.rng.randint(1, self.calls[function]))
@@ -120,14 +122,13 @@ class Round:
 
     def run(self):
         kill, was_killed = self.first_kill()
-        theirs = writers.marks_of_theirs()
         self.judge(kill, was_killed)
         for _ in range(self.rng.choice([0, 0, 0, 1, 3])):
             if is_made(self.writer):
                 break
             kill, was_killed = self.kill(self.rng.choice(sorted(self.calls)))
             self.judge(kill, was_killed)
-        finish_it(self.writer, self.rng, self.findings, kill, theirs, self.words)
+        finish_it(self.writer, self.rng, self.findings, kill, self.theirs, self.words)
 
 
 KILLED = collections.Counter()

@@ -132,7 +132,8 @@ def make_bases():
     for number, (array, options) in enumerate([
             (volume, {}), (volume, {"tile": (16, 16), "compression": "zlib"}), (grey, {"bigtiff": True}),
             (colours, {"photometric": "rgb", "compression": "zlib", "predictor": True}), (volume, {"byteorder": ">"})]):
-        data = saved(lambda stream, a=array, o=options: tifffile.imwrite(stream, a, **{"photometric": "minisblack", **o}))
+        options = {"photometric": "minisblack", **options}
+        data = saved(lambda stream, array=array, options=options: tifffile.imwrite(stream, array, **options))
         bases.append(Base(f"{number}.tif", data, tiff_places(data), read=read_tiff))
     for mode, image in [("grey", Image.fromarray(grey)), ("deep", Image.fromarray(volume[0])),
                         ("colour", Image.fromarray(colours)), ("palette", Image.fromarray(grey).convert("P"))]:
@@ -217,7 +218,8 @@ class Case:
         self.expect(code in (0, 3, 4) or too_large or (code == 7 and verb == "compare"),
                     f"{verb} ends with {code}: {text[-500:]}")
         self.expect(not BAD_WORDS.search(text), f"{verb} says {text[-500:]}")
-        self.expect(len(errors) == (code != 0) or (code == 7 and not errors), f"{verb} ends with {code} and says {text[-500:]}")
+        self.expect(len(errors) == (code != 0) or (code == 7 and not errors),
+                    f"{verb} ends with {code} and says {text[-500:]}")
         self.expect(code != 3 or self.base.name in text, f"{verb} names no file: {text[-500:]}")
         self.expect(memory <= MOST_MEMORY, f"{verb} took {memory >> 20} MiB")
 

@@ -145,7 +145,7 @@ class Cut:
         calls = sum(learn(writer, CALLS, self.rules).values())
         # All parts of the run alike.
         self.call = 1 + int(calls * (number + self.rng.random()) / CUTS)
-        self.functions, self.words, self.before = CALLS, [], None
+        self.functions, self.words, self.before, self.theirs = CALLS, [], None, {}
         # Some of the cuts lose all names, so that the number of those does not depend on chance alone.
         self.loses = "names" if number % 3 == 0 else ""
 
@@ -163,6 +163,7 @@ class Cut:
 
     def begin(self):
         writers.begin(self.writer)
+        self.theirs = writers.marks_of_theirs()
         shutil.rmtree("undo", ignore_errors=True)
         os.mkdir("undo")
         if self.before:
@@ -177,20 +178,18 @@ class Cut:
 
     def run(self):
         self.vary()
-        theirs = None
         while not self.make():
             # There are fewer calls after an earlier run, or with a fault.
             if not self.findings.expect(self.call > 1, f"{self.writer}: there is no call"):
                 return
             self.call = (self.call + 1) // 2
-        theirs = writers.marks_of_theirs()
         what = f"{self.writer}, power cut at call {self.call} {picked()[-1]}, {self.rules} {self.before} {self.words}"
         lost = cut_power(UndoLog(pathlib.Path("undo")), self.rng, self.loses)
         LOST.update(["cuts", *(entry.what for entry in lost)])
         shutil.rmtree("undo")  # second names of what is there
         expect_whole(self.writer, self.findings, what, synced=True)
         # Nothing tells whose file without a single right byte that is.
-        finish_it(self.writer, self.rng, self.findings, what, theirs,
+        finish_it(self.writer, self.rng, self.findings, what, self.theirs,
                   may_be_left=tuple(f"{ending}.partial" for ending in NOT_SYNCED))
 
 
