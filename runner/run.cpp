@@ -31,6 +31,7 @@
 #include "runner/recovery/complete_output.hpp"
 #include "runner/recovery/earlier_parts.hpp"
 #include "runner/recovery/settle_output.hpp"
+#include "runner/recovery/taken_rows.hpp"
 #include "runner/report/job_counts.hpp"
 #include "runner/report/report.hpp"
 #include "runner/run_passes.hpp"
@@ -102,6 +103,22 @@ struct Streamed {
     Clock::time_point end;          ///< of the last row
 };
 
+/// Waits until the rows that the run took over are compared with their checksums; false where a
+/// stop was asked for before, on any rank. Collective. @throws Error (output) where some are wrong.
+bool finish_taken(TakenRows& taken, const PreparedJob& prepared, const RunContext& context) {
+    const Ranks& ranks = context.ranks;
+    const bool finished = ranks.together([&] { return taken.finish(context.stop); });
+    if (ranks.least(finished ? 1 : 0) == 0) {
+        return false;
+    }
+    std::vector<RowHash> wrong;
+    for (const std::vector<RowHash>& each : ranks.gather(taken.wrong())) {
+        wrong.insert(wrong.end(), each.begin(), each.end());
+    }
+    ranks.first_alone([&] { refuse_wrong_rows(prepared, context.beginning, wrong); });
+    return true;
+}
+
 /// Surveys the input, which may replace the job of `prepared`, opens the run, and does this rank's
 /// part; `mine` gets its times. Collective.
 Streamed stream(const RunCommand& command, PreparedJob& prepared, const JobPlan& plan,
@@ -113,6 +130,10 @@ Streamed stream(const RunCommand& command, PreparedJob& prepared, const JobPlan&
         prepared, ranks, binding.limits.cores, plan.io_threads, context.stop, open.progress,
         ranks.first() && !command.quiet ? progress_style(stderr) : ProgressStyle::silent);
     const std::unique_ptr<EngineRun> engine = open_run(plan, context);
+    const auto taken = ranks.together([&] {
+        return std::make_unique<TakenRows>(output_dataset(prepared), context.beginning.unread,
+                                           ranks.rank(), ranks.size(), plan.io_threads);
+    });
     Streamed streamed;
     streamed.start_seconds = seconds_since(start);
     if (surveyed) {
@@ -129,7 +150,7 @@ Streamed stream(const RunCommand& command, PreparedJob& prepared, const JobPlan&
         open.writer->finish(RowWriter::Sync::no);
     });
     streamed.stopped = engine->agree_on_stop();
-    if (!streamed.stopped && !surveyed) {
+    if (!streamed.stopped && (!surveyed || !finish_taken(*taken, prepared, context))) {
         streamed.stopped = Stopped{context.stop.reason(), "all rows of "};
     }
     mine.resident_peak = peak_resident_memory();

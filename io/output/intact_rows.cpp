@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/output/intact_rows.hpp"
 
+#include "base/sizes.hpp"
 #include "io/hdf5/of_output.hpp"
 #include "io/rows/chunk_grid.hpp"
 #include "io/rows/row_geometry.hpp"
@@ -10,80 +11,92 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <functional>
 #include <iterator>
 #include <memory>
+#include <utility>
 
 namespace runner {
 namespace {
 
-using Look = std::function<bool(const RowHash&)>;
-
 constexpr std::size_t looked_at = 8;
+constexpr std::int64_t piece_bytes = 16 * MiB;
 
 /// The rows that stand the test: of few, or of all.
-std::vector<RowHash> those_that(const Look& stand, const std::vector<RowHash>& rows,
-                                RowCheck check) {
+IntactRows those_that(const RowTest& stand, const std::vector<RowHash>& rows, RowCheck check) {
     if (check == RowCheck::few && rows.size() > looked_at) {
         bool good = true;
         for (std::size_t i = 0; i < looked_at && good; ++i) {
             good = stand(rows[(rows.size() - 1) * i / (looked_at - 1)]);
         }
         if (good) {
-            return rows;
+            return {rows, false};
         }
     }
-    std::vector<RowHash> intact;
-    std::copy_if(rows.begin(), rows.end(), std::back_inserter(intact), stand);
+    IntactRows intact;
+    std::copy_if(rows.begin(), rows.end(), std::back_inserter(intact.rows), stand);
     return intact;
 }
 
-/// Compressed: every part of a chunk must be in a shard; of those checked the bytes are read.
-std::vector<RowHash> intact_packed(const OutputDataset& output, const std::vector<RowHash>& rows,
-                                   RowCheck check) {
-    const PackedParts parts(output);
-    const ChunkGrid grid(output.array, output.layout);
-    const auto every_part = [&](const RowHash& run, const std::function<bool(std::int64_t)>& is) {
-        auto [part, end] = grid.parts_of(run.first, run.rows);
-        while (part < end && is(part)) {
-            ++part;
-        }
-        return part == end;
+/// Whether a test of every part of a chunk that the run is in holds.
+template <class Test> bool every_part(const ChunkGrid& grid, const RowHash& run, Test test) {
+    auto [part, end] = grid.parts_of(run.first, run.rows);
+    while (part < end && test(part)) {
+        ++part;
+    }
+    return part == end;
+}
+
+/// Compressed: every part of a chunk must be in a shard, as it was packed.
+RowTest packed_test(std::shared_ptr<const PackedParts> parts, const ChunkGrid& grid) {
+    return [parts = std::move(parts), grid,
+            bytes = std::vector<std::byte>()](const RowHash& run) mutable {
+        return every_part(grid, run, [&](std::int64_t part) { return parts->read(part, bytes); });
     };
-    std::vector<RowHash> listed;
-    std::copy_if(rows.begin(), rows.end(), std::back_inserter(listed), [&](const RowHash& run) {
-        return every_part(run, [&](std::int64_t part) { return parts.has(part); });
+}
+
+RowTest plain_test(const OutputDataset& output, int threads) {
+    const std::shared_ptr<RowReader> reader = of_output([&] {
+        return output.layout.is_hdf5() ? open_output_reader(output, threads)
+                                       : output.layout.format->open_reader(output, threads);
     });
-    std::vector<std::byte> bytes;
-    return those_that(
-        [&](const RowHash& run) {
-            return every_part(run, [&](std::int64_t part) { return parts.read(part, bytes); });
-        },
-        listed, check);
+    const std::int64_t row = row_bytes(output.array);
+    const std::int64_t most = std::max<std::int64_t>(1, piece_bytes / row);
+    return [reader, row, most, bytes = std::vector<std::byte>()](const RowHash& run) mutable {
+        BytesHasher hasher;
+        for (std::int64_t done = 0; done < run.rows; done += most) {
+            const std::int64_t count = std::min(most, run.rows - done);
+            bytes.resize(static_cast<std::size_t>(count * row));
+            of_output([&] { reader->read(run.first + done, count, bytes.data()); });
+            hasher.add(bytes.data(), std::ssize(bytes));
+        }
+        return hasher.hash() == run.hash;
+    };
 }
 
 } // namespace
 
-std::vector<RowHash> intact_rows(const OutputDataset& output, const std::vector<RowHash>& rows,
-                                 RowCheck check) {
+IntactRows intact_rows(const OutputDataset& output, const std::vector<RowHash>& rows,
+                       RowCheck check) {
     if (rows.empty()) {
-        return rows;
+        return {};
     }
-    if (output.layout.compression != Compression::none) {
-        return intact_packed(output, rows, check);
+    if (output.layout.compression == Compression::none) {
+        return those_that(plain_test(output, 1), rows, check);
     }
-    const std::unique_ptr<RowReader> reader = of_output([&] {
-        return output.layout.is_hdf5() ? open_output_reader(output, 1)
-                                       : output.layout.format->open_reader(output, 1);
+    const auto parts = std::make_shared<const PackedParts>(output);
+    const ChunkGrid grid(output.array, output.layout);
+    std::vector<RowHash> listed;
+    std::copy_if(rows.begin(), rows.end(), std::back_inserter(listed), [&](const RowHash& run) {
+        return every_part(grid, run, [&](std::int64_t part) { return parts->has(part); });
     });
-    std::vector<std::byte> bytes;
-    return those_that(
-        [&](const RowHash& run) {
-            bytes.resize(static_cast<std::size_t>(run.rows * row_bytes(output.array)));
-            of_output([&] { reader->read(run.first, run.rows, bytes.data()); });
-            return hash_bytes(bytes.data(), std::ssize(bytes)) == run.hash;
-        },
-        rows, check);
+    return those_that(packed_test(parts, grid), listed, check);
+}
+
+RowTest open_row_test(const OutputDataset& output, int threads) {
+    return output.layout.compression == Compression::none
+               ? plain_test(output, threads)
+               : packed_test(std::make_shared<const PackedParts>(output),
+                             ChunkGrid(output.array, output.layout));
 }
 
 } // namespace runner

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 struct XXH3_state_s;
@@ -20,6 +21,7 @@ struct RowHash {
     std::uint64_t hash = 0; ///< hash_bytes() of the rows as elements in memory, one after the other
 
     bool operator==(const RowHash&) const = default;
+    static auto members(auto& self) { return std::tie(self.first, self.rows, self.hash); }
 };
 
 /// XXH3, 64 bits, seed 0.

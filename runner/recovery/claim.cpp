@@ -201,12 +201,22 @@ void keep_to_checkpoint(const EvolveShape& shape, const std::string& folder,
                              : "restarts: the run before left no checkpoint");
 }
 
+/// The new generation's rows come first: the old one counts until the identity changes.
+void begin_generation(const PreparedJob& prepared, const JournalIdentity& identity,
+                      const std::vector<RowHash>& rows) {
+    const std::string folder = journal_folder(prepared.file.output.file);
+    JournalWriter(folder, identity.generation, "before", prepared.parts_sync()).append(rows);
+    write_identity(folder, identity, prepared.parts_sync());
+}
+
 Beginning resume_output(const PreparedJob& prepared, const OutputDataset& output,
                         const JournalIdentity& journal) {
     const std::string folder = journal_folder(prepared.file.output.file);
     const std::int64_t total = row_count(output.array);
     JournalRows rows = read_journal(folder, journal.generation, total);
-    std::vector<RowHash> intact = intact_rows(output, rows.rows, prepared.file.run.resume_check);
+    const auto [found, all_were_read] =
+        intact_rows(output, rows.rows, prepared.file.run.resume_check);
+    std::vector<RowHash> intact = found;
 
     Beginning beginning;
     beginning.generation = journal.generation + 1;
@@ -226,11 +236,12 @@ Beginning resume_output(const PreparedJob& prepared, const OutputDataset& output
             fmt::format("resumes where a run stopped: {} of {} rows ({}) are done", done, total,
                         share_text(done, total)));
     }
+    if (!all_were_read) {
+        beginning.unread = intact;
+    }
     std::error_code ignored;
     fs::remove(stop_path(prepared.file.output.file), ignored); // it was for the run before
-    // The new generation's rows first: the old one counts until the identity changes.
-    JournalWriter(folder, beginning.generation, "before", prepared.parts_sync()).append(intact);
-    write_identity(folder, {beginning.generation, beginning.identity}, prepared.parts_sync());
+    begin_generation(prepared, {beginning.generation, beginning.identity}, intact);
     return beginning;
 }
 
@@ -314,6 +325,17 @@ Beginning claim_output(const PreparedJob& prepared, int ranks, int cores) {
         refuse_other_job(prepared, left.journal->text, now);
     }
     return resume_output(prepared, output, *left.journal);
+}
+
+void give_up_rows(const PreparedJob& prepared, const Beginning& beginning,
+                  const std::vector<RowHash>& wrong) {
+    std::vector<RowHash> rows = read_journal(journal_folder(prepared.file.output.file),
+                                             beginning.generation, row_count(prepared.output()))
+                                    .rows;
+    std::erase_if(rows, [&](const RowHash& run) {
+        return std::find(wrong.begin(), wrong.end(), run) != wrong.end();
+    });
+    begin_generation(prepared, {beginning.generation + 1, beginning.identity}, rows);
 }
 
 std::vector<RowHash> finished_rows(const PreparedJob& prepared, const Beginning& beginning) {

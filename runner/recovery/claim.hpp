@@ -17,6 +17,7 @@ namespace runner {
 struct Beginning {
     std::int64_t generation = 1; ///< of the journal
     RowSet done;                 ///< finished rows
+    std::vector<RowHash> unread; ///< of these, where only some were compared with their checksums
     /// Of a state that evolves: the checkpoint to resume from; its snapshots up to there are done.
     std::optional<std::uint64_t> checkpoint;
     PartLayout parts;               ///< of the output
@@ -24,8 +25,8 @@ struct Beginning {
     std::vector<std::string> notes; ///< lines for a person
 
     static auto members(auto& self) {
-        return std::tie(self.generation, self.done, self.checkpoint, self.parts, self.identity,
-                        self.notes);
+        return std::tie(self.generation, self.done, self.unread, self.checkpoint, self.parts,
+                        self.identity, self.notes);
     }
 };
 
@@ -49,6 +50,11 @@ inline constexpr const char* generations_checksum_attribute = "generation_checks
 /// `ranks`, each with so many `cores`: of this run, for which an output in parts is laid out where
 /// it is begun.
 Beginning claim_output(const PreparedJob& prepared, int ranks, int cores);
+
+/// Takes rows that are not as they were written out of the journal of the run that took them over:
+/// the next run computes them. @throws Error (output).
+void give_up_rows(const PreparedJob& prepared, const Beginning& beginning,
+                  const std::vector<RowHash>& wrong);
 
 /// The checksums of all rows, from the journal. @throws Error (output) unless each row is there.
 std::vector<RowHash> finished_rows(const PreparedJob& prepared, const Beginning& beginning);
