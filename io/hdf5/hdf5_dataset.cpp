@@ -104,7 +104,10 @@ DatasetHandle open_dataset(const FileHandle& handle, const std::string& file,
                      datasets_there(handle, dataset)});
     }
     const ObjectHandle object(H5Oopen(handle.get(), dataset.c_str(), H5P_DEFAULT));
-    const H5I_type_t kind = object.valid() ? H5Iget_type(object.get()) : H5I_DATASET;
+    if (!object.valid()) {
+        throw_hdf5(ExitCode::input, "cannot open the dataset", where, "Check it with h5ls");
+    }
+    const H5I_type_t kind = H5Iget_type(object.get());
     if (kind != H5I_DATASET) {
         throw Error(ExitCode::input, {"cannot open the dataset", where,
                                       kind == H5I_GROUP ? "it is a group" : "it is a stored type",

@@ -5,6 +5,7 @@
 #include "io/hdf5/registered_filters.hpp"
 
 #include <cerrno>
+#include <string_view>
 
 namespace runner {
 namespace {
@@ -16,10 +17,31 @@ herr_t keep_innermost(unsigned position, const H5E_error2_t* entry, void* text) 
     return 0;
 }
 
+constexpr std::string_view checksum_words = "metadata checksum";
+constexpr const char* checksum_differs = "a checksum of HDF5's structures does not match";
+
+bool& damage_of_thread() {
+    thread_local bool found = false;
+    return found;
+}
+
+herr_t look_for_checksum(unsigned /*position*/, const H5E_error2_t* entry, void* found) {
+    if (entry->desc != nullptr &&
+        std::string_view(entry->desc).find(checksum_words) != std::string_view::npos) {
+        *static_cast<bool*>(found) = true;
+    }
+    return 0;
+}
+
+/// HDF5 calls this for each of its functions that fails. Prints nothing.
+herr_t see_failure(hid_t stack, void* /*unused*/) {
+    return H5Ewalk2(stack, H5E_WALK_UPWARD, look_for_checksum, &damage_of_thread());
+}
+
 bool start_library() {
     // A program that used HDF5 before has its own handler by now; that is no fault of ours.
     (void)H5dont_atexit();
-    (void)H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+    (void)H5Eset_auto2(H5E_DEFAULT, see_failure, nullptr);
     register_filters();
     return true;
 }
@@ -29,7 +51,7 @@ bool start_library() {
 void start_hdf5() {
     [[maybe_unused]] static const bool library = start_library();
     [[maybe_unused]] thread_local const bool thread =
-        H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr) >= 0;
+        H5Eset_auto2(H5E_DEFAULT, see_failure, nullptr) >= 0;
 }
 
 bool is_interrupted_closing() {
@@ -48,7 +70,18 @@ std::string hdf5_error_text() {
         const auto from = begin + mark.size();
         text = text.substr(from, text.find('\'', from) - from);
     }
+    if (text.find(checksum_words) != std::string::npos) {
+        return checksum_differs;
+    }
     return text.empty() ? "HDF5 gives no reason" : text;
+}
+
+bool found_damaged_structure() { return damage_of_thread(); }
+
+Error damaged_structure(const std::string& where) {
+    return {ExitCode::input,
+            {"the file is damaged", where, checksum_differs,
+             "Copy it again, or make it again; h5ls -r shows what can be read"}};
 }
 
 std::string newer_format_remedy(const std::string& reason) {

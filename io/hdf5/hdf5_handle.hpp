@@ -23,6 +23,14 @@ std::string hdf5_error_text();
 /// closed the file all the same, after HDF5 had written everything.
 bool is_interrupted_closing();
 
+/// Whether a checksum of HDF5's own structures has not matched in a call of this thread, even one
+/// whose failure nobody looked at: HDF5 leaves the damaged block out where the object is opened
+/// once more, and what it tells then is not what the file held.
+bool found_damaged_structure();
+
+/// What such a failure is told as.
+Error damaged_structure(const std::string& where);
+
 /// What to do about a reason that newer versions of the format are the cause of; "" for others.
 std::string newer_format_remedy(const std::string& reason);
 

@@ -301,6 +301,10 @@ void check_way(const std::string& file, const std::string& dataset, const InputR
     }
 }
 
+std::optional<Error> structure_damage(const std::string& where) {
+    return found_damaged_structure() ? std::optional(damaged_structure(where)) : std::nullopt;
+}
+
 void prepare_checks() {
     start_hdf5();
     (void)H5open(); // a failure comes again with the first check, which tells it

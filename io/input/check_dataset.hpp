@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "base/error.hpp"
 #include "io/files/input_rules.hpp"
 #include "io/input/dataset_layout.hpp"
 
+#include <optional>
 #include <string>
 
 namespace runner {
@@ -19,6 +21,10 @@ DatasetLayout check_dataset(const std::string& file, const std::string& dataset,
 
 /// The same for the way to `dataset` alone; nothing but that for an empty one.
 void check_way(const std::string& file, const std::string& dataset, const InputRules& rules);
+
+/// What is to be said where HDF5 has come upon a damaged structure in this process, even if nobody
+/// looked at the failure: nothing that it told then can be trusted. `where` names what was read.
+std::optional<Error> structure_damage(const std::string& where);
 
 /// Does what the first check in a process does beside its own work, so that processes that are
 /// forked from this one need not.

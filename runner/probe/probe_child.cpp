@@ -62,7 +62,9 @@ std::string answer_to(const ProbeRequest& request) {
     const ProbeLimits limits = probe_limits(request.file);
     try {
         enter_limits(limits);
-        return answer_text(reply_to(request));
+        std::string reply = reply_to(request);
+        const std::optional<Error> damage = structure_damage(request.where());
+        return damage ? answer_text(*damage) : answer_text(reply);
     } catch (const std::exception& error) {
         return answer_text(as_fault_of_file(error, request.where(), limits));
     }
@@ -110,6 +112,11 @@ std::string answer_apart(const ProbeRequest& request) {
 
 Error as_fault_of_file(const std::exception& error, const std::string& where,
                        const ProbeLimits& limits) {
+    const auto* const told = dynamic_cast<const Error*>(&error);
+    if (const std::optional<Error> damage = structure_damage(
+            told == nullptr || told->text().where.empty() ? where : told->text().where)) {
+        return *damage; // what failed after it may be told as something else
+    }
     if (const auto* known = dynamic_cast<const Error*>(&error)) {
         if (known->code() != ExitCode::defect) {
             // What fails over a group, an attribute or a property has only a handle of HDF5's.

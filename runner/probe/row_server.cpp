@@ -24,7 +24,9 @@ namespace {
 template <class Step>
 std::string answer_of(const std::string& where, const ProbeLimits& limits, Step step) {
     try {
-        return answer_text(step());
+        const std::string reply = step();
+        const std::optional<Error> damage = structure_damage(where);
+        return damage ? answer_text(*damage) : answer_text(reply);
     } catch (const std::exception& error) {
         return answer_text(as_fault_of_file(error, where, limits));
     }
