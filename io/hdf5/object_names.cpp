@@ -10,14 +10,6 @@
 namespace runner {
 namespace {
 
-std::string one_line(const std::string& name) {
-    std::string text;
-    for (const char c : name) {
-        text += c == '\\' ? "\\\\" : (c == '\n' ? "\\n" : std::string(1, c));
-    }
-    return text;
-}
-
 /// Names as they are found.
 struct Names {
     std::vector<std::string> all;
@@ -29,7 +21,7 @@ struct Names {
 herr_t add_attribute(hid_t /*object*/, const char* name, const H5A_info_t* /*info*/, void* data) {
     auto& names = *static_cast<Names*>(data);
     try { // an exception must not pass through HDF5's C code
-        names.all.push_back(names.object + "@" + one_line(name));
+        names.all.push_back(names.object + "@" + object_line(name));
     } catch (const std::exception&) {
         return -1;
     }
@@ -43,7 +35,7 @@ bool add_attributes(hid_t object, Names& names) {
 herr_t add_link(hid_t root, const char* name, const H5L_info_t* info, void* data) {
     auto& names = *static_cast<Names*>(data);
     try {
-        names.object = "/" + one_line(name);
+        names.object = "/" + object_line(name);
         names.all.push_back(names.object);
         if (info->type == H5L_TYPE_HARD && !names.full()) {
             const ObjectHandle object(H5Oopen(root, name, H5P_DEFAULT));
@@ -71,14 +63,24 @@ std::vector<std::string> names_in(const FileHandle& handle, const std::string& f
 
 } // namespace
 
+std::string object_line(const std::string& name) {
+    std::string text;
+    for (const char c : name) {
+        text += c == '\\' ? "\\\\" : (c == '\n' ? "\\n" : std::string(1, c));
+    }
+    return text;
+}
+
 std::vector<std::string> object_names(const std::string& file) {
     return names_in(open_hdf5(file), file, ExitCode::input);
 }
 
-void record_object_names(const std::string& file) {
+void record_object_names(const std::string& file, const std::vector<std::string>& to_come) {
     FileHandle handle = update_hdf5(file);
+    std::vector<std::string> names = names_in(handle, file, ExitCode::output);
+    names.insert(names.end(), to_come.begin(), to_come.end());
     std::string lines;
-    for (const std::string& name : names_in(handle, file, ExitCode::output)) {
+    for (const std::string& name : names) {
         lines += name + "\n";
     }
     write_text(handle.get(), file, objects_attribute, lines);

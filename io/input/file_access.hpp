@@ -33,6 +33,10 @@ class FileAccess {
     /// The attributes of the file's root; none of another format than HDF5.
     virtual AttributeList root_attributes(const std::string& file) = 0;
 
+    /// What a checksum of a finished HDF5 output's record is taken of (record_facts.hpp).
+    virtual std::string record_facts(const std::string& file,
+                                     const std::vector<std::string>& elsewhere) = 0;
+
     /// Of one dataset alone where `dataset` is not empty. No elements are read.
     virtual FileContent content(const std::string& file, const std::string& dataset) = 0;
 

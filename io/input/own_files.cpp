@@ -5,6 +5,7 @@
 #include "io/hdf5/hdf5_dataset.hpp"
 #include "io/hdf5/hdf5_file.hpp"
 #include "io/hdf5/object_names.hpp"
+#include "io/hdf5/record_facts.hpp"
 #include "io/input/open_rows.hpp"
 
 namespace runner {
@@ -35,6 +36,11 @@ std::vector<std::string> OwnFiles::object_names(const std::string& file) {
 
 AttributeList OwnFiles::root_attributes(const std::string& file) {
     return runner::root_attributes(file);
+}
+
+std::string OwnFiles::record_facts(const std::string& file,
+                                   const std::vector<std::string>& elsewhere) {
+    return runner::record_facts(file, elsewhere);
 }
 
 FileContent OwnFiles::content(const std::string& file, const std::string& dataset) {

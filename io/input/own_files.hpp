@@ -16,6 +16,8 @@ class OwnFiles final : public FileAccess {
     bool has_dataset(const std::string& file, const std::string& dataset) override;
     std::vector<std::string> object_names(const std::string& file) override;
     AttributeList root_attributes(const std::string& file) override;
+    std::string record_facts(const std::string& file,
+                             const std::vector<std::string>& elsewhere) override;
     FileContent content(const std::string& file, const std::string& dataset) override;
     std::unique_ptr<RowReader> open(const DatasetLayout& layout, int threads) override;
     void store_chunks(const std::string& file, const std::string& dataset,

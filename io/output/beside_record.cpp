@@ -13,6 +13,7 @@
 #include "io/output/journal.hpp"
 #include "io/output/own_parts.hpp"
 #include "io/rows/row_geometry.hpp"
+#include "io/writers/digest.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -34,7 +35,14 @@ constexpr std::int64_t longest_identity = 16 * MiB;
 constexpr std::int64_t longest_record = 1 * GiB;
 
 constexpr std::string_view record_key = "\nrecord = ";
-constexpr std::string_view record_end = "}\n";
+constexpr std::string_view checksum_key = "checksum = ";
+constexpr std::string_view rows_key = "\nrow_hashes = ";
+constexpr std::size_t checksum_digits = 32;
+constexpr std::size_t hash_digits = 16;
+constexpr int latest = 3;
+
+/// What the text of a record ends with.
+constexpr std::string_view end_of(int version) { return version == latest ? "]\n" : "}\n"; }
 
 std::string path_in_journal(const std::string& file) { return journal_folder(file) + "/record"; }
 
@@ -64,7 +72,7 @@ Glance glance_at(const std::string& path) {
     glance.whole = size <= longest_identity;
     glance.text.resize(static_cast<std::size_t>(std::min(size, longest_identity)));
     record.read(0, std::ssize(glance.text), reinterpret_cast<std::byte*>(glance.text.data()));
-    glance.end.resize(std::min(record_end.size(), glance.text.size()));
+    glance.end.resize(std::min(end_of(latest).size(), glance.text.size()));
     record.read(size - std::ssize(glance.end), std::ssize(glance.end),
                 reinterpret_cast<std::byte*>(glance.end.data()));
     return glance;
@@ -72,6 +80,22 @@ Glance glance_at(const std::string& path) {
 
 /// What is said of a record that cannot be read.
 enum class Unreadable { nothing, an_error };
+
+std::string checksum_of(std::string_view text) { return digest_of(std::as_bytes(std::span(text))); }
+
+/// The list of rows in the text of a record of version 3, or the first part of it; nothing where
+/// the text before does not match its checksum.
+std::optional<std::string_view> sealed_rows(std::string_view text) {
+    const std::size_t end = text.find('\n', text.find(record_key) + 1); // of the line
+    const std::size_t rows_at = end + 1 + checksum_key.size() + checksum_digits;
+    if (end == std::string_view::npos || rows_at > text.size() ||
+        text.substr(end + 1, rows_at - end - 1) !=
+            std::string(checksum_key) + checksum_of(text.substr(0, end + 1)) ||
+        !text.substr(rows_at).starts_with(rows_key)) {
+        return std::nullopt;
+    }
+    return text.substr(rows_at + rows_key.size());
+}
 
 /// The identity in a record of the file that has this mark.
 std::optional<std::string> identity_in(const std::string& path, const std::string& file,
@@ -87,10 +111,11 @@ std::optional<std::string> identity_in(const std::string& path, const std::strin
         if (glance.whole && glance.text.starts_with(old)) {
             return glance.text.substr(old.size());
         }
-        const std::string head = head_of(file, mark, 2);
+        const int version = glance.text.starts_with(first_line(file, 2)) ? 2 : latest;
+        const std::string head = head_of(file, mark, version);
         const std::size_t end = glance.text.find(record_key);
         if (!glance.text.starts_with(head) || end == std::string::npos ||
-            glance.end != record_end) {
+            glance.end != end_of(version) || (version == latest && !sealed_rows(glance.text))) {
             return std::nullopt;
         }
         return glance.text.substr(head.size(), end + 1 - head.size());
@@ -115,12 +140,14 @@ std::string to_text(const std::string& file, const BesideRecord& record, const F
     const Json json{
         {"array", Json{{"dtype", name_of(record.array.type)}, {"shape", record.array.shape}}},
         {"attributes", std::move(attributes)},
-        {"row_hashes", std::move(rows)}};
-    std::string text = head_of(file, mark, 2) + record.identity;
+        {"row_hashes_checksum", record.rows_checksum.value_or(digest_of_rows(record.rows))}};
+    std::string text = head_of(file, mark, latest) + record.identity;
     if (text.ends_with('\n')) {
         text.pop_back();
     }
-    return text + std::string(record_key) + json.text() + "\n";
+    text += std::string(record_key) + json.text() + "\n";
+    text += std::string(checksum_key) + checksum_of(text);
+    return text + std::string(rows_key) + rows.text() + "\n";
 }
 
 [[noreturn]] void refuse(const std::string& file, const std::string& why) {
@@ -135,7 +162,8 @@ RowHash row_hash_of(const Json& entry) {
     RowHash run{entry.at(std::size_t{0}).get<std::int64_t>(), entry.at(1).get<std::int64_t>(), 0};
     const char* const end = text.data() + text.size();
     const auto [rest, wrong] = std::from_chars(text.data(), end, run.hash, 16);
-    if (wrong != std::errc() || rest != end) {
+    if (wrong != std::errc() || rest != end || text.size() != hash_digits ||
+        text != fmt::format("{:016x}", run.hash)) {
         throw JsonError("\"" + text + "\" is no checksum");
     }
     return run;
@@ -173,20 +201,31 @@ ArrayInfo array_of(const Json& json) {
     return array;
 }
 
-BesideRecord parse_record(const std::string& text, std::size_t identity_at) {
+BesideRecord parse_record(const std::string& text, std::size_t identity_at, int version) {
     const std::size_t end = text.find(record_key);
     if (end == std::string::npos) {
         throw JsonError("it ends before the checksums");
     }
+    const std::optional<std::string_view> list =
+        version == latest ? sealed_rows(text) : std::optional<std::string_view>();
+    if (version == latest && !list) {
+        throw JsonError("it does not match its checksum");
+    }
+    const std::size_t json_at = end + record_key.size();
+    const std::size_t json_end = list ? text.find('\n', json_at) : text.size();
     BesideRecord record;
     record.identity = text.substr(identity_at, end + 1 - identity_at);
-    const Json json = Json::parse(std::string_view(text).substr(end + record_key.size()));
+    const Json json = Json::parse(std::string_view(text).substr(json_at, json_end - json_at));
     record.array = array_of(json.at("array"));
     for (const Json& entry : json.at("attributes").values()) {
         record.attributes.emplace_back(entry.at(std::size_t{0}).get<std::string>(),
                                        attribute_of(entry.at(1)));
     }
-    for (const Json& entry : json.at("row_hashes").values()) {
+    if (list) {
+        record.rows_checksum = json.at("row_hashes_checksum").get<std::string>();
+    }
+    const Json own_list = list ? Json::parse(*list) : Json();
+    for (const Json& entry : (list ? own_list : json.at("row_hashes")).values()) {
         record.rows.push_back(row_hash_of(entry));
     }
     if (const std::string gap = gap_in(record.rows, row_count(record.array)); !gap.empty()) {
@@ -246,15 +285,16 @@ BesideRecord read_beside_record(const std::string& file) {
     if (text.starts_with(first_line(file, 1))) {
         refuse(file, "is of an earlier version, without checksums");
     }
+    const int version = text.starts_with(first_line(file, 2)) ? 2 : latest;
     // The lines of the mark may be of the file as it was.
-    const std::string head = first_line(file, 2) + "bytes = ";
+    const std::string head = first_line(file, version) + "bytes = ";
     const std::size_t time_at = text.find("\nmodified = ", head.size());
     const std::size_t identity_at = text.find('\n', time_at + 1) + 1;
     if (!text.starts_with(head) || time_at == std::string::npos || identity_at == 0) {
         refuse(file, "is damaged in its first lines");
     }
     try {
-        return parse_record(text, identity_at);
+        return parse_record(text, identity_at, version);
     } catch (const JsonError& error) {
         refuse(file, std::string("is damaged: ") + error.what());
     } catch (const Error& error) { // of a shape that is too large

@@ -15,20 +15,25 @@ namespace runner {
 /// What a finished output of a format without attributes says of itself. It stands in a text file
 /// beside the output, `FILE.identity`:
 ///
-///   runner .npy output 2
+///   runner .npy output 3
 ///   bytes = 4096128             of the output
 ///   modified = 1795310460000000005 ns
 ///   kind = convolve             the lines of the identity
 ///   …
-///   record = {"array": …, "attributes": {…}, "row_hashes": [[first row, rows, "hash"], …]}
+///   record = {"array": …, "attributes": {…}, "row_hashes_checksum": "…"}
+///   checksum = …                Digest of all lines before
+///   row_hashes = [[first row, rows, "hash"], …]
 ///
 /// The record is of the file that has these bytes and this time, and not of another one of that
-/// name. Version 1 ends with the identity.
+/// name. Version 2 has no checksums of its own, and the rows within `record`. Version 1 ends with
+/// the identity.
 struct BesideRecord {
     std::string identity; ///< of the job, as job_identity()
     ArrayInfo array;      ///< of the output
     std::vector<Attribute> attributes;
     std::vector<RowHash> rows; ///< of all its rows
+    /// digest_of_rows() as it was when the output was made; nothing in versions before 3.
+    std::optional<std::string> rows_checksum = {};
 };
 
 /// Whether an output of this name has its record beside it: it is no HDF5 file.

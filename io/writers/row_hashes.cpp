@@ -7,9 +7,11 @@
 #include "io/hdf5/hdf5_file.hpp"
 #include "io/hdf5/hdf5_type.hpp"
 #include "io/input/file_access.hpp"
+#include "io/writers/digest.hpp"
 
 #include <array>
 #include <new>
+#include <span>
 
 #include <xxhash.h>
 
@@ -99,6 +101,11 @@ std::string gap_in(const std::vector<RowHash>& hashes, std::int64_t total_rows) 
         next += run.rows;
     }
     return next == total_rows ? "" : fmt::format("they end at row {} of {}", next, total_rows);
+}
+
+std::string digest_of_rows(const std::vector<RowHash>& hashes) {
+    const std::vector<std::uint64_t> list = list_of(hashes);
+    return digest_of(std::as_bytes(std::span(list)));
 }
 
 void write_row_hashes(const std::string& file, const std::vector<RowHash>& hashes) {

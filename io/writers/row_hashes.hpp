@@ -52,6 +52,9 @@ inline constexpr const char* row_hashes_dataset = "/runner/row_hashes";
 /// where nothing is.
 std::string gap_in(const std::vector<RowHash>& hashes, std::int64_t total_rows);
 
+/// Digest of the list's elements as they are stored: a checksum of the checksums.
+std::string digest_of_rows(const std::vector<RowHash>& hashes);
+
 /// Stores the list in the output, which has none yet. @throws Error (output).
 void write_row_hashes(const std::string& file, const std::vector<RowHash>& hashes);
 

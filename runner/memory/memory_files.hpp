@@ -34,6 +34,10 @@ class MemoryFiles final : public FileAccess {
     }
     std::vector<std::string> object_names(const std::string& /*file*/) override { return {}; }
     AttributeList root_attributes(const std::string& /*file*/) override { return {}; }
+    std::string record_facts(const std::string& /*file*/,
+                             const std::vector<std::string>& /*elsewhere*/) override {
+        return {};
+    }
     FileContent content(const std::string& file, const std::string& dataset) override;
     /// @throws Error (usage) for what is no array's name.
     std::unique_ptr<RowReader> open(const DatasetLayout& layout, int threads) override;

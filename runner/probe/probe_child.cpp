@@ -2,6 +2,7 @@
 #include "runner/probe/probe_child.hpp"
 
 #include "base/sizes.hpp"
+#include "io/files/message.hpp"
 #include "io/files/uninterrupted.hpp"
 #include "io/input/check_dataset.hpp"
 #include "io/input/layout_message.hpp"
@@ -31,12 +32,12 @@ constexpr const char* get_again = "Get it again from where it was made";
 
 /// What was asked for, as bytes. In the process that may be lost.
 std::string reply_to(const ProbeRequest& request) {
-    const auto& [way, file, dataset, rules, chunks] = request;
+    const auto& [way, file, dataset, rules, more] = request;
     if (way == "read") {
         return encode_layout(check_dataset(file, dataset, rules));
     }
     if (way == "store") {
-        store_packed_chunks(file, dataset, chunks_from_text(chunks));
+        store_packed_chunks(file, dataset, chunks_from_text(more));
         return "";
     }
     if (way == "metadata") {
@@ -47,6 +48,9 @@ std::string reply_to(const ProbeRequest& request) {
         MessageWriter to;
         to.texts(files.object_names(file));
         return to.take();
+    }
+    if (way == "record") {
+        return files.record_facts(file, MessageReader(more).texts());
     }
     check_way(file, dataset, rules);
     if (way == "has") {

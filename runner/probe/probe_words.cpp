@@ -46,7 +46,7 @@ std::string ProbeRequest::where() const { return dataset.empty() ? file : file +
 
 std::string to_text(const ProbeRequest& request) {
     MessageWriter to;
-    to.texts({request.way, request.file, request.dataset, to_text(request.rules), request.chunks});
+    to.texts({request.way, request.file, request.dataset, to_text(request.rules), request.more});
     const std::string message = to.take();
     return answer_head(0, message.size()) + message;
 }

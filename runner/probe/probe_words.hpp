@@ -26,12 +26,12 @@ inline constexpr std::string_view serve_rows_verb = "serve-rows";
 
 /// What is asked about a file.
 struct ProbeRequest {
-    std::string way; ///< "read", "has", "list", "attributes", "metadata", "show" or
-                     ///< "store"
+    std::string way; ///< "read", "has", "list", "attributes", "record", "metadata",
+                     ///< "show" or "store"
     std::string file;
     std::string dataset; ///< may be empty for "attributes" and "show"
     InputRules rules;
-    std::string chunks; ///< of "store": to_text() of them
+    std::string more; ///< of "store": to_text() of the chunks; of "record": paths, as a message
 
     /// FILE:/dataset, or the file.
     std::string where() const;

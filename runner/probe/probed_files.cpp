@@ -117,6 +117,20 @@ AttributeList ProbedFiles::root_attributes(const std::string& file) {
     return decoded(ask("attributes", file, ""), file, decode_attributes);
 }
 
+std::string ProbedFiles::record_facts(const std::string& file,
+                                      const std::vector<std::string>& elsewhere) {
+    MessageWriter names;
+    names.texts(elsewhere);
+    return decoded(prober_.ask({"record", file, "", rules_, names.take()}), file,
+                   [](const std::string& reply) {
+                       MessageReader from(reply);
+                       (void)from.text();
+                       (void)from.text();
+                       from.end();
+                       return reply;
+                   });
+}
+
 FileContent ProbedFiles::content(const std::string& file, const std::string& dataset) {
     if (has_own_parser(file) && !is_stack(file)) {
         check_there(file);

@@ -3,7 +3,6 @@
 
 #include "base/error.hpp"
 #include "base/format.hpp"
-#include "io/hdf5/object_names.hpp"
 #include "io/hdf5/write_attributes.hpp"
 #include "io/input/generations.hpp"
 #include "io/metadata/carry_metadata.hpp"
@@ -14,6 +13,7 @@
 #include "io/output/publish_output.hpp"
 #include "io/rows/rows.hpp"
 #include "io/writers/digest.hpp"
+#include "io/writers/record_seal.hpp"
 #include "io/writers/row_hashes.hpp"
 #include "runner/probe/probed_files.hpp"
 #include "runner/probe/prober.hpp"
@@ -110,6 +110,7 @@ std::vector<std::string> write_record(const PreparedJob& prepared, const Beginni
                                       const std::vector<RowHash>& rows,
                                       std::vector<Attribute> attributes, Prober& prober) {
     write_row_hashes(dataset.file, rows);
+    attributes.emplace_back(row_hashes_checksum_attribute, digest_of_rows(rows));
     attributes.emplace_back(identity_attribute, beginning.identity);
     if (dataset.parts.several()) {
         attributes.emplace_back(parts_attribute, to_text(record_of_parts(dataset)));
@@ -129,7 +130,7 @@ std::vector<std::string> write_record(const PreparedJob& prepared, const Beginni
     for (std::string& each : write_metadata(dataset.file, dataset.dataset, metadata)) {
         left_out.push_back(std::move(each));
     }
-    record_object_names(dataset.file);
+    seal_record(dataset);
     return warning_of(prepared, left_out);
 }
 

@@ -5,6 +5,7 @@
 #include "io/output/beside_record.hpp"
 #include "io/output/journal.hpp"
 #include "io/rows/output_parts.hpp"
+#include "io/writers/record_seal.hpp"
 #include "runner/probe/probed_files.hpp"
 #include "runner/recovery/claim.hpp"
 #include "runner/recovery/identity.hpp"
@@ -30,11 +31,12 @@ OutputStanding standing_beside(const PreparedJob& prepared, const std::string& i
             return compared(*was, identity);
         }
     }
-    return {Standing::foreign, "nothing is known of how this file was made"};
+    return {Standing::foreign, "nothing is known of how this file was made: the record beside "
+                               "it is missing, damaged or of another file"};
 }
 
-std::optional<std::string> stored_identity(const std::string& file, FileAccess& files) {
-    for (const auto& [name, value] : files.root_attributes(file)) {
+std::optional<std::string> stored_identity(const AttributeList& record) {
+    for (const auto& [name, value] : record) {
         const auto* text = std::get_if<std::string>(&value);
         if (name == identity_attribute && text != nullptr) {
             return *text;
@@ -57,7 +59,13 @@ OutputStanding output_standing(const PreparedJob& prepared, const std::string& i
         return standing_beside(prepared, identity);
     }
     try {
-        if (const std::optional<std::string> was = stored_identity(file, files)) {
+        const AttributeList record = files.root_attributes(file);
+        if (const std::optional<std::string> was = stored_identity(record)) {
+            if (const std::string damage =
+                    record_damage(files, file, record, datasets_of(output_dataset(prepared)));
+                !damage.empty()) {
+                return {Standing::foreign, "its record is damaged: " + damage};
+            }
             OutputStanding found = compared(without_layout(*was), identity);
             if (found.standing == Standing::done && parts_of_identity(*was)) {
                 (void)files.layout(file, prepared.file.output.dataset); // its parts are there

@@ -176,6 +176,7 @@ std::string certify(const CertifyRequest& request, Prober& prober) {
                                         "their checksum differs from the one that the output lists",
                                         "See runner verify " + output.file});
     }
+    check_runs_undamaged(output);
     Json certificate = {{"certificate", certificate_version},
                         {"kind", output.job.kind},
                         {"job", explain_result(output.job)},

@@ -13,6 +13,7 @@
 #include "io/rows/row_geometry.hpp"
 #include "io/writers/digest.hpp"
 #include "io/writers/output_fields.hpp"
+#include "io/writers/record_seal.hpp"
 #include "runner/recovery/claim.hpp"
 #include "runner/recovery/identity.hpp"
 #include "runner/report/report.hpp"
@@ -156,6 +157,8 @@ FinishedOutput read_recorded_beside(const std::string& file) {
     output.job.output.layout.format = written_format_of(file);
     output.stored.array = record.array;
     output.runs = std::move(record.rows);
+    output.runs_are_damaged =
+        record.rows_checksum && *record.rows_checksum != digest_of_rows(output.runs);
     check_written(output.dataset());
     return output;
 }
@@ -226,7 +229,14 @@ FinishedOutput read_all(FileAccess& files, const std::string& file) {
     }
     check_elements(output);
     output.runs = read_row_hashes(files, file, row_count(output.stored.array));
+    output.runs_are_damaged =
+        !has_checksum(output.record, row_hashes_checksum_attribute, digest_of_rows(output.runs));
     check_generations(files, output);
+    const std::string damage = record_damage(files, file, output.record, names);
+    if (!damage.empty()) {
+        throw Error(ExitCode::input, {"cannot use what the output says of itself", file, damage,
+                                      "Remove the file and run the job again"});
+    }
     return output;
 }
 
@@ -257,6 +267,16 @@ InputRules finished_output_rules() {
 
 FinishedOutput read_finished_output(FileAccess& files, const std::string& file) {
     return trusting_no_structure(file, [&] { return read_all(files, file); });
+}
+
+void check_runs_undamaged(const FinishedOutput& output) {
+    if (output.runs_are_damaged) {
+        throw Error(ExitCode::differs,
+                    {"the list of the rows' checksums is damaged", output.file,
+                     "it does not match its own checksum, and the rows that were compared match it",
+                     "See runner verify " + output.file +
+                         " without --sample; else remove the file and run the job again"});
+    }
 }
 
 std::unique_ptr<RowReader> open_stored_rows(FileAccess& files, const FinishedOutput& output,

@@ -23,6 +23,7 @@ struct FinishedOutput {
     std::vector<OutputField> fields;    ///< where it is several: these, and `stored` is them joined
     std::vector<DatasetLayout> layouts; ///< of the HDF5 dataset, or of each field
     std::vector<RowHash> runs;          ///< of all its rows
+    bool runs_are_damaged = false;      ///< the list of checksums does not match its own
     std::int64_t input_bytes = 0;       ///< of the input's file
     std::string input_modified;         ///< ISO 8601, UTC
     /// All that the root of the file, or the record beside it, says of the run; `identity` too.
@@ -47,6 +48,10 @@ InputRules finished_output_rules();
 /// `files` read by finished_output_rules(). @throws Error (input) for a file that does not open,
 /// has no job or no checksums, or whose record of them is damaged.
 FinishedOutput read_finished_output(FileAccess& files, const std::string& file);
+
+/// What verify, repair and certify say where all rows that were compared match the list of their
+/// checksums, and the list itself is damaged elsewhere. @throws Error (differs).
+void check_runs_undamaged(const FinishedOutput& output);
 
 /// Its rows. @throws Error (input).
 std::unique_ptr<RowReader> open_stored_rows(FileAccess& files, const FinishedOutput& output,

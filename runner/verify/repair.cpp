@@ -174,6 +174,7 @@ Repair repair(const RepairRequest& request, Prober& prober) {
     Repair result{output.file, output.stored.array, std::ssize(output.runs), {}, {}};
     const std::vector<WrongRows> wrong = wrong_rows(files, output, request.threads);
     if (wrong.empty()) {
+        check_runs_undamaged(output);
         if (is_recorded_beside(output.file) && !identity_beside(output.file)) {
             write_record_again(output); // an earlier repair was killed before it had
         }
@@ -182,8 +183,8 @@ Repair repair(const RepairRequest& request, Prober& prober) {
     check_made_here(output, wrong);
     mend(request, files, prober, output, wrong, result);
     files.forget();
-    const std::vector<WrongRows> left =
-        wrong_rows(files, read_finished_output(files, file), request.threads);
+    const FinishedOutput mended = read_finished_output(files, file);
+    const std::vector<WrongRows> left = wrong_rows(files, mended, request.threads);
     if (!left.empty()) {
         throw Error(
             ExitCode::differs,
@@ -193,6 +194,7 @@ Repair repair(const RepairRequest& request, Prober& prober) {
              "HDF5's structure in the file or its disk is damaged: run the job again with "
              "output.overwrite = true, on another disk"});
     }
+    check_runs_undamaged(mended);
     return result;
 }
 

@@ -1,10 +1,13 @@
-"""Flips single bits of finished outputs, and has each verified and repaired:
+"""Flips single bits of finished outputs, and has each verified, certified, made once more and repaired:
 mutated_outputs.py RUNNER [--count N] [--seed S] [--jobs J] [--wall SECONDS]
 
-Three of four flips hit what is not data: HDF5's superblock, object headers, trees, heaps, attributes.
-Both verbs must end by themselves, by no signal, with exit code 0, 3, 4 or 7. Where one of them ends
-with 0, the datasets must hold what they held before. Mutation K of seed S alone: --only K. pytest runs
-30 that the seed chooses, and 700 in a full run.
+Three of four flips hit what is not data: HDF5's superblock, object headers, trees, heaps, attributes,
+the record beside the output. All must end by themselves, by no signal, with exit code 0, 3, 4 or 7.
+Where verify or repair ends with 0, an independent reader (h5py, numpy, tifffile) must open the output
+and find all of it as it was: objects, types, shapes, attributes and elements. Where certify ends with
+0, the certificate must be that of the undamaged output. Where the job says that its output is complete
+already, all but the rows must be as it was. Mutation K of seed S alone: --only K. pytest runs 30 that
+the seed chooses, and 700 in a full run.
 """
 import argparse
 import collections
@@ -27,6 +30,7 @@ import time
 import h5py
 import numpy as np
 import pytest
+import tifffile
 
 from events import GUARD
 from harness import programs
@@ -39,7 +43,8 @@ MARKS = [b"\x89HDF", b"OHDR", b"OCHK", b"TREE", b"SNOD", b"HEAP", b"GCOL", b"FRH
 TAPS = "row_taps = [0.25, 0.5, 0.25]\ncolumn_taps = { box = { radius = 3 } }"
 PACKED = 'compression = "deflate"\nshuffle = true'
 
-# Name: kind, what the job has under it, [output], the input's shape and type, datasets.
+# Name: kind, what the job has under it, [output], the input's shape and type, datasets. One whose name
+# ends in a format's ending is of that format.
 OUTPUTS = {
     "convolve": ("convolve", TAPS, "", (120, 50), "float32", ["a"]),
     "convolve_chunks": ("convolve", TAPS, "chunk = [1, 5, 4]", (9, 40, 33), "uint16", ["a"]),
@@ -61,7 +66,34 @@ OUTPUTS = {
                 "float32", ["a"]),
     "denoise_zstd": ("denoise", 'method = "bm4d"\nwindow = [5, 5, 5]\ncount = 8',
                      'chunk = [1, 7, 13]\ncompression = "zstd"', (9, 14, 13), "float32", ["a"]),
+    "carried": ("convolve", TAPS, "", (7, 12, 13), "float32", ["entry/a"]),
+    "parts": ("convolve", TAPS, "parts = 3\nchunk = [1, 5, 4]", (9, 40, 33), "uint16", ["a"]),
+    "parts_deflate": ("convolve", TAPS, f"parts = 2\nchunk = [1, 8, 31]\n{PACKED}", (6, 24, 31),
+                      "uint16", ["a"]),
+    "convolve.npy": ("convolve", TAPS, "", (3, 40, 50), "float32", []),
+    "convolve.tif": ("convolve", TAPS, "", (3, 40, 50), "uint16", []),
+    "sand.sand": ("sand", "generations = 20\nsnapshot_every = 5", "", (1, 41, 37), "cells", []),
 }
+
+
+def file_of(name):
+    """The output's file."""
+    return "out" + (pathlib.Path(name).suffix or ".h5")
+
+
+def write_input(path, name, values):
+    """Under the name "carried" with all that an output has of its input."""
+    with h5py.File(path, "w") as file:
+        if name != "carried":
+            file["a"] = values
+            return
+        entry = file.create_group("entry")
+        entry.attrs.update({"NX_class": "NXdata", "signal": "a", "axes": ["z", "y", "x"], "title": "T"})
+        entry["a"] = values
+        entry["a"].attrs.update({"units": "K", "long_name": "heat", "gain": [1.5, 2.5]})
+        for axis, extent in zip("zyx", values.shape):
+            entry[axis] = np.linspace(0, 1, extent)
+            entry[axis].attrs["units"] = "mm"
 
 
 def make(runner, folder, name):
@@ -69,11 +101,11 @@ def make(runner, folder, name):
     kind, keys, output, shape, dtype, _ = OUTPUTS[name]
     values = np.random.default_rng(3).integers(0, 4 if dtype == "cells" else 200, shape)
     folder.mkdir()
-    with h5py.File(folder / "in.h5", "w") as file:
-        file["a"] = values.astype("uint8" if dtype == "cells" else dtype)
+    write_input(folder / "in.h5", name, values.astype("uint8" if dtype == "cells" else dtype))
+    dataset = "/entry/a" if name == "carried" else "/a"
     (folder / "job.toml").write_text(
-        f'kind = "{kind}"\n[input]\nfile = "in.h5"\ndataset = "/a"\n[output]\nfile = "out.h5"\n'
-        f'sync = false\n{output}\n[run]\nchunk_rows = 16\n[{kind}]\n{keys}\n')
+        f'kind = "{kind}"\n[input]\nfile = "{folder.resolve()}/in.h5"\ndataset = "{dataset}"\n[output]\n'
+        f'file = "{file_of(name)}"\nsync = false\n{output}\n[run]\nchunk_rows = 16\n[{kind}]\n{keys}\n')
     subprocess.run([runner, "job.toml", "--quiet"], cwd=folder, check=True, timeout=GUARD)
 
 
@@ -97,34 +129,64 @@ def unpack_zstd(data):
     return values
 
 
-def content(path, names):
-    """A checksum of what the datasets are and hold."""
+def elements(data):
+    is_zstd = data.id.get_create_plist().get_filter_by_id(ZSTD) is not None
+    return unpack_zstd(data) if is_zstd else data[()]
+
+
+def add_attributes(digest, item):
+    for name in sorted(item.attrs):
+        value = np.asarray(item.attrs[name])
+        digest.update(f"@{name} {value.dtype.str} {value.shape} {value.tolist()!r};".encode())
+
+
+def content(path, but=()):
+    """A checksum of all that an independent reader finds in a file: but for these datasets' elements
+    and those of the list of the rows' checksums, if there are any."""
     digest = hashlib.sha256()
+    if path.suffix != ".h5":
+        digest.update(path.read_bytes())
+        if path.suffix != ".sand":
+            values = np.load(path) if path.suffix == ".npy" else tifffile.imread(path)
+            digest.update(f"{values.shape} {values.dtype.str};".encode() + values.tobytes())
+        return digest.hexdigest()
     with h5py.File(path) as file:
-        for name in names:
-            data = file[name]
-            digest.update(f"{data.shape} {data.dtype.str};".encode())
-            is_zstd = data.id.get_create_plist().get_filter_by_id(ZSTD) is not None
-            digest.update((unpack_zstd(data) if is_zstd else data[...]).tobytes())
+        names = []
+        file.visit(names.append)
+        add_attributes(digest, file)
+        for name in sorted(names):
+            item = file[name]
+            digest.update(f"/{name} {type(item).__name__};".encode())
+            if isinstance(item, h5py.Dataset):
+                digest.update(f"{item.shape} {item.dtype.str};".encode())
+                if not but or name not in [*but, "runner/row_hashes"]:
+                    digest.update(elements(item).tobytes())
+            add_attributes(digest, item)
     return digest.hexdigest()
 
 
-def data_ranges(path, names):
-    """The bytes of the file that are elements: [(first, last)]."""
+def data_ranges(path):
+    """The bytes of the file that are elements of rows: [(first, last)]."""
+    if path.suffix != ".h5":
+        return [(0, path.stat().st_size)]
     ranges = []
     with h5py.File(path) as file:
+        names = []
+        file.visit(names.append)
         for name in names:
-            data = file[name].id
-            if file[name].chunks is None:
-                ranges.append((data.get_offset(), data.get_offset() + data.get_storage_size()))
+            if not isinstance(file[name], h5py.Dataset) or name.startswith("runner/"):
                 continue
-            for i in range(data.get_num_chunks()):
-                place = data.get_chunk_info(i)
-                ranges.append((place.byte_offset, place.byte_offset + place.size))
+            data = file[name].id
+            if data.get_create_plist().get_layout() == h5py.h5d.CONTIGUOUS:
+                ranges.append((data.get_offset(), data.get_offset() + data.get_storage_size()))
+            elif data.get_create_plist().get_layout() == h5py.h5d.CHUNKED:
+                for i in range(data.get_num_chunks()):
+                    place = data.get_chunk_info(i)
+                    ranges.append((place.byte_offset, place.byte_offset + place.size))
     return ranges
 
 
-def content_in_child(path, names):
+def content_in_child(path, but=()):
     """content() by a process that a damaged file may crash; nothing where it fails."""
     to_read, to_write = os.pipe()
     child = os.fork()
@@ -135,7 +197,7 @@ def content_in_child(path, names):
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         signal.alarm(GUARD)
         try:
-            os.write(to_write, content(path, names).encode())
+            os.write(to_write, content(path, but).encode())
         except Exception:  # pylint: disable=broad-except
             pass
         os._exit(0)
@@ -147,35 +209,42 @@ def content_in_child(path, names):
 
 
 class Good:
-    """An output as the job made it."""
+    """An output as the job made it: its file, the record beside it and its parts."""
 
-    def __init__(self, folder, name):
-        self.folder, self.name, self.names = folder, name, OUTPUTS[name][-1]
-        path = folder / "out.h5"
-        self.bytes = path.read_bytes()
-        self.content = content(path, self.names)
-        self.ranges = data_ranges(path, self.names)
-        self.data = sorted({at for first, last in self.ranges for at in range(first, last)})
-        is_data = set(self.data)
+    def __init__(self, runner, folder, name):
+        self.folder, self.name, self.names, self.file = folder, name, OUTPUTS[name][-1], file_of(name)
+        self.bytes, self.ranges = {}, {}
+        self.data, self.structure, self.near_marks = [], [], []  # (file, place)
+        for path in sorted(path for path in folder.rglob("out*") if path.is_file()) + sorted(
+                folder.glob("out*.parts/*")):
+            self.add(path, str(path.relative_to(folder)))
+        self.content = content(folder / self.file)
+        self.facts = content(folder / self.file, self.names)
+        code, _, self.certificate = call(runner, ["certify", self.file], folder)
+        assert code == 0, self.certificate
+
+    def add(self, path, file):
+        if file in self.bytes:
+            return
+        data = self.bytes[file] = path.read_bytes()
+        self.ranges[file] = [] if path.suffix == ".identity" else data_ranges(path)
+        is_data = {at for first, last in self.ranges[file] for at in range(first, last)}
+        self.data += [(file, at) for at in sorted(is_data)]
         # By blocks: seconds in attributes are others in each run, and a mutation is to be the same.
-        self.structure = [at for at in range(len(self.bytes)) if at not in is_data
-                          and any(self.bytes[at // 64 * 64:at // 64 * 64 + 64])]
-        marks = [at for mark in MARKS for at in places(self.bytes, mark) if at not in is_data]
-        self.near_marks = [at + i for at in marks for i in range(64)
-                           if at + i < len(self.bytes) and at + i not in is_data]
+        head = 200 if path.suffix in (".npy", ".tif", ".sand") else 0
+        self.structure += [(file, at) for at in range(len(data))
+                           if (at not in is_data or at < head) and any(data[at // 64 * 64:at // 64 * 64 + 64])]
+        marks = [at for mark in MARKS for at in places(data, mark) if at not in is_data]
+        self.near_marks += [(file, at + i) for at in marks for i in range(64)
+                            if at + i < len(data) and at + i not in is_data]
 
     def mutation(self, rng):
-        """Where and which bit."""
-        pool = rng.choice([self.data, self.structure, self.structure, self.near_marks])
-        return rng.choice(pool), 1 << rng.randrange(8)
+        """In which file, where and which bit."""
+        pool = rng.choice([self.data, self.structure, self.structure, self.near_marks or self.structure])
+        return *rng.choice(pool), 1 << rng.randrange(8)
 
-    def holds_its_data(self, path):
-        """Whether what a reader gets from the file is what it was."""
-        found = content_in_child(path, self.names)
-        if found is not None:
-            return found == self.content
-        now = path.read_bytes()
-        return all(now[first:last] == self.bytes[first:last] for first, last in self.ranges)
+    def is_data(self, file, at):
+        return any(first <= at < last for first, last in self.ranges[file])
 
 
 def places(data, mark):
@@ -185,7 +254,7 @@ def places(data, mark):
         at = data.find(mark, at + 1)
 
 
-def call(runner, verb, folder):
+def call(runner, arguments, folder):
     """Exit code (of a signal, negative), seconds and what it printed; ended after so many seconds
     of a processor, or where it only waits."""
     def limit():
@@ -194,7 +263,7 @@ def call(runner, verb, folder):
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
     begin = time.monotonic()
-    process = subprocess.Popen([runner, verb, "out.h5"], cwd=folder, stdout=subprocess.PIPE,
+    process = subprocess.Popen([runner, *arguments], cwd=folder, stdout=subprocess.PIPE,
                                stderr=subprocess.STDOUT, preexec_fn=limit, start_new_session=True)
     try:
         text, _ = process.communicate(timeout=GUARD)
@@ -207,30 +276,46 @@ def call(runner, verb, folder):
 class Trial:
     """One mutation: what was found wrong, and the codes of verify and repair."""
 
-    def __init__(self, number, name, at, bit, is_data):
-        self.number, self.name, self.at, self.bit, self.is_data = number, name, at, bit, is_data
+    def __init__(self, number, good, place):
+        self.number, self.good, self.name = number, good, good.name
+        self.file, self.at, self.bit = place
+        self.is_data = good.is_data(self.file, self.at)
         self.findings, self.codes, self.longest = [], {}, 0
 
     def __str__(self):
-        return f"mutation {self.number}: {self.name}, byte {self.at}, bit 0x{self.bit:02x}"
+        return f"mutation {self.number}: {self.name}, {self.file}, byte {self.at}, bit 0x{self.bit:02x}"
 
-    def run(self, runner, good, folder, wall):
-        path = folder / "out.h5"
-        damaged = bytearray(good.bytes)
-        damaged[self.at] ^= self.bit
-        path.write_bytes(damaged)
+    def end(self, arguments, runner, folder, wall):
+        code, seconds, text = call(runner, arguments, folder)
+        self.codes[arguments[0]] = code
+        self.longest = max(self.longest, seconds)
+        if code not in CODES:
+            self.findings.append(f"{arguments} ends with {code}: {text[-500:]}")
+        elif seconds > wall:
+            self.findings.append(f"{arguments} took {seconds:.1f} s")
+        return code, text
+
+    def run(self, runner, folder, wall):
+        good, path = self.good, folder / self.good.file
+        for file, data in good.bytes.items():
+            damaged = bytearray(data)
+            if file == self.file:
+                damaged[self.at] ^= self.bit
+            (folder / file).parent.mkdir(exist_ok=True)
+            (folder / file).write_bytes(damaged)
+            shutil.copystat(good.folder / file, folder / file)  # a record is of a file with its time
+        code, text = self.end(["certify", good.file], runner, folder, wall)
+        if code == 0 and text != good.certificate:
+            self.findings.append("certify is content, and its facts differ")
+        code, text = self.end(["job.toml", "--quiet"], runner, folder, wall)
+        if code == 0 and path.suffix == ".h5" and content_in_child(path, good.names) != good.facts:
+            self.findings.append(f"the job is content, and its record differs: {text[-500:]}")
         for verb in ["verify", "repair"]:
-            code, seconds, text = call(runner, verb, folder)
-            self.codes[verb] = code
-            self.longest = max(self.longest, seconds)
-            if code not in CODES:
-                self.findings.append(f"{verb} ends with {code}: {text[-500:]}")
-            elif seconds > wall:
-                self.findings.append(f"{verb} took {seconds:.1f} s")
-            if code == 0 and not good.holds_its_data(path):
-                self.findings.append(f"{verb} is content, and the data differ: {text[-500:]}")
+            code, text = self.end([verb, good.file], runner, folder, wall)
+            if code == 0 and content_in_child(path) != good.content:
+                self.findings.append(f"{verb} is content, and the output differs: {text[-500:]}")
         if self.codes["repair"] == 0:
-            code, _, text = call(runner, "verify", folder)
+            code, _, text = call(runner, ["verify", good.file], folder)
             if code != 0:
                 self.findings.append(f"repaired, and then verify ends with {code}: {text[-500:]}")
         return self
@@ -244,14 +329,12 @@ def try_one(runner, where, number, seed, wall):
     rng = random.Random(f"{seed} {number}")
     name = rng.choice(list(OUTPUTS))
     if name not in GOODS:
-        GOODS[name] = Good(where / name, name)
+        GOODS[name] = Good(runner, where / name, name)
     good = GOODS[name]
-    at, bit = good.mutation(rng)
-    trial = Trial(number, name, at, bit, any(first <= at < last for first, last in good.ranges))
+    trial = Trial(number, good, good.mutation(rng))
     with tempfile.TemporaryDirectory(dir=where) as folder:
-        # Copies keep the times, by which verify knows the input again.
-        shutil.copy2(where / name / "in.h5", folder)
-        return trial.run(runner, good, pathlib.Path(folder), wall)
+        shutil.copy2(good.folder / "job.toml", folder)
+        return trial.run(runner, pathlib.Path(folder), wall)
 
 
 def table(trials):
@@ -295,16 +378,16 @@ def type_bytes(path, name):
 
 @pytest.mark.parametrize("name", ["convolve_chunks",
                                   *(pytest.param(name, marks=pytest.mark.full)
-                                    for name in OUTPUTS if name != "convolve_chunks")])
+                                    for name in OUTPUTS if name != "convolve_chunks" and "." not in name)])
 def test_types(outputs, name):
     """Elements of the same bytes and another type are others: each bit of the type is flipped."""
-    good = Good(outputs / name, name)
+    good = Good(programs.runner, outputs / name, name)
     with tempfile.TemporaryDirectory(dir=outputs) as folder:
-        shutil.copy2(outputs / name / "in.h5", folder)
+        shutil.copy2(good.folder / "job.toml", folder)
         for at in type_bytes(outputs / name / "out.h5", OUTPUTS[name][-1][0]):
             for bit in range(8):
-                trial = Trial(0, name, at, 1 << bit, False)
-                trial.run(programs.runner, good, pathlib.Path(folder), GUARD)
+                trial = Trial(0, good, ("out.h5", at, 1 << bit))
+                trial.run(programs.runner, pathlib.Path(folder), GUARD)
                 assert not trial.findings, f"{trial}: {trial.findings}"
 
 

@@ -17,7 +17,7 @@ import xxhash
 import sand_rule
 from events import GUARD
 from faulty_runs import picked, with_fault
-from harness import call, programs
+from harness import as_earlier_version, call, programs
 
 ALL_PLACES = 10**6  # more than any output here has rows
 STORAGES = {"contiguous": "", "chunks": "chunk = [1, 8, 20]", "layers": "chunk = [2, 8, 30]",
@@ -186,6 +186,7 @@ def test_wrong_from_the_start(snapshot):
     frames = out.frames.copy()
     frames[snapshot, 40, 3:9] ^= 1
     with h5py.File("out.h5", "r+") as file:
+        as_earlier_version(file)
         file["frames"][...] = frames
         runs = file["runner/row_hashes"][...]
         rows = frames.reshape(-1, out.shape[1])
@@ -213,6 +214,7 @@ def test_no_material_with_its_checksum():
     """A stored state that cannot be packed is passed over."""
     out = Output()
     with h5py.File("out.h5", "r+") as file:
+        as_earlier_version(file)
         file["frames"][1, 40, 3] = 200
         rows = file["frames"][...].reshape(-1, out.shape[1])
         runs = file["runner/row_hashes"][...]
@@ -247,6 +249,7 @@ def test_wrong_generations():
         done = expect(7, verb, "out.h5")
         assert "out.h5:/generation" in done.stderr, done.stderr
     with h5py.File("out.h5", "r+") as file:
+        as_earlier_version(file)
         del file.attrs["generation_checksum"]
     verify(0, "out.h5")
 

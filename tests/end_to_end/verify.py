@@ -21,7 +21,7 @@ import xxhash
 
 from events import GUARD
 from faulty_runs import picked, with_fault
-from harness import Findings, attempt, generator, programs
+from harness import Findings, as_earlier_version, attempt, generator, programs
 
 JOB = '''kind = "convolve"
 [input]
@@ -284,6 +284,7 @@ def wrong_from_the_start(out):
     rows = out.rows.copy()
     rows[len(rows) - 1, 3] += 1
     with h5py.File(out.file, "r+") as file:
+        as_earlier_version(file)
         file["a/b"][...] = rows.reshape(file["a/b"].shape)
         first, count, _ = out.runs[-1]
         checksum = xxhash.xxh3_64_intdigest(rows[first:first + count].tobytes())
@@ -371,6 +372,7 @@ def damaged_job(out):
     out.check(out.file.read_bytes() == before, "a damaged job: the file is changed")
     out.file.write_bytes(out.good)
     with h5py.File(out.file, "r+") as file:
+        as_earlier_version(file)
         del file.attrs["job_checksum"]
     out.verify(0)
     out.file.write_bytes(out.good)

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 
 #include <gtest/gtest.h>
 
@@ -72,12 +73,62 @@ TEST(BesideRecord, OfVersion1HasAnIdentityAlone) {
     write_beside_record(file, example());
     std::string text = read_text_file(beside_record_path(file), 1 << 20);
     text = text.substr(0, text.find("record = "));
-    text.replace(text.find(" 2\n"), 2, " 1");
+    text.replace(text.find(" 3\n"), 2, " 1");
     write_text_file(beside_record_path(file), text);
     EXPECT_EQ(identity_beside(file), example().identity);
     const auto error = error_of([&] { (void)read_beside_record(file); });
     ASSERT_TRUE(error);
     EXPECT_EQ(error->code(), ExitCode::input);
+}
+
+TEST(BesideRecord, OfVersion2HasNoChecksums) {
+    const ScratchFolder folder;
+    const std::string file = folder / "a.npy";
+    make(file, "0123456789");
+    write_beside_record(file, example());
+    std::string text = read_text_file(beside_record_path(file), 1 << 20);
+    text = text.substr(0, text.find("record = "));
+    text.replace(text.find(" 3\n"), 2, " 2");
+    text += "record = {\"array\":{\"dtype\":\"float32\",\"shape\":[2,5,3]},\"attributes\":"
+            "[[\"sigma\",3.0]],\"row_hashes\":[[0,4,\"0000000000000000\"],"
+            "[4,6,\"fedcba9876543210\"]]}\n";
+    write_text_file(beside_record_path(file), text);
+    EXPECT_EQ(identity_beside(file), example().identity);
+    const BesideRecord found = read_beside_record(file);
+    EXPECT_EQ(found.identity, example().identity);
+    EXPECT_EQ(found.array, example().array);
+    EXPECT_EQ(found.rows, example().rows);
+    EXPECT_FALSE(found.rows_checksum);
+}
+
+TEST(BesideRecord, ShowsEachFlippedBit) {
+    const ScratchFolder folder;
+    const std::string file = folder / "a.npy";
+    make(file, "0123456789");
+    write_beside_record(file, example());
+    const std::string path = beside_record_path(file);
+    const std::string whole = read_text_file(path, 1 << 20);
+    EXPECT_EQ(read_beside_record(file).rows_checksum, digest_of_rows(example().rows));
+    const auto rows_at = whole.find("row_hashes = ");
+    for (std::size_t at = 0; at < whole.size(); ++at) {
+        for (const std::size_t bit : {at % 8, (5 * at + 3) % 8}) {
+            std::string text = whole;
+            text[at] =
+                static_cast<char>(static_cast<unsigned char>(text[at]) ^ (std::size_t{1} << bit));
+            make(path, text);
+            if (at < rows_at) {
+                EXPECT_NE(identity_beside(file), example().identity) << at;
+            }
+            std::optional<BesideRecord> found;
+            if (const auto error = error_of([&] { found = read_beside_record(file); })) {
+                EXPECT_EQ(error->code(), ExitCode::input);
+            } else { // the list, where a repair may find out what is right
+                EXPECT_GT(at, rows_at);
+                EXPECT_TRUE(found->rows == example().rows ||
+                            found->rows_checksum != digest_of_rows(found->rows));
+            }
+        }
+    }
 }
 
 TEST(BesideRecord, ComesFromTheJournalOfItsOwnFileOnly) {
