@@ -36,6 +36,8 @@ class Kill:
         self.ranks = rng.choice(writer.ranks)
         self.rank = rng.randrange(self.ranks) if self.ranks else None
         self.how = rng.choice(["call", "call", "one", "all"])
+        # Before the call, or when a write has moved half of its bytes.
+        self.death = rng.choice(["kill", "torn"]) if self.function in ("pwrite", "write") else "kill"
         self.code, self.text = None, ""
 
     def __str__(self):
@@ -43,7 +45,7 @@ class Kill:
 
     def run(self, rules, words):
         """Whether it was killed."""
-        action = "kill" if self.how == "call" else "stop"
+        action = self.death if self.how == "call" else "stop"
         process = start(self.writer, words, self.ranks, rank=self.rank,
                         fault=f"{rules}{self.function}:{action}@{self.number}:{self.where}")
         if self.how != "call":
