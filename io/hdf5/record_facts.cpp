@@ -316,7 +316,7 @@ void write_seal(const std::string& file, const std::string& checksum) {
     {
         const ObjectHandle group(
             hdf5_must(H5Oopen(handle.get(), seal_group, H5P_DEFAULT), "H5Oopen"));
-        write_text(group.get(), file, record_checksum_attribute, checksum);
+        write_text(group.get(), file, record_checksum_attribute, seal_names().front());
     }
     write_text(handle.get(), file, record_checksum_attribute, checksum);
     close_hdf5(std::move(handle), file);

@@ -17,8 +17,8 @@ namespace runner {
 std::string record_facts(const std::string& file, const std::vector<std::string>& elsewhere);
 
 /// Stores a finished output's checksum of its record in the root's attribute record_checksum, and
-/// in the same of the group `/runner`: where damage has taken the root's away, that one tells that
-/// it was there. @throws Error (output).
+/// where it is ("/@record_checksum") in that of the group `/runner`: the same in each run, it tells
+/// that the root had one where damage has taken that away. @throws Error (output).
 void write_seal(const std::string& file, const std::string& checksum);
 
 /// The names of both attributes, as `objects` lists them.

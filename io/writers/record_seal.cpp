@@ -76,7 +76,7 @@ std::string record_damage(FileAccess& files, const std::string& file, const Attr
     if (wanted == nullptr || found.seal.empty()) {
         return name + " is gone";
     }
-    return *wanted == found.digest && found.seal == found.digest
+    return *wanted == found.digest && found.seal == seal_names().front()
                ? ""
                : "it does not match its checksum, " + name + ": the file is damaged";
 }
