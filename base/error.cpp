@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/error.hpp"
 
+#include "base/limits.hpp"
 #include "base/printable.hpp"
 
 #include <system_error>
@@ -27,7 +28,9 @@ Error::Error(ExitCode code, ErrorText text)
 
 OutOfMemory out_of_host_memory() {
     return {ExitCode::launch,
-            {"cannot take host memory", "", "the machine or the process' limit has no more",
+            {"cannot take host memory", "",
+             memory_limit_text().empty() ? "the machine or the process' limit has no more"
+                                         : "the machine has no more, or " + memory_limit_text(),
              "Set run.host_memory lower, or ask for more memory"}};
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/error.hpp"
+#include "base/limits.hpp"
 #include "cli/command_line.hpp"
 #include "cli/dispatch.hpp"
 #include "kernels/queue/devices.hpp"
@@ -16,7 +17,7 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
-#include <new>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -52,13 +53,10 @@ ExitCode run_program(const std::vector<std::string>& arguments,
             tell_error(error.what());
         }
         return error.code();
-    } catch (const std::bad_alloc&) {
-        const OutOfMemory error = out_of_host_memory();
-        tell_error(error.what());
-        return error.code();
     } catch (const std::exception& error) {
-        tell_error("a defect of the program: " + std::string(error.what()));
-        return ExitCode::defect;
+        const std::optional<Error> known = system_failure(error);
+        tell_error(known ? known->what() : "a defect of the program: " + std::string(error.what()));
+        return known ? known->code() : ExitCode::defect;
     }
 }
 

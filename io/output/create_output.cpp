@@ -165,8 +165,7 @@ std::vector<Extent> data_extents(const OutputDataset& output) {
     return extents;
 }
 
-/// The file and the dataset, as HDF5 lays them out; not the disk space.
-void lay_out(const OutputDataset& output) {
+void make_structure(const OutputDataset& output) {
     // Made here first, where links are refused and the system's reason for a failure is reported.
     // HDF5 then makes it again, and only where nothing has the name (H5F_ACC_EXCL): it would follow
     // a link that has come since.
@@ -191,6 +190,21 @@ void lay_out(const OutputDataset& output) {
     close_hdf5(std::move(file), output.file);
     if (!output.mark.empty()) {
         record_object_names(output.file);
+    }
+}
+
+/// The file and the dataset, as HDF5 lays them out; not the disk space.
+void lay_out(const OutputDataset& output) {
+    try {
+        make_structure(output);
+    } catch (const Error& error) {
+        if (error.code() != ExitCode::defect) {
+            throw;
+        }
+        // A call that cannot fail but where it writes to the file.
+        throw Error(ExitCode::output, {"cannot store the file's structure", output.file,
+                                       error.text().what + ": " + error.text().why,
+                                       "Check the storage and its space, then start again"});
     }
 }
 

@@ -4,6 +4,7 @@
 #include "base/durations.hpp"
 #include "base/error.hpp"
 #include "base/format.hpp"
+#include "base/limits.hpp"
 #include "base/printable.hpp"
 #include "kernels/queue/devices.hpp"
 #include "runner/batch/batch_exchange.hpp"
@@ -21,7 +22,6 @@
 
 #include <cstdio>
 #include <filesystem>
-#include <new>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -49,7 +49,12 @@ class BatchRun {
         : command_(command), world_(world), start_(start), settings_(settings_of(command.run)) {}
 
     ExitCode run() {
-        JobFile job = world_.together([&] { return load_batch(); });
+        JobFile job = world_.together([&] {
+            JobFile loaded = load_batch();
+            world_.standing().stall_seconds = loaded.run.stall_seconds;
+            return loaded;
+        });
+        world_.note("inspecting the datasets of the batch");
         binding_ = bind_rank(world_, job.run.backend);
         state_ = job.batch->state;
         own_stop_file_ = (fs::path(state_) / ("stop-" + world_.broadcast(own_mark()))).string();
@@ -155,7 +160,7 @@ class BatchRun {
         for (const std::size_t index : order.together) {
             attend(index, world_, worker, record);
         }
-        const Ranks alone{Ranks::Alone{}};
+        const Ranks alone{Ranks::Alone{}, world_};
         for (const std::size_t index : order.side_by_side) {
             attend(index, alone, worker, record);
         }
@@ -197,11 +202,11 @@ class BatchRun {
                 throw; // the other ranks wait for this one, or nothing more can be run here
             }
             failure = error;
-        } catch (const std::bad_alloc&) {
-            if (ranks.size() > 1) {
+        } catch (const std::exception& error) {
+            failure = system_failure(error);
+            if (ranks.size() > 1 || !failure) {
                 throw;
             }
-            failure = out_of_host_memory();
         }
         if (failure && failure->code() == ExitCode::stopped) {
             return note(index, Ending::stopped, ranks, record, seconds_since(begin));
@@ -234,6 +239,7 @@ class BatchRun {
 
     /// All ranks' results; tells them and says what they come to. Collective.
     ExitCode finish() {
+        world_.note("waiting for the other ranks of the batch");
         BatchTally all;
         for (const BatchTally& tally : world_.gather(tally_)) {
             all.add(tally);

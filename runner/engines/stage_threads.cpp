@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/engines/stage_threads.hpp"
 
-#include <new>
+#include "base/limits.hpp"
+
+#include <optional>
 
 namespace runner {
 
@@ -19,8 +21,9 @@ void StageThreads::run(Stage stage, const std::function<void()>& body) {
         body();
     } catch (const Error& error) {
         fail(with_place(stage, error));
-    } catch (const std::bad_alloc&) {
-        fail(with_place(stage, out_of_host_memory()));
+    } catch (const std::exception& error) {
+        const std::optional<Error> known = system_failure(error);
+        known ? fail(with_place(stage, *known)) : fail(std::current_exception());
     } catch (...) {
         fail(std::current_exception());
     }

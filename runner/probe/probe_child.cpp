@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/probe/probe_child.hpp"
 
+#include "base/limits.hpp"
 #include "base/sizes.hpp"
 #include "io/files/message.hpp"
 #include "io/files/uninterrupted.hpp"
@@ -99,16 +100,20 @@ std::string answer_apart(const ProbeRequest& request) {
         return "";
     }
     const pid_t process = ::fork();
+    if (process < 0) {
+        const std::string refusal = answer_text(cannot_start("fork", errno));
+        (void)::close(pipe[0]);
+        (void)::close(pipe[1]);
+        return answer_head(0, refusal.size()) + refusal;
+    }
     if (process == 0) {
         ::_exit(write_all(pipe[1], answer_to(request)) ? 0 : static_cast<int>(ExitCode::launch));
     }
     (void)::close(pipe[1]);
-    const std::string answer = process < 0 ? "" : answer_of(process, pipe[0]);
+    const std::string answer = answer_of(process, pipe[0]);
     (void)::close(pipe[0]);
-    int status = static_cast<int>(ExitCode::launch) << 8; // where there could be no such process
-    if (process > 0) {
-        (void)uninterrupted([&] { return ::waitpid(process, &status, 0); });
-    }
+    int status = 0;
+    (void)uninterrupted([&] { return ::waitpid(process, &status, 0); });
     return answer_head(status, answer.size()) + answer;
 }
 
@@ -133,7 +138,13 @@ Error as_fault_of_file(const std::exception& error, const std::string& where,
                 {"the file is damaged", where, known->text().what + ": " + known->text().why,
                  get_again}};
     }
-    if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) {
+    const auto most = most_address_space();
+    const bool is_alloc = dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
+    if (const std::optional<Error> known = system_failure(error);
+        known && (!is_alloc || (most && *most < limits.memory))) {
+        return *known; // of a limit that is not this process' own
+    }
+    if (is_alloc) {
         return {ExitCode::input,
                 {"the file is damaged or malicious", where,
                  "reading its structure takes more than " + size_text(limits.memory) + " of memory",

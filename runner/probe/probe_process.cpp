@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/format.hpp"
+#include "base/limits.hpp"
 #include "io/files/uninterrupted.hpp"
 #include "runner/watch/stop.hpp"
 
@@ -27,8 +28,7 @@ namespace runner {
 namespace {
 
 [[noreturn]] void fail_start(const std::string& call, int number) {
-    throw Error(ExitCode::launch, {"cannot start a process to probe the input", call,
-                                   errno_text(number), "See 'ulimit -u' and 'ulimit -n'"});
+    throw Error(cannot_start(call, number));
 }
 
 /// The environment without what a launcher tells its ranks: with it the child would take itself for
@@ -149,6 +149,14 @@ void end_if_asked(int signals) {
 }
 
 } // namespace
+
+Error cannot_start(const std::string& call, int number) {
+    const std::string limits =
+        number == EAGAIN || number == ENOMEM ? "; " + thread_limits_text() : "";
+    return {ExitCode::launch,
+            {"cannot start a process to probe the input", call, errno_text(number) + limits,
+             "See 'ulimit -u' and 'ulimit -n'"}};
+}
 
 ProbeProcess::ProbeProcess(std::vector<std::string> arguments, Input input,
                            std::optional<int> shared) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "base/error.hpp"
 #include "runner/probe/probe_limits.hpp"
 
 #include <chrono>
@@ -52,6 +53,9 @@ class ProbeProcess {
     int input_ = -1;
     int answer_ = -1;
 };
+
+/// That there can be no such process: the call that failed, its errno and the limits.
+Error cannot_start(const std::string& call, int number);
 
 /// An input that must not be opened. @throws Error (input).
 [[noreturn]] void throw_damaged(const std::string& where, const std::string& why);
