@@ -270,6 +270,11 @@ std::string hand_over(const Submission& submission, const SiteFile& site) {
     return text;
 }
 
+/// A name in a script means the same wherever the script is read.
+std::string whole_path(const fs::path& path) {
+    return fs::absolute(path).lexically_normal().string();
+}
+
 Submission submission_for(const SubmitCommand& command, const SiteFile& site,
                           const std::string& job_path, const JobFile& job) {
     Submission submission;
@@ -277,18 +282,18 @@ Submission submission_for(const SubmitCommand& command, const SiteFile& site,
     submission.program = program_path(site);
     submission.arguments = arguments_of(command, job_path, job.batch.has_value());
     submission.folder = fs::current_path().string();
-    submission.logs = fs::absolute(site.logs).lexically_normal().string();
+    submission.logs = whole_path(site.logs);
     if (job.batch) {
-        submission.state = job.batch->state;
+        submission.state = whole_path(job.batch->state);
         submission.stop_files = {
-            (fs::path(job.batch->state) / "STOP").string(),
-            (fs::path(common_folder(job.batch->output.text)) / "STOP").string()};
+            whole_path(fs::path(job.batch->state) / "STOP"),
+            whole_path(fs::path(common_folder(job.batch->output.text)) / "STOP")};
     } else {
-        submission.stop_files = {stop_beside(job.output.file)};
+        submission.stop_files = {whole_path(stop_beside(job.output.file))};
         for (const StepParameters& step :
              job.pipeline ? job.pipeline->steps() : std::vector<StepParameters>{}) {
             if (!step.save.empty()) {
-                submission.stop_files.push_back(stop_beside(step.save));
+                submission.stop_files.push_back(whole_path(stop_beside(step.save)));
             }
         }
     }
@@ -303,7 +308,7 @@ SubmitReport submit(const SubmitCommand& given) {
     if (command.profile) {
         command.profile = fs::absolute(*command.profile).string();
     }
-    const std::string job_path = fs::absolute(command.job).lexically_normal().string();
+    const std::string job_path = whole_path(command.job);
     if (!site.scratch.empty()) {
         go_to(site.scratch);
     }

@@ -20,6 +20,9 @@ namespace {
 
 constexpr std::size_t shown_text = 200;
 
+/// Of a text in the JSON: a description of an instrument is shorter, and more is no attribute.
+constexpr std::size_t longest_text = 64 << 10;
+
 std::string value_text(std::int64_t value) { return std::to_string(value); }
 
 std::string value_text(double value) {
@@ -111,10 +114,32 @@ std::string link_text(const LinkContent& link) {
            printable(link.leads_to) + "\n";
 }
 
+/// The beginning of a text that is too long, up to a whole character, and what is left out.
+std::string shortened(const std::string& text) {
+    if (text.size() <= longest_text) {
+        return text;
+    }
+    std::size_t end = longest_text;
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0U) == 0x80U) {
+        --end;
+    }
+    return text.substr(0, end) +
+           fmt::format(" … ({} of {} bytes left out)", text.size() - end, text.size());
+}
+
+std::vector<std::string> shortened(std::vector<std::string> texts) {
+    for (std::string& text : texts) {
+        text = shortened(text);
+    }
+    return texts;
+}
+
+template <class T> const T& shortened(const T& value) { return value; }
+
 Json attributes_json(const AttributeList& attributes) {
     Json json = Json::object();
     for (const auto& [name, value] : attributes) {
-        std::visit([&json, &key = name](const auto& v) { json[key] = v; }, value);
+        std::visit([&json, &key = name](const auto& v) { json[key] = shortened(v); }, value);
     }
     return json;
 }

@@ -105,7 +105,11 @@ RowSteps row_steps(const OutputDataset& output, std::int64_t buffer_bytes, std::
         check_chunk(output.array, output.layout.chunk, "chunk " + shape_text(output.layout.chunk));
     }
     RowSteps steps;
-    steps.alignment = row_alignment(output.array, output.layout);
+    try {
+        steps.alignment = row_alignment(output.array, output.layout);
+    } catch (const Error& error) {
+        throw Error(of_output(error, output.file));
+    }
     const std::int64_t row = row_bytes(output.array);
     steps.rows = std::clamp(buffer_bytes / row, std::min(steps.alignment, row_count(output.array)),
                             row_count(output.array));

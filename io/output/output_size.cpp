@@ -40,6 +40,15 @@ std::int64_t row_alignment(const ArrayInfo& array, const OutputLayout& layout) {
     return ChunkGrid(array, layout).chunk_rows();
 }
 
+Error of_output(const Error& error, const std::string& file) {
+    constexpr std::string_view partial = ".partial";
+    ErrorText text = error.text();
+    const std::string name =
+        file.ends_with(partial) ? file.substr(0, file.size() - partial.size()) : file;
+    text.where = name + (text.where.empty() ? "" : ", " + text.where);
+    return {error.code(), std::move(text)};
+}
+
 std::int64_t output_bytes(const ArrayInfo& array, const OutputLayout& layout) {
     return layout.is_hdf5() ? byte_count(array) : layout.format->place(array).bytes;
 }

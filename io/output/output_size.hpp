@@ -2,9 +2,11 @@
 #pragma once
 
 #include "base/array_info.hpp"
+#include "base/error.hpp"
 #include "io/rows/output_layout.hpp"
 
 #include <cstdint>
+#include <string>
 
 namespace runner {
 
@@ -16,6 +18,9 @@ namespace runner {
 /// begins on a byte border.
 /// @throws Error (usage) for a layout that rows cannot be written in.
 std::int64_t row_alignment(const ArrayInfo& array, const OutputLayout& layout);
+
+/// The error with the output's name before where it happened; FILE.partial as FILE.
+Error of_output(const Error& error, const std::string& file);
 
 /// Bytes that the elements take in the file; with compression, at most.
 std::int64_t output_bytes(const ArrayInfo& array, const OutputLayout& layout);

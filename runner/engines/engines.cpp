@@ -40,8 +40,17 @@ const Engine& engine_of(const Job& job) {
 
 PlanPtr plan_job(const PreparedJob& prepared, Backend backend, int ranks, const RankLimits& limits,
                  const RowSet& done) {
-    return engine_of(*prepared.job)
-        .plan(*prepared.job, plan_request(prepared, backend, ranks, limits, done));
+    try {
+        return engine_of(*prepared.job)
+            .plan(*prepared.job, plan_request(prepared, backend, ranks, limits, done));
+    } catch (const Error& error) {
+        if (error.code() != ExitCode::usage || prepared.file.path.empty()) {
+            throw;
+        }
+        ErrorText text = error.text();
+        text.where = prepared.file.path + (text.where.empty() ? "" : ", " + text.where);
+        throw Error(error.code(), std::move(text));
+    }
 }
 
 namespace {

@@ -69,7 +69,11 @@ bool on_one_device(const std::filesystem::path& a, const std::filesystem::path& 
 /// Several datasets are contiguous.
 void check_layout(const PreparedJob& prepared) {
     if (const WrittenFormat* const format = prepared.file.output.layout.format) {
-        (void)format->place(prepared.output()); // what it cannot hold
+        try {
+            (void)format->place(prepared.output());
+        } catch (const Error& error) { // what it cannot hold
+            throw Error(of_output(error, prepared.file.output.file));
+        }
     }
     if (!prepared.fields().empty() && !prepared.file.output.layout.chunk.empty()) {
         throw Error(ExitCode::usage,
