@@ -107,12 +107,15 @@ void check_cells(const std::string& file, Pattern pattern, const GenerateRequest
 }
 
 void write_pattern(const GenerateRequest& request, Pattern pattern, const OutputDataset& output,
-                   const RowSteps& steps, int threads) {
+                   const RowSteps& steps, int threads, const std::function<void()>& check) {
     const auto writer = make_rows(output, steps.threads);
     CpuQueue queue(threads);
     const std::int64_t all = row_count(output.array);
     const Buffer rows = allocate_staging(queue, steps.rows * row_bytes(output.array));
     for (std::int64_t first = 0; first < all;) {
+        if (check) {
+            check();
+        }
         const std::int64_t count = rows_to_border(output.array, steps.alignment, first, steps.rows);
         fill_pattern(queue, pattern, request.type, request.shape, request.seed,
                      first * row_elements(output.array), count * row_elements(output.array),
@@ -173,7 +176,7 @@ void generate(const GenerateRequest& request, const std::string& file, const std
     const RowSteps steps = row_steps(output, buffer_bytes, storage.memory, threads);
     check_room(output, file);
     PartialOutput made(file);
-    write_pattern(request, pattern, output, steps, threads);
+    write_pattern(request, pattern, output, steps, threads, storage.check);
     made.publish(overwrite, RowWriter::Sync::yes);
 }
 

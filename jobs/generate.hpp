@@ -7,6 +7,7 @@
 #include "kernels/patterns/patterns.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <string>
 #include <vector>
@@ -29,6 +30,7 @@ const std::vector<std::string>& generate_patterns();
 struct GenerateStorage {
     OutputLayout layout; ///< `format` is chosen by the file's name
     std::int64_t memory = std::numeric_limits<std::int64_t>::max(); ///< that rows may take
+    std::function<void()> check = {}; ///< called between pieces, may throw to end it; may be empty
 };
 
 /// Makes a file with one dataset of a synthetic pattern (kernels/patterns/patterns.hpp) on

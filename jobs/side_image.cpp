@@ -22,9 +22,9 @@ std::int64_t SideImage::bytes() const {
     return rows_ * columns_ * static_cast<std::int64_t>(sizeof(float));
 }
 
-void SideImage::compute(std::int64_t first, std::int64_t rows, std::int64_t most_bytes,
-                        float* to) const {
-    source_->compute(first, rows, most_bytes, to);
+void SideImage::compute(std::int64_t first, std::int64_t rows, std::int64_t most_bytes, float* to,
+                        const std::function<void()>& check) const {
+    source_->compute(first, rows, most_bytes, to, check);
 }
 
 bool SideImage::is_known() const {
@@ -43,7 +43,7 @@ const std::vector<float>& SideImage::values() const {
     if (source_) {
         std::vector<float> values(static_cast<std::size_t>(rows_ * columns_));
         source_->compute(0, rows_, std::max(least_bytes_, std::min(unplanned_bytes, wanted_bytes_)),
-                         values.data());
+                         values.data(), [] {});
         values_ = std::move(values);
         source_.reset();
     }

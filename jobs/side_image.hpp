@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -22,9 +23,10 @@ class SideImage {
         virtual std::int64_t wanted_bytes() const = 0;
         virtual std::int64_t least_bytes() const = 0;
         /// `rows` rows from `first` on, on all cores, in `most_bytes` of host memory beside `to`;
-        /// these are at least least_bytes(). @throws Error (input).
+        /// these are at least least_bytes(). `check` is called between reads, and may throw to end
+        /// it early. @throws Error (input).
         virtual void compute(std::int64_t first, std::int64_t rows, std::int64_t most_bytes,
-                             float* to) = 0;
+                             float* to, const std::function<void()>& check) = 0;
     };
 
     SideImage(std::unique_ptr<Source> source, std::int64_t rows, std::int64_t columns);
@@ -37,7 +39,8 @@ class SideImage {
     std::int64_t least_bytes() const { return least_bytes_; }
 
     /// Source::compute(). Only while is_known() is false. One call at a time.
-    void compute(std::int64_t first, std::int64_t rows, std::int64_t most_bytes, float* to) const;
+    void compute(std::int64_t first, std::int64_t rows, std::int64_t most_bytes, float* to,
+                 const std::function<void()>& check) const;
 
     bool is_known() const;
     /// rows × columns values, row by row: of all rows, as compute() makes them.

@@ -46,10 +46,13 @@ Attendant::Attendant(const RunCommand& command, const PreparedJob& prepared,
       watchdog_(open.progress, heartbeat_, prepared.file.run.stall_seconds),
       keeper_(time_keeper(command, ranks, start, open, stop)), ticker_([this, &binding, &ranks] {
           keeper_.look(Clock::now());
-          if (const std::optional<Error> stall = watchdog_.look()) {
+          const std::optional<Error> stall = watchdog_.look();
+          if (stall && !ranks.standing().ends.exchange(true)) {
               tell_error(with_rank(*stall, binding, ranks).what());
               ranks.abort(stall->code());
           }
-      }) {}
+      }) {
+    ranks.standing().attended = true;
+}
 
 } // namespace runner

@@ -2,26 +2,31 @@
 #include "runner/launch.hpp"
 
 #include "base/format.hpp"
+#include "base/limits.hpp"
 #include "kernels/queue/devices.hpp"
+#include "runner/life_watch.hpp"
 #include "runner/messages.hpp"
 #include "runner/ranks/bind_rank.hpp"
 #include "runner/ranks/host_memory.hpp"
 #include "runner/watch/stop.hpp"
+#include "runner/watch/ticker.hpp"
 
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
-#include <new>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
 
+#include <poll.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 namespace runner {
 namespace {
 
-/// Set for the ranks that start_ranks() starts.
+/// Set for the ranks that start_ranks() starts, to its process.
 constexpr const char* own_launch = "RUNNER_STARTED_RANKS";
 
 /// Open MPI sets it to the number of its processes.
@@ -58,6 +63,59 @@ std::vector<std::string> mpirun_command(int ranks, const std::vector<std::string
     return command;
 }
 
+/// The process that start_ranks() became, of a rank that it started; 0 of any other.
+pid_t own_launcher() {
+    const char* const text = std::getenv(own_launch);
+    return text == nullptr || !Ranks::started_by_launcher() ? 0 : std::atoi(text);
+}
+
+/// Ends a rank of `runner -n` once its mpirun is gone, whatever MPI makes of that. By a descriptor
+/// of the process and not by PR_SET_PDEATHSIG, which tells of the thread that started this process:
+/// Open MPI may start it from one that ends.
+class LauncherWatch {
+  public:
+    explicit LauncherWatch(pid_t launcher)
+        : launcher_(launcher), process_(static_cast<int>(::syscall(SYS_pidfd_open, launcher, 0))) {
+        if (process_ < 0 && errno == ESRCH) {
+            end();
+        }
+        if (process_ >= 0) { // else the kernel has no such call
+            ticker_.emplace([this] { look(); });
+        }
+    }
+    LauncherWatch(const LauncherWatch&) = delete;
+    LauncherWatch& operator=(const LauncherWatch&) = delete;
+    ~LauncherWatch() {
+        ticker_.reset();
+        if (process_ >= 0) {
+            ::close(process_);
+        }
+    }
+
+  private:
+    void look() const {
+        struct pollfd ended {
+            process_, POLLIN, 0
+        };
+        if (::poll(&ended, 1, 0) > 0) {
+            end();
+        }
+    }
+
+    [[noreturn]] void end() const {
+        if (is_first_process()) {
+            tell_error(format_error({"the launcher of the ranks has ended",
+                                     fmt::format("mpirun, process {}", launcher_), "",
+                                     "The same command resumes the job"}));
+        }
+        ::_exit(static_cast<int>(ExitCode::launch)); // MPI would talk to the launcher
+    }
+
+    pid_t launcher_;
+    int process_;
+    std::optional<Ticker> ticker_;
+};
+
 } // namespace
 
 void start_ranks(std::optional<int> ranks, const std::vector<std::string>& arguments) {
@@ -78,7 +136,7 @@ void start_ranks(std::optional<int> ranks, const std::vector<std::string>& argum
         words.push_back(word.data());
     }
     words.push_back(nullptr);
-    (void)::setenv(own_launch, "1", 1);
+    (void)::setenv(own_launch, std::to_string(::getpid()).c_str(), 1); // which mpirun keeps
     (void)::execvp(words.front(), words.data());
     throw Error(ExitCode::launch,
                 {"cannot start the ranks", "mpirun", errno_text(errno),
@@ -107,17 +165,23 @@ bool is_first_process() {
 ExitCode on_all_ranks(BackendChoice backend, const std::function<ExitCode(const Ranks&)>& part) {
     take_signals_over();
     Ranks::choose_transport();
+    std::optional<LauncherWatch> launcher;
+    if (const pid_t process = own_launcher(); process > 0) {
+        launcher.emplace(process);
+    }
     std::jthread driver;
     if (Ranks::started_by_launcher() && backend != BackendChoice::cpu) {
         // Beside MPI's start: each takes a good part of a second.
         driver = std::jthread(start_driver);
     }
     Ranks ranks;
+    std::optional<LifeWatch> watch; // to the end: others may wait for this rank until then
     if (driver.joinable()) {
         driver.join();
     }
     ExitCode code = ExitCode::ok;
     try {
+        watch.emplace(ranks);
         code = part(ranks);
     } catch (const AgreedError& error) {
         if (ranks.first()) {
@@ -125,16 +189,11 @@ ExitCode on_all_ranks(BackendChoice backend, const std::function<ExitCode(const 
         }
         ranks.finalize();
         return error.code();
-    } catch (const std::bad_alloc&) {
-        const OutOfMemory error = out_of_host_memory();
-        tell_error(error.what());
-        ranks.abort(error.code());
     } catch (const std::exception& error) {
         // Only this rank knows: tell it here and end the others, who may wait for this one.
-        const auto* known = dynamic_cast<const Error*>(&error);
-        tell_error((known == nullptr ? "a defect of the program: " : "") +
-                   std::string(error.what()));
-        ranks.abort(known == nullptr ? ExitCode::defect : known->code());
+        const std::optional<Error> known = system_failure(error);
+        tell_error(known ? known->what() : "a defect of the program: " + std::string(error.what()));
+        ranks.abort(known ? known->code() : ExitCode::defect);
     }
     ranks.finalize();
     return code;

@@ -45,6 +45,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -61,11 +62,28 @@ double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-void generate_input(const PreparedJob& prepared, int threads) {
+/// Throws where a signal has asked this rank to end. Nothing that is kept is made yet.
+void end_if_asked(const Ranks& ranks) {
+    if (const std::string signal = signal_received(1); !signal.empty()) {
+        throw Error(ExitCode::stopped,
+                    {"stopped while " + std::string(ranks.standing().doing.load()),
+                     "signal " + signal, "", "The same command runs it"});
+    }
+}
+
+/// Goes on to the next step before the stream, unless a rank is to end. Collective.
+void begin_step(const Ranks& ranks, const char* doing) {
+    ranks.together([&] { end_if_asked(ranks); });
+    ranks.note(doing);
+}
+
+void generate_input(const PreparedJob& prepared, int threads, const std::function<void()>& check) {
     const JobFile::Input& input = prepared.file.input;
     say("making " + printable(input.file) + " (" +
         size_text(byte_count(prepared.layout.info.array)) + ")\n");
-    generate(*input.generate, input.file, input.dataset, threads);
+    GenerateStorage storage;
+    storage.check = check;
+    generate(*input.generate, input.file, input.dataset, threads, Overwrite::no, storage);
 }
 
 /// Rank 0 makes the output and its journal, or finds them, and tells the others.
@@ -233,6 +251,7 @@ ExitCode run_job(const RunCommand& command, const Ranks& ranks, Clock::time_poin
     const LoadJob load = [&] { return load_job_file(command.job, settings_of(command)); };
     const BackendChoice backend = ranks.together([&] {
         const JobFile file = load();
+        ranks.standing().stall_seconds = file.run.stall_seconds;
         if (ranks.first()) {
             require_one_dataset(file);
             check_file_names(file, command.reports, command.trace);
@@ -258,12 +277,15 @@ ExitCode run_job(const RunCommand& command, const Ranks& ranks, Clock::time_poin
 
 ExitCode run_pass(const RunCommand& command, const LoadJob& load, const Ranks& ranks,
                   Prober& prober, Clock::time_point start, PassLog& log) {
+    ranks.standing().attended = false;
+    begin_step(ranks, "looking at the input");
     PreparedJob prepared = prepare_on_all(load, ranks, prober);
     if (ranks.first()) {
         for (const std::string& note : prepared.input.notes) {
             tell_warning(note);
         }
     }
+    begin_step(ranks, "finding its device");
     const RankBinding binding = bind_rank(ranks, prepared.file.run.backend);
     return run_bound(command, load, std::move(prepared), binding, ranks, prober, start, log);
 }
@@ -271,8 +293,13 @@ ExitCode run_pass(const RunCommand& command, const LoadJob& load, const Ranks& r
 ExitCode run_bound(const RunCommand& command, const LoadJob& load, PreparedJob prepared,
                    const RankBinding& binding, const Ranks& ranks, Prober& prober,
                    Clock::time_point start, PassLog& log) {
+    begin_step(ranks, "planning the job");
     const PlanPtr first_plan = plan_rank(prepared, binding, ranks);
-    share_images(*prepared.job, first_plan->need.images_work, ranks); // the identity needs them
+    const auto check = [&] { end_if_asked(ranks); };
+    begin_step(ranks, "computing the images that the job needs");
+    // The identity needs them.
+    share_images(*prepared.job, first_plan->need.images_work, ranks, check);
+    begin_step(ranks, "inspecting what is under the output's name");
     std::unique_ptr<FileLock> lock;
     ToDo to_do = ToDo::nothing;
     FileMark replaces;
@@ -298,7 +325,8 @@ ExitCode run_bound(const RunCommand& command, const LoadJob& load, PreparedJob p
         return ExitCode::ok;
     }
     if (prepared.input_is_missing) {
-        ranks.first_alone([&] { generate_input(prepared, binding.limits.cores); });
+        begin_step(ranks, "making its input");
+        ranks.first_alone([&] { generate_input(prepared, binding.limits.cores, check); });
         prepared = prepare_on_all(load, ranks, prober);
     }
     prepared.replaces = replaces;
@@ -313,9 +341,11 @@ ExitCode run_bound(const RunCommand& command, const LoadJob& load, PreparedJob p
 ExitCode run_claimed(const RunCommand& command, PreparedJob& prepared, const RankBinding& binding,
                      const Ranks& ranks, Prober& prober, Clock::time_point start, PassLog& log) {
     const std::string started = utc_text(std::time(nullptr));
+    ranks.standing().attended = false;
+    begin_step(ranks, "making the output, or taking over what an earlier run left");
     const Beginning beginning = begin_output(prepared, binding.limits.cores, ranks);
     const PlanPtr plan = plan_rank(prepared, binding, ranks, beginning.done);
-    share_images(*prepared.job, plan->need.images_work, ranks);
+    share_images(*prepared.job, plan->need.images_work, ranks, [&] { end_if_asked(ranks); });
     RankReport mine = rank_report(binding, *plan, ranks);
     const std::string table = binding_table(ranks.gather(mine));
     if (ranks.first() && !command.quiet) {
@@ -327,6 +357,7 @@ ExitCode run_claimed(const RunCommand& command, PreparedJob& prepared, const Ran
     stop.look(); // a short job may be done before the attendant does
     std::optional<Attendant> attendant(std::in_place, command, prepared, binding, ranks, start,
                                        open, stop);
+    ranks.note("running it");
     Trace trace = wanted_trace(command, ranks);
     const RunContext context{prepared, ranks, beginning, open, stop};
     const Streamed streamed =
@@ -344,6 +375,7 @@ ExitCode run_claimed(const RunCommand& command, PreparedJob& prepared, const Ran
         mine.rates = kept_rates(binding.device.uuid);
     }
     const std::vector<std::string> settings = settings_of(command);
+    ranks.note("completing the output");
     RunReport report = run_report(prepared, settings, *plan, beginning, ranks.gather(mine));
     report.started = started;
     log.start_seconds = log.start_seconds.value_or(streamed.start_seconds);

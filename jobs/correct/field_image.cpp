@@ -8,6 +8,7 @@
 #include "kernels/queue/cpu_queue.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include <oneapi/tbb/blocked_range.h>
@@ -53,13 +54,14 @@ class OneImage : public SideImage::Source {
         return images_.reader_bytes + std::min(read_bytes, images_.rows * images_.row_bytes());
     }
     std::int64_t least_bytes() const override { return images_.reader_bytes + images_.row_bytes(); }
-    void compute(std::int64_t first, std::int64_t rows, std::int64_t most_bytes,
-                 float* to) override {
+    void compute(std::int64_t first, std::int64_t rows, std::int64_t most_bytes, float* to,
+                 const std::function<void()>& check) override {
         const std::int64_t band = fitting(most_bytes - images_.reader_bytes, images_.row_bytes(),
                                           rows, images_.packed_rows);
         CpuQueue queue = all_cores();
         const Buffer bytes = allocate_staging(queue, band * images_.row_bytes());
         for (std::int64_t done = 0; done < rows; done += band) {
+            check();
             const std::int64_t count = std::min(band, rows - done);
             images_.reader->read(first + done, count, bytes.data());
             load_elements(images_.type(), bytes.data(), count * images_.columns,
@@ -86,8 +88,8 @@ class MeanImage : public SideImage::Source {
     std::int64_t least_bytes() const override {
         return images_.reader_bytes + sums_row() + images_.row_bytes();
     }
-    void compute(std::int64_t first, std::int64_t rows, std::int64_t most_bytes,
-                 float* to) override {
+    void compute(std::int64_t first, std::int64_t rows, std::int64_t most_bytes, float* to,
+                 const std::function<void()>& check) override {
         const std::int64_t room = most_bytes - images_.reader_bytes;
         const std::int64_t band =
             fitting(room, sums_row() + images_.packed_together * images_.row_bytes(), rows,
@@ -99,7 +101,7 @@ class MeanImage : public SideImage::Source {
         const Buffer sums = allocate_staging(queue, band * sums_row());
         for (std::int64_t done = 0; done < rows; done += band) {
             add_band(queue, first + done, std::min(band, rows - done), images, bytes.data(),
-                     reinterpret_cast<double*>(sums.data()), to + done * images_.columns);
+                     reinterpret_cast<double*>(sums.data()), to + done * images_.columns, check);
         }
     }
 
@@ -109,11 +111,13 @@ class MeanImage : public SideImage::Source {
     }
     /// `bytes`: for the elements of `most` images at once.
     void add_band(CpuQueue& queue, std::int64_t first, std::int64_t band, std::int64_t most,
-                  std::byte* bytes, double* sums, float* to) const {
+                  std::byte* bytes, double* sums, float* to,
+                  const std::function<void()>& check) const {
         const std::int64_t pixels = band * images_.columns;
         const std::int64_t element = size_of(images_.type());
         std::fill_n(sums, pixels, 0);
         for (std::int64_t image = 0; image < images_.count; image += most) {
+            check();
             const std::int64_t images = std::min(most, images_.count - image);
             images_.read(image, images, first, band, bytes);
             for_pixels(queue, pixels, [&](std::int64_t pixel, std::int64_t count) {
@@ -141,13 +145,14 @@ class MedianImage : public SideImage::Source {
         return own_bytes() + std::max(stack_row(), std::min(most, images_.rows * stack_row()));
     }
     std::int64_t least_bytes() const override { return own_bytes() + stack_row(); }
-    void compute(std::int64_t first, std::int64_t rows, std::int64_t most_bytes,
-                 float* to) override {
+    void compute(std::int64_t first, std::int64_t rows, std::int64_t most_bytes, float* to,
+                 const std::function<void()>& check) override {
         const std::int64_t band =
             fitting(most_bytes - own_bytes(), stack_row(), rows, images_.packed_rows);
         CpuQueue queue = all_cores();
         const Buffer bytes = allocate_staging(queue, band * stack_row());
         for (std::int64_t done = 0; done < rows; done += band) {
+            check();
             const std::int64_t count = std::min(band, rows - done);
             images_.read(0, images_.count, first + done, count, bytes.data());
             for_pixels(queue, count * images_.columns,

@@ -12,6 +12,7 @@
 #include <oneapi/tbb/blocked_range.h>
 #include <oneapi/tbb/enumerable_thread_specific.h>
 #include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/partitioner.h>
 
 namespace runner {
 namespace {
@@ -70,23 +71,41 @@ void run_pass(const SandPass& pass, std::int64_t tile_rows,
     });
 }
 
-} // namespace
-
-void make_sand_tables(CpuQueue& /*queue*/, const Sand& sand, std::byte* tables) {
-    auto* words = reinterpret_cast<std::uint32_t*>(tables);
-    const SandCpuTables layout{words, sand_plane_words(sand.columns)};
-    std::memset(tables, 0, static_cast<std::size_t>(sand_cpu_table_bytes(sand.columns)));
+/// What the tables hold of the 64 columns of a word.
+void make_table_word(const Sand& sand, std::int64_t word, std::byte* tables) {
+    const std::int64_t stride = sand_plane_words(sand.columns);
     for (int offset = 0; offset < 2; ++offset) {
-        auto* planes = words + offset * SandCpuTables::planes * layout.stride;
-        for (std::int64_t x = offset; x + 1 < sand.columns; x += 2) {
+        auto* planes = reinterpret_cast<std::uint32_t*>(tables) +
+                       offset * SandCpuTables::planes * stride + word;
+        const std::int64_t end = std::min(64 * word + 64, sand.columns - 1);
+        for (std::int64_t x = 64 * word + offset; x < end; x += 2) {
             const std::uint32_t part = sand_x_part(static_cast<std::uint32_t>(x));
             const std::uint32_t bit = 1U << (x / 2 % 32);
             for (int i = 0; i < 16; ++i) {
-                planes[i * layout.stride + x / 64] |= ((part >> i) & 1U) != 0 ? bit : 0U;
+                planes[i * stride] |= ((part >> i) & 1U) != 0 ? bit : 0U;
             }
-            planes[16 * layout.stride + x / 64] |= bit;
+            planes[16 * stride] |= bit;
         }
     }
+}
+
+} // namespace
+
+void make_sand_tables(CpuQueue& queue, const Sand& sand, std::byte* tables) {
+    constexpr std::int64_t words_at_once = 4096;
+    using Range = tbb::blocked_range<std::int64_t>;
+    std::memset(tables, 0, static_cast<std::size_t>(sand_cpu_table_bytes(sand.columns)));
+    queue.run([&] {
+        tbb::parallel_for(
+            Range(0, ceil_divide(sand.columns, std::int64_t{64}), words_at_once),
+            [&](const Range& words) {
+                queue.count(0);
+                for (std::int64_t word = words.begin(); word < words.end(); ++word) {
+                    make_table_word(sand, word, tables);
+                }
+            },
+            tbb::simple_partitioner());
+    });
 }
 
 void advance_sand(CpuQueue& queue, const Sand& sand, const SandBand& band, std::uint64_t generation,

@@ -49,7 +49,8 @@ void exchange_rows(const SideImage& image, bool first_knows, std::vector<float>&
 
 } // namespace
 
-void share_images(const Job& job, std::int64_t most_bytes, const Ranks& ranks) {
+void share_images(const Job& job, std::int64_t most_bytes, const Ranks& ranks,
+                  const std::function<void()>& check) {
     for (const std::shared_ptr<const SideImage>& image : job.side_images()) {
         if (ranks.least(image->is_known() ? 1 : 0) == 1) {
             continue;
@@ -63,7 +64,7 @@ void share_images(const Job& job, std::int64_t most_bytes, const Ranks& ranks) {
             std::vector<float> computed(static_cast<std::size_t>(image->rows() * image->columns()));
             if (!own.empty()) {
                 image->compute(own.first, own.count(), most_bytes,
-                               computed.data() + own.first * image->columns());
+                               computed.data() + own.first * image->columns(), check);
             }
             return computed;
         });

@@ -2,11 +2,13 @@
 #pragma once
 
 #include "base/error.hpp"
+#include "base/limits.hpp"
 #include "io/files/packed.hpp"
+#include "runner/watch/rank_standing.hpp"
 
 #include <cstddef>
 #include <cstdint>
-#include <new>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -45,6 +47,8 @@ class Ranks {
     /// that ranks do side by side; `abort` ends this process, and by that the job.
     struct Alone {};
     explicit Ranks(Alone /*mark*/) {}
+    /// The same for this rank of `all`, whose watch goes on.
+    Ranks(Alone /*mark*/, const Ranks& all) : standing_(all.standing_) {}
 
     Ranks(const Ranks&) = delete;
     Ranks& operator=(const Ranks&) = delete;
@@ -60,6 +64,11 @@ class Ranks {
     /// The first rank of this host: the same for the ranks that share memory, and for no others.
     int host_leader() const noexcept { return host_leader_; }
     bool first() const noexcept { return rank_ == 0; }
+
+    /// What this rank lets those know who look after it.
+    RankStanding& standing() const noexcept { return *standing_; }
+    /// What it does from now on, for messages: "looking at the input".
+    void note(const char* doing) const noexcept { standing_->doing = doing; }
 
     void barrier() const;
     /// The least of all ranks' values.
@@ -127,12 +136,11 @@ class Ranks {
     template <class Step> static void caught(Step step, std::optional<Error>& failure) {
         try {
             step();
-        } catch (const Error& error) {
-            failure = error;
-        } catch (const std::bad_alloc&) {
-            failure = out_of_host_memory();
         } catch (const std::exception& error) {
-            failure = Error(ExitCode::defect, {"an unexpected failure", "", error.what(), ""});
+            failure = system_failure(error);
+            if (!failure) {
+                failure = Error(ExitCode::defect, {"an unexpected failure", "", error.what(), ""});
+            }
         }
     }
 
@@ -144,6 +152,7 @@ class Ranks {
     int local_rank_ = 0;
     int local_size_ = 1;
     int host_leader_ = 0;
+    std::shared_ptr<RankStanding> standing_ = std::make_shared<RankStanding>();
 };
 
 } // namespace runner

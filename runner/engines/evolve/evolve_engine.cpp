@@ -38,6 +38,7 @@ class Evolver {
     void advance(std::uint64_t until);
     void exchange();
     std::uint64_t next_stop(std::uint64_t snapshot, std::uint64_t meeting) const;
+    Order order_or(Order otherwise) const;
     Order meet();
     void write_checkpoint();
     std::int64_t rows_done() const {
@@ -137,6 +138,16 @@ std::uint64_t Evolver::next_stop(std::uint64_t snapshot, std::uint64_t meeting) 
     return generation_ + (rest - 1) / sweeps + 1;
 }
 
+/// What this rank was asked for, or `otherwise`.
+Order Evolver::order_or(Order otherwise) const {
+    switch (run_.stop.level()) {
+    case StopLevel::none: break;
+    case StopLevel::finish_chunks: return Order::stop;
+    case StopLevel::drop_chunks: return Order::drop;
+    }
+    return otherwise;
+}
+
 /// All ranks agree on what is next.
 Order Evolver::meet() {
     state_->synchronize();
@@ -147,12 +158,8 @@ Order Evolver::meet() {
         const auto written = static_cast<double>(times_.checkpoints);
         pause = std::max(pause, times_.checkpoint_seconds / written / checkpoint_share);
     }
-    Order order = end - last_checkpoint_ >= pause ? Order::checkpoint : Order::proceed;
-    switch (run_.stop.level()) {
-    case StopLevel::none: break;
-    case StopLevel::finish_chunks: order = Order::stop; break;
-    case StopLevel::drop_chunks: order = Order::drop; break;
-    }
+    const Order order =
+        order_or(end - last_checkpoint_ >= pause ? Order::checkpoint : Order::proceed);
     const Standing all = agree(run_.ranks, {end - last_meeting_, times_.checkpoint_seconds, order});
     const double factor =
         std::clamp(wanted_meeting_seconds / std::max(all.seconds, 1e-6), 0.25, 4.0);
@@ -190,7 +197,11 @@ RunTimes Evolver::run() {
     run_.progress.under_way = true;
     generation_ = run_.checkpoint.value_or(snapshots.first);
     checkpoint_generation_ = generation_;
-    state_->load(generation_);
+    // What was asked before may have left the tables undefined.
+    const bool begins = agree(run_.ranks, {0, 0, order_or(Order::proceed)}).order < Order::stop;
+    if (begins) {
+        state_->load(generation_);
+    }
     is_fresh_ = plan_.decomposition.ranks == 1;
     last_meeting_ = last_checkpoint_ = now();
     run_.progress[Stage::compute].begin(Clock::now());
@@ -198,7 +209,7 @@ RunTimes Evolver::run() {
     std::int64_t next = run_.checkpoint ? snapshots.count_until(generation_) : 0;
     const std::int64_t count = snapshots.count();
     std::uint64_t meeting = generation_ + static_cast<std::uint64_t>(meeting_);
-    while (next < count) {
+    while (begins && next < count) {
         const std::uint64_t until = snapshots.generation(next);
         advance(next_stop(until, meeting));
         if (generation_ == until) {

@@ -7,6 +7,8 @@
 #include "runner/engines/stage_recorder.hpp"
 #include "runner/engines/take_memory.hpp"
 #include "runner/recovery/checkpoints.hpp"
+#include "runner/watch/stop.hpp"
+#include "runner/watch/ticker.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -56,6 +58,25 @@ struct StateMaking {
 
     RowRange slab() const { return plan.decomposition.slab(run.ranks.rank()); }
 };
+
+/// Has the job fill its tables on the queue. Where the run is to stop meanwhile they are left
+/// undefined, and so is the queue.
+inline void make_tables(const Evolution& run, Queue& queue, std::byte* tables) {
+    std::visit(
+        [&](auto& own) {
+            try {
+                const Ticker look([&run, meter = own.meter()] {
+                    if (run.stop.level() != StopLevel::none) {
+                        meter->drop();
+                    }
+                });
+                run.job.make_tables(queue, tables);
+                own.synchronize();
+            } catch (const WorkDropped&) { // the run's next meeting ends it
+            }
+        },
+        queue);
+}
 
 /// Makes the plan's chunks as small as memory requires. Memory whose size does not depend on chunks
 /// is taken before. `store`: as SnapshotTarget::store.

@@ -27,8 +27,7 @@ template <class Q> class ResidentState final : public EvolvingState {
           snapshots_(make_snapshots<Q>(making, nullptr)),
           halo_(plan_.decomposition, plan_.shape.state_row_bytes, run_.ranks, own_, states_,
                 run_.halo) {
-        run_.job.make_tables(queue_, tables_.data());
-        own_.synchronize();
+        make_tables(run_, queue_, tables_.data());
     }
 
     void load(std::uint64_t generation) override {

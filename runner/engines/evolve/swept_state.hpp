@@ -36,8 +36,7 @@ template <class Q> class SweptState final : public EvolvingState {
         if (!Q::shares_host_memory && run_.ranks.size() > 1 && run_.halo == HaloChoice::direct) {
             refuse_direct_halo();
         }
-        run_.job.make_tables(queue_, tables_.data());
-        own_.synchronize();
+        make_tables(run_, queue_, tables_.data());
     }
 
     void load(std::uint64_t generation) override {

@@ -5,6 +5,7 @@
 #include "tests/runner/plan/shape_only.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -161,7 +162,7 @@ class WithImage : public ShapeOnly {
         std::int64_t wanted_bytes() const override { return 100 * MiB; }
         std::int64_t least_bytes() const override { return 5 * MiB; }
         void compute(std::int64_t /*first*/, std::int64_t /*rows*/, std::int64_t /*most_bytes*/,
-                     float* /*to*/) override {}
+                     float* /*to*/, const std::function<void()>& /*check*/) override {}
     };
 };
 
