@@ -4,7 +4,7 @@
 #include "base/error.hpp"
 #include "base/format.hpp"
 #include "io/files/swap_bytes.hpp"
-#include "io/filters/highest_ratio.hpp"
+#include "io/packings/highest_ratio.hpp"
 
 #include <algorithm>
 #include <cmath>

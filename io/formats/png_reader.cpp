@@ -8,9 +8,9 @@
 #include "io/files/file.hpp"
 #include "io/files/outside_files.hpp"
 #include "io/filters/filter_ids.hpp"
-#include "io/filters/highest_ratio.hpp"
 #include "io/filters/page_codecs.hpp"
 #include "io/filters/unpacker.hpp"
+#include "io/packings/highest_ratio.hpp"
 #include "io/rows/row_geometry.hpp"
 
 #include <algorithm>

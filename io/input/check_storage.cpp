@@ -3,11 +3,11 @@
 
 #include "base/format.hpp"
 #include "io/files/file.hpp"
-#include "io/filters/highest_ratio.hpp"
 #include "io/filters/unpacker.hpp"
 #include "io/hdf5/chunk_list.hpp"
 #include "io/inspect/check_index.hpp"
 #include "io/inspect/least_stored_bytes.hpp"
+#include "io/packings/highest_ratio.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -3,9 +3,9 @@
 
 #include "base/sizes.hpp"
 #include "io/filters/filter_ids.hpp"
-#include "io/filters/highest_ratio.hpp"
 #include "io/filters/page_codecs.hpp"
 #include "io/filters/unpacker.hpp"
+#include "io/packings/highest_ratio.hpp"
 #include "io/packings/lzw.hpp"
 #include "io/tiff/tiff_handle.hpp"
 #include "io/tiff/tiff_pages.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "io/filters/highest_ratio.hpp"
+#include "io/packings/highest_ratio.hpp"
 
 #include "base/error.hpp"
 #include "base/format.hpp"
