@@ -10,17 +10,17 @@ namespace runner {
 namespace highest_ratio {
 
 /// A match of 258 bytes takes two bits.
-inline constexpr std::int64_t deflate = 258 * 8 / 2;
+inline constexpr std::int64_t deflate = std::int64_t{258} * 8 / 2;
 /// A run of 128 bytes takes two.
 inline constexpr std::int64_t packbits = 128 / 2;
 /// TIFF's: a code of 9 bits or more stands for less than 4096 bytes.
-inline constexpr std::int64_t lzw = 4096 * 8 / 9 + 1;
+inline constexpr std::int64_t lzw = std::int64_t{4096} * 8 / 9 + 1;
 /// A block of 128 KiB takes four bytes where all of its bytes are alike.
-inline constexpr std::int64_t zstd = (128 << 10) / 4;
+inline constexpr std::int64_t zstd = (std::int64_t{128} << 10) / 4;
 /// LZMA2's: a chunk of 2 MiB takes a head of 6 bytes and 5 of its coder.
-inline constexpr std::int64_t lzma = (2 << 20) / 11;
+inline constexpr std::int64_t lzma = (std::int64_t{2} << 20) / 11;
 /// A block of 64 elements takes a bit, and its elements are spread over 4 × 4 at most, of 2 bytes.
-inline constexpr std::int64_t jpeg = 64 * 8 * 16 * 2;
+inline constexpr std::int64_t jpeg = std::int64_t{64} * 8 * 16 * 2;
 
 } // namespace highest_ratio
 
