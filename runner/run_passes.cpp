@@ -11,6 +11,7 @@
 #include "runner/recovery/earlier_parts.hpp"
 #include "runner/recovery/identity.hpp"
 #include "runner/recovery/output_standing.hpp"
+#include "runner/recovery/read_files.hpp"
 #include "runner/recovery/settle_output.hpp"
 #include "runner/report/job_counts.hpp"
 #include "runner/run_report.hpp"
@@ -161,8 +162,10 @@ ExitCode run_one(const RunCommand& command, std::vector<JobPass>& passes, std::s
 
 void tell_origins(std::vector<JobPass>& passes, Prober& prober) {
     for (std::size_t next = 1; next < passes.size(); ++next) {
-        passes[next].file.input.origin->identity =
-            job_identity(prepared_pass(passes[next - 1], prober));
+        const PreparedJob before = prepared_pass(passes[next - 1], prober);
+        JobFile::Input::Origin& origin = *passes[next].file.input.origin;
+        origin.identity = job_identity(before);
+        origin.files = files_beside_input(before);
     }
 }
 

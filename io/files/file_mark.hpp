@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <tuple>
 
@@ -16,5 +17,18 @@ struct FileMark {
     static auto members(auto& self) { return std::tie(self.bytes, self.modified); }
 };
 FileMark mark_of(const std::string& path);
+
+/// Files that give bytes to something, each by its own path (one that is not there: by the path
+/// where it would be) with its mark from before its first byte was read.
+using FileMarks = std::map<std::string, FileMark>;
+
+/// The path of a file without links, by which it is the same under every name.
+std::string own_path(const std::string& path);
+
+/// Adds the file as it is now; one that has been added before keeps its mark.
+void add_mark(FileMarks& marks, const std::string& path);
+
+/// The first of the files whose mark is another one now; empty where there is none.
+std::string first_changed(const FileMarks& marks);
 
 } // namespace runner

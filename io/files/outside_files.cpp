@@ -62,6 +62,22 @@ bool OutsideFiles::is_beside(const fs::path& real) const {
     });
 }
 
+std::vector<fs::path> OutsideFiles::places(const std::string& named, const fs::path& folder) {
+    const fs::path name = named;
+    return name.is_absolute() ? std::vector{name, folder / name.filename()}
+                              : std::vector{folder / name, fs::current_path() / name};
+}
+
+void OutsideFiles::add_marks(FileMarks& marks, const std::string& named, const fs::path& folder) {
+    for (const fs::path& place : places(named, folder)) {
+        add_mark(marks, place.string());
+        std::error_code failure;
+        if (fs::exists(place, failure)) {
+            return;
+        }
+    }
+}
+
 std::vector<fs::path> OutsideFiles::allowed(const std::string& named, const fs::path& folder,
                                             const std::string& where) const {
     const std::string it = "it leads to " + named;
@@ -69,11 +85,8 @@ std::vector<fs::path> OutsideFiles::allowed(const std::string& named, const fs::
         throw Error(ExitCode::input, {what, where, it + ", and runner reads no URLs",
                                       "Fetch that file first and name it in the link"});
     }
-    const fs::path name = named;
     std::vector<fs::path> there;
-    for (const fs::path& place : name.is_absolute()
-                                     ? std::vector{name, folder / name.filename()}
-                                     : std::vector{folder / name, fs::current_path() / name}) {
+    for (const fs::path& place : places(named, folder)) {
         std::error_code failure;
         const fs::path real = fs::canonical(place, failure);
         if (failure) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "io/files/file_mark.hpp"
 #include "io/files/input_rules.hpp"
 
 #include <filesystem>
@@ -16,9 +17,17 @@ class OutsideFiles {
     /// `file`: the input, which is there.
     OutsideFiles(const std::string& file, const InputRules& rules);
 
-    /// The places of `named` that are there, of those where HDF5 looks for a file that is named in
-    /// `folder`'s file, in its order. @throws Error (input) if one of them is not allowed, with
-    /// `where` as the place of the name: a device, a pipe, a file of /proc, a URL; a file in
+    /// Where HDF5 looks for a file that is named in `folder`'s file, in its order.
+    static std::vector<std::filesystem::path> places(const std::string& named,
+                                                     const std::filesystem::path& folder);
+
+    /// Adds the first of these places that is there and those before it, which would count if
+    /// they were.
+    static void add_marks(FileMarks& marks, const std::string& named,
+                          const std::filesystem::path& folder);
+
+    /// The places() of `named` that are there. @throws Error (input) if one of them is not allowed,
+    /// with `where` as the place of the name: a device, a pipe, a file of /proc, a URL; a file in
     /// another folder where the rules say so.
     std::vector<std::filesystem::path> allowed(const std::string& named,
                                                const std::filesystem::path& folder,

@@ -2,6 +2,7 @@
 #include "io/files/text_file.hpp"
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "base/sizes.hpp"
 #include "io/files/file.hpp"
 #include "io/files/own_file.hpp"
@@ -37,6 +38,18 @@ std::string utc_text(long long seconds_since_1970) {
         return "";
     }
     return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts)};
+}
+
+std::string precise_utc_text(std::int64_t nanoseconds_since_1970) {
+    constexpr std::int64_t second = 1'000'000'000;
+    std::int64_t seconds = nanoseconds_since_1970 / second;
+    std::int64_t rest = nanoseconds_since_1970 % second;
+    if (rest < 0) {
+        --seconds;
+        rest += second;
+    }
+    const std::string whole = utc_text(seconds);
+    return fmt::format("{}.{:09}Z", whole.substr(0, whole.size() - 1), rest);
 }
 
 } // namespace runner

@@ -80,6 +80,18 @@ Found find_path(const FileHandle& handle, const std::string& path) {
 
 } // namespace
 
+bool has_link(const FileHandle& handle, const std::string& path) {
+    for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
+        // Link by link: to ask for all of it at once is an error where a group of it is missing.
+        if (H5Lexists(handle.get(), path.substr(0, end).c_str(), H5P_DEFAULT) <= 0) {
+            return false;
+        }
+        if (end == std::string::npos) {
+            return true;
+        }
+    }
+}
+
 std::vector<std::string> dataset_paths(const FileHandle& handle) {
     std::vector<std::string> paths;
     if (H5Ovisit2(handle.get(), H5_INDEX_NAME, H5_ITER_INC, collect_dataset, &paths,

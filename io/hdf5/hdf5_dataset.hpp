@@ -16,6 +16,9 @@ namespace runner {
 DatasetHandle open_dataset(const FileHandle& handle, const std::string& file,
                            const std::string& dataset);
 
+/// Whether the file has a link of this path, in a group that is there.
+bool has_link(const FileHandle& handle, const std::string& path);
+
 /// Paths of all datasets of a file in the order of their names.
 std::vector<std::string> dataset_paths(const FileHandle& handle);
 

@@ -74,12 +74,18 @@ void try_first_element(const DatasetHandle& dataset, const DatasetInfo& info) {
     (void)H5Dread(dataset.get(), type.get(), to.get(), from.get(), H5P_DEFAULT, room.data());
 }
 
-/// A name of a virtual dataset's source with each %b as the number of the first and %% as %.
-std::string first_of_series(std::string name) {
-    for (std::size_t at = 0; (at = name.find('%', at)) != std::string::npos; ++at) {
-        name.replace(at, 2, name.substr(at, 2) == "%b" ? "0" : "%");
+/// A name of a virtual dataset's source with each %b as this number of the series and %% as %.
+std::string name_in_series(std::string name, std::int64_t number) {
+    for (std::size_t at = 0; (at = name.find('%', at)) != std::string::npos;) {
+        const std::string text = name.substr(at, 2) == "%b" ? std::to_string(number) : "%";
+        name.replace(at, 2, text);
+        at += text.size();
     }
     return name;
+}
+
+bool is_series(const std::string& name) {
+    return name_in_series(name, 0) != name_in_series(name, 1);
 }
 
 /// Bytes of a virtual dataset's elements that come from others.
@@ -146,8 +152,9 @@ void check_fill_value(const PropertyHandle& creation, const std::string& where) 
 
 class DatasetCheck {
   public:
-    DatasetCheck(OutsideFiles outside, const InputRules& rules)
-        : outside_(std::move(outside)), rules_(rules) {}
+    /// Adds to `files` what the dataset's elements come from.
+    DatasetCheck(OutsideFiles outside, const InputRules& rules, FileMarks& files)
+        : outside_(std::move(outside)), rules_(rules), files_(files) {}
 
     DatasetLayout check(const std::string& file, const std::string& dataset, int depth) {
         const std::string where = file_and_dataset(file, dataset);
@@ -164,8 +171,9 @@ class DatasetCheck {
             return known->second; // a source that was checked before
         }
         active_.insert(where);
+        add_mark(files_, file);
         const FileHandle handle = open_hdf5(file);
-        check_links(handle, file, dataset, outside_);
+        files_.merge(check_links(handle, file, dataset, outside_));
         const DatasetHandle opened = open_dataset(handle, file, dataset);
         const PropertyHandle creation = creation_of(opened);
         // The other files first: inspect_dataset() asks whether they are there.
@@ -213,15 +221,18 @@ class DatasetCheck {
         return known == known_.end() ? std::nullopt : std::optional(known->second);
     }
 
-    /// Where a virtual dataset in `file` finds a source, of a series the first; "" where nowhere.
+    /// Where a virtual dataset in `file` finds a source, of a series this one; "" where nowhere.
     std::string source_file(const std::string& name, const std::string& file,
-                            const std::string& where) const {
+                            const std::string& where, std::int64_t number = 0) const {
         if (name == ".") {
             return file;
         }
-        const auto places = outside_.allowed(first_of_series(name),
-                                             std::filesystem::absolute(file).parent_path(), where);
+        const auto places = outside_.allowed(name_in_series(name, number), folder_of(file), where);
         return places.empty() ? "" : places.front().string();
+    }
+
+    static std::filesystem::path folder_of(const std::string& file) {
+        return std::filesystem::absolute(file).parent_path();
     }
 
     void check_sources(const PropertyHandle& creation, const std::string& file,
@@ -229,14 +240,38 @@ class DatasetCheck {
         for (const ExternalSource& source : external_sources(creation)) {
             // HDF5 takes these from the working directory.
             (void)outside_.allowed(source.file, std::filesystem::current_path(), where);
+            add_mark(files_, source.file);
         }
         for (const auto& [name, dataset] : virtual_sources(creation)) {
-            const std::string place = source_file(name, file, where);
-            // What is missing of a series may come yet; of others, inspect_dataset() tells it.
-            if (!place.empty() && dataset.find('%') == std::string::npos) {
-                (void)check(place, dataset, depth + 1);
+            std::int64_t number = 0;
+            while (check_source(name, dataset, number, file, where, depth) &&
+                   is_series(name + dataset)) {
+                ++number; // HDF5 takes a series up to its first gap
             }
         }
+    }
+
+    /// Whether the source is there, of a series this one. What is missing of a series may come yet;
+    /// of others, inspect_dataset() tells it.
+    bool check_source(const std::string& name, const std::string& dataset, std::int64_t number,
+                      const std::string& file, const std::string& where, int depth) {
+        const std::string place = source_file(name, file, where, number);
+        if (name != ".") {
+            OutsideFiles::add_marks(files_, name_in_series(name, number), folder_of(file));
+        }
+        if (place.empty()) {
+            return false;
+        }
+        const std::string source = name_in_series(dataset, number);
+        if (is_series(name + dataset)) {
+            const FileHandle handle = open_hdf5(place);
+            files_.merge(check_links(handle, place, source, outside_));
+            if (!has_link(handle, source)) {
+                return false;
+            }
+        }
+        (void)check(place, source, depth + 1);
+        return true;
     }
 
     /// Tries the chunks of a virtual dataset's sources, which HDF5 unpacks where it reads it.
@@ -260,6 +295,7 @@ class DatasetCheck {
 
     OutsideFiles outside_;
     InputRules rules_;
+    FileMarks& files_;
     std::map<std::string, DatasetLayout> known_; ///< by file and dataset
     std::set<std::string> active_; ///< being checked now, each by way of the one before
     std::set<std::string> tried_;  ///< sources whose chunks have been unpacked
@@ -280,14 +316,15 @@ DatasetLayout check_dataset(const std::string& file, const std::string& dataset,
         check_logical_size(info, packed ? byte_count(info.array) : info.stored_bytes, rules, file);
         return layout;
     }
+    FileMarks files;
+    add_mark(files, file);
     const FileHandle readable = open_hdf5(file); // what is not there is told before anything
     const OutsideFiles outside(file, rules);
-    if (!dataset.empty()) {
-        return DatasetCheck(outside, rules).check(file, dataset, 0);
-    }
-    const DefaultSignal found = default_signal(readable, file, outside);
-    DatasetLayout layout = DatasetCheck(outside, rules).check(file, found.dataset, 0);
+    const DefaultSignal found =
+        dataset.empty() ? default_signal(readable, file, outside) : DefaultSignal{dataset, ""};
+    DatasetLayout layout = DatasetCheck(outside, rules, files).check(file, found.dataset, 0);
     layout.image_key = found.image_key;
+    layout.files = std::move(files);
     return layout;
 }
 

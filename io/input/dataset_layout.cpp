@@ -166,6 +166,25 @@ void check_holder(const DatasetLayout& layout, const std::string& holder, const 
     }
 }
 
+/// @throws Error where the elements would come from a file that the rules do not allow to read.
+void check_files(const DatasetLayout& layout, const InputRules& rules) {
+    if (is_stack(layout.file)) {
+        FileMarks others = layout.files;
+        for (const std::string& file : stack_files(layout.file)) {
+            others.erase(own_path(file));
+        }
+        if (!others.empty()) {
+            refuse(layout, "a frame in " + others.begin()->first);
+        }
+        return;
+    }
+    for (const auto& [file, mark] : layout.files) {
+        if (mark.bytes >= 0) { // nothing is read of others
+            check_holder(layout, file, rules);
+        }
+    }
+}
+
 /// The sources are the files of the stack, one after the other.
 void check_stack(const DatasetLayout& layout) {
     const std::vector<std::string> files = stack_files(layout.file);
@@ -218,6 +237,7 @@ void check_layout_values(const DatasetLayout& layout, std::int64_t holder_bytes)
 }
 
 void check_layout(const DatasetLayout& layout, const InputRules& rules) {
+    check_files(layout, rules);
     if (layout.way == DatasetLayout::Way::library) { // it is opened in no other process
         check_layout_values(layout, 0);
         return;

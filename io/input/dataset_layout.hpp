@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "io/files/file_mark.hpp"
 #include "io/files/input_rules.hpp"
 #include "io/rows/filter.hpp"
 #include "io/rows/row_pieces.hpp"
@@ -46,6 +47,9 @@ struct DatasetLayout {
     /// Where it was asked for without a name: the dataset that says what each of its frames is
     /// (default_signal.hpp), if there is one.
     std::string image_key = {};
+    /// Every file that its elements come from, `file` among them, as it was before it was looked
+    /// at; and those that are not there and would count if they were. Not of the single sources.
+    FileMarks files = {};
 };
 
 /// The layout of a dataset in a file that this process made itself, or may be lost over: HDF5 reads

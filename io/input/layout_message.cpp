@@ -198,6 +198,25 @@ void take_sources(MessageReader& from, DatasetLayout& layout) {
     }
 }
 
+void put(MessageWriter& to, const FileMarks& files) {
+    to.number(std::ssize(files));
+    for (const auto& [path, mark] : files) {
+        to.text(path);
+        to.number(mark.bytes);
+        to.number(mark.modified);
+    }
+}
+
+FileMarks take_files(MessageReader& from) {
+    FileMarks files;
+    for (std::size_t left = from.count(3 * word); left > 0; --left) {
+        std::string path = from.text();
+        const std::int64_t bytes = from.number();
+        files.insert_or_assign(std::move(path), FileMark{bytes, from.number()});
+    }
+    return files;
+}
+
 void put_value(MessageWriter& to, const std::string& value) { to.text(value); }
 void put_value(MessageWriter& to, std::int64_t value) { to.number(value); }
 void put_value(MessageWriter& to, double value) { to.real(value); }
@@ -306,6 +325,7 @@ std::string encode_layout(const DatasetLayout& layout) {
     to.text(layout.dataset);
     put_layout(to, layout);
     put_sources(to, layout);
+    put(to, layout.files);
     return to.take();
 }
 
@@ -315,6 +335,7 @@ DatasetLayout decode_layout(std::string_view bytes) {
     DatasetLayout layout = take_layout(from);
     layout.dataset = std::move(dataset);
     take_sources(from, layout);
+    layout.files = take_files(from);
     from.end();
     return layout;
 }

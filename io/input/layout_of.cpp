@@ -73,8 +73,11 @@ DatasetLayout layout_of(const DatasetHandle& dataset, const DatasetInfo& info,
 DatasetLayout layout_of_format(const std::string& file, const std::string& dataset,
                                const RowsFormat& format) {
     using Way = DatasetLayout::Way;
+    FileMarks files;
+    add_mark(files, file);
     StoredRows stored = format.survey(file);
     DatasetLayout layout{file, dataset, file, std::move(stored.info)};
+    layout.files = std::move(files);
     switch (stored.way) {
     case StoredRows::Way::positions: layout.way = Way::positions; break;
     case StoredRows::Way::chunks:
@@ -101,6 +104,8 @@ DatasetLayout inspect_layout(const std::string& file, const std::string& dataset
     if (const RowsFormat* format = rows_format_of(file)) {
         return layout_of_format(file, dataset, *format);
     }
+    FileMarks files;
+    add_mark(files, file);
     const DatasetInfo info = inspect_dataset(file, dataset);
     const FileHandle handle = open_hdf5(file);
     const DatasetHandle opened = open_dataset(handle, file, dataset);
@@ -121,6 +126,11 @@ DatasetLayout inspect_layout(const std::string& file, const std::string& dataset
         };
         add_sources(layout, creation_of(opened), find);
     }
+    add_mark(files, layout.holder);
+    for (DatasetLayout& source : layout.sources) {
+        files.merge(source.files);
+    }
+    layout.files = std::move(files);
     return layout;
 }
 

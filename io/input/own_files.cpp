@@ -18,16 +18,7 @@ bool OwnFiles::has_dataset(const std::string& file, const std::string& dataset) 
     if (rows_format_of(file) != nullptr) {
         return false;
     }
-    const FileHandle handle = open_hdf5(file);
-    for (std::size_t end = dataset.find('/', 1);; end = dataset.find('/', end + 1)) {
-        // Link by link: to ask for all of it at once is an error where a group of it is missing.
-        if (H5Lexists(handle.get(), dataset.substr(0, end).c_str(), H5P_DEFAULT) <= 0) {
-            return false;
-        }
-        if (end == std::string::npos) {
-            return true;
-        }
-    }
+    return has_link(open_hdf5(file), dataset);
 }
 
 std::vector<std::string> OwnFiles::object_names(const std::string& file) {

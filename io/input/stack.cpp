@@ -85,13 +85,14 @@ DatasetLayout join_stack(const std::string& stack, const std::string& dataset,
     info.stored_bytes = 0;
     std::vector<std::string> names;
     std::int64_t next = 0;
-    for (const DatasetLayout& file : files) {
+    for (DatasetLayout& file : files) {
         check_alike(files.front(), file);
         const std::int64_t rows = row_count(file.info.array);
         layout.pieces.push_back({next, rows, std::ssize(names), 0});
         next += rows;
         info.stored_bytes += file.info.stored_bytes;
         names.push_back(file.file);
+        layout.files.merge(file.files);
         if (file.way == DatasetLayout::Way::library) {
             layout.way = DatasetLayout::Way::library;
         }

@@ -7,6 +7,7 @@
 
 #include <deque>
 #include <filesystem>
+#include <utility>
 #include <vector>
 
 namespace runner {
@@ -62,6 +63,9 @@ class LinkWalk {
         }
     }
 
+    /// The files that links led into.
+    FileMarks passed() { return std::move(passed_); }
+
   private:
     [[noreturn]] void refuse(const std::string& why, const std::string& try_this) const {
         throw Error(ExitCode::input, {what, where_, why, try_this});
@@ -108,19 +112,24 @@ class LinkWalk {
         for (const std::string& part : rest) {
             path.append("/").append(part);
         }
-        walk(open_hdf5(places.front().string()), places.front().string(), path);
+        OutsideFiles::add_marks(passed_, named, folder);
+        const std::string there = places.front().string();
+        walk(open_hdf5(there), there, path);
     }
 
     std::string where_;
     const OutsideFiles& outside_;
+    FileMarks passed_;
     int links_ = 0;
 };
 
 } // namespace
 
-void check_links(const FileHandle& handle, const std::string& file, const std::string& path,
-                 const OutsideFiles& outside) {
-    LinkWalk(file_and_dataset(file, path), outside).walk(handle, file, path);
+FileMarks check_links(const FileHandle& handle, const std::string& file, const std::string& path,
+                      const OutsideFiles& outside) {
+    LinkWalk walk(file_and_dataset(file, path), outside);
+    walk.walk(handle, file, path);
+    return walk.passed();
 }
 
 } // namespace runner

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "io/files/file_mark.hpp"
 #include "io/files/outside_files.hpp"
 #include "io/hdf5/hdf5_handle.hpp"
 
@@ -10,9 +11,10 @@ namespace runner {
 
 /// Follows `path` in `file`, which `handle` has open, link by link and before HDF5 does: a link may
 /// lead into another file. Returns quietly where a part of the path is not there; opening it says
-/// that. @throws Error (input): a circle of links, a link to a file that is not allowed or not
-/// there, a link of a kind that only another program can follow.
-void check_links(const FileHandle& handle, const std::string& file, const std::string& path,
-                 const OutsideFiles& outside);
+/// that. Returns the other files that it leads through. @throws Error (input): a circle of links, a
+/// link to a file that is not allowed or not there, a link of a kind that only another program can
+/// follow.
+FileMarks check_links(const FileHandle& handle, const std::string& file, const std::string& path,
+                      const OutsideFiles& outside);
 
 } // namespace runner

@@ -24,6 +24,7 @@ namespace runner {
 namespace {
 
 constexpr const char* indices = "_indices";
+constexpr const char* elsewhere = "its elements are in other files";
 
 class MetadataReader {
   public:
@@ -32,7 +33,8 @@ class MetadataReader {
           outside_(file, rules) {}
 
     Metadata read() {
-        check_links(handle_, file_, dataset_, outside_);
+        passed_ = check_links(handle_, file_, dataset_, outside_);
+        add_mark(passed_, file_);
         const DatasetHandle dataset = open_dataset(handle_, file_, dataset_);
         found_.shape = extents_of(dataset);
         read_attributes(dataset.get(), dataset_, most_attributes, found_.dataset, found_.left_out);
@@ -134,9 +136,14 @@ class MetadataReader {
             return leave_out("there are more than " + std::to_string(most_coordinates));
         }
         try {
-            check_links(handle_, file_, path, outside_);
+            const FileMarks passed = check_links(handle_, file_, path, outside_);
             if (H5Lexists(handle_.get(), path.c_str(), H5P_DEFAULT) <= 0) {
                 return; // a name for the axis, and no numbers
+            }
+            // No other files than the job's identity tells of.
+            if (!std::all_of(passed.begin(), passed.end(),
+                             [this](const auto& file) { return passed_.contains(file.first); })) {
+                return leave_out(elsewhere);
             }
             const DatasetHandle dataset = open_dataset(handle_, file_, path);
             const std::string why = why_not(dataset, found_.shape[static_cast<std::size_t>(axis)]);
@@ -181,7 +188,7 @@ class MetadataReader {
             return "its elements are no real numbers";
         }
         if (storage == "external" || storage == "virtual") {
-            return "its elements are in other files";
+            return elsewhere;
         }
         constexpr std::int64_t largest_chunk = std::int64_t{1} << 24; // elements
         std::int64_t chunk = 1;
@@ -197,6 +204,7 @@ class MetadataReader {
     std::string name_;
     FileHandle handle_;
     OutsideFiles outside_;
+    FileMarks passed_; ///< the file, and those that the way to the dataset leads into
     Metadata found_;
 };
 

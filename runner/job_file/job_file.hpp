@@ -64,7 +64,8 @@ struct JobFile {
             std::string image_key = {}; ///< and `part`: as JobInput's
             std::optional<DatasetPart> part = {};
             std::vector<JobCount> counts = {}; ///< of the passes before this one
-            FileMark mark = {}; ///< of the file that it is read from, once it is made
+            FileMark mark = {};   ///< of the file that it is read from, once it is made
+            FileMarks files = {}; ///< that the passes before this one read, but `file`
             /// The saved outputs of the passes before the last one, and their bytes.
             std::vector<std::pair<std::string, std::int64_t>> kept = {};
         };

@@ -12,8 +12,10 @@ namespace {
 
 DatasetLayout raw_layout(const std::string& file, const std::string& dataset,
                          const DenseLayout& raw) {
-    return {file, dataset, file, open_raw_rows(file, raw, 1)->info(),
-            DatasetLayout::Way::positions};
+    DatasetLayout layout{file, dataset, file, {}, DatasetLayout::Way::positions};
+    add_mark(layout.files, file);
+    layout.info = open_raw_rows(file, raw, 1)->info();
+    return layout;
 }
 
 } // namespace

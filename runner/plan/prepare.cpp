@@ -13,6 +13,7 @@
 #include "jobs/frame_marks.hpp"
 #include "jobs/toml_text.hpp"
 #include "runner/plan/input_layout.hpp"
+#include "runner/plan/marking_files.hpp"
 #include "runner/plan/part_of_input.hpp"
 
 #include <algorithm>
@@ -165,6 +166,7 @@ std::vector<OutputField> PreparedJob::fields() const {
 
 PreparedJob prepare_input(JobFile file, FileAccess& files) {
     PreparedJob prepared;
+    MarkingFiles marking(files, prepared.files);
     std::error_code ignored;
     if (file.input.generate && !std::filesystem::exists(file.input.file, ignored)) {
         prepared.input_is_missing = true;
@@ -174,13 +176,14 @@ PreparedJob prepare_input(JobFile file, FileAccess& files) {
         widen(file, prepared.input.array);
     } else {
         prepared.layout = input_layout(file.input, files);
+        prepared.files = prepared.layout.files;
         prepared.settled = settle_names(file, prepared.layout);
         take_truth_as_numbers(file, prepared.layout);
         prepared.input = prepared.layout.info;
         widen(file, prepared.input.array);
         check_elements(file, prepared.input.array);
     }
-    prepared.part = part_of_input(file.input, prepared.input, files);
+    prepared.part = part_of_input(file.input, prepared.input, marking);
     if (prepared.part) {
         prepared.input = info_of_part(prepared.input, *prepared.part);
     }
@@ -205,8 +208,9 @@ JobInput job_input(const PreparedJob& prepared, FileAccess& files) {
 }
 
 PreparedJob with_job(PreparedJob prepared, FileAccess& files) {
+    MarkingFiles marking(files, prepared.files);
     prepared.job =
-        prepared.file.parameters->make(job_input(prepared, files), prepared.file.output.type);
+        prepared.file.parameters->make(job_input(prepared, marking), prepared.file.output.type);
     for (std::string& note : prepared.job->notes()) {
         prepared.input.notes.push_back(std::move(note));
     }

@@ -23,6 +23,7 @@ struct PreparedJob {
     JobFile file;
     DatasetInfo input;               ///< of the file's part; or as `input.generate` will make it
     DatasetLayout layout;            ///< of the whole dataset, by which its rows are read
+    FileMarks files;                 ///< every file that the job reads, as it was before
     std::optional<DatasetPart> part; ///< of it, that is the input
     bool input_is_missing = false;   ///< input.generate makes it first
     /// Settings for what the job file left to the input's file, as `output.dataset="/data"`.

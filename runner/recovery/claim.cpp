@@ -17,6 +17,7 @@
 #include "runner/recovery/earlier_parts.hpp"
 #include "runner/recovery/identity.hpp"
 #include "runner/recovery/output_places.hpp"
+#include "runner/recovery/read_files.hpp"
 
 #include <algorithm>
 #include <array>
@@ -302,6 +303,7 @@ void check_output(const PreparedJob& prepared) {
 
 Beginning claim_output(const PreparedJob& prepared, int ranks, int cores) {
     const std::string identity = job_identity(prepared);
+    check_files_unchanged(prepared); // so that the identity is of what was read before
     const ResumeChoice resume = prepared.file.run.resume;
     Leftovers left;
     if (resume != ResumeChoice::never) {

@@ -19,6 +19,7 @@
 #include "runner/probe/prober.hpp"
 #include "runner/recovery/earlier_parts.hpp"
 #include "runner/recovery/identity.hpp"
+#include "runner/recovery/read_files.hpp"
 #include "runner/recovery/replacing.hpp"
 
 #include <algorithm>
@@ -34,14 +35,14 @@ namespace runner {
 namespace {
 
 void check_input_unchanged(const PreparedJob& prepared, const Beginning& beginning) {
-    const std::string now = job_identity(prepared);
     const JobFile::Input& input = prepared.file.input;
     if (input.origin && mark_of(input.file) != input.origin->mark) {
         throw Error(ExitCode::input, {"the input changed while it was read", input.file,
                                       "it is what an earlier step of the job saved",
                                       "Remove it, then restart with run.resume = \"never\""});
     }
-    if (!beginning.identity.starts_with(now)) {
+    check_files_unchanged(prepared);
+    if (const std::string now = job_identity(prepared); !beginning.identity.starts_with(now)) {
         throw Error(ExitCode::input,
                     {"the input changed while it was read", prepared.file.input.file,
                      identity_difference(without_layout(beginning.identity), now),
@@ -165,6 +166,7 @@ std::vector<std::string> complete_output(const PreparedJob& prepared, const Begi
             {without_layout(beginning.identity), dataset.array, std::move(facts), std::move(rows)},
             sync);
     }
+    check_files_unchanged(prepared); // the metadata come from them too
     check_still_replaceable(prepared, prober);
     if (output.sync) {
         sync_parts(dataset); // before a name says that they are complete

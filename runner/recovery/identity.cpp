@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/format.hpp"
+#include "base/json.hpp"
 #include "base/sizes.hpp"
 #include "io/files/file.hpp"
 #include "io/files/file_mark.hpp"
@@ -11,12 +12,16 @@
 #include "io/input/stack.hpp"
 #include "io/writers/row_hashes.hpp"
 #include "jobs/toml_text.hpp"
+#include "runner/recovery/read_files.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdio>
+#include <cstdlib>
+#include <exception>
 #include <filesystem>
+#include <limits>
+#include <numeric>
 #include <sstream>
 #include <utility>
 #include <vector>
@@ -30,6 +35,7 @@ constexpr std::int64_t head_bytes = 64 * KiB;
 constexpr std::int64_t sample_bytes = 4 * KiB;
 constexpr std::int64_t samples = 64;
 constexpr std::size_t told_differences = 3;
+constexpr std::size_t most_listed = 1000; // of other files; more have one checksum
 constexpr const char* computation_key = "computation";
 constexpr const char* modified_key = "input.modified";
 
@@ -53,18 +59,40 @@ std::uint64_t sample_hash(const File& file) {
     return hash_bytes(bytes.data(), taken);
 }
 
+/// Of files that hold elements beside the input's own.
+std::string lines_of(const std::vector<std::string>& files) {
+    std::vector<std::string> texts(files.size());
+    for_each_file(std::ssize(files), [&](std::int64_t index) {
+        const auto i = static_cast<std::size_t>(index);
+        const FileMark mark = mark_of(files[i]);
+        const std::string key = "input.source " + toml_text(files[i]) + ".";
+        texts[i] =
+            line(key + "bytes", std::to_string(mark.bytes)) +
+            line(key + "modified", fmt::format("{} ns", mark.modified)) +
+            line(key + "samples", std::to_string(sample_hash(File(files[i], File::Mode::read))));
+    });
+    return std::accumulate(texts.begin(), texts.end(), std::string());
+}
+
 /// Of the files that hold the rows of a virtual dataset.
 std::string source_lines(const DatasetLayout& layout) {
-    std::string text;
+    std::vector<std::string> files;
     for (const DatasetLayout& source : layout.sources) {
-        const FileMark mark = mark_of(source.holder);
-        const std::string key = "input.source " + toml_text(source.holder) + ".";
-        text += line(key + "bytes", std::to_string(mark.bytes)) +
-                line(key + "modified", fmt::format("{} ns", mark.modified)) +
-                line(key + "samples",
-                     std::to_string(sample_hash(File(source.holder, File::Mode::read))));
+        files.push_back(source.holder);
     }
-    return text;
+    return lines_of(files);
+}
+
+std::string other_lines(const PreparedJob& prepared) {
+    const std::vector<std::string> files = other_files(prepared);
+    const std::string lines = lines_of(files);
+    return files.size() <= most_listed
+               ? lines
+               : line("input.sources", std::to_string(files.size())) +
+                     line(
+                         "input.sources.samples",
+                         std::to_string(hash_bytes(reinterpret_cast<const std::byte*>(lines.data()),
+                                                   std::ssize(lines))));
 }
 
 std::string time_text(std::int64_t seconds, std::int64_t nanoseconds) {
@@ -136,7 +164,8 @@ std::string origin_lines(const PreparedJob& prepared, const std::string& identit
         const bool is_input = each.starts_with("input.");
         text += (is_input ? "" : "before.") + each + "\n";
     }
-    return text + line("between.shape", shape_text(prepared.input.array.shape)) +
+    return text + other_lines(prepared) +
+           line("between.shape", shape_text(prepared.input.array.shape)) +
            line("between.dtype", type_text(prepared.input.array));
 }
 
@@ -153,7 +182,7 @@ std::string input_lines(const PreparedJob& prepared) {
            (stack ? stack_lines(prepared.layout) : file_lines(input.file)) +
            (input.raw ? line("input.raw", raw_text(*input.raw)) : "") +
            (prepared.part ? line("input.part", part_text(*prepared.part)) : "") +
-           (stack ? "" : source_lines(prepared.layout)) +
+           (stack ? "" : source_lines(prepared.layout)) + other_lines(prepared) +
            line("input.shape", shape_text(prepared.input.array.shape)) +
            line("input.dtype", type_text(prepared.input.array));
 }
@@ -241,25 +270,32 @@ std::vector<Difference> differences(const std::string& was, const std::string& i
     return all;
 }
 
-/// "1795310460 s 5 ns" as "2026-11-22T02:01:00.000000005Z"; any other text as it is.
+/// "1795310460 s 5 ns", or the same as "1795310460000000005 ns", as
+/// "2026-11-22T02:01:00.000000005Z"; any other text as it is.
 std::string date_text(const std::string& value) {
     std::istringstream text(value);
-    long long seconds = 0;
-    long long nanoseconds = 0;
+    constexpr std::int64_t second = 1'000'000'000;
+    std::int64_t seconds = 0;
+    std::int64_t nanoseconds = 0;
     std::string unit;
     std::string small_unit;
-    if (!(text >> seconds >> unit >> nanoseconds >> small_unit) || unit != "s" ||
-        small_unit != "ns" || nanoseconds < 0 || nanoseconds > 999'999'999) {
+    if (!(text >> seconds >> unit)) {
         return value;
     }
-    std::array<char, 16> fraction{};
-    (void)std::snprintf(fraction.data(), fraction.size(), ".%09lldZ", nanoseconds);
-    const std::string whole = utc_text(seconds);
-    return whole.empty() ? value : whole.substr(0, whole.size() - 1) + fraction.data();
+    if (unit == "ns" && text.peek() == std::istringstream::traits_type::eof()) {
+        return precise_utc_text(seconds);
+    }
+    if (unit != "s" || !(text >> nanoseconds >> small_unit) || small_unit != "ns" ||
+        nanoseconds < 0 || nanoseconds >= second ||
+        std::abs(seconds) > std::numeric_limits<std::int64_t>::max() / second - 1) {
+        return value;
+    }
+    return precise_utc_text(seconds * second + nanoseconds);
 }
 
 std::string value_text(const std::string& key, const std::string& value) {
-    return cut(key == modified_key ? date_text(value) : value);
+    const bool is_time = key.starts_with("input.") && key.ends_with(".modified");
+    return cut(is_time ? date_text(value) : value);
 }
 
 } // namespace
@@ -285,6 +321,33 @@ std::optional<std::string> identity_value(const std::string& identity, std::stri
     const std::vector<Fact> all = facts(identity);
     const std::string* const value = value_of(all, key);
     return value == nullptr ? std::nullopt : std::optional(*value);
+}
+
+FileMarks sources_of(const std::string& identity) {
+    constexpr std::string_view begin = "input.source ";
+    FileMarks sources;
+    std::istringstream lines(identity);
+    for (std::string each; std::getline(lines, each);) {
+        const std::size_t equals = each.rfind(" = ");
+        const std::size_t dot = each.rfind('.', equals);
+        if (!each.starts_with(begin) || equals == std::string::npos || dot == std::string::npos) {
+            continue;
+        }
+        const std::string_view what = std::string_view(each).substr(dot + 1, equals - dot - 1);
+        try { // the escapes of toml_text() are JSON's
+            const auto name =
+                Json::parse(std::string_view(each).substr(begin.size(), dot - begin.size()))
+                    .get<std::string>();
+            const std::int64_t value = std::stoll(each.substr(equals + 3));
+            if (what == "bytes") {
+                sources[name].bytes = value;
+            } else if (what == "modified") {
+                sources[name].modified = value;
+            }
+        } catch (const std::exception&) { // a name that is no text
+        }
+    }
+    return sources;
 }
 
 std::string identity_difference(const std::string& was, const std::string& is) {

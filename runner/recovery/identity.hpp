@@ -22,6 +22,10 @@ std::string without_layout(const std::string& identity);
 /// The value of one of its lines; nothing where it has no such line.
 std::optional<std::string> identity_value(const std::string& identity, std::string_view key);
 
+/// The files that an identity tells of beside the input's own: input.source "NAME".bytes and
+/// .modified.
+FileMarks sources_of(const std::string& identity);
+
 /// How two identities differ, for a person: "kind was convolve, is sand; convolve.fill was 0, is
 /// not set; and 5 more". The first three differences in the order of the lines, long values cut,
 /// times as dates in UTC. Empty when they do not differ.

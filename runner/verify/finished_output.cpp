@@ -303,7 +303,10 @@ std::string input_change(const FinishedOutput& output) {
     }
     const std::string modified = utc_text(mark.modified / nanoseconds);
     if (mark.bytes == output.input_bytes && modified == output.input_modified) {
-        return "";
+        const auto* const identity =
+            std::get_if<std::string>(find_recorded(output.record, identity_attribute));
+        const std::string changed = identity == nullptr ? "" : first_changed(sources_of(*identity));
+        return changed.empty() ? "" : changed + ", which it is made of, has changed";
     }
     return "it had " + std::to_string(output.input_bytes) + " bytes of " + output.input_modified +
            " and has " + std::to_string(mark.bytes) + " of " + modified;

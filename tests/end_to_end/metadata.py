@@ -273,6 +273,16 @@ def test_what_is_left_out():
         assert list(file["entry/scan"].attrs["axes"]) == [".", ".", "x"]
 
 
+def test_coordinates_in_another_file():
+    """A job's identity says nothing of that file."""
+    write_input()
+    with h5py.File("in.h5", "a") as file, h5py.File("beside.h5", "w") as beside:
+        beside["y"] = file["entry/scan/y"][...]
+        del file["entry/scan/y"]
+        file["entry/scan/y"] = h5py.ExternalLink("beside.h5", "/y")
+    assert "/entry/scan/y: its elements are in other files" in run("median").stderr
+
+
 def test_coordinates_that_are_damaged():
     """HDF5 would read what the file does not store from other memory."""
     write_input()

@@ -52,6 +52,7 @@ TEST(DatasetLayout, ComesWholeAndIsReadWithoutHdf5) {
         EXPECT_EQ(back.filters, made.known.filters);
         EXPECT_EQ(back.fill, made.known.fill);
         EXPECT_EQ(back.chunks, made.known.chunks);
+        EXPECT_EQ(back.files, (FileMarks{{own_path(back.file), mark_of(back.file)}}));
         EXPECT_EQ(back.chunks.size(), way == Way::chunks ? 6U : 0U);
         check_layout(back, {});
         // HDF5 could not read it any more: the rows come all the same.
@@ -118,6 +119,17 @@ TEST(DatasetLayout, LeadsIntoNoFileThatTheRulesForbid) {
     ASSERT_TRUE(error);
     EXPECT_NE(error->text().why.find("outside the folder"), std::string::npos) << error->what();
     check_layout(some, {std::nullopt, InputRules::Outside::anywhere});
+    for (const auto way : {Way::positions, Way::library}) { // which the identity reads of
+        DatasetLayout other = made.known;
+        other.way = way;
+        add_mark(other.files, elsewhere / "b.h5");
+        EXPECT_TRUE(error_of([&] { check_layout(other, {}); }));
+        check_layout(other, {std::nullopt, InputRules::Outside::anywhere});
+        other.files = {{own_path(elsewhere / "none"), {}}};
+        check_layout(other, {});
+        other.files.begin()->second.bytes = 1; // it is not there
+        EXPECT_TRUE(error_of([&] { check_layout(other, {}); }));
+    }
 }
 
 TEST(DatasetLayout, ReadsAMarkedChunkAsDamaged) {

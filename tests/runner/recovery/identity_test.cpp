@@ -2,10 +2,13 @@
 #include "runner/recovery/identity.hpp"
 
 #include "base/error.hpp"
+#include "io/files/file_mark.hpp"
 #include "io/input/own_files.hpp"
+#include "runner/recovery/read_files.hpp"
 #include "tests/io/dataset_file.hpp"
 #include "tests/io/scratch_folder.hpp"
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -50,6 +53,22 @@ TEST(IdentityDifference, WritesTimesAsDates) {
         EXPECT_EQ(identity_difference("input.modified = " + std::string(odd) + "\n", ""),
                   "input.modified was " + std::string(odd) + ", is not set");
     }
+}
+
+TEST(IdentityDifference, WritesTimesOfSourcesAsDates) {
+    EXPECT_EQ(identity_difference("input.source \"/a\".modified = 1700000000000000007 ns\n", ""),
+              "input.source \"/a\".modified was 2023-11-14T22:13:20.000000007Z, is not set");
+}
+
+TEST(SourcesOf, AnIdentityHasTheirMarks) {
+    EXPECT_EQ(sources_of("input.file = \"/in.h5\"\n"
+                         "input.source \"/a = \\\"b\\\".h5\".bytes = 5\n"
+                         "input.source \"/a = \\\"b\\\".h5\".modified = 7 ns\n"
+                         "input.source \"/a = \\\"b\\\".h5\".samples = 18446744073709551615\n"
+                         "input.source \"/c\".bytes = 6\n"
+                         "input.source \"/c\".modified = 8 ns\n"
+                         "input.source broken\ninput.source \"x.bytes = 1\n"),
+              (FileMarks{{"/a = \"b\".h5", {5, 7}}, {"/c", {6, 8}}}));
 }
 
 TEST(IdentityDifference, CutsLongValues) {
@@ -130,6 +149,28 @@ TEST_F(JobIdentity, SeesAChangedInput) {
     const std::string changed = job_identity(prepared(folder));
     EXPECT_TRUE(identity_difference(identity, changed).starts_with("input.samples was "));
     EXPECT_TRUE(only_input_differs(identity, changed));
+}
+
+TEST_F(JobIdentity, SeesTheOtherFilesThatAJobReads) {
+    write_dataset(folder / "taps.h5", "/t", {3}, std::vector<std::uint8_t>{1, 2, 1});
+    const std::vector<std::string> settings = {"convolve.row_taps={ file = \"" +
+                                               (folder / "taps.h5") + "\", dataset = \"/t\" }"};
+    PreparedJob job = prepared(folder, settings);
+    const std::string taps = own_path(folder / "taps.h5");
+    EXPECT_EQ(job.files.size(), 2U);
+    EXPECT_EQ(other_files(job), std::vector<std::string>{taps});
+    EXPECT_EQ(files_beside_input(job), (FileMarks{{taps, mark_of(taps)}}));
+    const std::string identity = job_identity(job);
+    EXPECT_EQ(sources_of(identity), files_beside_input(job));
+    EXPECT_EQ(other_files(prepared(folder)), std::vector<std::string>());
+    check_files_unchanged(job);
+    std::filesystem::last_write_time(taps, std::filesystem::last_write_time(taps) +
+                                               std::chrono::seconds(1));
+    const std::string changed = job_identity(prepared(folder, settings));
+    EXPECT_TRUE(only_input_differs(identity, changed));
+    EXPECT_THROW(check_files_unchanged(job), Error);
+    std::filesystem::remove(taps);
+    EXPECT_THROW(check_files_unchanged(job), Error);
 }
 
 } // namespace
