@@ -14,16 +14,23 @@ namespace runner {
 /// What happened to a dataset.
 struct DatasetEvent {
     enum class What { started, done, failed, stopped } what = What::started;
-    double time = 0;    ///< seconds since 1970
+    double time = 0; ///< seconds since 1970; which event is the later one it does not say
+    /// Above that of every event that its process saw in the folder before; 0 of one by an earlier
+    /// version.
+    std::int64_t order = 0;
     double seconds = 0; ///< that the dataset took
     ExitCode code = ExitCode::ok;
     std::string reason;   ///< of a failure
     std::string key;      ///< of a done one, as ListedDataset's
     std::string identity; ///< of a done one: a checksum of job_identity()
     FileMark input;       ///< of a done one, before it was read
+    FileMarks files;      ///< of a done one: what else it was made of, before it was read
     FileMark output;      ///< of a done one
     std::string log;      ///< the name of the log that tells it
 };
+
+/// Bytes of each log, by its name, up to which it has been read.
+using LogSizes = std::unordered_map<std::string, std::uintmax_t>;
 
 /// Appends to a log of its own, which is made with the first event.
 class BatchLog {
@@ -34,12 +41,15 @@ class BatchLog {
     BatchLog& operator=(const BatchLog&) = delete;
     ~BatchLog();
 
-    /// `time` and `log` of the event are filled in here. @throws Error (output).
+    /// `time`, `order` and `log` of the event are filled in here. @throws Error (output).
     void add(const std::string& output, DatasetEvent event);
 
   private:
+    std::string folder_;
     std::string path_;
     int descriptor_ = -1;
+    LogSizes seen_;
+    std::int64_t order_ = 0; ///< the highest of any log so far
 };
 
 /// Events by the output's name.
@@ -72,8 +82,8 @@ class HistoryReader {
   private:
     std::string folder_;
     BatchHistory history_;
-    std::unordered_map<std::string, std::uintmax_t> taken_; ///< bytes of each log
-    std::unordered_set<std::string> new_;                   ///< outputs of events of read_on()
+    LogSizes taken_;
+    std::unordered_set<std::string> new_; ///< outputs of events of read_on()
     bool is_begun_ = false;
 };
 

@@ -50,7 +50,7 @@ std::vector<DatasetFinding> dataset_findings(const BatchPlan& plan,
         const PlannedDataset& planned = plan.datasets[place];
         findings.push_back({place, planned.fate, planned.listed.bytes, planned.listed.rows,
                             planned.disk_bytes, planned.between_bytes, planned.needs_all_ranks,
-                            planned.code, planned.identity, planned.reason});
+                            planned.code, planned.identity, planned.reason, planned.files});
     }
     return findings;
 }
@@ -67,6 +67,7 @@ void take_findings(BatchPlan& plan, const std::vector<DatasetFinding>& findings)
         planned.code = finding.code;
         planned.identity = finding.identity;
         planned.reason = finding.reason;
+        planned.files = finding.files;
     }
 }
 

@@ -46,11 +46,12 @@ struct DatasetFinding {
     ExitCode code = ExitCode::ok;
     std::string identity;
     std::string reason;
+    FileMarks files;
 
     static auto members(auto& self) {
         return std::tie(self.place, self.fate, self.bytes, self.rows, self.disk_bytes,
                         self.between_bytes, self.needs_all_ranks, self.code, self.identity,
-                        self.reason);
+                        self.reason, self.files);
     }
 };
 

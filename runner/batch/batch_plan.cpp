@@ -5,6 +5,7 @@
 #include "base/format.hpp"
 #include "base/printable.hpp"
 #include "base/sizes.hpp"
+#include "io/input/stack.hpp"
 #include "io/output/journal.hpp"
 #include "io/output/output_size.hpp"
 #include "io/rows/row_geometry.hpp"
@@ -12,6 +13,7 @@
 #include "runner/plan/passes.hpp"
 #include "runner/probe/probed_files.hpp"
 #include "runner/recovery/identity.hpp"
+#include "runner/recovery/read_files.hpp"
 #include "runner/recovery/replacing.hpp"
 #include "runner/report/version.hpp"
 #include "runner/run_passes.hpp"
@@ -184,6 +186,7 @@ void look_at(PlannedDataset& planned, const BatchPlan& plan, const BatchMeans& m
         const std::string identity = job_identity(prepared.back());
         if (i + 1 == passes.size()) {
             planned.identity = checksum_text(identity);
+            planned.files = files_beside_input(prepared.back());
             planned.listed.rows = row_count(prepared.back().output());
         } else if (!passes[i].is_kept) {
             continue;
@@ -254,7 +257,8 @@ std::vector<DiskShare> disk_shares(const BatchPlan& plan) {
 bool is_known_done(const DatasetEvent* last, const std::string& key, const FileMark& input,
                    const FileMark& output) {
     return last != nullptr && last->what == DatasetEvent::What::done && last->key == key &&
-           last->input == input && input.bytes >= 0 && last->output == output;
+           last->input == input && input.bytes >= 0 && last->output == output &&
+           first_changed(last->files).empty();
 }
 
 std::int64_t BatchPlan::count(Fate fate) const {
@@ -274,7 +278,7 @@ BatchPlan list_batch(JobFile job, std::vector<std::string> settings, const Batch
         planned.listed = {dataset.input, dataset.output, keys.of(dataset), 0, 0};
         planned.dataset = std::move(dataset);
         const std::string& output = planned.dataset.output;
-        planned.input = mark_of(planned.dataset.input);
+        planned.input = mark_of_input(planned.dataset.input);
         planned.output = mark_of(output);
         const DatasetEvent* const last = find(history.last, output);
         planned.ended_badly = last != nullptr && last->what != DatasetEvent::What::done &&

@@ -31,6 +31,7 @@ struct PlannedDataset {
     ListedDataset listed;
     FileMark input;                 ///< of the input's file when it was inspected
     FileMark output;                ///< of what was under the output's name then
+    FileMarks files;                ///< files_beside_input() of the last pass, where found
     std::int64_t disk_bytes = 0;    ///< of the output and what steps save
     std::int64_t between_bytes = 0; ///< the most that its passes store beside these for a while
     bool needs_all_ranks = false;   ///< it does not fit one
@@ -57,7 +58,8 @@ struct BatchMeans {
 };
 
 /// Whether the last event of a dataset, or nullptr, tells that it was done and nothing has changed
-/// since: not what makes up its key, nor its files.
+/// since: not what makes up its key, nor its files. Looks at the files beside the input and the
+/// output, which few datasets have.
 bool is_known_done(const DatasetEvent* last, const std::string& key, const FileMark& input,
                    const FileMark& output);
 

@@ -42,7 +42,7 @@ void BatchRecord::plan(const BatchPlan& plan) {
         if (planned.fate == Fate::refused) {
             failed(planned, planned.code, planned.reason);
         } else if (planned.fate == Fate::done && !planned.identity.empty()) {
-            done(planned, planned.identity, planned.input, 0);
+            done(planned, planned.identity, planned.input, planned.files, 0);
         }
     }
 }
@@ -64,13 +64,14 @@ void BatchRecord::failed(const PlannedDataset& planned, ExitCode code, const std
 }
 
 void BatchRecord::done(const PlannedDataset& planned, const std::string& identity,
-                       const FileMark& input, double seconds) {
+                       const FileMark& input, const FileMarks& files, double seconds) {
     DatasetEvent event;
     event.what = DatasetEvent::What::done;
     event.seconds = seconds;
     event.key = planned.listed.key;
     event.identity = identity;
     event.input = input;
+    event.files = files;
     event.output = mark_of(planned.dataset.output);
     log_.add(planned.dataset.output, std::move(event));
 }

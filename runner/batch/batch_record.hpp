@@ -23,9 +23,10 @@ class BatchRecord {
     void stopped(const PlannedDataset& planned);
     void failed(const PlannedDataset& planned, ExitCode code, const std::string& reason);
 
-    /// `identity`: checksum of job_identity(); `input`: before it was read.
+    /// `identity`: checksum of job_identity(); `input` and `files`, which are what else it was
+    /// made of: before they were read.
     void done(const PlannedDataset& planned, const std::string& identity, const FileMark& input,
-              double seconds);
+              const FileMarks& files, double seconds);
 
   private:
     void plain(const PlannedDataset& planned, DatasetEvent::What what);

@@ -7,6 +7,7 @@
 #include "base/json.hpp"
 #include "base/printable.hpp"
 #include "io/files/file_lock.hpp"
+#include "io/input/stack.hpp"
 #include "io/output/journal.hpp"
 #include "runner/batch/batch_events.hpp"
 
@@ -83,9 +84,12 @@ std::string change_since(const ListedDataset& dataset, const DatasetEvent& event
     if (output != event.output) {
         return "its output has changed";
     }
-    const FileMark input = mark_of(dataset.input);
+    const FileMark input = mark_of_input(dataset.input);
     if (input.bytes >= 0 && input != event.input) {
         return "its input has changed";
+    }
+    if (const std::string file = first_changed(event.files); !file.empty()) {
+        return "its input has changed: " + file;
     }
     return dataset.key == event.key ? "" : "the job has changed";
 }

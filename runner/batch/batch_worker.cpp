@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/batch/batch_worker.hpp"
 
+#include "io/input/stack.hpp"
 #include "io/output/own_parts.hpp"
 #include "runner/probe/probed_files.hpp"
 #include "runner/ranks/prepare_on_all.hpp"
 #include "runner/recovery/claim.hpp"
 #include "runner/recovery/earlier_parts.hpp"
 #include "runner/recovery/identity.hpp"
+#include "runner/recovery/read_files.hpp"
 #include "runner/recovery/replacing.hpp"
 #include "runner/run.hpp"
 #include "runner/run_passes.hpp"
@@ -95,7 +97,8 @@ Ending BatchWorker::work_on(const PlannedDataset& planned, const Ranks& ranks) {
     note_speed(planned, way, seconds_since(begin));
     ranks.first_alone([&] {
         release_output(prepared, way == Way::leave ? prepared.parts_set : prepared.own_parts_set());
-        record_.done(planned, checksum_text(identity), hold.input, seconds_since(begin));
+        record_.done(planned, checksum_text(identity), hold.input, files_beside_input(prepared),
+                     seconds_since(begin));
     });
     return way == Way::leave ? Ending::already : Ending::done;
 }
@@ -147,7 +150,8 @@ Ending BatchWorker::work_on_passes(const PlannedDataset& planned, std::vector<Jo
             release_output(last, last.parts_set);
             remove_intermediates(passes);
         }
-        record_.done(planned, checksum_text(identity), hold.input, seconds_since(begin));
+        record_.done(planned, checksum_text(identity), hold.input, files_beside_input(last),
+                     seconds_since(begin));
     });
     return any ? Ending::done : Ending::already;
 }
@@ -206,7 +210,7 @@ BatchWorker::Hold BatchWorker::take(const PlannedDataset& planned) {
         hold.ending = Ending::failed_elsewhere;
         return hold;
     }
-    hold.input = mark_of(planned.dataset.input);
+    hold.input = mark_of_input(planned.dataset.input);
     return hold;
 }
 
@@ -227,7 +231,8 @@ bool BatchWorker::is_done_since(const PlannedDataset& planned) {
         return false;
     }
     history_.read_on();
-    return is_known_done(news(planned), planned.listed.key, mark_of(planned.dataset.input), output);
+    return is_known_done(news(planned), planned.listed.key, mark_of_input(planned.dataset.input),
+                         output);
 }
 
 /// Another process may have made the output, or left a part of it, since it was planned.

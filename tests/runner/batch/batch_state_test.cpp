@@ -61,6 +61,7 @@ TEST_F(BatchState, KnowsTheLastEventOfAllLogs) {
     done.key = "k";
     done.identity = "i";
     done.input = {10, 1'795'264'340'175'422'981};
+    done.files = {{"/a b", {30, 3}}, {"/missing", {}}};
     done.output = {20, 2};
     {
         BatchLog first(folder_, "host");
@@ -79,6 +80,7 @@ TEST_F(BatchState, KnowsTheLastEventOfAllLogs) {
     EXPECT_EQ(b.key, "k");
     EXPECT_EQ(b.identity, "i");
     EXPECT_EQ(b.input, done.input);
+    EXPECT_EQ(b.files, done.files);
     EXPECT_EQ(b.output, done.output);
     EXPECT_TRUE(read_history(folder_ + "/none").last.empty());
 }
@@ -135,7 +137,7 @@ TEST_F(BatchState, TellsNewsFromWhatWasThere) {
     EXPECT_EQ(reader.news("a"), nullptr);
     // A line that grows is taken once, when it is whole.
     const fs::path path = folder_ + "/log-other-1-2.jsonl";
-    std::ofstream(path) << "{\"event\":\"started\",\"output\":\"a\",";
+    std::ofstream(path) << "{\"event\":\"started\",\"order\":9,\"output\":\"a\",";
     reader.read_on();
     EXPECT_EQ(reader.news("a"), nullptr);
     std::ofstream(path, std::ios::app) << "\"time\":1e11}\n";
@@ -144,6 +146,51 @@ TEST_F(BatchState, TellsNewsFromWhatWasThere) {
     EXPECT_EQ(reader.news("a")->what, DatasetEvent::What::started);
     HistoryReader none(folder_ + "/none");
     EXPECT_TRUE(none.history().last.empty());
+}
+
+TEST_F(BatchState, OrdersEventsByWhatTheirProcessesSaw) {
+    fs::create_directories(folder_);
+    // By clocks that were ahead: of an earlier version, and of this one.
+    std::ofstream(folder_ + "/log-z-1-1.jsonl")
+        << R"({"event":"started","output":"old","time":9e9})"
+           "\n"
+        << R"({"event":"stopped","output":"mixed","time":9e9})"
+           "\n";
+    std::ofstream(folder_ + "/log-y-1-1.jsonl")
+        << R"({"event":"stopped","output":"old","time":8e9})"
+           "\n";
+    std::ofstream(folder_ + "/log-x-1-1.jsonl")
+        << R"({"event":"stopped","order":7,"output":"new","time":9e9})"
+           "\n"
+        << R"({"event":"stopped","order":7000000000000000000,"output":"no number","time":1}")"
+           "\n"
+        << "torn";
+    EXPECT_EQ(read_history(folder_).last.at("old").what, DatasetEvent::What::started);
+    BatchLog log(folder_, "host");
+    log.add("new", {});
+    log.add("mixed", {});
+    BatchLog other(folder_, "a");
+    other.add("new", failure("the last"));
+    const BatchHistory history = read_history(folder_);
+    EXPECT_EQ(history.last.at("new").reason, "the last");
+    EXPECT_EQ(history.last.at("new").order, 10);
+    EXPECT_EQ(history.last.at("mixed").order, 9);
+}
+
+TEST_F(BatchState, TakesWhatIsDoneOfEventsThatDidNotSeeEachOther) {
+    fs::create_directories(folder_);
+    const std::string done =
+        R"({"event":"done","identity":"i","input_mark":[1,1],"key":"k","order":3,"output":"a",)"
+        R"("output_mark":[1,1],"seconds":1,"time":1})"
+        "\n";
+    const std::string failed =
+        R"({"code":3,"event":"failed","order":3,"output":"a","reason":"r","time":2})"
+        "\n";
+    for (const bool first : {true, false}) {
+        std::ofstream(folder_ + "/log-a-1-1.jsonl") << (first ? done : failed);
+        std::ofstream(folder_ + "/log-b-1-1.jsonl") << (first ? failed : done);
+        EXPECT_EQ(read_history(folder_).last.at("a").what, DatasetEvent::What::done);
+    }
 }
 
 TEST_F(BatchState, PassesOverWhatIsTornAtAnyByte) {
