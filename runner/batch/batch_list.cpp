@@ -188,6 +188,30 @@ void check_names(const JobFile& job, const std::vector<ManifestEntry>& entries,
     errors.refuse(job.path);
 }
 
+/// Refuses inputs that the patterns of the job make no good name of.
+void check_patterns(const JobFile& job, const std::vector<ManifestEntry>& entries) {
+    std::vector<std::string> saves;
+    for (const StepParameters& step :
+         job.pipeline ? job.pipeline->steps() : std::vector<StepParameters>{}) {
+        if (!step.save.empty()) {
+            saves.push_back(step.save);
+        }
+    }
+    NameErrors errors;
+    for (const ManifestEntry& entry : entries) {
+        std::vector<std::string> patterns = saves;
+        if (!entry.output) {
+            patterns.push_back(job.batch->output.text);
+        }
+        for (const std::string& pattern : patterns) {
+            if (const auto fault = filling_fault(pattern, {entry.input, job.kind, job.name})) {
+                errors.add(entry.place, *fault);
+            }
+        }
+    }
+    errors.refuse(job.path);
+}
+
 /// The files that steps of the dataset's job save.
 std::vector<std::string> saves_of(const BatchDataset& dataset, const JobFile& job,
                                   std::span<const std::string> settings) {
@@ -219,6 +243,7 @@ std::vector<BatchDataset> list_datasets(const JobFile& job, std::span<const std:
         batch.manifest ? entries_of_manifest(batch.manifest->text) : entries_of_patterns(job);
     std::vector<BatchDataset> datasets;
     datasets.reserve(entries.size());
+    check_patterns(job, entries);
     for (const ManifestEntry& entry : entries) {
         datasets.push_back({entry.input,
                             entry.output

@@ -94,7 +94,7 @@ std::optional<DenseLayout> parse_raw(TableReader& input) {
 JobFile::Input parse_input(TableReader& top, std::string_view usual_dataset, FileNames names) {
     JobFile::Input input;
     if (!top.has("input")) {
-        if (names == FileNames::batch && !usual_dataset.empty()) {
+        if (names == FileNames::batch) {
             input.dataset = usual_dataset;
             return input;
         }
