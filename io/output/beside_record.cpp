@@ -16,6 +16,7 @@
 #include "io/writers/digest.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
@@ -56,6 +57,35 @@ std::string first_line(const std::string& file, int version) {
 std::string head_of(const std::string& file, const FileMark& mark, int version) {
     return fmt::format("{}bytes = {}\nmodified = {} ns\n", first_line(file, version), mark.bytes,
                        mark.modified);
+}
+
+/// Whether the text begins as a record of whatever version and mark does.
+bool has_head(const std::string& file, std::string_view text) {
+    const RowsFormat* const format = rows_format_of(file);
+    const std::string_view ending = format == nullptr ? "" : ending_of(file, *format);
+    const std::array<std::string, 4> words = {fmt::format("runner {} output ", ending),
+                                              "\nbytes = ", "\nmodified = ", " ns\n"};
+    for (const std::string& word : words) {
+        if (!text.starts_with(word)) {
+            return false;
+        }
+        text.remove_prefix(word.size());
+        text.remove_prefix(std::min(text.find_first_not_of("-0123456789"), text.size()));
+    }
+    return true;
+}
+
+/// Enough of a file to know whether it is a record.
+std::string first_bytes(const std::string& path) {
+    constexpr std::int64_t longest_head = 256;
+    try {
+        const File file(path, File::Mode::read);
+        std::string head(static_cast<std::size_t>(std::min(file.size(), longest_head)), ' ');
+        file.read(0, std::ssize(head), reinterpret_cast<std::byte*>(head.data()));
+        return head;
+    } catch (const Error& error) {
+        return error.text().why; // no record
+    }
 }
 
 /// The first bytes of a record, up to the longest identity, and its last two.
@@ -261,10 +291,26 @@ std::optional<std::string> identity_in_journal(const std::string& file) {
     return identity_in(path_in_journal(file), file);
 }
 
+void check_beside_record(const std::string& file) {
+    const std::string path = beside_record_path(file);
+    std::string why = foreign_file(path);
+    std::error_code ignored;
+    if (why.empty() && std::filesystem::is_regular_file(path, ignored)) {
+        const std::string head = first_bytes(path);
+        why = head.empty() || has_head(file, head) ? "" : "it is no record of this program";
+    }
+    if (!why.empty()) {
+        throw Error(ExitCode::output, {"cannot put the output's record in place", path,
+                                       "a file of that name is there, and " + why,
+                                       "Move it away, or name another output.file"});
+    }
+}
+
 void publish_beside_record(const std::string& file, RowWriter::Sync sync) {
     if (!identity_in(path_in_journal(file), file, Unreadable::an_error)) {
         return; // what calls this removes the journal
     }
+    check_beside_record(file);
     const std::string path = beside_record_path(file);
     if (std::rename(path_in_journal(file).c_str(), path.c_str()) != 0) {
         throw Error(ExitCode::output, {"cannot put the output's record in place", path,

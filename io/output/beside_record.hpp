@@ -54,8 +54,12 @@ void prepare_beside_record(const std::string& file, const BesideRecord& record,
 /// had renamed its output.
 std::optional<std::string> identity_in_journal(const std::string& file);
 
+/// Refuses what has the name of FILE's record and is none, whatever file it is of: a text of
+/// others, a link. One that is empty may be replaced. @throws Error (output).
+void check_beside_record(const std::string& file);
+
 /// Puts that record beside FILE; nothing where the journal has none of FILE.
-/// @throws Error (output), also where the record cannot be read.
+/// @throws Error (output), as check_beside_record() and where the record cannot be read.
 void publish_beside_record(const std::string& file, RowWriter::Sync sync);
 
 /// The record, whatever has become of the file since. @throws Error (input) where there is none, or

@@ -5,9 +5,11 @@
 #include "base/format.hpp"
 #include "base/json.hpp"
 #include "base/sizes.hpp"
+#include "io/files/file.hpp"
 #include "io/files/text_file.hpp"
 #include "io/writers/row_hashes.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -37,6 +39,40 @@ void make_folder(const std::string& folder) {
     }
 }
 
+/// The first line of the file, as far as a list's may be long.
+std::string first_line(const std::string& path) {
+    const File file(path, File::Mode::read);
+    std::string text(static_cast<std::size_t>(std::min<std::int64_t>(file.size(), 2 * MiB)), ' ');
+    file.read(0, std::ssize(text), reinterpret_cast<std::byte*>(text.data()));
+    return text.substr(0, text.find('\n'));
+}
+
+/// Refuses a file under the list's name that is none. Nothing is lost in an empty one, or in the
+/// zeros that a power cut leaves.
+void check_list(const std::string& path) {
+    std::error_code failure;
+    if (!fs::exists(path, failure)) {
+        return;
+    }
+    std::string why = "a file of that name is there, and it is no list of a batch";
+    try {
+        const std::string line = first_line(path);
+        if (line.empty() || line.starts_with('\0')) {
+            return;
+        }
+        const Json head = Json::parse(line);
+        for (const char* key : {"datasets", "format", "kind", "name"}) {
+            (void)head.at(key);
+        }
+        return;
+    } catch (const JsonError&) {
+    } catch (const Error& error) {
+        why = error.text().why;
+    }
+    throw Error(ExitCode::output, {"cannot write the batch's list", path, why,
+                                   "Move it away, or set batch.state to another folder"});
+}
+
 } // namespace
 
 std::string own_name() {
@@ -61,7 +97,9 @@ void write_list(const std::string& folder, const DatasetList& list) {
                     .text() +
                 "\n";
     }
-    write_text_file((fs::path(folder) / list_name).string(), text);
+    const std::string path = (fs::path(folder) / list_name).string();
+    check_list(path);
+    write_text_file(path, text);
 }
 
 DatasetList read_list(const std::string& folder) {

@@ -36,7 +36,8 @@ struct DatasetList {
     std::vector<ListedDataset> datasets;
 };
 
-/// Makes the folder if need be and puts the list in place. @throws Error (output).
+/// Makes the folder if need be and puts the list in place. @throws Error (output), also where a
+/// file that is no such list has its name.
 void write_list(const std::string& folder, const DatasetList& list);
 
 /// @throws Error (input) where there is none or it is damaged.

@@ -32,6 +32,7 @@ void check_places_beside(const std::string& output) {
     check_place(journal_folder(output), PlaceOf::folder);
     if (is_recorded_beside(output)) {
         check_place(beside_record_path(output), PlaceOf::file);
+        check_beside_record(output);
     }
 }
 

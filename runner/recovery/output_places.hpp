@@ -12,7 +12,8 @@ enum class PlaceOf { file, folder };
 /// nothing that a run could do removes it.
 void check_place(const std::string& path, PlaceOf kind);
 
-/// The same for all names that a run of the output's job writes to, but for the output's own.
+/// The same for all names that a run of the output's job writes to, but for the output's own; and
+/// where a file that is no record has the record's name.
 void check_places_beside(const std::string& output);
 
 } // namespace runner

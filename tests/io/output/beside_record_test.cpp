@@ -149,6 +149,38 @@ TEST(BesideRecord, ComesFromTheJournalOfItsOwnFileOnly) {
     EXPECT_FALSE(identity_in_journal(file));
 }
 
+TEST(BesideRecord, ReplacesNoTextOfOthers) {
+    const ScratchFolder folder;
+    const std::string file = folder / "a.npy";
+    make(file, "0123456789");
+    make(file + ".partial", "an older one");
+    const std::string path = beside_record_path(file);
+    EXPECT_NO_THROW(check_beside_record(file));
+    write_beside_record(file, example());
+    EXPECT_NO_THROW(check_beside_record(file));
+    make(file, "written to since");
+    EXPECT_NO_THROW(check_beside_record(file));
+    const std::string whole = read_text_file(path, 1 << 20);
+    for (const std::string& text :
+         {std::string("my notes\n"), std::string("runner .npy output 2\n"), "x" + whole,
+          whole.substr(1), std::string(300, '\0')}) {
+        make(path, text);
+        const auto error = error_of([&] { check_beside_record(file); });
+        ASSERT_TRUE(error) << text;
+        EXPECT_EQ(error->code(), ExitCode::output);
+        EXPECT_EQ(error->text().where, path);
+    }
+    make_journal(journal_folder(file));
+    make(file + ".partial", "0123456789");
+    prepare_beside_record(file, example(), RowWriter::Sync::no);
+    fs::rename(file + ".partial", file);
+    EXPECT_TRUE(error_of([&] { publish_beside_record(file, RowWriter::Sync::no); }));
+    EXPECT_EQ(read_text_file(path, 1 << 20), std::string(300, '\0'));
+    make(path, "");
+    publish_beside_record(file, RowWriter::Sync::no);
+    EXPECT_EQ(identity_beside(file), example().identity);
+}
+
 TEST(BesideRecord, DamagedAnywhereIsRefusedOrWhole) {
     const ScratchFolder folder;
     const std::string file = folder / "a.npy";
