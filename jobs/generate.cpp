@@ -76,6 +76,7 @@ void check_room(const OutputDataset& output, const std::string& file) {
 void check_absent(const std::string& file) {
     std::error_code ignored;
     if (std::filesystem::exists(file, ignored)) {
+        clean_up_beside(file);
         throw Error(ExitCode::output,
                     {"cannot generate the file", file, "it exists", "Remove it, or name another"});
     }

@@ -8,7 +8,6 @@
 #include "io/files/text_file.hpp"
 #include "io/output/assemble_output.hpp"
 #include "io/output/journal.hpp"
-#include "io/output/own_parts.hpp"
 #include "jobs/generate.hpp"
 #include "jobs/toml_text.hpp"
 #include "kernels/queue/devices.hpp"
@@ -31,6 +30,7 @@
 #include "runner/recovery/complete_output.hpp"
 #include "runner/recovery/earlier_parts.hpp"
 #include "runner/recovery/settle_output.hpp"
+#include "runner/recovery/take_names.hpp"
 #include "runner/recovery/taken_rows.hpp"
 #include "runner/report/job_counts.hpp"
 #include "runner/report/report.hpp"
@@ -309,7 +309,7 @@ ExitCode run_bound(const RunCommand& command, const LoadJob& load, PreparedJob p
         (void)disk_space(prepared); // the output's folder is there
         lock = std::make_unique<FileLock>(lock_path(prepared.file.output.file),
                                           owner_text(binding.host));
-        check_own_parts(prepared.file.output.file, *lock);
+        take_names(prepared.file.output.file, *lock, prober);
         settle_parts(prepared, *lock, prober);
         parts_set = prepared.parts_set;
         to_do = settle_output(prepared, prober);

@@ -154,6 +154,7 @@ void check_formats(const std::string& input, const std::string& output, InputNam
 void check_absent(const std::string& output, Overwrite overwrite) {
     std::error_code ignored;
     if (overwrite == Overwrite::no && std::filesystem::exists(output, ignored)) {
+        clean_up_beside(output);
         throw Error(ExitCode::output, {"the output is already there", output, "it would be lost",
                                        "Add --overwrite, or name another"});
     }

@@ -70,23 +70,6 @@ OpenedToRead open_to_read(const std::string& path) {
     return {descriptor, 0, ""};
 }
 
-/// Empties a file that is there only once it is known not to be another's.
-int create_own(const std::string& path) {
-    const int made = open_own_file(path, O_RDWR | O_CREAT | O_EXCL);
-    if (made >= 0 || errno != EEXIST) {
-        return made;
-    }
-    const int found = open_own_file(path, O_RDWR);
-    if (found >= 0 && uninterrupted([&] { return ::ftruncate(found, 0); }) != 0 &&
-        errno != EINVAL) { // EINVAL: of a device
-        const int failure = errno;
-        ::close(found);
-        errno = failure;
-        return -1;
-    }
-    return found;
-}
-
 std::string at_byte(const std::string& path, std::int64_t offset) {
     return fmt::format("{}, byte {}", path, offset);
 }
@@ -135,7 +118,8 @@ File::File(std::string path, Mode mode)
         }
         errno = opened.failure;
     } else {
-        descriptor_ = mode == Mode::update ? open_own_file(path_, O_RDWR) : create_own(path_);
+        descriptor_ =
+            mode == Mode::update ? open_own_file(path_, O_RDWR) : make_own_file(path_, O_RDWR);
     }
     if (descriptor_ < 0) {
         const int failure = errno;

@@ -17,7 +17,7 @@ class File {
     enum class Mode {
         read,   ///< a regular file; failures are input's, also where it is a FIFO, a device …
         update, ///< an existing file, read and written; failures are output's
-        create, ///< a new or emptied file, read and written; failures are output's
+        create, ///< a new file (make_own_file()), read and written; failures are output's
     };
 
     File(std::string path, Mode mode);

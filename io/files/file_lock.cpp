@@ -2,6 +2,7 @@
 #include "io/files/file_lock.hpp"
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "base/printable.hpp"
 #include "io/files/file.hpp"
 #include "io/files/own_file.hpp"
@@ -45,7 +46,8 @@ std::string content(int descriptor) {
     return {text.data(), static_cast<std::size_t>(length > 0 ? length : 0)};
 }
 
-/// Also one that is empty, cut short in its mark or of zeros, as a kill or a power cut leaves it.
+/// Also one that is empty, cut short in its mark or of zeros, as a kill or a power cut leaves it:
+/// such a file can be taken over, and proves nothing.
 bool is_lock(std::string_view text) {
     return text.starts_with(mark) || mark.starts_with(text) ||
            text.find_first_not_of('\0') == std::string_view::npos;
@@ -79,7 +81,7 @@ bool is_named(const std::string& path, int descriptor) {
 }
 
 void write_owner(const std::string& path, int descriptor, const std::string& line) {
-    bool good = uninterrupted([&] { return ::ftruncate(descriptor, 0); }) == 0;
+    bool good = true;
     for (std::size_t at = 0; good && at < line.size();) {
         const ssize_t wrote = uninterrupted([&] {
             return ::pwrite(descriptor, line.data() + at, line.size() - at, static_cast<off_t>(at));
@@ -87,9 +89,24 @@ void write_owner(const std::string& path, int descriptor, const std::string& lin
         good = wrote > 0;
         at += wrote > 0 ? static_cast<std::size_t>(wrote) : 0;
     }
+    // Last: whatever a kill leaves of a lock that was taken over still says that it is one.
+    const auto length = static_cast<off_t>(line.size());
+    good = good && uninterrupted([&] { return ::ftruncate(descriptor, length); }) == 0;
     if (!good) {
         fail(path, errno);
     }
+}
+
+/// The mode of a folder that this process makes beside `path`; 0 where it can make none.
+mode_t folder_mode_beside(const std::string& path) {
+    struct stat status {};
+    const std::string name = fmt::format("{}.{}.folder", path, ::getpid());
+    if (::mkdir(name.c_str(), S_IRWXU | S_IRWXG | S_IRWXO) != 0) {
+        return 0;
+    }
+    const bool known = ::lstat(name.c_str(), &status) == 0;
+    (void)::rmdir(name.c_str());
+    return known ? status.st_mode : 0;
 }
 
 /// Closes the descriptor unless released.
@@ -141,12 +158,19 @@ FileLock::FileLock(std::string path, const std::string& owner) : path_(std::move
         if (!is_named(path_, file.number)) {
             continue;
         }
-        was_left_ = !is_new;
-        if (was_left_ && !is_lock(content(file.number))) {
-            throw Error(ExitCode::output,
-                        {"cannot take the output's lock", path_,
-                         "a file of that name is there, and it is no lock of this program",
-                         "Move it away, or name another output.file"});
+        if (!is_new) {
+            const std::string text = content(file.number);
+            std::string why = foreign_owner(path_);
+            if (why.empty() && !is_lock(text)) {
+                why = "it is no lock of this program";
+            }
+            if (!why.empty()) {
+                throw Error(ExitCode::output, {"cannot take the output's lock", path_,
+                                               "a file of that name is there, and " + why,
+                                               "Move it away, or name another output.file"});
+            }
+            was_left_ = text.starts_with(mark) && text.find('\n') != std::string::npos;
+            was_cut_off_ = !was_left_;
         }
         write_owner(path_, file.number, std::string(mark) + owner + "\n");
         descriptor_ = std::exchange(file.number, -1);
@@ -169,8 +193,44 @@ std::optional<std::string> lock_owner(const std::string& path) {
 }
 
 FileLock::~FileLock() {
-    (void)::unlink(path_.c_str());
+    if (is_named(path_, descriptor_)) { // else somebody has moved it away and made another
+        (void)::unlink(path_.c_str());
+    }
     ::close(descriptor_);
+}
+
+std::string FileLock::foreign(const std::string& path) const {
+    struct stat lock {};
+    struct stat other {};
+    if (::lstat(path.c_str(), &other) != 0) {
+        return "";
+    }
+    if (std::string why = foreign_owner(path); !why.empty()) {
+        return why;
+    }
+    constexpr mode_t writers = S_IWGRP | S_IWOTH;
+    bool wider = ::fstat(descriptor_, &lock) == 0 && !S_ISLNK(other.st_mode) &&
+                 (other.st_mode & writers & ~lock.st_mode) != 0;
+    if (wider && S_ISDIR(other.st_mode)) { // a mount may give folders other modes than files
+        wider = (other.st_mode & writers & ~folder_mode_beside(path_)) != 0;
+    }
+    return wider ? fmt::format("others may write to it (mode {:o}), and this program has not made "
+                               "it so",
+                               other.st_mode & 0777U)
+                 : "";
+}
+
+void FileLock::sync() const {
+    if (uninterrupted([&] { return ::fdatasync(descriptor_); }) != 0) {
+        fail(path_, errno);
+    }
+}
+
+bool is_lock_left(const std::string& path) {
+    const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)};
+    struct stat status {};
+    return file.number >= 0 && ::fstat(file.number, &status) == 0 && S_ISREG(status.st_mode) &&
+           is_lock(content(file.number)) && foreign_owner(path).empty() && !lock_owner(path);
 }
 
 } // namespace runner

@@ -184,6 +184,22 @@ std::pair<std::string, int> make_beside(const std::string& path, std::span<const
     }
 }
 
+/// Who owns a file that this process makes beside `path`; the process's user where it can make
+/// none.
+uid_t owner_beside(const std::string& path) {
+    struct stat status {};
+    for (int i = 0;; ++i) {
+        const std::string name = fmt::format("{}.{}-{}.owner", path, ::getpid(), i);
+        const Descriptor probe(open_again(name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW));
+        if (probe.get() >= 0) {
+            (void)::unlink(name.c_str());
+        } else if (errno == EEXIST) {
+            continue;
+        }
+        return probe.get() >= 0 && ::fstat(probe.get(), &status) == 0 ? status.st_uid : ::geteuid();
+    }
+}
+
 } // namespace
 
 int open_own_file(const std::string& path, int flags) {
@@ -207,6 +223,38 @@ int open_own_file(const std::string& path, int flags) {
         refuse(path, why);
     }
     return file.release();
+}
+
+int make_own_file(const std::string& path, int flags) {
+    constexpr int most_tries = 100; // somebody makes it again and again
+    for (int i = 0; i < most_tries; ++i) {
+        const int made = open_own_file(path, flags | O_CREAT | O_EXCL);
+        if (made >= 0 || errno != EEXIST) {
+            return made;
+        }
+        Descriptor found(open_own_file(path, flags));
+        if (found.get() < 0 && errno != ENOENT) {
+            return -1;
+        }
+        struct stat status {};
+        if (found.get() >= 0 && ::fstat(found.get(), &status) == 0 && S_ISCHR(status.st_mode)) {
+            return found.release();
+        }
+        if (::unlink(path.c_str()) != 0 && errno != ENOENT) {
+            return -1;
+        }
+    }
+    errno = EEXIST;
+    return -1;
+}
+
+std::string foreign_owner(const std::string& path) {
+    struct stat status {};
+    if (::lstat(path.c_str(), &status) != 0 || status.st_uid == ::geteuid() ||
+        status.st_uid == owner_beside(path)) {
+        return "";
+    }
+    return fmt::format("it belongs to another user (uid {})", status.st_uid);
 }
 
 std::string foreign_file(const std::string& path) {

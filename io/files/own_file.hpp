@@ -17,6 +17,17 @@ int open_own_file(const std::string& path, int flags);
 /// has it.
 std::string foreign_file(const std::string& path);
 
+/// Opens a new file that this program writes, with `flags` beside those that make it: whoever has
+/// made a file of that name before owns it and may have it open, so that one is removed and never
+/// emptied. A character device is opened as it is.
+/// @returns and @throws as open_own_file().
+int make_own_file(const std::string& path, int flags);
+
+/// Whose file or folder has this name, where this process cannot have made it; empty where it can
+/// have, and where nothing has the name. A new file's owner may be another than the process's, as
+/// on a network file system that makes root somebody else, so that one is made beside it to tell.
+std::string foreign_owner(const std::string& path);
+
 /// Puts a whole file in place: as PATH.partial first, or where others have that name under one that
 /// nothing has, then renamed, so that `path` never shows half of it. A file of that name is
 /// replaced. What is no file (/dev/null, a FIFO) is written into, and so are /dev/stdout,

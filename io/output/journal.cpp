@@ -139,6 +139,21 @@ RowHash checked_row_hash(const Record& record, std::int64_t total_rows, const st
             record.hash};
 }
 
+/// The identity last: a run that is killed in here finds it again and ends the work.
+std::error_code remove_entries(const std::string& folder) {
+    std::error_code failure;
+    for (fs::directory_iterator entry(folder, failure), end; !failure && entry != end;
+         entry.increment(failure)) {
+        if (entry->path() != identity_path(folder)) {
+            fs::remove_all(entry->path(), failure);
+        }
+    }
+    if (!failure && fs::exists(identity_path(folder), failure)) {
+        fs::remove(identity_path(folder), failure);
+    }
+    return failure;
+}
+
 } // namespace
 
 std::string journal_folder(const std::string& file) { return file + ".journal"; }
@@ -245,15 +260,23 @@ void write_identity(const std::string& folder, const JournalIdentity& identity,
     }
 }
 
-void remove_journal(const std::string& folder) {
-    // The identity last: a run that is killed in here finds it again and ends the work.
-    std::error_code failure;
-    for (fs::directory_iterator entry(folder, failure), end; !failure && entry != end;
-         entry.increment(failure)) {
-        if (entry->path() != identity_path(folder)) {
-            fs::remove_all(entry->path(), failure);
-        }
+void clear_journal(const std::string& folder, RowWriter::Sync sync) {
+    make_journal(folder);
+    if (const std::error_code failure = remove_entries(folder)) {
+        fail("cannot empty the journal", folder, failure);
     }
+    if (sync == RowWriter::Sync::yes) {
+        sync_folder_of(identity_path(folder));
+        sync_folder_of(folder);
+    }
+}
+
+void begin_without_identity(const std::string& folder) {
+    File(folder + "/begun", File::Mode::create).close();
+}
+
+void remove_journal(const std::string& folder) {
+    std::error_code failure = remove_entries(folder);
     if (failure == std::errc::no_such_file_or_directory) {
         return;
     }

@@ -17,9 +17,10 @@ namespace runner {
 /// Beside an output under way stands a folder, its journal: which rows are finished, with their
 /// checksums, and the identity of the job they are part of. It lasts until the output has its name.
 ///
-/// In it: `identity`, the generation's number and the identity's text, written whole or not at
-/// all; and files of records, `GENERATION-NAME.rows`, one a rank, of which only those of the
-/// identity's generation count. A file is a header and records of 32 bytes:
+/// It is made, empty, before the output is. In it: `identity`, the generation's number and the
+/// identity's text, written whole or not at all; and files of records, `GENERATION-NAME.rows`, one
+/// a rank, of which only those of the identity's generation count. A file is a header and records
+/// of 32 bytes:
 ///
 ///   header  "RNROWS1\n", uint64 generation, 12 bytes 0, uint32 check
 ///   record  uint64 first, uint64 rows, uint64 hash, uint32 batch, uint32 check
@@ -63,6 +64,13 @@ void make_journal(const std::string& folder);
 /// after.
 void write_identity(const std::string& folder, const JournalIdentity& identity,
                     RowWriter::Sync sync = RowWriter::Sync::yes);
+
+/// Makes the folder where there is none, and removes all that is in it: an empty one says that an
+/// output is about to be made. `sync`: that lasts when this returns. @throws Error (output).
+void clear_journal(const std::string& folder, RowWriter::Sync sync);
+
+/// Marks the journal of an output that nobody is to resume as begun. @throws Error (output).
+void begin_without_identity(const std::string& folder);
 
 /// Removes the folder and all of it; nothing if there is none.
 void remove_journal(const std::string& folder);

@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
 #include <unistd.h>
 
@@ -30,36 +31,52 @@ namespace fs = std::filesystem;
 bool is_of_journal(std::string_view name) {
     constexpr std::array<std::string_view, 4> starts = {"alive-", "checkpoint-", "scratch-",
                                                         ".nfs"};
-    constexpr std::array<std::string_view, 4> names = {"identity", "identity.new", "record",
-                                                       "stop"};
+    constexpr std::array<std::string_view, 5> names = {"begun", "identity", "identity.new",
+                                                       "record", "stop"};
     return std::find(names.begin(), names.end(), name) != names.end() || name.ends_with(".rows") ||
            std::any_of(starts.begin(), starts.end(),
                        [&](std::string_view start) { return name.starts_with(start); });
 }
 
-/// Whether there is a journal. @throws Error for another folder, a link or a file of its name.
-bool has_journal(const std::string& folder) {
+enum class Journal { none, empty, begun };
+
+/// @throws Error for another folder, a link or a file of its name.
+Journal journal_of(const std::string& file, const FileLock& lock) {
+    const std::string folder = journal_folder(file);
     std::error_code failure;
     const fs::file_status status = fs::symlink_status(folder, failure);
     if (!fs::exists(status)) {
-        return false;
+        return Journal::none;
     }
     if (!fs::is_directory(status)) {
         refuse(folder, "it is not a folder but a file or a link");
     }
+    if (const std::string why = lock.foreign(folder); !why.empty()) {
+        refuse(folder, why);
+    }
+    Journal found = Journal::empty;
     fs::directory_iterator entry(folder, failure);
     for (; !failure && entry != fs::directory_iterator(); entry.increment(failure)) {
         const std::string name = entry->path().filename().string();
         if (!is_of_journal(name)) {
             refuse(folder, "it holds \"" + name + "\", which no journal of this program does");
         }
+        found = Journal::begun;
     }
-    return true;
+    return found;
+}
+
+/// What a job writes beside its output but for the journal and the parts.
+std::vector<std::string> partial_files(const std::string& file) {
+    std::vector<std::string> files = shard_paths({partial_name(file), "", {}, {}});
+    files.push_back(partial_name(file));
+    files.push_back(partial_name(file) + ".layout");
+    return files;
 }
 
 enum class Known { no, yes };
 
-void check_part(const std::string& path, Known known) {
+void check_part(const std::string& path, Known known, const FileLock& lock) {
     if (const std::string why = foreign_file(path); !why.empty()) {
         refuse(path, why);
     }
@@ -71,6 +88,9 @@ void check_part(const std::string& path, Known known) {
     if (!fs::is_regular_file(status)) {
         refuse(path, fs::is_directory(status) ? "it is a folder" : "it is no regular file");
     }
+    if (const std::string why = lock.foreign(path); !why.empty()) {
+        refuse(path, why);
+    }
     const bool is_empty = fs::file_size(path, failure) == 0 && !failure;
     if (known == Known::no && !is_empty) {
         refuse(path, "a file of that name is there, and it was not begun by this program: neither "
@@ -78,36 +98,59 @@ void check_part(const std::string& path, Known known) {
     }
 }
 
-void check_parts(const std::string& file, Known known) {
-    check_part(partial_name(file), known);
-    check_part(partial_name(file) + ".layout", known);
-    for (const std::string& shard : shard_paths({partial_name(file), "", {}, {}})) {
-        check_part(shard, known);
-    }
-}
-
 } // namespace
 
 std::string partial_name(const std::string& file) { return file + ".partial"; }
 
+bool has_left_parts(const std::string& file, const FileLock& lock) {
+    const Journal journal = journal_of(file, lock);
+    return journal == Journal::begun || lock.was_left() ||
+           (journal == Journal::empty && lock.was_cut_off());
+}
+
 void check_own_parts(const std::string& file, const FileLock& lock) {
-    const bool journal = has_journal(journal_folder(file));
-    check_parts(file, journal || lock.was_left() ? Known::yes : Known::no);
+    const Known known = has_left_parts(file, lock) ? Known::yes : Known::no;
+    const std::vector<std::string> files = partial_files(file);
+    for (const std::string& path : files) {
+        check_part(path, known, lock);
+    }
+    if (journal_of(file, lock) != Journal::begun) {
+        for (const std::string& path : files) {
+            std::error_code ignored; // what stays is made anew
+            if (fs::exists(path, ignored)) {
+                fs::remove(path, ignored);
+            }
+        }
+    }
 }
 
 PartialOutput::PartialOutput(const std::string& file)
     : file_(file), partial_(partial_name(file)),
       lock_(lock_path(file), fmt::format("process {}", ::getpid())) {
-    if (has_journal(journal_folder(file))) {
+    if (journal_of(file, lock_) != Journal::none) {
         refuse(journal_folder(file), "it is of a job that stopped and can be resumed");
     }
-    check_parts(file, lock_.was_left() ? Known::yes : Known::no);
+    if (is_half_published(partial_, file_) && lock_.was_left() && lock_.foreign(partial_).empty()) {
+        finish_publishing(partial_, file_);
+    }
+    check_own_parts(file, lock_);
+    lock_.sync(); // no journal will say whose the file is
 }
 
 PartialOutput::~PartialOutput() {
     if (!is_published_) {
         std::error_code ignored;
         fs::remove(partial_, ignored);
+    }
+}
+
+void clean_up_beside(const std::string& file) {
+    if (!is_lock_left(lock_path(file))) {
+        return;
+    }
+    try {
+        const PartialOutput left(file);
+    } catch (const Error&) { // somebody holds it, or it is not to be touched
     }
 }
 

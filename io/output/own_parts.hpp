@@ -12,16 +12,24 @@ namespace runner {
 /// `FILE.partial`: the name of an output until it is complete.
 std::string partial_name(const std::string& file);
 
-/// Refuses what this program has not made under the names that a job writes beside its output:
-/// FILE.partial, FILE.partial.layout, FILE.partial.shard-… and the folder FILE.journal. They are
-/// this program's where a journal stands beside them, where `lock` was left by a process that was
-/// killed, or where they are empty. @throws Error (output) for others, and for links.
+/// Whether a job left what stands beside its output: FILE.partial, FILE.partial.layout,
+/// FILE.partial.shard-…, the parts and the folder FILE.journal. It did where the journal holds
+/// something, where `lock` says that a process of this user was killed, or where the journal is
+/// empty, having been made before the output was, and the lock's text is lost, as in a power cut.
+/// @throws Error (output) where FILE.journal is no journal of this user.
+bool has_left_parts(const std::string& file, const FileLock& lock);
+
+/// Refuses what this program has not made under these names, but for files that are empty; another
+/// user's; and what others may write to though they may not to the lock. What was left without a
+/// journal, and so cannot be resumed, is removed: its only proof is the lock. @throws Error
+/// (output).
 void check_own_parts(const std::string& file, const FileLock& lock);
 
 /// An output that is made in one go, without a journal: by `generate` and `convert`. Holds its
 /// lock; what is made has the partial name until publish(), and is removed if that is not reached.
 class PartialOutput {
   public:
+    /// Completes what a killed process has half published (publish_output.hpp).
     /// @throws LockHeld; Error (output) as check_own_parts(), and where an unfinished job's journal
     /// stands there.
     explicit PartialOutput(const std::string& file);
@@ -41,5 +49,9 @@ class PartialOutput {
     FileLock lock_;
     bool is_published_ = false;
 };
+
+/// Does what a PartialOutput of the finished `file` was killed before it had done: completes its
+/// publishing and removes its lock. Nothing where no such lock is there.
+void clean_up_beside(const std::string& file);
 
 } // namespace runner

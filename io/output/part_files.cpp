@@ -77,6 +77,9 @@ std::vector<std::string> part_files(const std::string& folder, std::optional<int
 }
 
 void make_parts_folder(const std::string& folder) {
+    if (const std::string why = foreign_owner(folder); !why.empty()) {
+        refuse(folder, why);
+    }
     std::error_code failure;
     if (!has_folder(folder) && !fs::create_directory(folder, failure) && failure) {
         fail("cannot make the folder of the output's parts", folder, failure);

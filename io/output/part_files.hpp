@@ -20,7 +20,7 @@ namespace runner {
 /// several names or is no regular file.
 std::vector<std::string> part_files(const std::string& folder, std::optional<int> set = {});
 
-/// Makes the folder where there is none. @throws Error (output).
+/// Makes the folder where there is none. @throws Error (output), also where it is another user's.
 void make_parts_folder(const std::string& folder);
 
 /// Removes the parts of one set, or of both, and the folder when it is empty then. Nothing without

@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace runner {
@@ -32,7 +33,7 @@ int rename_new(const char* from, const char* to) {
         return errno;
     }
     // A file system without that flag: a second name is as safe against an existing file.
-    if (::link(from, to) == 0) {
+    if (::link(from, to) == 0 || (errno == EEXIST && is_half_published(from, to))) {
         return ::unlink(from) == 0 ? 0 : errno;
     }
     if (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS) {
@@ -45,6 +46,22 @@ int rename_new(const char* from, const char* to) {
 }
 
 } // namespace
+
+bool is_half_published(const std::string& partial, const std::string& file) {
+    struct stat old {};
+    struct stat named {};
+    return ::lstat(partial.c_str(), &old) == 0 && ::lstat(file.c_str(), &named) == 0 &&
+           S_ISREG(old.st_mode) && old.st_nlink == 2 && old.st_dev == named.st_dev &&
+           old.st_ino == named.st_ino;
+}
+
+void finish_publishing(const std::string& partial, const std::string& file) {
+    if (::unlink(partial.c_str()) != 0) {
+        throw Error(ExitCode::output, {"cannot remove the output's first name", partial,
+                                       errno_text(errno), errno_remedy(errno)});
+    }
+    sync_folder_of(file);
+}
 
 void publish_output(const std::string& partial, const std::string& file, Overwrite overwrite,
                     RowWriter::Sync sync) {

@@ -13,4 +13,12 @@ enum class Overwrite { no, yes };
 void publish_output(const std::string& partial, const std::string& file, Overwrite overwrite,
                     RowWriter::Sync sync);
 
+/// Whether `partial` and `file` are the two names, and the only ones, of one file: where the file
+/// system cannot rename without replacing, publish_output() makes the second name and then removes
+/// the first, and a run may die in between.
+bool is_half_published(const std::string& partial, const std::string& file);
+
+/// Removes the first name then. @throws Error (output).
+void finish_publishing(const std::string& partial, const std::string& file);
+
 } // namespace runner

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
+#include <string>
 #include <system_error>
 
 namespace runner {
@@ -18,6 +19,15 @@ constexpr const char* mark = ".shard-";
 [[noreturn]] void fail(const std::string& what, const std::string& where,
                        const std::error_code& failure) {
     throw Error(ExitCode::output, {what, where, failure.message(), errno_remedy(failure.value())});
+}
+
+/// Whether it is "GENERATION-RANK", as every shard's name ends.
+bool is_number_pair(const std::string& text) {
+    const std::size_t dash = text.find('-');
+    constexpr const char* digits = "0123456789";
+    return dash != std::string::npos && dash > 0 && dash + 1 < text.size() &&
+           text.find_first_not_of(digits) == dash &&
+           text.find_first_not_of(digits, dash + 1) == std::string::npos;
 }
 
 } // namespace
@@ -38,7 +48,8 @@ std::vector<std::string> shard_paths(const OutputDataset& output) {
     std::error_code failure;
     for (std::filesystem::directory_iterator entry(folder, failure), end; !failure && entry != end;
          entry.increment(failure)) {
-        if (entry->path().filename().string().starts_with(start)) {
+        const std::string name = entry->path().filename().string();
+        if (name.starts_with(start) && is_number_pair(name.substr(start.size()))) {
             paths.push_back(entry->path().string());
         }
     }

@@ -25,7 +25,7 @@ std::uint64_t check_of(const ShardRecord& record);
 
 std::string shard_path(const OutputDataset& output, int rank, std::int64_t generation);
 
-/// All shards there are, of whichever run, by name.
+/// All shards there are, of whichever run, by name; no file whose name only begins like theirs.
 std::vector<std::string> shard_paths(const OutputDataset& output);
 
 /// Removes the shards, once the output has its name.

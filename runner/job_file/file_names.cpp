@@ -6,19 +6,26 @@
 
 #include <cstddef>
 #include <filesystem>
-#include <utility>
+#include <string>
 #include <vector>
 
 namespace runner {
 namespace {
 
-/// What a file is to the run, and its name.
-using NamedFile = std::pair<std::string, std::string>;
+struct NamedFile {
+    std::string what; ///< it is to the run
+    std::string name;
+    std::string output = {}; ///< that it is, or stands beside
+};
 
 void check_pair(const NamedFile& written, const NamedFile& other) {
-    if (is_same_file(written.second, other.second)) {
-        throw Error(ExitCode::usage, {"two files of the run are the same", written.second,
-                                      written.first + " would be written over " + other.first,
+    // A run that was killed may leave an output of two names, which the next one mends.
+    if (!written.output.empty() && written.output == other.output) {
+        return;
+    }
+    if (is_same_file(written.name, other.name)) {
+        throw Error(ExitCode::usage, {"two files of the run are the same", written.name,
+                                      written.what + " would be written over " + other.what,
                                       "Give one of them another name"});
     }
 }
@@ -31,15 +38,15 @@ void add_steps_files(const JobFile& job, std::vector<NamedFile>& others, const A
     for (const StepParameters& step : steps) {
         if (!step.save.empty()) {
             add("what " + step.label + " saves", step.save);
-            others.emplace_back("the file that stops it", stop_beside(step.save));
+            others.push_back({"the file that stops it", stop_beside(step.save)});
             any = true;
         }
     }
     if (any) { // else nothing but output.file is written, and that is never beside itself
-        others.emplace_back("the file that stops the job", stop_beside(job.output.file));
+        others.push_back({"the file that stops the job", stop_beside(job.output.file)});
         for (std::size_t i = 0; i + 1 < steps.size(); ++i) {
-            others.emplace_back("what pass " + std::to_string(i + 1) + " may store",
-                                intermediate_file(job.output.file, i));
+            others.push_back({"what pass " + std::to_string(i + 1) + " may store",
+                              intermediate_file(job.output.file, i)});
         }
     }
 }
@@ -58,12 +65,12 @@ void check_file_names(const JobFile& job, std::span<const std::string> reports,
                       const std::optional<std::string>& trace) {
     std::vector<NamedFile> others = {{"the job file", job.path}, {"input.file", job.input.file}};
     for (const InputDataset& input : job.parameters->inputs()) {
-        others.emplace_back("a dataset of [" + job.kind + "]", input.file);
+        others.push_back({"a dataset of [" + job.kind + "]", input.file});
     }
     std::vector<NamedFile> written;
     const auto add_output = [&written](const std::string& what, const std::string& file) {
         for (const char* ending : {"", ".partial", ".lock", ".journal"}) {
-            written.emplace_back(what, file + ending);
+            written.push_back({what, file + ending, file});
         }
     };
     add_output("output.file", job.output.file);
@@ -71,10 +78,10 @@ void check_file_names(const JobFile& job, std::span<const std::string> reports,
         add_steps_files(job, others, add_output);
     }
     for (const std::string& report : reports) {
-        written.emplace_back("--report", report);
+        written.push_back({"--report", report});
     }
     if (trace) {
-        written.emplace_back("--trace", *trace);
+        written.push_back({"--trace", *trace});
     }
     for (const NamedFile& file : written) {
         for (const NamedFile& other : others) {

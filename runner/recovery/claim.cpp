@@ -120,8 +120,8 @@ RowSet rows_of(const std::vector<RowHash>& hashes) {
     return make_row_set(std::move(ranges));
 }
 
-/// The journal of an output that was just created. That of a brief job has no identity: nobody
-/// resumes it, whatever a power cut leaves.
+/// Begins the journal of an output that was just created. That of a brief job has no identity:
+/// nobody resumes it, whatever a power cut leaves.
 Beginning begin_journal(const PreparedJob& prepared, const OutputDataset& output,
                         const std::string& identity) {
     if (prepared.parts_sync() == RowWriter::Sync::yes) {
@@ -135,7 +135,7 @@ Beginning begin_journal(const PreparedJob& prepared, const OutputDataset& output
     beginning.parts = output.parts;
     beginning.identity = identity + layout_line(output);
     if (prepared.is_brief) {
-        make_journal(folder);
+        begin_without_identity(folder);
     } else {
         write_identity(folder, {beginning.generation, beginning.identity}, prepared.parts_sync());
     }
@@ -152,23 +152,23 @@ Beginning restart_output(const PreparedJob& prepared, const std::string& identit
     const bool waits = prepared.parts_sync() == RowWriter::Sync::yes;
     const bool was_there = is_there(folder) || is_there(name);
     const bool removes_parts = concerns_parts(prepared);
-    remove_journal(folder);
-    if (waits || (prepared.file.output.sync && was_there)) {
-        sync_folder_of(folder); // or a power cut brings it back beside a restarted output
-    }
-    if (removes_parts) {
-        remove_other_parts(prepared, prepared.parts_set);
-    }
-    create_output(output);
+    // The folder stands before the output does, so that there always is what says whose that is.
+    // Synced, or a power cut brings the old one back beside a restarted output.
+    clear_journal(folder, waits || (prepared.file.output.sync && was_there) ? RowWriter::Sync::yes
+                                                                            : RowWriter::Sync::no);
     try {
+        if (removes_parts) {
+            remove_other_parts(prepared, prepared.parts_set);
+        }
+        create_output(output);
         return begin_journal(prepared, output, identity);
     } catch (...) {
-        // Without a journal nothing says that the file is ours.
         std::error_code ignored;
-        std::filesystem::remove(output.file, ignored);
+        fs::remove(output.file, ignored);
         if (output.parts.several()) {
             remove_parts(output.parts.folder, output.parts.set);
         }
+        fs::remove_all(folder, ignored); // last: it says whose the others are
         throw;
     }
 }
@@ -362,6 +362,10 @@ void release_output(const PreparedJob& prepared, std::optional<int> parts_set) {
                                                                 : RowWriter::Sync::no);
     }
     remove_shards(output_dataset(prepared));
+    std::error_code ignored;
+    if (const std::string left = partial_name(output) + ".layout"; fs::exists(left, ignored)) {
+        fs::remove(left, ignored); // where a kill left it
+    }
     if (concerns_parts(prepared)) {
         remove_other_parts(prepared, parts_set);
     }

@@ -5,6 +5,7 @@
 #include "io/files/file.hpp"
 #include "io/files/file_signature.hpp"
 #include "io/output/journal.hpp"
+#include "io/output/own_parts.hpp"
 #include "io/output/part_files.hpp"
 #include "runner/probe/probed_files.hpp"
 #include "runner/recovery/replacing.hpp"
@@ -58,6 +59,13 @@ void refuse_input(const PreparedJob& prepared, const std::string& part) {
     }
 }
 
+void refuse_foreign(const std::string& path, const std::string& why) {
+    if (!why.empty()) {
+        throw Error(ExitCode::output, {"cannot use the folder of the output's parts", path, why,
+                                       "Move or remove that folder, or name another output.file"});
+    }
+}
+
 } // namespace
 
 bool concerns_parts(const PreparedJob& prepared) {
@@ -71,18 +79,20 @@ void settle_parts(PreparedJob& prepared, const FileLock& lock, Prober& prober) {
     if (!concerns_parts(prepared)) {
         return;
     }
-    std::error_code ignored;
-    const bool known = lock.was_left() || fs::exists(journal_folder(output), ignored);
+    const bool known = has_left_parts(output, lock);
+    if (!prepared.parts_set) {
+        refuse_foreign(parts_folder(output), lock.foreign(parts_folder(output)));
+    }
     for (const std::string& part : part_files(parts_folder(output))) {
         refuse_input(prepared, part);
         const std::optional<int> set = set_of_part_name(fs::path(part).filename().string());
-        if (set != prepared.parts_set && !known) {
-            throw Error(ExitCode::output,
-                        {"cannot use the folder of the output's parts", part,
-                         "it is a part of no output that is here, and no run of this program left "
-                         "it: neither a journal nor a lock stands beside it",
-                         "Move or remove that folder, or name another output.file"});
+        if (set == prepared.parts_set) {
+            continue;
         }
+        refuse_foreign(part, known ? lock.foreign(part)
+                                   : "it is a part of no output that is here, and no run of this "
+                                     "program left it: neither a journal nor a lock stands beside "
+                                     "it");
     }
 }
 

@@ -24,12 +24,14 @@ OutputStanding compared(const std::string& was, const std::string& is) {
     return {Standing::stale, identity_difference(was, is), only_input_differs(was, is)};
 }
 
+std::optional<std::string> identity_of_record(const std::string& file) {
+    const std::optional<std::string> beside = identity_beside(file);
+    return beside ? beside : identity_in_journal(file);
+}
+
 OutputStanding standing_beside(const PreparedJob& prepared, const std::string& identity) {
-    const std::string& file = prepared.file.output.file;
-    for (const auto& was : {identity_beside(file), identity_in_journal(file)}) {
-        if (was) {
-            return compared(*was, identity);
-        }
+    if (const auto was = identity_of_record(prepared.file.output.file)) {
+        return compared(*was, identity);
     }
     return {Standing::foreign, "nothing is known of how this file was made: the record beside "
                                "it is missing, damaged or of another file"};
@@ -46,6 +48,21 @@ std::optional<std::string> stored_identity(const AttributeList& record) {
 }
 
 } // namespace
+
+bool says_how_it_was_made(const std::string& file, Prober& prober) {
+    if (is_recorded_beside(file)) {
+        return identity_of_record(file).has_value();
+    }
+    try {
+        ProbedFiles files(prober, {});
+        return stored_identity(file, files).has_value();
+    } catch (const Error& error) {
+        if (error.code() == ExitCode::launch || error.code() == ExitCode::stopped) {
+            throw;
+        }
+        return false;
+    }
+}
 
 OutputStanding output_standing(const PreparedJob& prepared, const std::string& identity,
                                Prober& prober) {

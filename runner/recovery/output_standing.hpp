@@ -29,6 +29,10 @@ struct OutputStanding {
 OutputStanding output_standing(const PreparedJob& prepared, const std::string& identity,
                                Prober& prober);
 
+/// Whether the file holds the identity of some job, as each finished output does.
+/// @throws Error (launch) where the file cannot be probed.
+bool says_how_it_was_made(const std::string& file, Prober& prober);
+
 /// What an interrupted run has left beside the output.
 enum class Parts {
     none, ///< nothing that could be resumed

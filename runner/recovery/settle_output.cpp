@@ -51,7 +51,9 @@ bool is_there(const std::string& path) {
 
 /// Whether an earlier run published the output and died before it had cleaned up.
 bool has_ended_late(const std::string& output) {
-    return is_there(journal_folder(output)) && !is_there(partial_name(output));
+    std::error_code ignored; // an empty journal may also be of an output that is not begun
+    return !is_there(partial_name(output)) && is_there(journal_folder(output)) &&
+           !fs::is_empty(journal_folder(output), ignored);
 }
 
 } // namespace
@@ -70,7 +72,7 @@ ToDo settle_output(const PreparedJob& prepared, Prober& prober) {
     const bool ended_late = has_ended_late(output.file);
     if (found.standing == Standing::done && (ended_late || !output.overwrite) &&
         prepared.file.run.resume != ResumeChoice::never) {
-        if (ended_late) {
+        if (!is_there(partial_name(output.file)) && is_there(journal_folder(output.file))) {
             release_output(prepared, prepared.parts_set);
         }
         return ToDo::nothing;

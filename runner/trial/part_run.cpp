@@ -187,9 +187,9 @@ void remove_left(const std::filesystem::path& folder, const std::string& begin) 
             auto taken = std::make_unique<FileLock>(lock.string(), owner_text(""));
             if (taken->was_left()) {
                 remove_content(entry.path());
-                taken.reset();
-                std::filesystem::remove(entry.path(), ignored);
             }
+            taken.reset();
+            std::filesystem::remove(entry.path(), ignored); // where nothing else is in it
         } catch (const Error&) { // another process took it just now, or it is no lock of ours
         }
     }
@@ -209,8 +209,10 @@ WorkFolder::WorkFolder(const std::string& output) {
     }
     try {
         lock_ = std::make_unique<FileLock>(file(lock_name), owner_text(""));
+        lock_->sync(); // its text is what tells whose the folder is
     } catch (...) {
         std::error_code ignored;
+        lock_.reset();
         std::filesystem::remove(path_, ignored);
         throw;
     }

@@ -15,6 +15,7 @@
 #include "runner/engines/survey_input.hpp"
 #include "runner/probe/input_rows.hpp"
 #include "runner/probe/probed_files.hpp"
+#include "runner/recovery/take_names.hpp"
 #include "runner/report/version.hpp"
 #include "runner/verify/checked_rows.hpp"
 #include "runner/verify/finished_output.hpp"
@@ -171,6 +172,7 @@ Repair repair(const RepairRequest& request, Prober& prober) {
     FinishedOutput output = read_finished_output(files, file);
     const FileLock lock(lock_path(output.file),
                         fmt::format("runner repair, process {}", ::getpid()));
+    complete_publishing(output.file, lock, prober);
     Repair result{output.file, output.stored.array, std::ssize(output.runs), {}, {}};
     const std::vector<WrongRows> wrong = wrong_rows(files, output, request.threads);
     if (wrong.empty()) {

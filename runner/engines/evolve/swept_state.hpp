@@ -8,6 +8,7 @@
 #include "runner/engines/evolve/store_exchange.hpp"
 #include "runner/engines/evolve/sweeper.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -79,8 +80,9 @@ template <class Q> class SweptState final : public EvolvingState {
         const std::string path =
             run_.commits != nullptr
                 ? fmt::format("{}/scratch-{}", run_.journal, run_.ranks.rank())
-                : fmt::format("{}/runner-scratch-{}",
-                              std::filesystem::temp_directory_path().string(), ::getpid());
+                : fmt::format("{}/runner-scratch-{}-{}",
+                              std::filesystem::temp_directory_path().string(), ::getpid(),
+                              std::chrono::steady_clock::now().time_since_epoch().count());
         return {make_scratch_file(path, bytes), held, plan_.sweep.depth,
                 plan_.shape.state_row_bytes};
     }

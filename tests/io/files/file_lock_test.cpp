@@ -2,6 +2,7 @@
 #include "io/files/file_lock.hpp"
 
 #include "base/error.hpp"
+#include "io/files/own_file.hpp"
 #include "tests/io/scratch_folder.hpp"
 
 #include <filesystem>
@@ -33,12 +34,14 @@ TEST(FileLock, KeepsASecondHolderAwayAndSaysWhoHoldsIt) {
 TEST(FileLock, TakesOverAFileThatNobodyHolds) {
     const ScratchFolder folder;
     const std::string path = folder / "out.h5.lock";
-    for (const std::string left :
-         {"runner lock: process 1 on a host that went down, with a long name\n", "runner lo", ""}) {
+    const std::string whole = "runner lock: process 1 on a host that went down, with a long name\n";
+    for (const std::string& left : {whole, std::string("runner lock: x"), std::string("runner lo"),
+                                    std::string(), std::string(20, '\0')}) {
         std::ofstream(path) << left;
         {
             const FileLock lock(path, "process 2");
-            EXPECT_TRUE(lock.was_left());
+            EXPECT_EQ(lock.was_left(), left == whole) << left;
+            EXPECT_EQ(lock.was_cut_off(), left != whole) << left;
             std::string line;
             std::getline(std::ifstream(path), line);
             EXPECT_EQ(line, "runner lock: process 2");
@@ -46,6 +49,33 @@ TEST(FileLock, TakesOverAFileThatNobodyHolds) {
         EXPECT_FALSE(std::filesystem::exists(path));
     }
     EXPECT_FALSE(FileLock(path, "process 3").was_left());
+}
+
+TEST(FileLock, LeavesAFileThatHasComeUnderItsName) {
+    const ScratchFolder folder;
+    const std::string path = folder / "out.h5.lock";
+    {
+        const FileLock lock(path, "process 2");
+        std::filesystem::rename(path, folder / "moved");
+        std::ofstream(path) << "mine\n";
+    }
+    EXPECT_TRUE(std::filesystem::exists(path));
+    EXPECT_TRUE(std::filesystem::exists(folder / "moved"));
+}
+
+TEST(FileLock, KnowsWhatOthersMayWriteTo) {
+    const ScratchFolder folder;
+    const FileLock lock(folder / "out.h5.lock", "process 2");
+    const std::string path = folder / "out.h5.partial";
+    EXPECT_EQ(lock.foreign(path), "");
+    std::ofstream(path) << "rows";
+    EXPECT_EQ(lock.foreign(path), "");
+    EXPECT_EQ(foreign_owner(path), "");
+    std::filesystem::permissions(path, std::filesystem::perms(0666));
+    std::filesystem::permissions(folder / "out.h5.lock", std::filesystem::perms(0644));
+    EXPECT_NE(lock.foreign(path).find("mode 666"), std::string::npos);
+    std::filesystem::permissions(folder / "out.h5.lock", std::filesystem::perms(0666));
+    EXPECT_EQ(lock.foreign(path), "");
 }
 
 TEST(FileLock, LeavesAFileThatIsNoLock) {

@@ -50,6 +50,32 @@ TEST(File, NamesWhatCannotBeOpened) {
                  {folder / "no/a", "No such file", "mkdir -p " + (folder / "no")});
 }
 
+TEST(File, IsMadeAnewInPlaceOfAnother) {
+    const ScratchFolder folder;
+    put(folder / "a", "somebody has it open");
+    std::filesystem::permissions(folder / "a", std::filesystem::perms(0600));
+    const File before(folder / "a", File::Mode::read);
+    const File made(folder / "a", File::Mode::create);
+    EXPECT_EQ(before.size(), 20);
+    EXPECT_EQ(made.size(), 0);
+    EXPECT_NO_THROW(File("/dev/null", File::Mode::create));
+    EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
+}
+
+TEST(File, IsHalfPublishedWithTwoNames) {
+    const ScratchFolder folder;
+    put(folder / "a.partial", "rows");
+    EXPECT_FALSE(is_half_published(folder / "a.partial", folder / "a"));
+    std::filesystem::create_hard_link(folder / "a.partial", folder / "a");
+    EXPECT_TRUE(is_half_published(folder / "a.partial", folder / "a"));
+    std::filesystem::create_hard_link(folder / "a", folder / "b");
+    EXPECT_FALSE(is_half_published(folder / "a.partial", folder / "a"));
+    std::filesystem::remove(folder / "b");
+    finish_publishing(folder / "a.partial", folder / "a");
+    EXPECT_FALSE(std::filesystem::exists(folder / "a.partial"));
+    EXPECT_EQ(get(folder / "a"), "rows");
+}
+
 TEST(File, WritesThroughNoLink) {
     const ScratchFolder folder;
     put(folder / "precious", "years of work");
