@@ -3,8 +3,11 @@
 
 #include "io/files/file_lock.hpp"
 #include "io/files/file_mark.hpp"
+#include "io/files/own_file.hpp"
 #include "io/output/journal.hpp"
 #include "io/output/own_parts.hpp"
+#include "io/output/publish_output.hpp"
+#include "io/writers/shards.hpp"
 #include "runner/messages.hpp"
 #include "runner/probe/probed_files.hpp"
 #include "runner/ranks/bind_rank.hpp"
@@ -12,7 +15,9 @@
 #include "runner/recovery/identity.hpp"
 #include "runner/recovery/output_standing.hpp"
 #include "runner/recovery/read_files.hpp"
+#include "runner/recovery/replacing.hpp"
 #include "runner/recovery/settle_output.hpp"
+#include "runner/recovery/take_names.hpp"
 #include "runner/report/job_counts.hpp"
 #include "runner/run_report.hpp"
 
@@ -40,15 +45,6 @@ void tell_input(std::vector<JobPass>& passes, std::size_t index, Prober& prober)
     input.origin->counts = counts_in(files.root_attributes(input.file));
 }
 
-void remove_before(const std::vector<JobPass>& passes, std::size_t before) {
-    for (std::size_t i = 0; i < before; ++i) {
-        if (!passes[i].is_kept) {
-            std::error_code ignored; // what cannot be removed does no harm
-            std::filesystem::remove(passes[i].file.output.file, ignored);
-        }
-    }
-}
-
 bool is_there(const std::string& path) {
     std::error_code ignored;
     return std::filesystem::exists(path, ignored);
@@ -58,14 +54,61 @@ bool is_there(const std::string& path) {
 /// died before it had. @throws Error where the output is another's.
 ToDo settle(PreparedJob& prepared, Prober& prober) {
     const std::string& output = prepared.file.output.file;
-    if (is_there(partial_name(output))) {
-        // The lock that a killed run left is the proof that this is its own: leave it.
-        return settle_output(prepared, prober);
-    }
     const FileLock lock(lock_path(output), owner_text(""));
-    check_own_parts(output, lock);
+    take_names(output, lock, prober);
     settle_parts(prepared, lock, prober);
     return settle_output(prepared, prober);
+}
+
+/// Whether a process of this user can have made the file.
+bool is_own(const std::string& file) {
+    return foreign_file(file).empty() && foreign_owner(file).empty();
+}
+
+/// Whether the file under the pass's name is what it makes, where it stores that for the next: a
+/// job of the same steps may have made another file of that name.
+bool is_made_by(const PreparedJob& prepared, Prober& prober) {
+    const JobFile::Output& output = prepared.file.output;
+    if (!is_own(output.file) ||
+        output_standing(prepared, job_identity(prepared), prober).standing != Standing::done) {
+        return false;
+    }
+    const std::vector<std::string> names = ProbedFiles(prober, {}).object_names(output.file);
+    return std::find(names.begin(), names.end(), output.dataset) != names.end();
+}
+
+/// Removes what a pass stored for the next, and what a run that died left beside it. Whatever is
+/// not this job's stays.
+void remove_intermediate(const JobPass& pass, Prober& prober) {
+    const std::string& file = pass.file.output.file;
+    const std::string folder = journal_folder(file);
+    if (pass.is_kept || !(is_there(file) || is_there(partial_name(file)) || is_there(folder) ||
+                          is_lock_left(lock_path(file)))) {
+        return;
+    }
+    try {
+        const PreparedJob prepared = prepared_pass(pass, prober);
+        const FileLock lock(lock_path(file), owner_text(""));
+        take_names(file, lock, prober);
+        if (is_made_by(prepared, prober)) {
+            std::filesystem::remove(file);
+        }
+        if (parts_beside(prepared, job_identity(prepared)) != Parts::other) {
+            remove_shards({partial_name(file), "", {}, {}});
+            for (const std::string& left : {partial_name(file), partial_name(file) + ".layout"}) {
+                std::filesystem::remove(left);
+            }
+            remove_journal(folder);
+        }
+    } catch (const Error&) { // what cannot be removed does no harm
+    } catch (const std::filesystem::filesystem_error&) {
+    }
+}
+
+void remove_before(const std::vector<JobPass>& passes, std::size_t before, Prober& prober) {
+    for (std::size_t i = 0; i < before; ++i) {
+        remove_intermediate(passes[i], prober);
+    }
 }
 
 /// Whether the job's output is complete. @throws Error where another file has its name.
@@ -116,18 +159,44 @@ std::vector<bool> on_all(std::vector<bool> choices, const Ranks& ranks) {
 
 bool on_all(bool choice, const Ranks& ranks) { return on_all(std::vector{choice}, ranks).front(); }
 
-/// earlier_to_run() on the first rank.
-std::vector<bool> passes_to_run(const std::vector<JobPass>& passes, bool last_is_done,
-                                Prober& prober) {
-    std::vector<bool> runs(passes.size() - 1, true);
-    if (passes.front().file.run.resume == ResumeChoice::never ||
-        !has_input(passes.front(), prober)) {
-        return runs;
+/// Refuses a file under the name of what a pass stores, unless a pass of the job with this output
+/// stored it. One of other parameters or another input may be replaced. @throws Error (output).
+void check_intermediate(JobPass& pass, bool input_is_there, Prober& prober) {
+    JobFile::Output& output = pass.file.output;
+    std::error_code ignored;
+    if (pass.is_kept ||
+        !std::filesystem::exists(std::filesystem::symlink_status(output.file, ignored))) {
+        return;
     }
-    bool is_read = !last_is_done;
-    for (std::size_t i = runs.size(); i > 0; --i) {
-        runs[i - 1] = (is_read || passes[i - 1].is_kept) && !is_made(passes[i - 1], prober);
-        is_read = runs[i - 1];
+    if (is_half_published(partial_name(output.file), output.file)) {
+        complete_publishing(output.file, FileLock(lock_path(output.file), owner_text("")), prober);
+    }
+    const bool is_of_pass = input_is_there && is_made_by(prepared_pass(pass, prober), prober);
+    if (!is_of_pass &&
+        !(is_own(output.file) && is_between_passes_of(output.of_job, output.file, prober))) {
+        throw Error(ExitCode::output, {"cannot store what a pass makes for the next", output.file,
+                                       "a file of that name is there, and this job has not made it",
+                                       "Move it away, or name another output.file"});
+    }
+    // On the first rank, which publishes.
+    output.overwrite = !is_of_pass || pass.file.run.resume == ResumeChoice::never;
+}
+
+/// earlier_to_run() on the first rank.
+std::vector<bool> passes_to_run(std::vector<JobPass>& passes, bool last_is_done, Prober& prober) {
+    std::vector<bool> runs(passes.size() - 1, true);
+    const bool input_is_there = has_input(passes.front(), prober);
+    if (passes.front().file.run.resume != ResumeChoice::never && input_is_there) {
+        bool is_read = !last_is_done;
+        for (std::size_t i = runs.size(); i > 0; --i) {
+            runs[i - 1] = (is_read || passes[i - 1].is_kept) && !is_made(passes[i - 1], prober);
+            is_read = runs[i - 1];
+        }
+    }
+    if (!last_is_done || std::find(runs.begin(), runs.end(), true) != runs.end()) {
+        for (std::size_t i = 0; i < runs.size(); ++i) {
+            check_intermediate(passes[i], input_is_there, prober);
+        }
     }
     return runs;
 }
@@ -153,7 +222,7 @@ ExitCode run_one(const RunCommand& command, std::vector<JobPass>& passes, std::s
     }
     const ExitCode code = run(of_pass, [&] { return pass.file; });
     if (code == ExitCode::ok) {
-        ranks.first_alone([&] { remove_before(passes, index); });
+        ranks.first_alone([&] { remove_before(passes, index, prober); });
     }
     return code;
 }
@@ -169,7 +238,7 @@ void tell_origins(std::vector<JobPass>& passes, Prober& prober) {
     }
 }
 
-std::vector<bool> earlier_to_run(const std::vector<JobPass>& passes, bool last_is_done,
+std::vector<bool> earlier_to_run(std::vector<JobPass>& passes, bool last_is_done,
                                  const Ranks& ranks, Prober& prober) {
     std::vector<bool> runs(passes.size() - 1);
     ranks.first_alone([&] { runs = passes_to_run(passes, last_is_done, prober); });
@@ -199,8 +268,8 @@ ExitCode run_last_pass(const RunCommand& command, std::vector<JobPass>& passes, 
     return run_one(command, passes, passes.size() - 1, run, ranks, prober);
 }
 
-void remove_intermediates(const std::vector<JobPass>& passes) {
-    remove_before(passes, passes.size() - 1);
+void remove_intermediates(const std::vector<JobPass>& passes, Prober& prober) {
+    remove_before(passes, passes.size() - 1, prober);
 }
 
 ExitCode run_passes(const RunCommand& command, std::vector<JobPass> passes, const RunPass& run,
@@ -218,7 +287,7 @@ ExitCode run_passes(const RunCommand& command, std::vector<JobPass> passes, cons
     if (code != ExitCode::ok || !is_done) {
         return code != ExitCode::ok ? code : run_last_pass(command, passes, run, ranks, prober);
     }
-    ranks.first_alone([&] { remove_intermediates(passes); });
+    ranks.first_alone([&] { remove_intermediates(passes, prober); });
     if (ranks.first() && std::find(to_run.begin(), to_run.end(), true) == to_run.end()) {
         tell_complete(command, passes.back().file.output.file);
     } else if (ranks.first() && (!command.reports.empty() || command.trace)) {

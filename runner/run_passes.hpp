@@ -23,8 +23,10 @@ void tell_origins(std::vector<JobPass>& passes, Prober& prober);
 /// Of each pass but the last, whether it must run, since its output is not there and is to be kept
 /// or read; the first rank decides for all. `last_is_done`: the job's output is complete.
 /// tell_origins() has been called there, unless the input is yet to be made. Collective.
-/// @throws AgreedError where another file has the name of an output that is to be kept.
-std::vector<bool> earlier_to_run(const std::vector<JobPass>& passes, bool last_is_done,
+/// Passes then may replace what this job has stored between them with other parameters or input.
+/// @throws AgreedError where another file has the name of an output that is to be kept, or of what
+/// a pass stores for the next.
+std::vector<bool> earlier_to_run(std::vector<JobPass>& passes, bool last_is_done,
                                  const Ranks& ranks, Prober& prober);
 
 /// Runs the passes before the last that earlier_to_run() names, and removes what lies between them
@@ -37,8 +39,9 @@ ExitCode run_earlier_passes(const RunCommand& command, std::vector<JobPass>& pas
 ExitCode run_last_pass(const RunCommand& command, std::vector<JobPass>& passes, const RunPass& run,
                        const Ranks& ranks, Prober& prober);
 
-/// Removes what passes have stored for the next and no step saves, where the job is complete.
-void remove_intermediates(const std::vector<JobPass>& passes);
+/// Removes what passes of this job have stored for the next and no step saves, and what is left
+/// beside that, where the job is complete. Throws nothing for what cannot be removed.
+void remove_intermediates(const std::vector<JobPass>& passes, Prober& prober);
 
 /// Runs a job of several passes, each a job of its own that reads what the one before made. That
 /// lies beside the output, with a journal of its own, and is removed when the next pass is

@@ -5,11 +5,13 @@
 #include "base/format.hpp"
 #include "base/printable.hpp"
 #include "base/sizes.hpp"
+#include "io/files/file_lock.hpp"
 #include "io/input/stack.hpp"
 #include "io/output/journal.hpp"
 #include "io/output/output_size.hpp"
 #include "io/rows/row_geometry.hpp"
 #include "runner/engines/engine.hpp"
+#include "runner/job_file/file_names.hpp"
 #include "runner/plan/passes.hpp"
 #include "runner/probe/probed_files.hpp"
 #include "runner/recovery/identity.hpp"
@@ -75,9 +77,26 @@ class Keys {
     std::string common_;
 };
 
-bool has_journal(const std::string& output) {
+/// Whether a run that died left a journal or its lock beside the output.
+bool has_leftovers(const std::string& output) {
     std::error_code ignored;
-    return fs::exists(journal_folder(output), ignored);
+    return fs::exists(journal_folder(output), ignored) || is_lock_left(lock_path(output));
+}
+
+/// The same of all files of a dataset, and whether a pass's file is there.
+bool has_leftovers(const BatchDataset& dataset, const JobFile& job) {
+    const auto left = [](const std::string& file) { return has_leftovers(file); };
+    if (left(dataset.output) || std::any_of(dataset.saves.begin(), dataset.saves.end(), left)) {
+        return true;
+    }
+    const std::size_t steps = job.pipeline ? job.pipeline->steps().size() : 1;
+    for (std::size_t i = 0; i + 1 < steps; ++i) {
+        const std::string file = intermediate_file(dataset.output, i);
+        if (left(file) || mark_of(file).bytes >= 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /// Files that steps save; inspecting the dataset says what they hold.
@@ -117,7 +136,7 @@ Fate fate_of(const PreparedJob& prepared, const std::string& identity, bool over
     switch (found.standing) {
     case Standing::done:
         // A run that died before it had cleaned up: that is done under the output's lock.
-        return has_journal(file) ? Fate::to_do : Fate::done;
+        return has_leftovers(file) ? Fate::to_do : Fate::done;
     case Standing::nothing: return Fate::to_do;
     case Standing::foreign:
         if (!overwrite) {
@@ -189,6 +208,10 @@ void look_at(PlannedDataset& planned, const BatchPlan& plan, const BatchMeans& m
             planned.files = files_beside_input(prepared.back());
             planned.listed.rows = row_count(prepared.back().output());
         } else if (!passes[i].is_kept) {
+            if (has_leftovers(prepared.back().file.output.file) ||
+                output_standing(prepared.back(), identity, prober).standing == Standing::done) {
+                planned.fate = worse(planned.fate, Fate::to_do);
+            }
             continue;
         }
         planned.fate = worse(planned.fate, fate_of(prepared.back(), identity, file.output.overwrite,
@@ -284,7 +307,7 @@ BatchPlan list_batch(JobFile job, std::vector<std::string> settings, const Batch
         planned.ended_badly = last != nullptr && last->what != DatasetEvent::What::done &&
                               last->what != DatasetEvent::What::stopped;
         if (is_known_done(last, planned.listed.key, planned.input, planned.output) &&
-            !has_journal(output) && are_there(planned.dataset.saves)) {
+            !has_leftovers(planned.dataset, plan.job) && are_there(planned.dataset.saves)) {
             planned.fate = Fate::done;
         }
         plan.datasets.push_back(std::move(planned));

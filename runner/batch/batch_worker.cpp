@@ -2,7 +2,6 @@
 #include "runner/batch/batch_worker.hpp"
 
 #include "io/input/stack.hpp"
-#include "io/output/own_parts.hpp"
 #include "runner/probe/probed_files.hpp"
 #include "runner/ranks/prepare_on_all.hpp"
 #include "runner/recovery/claim.hpp"
@@ -10,6 +9,7 @@
 #include "runner/recovery/identity.hpp"
 #include "runner/recovery/read_files.hpp"
 #include "runner/recovery/replacing.hpp"
+#include "runner/recovery/take_names.hpp"
 #include "runner/run.hpp"
 #include "runner/run_passes.hpp"
 
@@ -148,7 +148,7 @@ Ending BatchWorker::work_on_passes(const PlannedDataset& planned, std::vector<Jo
     ranks.first_alone([&] {
         if (way == Way::leave) {
             release_output(last, last.parts_set);
-            remove_intermediates(passes);
+            remove_intermediates(passes, prober_);
         }
         record_.done(planned, checksum_text(identity), hold.input, files_beside_input(last),
                      seconds_since(begin));
@@ -202,7 +202,7 @@ BatchWorker::Hold BatchWorker::take(const PlannedDataset& planned) {
     if (!hold.lock) {
         return hold;
     }
-    check_own_parts(planned.dataset.output, *hold.lock);
+    take_names(planned.dataset.output, *hold.lock, prober_);
     history_.read_on();
     const DatasetEvent* const last = news(planned);
     if (last != nullptr && last->what == DatasetEvent::What::failed) {

@@ -23,7 +23,6 @@ JobFile::Output output_of_pass(const JobFile& whole, const PipelinePass& pass, s
         output.file = intermediate_file(whole.output.file, index);
         output.dataset = intermediate_dataset;
         output.sync = whole.output.sync;
-        output.overwrite = true; // what is left of another job
     }
     output.of_job = whole.output.file;
     return output;

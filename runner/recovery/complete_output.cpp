@@ -25,6 +25,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
@@ -113,6 +114,11 @@ std::vector<std::string> write_record(const PreparedJob& prepared, const Beginni
     write_row_hashes(dataset.file, rows);
     attributes.emplace_back(row_hashes_checksum_attribute, digest_of_rows(rows));
     attributes.emplace_back(identity_attribute, beginning.identity);
+    if (const JobFile::Output& output = prepared.file.output;
+        !output.of_job.empty() && output.file.starts_with(output.of_job + ".pass-")) {
+        attributes.emplace_back(between_attribute,
+                                std::filesystem::path(output.of_job).filename().string());
+    }
     if (dataset.parts.several()) {
         attributes.emplace_back(parts_attribute, to_text(record_of_parts(dataset)));
     }
@@ -143,6 +149,9 @@ void check_still_replaceable(const PreparedJob& prepared, Prober& prober) {
         check_replaceable(output.file, prober);
     }
     check_replaceable_parts(prepared, prober);
+    if (is_recorded_beside(output.file)) {
+        check_beside_record(output.file);
+    }
 }
 
 } // namespace

@@ -55,7 +55,7 @@ bool says_how_it_was_made(const std::string& file, Prober& prober) {
     }
     try {
         ProbedFiles files(prober, {});
-        return stored_identity(file, files).has_value();
+        return stored_identity(files.root_attributes(file)).has_value();
     } catch (const Error& error) {
         if (error.code() == ExitCode::launch || error.code() == ExitCode::stopped) {
             throw;

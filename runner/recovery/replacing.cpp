@@ -28,6 +28,7 @@ constexpr const char* way_on = "Move the file away, or name another output.file"
 struct Holdings {
     std::vector<std::string> names;
     std::string made;
+    std::string between; ///< between_attribute
 };
 
 Holdings holdings_of(const std::string& file, Prober& prober) {
@@ -38,6 +39,8 @@ Holdings holdings_of(const std::string& file, Prober& prober) {
         const auto* text = std::get_if<std::string>(&value);
         if (name == objects_attribute && text != nullptr) {
             found.made = *text;
+        } else if (name == between_attribute && text != nullptr) {
+            found.between = *text;
         }
     }
     return found;
@@ -97,6 +100,19 @@ void check_replaceable(const std::string& file, Prober& prober) {
                                            ", which this program did not make and which would be "
                                            "lost",
                                        way_on});
+    }
+}
+
+bool is_between_passes_of(const std::string& of_job, const std::string& file, Prober& prober) {
+    try {
+        const Holdings found = holdings_of(file, prober);
+        return found.between == std::filesystem::path(of_job).filename() &&
+               !first_foreign_object(found.names, found.made);
+    } catch (const Error& error) {
+        if (error.code() == ExitCode::launch || error.code() == ExitCode::stopped) {
+            throw;
+        }
+        return false;
     }
 }
 

@@ -17,6 +17,13 @@ namespace runner {
 /// Returns quietly where there is no file, or one that is not HDF5.
 void check_replaceable(const std::string& file, Prober& prober);
 
+/// The attribute of what a pass stores for the next: the name, without folder, of the job's output.
+inline constexpr const char* between_attribute = "between_passes_of";
+
+/// Whether this program stored the file, which holds nothing else, between passes of some job with
+/// the output `of_job`. @throws Error (launch).
+bool is_between_passes_of(const std::string& of_job, const std::string& file, Prober& prober);
+
 /// The first of object_names() that is not among the lines of `made`, the output's record of them;
 /// nothing where all are. The record itself counts as made.
 std::optional<std::string> first_foreign_object(std::span<const std::string> names,

@@ -56,7 +56,8 @@ void check_fits(const FinishedOutput& output, const PreparedJob& prepared) {
 } // namespace
 
 JobAgain::JobAgain(const FinishedOutput& output, const std::optional<std::string>& input,
-                   EarlierPasses earlier, Prober& prober) {
+                   EarlierPasses earlier, Prober& prober)
+    : prober_(prober) {
     const JobFile job = job_of_input(output, input);
     ProbedFiles files(prober, job.input.rules);
     passes_ = passes_beside(output, job, files);
@@ -69,7 +70,7 @@ JobAgain::JobAgain(const FinishedOutput& output, const std::optional<std::string
 
 JobAgain::~JobAgain() {
     if (!passes_.empty()) {
-        remove_intermediates(passes_);
+        remove_intermediates(passes_, prober_);
     }
 }
 

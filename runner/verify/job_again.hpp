@@ -36,6 +36,7 @@ class JobAgain {
     void run_passes_before_last(const FinishedOutput& output, EarlierPasses earlier,
                                 Prober& prober);
 
+    Prober& prober_;
     std::vector<JobPass> passes_;
     PreparedJob prepared_;
 };

@@ -20,7 +20,7 @@ import batch_runs as runs
 import power_loss
 from batch_runs import batch, status
 from events import GUARD, release, stopped, wait_for_held, wait_until
-from faulty_runs import finish, journal_bytes, kill_all, picked, start_held
+from faulty_runs import finish, journal_bytes, kill_all, picked, start_held, with_fault
 from harness import Findings, launch, programs
 
 pytestmark = pytest.mark.faults
@@ -57,6 +57,83 @@ def undisturbed():
     done = batch(programs.runner, "--quiet")
     runs.write_job("out")
     return done, runs.outputs("plain")
+
+
+def tree(folder="."):
+    return sorted(str(path.relative_to(folder)) for path in pathlib.Path(folder).rglob("*"))
+
+
+def test_names_that_lead_elsewhere():
+    """What braces stand for never leads out of the folder that batch.output or save names."""
+    os.makedirs("in")
+    for name in ["in/...npy", "in/..npy", "in/good.npy"]:
+        with open(name, "wb") as file: # np.save would add an ending
+            np.save(file, np.zeros((4, 6), np.float32))
+    job = 'kind = "bin"\n{name}[input]\n[batch]\ninputs = ["{input}"]\noutput = "{output}"\n' \
+        'state = "state"\n[bin]\nfactors = [2, 2]\n'
+    before = tree()
+    for file, name, output in [
+            ("in/...npy", "", "out/{stem}/r.npy"), ("in/..npy", "", "out/{stem}/r.npy"),
+            ("in/..npy", "", "out/.{stem}/r.npy"), ("in/..npy", "", "out/{stem}{stem}/r.npy"),
+            ("in/...npy", "", "{stem}/r.npy"), ("in/good.npy", 'name = ".."\n', "out/{name}/r.npy"),
+            ("in/good.npy", 'name = "a/b"\n', "out/{name}.npy"),
+            ("in/good.npy", 'name = "/"\n', "out/{name}/r.npy"),
+            ("in/good.npy", 'name = "a\\u0000b"\n', "out/{name}.npy"),
+            ("../" + os.path.basename(os.getcwd()) + "/in/good.npy", "", "out/{dir}/{stem}.npy")]:
+        pathlib.Path("b.toml").write_text(job.format(input=file, name=name, output=output))
+        done = batch(programs.runner, "--quiet", job="b.toml")
+        words = [file, output] if "u0000" not in name else ["U+0000"]
+        expect(done.returncode == 2 and all(word in done.stderr for word in words),
+               f"{file} {name} {output}: {done.returncode} {done.stderr}")
+        os.unlink("b.toml")
+        expect(tree() == before, f"{file} {output}: {tree()}")
+    steps = job.replace('kind = "bin"\n', "").replace("[bin]", '[[step]]\nkind = "bin"').replace(
+        "factors = [2, 2]\n", 'factors = [2, 2]\nsave = "kept/{{stem}}/s.h5"\n[[step]]\nkind = "bin"\nfactors = [1, 1]\n')
+    pathlib.Path("b.toml").write_text(steps.format(input="in/...npy", name="", output="out/x{stem}.h5"))
+    done = batch(programs.runner, "--quiet", job="b.toml")
+    expect(done.returncode == 2 and "kept/{stem}/s.h5" in done.stderr, f"save: {done.stderr}")
+    os.unlink("b.toml")
+    expect(tree() == before, f"save: {tree()}")
+    pathlib.Path("b.toml").write_text(job.format(input="in/...npy", name="", output="out/{stem}.npy"))
+    done = batch(programs.runner, "--quiet", job="b.toml")
+    expect(done.returncode == 0 and os.path.exists("out/...npy"), done.stderr)
+
+
+def test_no_input_table():
+    """[input] and [output] may be omitted."""
+    os.makedirs("in")
+    np.save("in/a.npy", np.zeros((4, 6), np.float32))
+    with h5py.File("in/b.h5", "w") as file:
+        file["only"] = np.ones((4, 6), np.float32)
+    pathlib.Path("b.toml").write_text('kind = "bin"\n[batch]\ninputs = ["in/*"]\n'
+                                      'output = "out/{stem}.h5"\n[bin]\nfactors = [2, 2]\n')
+    done = batch(programs.runner, "--quiet", job="b.toml")
+    expect(os.path.exists("out/a.h5"), f"without [input]: {done.stderr}")
+    pathlib.Path("c.toml").write_text(pathlib.Path("b.toml").read_text().replace("[batch]", "[input]\n[batch]"))
+    again = batch(programs.runner, "--quiet", job="c.toml")
+    expect(again.returncode == done.returncode, f"an empty [input] is something else: {again.stderr}")
+
+
+def test_what_a_kill_leaves_beside_complete_outputs():
+    """The next batch removes its own, and leaves what others put there."""
+    images(3)
+    runs.write_job("out")
+    for calls in ["write:kill@2:out/", "write:kill@4:out/", "write:kill@6:out/"]:
+        subprocess.run(["rm", "-rf", "out"], check=True)
+        killed = subprocess.run(with_fault(runs.command(programs.runner, "--quiet"), programs.runner, calls),
+                                capture_output=True, timeout=GUARD)
+        expect(killed.returncode == -signal.SIGKILL, f"{calls}: exit {killed.returncode}")
+        expect(list(pathlib.Path("out").rglob("*.lock")), f"{calls}: no lock is left")
+        done = batch(programs.runner, "--quiet")
+        expect(done.returncode == 0, done.stderr)
+        expect(not list(pathlib.Path("out").rglob("*.lock")), f"{calls}: leaves {tree('out')}")
+    # As of a process that was killed after it had recorded the output, which the history then knows.
+    output = next(pathlib.Path("out").rglob("good_000*.h5"))
+    lock = pathlib.Path(f"{output}.lock")
+    for text, code, stays in [("runner lock: process 1 on node\n", 0, False), ("mine\n", 0, True)]:
+        lock.write_text(text)
+        done = batch(programs.runner, "--quiet")
+        expect(done.returncode == code and lock.exists() == stays, f"{text}: {done.returncode} {done.stderr}")
 
 
 def test_probes():

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from events import GUARD, stopped, wait_until
-from faulty_runs import finish, job_folder, picked, Program
+from faulty_runs import finish, job_folder, picked, Program, with_fault
 from harness import Findings
 
 pytestmark = pytest.mark.faults
@@ -158,8 +158,11 @@ class Places(Findings):
                      ["--set", "sand.generations=40"])
         pathlib.Path("out/sand.sand.identity").write_bytes(b"\xff" * 100)
         self.refused("a damaged record", 4, ["nothing is known"], ["--set", "sand.generations=40"])
-        self.good("a damaged record, overwritten", ["--set", "sand.generations=40", *OVERWRITE])
-        self.untouched("a damaged record, overwritten", ["--set", "sand.generations=40"])
+        self.refused("a record that may be another's", 4, ["sand.sand.identity", "no record"],
+                     ["--set", "sand.generations=40", *OVERWRITE])
+        pathlib.Path("out/sand.sand.identity").unlink()
+        self.good("without its record, overwritten", ["--set", "sand.generations=40", *OVERWRITE])
+        self.untouched("without its record, overwritten", ["--set", "sand.generations=40"])
 
     def killed_at_the_end(self):
         """Between the renaming and the journal's removal: only that is left to do."""
@@ -182,6 +185,73 @@ class Places(Findings):
                                 f"{kill}: leaves {os.listdir('out')}")
                     self.expect(state()[f"out/{name}"] == before, f"{kill}: the output is touched")
                     self.untouched(kill)
+
+    def half_published(self):
+        """A file system that cannot rename without replacing: a kill after the second name is made and
+        before the first is removed."""
+        def dies(name): # an HDF5 file is removed once while it is made
+            return f"rename:EINVAL@*:.partial;unlink:kill@{2 if name.endswith('.h5') else 1}:{name}.partial"
+        for name in ["out.h5", "match.h5", "sand.sand", "transpose.npy", "denoise.tif", "parts.h5"]:
+            for arguments in [[], OVERWRITE, ["--resume", "never"], ["--set", 'name="x"']]:
+                clear()
+                if name == "parts.h5":
+                    write_job(name, "parts = 3")
+                else:
+                    write_job(name)
+                code, text = self.program.run([], fault=dies(name))
+                self.expect(code == -9 and os.stat(f"out/{name}").st_nlink == 2,
+                            f"{name} is half published: exit {code}", text)
+                before = state()[f"out/{name}"]
+                code, text = self.loud(arguments)
+                if arguments == ["--resume", "never"]: # of a complete output
+                    self.expect(code == 4 and "it is complete" in text, f"never: {code}", text)
+                    code, text = self.loud()
+                self.expect(code == 0 and "is complete already" in text,
+                            f"{name} half published {arguments}: exit {code}", text)
+                wanted = {name} | ({f"{name}.identity"} if name.endswith(BESIDE) else set())
+                wanted |= {"parts.parts"} if name == "parts.h5" else set()
+                self.expect(set(os.listdir("out")) == wanted, f"leaves {os.listdir('out')}")
+                self.expect(state()[f"out/{name}"] == before, f"{name}: it is made again")
+                self.untouched(f"{name}, once half published")
+        # Not what others have given a second name.
+        self.fail_with_rows()
+        os.link("out/out.h5.partial", "out/out.h5")
+        self.refused("a name of an unfinished output", 4, ["out.h5.partial", "no finished output"])
+        os.unlink("out/out.h5")
+        self.good("the other name removed")
+
+    def half_published_otherwise(self):
+        """The same by the other verbs that publish."""
+        for verb in [["convert", "in.h5:/image", "out/made.npy"],
+                     ["generate", "noise", "out/made.npy", "--shape", "9,9", "--dtype", "uint8"]]:
+            for again in [[], ["--overwrite"]] if verb[0] == "convert" else [[]]:
+                clear()
+                subprocess.run(with_fault([self.program.runner, *verb], self.program.runner,
+                                          "rename:EINVAL@*:.partial;unlink:kill@1:made.npy.partial"),
+                               timeout=GUARD, capture_output=True)
+                self.expect(os.stat("out/made.npy").st_nlink == 2, f"{verb} is half published")
+                done = subprocess.run([self.program.runner, *verb, *again], timeout=GUARD,
+                                      capture_output=True, text=True)
+                self.expect(done.returncode == (0 if again else 4) and os.listdir("out") == ["made.npy"],
+                            f"{verb} {again}: exit {done.returncode}, {os.listdir('out')}", done.stderr)
+        clear()
+        write_job("out.h5")
+        self.program.run([], fault="rename:EINVAL@*:.partial;unlink:kill@2:out.h5.partial")
+        done = subprocess.run([self.program.runner, "repair", "out/out.h5"], timeout=GUARD,
+                              capture_output=True, text=True)
+        self.expect(done.returncode == 0 and os.stat("out/out.h5").st_nlink == 1, "repair", done.stderr)
+        text = pathlib.Path("job.toml").read_text().replace('file = "in.h5"\n', "").replace(
+            'file = "out/out.h5"\n', "") + '[batch]\ninputs = ["in.h5"]\noutput = "out/{stem}.h5"\n'
+        for fault in ["rename:EINVAL@*:.partial;unlink:kill@2:in.h5.partial",
+                      "write:kill@2:out/out.state/log", "write:kill@3:out/out.state/log"]:
+            clear()
+            pathlib.Path("job.toml").write_text(text)
+            subprocess.run(with_fault([self.program.runner, "batch", "job.toml"], self.program.runner,
+                                      fault.replace("out.state", "job.state")),
+                           timeout=GUARD, capture_output=True)
+            code, said = self.loud(verb=["batch"])
+            self.expect(code == 0 and set(os.listdir("out")) == {"in.h5", "job.state"},
+                        f"batch, {fault}: exit {code}, {os.listdir('out')}", said)
 
     def fail_with_nothing_committed(self):
         clear()
@@ -400,7 +470,8 @@ def make_places():
     return Places()
 
 
-@pytest.mark.parametrize("part", ["complete", "differs", "killed_at_the_end", "nothing_committed", "committed",
+@pytest.mark.parametrize("part", ["complete", "differs", "killed_at_the_end", "half_published",
+                                  "half_published_otherwise", "nothing_committed", "committed",
                                   "foreign", "foreign_meanwhile", "batch", "in_the_way", "huge", "many_errors"])
 def test_part(places, part):
     getattr(places, part)()

@@ -14,8 +14,8 @@ import h5py
 import numpy as np
 import pytest
 
-from events import GUARD
-from faulty_runs import with_fault
+from events import GUARD, release, wait_for_held
+from faulty_runs import start_held, with_fault
 from harness import attempt, programs
 
 pytestmark = pytest.mark.quick
@@ -117,12 +117,16 @@ state = "state"''')
     assert done.returncode == 4 and "in.h5.partial" in done.stderr, done
     check_trap("made/in.h5.partial", "symbolic")
     os.unlink("made/in.h5.partial")
-    # The list of datasets replaces a link of its name, and what it leads to stays.
-    os.unlink("state/datasets.jsonl")
+    # The list of datasets replaces one that is there, and nothing else.
+    os.rename("state/datasets.jsonl", "list")
     os.link("precious", "state/datasets.jsonl")
     done = attempt("batch", "batch.toml")
-    assert precious() == PRECIOUS and done.returncode == 0, done
-    assert "1 done" in attempt("status", "state").stdout
+    assert precious() == PRECIOUS and done.returncode == 4, done
+    assert "state/datasets.jsonl" in done.stderr and "no list of a batch" in done.stderr, done
+    assert not os.path.exists("made/in.h5")
+    os.rename("list", "state/datasets.jsonl")
+    done = attempt("batch", "batch.toml")
+    assert done.returncode == 0 and "1 done" in attempt("status", "state").stdout, done
 
 
 def test_the_journals_folder():
@@ -206,7 +210,17 @@ def test_pictures_and_scripts():
 
 
 def test_what_a_kill_leaves_is_taken_over():
-    """A lock that nobody holds says that the parts beside it are this program's."""
+    """A lock that nobody holds says that the parts beside it are this program's. One without text proves
+    nothing."""
+    for text in [b"", b"runner lo", b"runner lock: x", b"\0" * 30]:
+        for arguments, output in [(["job.toml"], "out.h5"),
+                                  (["convert", "in.h5:/image", "out.npy"], "out.npy")]:
+            pathlib.Path(output + ".partial").write_bytes(PRECIOUS)
+            pathlib.Path(output + ".lock").write_bytes(text)
+            done = attempt(*arguments)
+            assert done.returncode == 4 and output + ".partial" in done.stderr, (text, done)
+            assert pathlib.Path(output + ".partial").read_bytes() == PRECIOUS
+            os.unlink(output + ".partial")
     owner = b"runner lock: process 1 on a host that went down\n"
     for arguments, output in [(["job.toml"], "out.h5"),
                               (["convert", "in.h5:/image", "out.npy"], "out.npy")]:
@@ -229,6 +243,210 @@ def test_what_a_kill_leaves_is_taken_over():
     done = attempt("convert", "in.h5:/image", "out.h5")
     assert done.returncode == 4 and "resumed" in done.stderr, done
     assert pathlib.Path("out.h5.partial").read_bytes() == PRECIOUS
+
+
+def test_a_journal_that_holds_nothing_proves_nothing():
+    pathlib.Path("out.h5.partial").write_bytes(PRECIOUS)
+    os.mkdir("out.h5.journal")
+    done = attempt("job.toml")
+    assert done.returncode == 4 and "out.h5.partial" in done.stderr, done
+    assert pathlib.Path("out.h5.partial").read_bytes() == PRECIOUS
+
+
+def test_files_named_like_shards_stay():
+    """Names that only begin like those of compressed chunks."""
+    names = ["out.h5.partial.shard-notes", "out.h5.partial.shard-1", "out.h5.partial.shard-1-0.txt"]
+    for name in names:
+        pathlib.Path(name).write_bytes(PRECIOUS)
+    pathlib.Path("out.h5.lock").write_bytes(b"runner lock: process 1 on a host that went down\n")
+    done = attempt("job.toml", "--set", "output.chunk=[20,40]", "--set", 'output.compression="deflate"')
+    assert done.returncode == 0, done
+    for name in names:
+        assert pathlib.Path(name).read_bytes() == PRECIOUS, name
+
+
+@pytest.mark.parametrize("name", ["out.npy", "out.tif"])
+@pytest.mark.parametrize("kind", ["file", "symbolic", "dangling", "hard", "fifo"])
+def test_the_record_of_others(name, kind):
+    """OUT.identity is checked as the output is, before anything is written."""
+    trap(name + ".identity", kind)
+    job = ["job.toml", "--set", f'output.file="{name}"']
+    before = sorted(os.listdir())
+    for more in [[], ["--set", "output.overwrite=true"], ["--resume", "never"]]:
+        done = attempt(*job, *more)
+        assert done.returncode == 4 and name + ".identity" in done.stderr, (more, done)
+        check_trap(name + ".identity", kind)
+        assert sorted(os.listdir()) == before, os.listdir()
+    os.unlink(name + ".identity")
+    # That of an output, whether it is there or not, may be replaced.
+    assert attempt(*job).returncode == 0
+    os.unlink(name)
+    done = attempt(*job, "--set", 'convolve.boundary="wrap"')
+    assert done.returncode == 0 and "complete already" not in done.stderr, done
+    assert "wrap" in pathlib.Path(name + ".identity").read_text()
+    # And not, once others have written there: neither a batch nor the end of a run replaces it.
+    pathlib.Path(name + ".identity").write_bytes(PRECIOUS)
+    done = attempt(*job, "--set", "output.overwrite=true")
+    assert done.returncode == 4 and os.path.exists(name), done
+    check_trap(name + ".identity", "file")
+
+
+def test_a_record_that_comes_meanwhile():
+    command = [programs.runner, "job.toml", "--set", 'output.file="out.npy"']
+    run = start_held(command, programs.runner, "pwrite", "1:out.npy.partial>=1000")
+    assert wait_for_held(run)
+    pathlib.Path("out.npy.identity").write_bytes(PRECIOUS)
+    release()
+    _, text = run.communicate(timeout=GUARD)
+    assert run.returncode == 4 and "out.npy.identity" in text, text
+    check_trap("out.npy.identity", "file")
+    assert not os.path.exists("out.npy")
+    os.unlink("out.npy.identity")
+    assert attempt(*command[1:]).returncode == 0
+
+
+PASSES = """[input]
+file = "in.h5"
+dataset = "/image"
+[output]
+file = "out.h5"
+[[step]]
+kind = "convolve"
+row_taps = [1.0]
+column_taps = [1.0]
+[[step]]
+kind = "transpose"
+permutation = [1, 0]
+"""
+
+
+def pass_files_of_others():
+    """What may stand under the name of what a pass stores."""
+    def copy():
+        subprocess.run(["cp", "in.h5", "out.h5.pass-1.h5"], check=True)
+
+    def another_jobs_output():
+        done = attempt("job.toml", "--set", 'output.file="out.h5.pass-1.h5"')
+        assert done.returncode == 0, done
+
+    def pass_of_another():
+        """Stored between the passes of another output."""
+        other = [programs.runner, "passes.toml", "--set", 'output.file="other.h5"', "--set",
+                 "step.1.row_taps=[0.5]"]
+        done = subprocess.run(with_fault(other, programs.runner, "mkdir:kill@1:other.h5.journal"), timeout=GUARD)
+        assert done.returncode == -signal.SIGKILL
+        os.rename("other.h5.pass-1.h5", "out.h5.pass-1.h5")
+
+    def output_of_the_same_step():
+        job = PASSES[:PASSES.rindex("[[step]]")].replace("out.h5", "out.h5.pass-1.h5")
+        pathlib.Path("step.toml").write_text(job)
+        done = attempt("step.toml")
+        assert done.returncode == 0, done
+
+    def text():
+        pathlib.Path("out.h5.pass-1.h5").write_bytes(PRECIOUS)
+
+    return [copy, another_jobs_output, pass_of_another, output_of_the_same_step, text]
+
+
+@pytest.mark.parametrize("make", pass_files_of_others(), ids=lambda make: make.__name__)
+def test_pass_files_of_others(make):
+    pathlib.Path("passes.toml").write_text(PASSES)
+    place = pathlib.Path("out.h5.pass-1.h5")
+    make()
+    theirs = (place.read_bytes(), place.stat().st_ino)
+
+    def stays(done, code):
+        assert done.returncode == code, done
+        assert (place.read_bytes(), place.stat().st_ino) == theirs, f"{make.__name__}: it has changed"
+
+    for more in [[], ["--set", "output.overwrite=true"], ["--resume", "never"]]:
+        done = attempt("passes.toml", *more)
+        stays(done, 4)
+        assert "out.h5.pass-1.h5" in done.stderr and not os.path.exists("out.h5"), done
+    place.rename("theirs")
+    assert attempt("passes.toml").returncode == 0
+    os.rename("theirs", place)
+    # Beside the complete output, which needs it no more.
+    stays(attempt("passes.toml"), 0)
+    done = attempt("verify", "out.h5", "--recompute", "2")
+    stays(done, 4)
+    assert "out.h5.pass-1.h5" in done.stderr, done
+    os.unlink("out.h5")
+    batch = PASSES.replace('file = "in.h5"\n', "").replace('file = "out.h5"', "") + \
+        '[batch]\ninputs = ["in.h5"]\noutput = "out.h5"\n'
+    pathlib.Path("batch.toml").write_text(batch)
+    stays(attempt("batch", "batch.toml"), 4)
+    os.rename(place, "theirs")
+    assert attempt("batch", "batch.toml").returncode == 0
+    os.rename("theirs", place)
+    stays(attempt("batch", "batch.toml"), 0)
+
+
+def give_away(path, mode=0o666):
+    """Makes it another user's."""
+    os.chmod(path, mode)
+    os.chown(path, 65534, 65534)
+
+
+AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root can make files of other users")
+
+
+@AS_ROOT
+@pytest.mark.parametrize("name", ["out.h5", "out.npy", "out.tif"])
+@pytest.mark.parametrize("theirs", [[".partial"], [".lock"], [".partial", ".lock"], [".journal"],
+                                    [".partial", ".journal"], [".partial", ".lock", ".journal"]])
+def test_another_users_files(name, theirs):
+    """Whatever another user has made beforehand is never this user's output."""
+    for verb in [["job.toml", "--set", f'output.file="{name}"'], ["convert", "in.h5:/image", name]]:
+        for text in [b"runner lock: x\n", b""]:
+            for ending in theirs:
+                path = pathlib.Path(name + ending)
+                if ending == ".journal":
+                    path.mkdir()
+                    (path / "begun").write_bytes(b"")
+                else:
+                    path.write_bytes(text)
+                give_away(path, 0o777)
+            done = attempt(*verb)
+            assert done.returncode == 4 and name in done.stderr, done
+            assert not os.path.exists(name), f"{theirs}: it is made of what another user owns"
+            for ending in theirs:
+                subprocess.run(["rm", "-r", name + ending], check=True)
+
+
+@AS_ROOT
+def test_another_users_rows():
+    """Rows are resumed from files of this user alone that others may not write to."""
+    kill = [programs.runner, "job.toml", "--set", "run.commit_seconds=0", "--set", "run.chunk_rows=10",
+            "--set", 'output.file="out.npy"']
+    for change in [lambda path: os.chmod(path, 0o666), lambda path: os.chmod(path, 0o620),
+                   lambda path: give_away(path, 0o644)]:
+        killed = subprocess.run(with_fault(kill, programs.runner, "pwrite:kill@5:out.npy.partial"), timeout=GUARD)
+        assert killed.returncode == -signal.SIGKILL
+        for path in ["out.npy.partial", "out.npy.journal"]:
+            before = os.stat(path)
+            change(path)
+            done = attempt(*kill[1:])
+            assert done.returncode == 4 and path in done.stderr, (path, done)
+            os.chown(path, before.st_uid, before.st_gid)
+            os.chmod(path, before.st_mode & 0o777)
+        assert attempt(*kill[1:]).returncode == 0
+        os.unlink("out.npy")
+
+
+def test_an_output_is_made_anew():
+    """What a killed process had made in its place is not written to: it may be open elsewhere."""
+    for name, verb in [("out.npy", ["job.toml", "--set", 'output.file="out.npy"']),
+                       ("out.tif", ["job.toml", "--set", 'output.file="out.tif"']),
+                       ("out.h5", ["job.toml"]), ("made.npy", ["convert", "in.h5:/image", "made.npy"])]:
+        pathlib.Path(name + ".partial").write_bytes(PRECIOUS)
+        os.chmod(name + ".partial", 0o600)
+        pathlib.Path(name + ".lock").write_bytes(b"runner lock: process 1 on a host that went down\n")
+        with open(name + ".partial", "rb") as opened:
+            assert attempt(*verb).returncode == 0, name
+            assert opened.read() == PRECIOUS and os.fstat(opened.fileno()).st_nlink == 0, name
+        assert os.stat(name).st_mode == os.stat("job.toml").st_mode, name
 
 
 def test_links_to_folders_are_followed():

@@ -296,6 +296,28 @@ def test_an_intermediate_of_another_job_is_made_again(checks):
     check_output(checks, expected, checks.job(*change), "changed first step")
 
 
+def test_what_a_power_cut_brings_back_is_removed(checks):
+    """What stood under the name of a pass's file and beside it, beside the complete output."""
+    write_chain()
+    killed = checks.job(fault="unlink:kill@2:out.h5.pass-1.h5.journal")
+    checks.expect(killed.returncode in (-9, 137), killed.stderr)
+    shutil.copytree("out.h5.pass-1.h5.journal", "kept.journal")
+    shutil.copy2("out.h5.pass-1.h5", "kept.h5")
+    checks.expect(checks.job().returncode == 0 and not left_behind(), f"resumed: {left_behind()}")
+    before = os.stat("out.h5").st_mtime_ns
+    for what, bring_back in {
+            "journal": lambda: shutil.copytree("kept.journal", "out.h5.pass-1.h5.journal"),
+            "empty journal": lambda: os.mkdir("out.h5.pass-1.h5.journal"),
+            "lock": lambda: pathlib.Path("out.h5.pass-1.h5.lock").write_text("runner lock: process 1\n"),
+            "file": lambda: shutil.copy2("kept.h5", "out.h5.pass-1.h5")}.items():
+        bring_back()
+        done = checks.job()
+        checks.expect(done.returncode == 0, f"{what}: exit {done.returncode} {done.stderr}")
+        checks.expect(not left_behind(), f"{what}: leaves {left_behind()}")
+        checks.expect(os.stat("out.h5").st_mtime_ns == before, f"{what}: the output is made again")
+    shutil.rmtree("kept.journal")
+
+
 SAVING = CHAIN.replace('name = "smooth"', 'name = "smooth"\nsave = "saved1.h5"').replace(
     'name = "clean"', 'name = "clean"\nsave = "saved2.h5"')
 
