@@ -33,12 +33,15 @@ Words verb_names() {
     return names;
 }
 
-Words kind_names() {
-    Words names;
+/// "bin.factors=" and every other key of a kind, for --set.
+Words key_settings() {
+    Words settings;
     for (const Kind& kind : kinds()) {
-        names.emplace_back(kind.name);
+        for (const KeyText& key : kind.keys()) {
+            settings.push_back(std::string(kind.name) + "." + key.name + "=");
+        }
     }
-    return names;
+    return settings;
 }
 
 Words type_names() {
@@ -72,7 +75,8 @@ std::string free_values() {
     std::set<std::string> names;
     for (const Verb& verb : verbs()) {
         for (const VerbOption& option : usage_of(verb).options) {
-            if (!option.type.empty() && option.type.find("FILE") == std::string::npos &&
+            const bool is_set = option.names.front() == "--set";
+            if (!is_set && !option.type.empty() && option.type.find("FILE") == std::string::npos &&
                 option.type != "DIR") {
                 names.insert(option.names.begin(), option.names.end());
             }
@@ -110,10 +114,12 @@ std::string bash_completion() {
            choice_case("--palette", {"sand", "grey"}) +
            choice_case("--project", {"max", "min", "mean"}) + choice_case("--dtype", type_names()) +
            choice_case("--compression", {compression_names.begin(), compression_names.end()}) +
-           free_values() +
+           "    --set) COMPREPLY=($(compgen -W '" + joined(key_settings()) +
+           "' -- \"$word\")); compopt -o nospace; return;;\n" + free_values() +
            "  esac\n"
            "  case $verb:$COMP_CWORD in\n" +
-           choice_case("init:2", kind_names()) + choice_case("generate:2", generate_patterns()) +
+           choice_case("init:2", kind_names()) + choice_case("keys:2", kind_names()) +
+           choice_case("generate:2", generate_patterns()) +
            choice_case("completion:2", {"bash", "zsh"}) +
            "  esac\n"
            "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n"

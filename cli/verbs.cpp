@@ -216,15 +216,37 @@ Command parse_generate(const Verb& verb, std::span<const std::string> arguments)
 Command parse_init(const Verb& verb, std::span<const std::string> arguments) {
     VerbParser parser(verb, "runner init convolve > my_job.toml");
     std::string kind;
-    std::vector<std::string> names;
-    for (const Kind& each : kinds()) {
-        names.emplace_back(each.name);
-    }
     parser.add_argument("KIND", kind, "the kind of job");
     if (auto help = parser.parse(arguments)) {
         return *help;
     }
-    return PrintCommand{job_sample(kinds()[parser.index_of("KIND", kind, names)])};
+    return PrintCommand{job_sample(kinds()[parser.index_of("KIND", kind, kind_names())])};
+}
+
+Command parse_keys(const Verb& verb, std::span<const std::string> arguments) {
+    VerbParser parser(verb, "runner keys denoise");
+    std::string kind;
+    bool markdown = false;
+    bool json = false;
+    std::vector<std::string> names = kind_names();
+    names.emplace_back("all");
+    parser.add_argument("KIND", kind, "the kind of job, or all");
+    parser.add_flag("--markdown", markdown, "print the tables of the documentation");
+    parser.add_flag("--json", json, "print the keys as JSON");
+    if (auto help = parser.parse(arguments)) {
+        return *help;
+    }
+    const std::size_t index = parser.index_of("KIND", kind, names);
+    const std::span<const Kind> chosen =
+        index < kinds().size() ? kinds().subspan(index, 1) : kinds();
+    if (json) {
+        return PrintCommand{kinds_json(chosen)};
+    }
+    std::string text;
+    for (const Kind& each : chosen) {
+        text += (text.empty() ? "" : "\n") + (markdown ? key_table(each) : key_paragraphs(each));
+    }
+    return PrintCommand{text};
 }
 
 Command parse_explain(const Verb& verb, std::span<const std::string> arguments) {
@@ -291,6 +313,8 @@ std::span<const Verb> verbs() {
         Verb{"submit", "JOB.toml", "submits the job or batch to Slurm", parse_submit},
         Verb{"explain", "JOB.toml", "prints the job with every default filled in", parse_explain},
         Verb{"init", "KIND", "prints a commented job file to start from", parse_init},
+        Verb{"keys", "KIND", "prints the keys of a kind, their types, defaults and ranges",
+             parse_keys},
         Verb{"generate", "PATTERN OUT.h5", "generates a synthetic input of any size",
              parse_generate},
         Verb{"inspect", "FILE[:/dataset]", "prints the contents of a file", parse_inspect},

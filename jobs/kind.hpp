@@ -4,6 +4,7 @@
 #include "base/array_info.hpp"
 #include "io/rows/dataset_part.hpp"
 #include "jobs/job.hpp"
+#include "jobs/key_text.hpp"
 #include "jobs/table.hpp"
 
 #include <memory>
@@ -69,9 +70,9 @@ class KindParameters {
 /// A kind of job: what the job file's `kind` may name, and how its table is read.
 struct Kind {
     std::string_view name;
-    std::string_view summary; ///< half a line for --help
-    std::string_view sample;  ///< its table's lines, commented, for `runner init`
-    std::string_view dataset; ///< input.dataset where the job file names none; "": it must
+    std::string_view summary;       ///< half a line for --help
+    std::vector<KeyText> (*keys)(); ///< those of its table, in the order of the canonical text
+    std::string_view dataset;       ///< input.dataset where the job file names none; "": it must
     /// Reads the kind's table, finish() left to the caller; reports what is wrong to the reader and
     /// then may return nothing.
     std::unique_ptr<KindParameters> (*parse)(TableReader& table);
@@ -84,5 +85,7 @@ struct Kind {
 
 /// Every kind of this build: the table in registry.cpp.
 std::span<const Kind> kinds();
+
+std::vector<std::string> kind_names();
 
 } // namespace runner

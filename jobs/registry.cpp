@@ -16,21 +16,27 @@ namespace runner {
 
 std::span<const Kind> kinds() {
     static constexpr std::array table = {
-        Kind{"bin", "means or sums of blocks", bin_sample, "", parse_bin},
-        Kind{"convolve", "separable convolution of images", convolve_sample, "", parse_convolve},
-        Kind{"correct", "frames corrected for dark and flat field", correct_sample, "",
+        Kind{"bin", "means or sums of blocks", bin_keys, "", parse_bin},
+        Kind{"convolve", "separable convolution of images", convolve_keys, "", parse_convolve},
+        Kind{"correct", "frames corrected for dark and flat field", correct_keys, "",
              parse_correct},
-        Kind{"denoise", "denoising of volumes by similar patches", denoise_sample, "",
-             parse_denoise},
-        Kind{"match", "the most similar patches of every patch of a volume", match_sample, "",
+        Kind{"denoise", "denoising of volumes by similar patches", denoise_keys, "", parse_denoise},
+        Kind{"match", "the most similar patches of every patch of a volume", match_keys, "",
              parse_match, match_datasets},
-        Kind{"median", "medians of windows", median_sample, "", parse_median},
-        Kind{"rescale", "values mapped to another range and type", rescale_sample, "",
-             parse_rescale},
-        Kind{"sand", "a falling-sand automaton", sand_sample, "/frames", parse_sand, {}, ".sand"},
-        Kind{"transpose", "other orders of axes", transpose_sample, "", parse_transpose},
+        Kind{"median", "medians of windows", median_keys, "", parse_median},
+        Kind{"rescale", "values mapped to another range and type", rescale_keys, "", parse_rescale},
+        Kind{"sand", "a falling-sand automaton", sand_keys, "/frames", parse_sand, {}, ".sand"},
+        Kind{"transpose", "other orders of axes", transpose_keys, "", parse_transpose},
     };
     return table;
+}
+
+std::vector<std::string> kind_names() {
+    std::vector<std::string> names;
+    for (const Kind& kind : kinds()) {
+        names.emplace_back(kind.name);
+    }
+    return names;
 }
 
 } // namespace runner

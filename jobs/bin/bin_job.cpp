@@ -2,6 +2,7 @@
 #include "jobs/bin/bin_job.hpp"
 
 #include "base/error.hpp"
+#include "jobs/keys.hpp"
 #include "jobs/toml_text.hpp"
 
 #include <algorithm>
@@ -12,22 +13,36 @@
 namespace runner {
 namespace {
 
-constexpr std::array value_names = {"mean", "sum"};
-constexpr std::array edge_names = {"drop", "partial"};
 constexpr std::int64_t most_factor = 65536;
 
 /// [bin].
 struct BinKeys {
-    std::vector<std::int64_t> factors; ///< as written: y, x or z, y, x
+    Extents3 factors = {1, 1, 1};
     Bin::Value value = Bin::Value::mean;
     BinEdge edge = BinEdge::drop;
-
-    std::array<std::int64_t, 3> all_factors() const {
-        return factors.size() == 2
-                   ? std::array<std::int64_t, 3>{1, factors[0], factors[1]}
-                   : std::array<std::int64_t, 3>{factors[0], factors[1], factors[2]};
-    }
 };
+
+std::string wrong_factors(const Extents3& factors, std::span<const std::int64_t> written) {
+    return *std::max_element(factors.begin(), factors.end()) <= most_factor
+               ? ""
+               : "must be at most " + std::to_string(most_factor) + ", got " + toml_text(written);
+}
+
+const KeyList<BinKeys>& bin_list() {
+    static const KeyList<BinKeys> list({
+        key<BinKeys>("factors", &BinKeys::factors,
+                     extents_form("each from 1 to " + std::to_string(most_factor), wrong_factors),
+                     "extents of a block, `[z, y, x]` or `[y, x]`")
+            .required("[z, y, x] or [y, x], as [1, 2, 2]")
+            .sample("[1, 2, 2]"),
+        key<BinKeys>("value", &BinKeys::value, choice_form<Bin::Value>({"mean", "sum"}),
+                     "what a block becomes"),
+        key<BinKeys>("edge", &BinKeys::edge, choice_form<BinEdge>({"drop", "partial"}),
+                     "what becomes of blocks that are not whole")
+            .detail("A `partial` block is made of the elements that there are"),
+    });
+    return list;
+}
 
 void check_input(const ArrayInfo& input, std::size_t axes) {
     if (input.shape.size() < axes) {
@@ -55,17 +70,15 @@ void check_blocks(const Bin& bin) {
     }
 }
 
-class BinParameters : public KindParameters {
+class BinParameters : public ListedParameters<BinKeys> {
   public:
-    explicit BinParameters(BinKeys keys) : keys_(std::move(keys)) {}
-
-    std::vector<InputDataset> inputs() const override { return {}; }
+    using ListedParameters::ListedParameters;
 
     std::unique_ptr<Job> make(const JobInput& input,
                               std::optional<ElementType> output_type) const override {
         std::vector<std::int64_t> axes = input.array.shape;
         Bin bin;
-        bin.factors = keys_.all_factors();
+        bin.factors = keys().factors;
         const std::size_t frame_axes = bin.factors[0] > 1 ? 3 : 2;
         const int channels = input.channels.value_or(1);
         const bool colour = channels > 1 && axes.size() > 2 && axes.back() == channels;
@@ -79,45 +92,15 @@ class BinParameters : public KindParameters {
         bin.columns = take_last();
         bin.rows = take_last();
         bin.layers = frame_axes == 3 ? take_last() : 1;
-        bin.value = keys_.value;
-        bin.edge = keys_.edge;
+        bin.value = keys().value;
+        bin.edge = keys().edge;
         bin.in_type = input.array.type;
         bin.out_type = output_type.value_or(bin.value == Bin::Value::sum ? ElementType::float64
                                                                          : input.array.type);
         check_blocks(bin);
         return std::make_unique<BinJob>(bin, axes);
     }
-
-    std::string canonical() const override {
-        const std::array<std::int64_t, 3> factors = keys_.all_factors();
-        return "factors = " + toml_text(std::span<const std::int64_t>(factors)) +
-               "\nvalue = " + toml_text(value_names.at(static_cast<std::size_t>(keys_.value))) +
-               "\nedge = " + toml_text(edge_names.at(static_cast<std::size_t>(keys_.edge))) + "\n";
-    }
-
-  private:
-    BinKeys keys_;
 };
-
-/// Empty where they are wrong, with a complaint.
-std::vector<std::int64_t> parse_factors(TableReader& table) {
-    if (!table.has("factors")) {
-        table.missing("factors", "[z, y, x] or [y, x], as [1, 2, 2]");
-    }
-    std::vector<std::int64_t> factors =
-        table.integers("factors", 1).value_or(std::vector<std::int64_t>{1, 1});
-    if (factors.size() != 2 && factors.size() != 3) {
-        table.complain("factors", "expected [z, y, x] or [y, x], got " +
-                                      std::to_string(factors.size()) + " numbers");
-        return {};
-    }
-    if (*std::max_element(factors.begin(), factors.end()) > most_factor) {
-        table.complain("factors", "must be at most " + std::to_string(most_factor) + ", got " +
-                                      toml_text(std::span<const std::int64_t>(factors)));
-        return {};
-    }
-    return factors;
-}
 
 } // namespace
 
@@ -166,19 +149,10 @@ void BinJob::run(Queue& queue, const RowBlock& block, const std::byte* in, std::
     std::visit([&](auto& backend) { bin(backend, bin_, lines, in, out); }, queue);
 }
 
+std::vector<KeyText> bin_keys() { return bin_list().texts(); }
+
 std::unique_ptr<KindParameters> parse_bin(TableReader& table) {
-    BinKeys keys;
-    keys.factors = parse_factors(table);
-    const std::optional<std::size_t> value =
-        table.choice("value", {value_names.begin(), value_names.end()});
-    const std::optional<std::size_t> edge =
-        table.choice("edge", {edge_names.begin(), edge_names.end()});
-    if (keys.factors.empty()) {
-        return nullptr;
-    }
-    keys.value = static_cast<Bin::Value>(value.value_or(0));
-    keys.edge = static_cast<BinEdge>(edge.value_or(0));
-    return std::make_unique<BinParameters>(std::move(keys));
+    return read_parameters<BinParameters>(bin_list(), table);
 }
 
 } // namespace runner

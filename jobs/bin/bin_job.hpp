@@ -42,17 +42,12 @@ class BinJob : public StreamJob {
     StreamShape shape_;
 };
 
-/// Reads [bin]: factors (required), value (default mean) and edge (default drop). What it returns
-/// makes a BinJob and throws Error
+/// The keys of [bin].
+std::vector<KeyText> bin_keys();
+
+/// Reads [bin]. What it returns makes a BinJob and throws Error
 /// * input: too few axes, or an empty one;
 /// * usage: no whole block fits along an axis.
 std::unique_ptr<KindParameters> parse_bin(TableReader& table);
-
-/// The lines of a [bin] to start from.
-inline constexpr std::string_view bin_sample =
-    R"(factors = [1, 2, 2]             # z, y, x; or [y, x]
-value = "mean"                  # or "sum"
-edge = "drop"                   # blocks that are not whole; or "partial", of what is there
-)";
 
 } // namespace runner

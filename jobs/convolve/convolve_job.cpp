@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/format.hpp"
 #include "io/writers/row_hashes.hpp"
+#include "jobs/boundary_keys.hpp"
 #include "jobs/convolve/taps.hpp"
 #include "jobs/toml_text.hpp"
 
@@ -15,14 +16,6 @@
 
 namespace runner {
 namespace {
-
-constexpr std::array<std::pair<std::string_view, Boundary>, 5> boundaries = {{
-    {"constant", Boundary::constant},
-    {"nearest", Boundary::nearest},
-    {"reflect", Boundary::reflect},
-    {"mirror", Boundary::mirror},
-    {"wrap", Boundary::wrap},
-}};
 
 void check_input(const ArrayInfo& input, int channels, bool has_depth) {
     const std::size_t axes = input.shape.size() - (channels > 1 ? 1 : 0);
@@ -98,9 +91,28 @@ struct ConvolveKeys {
     double fill = 0;
 };
 
-class ConvolveParameters : public KindParameters {
+const KeyList<ConvolveKeys>& convolve_list() {
+    using Keys = ConvolveKeys;
+    static const KeyList<Keys> list({
+        key<Keys>("row_taps", &Keys::row_taps, taps_form(), "along each row")
+            .required(taps_to_write)
+            .sample("{ gaussian = { sigma = 2.0, radius = 8 } }"),
+        key<Keys>("column_taps", &Keys::column_taps, taps_form(), "down each column")
+            .required(taps_to_write)
+            .sample("[0.25, 0.5, 0.25]"),
+        key<Keys>("depth_taps", &Keys::depth_taps, taps_form(),
+                  "across layers, along the axis before rows")
+            .detail("Without them images are independent")
+            .sample("[0.25, 0.5, 0.25]", KeyText::Shown::commented),
+        boundary_key<Keys>(),
+        fill_key<Keys>(),
+    });
+    return list;
+}
+
+class ConvolveParameters : public ListedParameters<ConvolveKeys> {
   public:
-    explicit ConvolveParameters(ConvolveKeys keys) : keys_(std::move(keys)) {}
+    using ListedParameters::ListedParameters;
 
     std::vector<InputDataset> inputs() const override {
         std::vector<InputDataset> files;
@@ -109,10 +121,10 @@ class ConvolveParameters : public KindParameters {
                 files.push_back({taps->file, taps->dataset});
             }
         };
-        add(keys_.row_taps);
-        add(keys_.column_taps);
-        if (keys_.depth_taps) {
-            add(*keys_.depth_taps);
+        add(keys().row_taps);
+        add(keys().column_taps);
+        if (keys().depth_taps) {
+            add(*keys().depth_taps);
         }
         return files;
     }
@@ -121,7 +133,7 @@ class ConvolveParameters : public KindParameters {
                               std::optional<ElementType> output_type) const override {
         const ArrayInfo& input = given.array;
         const int channels = channels_of(given);
-        check_input(input, channels, keys_.depth_taps.has_value());
+        check_input(input, channels, keys().depth_taps.has_value());
         Convolution convolution;
         convolution.in_type = input.type;
         convolution.out_type = output_type.value_or(input.type);
@@ -129,31 +141,17 @@ class ConvolveParameters : public KindParameters {
         const std::size_t axes = input.shape.size() - (channels > 1 ? 1 : 0);
         convolution.frame_rows = input.shape[axes - 2];
         convolution.columns = input.shape[axes - 1] * channels;
-        convolution.row_taps = make_taps(keys_.row_taps, given.files);
-        convolution.column_taps = make_taps(keys_.column_taps, given.files);
-        if (keys_.depth_taps) {
+        convolution.row_taps = make_taps(keys().row_taps, given.files);
+        convolution.column_taps = make_taps(keys().column_taps, given.files);
+        if (keys().depth_taps) {
             convolution.layers = input.shape[axes - 3];
-            convolution.depth_taps = make_taps(*keys_.depth_taps, given.files);
+            convolution.depth_taps = make_taps(*keys().depth_taps, given.files);
         }
-        convolution.boundary = keys_.boundary;
-        convolution.fill = keys_.fill;
+        convolution.boundary = keys().boundary;
+        convolution.fill = keys().fill;
         check_rounding(convolution);
         return std::make_unique<ConvolveJob>(std::move(convolution), input, notes_on(given));
     }
-
-    std::string canonical() const override {
-        const auto* boundary =
-            std::find_if(boundaries.begin(), boundaries.end(),
-                         [&](const auto& entry) { return entry.second == keys_.boundary; });
-        return "row_taps = " + taps_text(keys_.row_taps) +
-               "\ncolumn_taps = " + taps_text(keys_.column_taps) +
-               (keys_.depth_taps ? "\ndepth_taps = " + taps_text(*keys_.depth_taps) : "") +
-               "\nboundary = " + toml_text(boundary->first) + "\nfill = " + toml_text(keys_.fill) +
-               "\n";
-    }
-
-  private:
-    ConvolveKeys keys_;
 };
 
 } // namespace
@@ -223,25 +221,10 @@ void ConvolveJob::run(Queue& queue, const RowBlock& block, const std::byte* in, 
         queue);
 }
 
+std::vector<KeyText> convolve_keys() { return convolve_list().texts(); }
+
 std::unique_ptr<KindParameters> parse_convolve(TableReader& table) {
-    std::optional<TapsChoice> row_taps = parse_taps(table, "row_taps");
-    std::optional<TapsChoice> column_taps = parse_taps(table, "column_taps");
-    const bool has_depth = table.has("depth_taps");
-    std::optional<TapsChoice> depth_taps =
-        has_depth ? parse_taps(table, "depth_taps") : std::nullopt;
-    std::vector<std::string> names;
-    names.reserve(boundaries.size());
-    for (const auto& [name, meaning] : boundaries) {
-        names.emplace_back(name);
-    }
-    const std::optional<std::size_t> boundary = table.choice("boundary", names);
-    const std::optional<double> fill = table.number("fill");
-    if (!row_taps || !column_taps || (has_depth && !depth_taps)) {
-        return nullptr;
-    }
-    return std::make_unique<ConvolveParameters>(ConvolveKeys{
-        std::move(*row_taps), std::move(*column_taps), std::move(depth_taps),
-        boundary ? boundaries.at(*boundary).second : Boundary::reflect, fill.value_or(0)});
+    return read_parameters<ConvolveParameters>(convolve_list(), table);
 }
 
 } // namespace runner

@@ -56,24 +56,14 @@ class ConvolveJob : public StreamJob {
     std::vector<std::string> notes_;
 };
 
+/// The keys of [convolve].
+std::vector<KeyText> convolve_keys();
+
 /// Reads [convolve]: row_taps, column_taps and depth_taps (see parse_taps; the last may be left
 /// out), boundary (default reflect) and fill (default 0). What it returns makes a ConvolveJob and
 /// throws Error
 /// * input: fewer than two axes, with depth taps fewer than three, or an empty axis;
 /// * usage: taps too large for the type computed in.
 std::unique_ptr<KindParameters> parse_convolve(TableReader& table);
-
-/// The lines of a [convolve] to start from.
-inline constexpr std::string_view convolve_sample =
-    R"(# Taps along a row and down a column: a list of an odd count, or
-#   { gaussian = { sigma = 2.0, radius = 8 } }   radius: by default int(4 sigma + 0.5)
-#   { box = { radius = 1 } }
-#   { file = "taps.h5", dataset = "/taps" }
-row_taps = { gaussian = { sigma = 2.0, radius = 8 } }
-column_taps = [0.25, 0.5, 0.25]
-# depth_taps = [0.25, 0.5, 0.25] # along the axis before rows; without it images are independent
-boundary = "reflect"            # constant, nearest, reflect, mirror or wrap
-fill = 0.0                      # for boundary = "constant"
-)";
 
 } // namespace runner

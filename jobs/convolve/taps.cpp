@@ -19,10 +19,6 @@ namespace {
 constexpr int max_radius = Convolution::max_radius;
 constexpr std::int64_t max_taps = 2 * max_radius + 1;
 
-const char* const what_to_write = "a list of numbers, { gaussian = { sigma = 2.0, radius = 8 } }, "
-                                  "{ box = { radius = 1 } } or { file = \"taps.h5\", dataset = "
-                                  "\"/taps\" }";
-
 std::string wrong_count(std::int64_t count) {
     return fmt::format("there must be an odd number of taps, at most {}, got {}", max_taps, count);
 }
@@ -120,9 +116,42 @@ std::optional<TapsChoice> parse_named(TableReader& table, std::string_view key) 
     }
     reader->finish();
     if (!gaussian && !box && !file) {
-        table.complain(key, std::string("write ") + what_to_write);
+        table.complain(key, std::string("write ") + taps_to_write);
     }
     return choice;
+}
+
+std::optional<TapsChoice> parse_taps(TableReader& table, const std::string& key) {
+    const TableValue* value = table.value(key);
+    if (std::holds_alternative<TableArray>(value->data)) {
+        return parse_list(table, key);
+    }
+    if (std::holds_alternative<TableEntries>(value->data)) {
+        return parse_named(table, key);
+    }
+    table.complain(key, "expected an array or a table, got " + type_name(*value) + "; write " +
+                            taps_to_write);
+    return std::nullopt;
+}
+
+std::string taps_text(const TapsChoice& choice) {
+    struct Text {
+        std::string operator()(const std::vector<double>& taps) const {
+            return toml_text(std::span<const double>(taps));
+        }
+        std::string operator()(const GaussianTaps& taps) const {
+            return fmt::format("{{ gaussian = {{ sigma = {}, radius = {} }} }}",
+                               toml_text(taps.sigma), taps.radius);
+        }
+        std::string operator()(const BoxTaps& taps) const {
+            return fmt::format("{{ box = {{ radius = {} }} }}", taps.radius);
+        }
+        std::string operator()(const FileTaps& taps) const {
+            return "{ file = " + toml_text(taps.file) + ", dataset = " + toml_text(taps.dataset) +
+                   " }";
+        }
+    };
+    return std::visit(Text{}, choice);
 }
 
 std::vector<double> gaussian_taps(const GaussianTaps& gaussian) {
@@ -187,21 +216,15 @@ std::vector<double> file_taps(const FileTaps& source, FileAccess& files) {
 
 } // namespace
 
-std::optional<TapsChoice> parse_taps(TableReader& table, std::string_view key) {
-    const TableValue* value = table.value(key);
-    if (value == nullptr) {
-        table.missing(key, what_to_write);
-        return std::nullopt;
-    }
-    if (std::holds_alternative<TableArray>(value->data)) {
-        return parse_list(table, key);
-    }
-    if (std::holds_alternative<TableEntries>(value->data)) {
-        return parse_named(table, key);
-    }
-    table.complain(key, "expected an array or a table, got " + type_name(*value) + "; write " +
-                            what_to_write);
-    return std::nullopt;
+const char* const taps_to_write = "a list of numbers, { gaussian = { sigma = 2.0, radius = 8 } }, "
+                                  "{ box = { radius = 1 } } or { file = \"taps.h5\", dataset = "
+                                  "\"/taps\" }";
+
+Form<TapsChoice> taps_form() {
+    return {"taps",
+            "a list, `{ gaussian = { sigma = 2.0 } }`, `{ box = { radius = 1 } }` or `{ file = "
+            "\"taps.h5\", dataset = \"/taps\" }`",
+            "Sequence[float] | Mapping[str, Any]", parse_taps, taps_text};
 }
 
 std::vector<double> make_taps(const TapsChoice& choice, FileAccess* files) {
@@ -217,26 +240,6 @@ std::vector<double> make_taps(const TapsChoice& choice, FileAccess* files) {
         }
     };
     return std::visit(Make{files}, choice);
-}
-
-std::string taps_text(const TapsChoice& choice) {
-    struct Text {
-        std::string operator()(const std::vector<double>& taps) const {
-            return toml_text(std::span<const double>(taps));
-        }
-        std::string operator()(const GaussianTaps& taps) const {
-            return fmt::format("{{ gaussian = {{ sigma = {}, radius = {} }} }}",
-                               toml_text(taps.sigma), taps.radius);
-        }
-        std::string operator()(const BoxTaps& taps) const {
-            return fmt::format("{{ box = {{ radius = {} }} }}", taps.radius);
-        }
-        std::string operator()(const FileTaps& taps) const {
-            return "{ file = " + toml_text(taps.file) + ", dataset = " + toml_text(taps.dataset) +
-                   " }";
-        }
-    };
-    return std::visit(Text{}, choice);
 }
 
 } // namespace runner

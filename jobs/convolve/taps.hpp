@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "jobs/table.hpp"
+#include "jobs/keys.hpp"
 
 #include <optional>
 #include <string>
@@ -33,17 +33,16 @@ struct FileTaps {
 /// The taps of one pass as the job file gives them; a list stands for itself.
 using TapsChoice = std::variant<std::vector<double>, GaussianTaps, BoxTaps, FileTaps>;
 
-/// Reads `key` of the table: a list, or a table of gaussian, box, or file with dataset. Reports
-/// what is wrong, a missing key included, and then returns nothing.
-std::optional<TapsChoice> parse_taps(TableReader& table, std::string_view key);
+/// How taps may be written, for the error where they are missing.
+extern const char* const taps_to_write;
+
+/// A list, or a table of gaussian, box, or file with dataset.
+Form<TapsChoice> taps_form();
 
 /// The numbers: an odd count, at most 2 · 128 + 1, all finite.
 /// Gaussian: in float64, the sum taken from the outermost pair inwards and the middle last. The
 /// same bytes wherever std::exp is; C libraries may differ in its last bit. File: read by `files`.
 /// @throws Error (input) for a file that cannot be read or does not fit.
 std::vector<double> make_taps(const TapsChoice& choice, FileAccess* files);
-
-/// The choice as a TOML value with every default filled in.
-std::string taps_text(const TapsChoice& choice);
 
 } // namespace runner

@@ -60,13 +60,67 @@ Correct made_correct(const CorrectKeys& keys, ElementType type) {
     return correct;
 }
 
-class CorrectParameters : public KindParameters {
+/// Above 0 once it is a float32.
+Form<double> floor_form() {
+    Form<double> form = number_form();
+    form.range = "above 0 in float32";
+    form.read = [](TableReader& table, const std::string& key) {
+        std::optional<double> value = table.number(key);
+        if (value &&
+            (!(static_cast<float>(*value) > 0) || std::isinf(static_cast<float>(*value)))) {
+            table.complain(key, "must be above 0 in float32, got " + toml_text(*value));
+            value.reset();
+        }
+        return value;
+    };
+    return form;
+}
+
+Form<std::array<double, 2>> clip_form() {
+    using Ends = std::array<double, 2>;
+    return {"two numbers", "`[low, high]`", "Sequence[float]",
+            [](TableReader& table, const std::string& key) -> std::optional<Ends> {
+                const std::optional<std::vector<double>> ends = table.numbers(key);
+                if (ends && (ends->size() != 2 || !((*ends)[0] <= (*ends)[1]))) {
+                    table.complain(key, "expected [low, high], got " +
+                                            toml_text(std::span<const double>(*ends)));
+                    return std::nullopt;
+                }
+                return ends ? std::optional(Ends{(*ends)[0], (*ends)[1]}) : std::nullopt;
+            },
+            [](const Ends& ends) { return toml_text(std::span<const double>(ends)); }};
+}
+
+const KeyList<CorrectKeys>& correct_list() {
+    using Keys = CorrectKeys;
+    static const KeyList<Keys> list({
+        field_key<Keys>(dark_role, &Keys::dark)
+            .sample("{ dataset = \"/entry/darks\", reduce = \"mean\" }"),
+        field_key<Keys>(flat_role, &Keys::flat)
+            .sample("{ dataset = \"/entry/flats\", reduce = \"median\" }"),
+        key<Keys>("dead", &Keys::dead, number_form(),
+                  "the value where the flat field is not above the dark field")
+            .sample("0", KeyText::Shown::commented),
+        key<Keys>("clip", &Keys::clip, clip_form(), "the range of the values")
+            .sample("[0.0, 1.2]", KeyText::Shown::commented),
+        key<Keys>("negative_log", &Keys::negative_log, boolean_form(),
+                  "whether the result is the negative logarithm of the values")
+            .sample("true", KeyText::Shown::commented),
+        key<Keys>("floor", &Keys::floor, floor_form(),
+                  "smaller values are raised to this before the logarithm")
+            .only_where([](const Keys& keys) { return keys.negative_log; })
+            .sample("1e-6", KeyText::Shown::commented),
+    });
+    return list;
+}
+
+class CorrectParameters : public ListedParameters<CorrectKeys> {
   public:
-    explicit CorrectParameters(CorrectKeys keys) : keys_(std::move(keys)) {}
+    using ListedParameters::ListedParameters;
 
     std::vector<InputDataset> inputs() const override {
         std::vector<InputDataset> files;
-        for (const FieldChoice* choice : {&keys_.dark, &keys_.flat}) {
+        for (const FieldChoice* choice : {&keys().dark, &keys().flat}) {
             const auto* source = std::get_if<FieldSource>(choice);
             if (source != nullptr && source->file && source->dataset) {
                 files.push_back({*source->file, *source->dataset});
@@ -89,47 +143,14 @@ class CorrectParameters : public KindParameters {
         }
         const std::vector<std::int64_t> frame(shape.end() - static_cast<std::ptrdiff_t>(axes),
                                               shape.end());
-        Correct correct = made_correct(keys_, input.array.type);
+        Correct correct = made_correct(keys(), input.array.type);
         correct.columns = frame.back();
         correct.rows = checked_product(std::span(frame).first(axes - 1));
-        Field dark = make_field(keys_.dark, dark_role, input, frame);
-        Field flat = make_field(keys_.flat, flat_role, input, frame);
+        Field dark = make_field(keys().dark, dark_role, input, frame);
+        Field flat = make_field(keys().flat, flat_role, input, frame);
         return std::make_unique<CorrectJob>(correct, std::move(dark), std::move(flat), shape,
                                             channels);
     }
-
-    std::string canonical() const override {
-        return line_of(keys_.dark, dark_role, Left::reported) +
-               line_of(keys_.flat, flat_role, Left::reported) + other_lines();
-    }
-
-    std::string canonical_for(const ArrayInfo& /*input*/) const override {
-        return line_of(keys_.dark, dark_role, Left::out) +
-               line_of(keys_.flat, flat_role, Left::out) + other_lines();
-    }
-
-  private:
-    enum class Left { out, reported };
-
-    static std::string line_of(const FieldChoice& choice, const FieldRole& role, Left left) {
-        const std::string key(role.key);
-        if (const std::optional<std::string> text = field_text(choice)) {
-            return key + " = " + *text + "\n";
-        }
-        return left == Left::out ? ""
-                                 : "# " + key + ": the mean of the input's frames with image_key " +
-                                       std::to_string(role.frames_key) + "\n";
-    }
-
-    std::string other_lines() const {
-        return "dead = " + toml_text(keys_.dead) + "\n" +
-               (keys_.clip ? "clip = " + toml_text(std::span<const double>(*keys_.clip)) + "\n"
-                           : "") +
-               "negative_log = " + (keys_.negative_log ? "true" : "false") + "\n" +
-               (keys_.negative_log ? "floor = " + toml_text(keys_.floor) + "\n" : "");
-    }
-
-    CorrectKeys keys_;
 };
 
 constexpr std::int64_t line = 256; ///< bytes, to which kept memory is aligned
@@ -151,19 +172,6 @@ std::int64_t count_dead(const Correct& correct, const Field& dark, const Field& 
         dead += range > 0 && range <= std::numeric_limits<float>::max() ? 0 : 1;
     }
     return dead;
-}
-
-void parse_clip(TableReader& table, CorrectKeys& keys) {
-    const std::optional<std::vector<double>> ends = table.numbers("clip");
-    if (!ends) {
-        return;
-    }
-    if (ends->size() != 2 || !((*ends)[0] <= (*ends)[1])) {
-        table.complain("clip",
-                       "expected [low, high], got " + toml_text(std::span<const double>(*ends)));
-        return;
-    }
-    keys.clip = {(*ends)[0], (*ends)[1]};
 }
 
 } // namespace
@@ -310,23 +318,10 @@ void CorrectJob::run(Queue& queue, const RowBlock& block, const std::byte* in, s
     }
 }
 
+std::vector<KeyText> correct_keys() { return correct_list().texts(); }
+
 std::unique_ptr<KindParameters> parse_correct(TableReader& table) {
-    const std::optional<FieldChoice> dark = parse_field(table, dark_role);
-    const std::optional<FieldChoice> flat = parse_field(table, flat_role);
-    CorrectKeys keys;
-    keys.dead = table.number("dead").value_or(keys.dead);
-    parse_clip(table, keys);
-    keys.negative_log = table.boolean("negative_log").value_or(false);
-    keys.floor = table.number("floor").value_or(keys.floor);
-    if (!(static_cast<float>(keys.floor) > 0) || std::isinf(static_cast<float>(keys.floor))) {
-        table.complain("floor", "must be above 0 in float32, got " + toml_text(keys.floor));
-    }
-    if (!dark || !flat) {
-        return nullptr;
-    }
-    keys.dark = *dark;
-    keys.flat = *flat;
-    return std::make_unique<CorrectParameters>(std::move(keys));
+    return read_parameters<CorrectParameters>(correct_list(), table);
 }
 
 } // namespace runner

@@ -54,20 +54,10 @@ class CorrectJob : public StreamJob {
     StreamShape shape_;
 };
 
+/// The keys of [correct].
+std::vector<KeyText> correct_keys();
+
 /// Reads [correct]. What it returns makes a CorrectJob.
 std::unique_ptr<KindParameters> parse_correct(TableReader& table);
-
-/// The lines of a [correct] to start from.
-inline constexpr std::string_view correct_sample =
-    R"(# Numbers, or images and how they become one: "mean", "median" or "none" where it is one. The
-# file is the input's where it is left out. Of an NXtomo scan both may be left out: they are the
-# means of its frames with image_key 2 and 1.
-dark = { dataset = "/entry/darks", reduce = "mean" }
-flat = { dataset = "/entry/flats", reduce = "median" }
-# dead = 0                      # where flat - dark is not above 0
-# clip = [0.0, 1.2]
-# negative_log = true           # of values raised to floor
-# floor = 1e-6
-)";
 
 } // namespace runner

@@ -22,21 +22,16 @@ std::optional<std::string> name_under(TableReader& table, std::string_view key) 
     return text;
 }
 
-} // namespace
-
-std::optional<FieldChoice> parse_field(TableReader& table, const FieldRole& role) {
-    const TableValue* value = table.value(role.key);
-    if (value == nullptr) {
-        return FieldSource{};
-    }
+std::optional<FieldChoice> parse_field(TableReader& table, const std::string& key) {
+    const TableValue* value = table.value(key);
     if (std::holds_alternative<TableEntries>(value->data)) {
-        std::optional<TableReader> reader = table.table(role.key);
+        std::optional<TableReader> reader = table.table(key);
         FieldSource source;
         source.file = name_under(*reader, "file");
         source.dataset = name_under(*reader, "dataset");
         if (source.file && !source.dataset) {
-            reader->missing("dataset", "dataset = \"/" + std::string(role.key) +
-                                           "s\", the place of the images in the file");
+            reader->missing("dataset",
+                            "dataset = \"/" + key + "s\", the place of the images in the file");
         }
         const std::optional<std::size_t> reduce =
             reader->choice("reduce", {reduce_names.begin(), reduce_names.end()});
@@ -46,12 +41,22 @@ std::optional<FieldChoice> parse_field(TableReader& table, const FieldRole& role
     }
     if (!std::holds_alternative<double>(value->data) &&
         !std::holds_alternative<std::int64_t>(value->data)) {
-        table.complain(role.key,
-                       std::string("expected ") + field_form + ", got " + type_name(*value));
+        table.complain(key,
+                       std::string("expected ") + field_to_write + ", got " + type_name(*value));
         return std::nullopt;
     }
-    const std::optional<double> number = table.number(role.key);
+    const std::optional<double> number = table.number(key);
     return number ? std::optional<FieldChoice>(*number) : std::nullopt;
+}
+
+} // namespace
+
+Form<FieldChoice> field_form() {
+    return {"number or `{ file, dataset, reduce }`",
+            "`reduce` is `mean`, `median` or `none`; without `file` the images are in the input's "
+            "file",
+            "float | Any | Mapping[str, Any]", parse_field,
+            [](const FieldChoice& choice) { return field_text(choice).value_or(""); }};
 }
 
 std::optional<std::string> field_text(const FieldChoice& choice) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "jobs/kind.hpp"
+#include "jobs/keys.hpp"
 #include "jobs/side_image.hpp"
 
 #include <cstdint>
@@ -41,15 +41,36 @@ struct Field {
     std::shared_ptr<const SideImage> image; ///< null: the number
 };
 
-/// What a key may be, for messages.
-inline constexpr const char* field_form =
+/// How a field may be written, for messages.
+inline constexpr const char* field_to_write =
     "a number, or { file = \"darks.h5\", dataset = \"/darks\", reduce = \"mean\" }";
 
-/// Reads the key, which may be left out; complains of a wrong value and then returns nothing.
-std::optional<FieldChoice> parse_field(TableReader& table, const FieldRole& role);
+/// A number or a table of images, of a key that may be left out: then the frames of the input that
+/// its image_key says are such.
+Form<FieldChoice> field_form();
 
 /// `0.5` or `{ dataset = "/darks", reduce = "mean" }`; nothing where all is left to the input.
 std::optional<std::string> field_text(const FieldChoice& choice);
+
+/// The key of a field.
+template <class Keys> Key<Keys> field_key(const FieldRole& role, FieldChoice Keys::*member) {
+    const std::string name(role.key);
+    const Form<FieldChoice> form = field_form();
+    const auto read = [name, member, read = form.read](TableReader& table, Keys& keys) {
+        std::optional<FieldChoice> value = read(table, name);
+        if (value) {
+            keys.*member = std::move(*value);
+        }
+        return value.has_value();
+    };
+    const auto value = [member](const Keys& keys) { return field_text(keys.*member); };
+    const std::string meaning = "the " + std::string(role.name);
+    return Key<Keys>({name, form.type, form.range, {}, {}, meaning, {}, form.annotation}, read,
+                     value)
+        .usually_explained("the mean of the input's frames with image_key " +
+                           std::to_string(role.frames_key))
+        .detail("A number, an image, or images and how they become one");
+}
 
 /// The field for frames of these extents. A mean is summed in float64 in the order of the images, a
 /// median of an even number is the mean of the two middle ones in float64; NaN is above all

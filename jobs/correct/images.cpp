@@ -34,7 +34,7 @@ DatasetPart frames_of_role(const DatasetLayout& layout, const FieldRole& role,
         throw Error(ExitCode::input, {"the input has no " + std::string(role.name),
                                       input.source.file + ":" + input.image_key,
                                       "it is " + std::to_string(role.frames_key) + " for no frame",
-                                      "Write " + key_of(role) + ": " + field_form});
+                                      "Write " + key_of(role) + ": " + field_to_write});
     }
     part.count[0] = std::ssize(part.frames);
     return part;
@@ -87,7 +87,7 @@ void check_source(const FieldSource& source, const FieldRole& role, const JobInp
         throw Error(ExitCode::usage, {"correct has no " + std::string(role.name), key_of(role),
                                       "it is left out, and the input has no image_key that says "
                                       "which of its frames are such",
-                                      std::string("Write ") + field_form});
+                                      std::string("Write ") + field_to_write});
     }
     if (input.files == nullptr || (!source.file && input.source.file.empty())) {
         throw Error(ExitCode::usage, {"correct has no " + std::string(role.name), key_of(role),

@@ -19,13 +19,10 @@ namespace runner {
 namespace {
 
 enum class Method { nlm, bm4d };
-constexpr std::array method_names = {"nlm", "bm4d"};
-constexpr std::array stabilise_names = {"none", "anscombe"};
 
 /// [denoise].
-struct DenoiseKeys {
+struct DenoiseKeys : MatchKeys {
     Method method = Method::nlm;
-    MatchKeys match;
     std::optional<double> sigma;
     double strength = 0.6; ///< of nlm
     Stabilise stabilise = Stabilise::none;
@@ -58,143 +55,175 @@ void check_step(std::int64_t step, const Match& match) {
     }
 }
 
-class DenoiseParameters : public KindParameters {
-  public:
-    explicit DenoiseParameters(DenoiseKeys keys) : keys_(std::move(keys)) {}
-
-    std::vector<InputDataset> inputs() const override { return {}; }
-
-    std::unique_ptr<Job> make(const JobInput& input,
-                              std::optional<ElementType> output_type) const override {
-        Volume volume = make_volume(input, "denoise");
-        const Match match = make_match(keys_.match, volume, "denoise");
-        check_step(keys_.match.step, match);
-        const NoiseKeys noise{keys_.sigma, keys_.stabilise, out_type_of(volume, output_type)};
-        if (keys_.method == Method::bm4d) {
-            return std::make_unique<Bm4dJob>(std::move(volume), Bm4dKeys{match, noise},
-                                             input.array.shape);
-        }
-        if (keys_.match.has_all) {
-            return std::make_unique<WindowJob>(
-                std::move(volume), WindowKeys{match, noise, keys_.strength}, input.array.shape);
-        }
-        return std::make_unique<NlmJob>(std::move(volume), NlmKeys{match, noise, keys_.strength},
-                                        input.array.shape);
-    }
-
-    std::string canonical() const override { return text_with(keys_.match); }
-
-    std::string canonical_for(const ArrayInfo& input) const override {
-        return text_with(keys_in_effect(keys_.match, input));
-    }
-
-  private:
-    std::string text_with(const MatchKeys& match) const {
-        const std::string strength =
-            keys_.method == Method::nlm ? "\nstrength = " + toml_text(keys_.strength) : "";
-        return "method = " + toml_text(method_names.at(static_cast<std::size_t>(keys_.method))) +
-               "\nsigma = " + (keys_.sigma ? toml_text(*keys_.sigma) : "\"auto\"") + strength +
-               "\nstabilise = " +
-               toml_text(stabilise_names.at(static_cast<std::size_t>(keys_.stabilise))) + "\n" +
-               match_keys_text(match);
-    }
-
-    DenoiseKeys keys_;
-};
-
-/// What this method's keys are where the file does not give them.
-MatchKeys usual_keys(Method method) {
-    MatchKeys keys;
-    if (method == Method::bm4d) {
-        keys.patch = {4, 4, 4};
-        keys.step = 3;
-    }
-    return keys;
-}
-
 /// A group must fit the GPU's shared memory.
-void check_group(TableReader& table, const MatchKeys& keys) {
+bool fits_group(TableReader& table, const DenoiseKeys& keys) {
+    const std::vector<std::int64_t> patch = keys.patch.value_or(keys.usual_patch);
     std::int64_t voxels = 1;
-    for (const std::int64_t extent : keys.patch) {
-        voxels *= std::min<std::int64_t>(extent, Match::max_patch); // more was told already
+    for (const std::int64_t extent : patch) {
+        voxels *= extent;
     }
     const std::int64_t group = bm4d_group(static_cast<int>(keys.count));
-    if (voxels * group > Bm4d::most_values) {
-        table.complain("count",
-                       fmt::format("a group of {} patches of {} has {} voxels, and bm4d takes {}; "
-                                   "write {}, or a smaller patch",
-                                   group, toml_text(std::span<const std::int64_t>(keys.patch)),
-                                   voxels * group, Bm4d::most_values,
-                                   bm4d_group(static_cast<int>(Bm4d::most_values / voxels))));
+    if (keys.method != Method::bm4d || voxels * group <= Bm4d::most_values) {
+        return true;
     }
+    table.complain("count",
+                   fmt::format("a group of {} patches of {} has {} voxels, and bm4d takes {}; "
+                               "write {}, or a smaller patch",
+                               group, toml_text(std::span<const std::int64_t>(patch)),
+                               voxels * group, Bm4d::most_values,
+                               bm4d_group(static_cast<int>(Bm4d::most_values / voxels))));
+    return false;
 }
 
-double parse_strength(TableReader& table, Method method) {
-    constexpr double usual = 0.6;
-    if (method == Method::bm4d && table.has("strength")) {
-        table.complain("strength", "bm4d has none, its thresholds follow from sigma; leave it out, "
-                                   "or write a larger sigma for a smoother result");
-        return usual;
-    }
-    const double strength = table.number("strength").value_or(usual);
-    if (strength < 0) {
-        table.complain("strength", "must be 0 or more, got " + toml_text(strength));
-    }
-    return strength;
-}
-
-/// Whether nlm has count = "all"; reports another text.
-bool parse_all(TableReader& table, Method method) {
-    const TableValue* value = method == Method::nlm ? table.value("count") : nullptr;
-    const auto* text = value == nullptr ? nullptr : std::get_if<std::string>(&value->data);
-    if (text == nullptr) {
-        return false;
-    }
-    if (*text != "all") {
-        table.complain("count",
-                       "expected an integer or \"all\", got a string, " + quoted_text(*text));
+/// What this method's keys are where the file does not give them.
+bool set_usual(TableReader& /*table*/, DenoiseKeys& keys) {
+    if (keys.method == Method::bm4d) {
+        keys.usual_patch = {4, 4, 4};
+        keys.step = 3;
     }
     return true;
 }
 
-/// A number ≥ 0; nothing for "auto" or where it is not there.
-std::optional<double> parse_sigma(TableReader& table) {
-    const TableValue* value = table.value("sigma");
-    if (value == nullptr) {
-        return std::nullopt;
+bool check_strength(TableReader& table, const DenoiseKeys& keys) {
+    if (keys.method == Method::bm4d && table.has("strength")) {
+        table.complain("strength", "bm4d has none, its thresholds follow from sigma; leave it out, "
+                                   "or write a larger sigma for a smoother result");
+        return false;
     }
-    if (const auto* text = std::get_if<std::string>(&value->data)) {
+    return true;
+}
+
+/// A number ≥ 0, or "auto".
+Key<DenoiseKeys> sigma_key() {
+    const auto read = [](TableReader& table, DenoiseKeys& keys) {
+        const auto* text = std::get_if<std::string>(&table.value("sigma")->data);
+        if (text == nullptr) {
+            keys.sigma = number_from_zero_form().read(table, "sigma");
+            return keys.sigma.has_value();
+        }
         if (*text != "auto") {
             table.complain("sigma",
                            "expected \"auto\" or a number, got a string, " + quoted_text(*text));
         }
-        return std::nullopt;
-    }
-    const std::optional<double> sigma = table.number("sigma");
-    if (sigma && *sigma < 0) {
-        table.complain("sigma", "must be 0 or more, got " + toml_text(*sigma));
-    }
-    return sigma;
+        return *text == "auto";
+    };
+    const auto value = [](const DenoiseKeys& keys) {
+        return std::optional(keys.sigma ? toml_text(*keys.sigma) : "\"auto\"");
+    };
+    return Key<DenoiseKeys>({"sigma",
+                             "number or `\"auto\"`",
+                             "0 or more",
+                             "units of the input",
+                             {},
+                             "standard deviation of the noise; `\"auto\"` estimates it",
+                             {},
+                             "float | Literal[\"auto\"]"},
+                            read, value);
 }
+
+/// An integer, or "all" for nlm.
+Key<DenoiseKeys> count_key() {
+    const Form<std::int64_t> number = integer_form(1, Match::max_count);
+    const auto read = [number](TableReader& table, DenoiseKeys& keys) {
+        const auto* text = std::get_if<std::string>(&table.value("count")->data);
+        if (text == nullptr || keys.method != Method::nlm) {
+            const std::optional<std::int64_t> count = number.read(table, "count");
+            keys.count = count.value_or(keys.count);
+            return count.has_value();
+        }
+        keys.has_all = *text == "all";
+        if (!keys.has_all) {
+            table.complain("count",
+                           "expected an integer or \"all\", got a string, " + quoted_text(*text));
+        }
+        return keys.has_all;
+    };
+    const auto value = [](const DenoiseKeys& keys) {
+        return std::optional(keys.has_all ? "\"all\"" : std::to_string(keys.count));
+    };
+    return Key<DenoiseKeys>({"count",
+                             "integer or `\"all\"`",
+                             number.range,
+                             {},
+                             {},
+                             "of the most similar patches; `\"all\"`, of `nlm` alone: the window",
+                             {},
+                             "int | Literal[\"all\"]"},
+                            read, value)
+        .then([](TableReader& table, DenoiseKeys& keys) { return fits_group(table, keys); });
+}
+
+std::vector<Key<DenoiseKeys>> own_keys() {
+    using Keys = DenoiseKeys;
+    return {
+        key<Keys>("method", &Keys::method, choice_form<Method>({"nlm", "bm4d"}),
+                  "non-local means or collaborative filtering")
+            .detail("With the default keys of each `bm4d` is better and faster")
+            .then(set_usual),
+        sigma_key(),
+        key<Keys>("strength", &Keys::strength, number_from_zero_form(),
+                  "of `nlm` alone, more is smoother")
+            .detail("h = strength · sigma. For a smoother result of `bm4d` write a larger `sigma`")
+            .then([](TableReader& table, Keys& keys) { return check_strength(table, keys); })
+            .only_where([](const Keys& keys) { return keys.method == Method::nlm; })
+            .sample("0.6", KeyText::Shown::commented),
+        key<Keys>("stabilise", &Keys::stabilise, choice_form<Stabilise>({"none", "anscombe"}),
+                  "what the input counts; `anscombe`: photons")
+            .detail("`sigma` is then not used"),
+    };
+}
+
+const KeyList<DenoiseKeys>& denoise_list() {
+    static const KeyList<DenoiseKeys> list([] {
+        std::vector<Key<DenoiseKeys>> keys = own_keys();
+        for (Key<DenoiseKeys>& each : extents_keys<DenoiseKeys>(
+                 "`[3, 3, 3]`, of `bm4d` `[4, 4, 4]`; for an image 1 along z")) {
+            keys.push_back(std::move(each));
+        }
+        keys.push_back(count_key());
+        for (Key<DenoiseKeys>& each : choosing_keys<DenoiseKeys>("`1`, of `bm4d` `3`")) {
+            keys.push_back(std::move(each));
+        }
+        return keys;
+    }());
+    return list;
+}
+
+class DenoiseParameters : public ListedParameters<DenoiseKeys> {
+  public:
+    using ListedParameters::ListedParameters;
+
+    std::unique_ptr<Job> make(const JobInput& input,
+                              std::optional<ElementType> output_type) const override {
+        Volume volume = make_volume(input, "denoise");
+        const Match match = make_match(keys(), volume, "denoise");
+        check_step(keys().step, match);
+        const NoiseKeys noise{keys().sigma, keys().stabilise, out_type_of(volume, output_type)};
+        if (keys().method == Method::bm4d) {
+            return std::make_unique<Bm4dJob>(std::move(volume), Bm4dKeys{match, noise},
+                                             input.array.shape);
+        }
+        if (keys().has_all) {
+            return std::make_unique<WindowJob>(
+                std::move(volume), WindowKeys{match, noise, keys().strength}, input.array.shape);
+        }
+        return std::make_unique<NlmJob>(std::move(volume), NlmKeys{match, noise, keys().strength},
+                                        input.array.shape);
+    }
+
+    std::string canonical_for(const ArrayInfo& input) const override {
+        DenoiseKeys effective = keys();
+        static_cast<MatchKeys&>(effective) = keys_in_effect(effective, input);
+        return list().canonical(effective, CanonicalFor::identity);
+    }
+};
 
 } // namespace
 
+std::vector<KeyText> denoise_keys() { return denoise_list().texts(); }
+
 std::unique_ptr<KindParameters> parse_denoise(TableReader& table) {
-    DenoiseKeys keys;
-    const std::vector<std::string> methods(method_names.begin(), method_names.end());
-    keys.method = static_cast<Method>(table.choice("method", methods).value_or(0));
-    MatchKeys usual = usual_keys(keys.method);
-    usual.has_all = parse_all(table, keys.method);
-    keys.match = parse_match_keys(table, std::move(usual));
-    if (keys.method == Method::bm4d) {
-        check_group(table, keys.match);
-    }
-    keys.sigma = parse_sigma(table);
-    keys.strength = parse_strength(table, keys.method);
-    const std::optional<std::size_t> stabilise =
-        table.choice("stabilise", {stabilise_names.begin(), stabilise_names.end()});
-    keys.stabilise = stabilise == 1 ? Stabilise::anscombe : Stabilise::none;
-    return std::make_unique<DenoiseParameters>(std::move(keys));
+    return read_parameters<DenoiseParameters>(denoise_list(), table);
 }
 
 } // namespace runner

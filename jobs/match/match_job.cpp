@@ -19,11 +19,23 @@ constexpr std::int64_t wanted_layers = 12;
 /// Whole boxes of the CPU.
 constexpr std::int64_t enough_layers = 4;
 
-class MatchParameters : public KindParameters {
-  public:
-    explicit MatchParameters(MatchKeys keys) : keys_(std::move(keys)) {}
+const KeyList<MatchKeys>& match_list() {
+    static const KeyList<MatchKeys> list([] {
+        std::vector<Key<MatchKeys>> keys =
+            extents_keys<MatchKeys>("`[3, 3, 3]`; for an image `[1, 3, 3]`");
+        keys.push_back(key<MatchKeys>("count", &MatchKeys::count, integer_form(1, Match::max_count),
+                                      "matches of each reference"));
+        for (Key<MatchKeys>& each : choosing_keys<MatchKeys>("`1`")) {
+            keys.push_back(std::move(each));
+        }
+        return keys;
+    }());
+    return list;
+}
 
-    std::vector<InputDataset> inputs() const override { return {}; }
+class MatchParameters : public ListedParameters<MatchKeys> {
+  public:
+    using ListedParameters::ListedParameters;
 
     std::unique_ptr<Job> make(const JobInput& input,
                               std::optional<ElementType> output_type) const override {
@@ -33,18 +45,13 @@ class MatchParameters : public KindParameters {
                         {"match makes uint64, float32 and int32", "output.dtype",
                          "it is " + std::string(name_of(*output_type)), "Leave it out"});
         }
-        const Match match = make_match(keys_, volume, "match");
+        const Match match = make_match(keys(), volume, "match");
         return std::make_unique<MatchJob>(std::move(volume), match);
     }
 
-    std::string canonical() const override { return match_keys_text(keys_); }
-
     std::string canonical_for(const ArrayInfo& input) const override {
-        return match_keys_text(keys_in_effect(keys_, input));
+        return list().canonical(keys_in_effect(keys(), input), CanonicalFor::identity);
     }
-
-  private:
-    MatchKeys keys_;
 };
 
 } // namespace
@@ -141,8 +148,10 @@ void MatchJob::run(Queue& queue, const RowBlock& block, const std::byte* in, std
         queue);
 }
 
+std::vector<KeyText> match_keys() { return match_list().texts(); }
+
 std::unique_ptr<KindParameters> parse_match(TableReader& table) {
-    return std::make_unique<MatchParameters>(parse_match_keys(table));
+    return read_parameters<MatchParameters>(match_list(), table);
 }
 
 } // namespace runner

@@ -58,21 +58,12 @@ BlockLayers block_layers(const Volume& volume, const RowBlock& block);
 /// Lines of the volume that matching from a layer on needs on either side of it.
 std::int64_t match_halo(const Match& match);
 
+/// The keys of [match].
+std::vector<KeyText> match_keys();
+
 /// Reads [match]. What it returns makes a MatchJob and throws Error
 /// * input: as make_volume();
 /// * usage: keys that do not fit the input, or output.dtype, which it does not take.
 std::unique_ptr<KindParameters> parse_match(TableReader& table);
-
-/// The lines of a [match] to start from.
-inline constexpr std::string_view match_sample =
-    R"(# patch = [3, 3, 3]             # extents along z, y and x, each 1 to 8; of an image [1, 3, 3]
-# window = [11, 11, 11]         # where similar ones are looked for: odd, the reference in the
-                                # middle; of an image [1, 11, 11]
-count = 16                      # of the most similar, 1 to 64
-step = 1                        # from one reference to the next
-threshold = inf                 # the largest distance: mean of squared differences
-order = "ascending"             # or descending: the most similar last
-selection = "fast"              # or serial, min_and_swap: the same result
-)";
 
 } // namespace runner

@@ -2,6 +2,7 @@
 #include "jobs/median/median_job.hpp"
 
 #include "base/error.hpp"
+#include "jobs/boundary_keys.hpp"
 #include "jobs/toml_text.hpp"
 
 #include <algorithm>
@@ -12,16 +13,48 @@
 namespace runner {
 namespace {
 
-/// In the order of the type's values.
-constexpr std::array boundary_names = {"constant", "nearest", "reflect", "mirror", "wrap"};
-
 /// [median].
 struct MedianKeys {
-    std::array<std::int64_t, 3> size = {1, 3, 3};
+    Extents3 size = {1, 3, 3};
     Boundary boundary = Boundary::reflect;
     double fill = 0;
     std::optional<double> difference;
 };
+
+std::string wrong_size(const Extents3& size, std::span<const std::int64_t> /*written*/) {
+    const std::string text = toml_text(std::span<const std::int64_t>(size));
+    const auto wrong = [](std::int64_t extent) {
+        return extent % 2 == 0 || extent > Median::most_extent;
+    };
+    if (std::any_of(size.begin(), size.end(), wrong)) {
+        return "each must be odd, from 1 to " + std::to_string(Median::most_extent) + ", got " +
+               text;
+    }
+    const std::int64_t elements = size[0] * size[1] * size[2];
+    return elements <= Median::most_elements
+               ? ""
+               : "at most " + std::to_string(Median::most_elements) + " elements, got " +
+                     std::to_string(elements) + " of " + text;
+}
+
+const KeyList<MedianKeys>& median_list() {
+    using Keys = MedianKeys;
+    static const KeyList<Keys> list({
+        key<Keys>("size", &Keys::size,
+                  extents_form("each odd, from 1 to " + std::to_string(Median::most_extent) +
+                                   ", and at most " + std::to_string(Median::most_elements) +
+                                   " elements",
+                               wrong_size),
+                  "the window, `[z, y, x]` or `[y, x]`"),
+        boundary_key<Keys>(),
+        fill_key<Keys>(),
+        key<Keys>("difference", &Keys::difference, number_from_zero_form(),
+                  "only elements that are farther than this from the median are replaced")
+            .unit("units of the input")
+            .sample("100.0", KeyText::Shown::commented),
+    });
+    return list;
+}
 
 void check_input(const JobInput& input, std::size_t axes) {
     const std::vector<std::int64_t>& shape = input.array.shape;
@@ -46,15 +79,13 @@ void check_input(const JobInput& input, std::size_t axes) {
     }
 }
 
-class MedianParameters : public KindParameters {
+class MedianParameters : public ListedParameters<MedianKeys> {
   public:
-    explicit MedianParameters(const MedianKeys& keys) : keys_(keys) {}
-
-    std::vector<InputDataset> inputs() const override { return {}; }
+    using ListedParameters::ListedParameters;
 
     std::unique_ptr<Job> make(const JobInput& input,
                               std::optional<ElementType> output_type) const override {
-        const std::size_t axes = keys_.size[0] > 1 ? 3 : 2;
+        const std::size_t axes = keys().size[0] > 1 ? 3 : 2;
         check_input(input, axes);
         if (output_type && *output_type != input.array.type) {
             throw Error(ExitCode::usage,
@@ -69,47 +100,13 @@ class MedianParameters : public KindParameters {
         median.columns = shape[shape.size() - 1];
         median.rows = shape[shape.size() - 2];
         median.layers = axes == 3 ? shape[shape.size() - 3] : 1;
-        std::copy(keys_.size.begin(), keys_.size.end(), median.size.begin());
-        median.boundary = keys_.boundary;
-        median.fill = keys_.fill;
-        median.difference = keys_.difference;
+        std::copy(keys().size.begin(), keys().size.end(), median.size.begin());
+        median.boundary = keys().boundary;
+        median.fill = keys().fill;
+        median.difference = keys().difference;
         return std::make_unique<MedianJob>(median, shape);
     }
-
-    std::string canonical() const override {
-        return "size = " + toml_text(std::span<const std::int64_t>(keys_.size)) + "\nboundary = " +
-               toml_text(boundary_names.at(static_cast<std::size_t>(keys_.boundary))) +
-               "\nfill = " + toml_text(keys_.fill) + "\n" +
-               (keys_.difference ? "difference = " + toml_text(*keys_.difference) + "\n" : "");
-    }
-
-  private:
-    MedianKeys keys_;
 };
-
-void parse_size(TableReader& table, std::array<std::int64_t, 3>& size) {
-    const std::vector<std::int64_t> given =
-        table.integers("size", 1).value_or(std::vector<std::int64_t>{3, 3});
-    if (given.size() != 2 && given.size() != 3) {
-        table.complain("size", "expected [z, y, x] or [y, x], got " + std::to_string(given.size()) +
-                                   " numbers");
-        return;
-    }
-    size[0] = 1;
-    std::copy(given.rbegin(), given.rend(), size.rbegin());
-    const std::string text = toml_text(std::span<const std::int64_t>(size));
-    const auto wrong = [](std::int64_t extent) {
-        return extent % 2 == 0 || extent > Median::most_extent;
-    };
-    if (std::any_of(size.begin(), size.end(), wrong)) {
-        table.complain("size", "each must be odd, from 1 to " +
-                                   std::to_string(Median::most_extent) + ", got " + text);
-    } else if (size[0] * size[1] * size[2] > Median::most_elements) {
-        table.complain("size", "at most " + std::to_string(Median::most_elements) +
-                                   " elements, got " + std::to_string(size[0] * size[1] * size[2]) +
-                                   " of " + text);
-    }
-}
 
 } // namespace
 
@@ -135,18 +132,10 @@ void MedianJob::run(Queue& queue, const RowBlock& block, const std::byte* in, st
     std::visit([&](auto& backend) { median(backend, median_, block, in, out); }, queue);
 }
 
+std::vector<KeyText> median_keys() { return median_list().texts(); }
+
 std::unique_ptr<KindParameters> parse_median(TableReader& table) {
-    MedianKeys keys;
-    parse_size(table, keys.size);
-    const std::optional<std::size_t> boundary =
-        table.choice("boundary", {boundary_names.begin(), boundary_names.end()});
-    keys.boundary = boundary ? static_cast<Boundary>(*boundary) : Boundary::reflect;
-    keys.fill = table.number("fill").value_or(0);
-    keys.difference = table.number("difference");
-    if (keys.difference && *keys.difference < 0) {
-        table.complain("difference", "must be 0 or more, got " + toml_text(*keys.difference));
-    }
-    return std::make_unique<MedianParameters>(keys);
+    return read_parameters<MedianParameters>(median_list(), table);
 }
 
 } // namespace runner

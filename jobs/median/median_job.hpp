@@ -44,18 +44,13 @@ class MedianJob : public StreamJob {
     StreamShape shape_;
 };
 
+/// The keys of [median].
+std::vector<KeyText> median_keys();
+
 /// Reads [median]: size (default [3, 3]), boundary (reflect), fill (0) and difference. What it
 /// returns makes a MedianJob and throws Error
 /// * input: too few axes, an empty one, or colour;
 /// * usage: an output type that is not the input's.
 std::unique_ptr<KindParameters> parse_median(TableReader& table);
-
-/// The lines of a [median] to start from.
-inline constexpr std::string_view median_sample =
-    R"(size = [1, 3, 3]                # z, y, x; or [y, x]: odd, 1 to 9
-boundary = "reflect"            # constant, nearest, reflect, mirror or wrap
-fill = 0.0                      # for boundary = "constant"
-# difference = 100.0            # only where |x - median| is above this
-)";
 
 } // namespace runner

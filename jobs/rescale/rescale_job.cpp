@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "io/rows/row_geometry.hpp"
+#include "jobs/keys.hpp"
 #include "jobs/rescale/rescale_survey.hpp"
 #include "jobs/toml_text.hpp"
 
@@ -47,57 +48,8 @@ void check_input(const ArrayInfo& input) {
     }
 }
 
-class RescaleParameters : public KindParameters {
-  public:
-    RescaleParameters(const FromRange& from, std::optional<Ends> to) : from_(from), to_(to) {}
-
-    std::vector<InputDataset> inputs() const override { return {}; }
-
-    std::unique_ptr<Job> make(const JobInput& input,
-                              std::optional<ElementType> output_type) const override {
-        check_input(input.array);
-        const ElementType out_type = output_type.value_or(input.array.type);
-        const Ends to = to_.value_or(usual_range(out_type));
-        const auto* from = std::get_if<Ends>(&from_);
-        if (from != nullptr && !std::isfinite(slope(*from, to))) {
-            throw Error(ExitCode::usage, {"the ranges cannot be mapped", "rescale.from",
-                                          "from " + toml_text(std::span<const double>(*from)) +
-                                              " to " + toml_text(std::span<const double>(to)) +
-                                              " the factor is not a finite number",
-                                          "Write numbers that are neither as close nor as large"});
-        }
-        return std::make_unique<RescaleJob>(input, out_type, from_, to);
-    }
-
-    std::string canonical() const override {
-        return canonical_from() +
-               (to_ ? "to = " + toml_text(std::span<const double>(*to_)) + "\n"
-                    : "# to: the full range of an integer type, [0.0, 1.0] for floats\n");
-    }
-
-    std::string canonical_for(const ArrayInfo& /*input*/) const override {
-        return canonical_from() +
-               (to_ ? "to = " + toml_text(std::span<const double>(*to_)) + "\n" : "");
-    }
-
-  private:
-    std::string canonical_from() const {
-        if (const auto* ends = std::get_if<Ends>(&from_)) {
-            return "from = " + toml_text(std::span<const double>(*ends)) + "\n";
-        }
-        if (const auto* percentiles = std::get_if<TwoPercentiles>(&from_)) {
-            return "from = { percentiles = " +
-                   toml_text(std::span<const double>(percentiles->percent)) + " }\n";
-        }
-        return "from = \"extremes\"\n";
-    }
-
-    FromRange from_;
-    std::optional<Ends> to_;
-};
-
 /// Two numbers under the key; nothing, and a complaint, for others.
-std::optional<Ends> two_numbers(TableReader& table, std::string_view key) {
+std::optional<Ends> two_numbers(TableReader& table, const std::string& key) {
     const std::optional<std::vector<double>> numbers = table.numbers(key);
     if (numbers && numbers->size() != 2) {
         table.complain(key, "expected two numbers, got " + std::to_string(numbers->size()));
@@ -106,15 +58,15 @@ std::optional<Ends> two_numbers(TableReader& table, std::string_view key) {
     return numbers ? std::optional<Ends>({(*numbers)[0], (*numbers)[1]}) : std::nullopt;
 }
 
-void check_rising(TableReader& table, std::string_view key, const Ends& ends) {
+void check_rising(TableReader& table, const std::string& key, const Ends& ends) {
     if (ends[0] > ends[1]) {
         table.complain(key, "the first number must not be above the second, got " +
                                 toml_text(std::span<const double>(ends)));
     }
 }
 
-std::optional<FromRange> parse_percentiles(TableReader& table) {
-    std::optional<TableReader> inner = table.table("from");
+std::optional<FromRange> parse_percentiles(TableReader& table, const std::string& key) {
+    std::optional<TableReader> inner = table.table(key);
     if (!inner) {
         return std::nullopt;
     }
@@ -133,35 +85,92 @@ std::optional<FromRange> parse_percentiles(TableReader& table) {
     return from;
 }
 
-std::optional<FromRange> parse_from(TableReader& table) {
-    const TableValue* value = table.value("from");
-    if (value == nullptr) {
-        table.missing("from", "[low, high], \"extremes\", or { percentiles = [0.1, 99.9] }");
-        return std::nullopt;
-    }
+std::optional<FromRange> parse_from(TableReader& table, const std::string& key) {
+    const TableValue* value = table.value(key);
     if (const auto* text = std::get_if<std::string>(&value->data)) {
         if (*text != "extremes") {
-            table.complain("from", "expected [low, high], \"extremes\" or { percentiles = … }, "
-                                   "got a string, " +
-                                       quoted_text(*text));
+            table.complain(key, "expected [low, high], \"extremes\" or { percentiles = … }, got a "
+                                "string, " +
+                                    quoted_text(*text));
+            return std::nullopt;
         }
         return Extremes{};
     }
     if (std::holds_alternative<TableEntries>(value->data)) {
-        return parse_percentiles(table);
+        return parse_percentiles(table, key);
     }
     if (!std::holds_alternative<TableArray>(value->data)) {
-        table.complain("from", "expected [low, high], \"extremes\" or { percentiles = … }, got " +
-                                   type_name(*value));
+        table.complain(key, "expected [low, high], \"extremes\" or { percentiles = … }, got " +
+                                type_name(*value));
         return std::nullopt;
     }
-    const std::optional<Ends> ends = two_numbers(table, "from");
+    const std::optional<Ends> ends = two_numbers(table, key);
     if (!ends) {
         return std::nullopt;
     }
-    check_rising(table, "from", *ends);
+    check_rising(table, key, *ends);
     return *ends;
 }
+
+std::string from_text(const FromRange& from) {
+    if (const auto* ends = std::get_if<Ends>(&from)) {
+        return toml_text(std::span<const double>(*ends));
+    }
+    if (const auto* percentiles = std::get_if<TwoPercentiles>(&from)) {
+        return "{ percentiles = " + toml_text(std::span<const double>(percentiles->percent)) + " }";
+    }
+    return "\"extremes\"";
+}
+
+/// [rescale].
+struct RescaleKeys {
+    FromRange from;
+    std::optional<Ends> to;
+};
+
+const KeyList<RescaleKeys>& rescale_list() {
+    using Keys = RescaleKeys;
+    static const KeyList<Keys> list({
+        key<Keys>(
+            "from", &Keys::from,
+            Form<FromRange>{"numbers, `\"extremes\"` or `{ percentiles = [p, q] }`", "",
+                            "Sequence[float] | Literal[\"extremes\"] | "
+                            "Mapping[str, Sequence[float]]",
+                            parse_from, from_text},
+            "the input's range: `[low, high]`, `\"extremes\"` or `{ percentiles = [0.1, 99.9] }`")
+            .required("[low, high], \"extremes\", or { percentiles = [0.1, 99.9] }")
+            .sample("\"extremes\""),
+        key<Keys>(
+            "to", &Keys::to,
+            Form<Ends>{"two numbers", "", "Sequence[float]", two_numbers,
+                       [](const Ends& ends) { return toml_text(std::span<const double>(ends)); }},
+            "the range of the output")
+            .usually_explained("the full range of an integer type, [0.0, 1.0] for floats")
+            .sample("[0, 255]", KeyText::Shown::commented),
+    });
+    return list;
+}
+
+class RescaleParameters : public ListedParameters<RescaleKeys> {
+  public:
+    using ListedParameters::ListedParameters;
+
+    std::unique_ptr<Job> make(const JobInput& input,
+                              std::optional<ElementType> output_type) const override {
+        check_input(input.array);
+        const ElementType out_type = output_type.value_or(input.array.type);
+        const Ends to = keys().to.value_or(usual_range(out_type));
+        const auto* from = std::get_if<Ends>(&keys().from);
+        if (from != nullptr && !std::isfinite(slope(*from, to))) {
+            throw Error(ExitCode::usage, {"the ranges cannot be mapped", "rescale.from",
+                                          "from " + toml_text(std::span<const double>(*from)) +
+                                              " to " + toml_text(std::span<const double>(to)) +
+                                              " the factor is not a finite number",
+                                          "Write numbers that are neither as close nor as large"});
+        }
+        return std::make_unique<RescaleJob>(input, out_type, keys().from, to);
+    }
+};
 
 } // namespace
 
@@ -233,10 +242,10 @@ void RescaleJob::run(Queue& queue, const RowBlock& block, const std::byte* in, s
     std::visit([&](auto& backend) { runner::rescale(backend, rescale_, count, in, out); }, queue);
 }
 
+std::vector<KeyText> rescale_keys() { return rescale_list().texts(); }
+
 std::unique_ptr<KindParameters> parse_rescale(TableReader& table) {
-    const std::optional<FromRange> from = parse_from(table);
-    const std::optional<Ends> to = two_numbers(table, "to");
-    return from ? std::make_unique<RescaleParameters>(*from, to) : nullptr;
+    return read_parameters<RescaleParameters>(rescale_list(), table);
 }
 
 } // namespace runner

@@ -63,15 +63,11 @@ class RescaleJob : public StreamJob {
     StreamShape shape_;
 };
 
+/// The keys of [rescale].
+std::vector<KeyText> rescale_keys();
+
 /// Reads [rescale]: from (required) and to. What it returns makes a RescaleJob and throws Error
 /// (input) for an input without elements.
 std::unique_ptr<KindParameters> parse_rescale(TableReader& table);
-
-/// The lines of a [rescale] to start from.
-inline constexpr std::string_view rescale_sample =
-    R"(# The input's range: [low, high], "extremes", or { percentiles = [0.1, 99.9] }.
-from = "extremes"
-# to = [0, 255]                 # default: an integer type's full range, [0, 1] for floats
-)";
 
 } // namespace runner

@@ -54,6 +54,9 @@ class SandJob : public EvolveJob {
     std::int64_t input_frame_;
 };
 
+/// The keys of [sand].
+std::vector<KeyText> sand_keys();
+
 /// Reads [sand]: generations, snapshot_every (default 0), seed and chances (default: those that an
 /// input which is itself an output of sand was made with; else 0 and usual_sand_chances),
 /// input_frame (default 0) and start_generation. What it returns makes a SandJob and throws Error
@@ -61,15 +64,5 @@ class SandJob : public EvolveJob {
 ///   generation in it;
 /// * usage: an output type other than uint8, or generations past 2^64.
 std::unique_ptr<KindParameters> parse_sand(TableReader& table);
-
-/// The lines of a [sand] to start from.
-inline constexpr std::string_view sand_sample =
-    R"(generations = 3000
-snapshot_every = 100            # keeps each 100th generation, and the last; 0: only the last
-# input_frame = 0               # of the input; -1: its last
-# start_generation = 1500       # the frame of that generation; or its number, where the input has none
-# seed = 0                      # default: the one that made the input, else 0
-# chances = { sand_slide = 0.4, sand_fall = 0.9, water_fall = 1.0, water_diagonal = 0.6, water_spread = 0.9 }
-)";
 
 } // namespace runner

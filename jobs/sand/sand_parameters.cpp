@@ -4,6 +4,7 @@
 #include "io/formats/rows_format.hpp"
 #include "io/input/file_access.hpp"
 #include "io/input/generations.hpp"
+#include "jobs/keys.hpp"
 #include "jobs/sand/sand_job.hpp"
 #include "jobs/toml_text.hpp"
 
@@ -63,16 +64,106 @@ struct Start {
     std::uint64_t generation = 0;
 };
 
-class SandParameters : public KindParameters {
-  public:
+using GivenChances = std::array<std::optional<double>, 5>;
+
+/// [sand].
+struct SandKeys {
     std::int64_t generations = 0;
     std::int64_t snapshot_every = 0;
     std::optional<std::int64_t> input_frame;
     std::optional<std::int64_t> start_generation;
     std::optional<std::int64_t> seed;
-    std::array<std::optional<double>, 5> chances;
+    GivenChances chances;
+};
 
-    std::vector<InputDataset> inputs() const override { return {}; }
+std::optional<GivenChances> parse_chances(TableReader& table, const std::string& key) {
+    std::optional<TableReader> given = table.table(key);
+    if (!given) {
+        return std::nullopt;
+    }
+    GivenChances chances;
+    for (std::size_t i = 0; i < sand_chance_names.size(); ++i) {
+        const std::string_view name = sand_chance_names.at(i);
+        const std::optional<double> chance = given->number(name);
+        if (chance && (*chance < 0 || *chance > 1)) {
+            given->complain(name, "must be from 0 to 1, got " + toml_text(*chance));
+        }
+        chances.at(i) = chance;
+    }
+    given->finish();
+    return chances;
+}
+
+/// Those that are given; nothing where none is.
+std::optional<std::string> chances_text(const GivenChances& chances) {
+    std::string given;
+    for (std::size_t i = 0; i < chances.size(); ++i) {
+        if (const std::optional<double> chance = chances.at(i)) {
+            given += (given.empty() ? "" : ", ") + std::string(sand_chance_names.at(i)) + " = " +
+                     toml_text(*chance);
+        }
+    }
+    return given.empty() ? std::nullopt : std::optional("{ " + given + " }");
+}
+
+std::string usual_chances_text() {
+    GivenChances usual;
+    std::copy(usual_sand_chances.begin(), usual_sand_chances.end(), usual.begin());
+    return *chances_text(usual);
+}
+
+Key<SandKeys> chances_key() {
+    const auto read = [](TableReader& table, SandKeys& keys) {
+        const std::optional<GivenChances> chances = parse_chances(table, "chances");
+        keys.chances = chances.value_or(keys.chances);
+        return chances.has_value();
+    };
+    const auto value = [](const SandKeys& keys) { return chances_text(keys.chances); };
+    return Key<SandKeys>({"chances",
+                          "table",
+                          "each 0 to 1",
+                          {},
+                          {},
+                          "of the rule's moves, any of them",
+                          "The usual ones are `" + usual_chances_text() + "`",
+                          "Mapping[str, float]"},
+                         read, value)
+        .usually_explained("those that made the input, or the usual ones")
+        .sample(usual_chances_text(), KeyText::Shown::commented);
+}
+
+const KeyList<SandKeys>& sand_list() {
+    using Keys = SandKeys;
+    static const KeyList<Keys> list({
+        key<Keys>("generations", &Keys::generations, integer_form(0, most_generations),
+                  "how many to compute; 0 stores the start state unchanged")
+            .required("generations = 3000, how many to compute")
+            .sample("3000"),
+        key<Keys>("snapshot_every", &Keys::snapshot_every, integer_form(0),
+                  "keeps each generation divisible by this, and the last")
+            .sample("100"),
+        key<Keys>("input_frame", &Keys::input_frame, integer_form(),
+                  "of the input to start from; -1: its last")
+            .usually_explained("0, or where start_generation is")
+            .sample("0", KeyText::Shown::commented),
+        key<Keys>("start_generation", &Keys::start_generation, integer_form(0),
+                  "the generation of the start state")
+            .detail(
+                "Selects the frame of that generation, or is its number where the input has none")
+            .usually_explained("the input's, or 0")
+            .sample("1500", KeyText::Shown::commented),
+        key<Keys>("seed", &Keys::seed, integer_form(0, std::numeric_limits<std::uint32_t>::max()),
+                  "of the random moves")
+            .usually_explained("that which made the input, or 0")
+            .sample("0", KeyText::Shown::commented),
+        chances_key(),
+    });
+    return list;
+}
+
+class SandParameters : public ListedParameters<SandKeys> {
+  public:
+    using ListedParameters::ListedParameters;
 
     std::unique_ptr<Job> make(const JobInput& input,
                               std::optional<ElementType> output_type) const override {
@@ -84,7 +175,7 @@ class SandParameters : public KindParameters {
         }
         const Start start = find_start(input);
         const auto most = std::numeric_limits<std::uint64_t>::max() - start.generation;
-        if (static_cast<std::uint64_t>(generations) > most) {
+        if (static_cast<std::uint64_t>(keys().generations) > most) {
             throw Error(ExitCode::usage,
                         {"a generation's number passes 2^64 - 1", "sand.generations",
                          fmt::format("the state begins at {}", start.generation),
@@ -94,34 +185,17 @@ class SandParameters : public KindParameters {
         SandChances all = usual_sand_chances;
         for (std::size_t i = 0; i < all.size(); ++i) {
             const auto before = attribute_of<double>(made_with, sand_chance_names.at(i));
-            all.at(i) = chances.at(i).value_or(before.value_or(all.at(i)));
+            all.at(i) = keys().chances.at(i).value_or(before.value_or(all.at(i)));
         }
         const std::int64_t used_seed =
-            seed.value_or(attribute_of<std::int64_t>(made_with, "seed").value_or(0));
+            keys().seed.value_or(attribute_of<std::int64_t>(made_with, "seed").value_or(0));
         return std::make_unique<SandJob>(
             input.array.shape, static_cast<std::uint32_t>(used_seed), all,
-            Snapshots{start.generation, generations, snapshot_every}, start.frame);
+            Snapshots{start.generation, keys().generations, keys().snapshot_every}, start.frame);
     }
 
-    std::string canonical() const override {
-        std::string text =
-            fmt::format("generations = {}\nsnapshot_every = {}\n", generations, snapshot_every);
-        text += input_frame ? fmt::format("input_frame = {}\n", *input_frame)
-                            : "# input_frame: 0, or where start_generation is\n";
-        text += start_generation ? fmt::format("start_generation = {}\n", *start_generation)
-                                 : "# start_generation: the input's, or 0\n";
-        text +=
-            seed ? fmt::format("seed = {}\n", *seed) : "# seed: that which made the input, or 0\n";
-        std::string given;
-        for (std::size_t i = 0; i < chances.size(); ++i) {
-            if (const std::optional<double> chance = chances.at(i)) {
-                given += (given.empty() ? "" : ", ") + std::string(sand_chance_names.at(i)) +
-                         " = " + toml_text(*chance);
-            }
-        }
-        return text + (given.empty() ? "# chances: those that made the input, or the usual ones\n"
-                                     : "chances = { " + given + " }\n");
-    }
+    /// With its comments, which the journals of sand have.
+    std::string canonical_for(const ArrayInfo& /*input*/) const override { return canonical(); }
 
   private:
     Start find_start(const JobInput& input) const;
@@ -130,7 +204,7 @@ class SandParameters : public KindParameters {
 
 /// input_frame, counted from the end where it is negative.
 std::int64_t SandParameters::checked_frame(std::int64_t frames) const {
-    const std::int64_t wanted = input_frame.value_or(0);
+    const std::int64_t wanted = keys().input_frame.value_or(0);
     const std::int64_t frame = wanted < 0 ? wanted + frames : wanted;
     if (frame < 0 || frame >= frames) {
         throw Error(ExitCode::input,
@@ -149,14 +223,14 @@ Start SandParameters::find_start(const JobInput& input) const {
     if (!input.source.file.empty() && shape.size() == 3) {
         stored = read_generations(*input.files, input.source.file, input.source.dataset, frames);
     }
-    const auto wanted = static_cast<std::uint64_t>(start_generation.value_or(0));
+    const auto wanted = static_cast<std::uint64_t>(keys().start_generation.value_or(0));
     if (!stored) {
         return {checked_frame(frames), wanted};
     }
-    if (!start_generation || input_frame) {
+    if (!keys().start_generation || keys().input_frame) {
         const std::int64_t frame = checked_frame(frames);
         const std::uint64_t generation = (*stored)[static_cast<std::size_t>(frame)];
-        if (start_generation && generation != wanted) {
+        if (keys().start_generation && generation != wanted) {
             throw Error(
                 ExitCode::input,
                 {"the input's frame is of another generation", "sand.start_generation",
@@ -177,36 +251,12 @@ Start SandParameters::find_start(const JobInput& input) const {
     return {found - stored->begin(), wanted};
 }
 
-void parse_chances(TableReader& table, SandParameters& parameters) {
-    std::optional<TableReader> chances = table.table("chances");
-    if (!chances) {
-        return;
-    }
-    for (std::size_t i = 0; i < sand_chance_names.size(); ++i) {
-        const std::string_view name = sand_chance_names.at(i);
-        const std::optional<double> chance = chances->number(name);
-        if (chance && (*chance < 0 || *chance > 1)) {
-            chances->complain(name, "must be from 0 to 1, got " + toml_text(*chance));
-        }
-        parameters.chances.at(i) = chance;
-    }
-    chances->finish();
-}
-
 } // namespace
 
+std::vector<KeyText> sand_keys() { return sand_list().texts(); }
+
 std::unique_ptr<KindParameters> parse_sand(TableReader& table) {
-    auto parameters = std::make_unique<SandParameters>();
-    if (!table.has("generations")) {
-        table.missing("generations", "generations = 3000, how many to compute");
-    }
-    parameters->generations = table.integer("generations", 0, most_generations).value_or(0);
-    parameters->snapshot_every = table.integer("snapshot_every", 0).value_or(0);
-    parameters->input_frame = table.integer("input_frame");
-    parameters->start_generation = table.integer("start_generation", 0);
-    parameters->seed = table.integer("seed", 0, std::numeric_limits<std::uint32_t>::max());
-    parse_chances(table, *parameters);
-    return parameters;
+    return read_parameters<SandParameters>(sand_list(), table);
 }
 
 } // namespace runner

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/format.hpp"
+#include "jobs/keys.hpp"
 #include "jobs/toml_text.hpp"
 #include "kernels/transpose/transpose.hpp"
 
@@ -27,12 +28,53 @@ void check_input(const ArrayInfo& input) {
     }
 }
 
-class TransposeParameters : public KindParameters {
-  public:
-    explicit TransposeParameters(std::vector<std::int64_t> permutation)
-        : permutation_(std::move(permutation)) {}
+Form<std::vector<std::int64_t>> permutation_form() {
+    using Axes = std::vector<std::int64_t>;
+    return {"integers", "", "Sequence[int]",
+            [](TableReader& table, const std::string& key) -> std::optional<Axes> {
+                std::optional<Axes> permutation = table.integers(key, 0);
+                if (!permutation) {
+                    return std::nullopt;
+                }
+                Axes sorted = *permutation;
+                std::sort(sorted.begin(), sorted.end());
+                for (std::size_t i = 0; i < sorted.size(); ++i) {
+                    if (sorted[i] != static_cast<std::int64_t>(i)) {
+                        sorted.clear();
+                    }
+                }
+                if (sorted.size() < 2 || sorted.size() > 3) {
+                    table.complain(key, "expected the axes 0, 1 and 2 (of an image 0 and 1) in "
+                                        "some order, got " +
+                                            toml_text(std::span<const std::int64_t>(*permutation)));
+                    return std::nullopt;
+                }
+                return permutation;
+            },
+            [](const Axes& axes) { return toml_text(std::span<const std::int64_t>(axes)); }};
+}
 
-    std::vector<InputDataset> inputs() const override { return {}; }
+/// [transpose].
+struct TransposeKeys {
+    std::vector<std::int64_t> permutation;
+};
+
+const KeyList<TransposeKeys>& transpose_list() {
+    static const KeyList<TransposeKeys> list({
+        key<TransposeKeys>("permutation", &TransposeKeys::permutation, permutation_form(),
+                           "output axis i is input axis `permutation[i]`")
+            .detail("The axes 0, 1 and 2 in some order, for an image 0 and 1, as for "
+                    "`numpy.transpose`")
+            .required("permutation = [1, 2, 0] or another order of the axes")
+            .sample("[1, 2, 0]"),
+    });
+    return list;
+}
+
+class TransposeParameters : public ListedParameters<TransposeKeys> {
+  public:
+    using ListedParameters::ListedParameters;
+
     Elements elements() const override { return Elements::any; }
 
     std::unique_ptr<Job> make(const JobInput& given,
@@ -46,7 +88,7 @@ class TransposeParameters : public KindParameters {
                              type_text(input),
                          "Leave it out"});
         }
-        const std::size_t axes = permutation_.size();
+        const std::size_t axes = keys().permutation.size();
         if (axes != 3 && axes != input.shape.size()) {
             throw Error(ExitCode::usage,
                         {"the permutation does not fit the input", "transpose.permutation",
@@ -61,7 +103,8 @@ class TransposeParameters : public KindParameters {
             // Axes that the permutation does not name are in front, and stay there.
             const std::size_t added = 3 - axes;
             shape.permutation.at(axis) = static_cast<int>(
-                axis < added ? axis : static_cast<std::size_t>(permutation_[axis - added]) + added);
+                axis < added ? axis
+                             : static_cast<std::size_t>(keys().permutation[axis - added]) + added);
         }
         const Extents permuted = shape.permuted(shape.input);
         shape.output = input;
@@ -69,13 +112,6 @@ class TransposeParameters : public KindParameters {
                                   permuted.end());
         return std::make_unique<TransposeJob>(std::move(shape));
     }
-
-    std::string canonical() const override {
-        return "permutation = " + toml_text(std::span<const std::int64_t>(permutation_)) + "\n";
-    }
-
-  private:
-    std::vector<std::int64_t> permutation_;
 };
 
 } // namespace
@@ -97,28 +133,10 @@ void TransposeJob::run(Queue& queue, const Extents& box, const std::byte* in,
     std::visit([&](auto& backend) { transpose(backend, transposition, in, out); }, queue);
 }
 
+std::vector<KeyText> transpose_keys() { return transpose_list().texts(); }
+
 std::unique_ptr<KindParameters> parse_transpose(TableReader& table) {
-    if (!table.has("permutation")) {
-        table.missing("permutation", "permutation = [1, 2, 0] or another order of the axes");
-    }
-    std::optional<std::vector<std::int64_t>> permutation = table.integers("permutation", 0);
-    if (!permutation) {
-        return nullptr;
-    }
-    std::vector<std::int64_t> sorted = *permutation;
-    std::sort(sorted.begin(), sorted.end());
-    for (std::size_t i = 0; i < sorted.size(); ++i) {
-        if (sorted[i] != static_cast<std::int64_t>(i)) {
-            sorted.clear();
-        }
-    }
-    if (sorted.size() < 2 || sorted.size() > 3) {
-        table.complain("permutation",
-                       "expected the axes 0, 1 and 2 (of an image 0 and 1) in some order, got " +
-                           toml_text(std::span<const std::int64_t>(*permutation)));
-        return nullptr;
-    }
-    return std::make_unique<TransposeParameters>(std::move(*permutation));
+    return read_parameters<TransposeParameters>(transpose_list(), table);
 }
 
 } // namespace runner

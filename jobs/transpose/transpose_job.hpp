@@ -25,14 +25,12 @@ class TransposeJob : public PermuteJob {
     PermuteShape shape_;
 };
 
+/// The keys of [transpose].
+std::vector<KeyText> transpose_keys();
+
 /// Reads [transpose]: permutation. What it returns makes a TransposeJob and throws Error
 /// * input: more than three axes, or an empty one;
 /// * usage: another output type than the input's, or a permutation that does not fit its axes.
 std::unique_ptr<KindParameters> parse_transpose(TableReader& table);
-
-/// The lines of a [transpose] to start from.
-inline constexpr std::string_view transpose_sample =
-    R"(permutation = [1, 2, 0]         # output axis i is input axis permutation[i], as numpy.transpose
-)";
 
 } // namespace runner

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -11,6 +11,22 @@ from ._device import library_of
 from ._host import as_host_array, as_numbers, flat, type_name, type_text
 from ._job_text import job_text
 from ._parameters import Named, with_fields
+
+class Options(TypedDict, total=False):
+    """The keywords of every function; the package's docstring says what they mean."""
+
+    dtype: Any
+    out: Any
+    backend: str
+    device: int | None
+    stream: Any
+    channels: int | None
+    progress: Callable[[int, int], None] | None
+    device_memory: str | int
+    host_memory: str | int
+    chunk_rows: int
+    lanes: int
+
 
 _BACKENDS = {"auto": 0, "cpu": 1, "cuda": 2}
 

@@ -1,5 +1,6 @@
 """Arrays in and out: equal to the byte to the same job from files, and to numpy and scipy."""
 import doctest
+import inspect
 import os
 import pathlib
 import signal
@@ -17,6 +18,7 @@ import runner
 from runner import _job_text
 from runner.jobs import program
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 RANDOM = np.random.default_rng(20)
 
 
@@ -294,7 +296,19 @@ def test_import_starts_nothing():
 
 
 def test_examples_of_the_docstrings():
-    assert doctest.testmod(runner).failed == 0
+    for module in (runner, runner.kinds):
+        tried = doctest.testmod(module, extraglobs={"np": np})
+        assert tried.attempted > 1 and tried.failed == 0
+
+
+def test_functions_are_those_of_the_declared_keys():
+    made = subprocess.run([sys.executable, ROOT / "scripts/python-kinds", program(), "--check"],
+                          check=False)
+    assert made.returncode == 0, "run scripts/python-kinds build/bin/runner"
+    parameters = inspect.signature(runner.denoise).parameters
+    assert list(parameters)[:3] == ["x", "method", "sigma"]
+    with pytest.raises(TypeError, match="sigmas"):
+        runner.denoise(np.zeros((9, 9), "f4"), sigmas=1.0)
 
 
 def test_after_fork():

@@ -204,7 +204,7 @@ std::string job_sample(const Kind& kind) {
         }
     }
     return "# " + name + ": " + std::string(kind.summary) + ". Every key: docs/job-file.md\n" +
-           line("kind", toml_text(name)) + text + "\n[" + name + "]\n" + std::string(kind.sample);
+           line("kind", toml_text(name)) + text + "\n[" + name + "]\n" + sample_lines(kind.keys());
 }
 
 std::string explain_job(const JobFile& job, const std::vector<std::string>& steps) {

@@ -199,7 +199,8 @@ TEST(CommandLine, MistakesHaveOneWholeMessage) {
         {{"fold", "a", "b"},
          "unknown verb (\"fold\"): the verbs are run, plan, try, batch, status, submit, explain, "
          "init, "
-         "generate, inspect, compare, render, convert, verify, repair, certify, report, devices, "
+         "keys, generate, inspect, compare, render, convert, verify, repair, certify, report, "
+         "devices, "
          "completion, manual. A job file is named with its ending, as in runner job.toml"},
         {{"run"}, wrong("run", "JOB is required")},
         {{"a.toml", "b.toml"}, wrong("run", "unexpected argument \"b.toml\"")},

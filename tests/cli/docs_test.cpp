@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "cli/manual.hpp"
 #include "cli/verbs.hpp"
 #include "jobs/kind.hpp"
 #include "runner/job_file/job_sample.hpp"
@@ -133,6 +134,34 @@ TEST(JobFilePage, NamesTheKeysThatTheParserKnowsAndNoOther) {
         known_top.insert(std::string(kind.name));
     }
     EXPECT_EQ(top, known_top);
+}
+
+TEST(KeyTables, AreThoseOfTheDeclarations) {
+    const std::string job_file = page();
+    for (const Kind& kind : kinds()) {
+        const std::string name(kind.name);
+        const std::string own = part_under(read_page(name + ".md"), "## Keys");
+        const std::string part = own.empty() ? part_under(job_file, "### [" + name + "]") : own;
+        EXPECT_NE(part.find(key_table(kind)), std::string::npos)
+            << name << ": run scripts/key-tables build/bin/runner";
+    }
+}
+
+TEST(Keys, ArePrintedForReadingAndForPrograms) {
+    const auto printed = [](const std::vector<std::string>& words) {
+        return std::get<PrintCommand>(parse_command_line(words, "")).text;
+    };
+    EXPECT_EQ(printed({"keys", "transpose", "--markdown"}), key_table(kinds().back()));
+    EXPECT_TRUE(printed({"keys", "transpose"})
+                    .starts_with("[transpose] other orders of axes\n\npermutation (integers, "
+                                 "required)\n    output axis i"));
+    EXPECT_EQ(printed({"keys", "all", "--json"}), kinds_json(kinds()));
+    for (const Kind& kind : kinds()) {
+        for (const KeyText& key : kind.keys()) {
+            EXPECT_NE(bash_completion().find(std::string(kind.name) + "." + key.name + "="),
+                      std::string::npos);
+        }
+    }
 }
 
 TEST(Troubleshooting, QuotesErrorsThatTheProgramHas) {
