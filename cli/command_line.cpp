@@ -72,7 +72,7 @@ bool means_job_file(const std::string& argument) {
 
 } // namespace
 
-Command parse_command_line(std::span<const std::string> arguments, const std::string& version) {
+Command parse_command_line(std::span<const std::string> arguments, std::string (*version)()) {
     if (arguments.empty()) {
         throw Error(ExitCode::usage, {"no job file is named", "", "write runner JOB.toml",
                                       "runner --help says what else there is"});
@@ -82,7 +82,7 @@ Command parse_command_line(std::span<const std::string> arguments, const std::st
         return PrintCommand{general_help()};
     }
     if (first == "--version") {
-        return PrintCommand{version};
+        return PrintCommand{version()};
     }
     if (const Verb* verb = find_verb(first)) {
         return verb->parse(*verb, arguments.subspan(1));

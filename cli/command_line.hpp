@@ -163,8 +163,8 @@ using Command =
                  ExplainCommand, ReportCommand, PrintCommand, CertifyCommand, BatchCommand,
                  StatusCommand, SubmitCommand, TryCommand>;
 
-/// Reads the arguments after the program's name. `version`: what --version prints.
+/// Reads the arguments after the program's name. `version` makes what --version prints.
 /// @throws Error (usage) naming the argument.
-Command parse_command_line(std::span<const std::string> arguments, const std::string& version);
+Command parse_command_line(std::span<const std::string> arguments, std::string (*version)());
 
 } // namespace runner

@@ -31,13 +31,14 @@ ExitCode run_program(const std::vector<std::string>& arguments,
                      std::chrono::steady_clock::time_point start) {
     try {
         use_vectors_of_environment();
+        keep_hwloc_off_drivers();
         if (is_probe(arguments)) {
             return answer_probes();
         }
         if (is_row_server(arguments)) {
             return serve_rows(arguments);
         }
-        const Command command = parse_command_line(arguments, version_text());
+        const Command command = parse_command_line(arguments, version_text);
         if (const auto* run = std::get_if<RunCommand>(&command)) {
             start_ranks(run->ranks, arguments);
             return run_on_all_ranks(*run, start);

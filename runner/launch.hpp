@@ -16,6 +16,10 @@ namespace runner {
 /// a failure once, ends all ranks and returns the exit code.
 ExitCode on_all_ranks(BackendChoice backend, const std::function<ExitCode(const Ranks&)>& part);
 
+/// Keeps hwloc, in this process and in those that it starts, from loading plug-ins that start the
+/// GPU's driver. HWLOC_COMPONENTS stays as it is where the user has set it.
+void keep_hwloc_off_drivers();
+
 /// Replaces this process by mpirun, which starts `ranks` of them on this host with the same command
 /// line; 0 stands for one rank per GPU. Returns where nothing is asked for, where one rank is
 /// enough, and in the processes that a launcher started. @throws Error (launch) where a launcher

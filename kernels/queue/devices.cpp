@@ -9,8 +9,11 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <string_view>
 #include <utility>
+
+#include <dlfcn.h>
 
 namespace runner {
 namespace {
@@ -61,6 +64,22 @@ std::string version_text(int version) {
     return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
 }
 
+/// The newest CUDA of the driver, 0 where there is none. Asks the driver's library itself: the
+/// runtime's cudaDriverGetVersion starts the driver, which takes half a second (docs/figures.md).
+int driver_version() {
+    const std::unique_ptr<void, int (*)(void*)> library(::dlopen("libcuda.so.1", RTLD_LAZY),
+                                                        ::dlclose);
+    int version = 0;
+    if (library) {
+        using GetVersion = int (*)(int*);
+        const auto get = reinterpret_cast<GetVersion>(::dlsym(library.get(), "cuDriverGetVersion"));
+        if (get == nullptr || get(&version) != 0) {
+            return 0;
+        }
+    }
+    return version;
+}
+
 } // namespace
 
 std::vector<DeviceInfo> visible_devices() {
@@ -91,11 +110,8 @@ std::string cuda_versions() {
     if (device_lost()) { // the report of a run that was done before
         return "CUDA " + version_text(CUDART_VERSION) + ", device lost";
     }
-    int runtime = 0;
-    int driver = 0;
-    cuda_call([&] { return cudaRuntimeGetVersion(&runtime); });
-    cuda_call([&] { return cudaDriverGetVersion(&driver); });
-    return "CUDA " + version_text(runtime) +
+    const int driver = driver_version();
+    return "CUDA " + version_text(CUDART_VERSION) +
            (driver == 0 ? ", no driver" : ", driver " + version_text(driver));
 }
 

@@ -31,7 +31,7 @@ std::vector<DeviceInfo> visible_devices();
 /// Bytes free on the device now; makes the device's context.
 std::int64_t free_device_memory(int device);
 
-/// "CUDA 13.0, driver 13.0", or "none" in a build without CUDA.
+/// "CUDA 13.0, driver 13.0", or "none" in a build without CUDA. Does not start the driver.
 std::string cuda_versions();
 
 /// Whether a CUDA call of this process met an error after which no other can succeed: the context

@@ -11,7 +11,9 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-Command parse(const Words& arguments) { return parse_command_line(arguments, "runner 0.1.0\n"); }
+std::string version() { return "runner 0.1.0\n"; }
+
+Command parse(const Words& arguments) { return parse_command_line(arguments, version); }
 
 template <class T> T parse_as(const Words& arguments) { return std::get<T>(parse(arguments)); }
 

@@ -44,7 +44,7 @@ TEST(JobFilePage, HasEveryVerbAndOptionAndNoOther) {
     std::set<std::string> names;
     for (const Verb& verb : verbs()) {
         const std::vector<std::string> words = {std::string(verb.name), "--help"};
-        const std::string help = std::get<PrintCommand>(parse_command_line(words, "")).text;
+        const std::string help = std::get<PrintCommand>(parse_command_line(words, nullptr)).text;
         // At the beginning of a help line; examples repeat them.
         options.merge(found(help, "\n  (?:-\\w,)?(--[a-z-]+)"));
         names.insert(std::string(verb.name));
