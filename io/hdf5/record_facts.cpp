@@ -20,14 +20,14 @@ namespace {
 
 constexpr const char* seal_group = "/runner";
 
-[[noreturn]] void fail(const std::string& where) {
+[[noreturn]] void fail_at(const std::string& where) {
     throw_hdf5(ExitCode::input, "cannot read what the output says of itself", where,
                "Check it with h5ls -r");
 }
 
 template <class Result> Result must(Result result, const std::string& where) {
     if (result < 0) {
-        fail(where);
+        fail_at(where);
     }
     return result;
 }
@@ -45,12 +45,12 @@ std::string plain_path(const std::string& path) {
 }
 
 /// Names of links or attributes as they are found.
-struct Found {
+struct FoundNames {
     std::vector<std::pair<std::string, H5L_type_t>> all;
     std::function<bool(const std::string&)> is_listed;
 };
 
-herr_t add_found(Found& found, const char* name, H5L_type_t type) {
+herr_t add_found(FoundNames& found, const char* name, H5L_type_t type) {
     try { // an exception must not pass through HDF5's C code
         if (found.is_listed(name)) {
             found.all.emplace_back(name, type);
@@ -63,11 +63,11 @@ herr_t add_found(Found& found, const char* name, H5L_type_t type) {
 
 herr_t add_attribute_name(hid_t /*object*/, const char* name, const H5A_info_t* /*info*/,
                           void* found) {
-    return add_found(*static_cast<Found*>(found), name, H5L_TYPE_ERROR);
+    return add_found(*static_cast<FoundNames*>(found), name, H5L_TYPE_ERROR);
 }
 
 herr_t add_link_name(hid_t /*root*/, const char* name, const H5L_info_t* info, void* found) {
-    return add_found(*static_cast<Found*>(found), name, info->type);
+    return add_found(*static_cast<FoundNames*>(found), name, info->type);
 }
 
 void add_type(MessageWriter& to, hid_t type, const std::string& where);
@@ -186,7 +186,7 @@ class RecordWalk {
         const ObjectHandle root(must(H5Oopen(handle_.get(), "/", H5P_DEFAULT), file_));
         list(root.get());
         add_object(root.get(), "/", "/");
-        Found links;
+        FoundNames links;
         links.is_listed = [&](const std::string& name) {
             return listed_.contains("/" + object_line(name));
         };
@@ -271,7 +271,7 @@ class RecordWalk {
                     where);
             }
         }
-        Found attributes;
+        FoundNames attributes;
         attributes.is_listed = [&](const std::string& name) {
             return listed_.contains(line + "@" + object_line(name));
         };

@@ -70,7 +70,8 @@ void take_lists(const TableEntries& entries, const std::string& before, Diagnost
         } else {
             JobFile::SweptKey& swept = keys.emplace_back();
             swept.key = key;
-            std::transform(list->begin(), list->end(), std::back_inserter(swept.values), text_of);
+            std::transform(list->begin(), list->end(), std::back_inserter(swept.values),
+                           [](const TableValue& each) { return text_of(each); });
         }
     }
 }
