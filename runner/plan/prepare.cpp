@@ -12,9 +12,9 @@
 #include "io/rows/written_format.hpp"
 #include "jobs/frame_marks.hpp"
 #include "jobs/toml_text.hpp"
-#include "runner/plan/input_layout.hpp"
-#include "runner/plan/marking_files.hpp"
-#include "runner/plan/part_of_input.hpp"
+#include "runner/plan/input/input_layout.hpp"
+#include "runner/plan/input/marking_files.hpp"
+#include "runner/plan/input/part_of_input.hpp"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "runner/plan/input_layout.hpp"
+#include "runner/plan/input/input_layout.hpp"
 
 #include "io/input/stack.hpp"
 #include "io/rows/raw_rows.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "runner/plan/part_of_input.hpp"
+#include "runner/plan/input/part_of_input.hpp"
 
 #include "jobs/frame_marks.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "runner/plan/marking_files.hpp"
+#include "runner/plan/input/marking_files.hpp"
 
 namespace runner {
 
