@@ -188,6 +188,12 @@ std::pair<std::string, int> make_beside(const std::string& path, std::span<const
 /// none.
 uid_t owner_beside(const std::string& path) {
     struct stat status {};
+    const std::string folder = std::filesystem::path(path).parent_path().string();
+    const Descriptor nameless(open_again(folder.empty() ? "." : folder, O_TMPFILE | O_WRONLY));
+    if (nameless.get() >= 0 && ::fstat(nameless.get(), &status) == 0) {
+        return status.st_uid;
+    }
+    // A file system without such files, as NFS.
     for (int i = 0;; ++i) {
         const std::string name = fmt::format("{}.{}-{}.owner", path, ::getpid(), i);
         const Descriptor probe(open_again(name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW));
