@@ -2,6 +2,11 @@
 #include "runner/verify/job_again.hpp"
 
 #include "base/error.hpp"
+#include "io/files/file_lock.hpp"
+#include "io/files/file_mark.hpp"
+#include "io/output/journal.hpp"
+#include "io/output/own_parts.hpp"
+#include "runner/job_file/file_names.hpp"
 #include "runner/probe/probed_files.hpp"
 #include "runner/run_passes.hpp"
 
@@ -71,6 +76,35 @@ JobAgain::JobAgain(const FinishedOutput& output, const std::optional<std::string
 JobAgain::~JobAgain() {
     if (!passes_.empty()) {
         remove_intermediates(passes_, prober_);
+    }
+}
+
+void remove_left_passes(const FinishedOutput& output, const std::optional<std::string>& input,
+                        Prober& prober) {
+    const JobFile job = job_of_input(output, input);
+    const std::size_t steps = job.pipeline ? job.pipeline->steps().size() : 0;
+    bool any = false;
+    for (std::size_t i = 0; i < steps; ++i) {
+        const std::string file = intermediate_file(output.file, i);
+        for (const std::string& name :
+             {file, partial_name(file), journal_folder(file), lock_path(file)}) {
+            any = any || mark_of(name).bytes >= 0;
+        }
+    }
+    if (!any) {
+        return;
+    }
+    try {
+        ProbedFiles files(prober, job.input.rules);
+        std::vector<JobPass> passes = passes_beside(output, job, files);
+        if (!passes.empty()) {
+            tell_origins(passes, prober);
+            remove_intermediates(passes, prober);
+        }
+    } catch (const Error& error) {
+        if (error.code() != ExitCode::input) {
+            throw;
+        }
     }
 }
 

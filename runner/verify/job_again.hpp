@@ -41,4 +41,9 @@ class JobAgain {
     PreparedJob prepared_;
 };
 
+/// Removes the files of passes that a JobAgain of the output left when it was killed. `input` as
+/// JobAgain's; they stay where it cannot be read, since then nothing says whose they are.
+void remove_left_passes(const FinishedOutput& output, const std::optional<std::string>& input,
+                        Prober& prober);
+
 } // namespace runner

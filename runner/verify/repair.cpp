@@ -180,6 +180,7 @@ Repair repair(const RepairRequest& request, Prober& prober) {
         if (is_recorded_beside(output.file) && !identity_beside(output.file)) {
             write_record_again(output); // an earlier repair was killed before it had
         }
+        remove_left_passes(output, request.input, prober);
         return result;
     }
     check_made_here(output, wrong);

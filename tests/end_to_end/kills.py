@@ -148,3 +148,20 @@ def folder():
 @pytest.mark.parametrize("writer", WRITERS, ids=str)
 def test_round(writer, number, findings):
     Round(writer, number, findings).run()
+
+
+def test_repair_of_two_passes(findings):
+    """The files of passes go with the next repair, wherever the first one was killed removing them."""
+    writer = next(each for each in WRITERS if str(each) == "repair two passes")
+    rng = random.Random(programs.seed)
+    learn(writer, CALLS)
+    number, was_killed = 1, True
+    while was_killed:
+        writers.begin(writer)
+        theirs = writers.marks_of_theirs()
+        kill = Kill(writer, rng, "unlink", number)
+        kill.ranks, kill.rank, kill.how = writer.ranks[0], None, "call"
+        was_killed = kill.run("", writer.vary(rng))
+        finish_it(writer, rng, findings, kill, theirs, [])
+        number += 1
+    findings.expect(number > 3, f"the repair removes only {number - 2} files", "")
