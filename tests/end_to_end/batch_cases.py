@@ -365,7 +365,7 @@ def test_power():
             break
         log = power_loss.UndoLog(pathlib.Path("undo"))
         rng = random.Random(f"{programs.seed} {k}")
-        lost += len(power_loss.cut_power(log, rng, loses="names" if states % 2 == 0 else ""))
+        lost += len(power_loss.cut_power(log, rng, "" if states % 2 else "names", "out"))
         states += 1
         for name, elements in runs.outputs("out").items():
             expect(np.array_equal(elements, wanted[name]), f"power cut at call {k}: wrong {name}")

@@ -115,9 +115,9 @@ def undo_entry(entry, log, made_again):
             os.rename(log.folder / str(entry.replaced), entry.to)
 
 
-def cut_power(log, rng, loses=""):
-    """Changes the files as a power cut may: one that loses all names, all bytes and no name, or some of both.
-    Returns the changes of names that it loses."""
+def cut_power(log, rng, loses="", folder=OUTPUTS):
+    """Changes the files of the folder as a power cut may: one that loses all names, all bytes and no name, or
+    some of both. Returns the changes of names that it loses."""
     lost = [entry for entry in log.entries if not log.is_safe(entry.time, entry.folder)]
     if loses == "bytes":
         lost = []
@@ -126,7 +126,7 @@ def cut_power(log, rng, loses=""):
     made_again = {}
     for entry in reversed(lost):
         undo_entry(entry, log, made_again)
-    for path in [path for path in pathlib.Path(OUTPUTS).rglob("*") if path.is_file()]:
+    for path in [path for path in pathlib.Path(folder).rglob("*") if path.is_file()]:
         inode = path.stat().st_ino
         unsafe = [write for write in log.writes[inode] if not log.is_safe(write.time, inode)]
         if unsafe:
