@@ -310,11 +310,12 @@ def test_what_a_power_cut_brings_back_is_removed(checks):
             "empty journal": lambda: os.mkdir("out.h5.pass-1.h5.journal"),
             "lock": lambda: pathlib.Path("out.h5.pass-1.h5.lock").write_text("runner lock: process 1\n"),
             "file": lambda: shutil.copy2("kept.h5", "out.h5.pass-1.h5")}.items():
-        bring_back()
-        done = checks.job()
-        checks.expect(done.returncode == 0, f"{what}: exit {done.returncode} {done.stderr}")
-        checks.expect(not left_behind(), f"{what}: leaves {left_behind()}")
-        checks.expect(os.stat("out.h5").st_mtime_ns == before, f"{what}: the output is made again")
+        for command in [["job.toml"], ["repair", "out.h5"]]:
+            bring_back()
+            done = checks.run(*command)
+            checks.expect(done.returncode == 0, f"{what}, {command}: exit {done.returncode} {done.stderr}")
+            checks.expect(not left_behind(), f"{what}, {command}: leaves {left_behind()}")
+            checks.expect(os.stat("out.h5").st_mtime_ns == before, f"{what}, {command}: it is made again")
     shutil.rmtree("kept.journal")
 
 
