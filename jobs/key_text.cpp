@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "jobs/key_text.hpp"
 
+#include "base/format.hpp"
 #include "base/json.hpp"
 #include "jobs/kind.hpp"
 
@@ -90,8 +91,8 @@ std::string sample_lines(std::span<const KeyText> keys) {
 std::string key_table(const Kind& kind) {
     std::string text = "| key | type | default | meaning |\n| --- | --- | --- | --- |\n";
     for (const KeyText& key : kind.keys()) {
-        text += "| `" + key.name + "` | " + key.type + " | " + key.usual + " | " + in_full(key) +
-                " |\n";
+        text +=
+            fmt::format("| `{}` | {} | {} | {} |\n", key.name, key.type, key.usual, in_full(key));
     }
     return text;
 }
@@ -101,8 +102,8 @@ std::string key_paragraphs(const Kind& kind) {
     for (const KeyText& key : kind.keys()) {
         const std::string usual =
             key.usual == "required" ? key.usual : "default: " + without_backquotes(key.usual);
-        text += "\n" + key.name + " (" + without_backquotes(key.type) + ", " + usual + ")\n" +
-                wrapped(without_backquotes(in_full(key)), "    ", most_columns);
+        text += fmt::format("\n{} ({}, {})\n{}", key.name, without_backquotes(key.type), usual,
+                            wrapped(without_backquotes(in_full(key)), "    ", most_columns));
     }
     return text;
 }

@@ -85,7 +85,7 @@ template <class Keys> class Key {
     }
     /// What holds where the key is left out and there is no value to write, in words.
     Key usually(std::string words) && {
-        text_.usual = words;
+        text_.usual = std::move(words);
         return std::move(*this);
     }
     /// As usually(); the words are a comment of the canonical text too.

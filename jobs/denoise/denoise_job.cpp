@@ -213,7 +213,7 @@ class DenoiseParameters : public ListedParameters<DenoiseKeys> {
 
     std::string canonical_for(const ArrayInfo& input) const override {
         DenoiseKeys effective = keys();
-        static_cast<MatchKeys&>(effective) = keys_in_effect(effective, input);
+        fill_in(effective, input.shape.size() == 2);
         return list().canonical(effective, CanonicalFor::identity);
     }
 };

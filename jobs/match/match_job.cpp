@@ -50,7 +50,9 @@ class MatchParameters : public ListedParameters<MatchKeys> {
     }
 
     std::string canonical_for(const ArrayInfo& input) const override {
-        return list().canonical(keys_in_effect(keys(), input), CanonicalFor::identity);
+        MatchKeys effective = keys();
+        fill_in(effective, input.shape.size() == 2);
+        return list().canonical(effective, CanonicalFor::identity);
     }
 };
 

@@ -108,11 +108,6 @@ std::vector<std::int64_t> in_effect(const std::optional<std::vector<std::int64_t
     return given.value_or(usual);
 }
 
-void fill_in(MatchKeys& keys, bool is_image) {
-    keys.patch = in_effect(keys.patch, keys.usual_patch, is_image);
-    keys.window = in_effect(keys.window, usual_window(), is_image);
-}
-
 } // namespace
 
 Form<std::vector<std::int64_t>> patch_form() {
@@ -153,9 +148,9 @@ std::string extents_comment(std::vector<std::int64_t> extents) {
     return of_volume + "; for an image " + list_text(extents);
 }
 
-MatchKeys keys_in_effect(MatchKeys keys, const ArrayInfo& input) {
-    fill_in(keys, input.shape.size() == 2);
-    return keys;
+void fill_in(MatchKeys& keys, bool is_image) {
+    keys.patch = in_effect(keys.patch, keys.usual_patch, is_image);
+    keys.window = in_effect(keys.window, usual_window(), is_image);
 }
 
 Match make_match(const MatchKeys& given, const Volume& volume, const std::string& table) {

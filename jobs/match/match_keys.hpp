@@ -99,8 +99,8 @@ template <class Keys> std::vector<Key<Keys>> choosing_keys(std::string usual_ste
     };
 }
 
-/// The keys as they apply to this input, with patch and window set.
-MatchKeys keys_in_effect(MatchKeys keys, const ArrayInfo& input);
+/// Sets patch and window where the job file does not.
+void fill_in(MatchKeys& keys, bool is_image);
 
 /// `table`: the name of theirs, for messages. @throws Error (usage) where they do not fit the
 /// volume.
