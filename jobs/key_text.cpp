@@ -65,8 +65,8 @@ std::string sample_lines(std::span<const KeyText> keys) {
     std::string text;
     std::string range_before;
     for (KeyText key : keys) {
-        std::string line =
-            (key.shown == KeyText::Shown::commented ? "# " : "") + key.name + " = " + key.sample;
+        std::string line = fmt::format(
+            "{}{} = {}", key.shown == KeyText::Shown::commented ? "# " : "", key.name, key.sample);
         if (!is_word(key) && key.range == std::exchange(range_before, key.range)) {
             key.range.clear(); // the key before it says it
         }
@@ -79,10 +79,10 @@ std::string sample_lines(std::span<const KeyText> keys) {
             comment = without_backquotes(key.range);
         }
         if (fits(comment)) {
-            text += line + "# " + comment + "\n";
+            text += fmt::format("{}# {}\n", line, comment);
         } else {
             line.erase(line.find_last_not_of(' ') + 1);
-            text += wrapped(comment, "# ", most_columns) + line + "\n";
+            text += fmt::format("{}{}\n", wrapped(comment, "# ", most_columns), line);
         }
     }
     return text;

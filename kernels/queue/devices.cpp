@@ -65,7 +65,8 @@ std::string version_text(int version) {
 }
 
 /// The newest CUDA of the driver, 0 where there is none. Asks the driver's library itself: the
-/// runtime's cudaDriverGetVersion starts the driver, which takes half a second (docs/figures.md).
+/// runtime's cudaDriverGetVersion starts the driver, which takes up to half a second
+/// (bench/results/starts-2026-11-22-2-h200.txt).
 int driver_version() {
     const std::unique_ptr<void, int (*)(void*)> library(::dlopen("libcuda.so.1", RTLD_LAZY),
                                                         ::dlclose);
