@@ -119,8 +119,8 @@ class LauncherWatch {
 } // namespace
 
 void keep_hwloc_off_drivers() {
-    // Half a second on a host of two H100, in mpirun and in every rank again. Names of plug-ins
-    // that are not installed are ignored.
+    // Its plug-ins would start it in mpirun, and in every rank again. hwloc ignores names of
+    // plug-ins that are not installed.
     (void)::setenv("HWLOC_COMPONENTS", "-gl,-opencl,-cuda,-nvml", 0);
 }
 
