@@ -149,7 +149,7 @@ TEST(KeyTables, AreThoseOfTheDeclarations) {
 
 TEST(Keys, ArePrintedForReadingAndForPrograms) {
     const auto printed = [](const std::vector<std::string>& words) {
-        return std::get<PrintCommand>(parse_command_line(words, "")).text;
+        return std::get<PrintCommand>(parse_command_line(words, nullptr)).text;
     };
     EXPECT_EQ(printed({"keys", "transpose", "--markdown"}), key_table(kinds().back()));
     EXPECT_TRUE(printed({"keys", "transpose"})

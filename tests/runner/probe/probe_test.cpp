@@ -52,7 +52,7 @@ TEST(ProbeWords, CarryRequestsOneAfterAnother) {
     const auto second = read_request(pipe[0]);
     ASSERT_TRUE(second);
     EXPECT_EQ(second->rules.max_logical_bytes, 7);
-    const std::vector<PackedChunk> back = chunks_from_text(second->chunks);
+    const std::vector<PackedChunk> back = chunks_from_text(second->more);
     ASSERT_EQ(back.size(), 2U);
     EXPECT_EQ(back[0].start, chunks[0].start);
     EXPECT_EQ(back[0].bytes, chunks[0].bytes);
