@@ -263,7 +263,7 @@ TEST(EvolveEngine, FailsAsItsWriterDoesAtAnyRow) {
 TEST(EvolveEngine, StopsWithACheckpointAndGoesOnFromIt) {
     for (const StateHome home : homes) {
         EvolveTrial trial({251, 67, {1, 50, 8}, 7, 3, home});
-        trial.stop.ask("a test");
+        trial.reader.before = [&](std::int64_t /*row*/) { trial.stop.ask("a test"); };
         const RunTimes times = trial.run();
         EXPECT_EQ(times.checkpoints, 1);
         const std::uint64_t generation = trial.kept().value_or(0);
@@ -284,9 +284,19 @@ TEST(EvolveEngine, StopsWithACheckpointAndGoesOnFromIt) {
     }
 }
 
+TEST(EvolveEngine, DoesNotBeginOnceItIsAskedToStop) {
+    EvolveTrial trial({31, 67, {0, 50, 8}, 7, 3});
+    trial.stop.ask("a test");
+    const RunTimes times = trial.run();
+    EXPECT_EQ(times.checkpoints, 0);
+    EXPECT_EQ(times.generations, 0);
+    EXPECT_EQ(trial.reader.rows_read.value(), 0);
+    EXPECT_EQ(trial.recorded(), RowSet{});
+}
+
 TEST(EvolveEngine, DropsWithoutACheckpoint) {
     EvolveTrial trial({31, 67, {0, 50, 8}, 7, 3});
-    trial.stop.ask_to_drop("a test");
+    trial.reader.before = [&](std::int64_t /*row*/) { trial.stop.ask_to_drop("a test"); };
     EXPECT_EQ(trial.run().checkpoints, 0);
     EXPECT_EQ(trial.kept(), std::nullopt);
     EXPECT_EQ(trial.progress.rows_done, 16);
