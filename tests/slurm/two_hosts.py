@@ -120,7 +120,7 @@ def main():
     # The host that is too small is named.
     done = launch((2, 1), "convolve.toml", "--set", "output.overwrite=true", "--set",
                   'run.host_memory="5%"')
-    expect(done.returncode == 2 and "(run.host_memory of rank 2 on b1)" in done.stderr,
+    expect(done.returncode == 2 and "run.host_memory of rank 2 on b1)" in done.stderr,
            "a host that is too small", f"{done.returncode}\n{done.stderr}")
     # An error of one host's rank is told once, and all end.
     done = launch((1, 2), "convolve.toml", "--set", 'input.file="none.h5"')
