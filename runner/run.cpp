@@ -71,7 +71,7 @@ void end_if_asked(const Ranks& ranks) {
     }
 }
 
-/// Goes on to the next step before the stream, unless a rank is to end. Collective.
+/// Begins the next step before the stream, unless a rank is to end. Collective.
 void begin_step(const Ranks& ranks, const char* doing) {
     ranks.together([&] { end_if_asked(ranks); });
     ranks.note(doing);

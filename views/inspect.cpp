@@ -20,7 +20,8 @@ namespace {
 
 constexpr std::size_t shown_text = 200;
 
-/// Of a text in the JSON: a description of an instrument is shorter, and more is no attribute.
+/// The most bytes of a text in the JSON: a description of an instrument is shorter, and more is no
+/// attribute.
 constexpr std::size_t longest_text = 64 << 10;
 
 std::string value_text(std::int64_t value) { return std::to_string(value); }

@@ -28,7 +28,7 @@ bool is_interrupted_closing();
 /// once more, and what it tells then is not what the file held.
 bool found_damaged_structure();
 
-/// What such a failure is told as.
+/// The report of such a failure.
 Error damaged_structure(const std::string& where);
 
 /// What to do about a reason that newer versions of the format are the cause of; "" for others.

@@ -141,7 +141,7 @@ void add_space(MessageWriter& to, hid_t space, const std::string& where) {
 
 using ReadValues = std::function<herr_t(hid_t type, void* to)>;
 
-/// Those of any length.
+/// Texts of any length.
 std::vector<std::string> read_texts(hid_t type, hid_t space, std::size_t count,
                                     const ReadValues& read, const std::string& where) {
     std::vector<char*> pointers(count, nullptr);

@@ -16,7 +16,7 @@ enum class RowCheck {
     all,
 };
 
-/// Those of the journal's rows that a run takes over.
+/// The rows of the journal that a run takes over.
 struct IntactRows {
     std::vector<RowHash> rows;
     bool all_were_read = true; ///< else the others' bytes may have changed

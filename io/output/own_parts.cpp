@@ -116,7 +116,7 @@ void check_own_parts(const std::string& file, const FileLock& lock) {
     }
     if (journal_of(file, lock) != Journal::begun) {
         for (const std::string& path : files) {
-            std::error_code ignored; // what stays is made anew
+            std::error_code ignored; // whatever stays is replaced
             if (fs::exists(path, ignored)) {
                 fs::remove(path, ignored);
             }

@@ -59,7 +59,7 @@ std::uint64_t sample_hash(const File& file) {
     return hash_bytes(bytes.data(), taken);
 }
 
-/// Of files that hold elements beside the input's own.
+/// The lines of files that hold elements beside the input's own.
 std::string lines_of(const std::vector<std::string>& files) {
     std::vector<std::string> texts(files.size());
     for_each_file(std::ssize(files), [&](std::int64_t index) {

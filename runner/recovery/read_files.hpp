@@ -10,7 +10,7 @@ namespace runner {
 
 /// The files that the job takes bytes from beside those that its identity tells of as its input:
 /// what links, external storage and virtual datasets lead to, what its parameters name, and so on.
-/// Of a pass behind another one without those of the passes before it. In the order of their names.
+/// A pass behind another one has none of the passes before it. In the order of their names.
 std::vector<std::string> other_files(const PreparedJob& prepared);
 
 /// Those that a job of so many passes takes bytes from, beside its input's own file: of a pass,

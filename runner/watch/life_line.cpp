@@ -22,7 +22,7 @@ const sockaddr* plain(const sockaddr_in& address) {
     return reinterpret_cast<const sockaddr*>(&address);
 }
 
-/// Of all interfaces that are up, the loopback's among them: the other may be on this host.
+/// Addresses of all interfaces that are up, the loopback too: the other may be on this host.
 std::string own_addresses() {
     std::string text;
     ifaddrs* all = nullptr;

@@ -35,7 +35,7 @@ def run(writer, words=(), ranks=0, **options):
 
 
 def learn(writer, functions, before=""):
-    """Runs it undisturbed, which begins `outputs` anew. How often one rank calls each of the functions for files
+    """Runs it undisturbed, which restarts `outputs`. How often one rank calls each of the functions for files
     there; what it makes is in UNDISTURBED then."""
     key = (writer.name, functions, before)
     if key not in CALLS:

@@ -186,7 +186,7 @@ class Cut:
         what = f"{self.writer}, power cut at call {self.call} {picked()[-1]}, {self.rules} {self.before} {self.words}"
         lost = cut_power(UndoLog(pathlib.Path("undo")), self.rng, self.loses)
         LOST.update(["cuts", *(entry.what for entry in lost)])
-        shutil.rmtree("undo")  # second names of what is there
+        shutil.rmtree("undo")  # second names of the files
         expect_whole(self.writer, self.findings, what, synced=True)
         # Nothing tells whose file without a single right byte that is.
         finish_it(self.writer, self.rng, self.findings, what, self.theirs,

@@ -283,7 +283,7 @@ def write_job(more, table, file="in.h5"):
 
 
 def name_of(form, compared=False):
-    """The file that is told of; `compared`: where the facts of two runs are, those that are gone
+    """The file that is reported; `compared`: where the facts of two runs are, those that are gone
     first."""
     return "a.h5" if compared and form == "link between" else CHANGED.get(form, "source.h5")
 
