@@ -2,17 +2,14 @@
 #include "io/hdf5/text_attribute.hpp"
 
 namespace runner {
-namespace {
 
 TypeHandle text_type() {
     TypeHandle type(hdf5_must(H5Tcopy(H5T_C_S1), "H5Tcopy"));
-    // Of any length: one of fixed length has its place in the header, which ends at 64 KiB.
+    // A text of fixed length is stored in the header, which ends at 64 KiB.
     hdf5_must(H5Tset_size(type.get(), H5T_VARIABLE), "H5Tset_size");
     hdf5_must(H5Tset_cset(type.get(), H5T_CSET_UTF8), "H5Tset_cset");
     return type;
 }
-
-} // namespace
 
 void write_attribute(hid_t object, const std::string& file, const std::string& name, hid_t type,
                      const SpaceHandle& space, const void* value) {

@@ -13,7 +13,10 @@ namespace runner {
 void write_attribute(hid_t object, const std::string& file, const std::string& name, hid_t type,
                      const SpaceHandle& space, const void* value);
 
-/// A text of any length in UTF-8, and a list of such. The same errors.
+/// The type of a text of any length in UTF-8.
+TypeHandle text_type();
+
+/// A text of that type, and a list of such. The same errors.
 void write_text(hid_t object, const std::string& file, const std::string& name,
                 const std::string& text);
 void write_texts(hid_t object, const std::string& file, const std::string& name,

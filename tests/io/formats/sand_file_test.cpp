@@ -3,11 +3,14 @@
 
 #include "base/error.hpp"
 #include "io/formats/rows_format.hpp"
+#include "io/formats/sand_reader.hpp"
 #include "io/input/check_dataset.hpp"
 #include "tests/io/scratch_folder.hpp"
 
 #include <fstream>
 #include <limits>
+#include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -174,6 +177,23 @@ TEST(ReadSand, LooksAtFilesThemselves) {
         ASSERT_TRUE(error) << bad;
         EXPECT_EQ(error->code(), ExitCode::input);
         EXPECT_NE(error->text().where.find(bad), std::string::npos);
+    }
+}
+
+TEST(SandReader, RefusesBitsBeyondAFramesCells) {
+    const ScratchFolder folder;
+    const std::string file = folder / "a.sand";
+    for (const bool damaged : {false, true}) {
+        std::string bytes = header(5, 7, 2) + std::string(18, '\x15');
+        bytes[16 + 8] = damaged ? '\x55' : '\x15'; // the first frame's 33rd to 35th cell
+        std::ofstream(file) << bytes;
+        std::vector<std::byte> cells(70);
+        const auto error = error_of([&] { open_sand_reader(file, 2)->read(0, 14, cells.data()); });
+        EXPECT_EQ(error.has_value(), damaged);
+        if (error) {
+            EXPECT_EQ(error->code(), ExitCode::input);
+            EXPECT_NE(error->text().why.find("byte 24"), std::string::npos) << error->what();
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/writers/record_seal.hpp"
 
+#include "base/error.hpp"
 #include "io/hdf5/object_names.hpp"
 #include "io/hdf5/write_attributes.hpp"
 #include "io/input/own_files.hpp"
@@ -8,6 +9,7 @@
 #include "tests/io/dataset_file.hpp"
 #include "tests/io/scratch_folder.hpp"
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -117,6 +119,38 @@ TEST_F(RecordSeal, NoticesWhatIsGone) {
     EXPECT_EQ(damage(), "");
     change_file(file, [](hid_t id) { ASSERT_GE(H5Ldelete(id, "x", H5P_DEFAULT), 0); });
     EXPECT_NE(damage(), "");
+}
+
+/// h5py refuses a text of an unknown character set, and no checksum covers the seals themselves.
+TEST_F(RecordSeal, HasTheTypeThatItIsWrittenWith) {
+    seal();
+    const std::string sealed = folder / "sealed.h5";
+    std::filesystem::copy_file(file, sealed);
+    for (const char* const object : {"/", "/runner"}) {
+        change_file(file, [&](hid_t id) {
+            const hid_t old =
+                H5Aopen_by_name(id, object, record_checksum_attribute, H5P_DEFAULT, H5P_DEFAULT);
+            const hid_t type = H5Tcopy(H5T_C_S1); // in ASCII
+            ASSERT_GE(H5Tset_size(type, H5T_VARIABLE), 0);
+            const hid_t space = H5Aget_space(old);
+            char* text = nullptr;
+            const hid_t stored = H5Aget_type(old);
+            ASSERT_GE(H5Aread(old, stored, static_cast<void*>(&text)), 0);
+            ASSERT_GE(H5Tclose(stored), 0);
+            ASSERT_GE(H5Aclose(old), 0);
+            ASSERT_GE(H5Adelete_by_name(id, object, record_checksum_attribute, H5P_DEFAULT), 0);
+            const hid_t changed = H5Acreate_by_name(id, object, record_checksum_attribute, type,
+                                                    space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+            ASSERT_GE(H5Awrite(changed, type, static_cast<const void*>(&text)), 0);
+            ASSERT_GE(H5Aclose(changed), 0);
+            ASSERT_GE(H5free_memory(text), 0);
+            ASSERT_GE(H5Sclose(space), 0);
+            ASSERT_GE(H5Tclose(type), 0);
+        });
+        EXPECT_THROW((void)damage(), Error) << object;
+        std::filesystem::copy_file(sealed, file, std::filesystem::copy_options::overwrite_existing);
+        EXPECT_EQ(damage(), "");
+    }
 }
 
 TEST_F(RecordSeal, IsMissedWhereItWas) {
