@@ -2,7 +2,7 @@
 #pragma once
 
 #include "runner/job_file/job_file.hpp"
-#include "runner/plan/prepare.hpp"
+#include "runner/prepare/prepare.hpp"
 #include "runner/ranks/bind_rank.hpp"
 #include "runner/ranks/mpi.hpp"
 #include "runner/ranks/prepare_on_all.hpp"

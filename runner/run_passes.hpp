@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/error.hpp"
-#include "runner/plan/passes.hpp"
+#include "runner/prepare/passes.hpp"
 #include "runner/probe/prober.hpp"
 #include "runner/ranks/mpi.hpp"
 #include "runner/ranks/prepare_on_all.hpp"

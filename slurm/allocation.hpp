@@ -3,7 +3,7 @@
 
 #include "runner/job_file/job_file.hpp"
 #include "runner/plan/job_plan.hpp"
-#include "runner/plan/prepare.hpp"
+#include "runner/prepare/prepare.hpp"
 #include "slurm/site_file.hpp"
 
 #include <cstdint>

@@ -10,7 +10,7 @@
 namespace runner {
 
 /// How many runs of rows are read again before a run resumes from them. The others are read beside
-/// the stream (runner/recovery/taken_rows.hpp).
+/// the stream (runner/output/taken_rows.hpp).
 enum class RowCheck {
     few, ///< the first, the last and some between; all when one of these is wrong
     all,

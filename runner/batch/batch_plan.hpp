@@ -3,9 +3,9 @@
 
 #include "runner/batch/batch_events.hpp"
 #include "runner/batch/batch_list.hpp"
-#include "runner/plan/prepare.hpp"
+#include "runner/output/output_standing.hpp"
+#include "runner/prepare/prepare.hpp"
 #include "runner/probe/prober.hpp"
-#include "runner/recovery/output_standing.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -5,7 +5,7 @@
 #include "io/files/file_lock.hpp"
 #include "runner/batch/batch_plan.hpp"
 #include "runner/batch/batch_record.hpp"
-#include "runner/plan/passes.hpp"
+#include "runner/prepare/passes.hpp"
 #include "runner/probe/prober.hpp"
 #include "runner/ranks/bind_rank.hpp"
 #include "runner/ranks/mpi.hpp"

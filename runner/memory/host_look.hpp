@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kernels/queue/queue.hpp"
-#include "runner/plan/prepare.hpp"
+#include "runner/prepare/prepare.hpp"
 
 #include <cstddef>
 #include <memory>

@@ -4,7 +4,7 @@
 #include "base/error.hpp"
 #include "runner/memory/in_core_run.hpp"
 #include "runner/memory/memory_files.hpp"
-#include "runner/plan/passes.hpp"
+#include "runner/prepare/passes.hpp"
 
 #include <array>
 #include <utility>

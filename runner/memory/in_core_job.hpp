@@ -5,7 +5,7 @@
 #include "base/sizes.hpp"
 #include "kernels/queue/queue.hpp"
 #include "runner/memory/named_array.hpp"
-#include "runner/plan/prepare.hpp"
+#include "runner/prepare/prepare.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -7,7 +7,7 @@
 #include "runner/job_file/job_file.hpp"
 #include "runner/memory/memory_rows.hpp"
 #include "runner/memory/named_array.hpp"
-#include "runner/plan/passes.hpp"
+#include "runner/prepare/passes.hpp"
 #include "runner/watch/stop.hpp"
 
 #include <cstddef>

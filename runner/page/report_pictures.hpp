@@ -2,7 +2,7 @@
 #pragma once
 
 #include "runner/page/report_page.hpp"
-#include "runner/plan/prepare.hpp"
+#include "runner/prepare/prepare.hpp"
 
 #include <vector>
 

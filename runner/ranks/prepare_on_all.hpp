@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "runner/plan/passes.hpp"
-#include "runner/plan/prepare.hpp"
+#include "runner/prepare/passes.hpp"
+#include "runner/prepare/prepare.hpp"
 #include "runner/probe/prober.hpp"
 #include "runner/ranks/mpi.hpp"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "io/rows/dataset_part.hpp"
-#include "runner/plan/prepare.hpp"
+#include "runner/prepare/prepare.hpp"
 #include "runner/trial/part_choice.hpp"
 #include "views/pictures/thumbnail.hpp"
 

@@ -3,8 +3,8 @@
 
 #include "jobs/stream_job.hpp"
 #include "runner/engines/engine.hpp"
-#include "runner/plan/passes.hpp"
 #include "runner/plan/stream_plan.hpp"
+#include "runner/prepare/passes.hpp"
 #include "runner/ranks/binding.hpp"
 #include "runner/ranks/host_memory.hpp"
 

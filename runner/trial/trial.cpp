@@ -12,7 +12,7 @@
 #include "runner/job_file/choice_names.hpp"
 #include "runner/messages.hpp"
 #include "runner/page/report_numbers.hpp"
-#include "runner/plan/passes.hpp"
+#include "runner/prepare/passes.hpp"
 #include "runner/probe/probed_files.hpp"
 #include "runner/ranks/mpi.hpp"
 #include "runner/trial/page_folder.hpp"

@@ -4,7 +4,7 @@
 #include "base/error.hpp"
 #include "base/format.hpp"
 #include "jobs/toml_text.hpp"
-#include "runner/plan/passes.hpp"
+#include "runner/prepare/passes.hpp"
 #include "runner/probe/probed_files.hpp"
 #include "runner/trial/part_pictures.hpp"
 

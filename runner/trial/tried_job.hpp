@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "runner/plan/prepare.hpp"
+#include "runner/prepare/prepare.hpp"
 #include "runner/probe/prober.hpp"
 #include "runner/trial/part_choice.hpp"
 

@@ -14,8 +14,8 @@
 #include "io/writers/digest.hpp"
 #include "io/writers/output_fields.hpp"
 #include "io/writers/record_seal.hpp"
-#include "runner/recovery/claim.hpp"
-#include "runner/recovery/identity.hpp"
+#include "runner/output/claim.hpp"
+#include "runner/output/identity.hpp"
 #include "runner/report/report.hpp"
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 #include "io/rows/rows.hpp"
 #include "io/writers/row_hashes.hpp"
 #include "runner/job_file/job_file.hpp"
-#include "runner/plan/prepare.hpp"
+#include "runner/prepare/prepare.hpp"
 
 #include <cstdint>
 #include <memory>

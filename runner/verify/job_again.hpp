@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "runner/plan/passes.hpp"
+#include "runner/prepare/passes.hpp"
 #include "runner/probe/prober.hpp"
 #include "runner/verify/finished_output.hpp"
 

@@ -6,7 +6,7 @@
 #include "runner/engines/evolve/evolve_meeting.hpp"
 #include "runner/engines/evolve/resident_state.hpp"
 #include "runner/engines/evolve/swept_state.hpp"
-#include "runner/recovery/checkpoints.hpp"
+#include "runner/output/checkpoints.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -6,7 +6,7 @@
 #include "runner/engines/evolve/snapshot_writer.hpp"
 #include "runner/engines/stage_recorder.hpp"
 #include "runner/engines/take_memory.hpp"
-#include "runner/recovery/checkpoints.hpp"
+#include "runner/output/checkpoints.hpp"
 #include "runner/watch/stop.hpp"
 #include "runner/watch/ticker.hpp"
 

@@ -13,8 +13,8 @@
 #include "runner/engines/stage_recorder.hpp"
 #include "runner/engines/stage_threads.hpp"
 #include "runner/engines/take_memory.hpp"
+#include "runner/output/commits.hpp"
 #include "runner/plan/evolve_plan.hpp"
-#include "runner/recovery/commits.hpp"
 
 #include <algorithm>
 #include <cstddef>

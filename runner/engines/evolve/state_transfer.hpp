@@ -10,8 +10,8 @@
 #include "runner/engines/evolve/snapshot_writer.hpp"
 #include "runner/engines/evolve/state_store.hpp"
 #include "runner/engines/stage_recorder.hpp"
+#include "runner/output/checkpoints.hpp"
 #include "runner/plan/evolve_plan.hpp"
-#include "runner/recovery/checkpoints.hpp"
 #include "runner/watch/stages.hpp"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/sizes.hpp"
-#include "runner/plan/prepare.hpp"
+#include "runner/prepare/prepare.hpp"
 #include "tests/runner/plan/shape_only.hpp"
 
 #include <random>

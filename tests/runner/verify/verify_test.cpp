@@ -7,7 +7,7 @@
 #include "jobs/stream_job.hpp"
 #include "runner/engines/stream/compute_rows.hpp"
 #include "runner/job_file/job_file.hpp"
-#include "runner/plan/prepare.hpp"
+#include "runner/prepare/prepare.hpp"
 #include "runner/verify/check_runs.hpp"
 #include "tests/io/dataset_file.hpp"
 #include "tests/io/scratch_folder.hpp"

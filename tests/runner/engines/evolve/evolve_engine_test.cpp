@@ -4,7 +4,7 @@
 
 #include "base/format.hpp"
 #include "jobs/sand/sand_job.hpp"
-#include "runner/recovery/checkpoints.hpp"
+#include "runner/output/checkpoints.hpp"
 #include "tests/reference/sand_reference.hpp"
 #include "tests/support/copy_stream.hpp"
 #include "tests/support/stepped_rows.hpp"

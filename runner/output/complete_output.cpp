@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runner/output/complete_output.hpp"
+
+#include "base/error.hpp"
+#include "base/format.hpp"
+#include "io/hdf5/write_attributes.hpp"
+#include "io/input/generations.hpp"
+#include "io/metadata/carry_metadata.hpp"
+#include "io/metadata/write_metadata.hpp"
+#include "io/output/beside_record.hpp"
+#include "io/output/default_plot.hpp"
+#include "io/output/part_files.hpp"
+#include "io/output/publish_output.hpp"
+#include "io/rows/rows.hpp"
+#include "io/writers/digest.hpp"
+#include "io/writers/record_seal.hpp"
+#include "io/writers/row_hashes.hpp"
+#include "runner/output/earlier_parts.hpp"
+#include "runner/output/identity.hpp"
+#include "runner/output/read_files.hpp"
+#include "runner/output/replacing.hpp"
+#include "runner/probe/probed_files.hpp"
+#include "runner/probe/prober.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace runner {
+namespace {
+
+void check_input_unchanged(const PreparedJob& prepared, const Beginning& beginning) {
+    const JobFile::Input& input = prepared.file.input;
+    if (input.origin && mark_of(input.file) != input.origin->mark) {
+        throw Error(ExitCode::input, {"the input changed while it was read", input.file,
+                                      "it is what an earlier step of the job saved",
+                                      "Remove it, then restart with run.resume = \"never\""});
+    }
+    check_files_unchanged(prepared);
+    if (const std::string now = job_identity(prepared); !beginning.identity.starts_with(now)) {
+        throw Error(ExitCode::input,
+                    {"the input changed while it was read", prepared.file.input.file,
+                     identity_difference(without_layout(beginning.identity), now),
+                     "Let nothing write to it, then restart with run.resume = \"never\""});
+    }
+}
+
+std::vector<std::uint64_t> all_generations(const Snapshots& snapshots) {
+    std::vector<std::uint64_t> all(static_cast<std::size_t>(snapshots.count()));
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        all[i] = snapshots.generation(static_cast<std::int64_t>(i));
+    }
+    return all;
+}
+
+/// What the input's file says of the dataset, as far as it is true of the output. A file over
+/// whose attributes the process that reads them is lost has none; its elements were good.
+Metadata output_metadata(const PreparedJob& prepared, Prober& prober) {
+    const std::vector<Likeness> steps = prepared.job->likeness();
+    if (steps.empty()) {
+        return {};
+    }
+    const JobFile::Input& input = prepared.file.input;
+    Metadata metadata;
+    try {
+        metadata = ProbedFiles(prober, input.rules).metadata(input.file, input.dataset);
+    } catch (const Error& error) {
+        if (error.code() != ExitCode::input) {
+            throw;
+        }
+        metadata.left_out.push_back("all: " + error.text().why);
+        return metadata;
+    }
+    if (metadata.shape != prepared.layout.info.array.shape) {
+        return {};
+    }
+    if (prepared.part) {
+        metadata = metadata_of_part(metadata, *prepared.part);
+    }
+    for (const Likeness& step : steps) {
+        metadata = carried_metadata(metadata, step);
+    }
+    return metadata;
+}
+
+/// One line about what the output does not have of the input's metadata.
+std::vector<std::string> warning_of(const PreparedJob& prepared,
+                                    const std::vector<std::string>& left_out) {
+    constexpr std::size_t most = 5;
+    std::string text;
+    for (std::size_t i = 0; i < std::min(left_out.size(), most); ++i) {
+        text += (i == 0 ? "" : "; ") + left_out[i];
+    }
+    if (left_out.size() > most) {
+        text += fmt::format("; and {} more", left_out.size() - most);
+    }
+    return left_out.empty() ? std::vector<std::string>{}
+                            : std::vector<std::string>{
+                                  prepared.file.input.file +
+                                  ": the output is without some of its attributes: " + text};
+}
+
+/// What a finished HDF5 output says of itself.
+std::vector<std::string> write_record(const PreparedJob& prepared, const Beginning& beginning,
+                                      const OutputDataset& dataset,
+                                      const std::vector<RowHash>& rows,
+                                      std::vector<Attribute> attributes, Prober& prober) {
+    write_row_hashes(dataset.file, rows);
+    attributes.emplace_back(row_hashes_checksum_attribute, digest_of_rows(rows));
+    attributes.emplace_back(identity_attribute, beginning.identity);
+    if (const JobFile::Output& output = prepared.file.output;
+        !output.of_job.empty() && output.file.starts_with(output.of_job + ".pass-")) {
+        attributes.emplace_back(between_attribute,
+                                std::filesystem::path(output.of_job).filename().string());
+    }
+    if (dataset.parts.several()) {
+        attributes.emplace_back(parts_attribute, to_text(record_of_parts(dataset)));
+    }
+    if (const std::optional<EvolveShape> state = prepared.job->state()) {
+        const std::vector<std::uint64_t> generations = all_generations(state->snapshots);
+        write_generations(dataset.file, dataset.dataset, generations);
+        attributes.emplace_back(generations_checksum_attribute,
+                                digest_of(std::as_bytes(std::span(generations))));
+    }
+    write_attributes(dataset.file, attributes);
+    if (dataset.fields.empty()) { // lists of matches are no picture
+        write_default_plot(dataset.file, dataset.dataset, prepared.job->channels());
+    }
+    const Metadata metadata = output_metadata(prepared, prober);
+    std::vector<std::string> left_out = metadata.left_out;
+    for (std::string& each : write_metadata(dataset.file, dataset.dataset, metadata)) {
+        left_out.push_back(std::move(each));
+    }
+    seal_record(dataset);
+    return warning_of(prepared, left_out);
+}
+
+/// What is under the output's name was checked when the run began; somebody may have put something
+/// there since.
+void check_still_replaceable(const PreparedJob& prepared, Prober& prober) {
+    const JobFile::Output& output = prepared.file.output;
+    if (output.overwrite && mark_of(output.file) != prepared.replaces) {
+        check_replaceable(output.file, prober);
+    }
+    check_replaceable_parts(prepared, prober);
+    if (is_recorded_beside(output.file)) {
+        check_beside_record(output.file);
+    }
+}
+
+} // namespace
+
+std::vector<std::string> complete_output(const PreparedJob& prepared, const Beginning& beginning,
+                                         std::vector<Attribute> facts, Prober& prober) {
+    const JobFile::Output& output = prepared.file.output;
+    const OutputDataset dataset = output_dataset(prepared);
+    check_input_unchanged(prepared, beginning);
+    std::vector<RowHash> rows = finished_rows(prepared, beginning);
+    for (Attribute& attribute : prepared.job->attributes()) {
+        facts.push_back(std::move(attribute));
+    }
+    std::vector<std::string> warnings;
+    const RowWriter::Sync sync = output.sync ? RowWriter::Sync::yes : RowWriter::Sync::no;
+    if (dataset.layout.is_hdf5()) {
+        warnings = write_record(prepared, beginning, dataset, rows, std::move(facts), prober);
+    } else {
+        prepare_beside_record(
+            output.file,
+            {without_layout(beginning.identity), dataset.array, std::move(facts), std::move(rows)},
+            sync);
+    }
+    check_files_unchanged(prepared); // the metadata come from them too
+    check_still_replaceable(prepared, prober);
+    if (output.sync) {
+        sync_parts(dataset); // before a name says that they are complete
+    }
+    publish_output(dataset.file, output.file, output.overwrite ? Overwrite::yes : Overwrite::no,
+                   sync);
+    return warnings;
+}
+
+} // namespace runner

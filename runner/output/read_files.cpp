@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runner/output/read_files.hpp"
+
+#include "base/error.hpp"
+#include "base/format.hpp"
+#include "io/files/text_file.hpp"
+
+#include <utility>
+
+namespace runner {
+namespace {
+
+std::string text_of(const FileMark& mark) {
+    return mark.bytes < 0
+               ? "not there"
+               : fmt::format("{} bytes of {}", mark.bytes, precise_utc_text(mark.modified));
+}
+
+/// Without what an earlier pass has made and the files that its identity tells of.
+FileMarks files_of_pass(const PreparedJob& prepared, const JobFile::Input::Origin& origin) {
+    FileMarks files = prepared.files;
+    for (const FileMarks& others : {prepared.layout.files, origin.files}) {
+        for (const auto& [file, mark] : others) {
+            files.erase(file);
+        }
+    }
+    files.erase(own_path(origin.file));
+    return files;
+}
+
+} // namespace
+
+std::vector<std::string> other_files(const PreparedJob& prepared) {
+    const JobFile::Input& input = prepared.file.input;
+    FileMarks files = input.origin ? files_of_pass(prepared, *input.origin) : prepared.files;
+    files.erase(own_path(input.file));
+    for (const DatasetLayout& source : prepared.layout.sources) {
+        files.erase(own_path(source.holder));
+    }
+    std::vector<std::string> others;
+    for (const auto& [file, mark] : files) {
+        if (mark.bytes >= 0) {
+            others.push_back(file);
+        }
+    }
+    return others;
+}
+
+FileMarks files_beside_input(const PreparedJob& prepared) {
+    const JobFile::Input& input = prepared.file.input;
+    if (!input.origin) {
+        FileMarks files = prepared.files;
+        files.erase(own_path(input.file));
+        return files;
+    }
+    FileMarks files = input.origin->files;
+    files.merge(files_of_pass(prepared, *input.origin));
+    return files;
+}
+
+void check_files_unchanged(const PreparedJob& prepared) {
+    if (const std::string file = first_changed(prepared.files); !file.empty()) {
+        throw Error(
+            ExitCode::input,
+            {"the input changed while it was read", file,
+             "it was " + text_of(prepared.files.at(file)) + " and is " + text_of(mark_of(file)),
+             "Let nothing write to it, then restart with run.resume = \"never\""});
+    }
+}
+
+} // namespace runner

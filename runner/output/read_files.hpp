@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "runner/prepare/prepare.hpp"
+
+#include <string>
+#include <vector>
+
+namespace runner {
+
+/// The files that the job takes bytes from beside those that its identity tells of as its input:
+/// what links, external storage and virtual datasets lead to, what its parameters name, and so on.
+/// A pass behind another one has none of the passes before it. In the order of their names.
+std::vector<std::string> other_files(const PreparedJob& prepared);
+
+/// Those that a job of so many passes takes bytes from, beside its input's own file: of a pass,
+/// with those of the passes before it, but not with what these have made.
+FileMarks files_beside_input(const PreparedJob& prepared);
+
+/// @throws Error (input) naming the first file of the job that is not as it was before it was
+/// looked at.
+void check_files_unchanged(const PreparedJob& prepared);
+
+} // namespace runner

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runner/output/replacing.hpp"
+
+#include "base/error.hpp"
+#include "base/printable.hpp"
+#include "io/files/file.hpp"
+#include "io/files/file_signature.hpp"
+#include "io/formats/rows_format.hpp"
+#include "io/hdf5/object_names.hpp"
+#include "io/output/beside_record.hpp"
+#include "runner/probe/probed_files.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <sstream>
+#include <system_error>
+#include <variant>
+#include <vector>
+
+namespace runner {
+namespace {
+
+constexpr const char* what = "cannot replace the file";
+constexpr const char* way_on = "Move the file away, or name another output.file";
+
+/// What an HDF5 file holds, and what it says that this program put there.
+struct Holdings {
+    std::vector<std::string> names;
+    std::string made;
+    std::string between; ///< between_attribute
+};
+
+Holdings holdings_of(const std::string& file, Prober& prober) {
+    ProbedFiles files(prober, {});
+    Holdings found;
+    found.names = files.object_names(file);
+    for (const auto& [name, value] : files.root_attributes(file)) {
+        const auto* text = std::get_if<std::string>(&value);
+        if (name == objects_attribute && text != nullptr) {
+            found.made = *text;
+        } else if (name == between_attribute && text != nullptr) {
+            found.between = *text;
+        }
+    }
+    return found;
+}
+
+/// Refuses a file of a format that others write too, where nothing says that it is ours.
+void check_made_here(const std::string& file) {
+    const RowsFormat* const format = rows_format_of(file);
+    if (format != nullptr && format->written != nullptr &&
+        format->written->unknown == WrittenFormat::Unknown::kept && !identity_beside(file) &&
+        !identity_in_journal(file)) {
+        throw Error(ExitCode::output, {what, file,
+                                       "no record beside it (" + beside_record_path(file) +
+                                           ") says that this program made it as it is",
+                                       way_on});
+    }
+}
+
+} // namespace
+
+std::optional<std::string> first_foreign_object(std::span<const std::string> names,
+                                                const std::string& made) {
+    std::set<std::string> known = {std::string("/@") + objects_attribute};
+    std::istringstream lines(made);
+    for (std::string line; std::getline(lines, line);) {
+        known.insert(line);
+    }
+    const auto found = std::find_if(names.begin(), names.end(),
+                                    [&](const std::string& name) { return !known.contains(name); });
+    return found == names.end() ? std::nullopt : std::optional(*found);
+}
+
+void check_replaceable(const std::string& file, Prober& prober) {
+    std::error_code failure;
+    if (!std::filesystem::exists(file, failure)) {
+        return;
+    }
+    Holdings found;
+    try {
+        if (!has_hdf5_signature(File(file, File::Mode::read))) {
+            check_made_here(file);
+            return;
+        }
+        found = holdings_of(file, prober);
+    } catch (const Error& error) {
+        if (error.code() == ExitCode::launch || error.code() == ExitCode::stopped) {
+            throw;
+        }
+        throw Error(ExitCode::output, {what, file,
+                                       "it cannot be read, so nobody knows what would be lost: " +
+                                           error.text().what + ": " + error.text().why,
+                                       way_on});
+    }
+    if (const auto foreign = first_foreign_object(found.names, found.made)) {
+        throw Error(ExitCode::output, {what, file,
+                                       "it holds " + printable(*foreign) +
+                                           ", which this program did not make and which would be "
+                                           "lost",
+                                       way_on});
+    }
+}
+
+bool is_between_passes_of(const std::string& of_job, const std::string& file, Prober& prober) {
+    try {
+        const Holdings found = holdings_of(file, prober);
+        return found.between == std::filesystem::path(of_job).filename() &&
+               !first_foreign_object(found.names, found.made);
+    } catch (const Error& error) {
+        if (error.code() == ExitCode::launch || error.code() == ExitCode::stopped) {
+            throw;
+        }
+        return false;
+    }
+}
+
+} // namespace runner

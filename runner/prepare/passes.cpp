@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runner/prepare/passes.hpp"
+
+#include "jobs/toml_text.hpp"
+#include "runner/job_file/file_names.hpp"
+#include "runner/job_file/saved_steps.hpp"
+
+#include <memory>
+#include <utility>
+
+namespace runner {
+namespace {
+
+/// In a group, so that the attributes of the input's group pass through.
+constexpr const char* intermediate_dataset = "/pass/data";
+
+/// The output of pass `index`, which is not the last.
+JobFile::Output output_of_pass(const JobFile& whole, const PipelinePass& pass, std::size_t index) {
+    JobFile::Output output;
+    if (!pass.saved.empty()) {
+        output = saved_output(whole, pass.saved);
+    } else {
+        output.file = intermediate_file(whole.output.file, index);
+        output.dataset = intermediate_dataset;
+        output.sync = whole.output.sync;
+    }
+    output.of_job = whole.output.file;
+    return output;
+}
+
+/// What an earlier pass makes, for the pass after it.
+JobFile::Input input_of_pass(const JobFile::Output& made, const JobFile& whole,
+                             const JobInput& input) {
+    JobFile::Input from;
+    from.file = made.file;
+    from.dataset = made.dataset;
+    JobFile::Input::Origin origin; // clang 14 cannot emplace it
+    origin.file = whole.input.file;
+    origin.dataset = whole.input.dataset;
+    origin.image_key = input.image_key;
+    origin.part = input.part;
+    from.origin = std::move(origin);
+    return from;
+}
+
+/// The job of pass `index` of several.
+JobFile file_of_pass(const JobFile& whole, const JobInput& input,
+                     const std::vector<PipelinePass>& passes, std::size_t index) {
+    const PipelinePass& pass = passes[index];
+    JobFile file = whole;
+    file.pipeline =
+        std::make_shared<PipelineParameters>(whole.pipeline->part(pass.first, pass.steps.size()));
+    file.parameters = file.pipeline;
+    if (index > 0) {
+        file.input =
+            input_of_pass(output_of_pass(whole, passes[index - 1], index - 1), whole, input);
+    }
+    if (index + 1 < passes.size()) {
+        file.output = output_of_pass(whole, pass, index);
+        file.datasets = {};
+    }
+    return file;
+}
+
+/// Records in each pass what those before the one before it keep.
+void tell_kept(std::vector<JobPass>& passes) {
+    std::vector<std::pair<std::string, std::int64_t>> kept;
+    for (std::size_t i = 2; i < passes.size(); ++i) {
+        if (passes[i - 2].is_kept) {
+            kept.emplace_back(passes[i - 2].file.output.file,
+                              byte_count(passes[i - 1].input.array));
+        }
+        passes[i].file.input.origin->kept = kept;
+    }
+}
+
+} // namespace
+
+std::vector<JobPass> passes_of(const JobFile& file, FileAccess& files) {
+    if (!file.pipeline) {
+        return {{file, {}, {}, ""}};
+    }
+    const PreparedJob prepared = prepare_input(file, files);
+    const JobInput input = job_input(prepared, files);
+    const std::vector<PipelinePass> passes = file.pipeline->passes(input, file.output.type);
+    if (passes.size() == 1) {
+        return {{file, prepared.input, passes.front().steps, ""}};
+    }
+    std::vector<JobPass> all;
+    for (std::size_t i = 0; i < passes.size(); ++i) {
+        JobPass pass{file_of_pass(prepared.file, input, passes, i), prepared.input, passes[i].steps,
+                     passes[i].end, prepared.settled};
+        if (i > 0) {
+            pass.input = {};
+            pass.input.array = passes[i].steps.front().input;
+            pass.input.channels = passes[i].channels;
+            pass.input.storage = "contiguous";
+        }
+        if (!passes[i].saved.empty()) {
+            pass.is_kept = true;
+            const std::size_t step = passes[i].first + passes[i].steps.size() - 1;
+            pass.settled.push_back("until_saved=" +
+                                   toml_text(std::to_string(file.pipeline->steps()[step].number)));
+        }
+        all.push_back(std::move(pass));
+    }
+    tell_kept(all);
+    return all;
+}
+
+PreparedJob prepare_pass(const JobPass& pass, FileAccess& files) {
+    if (!pass.file.input.origin) {
+        return prepare_job(pass.file, files);
+    }
+    PreparedJob prepared;
+    prepared.file = pass.file;
+    prepared.input = pass.input;
+    prepared.layout.info = pass.input;
+    return with_job(std::move(prepared), files);
+}
+
+std::string step_text(const StepFacts& step) {
+    return type_text(step.input) + " " + shape_text(step.input.shape) + " to " +
+           type_text(step.output) + " " + shape_text(step.output.shape) +
+           (step.halo > 0 ? ", halo " + std::to_string(step.halo) : "");
+}
+
+} // namespace runner

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runner/prepare/prepare.hpp"
+
+#include "base/error.hpp"
+#include "base/sizes.hpp"
+#include "io/input/open_rows.hpp"
+#include "io/output/journal.hpp"
+#include "io/output/output_size.hpp"
+#include "io/rows/output_parts.hpp"
+#include "io/rows/row_geometry.hpp"
+#include "io/rows/widened_rows.hpp"
+#include "io/rows/written_format.hpp"
+#include "jobs/frame_marks.hpp"
+#include "jobs/toml_text.hpp"
+#include "runner/prepare/input_layout.hpp"
+#include "runner/prepare/marking_files.hpp"
+#include "runner/prepare/part_of_input.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include <sys/stat.h>
+
+namespace runner {
+namespace {
+
+constexpr double default_share = 0.8;
+
+/// More files than these were no faster on the host of docs/adr/0017.
+constexpr int most_parts_a_rank = 8;
+/// Written in some 10 ms; below, making the files takes as long.
+constexpr std::int64_t least_part_bytes = 64 * MiB;
+
+/// What the job file allows of what is there; a size above what is there is the user's word.
+std::int64_t limit(const std::optional<MemorySize>& wanted, std::int64_t available) {
+    return wanted.value_or(MemorySize{0, default_share}).of(available);
+}
+
+std::filesystem::path folder_of(const std::string& file) {
+    const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+    return folder.empty() ? std::filesystem::path(".") : folder;
+}
+
+/// The disk space that a file takes; 0 where there is none.
+std::int64_t allocated_bytes(const std::string& file) {
+    constexpr std::int64_t block = 512; // whatever the file system's is: see stat(2)
+    struct stat status {};
+    return ::stat(file.c_str(), &status) == 0 ? status.st_blocks * block : 0;
+}
+
+/// The disk space that the parts of an interrupted run take.
+std::int64_t bytes_of_parts_left(const std::string& output) {
+    std::int64_t bytes = 0;
+    if (const std::optional<PartLayout> parts = parts_in_journal(output)) {
+        for (std::int64_t part = 0; part < parts->parts; ++part) {
+            bytes += allocated_bytes(parts_folder(output) + "/" + part_name(part, parts->set));
+        }
+    }
+    return bytes;
+}
+
+bool on_one_device(const std::filesystem::path& a, const std::filesystem::path& b) {
+    struct stat of_a {};
+    struct stat of_b {};
+    return ::stat(a.c_str(), &of_a) == 0 && ::stat(b.c_str(), &of_b) == 0 &&
+           of_a.st_dev == of_b.st_dev;
+}
+
+/// Several datasets are contiguous.
+void check_layout(const PreparedJob& prepared) {
+    if (const WrittenFormat* const format = prepared.file.output.layout.format) {
+        try {
+            (void)format->place(prepared.output());
+        } catch (const Error& error) { // what it cannot hold
+            throw Error(of_output(error, prepared.file.output.file));
+        }
+    }
+    if (!prepared.fields().empty() && !prepared.file.output.layout.chunk.empty()) {
+        throw Error(ExitCode::usage,
+                    {"the output cannot be stored in chunks", "output.chunk",
+                     "a job of kind " + prepared.file.kind +
+                         " makes several datasets side by side, which are contiguous",
+                     "Leave chunk and compression out"});
+    }
+    if (!prepared.fields().empty() && prepared.file.output.parts.value_or(1) > 1) {
+        throw Error(ExitCode::usage,
+                    {"the output cannot be in parts", "output.parts",
+                     "a job of kind " + prepared.file.kind +
+                         " makes several datasets side by side, which are in one file",
+                     "Leave parts out"});
+    }
+}
+
+/// Of a kind that takes numbers: h5py's bool, an enumeration of a byte each, is uint8.
+void take_truth_as_numbers(const JobFile& file, DatasetLayout& layout) {
+    constexpr const char* truth = "enumeration of int8 {FALSE = 0x00, TRUE = 0x01}";
+    if (file.parameters->elements() != KindParameters::Elements::numbers ||
+        layout.info.array.stored.text != truth || layout.way == DatasetLayout::Way::library) {
+        return;
+    }
+    layout.info.array = {ElementType::uint8, layout.info.array.shape};
+    for (DatasetLayout& source : layout.sources) {
+        source.info.array = {ElementType::uint8, source.info.array.shape};
+    }
+}
+
+/// Of a kind that takes numbers: float16 is float32, which holds every value of it.
+void widen(const JobFile& file, ArrayInfo& array) {
+    if (is_float16(array) && file.parameters->elements() == KindParameters::Elements::numbers) {
+        array = {ElementType::float32, array.shape};
+    }
+}
+
+void check_elements(const JobFile& file, const ArrayInfo& input) {
+    if (!is_number(input.type) &&
+        file.parameters->elements() == KindParameters::Elements::numbers) {
+        throw Error(ExitCode::input,
+                    {file.kind + " does not take these elements",
+                     file.input.file + ":" + file.input.dataset,
+                     "they are " + type_text(input) + ", not real numbers of a type it takes",
+                     "Name a dataset of real numbers; a kind that only moves elements takes these "
+                     "as they are"});
+    }
+}
+
+/// Puts in what the job file leaves to the input's file: the names of the datasets, and of a scan
+/// with an image_key the frames that are projections. Returns the settings that a later reading of
+/// the job needs without the input.
+std::vector<std::string> settle_names(JobFile& file, const DatasetLayout& layout) {
+    if (!file.input.dataset.empty()) {
+        return {};
+    }
+    file.input.dataset = layout.dataset;
+    if (!layout.image_key.empty() &&
+        std::holds_alternative<std::monostate>(file.input.part.frames)) {
+        file.input.part.frames = FramesWhere{layout.image_key, projection_key};
+    }
+    if (!file.output.dataset.empty()) {
+        return {};
+    }
+    const std::string& name = layout.dataset;
+    if (name.starts_with("/runner/") || (name + "/").find("/./") != std::string::npos ||
+        name.find("//") != std::string::npos || name.ends_with('/')) {
+        throw Error(ExitCode::usage, {"the output cannot have the name of the input's dataset",
+                                      file.input.file + ":" + name, "it is kept for other uses",
+                                      "Name another in output.dataset"});
+    }
+    file.output.dataset = name;
+    return {"output.dataset=" + toml_text(std::string_view(name))};
+}
+
+} // namespace
+
+std::string field_name(const std::string& group, const std::string& field) {
+    return (group.ends_with('/') ? group : group + "/") + field;
+}
+
+std::vector<OutputField> PreparedJob::fields() const {
+    std::vector<OutputField> fields = job->fields();
+    for (OutputField& field : fields) {
+        field.dataset = field_name(file.output.dataset, field.dataset);
+    }
+    return fields;
+}
+
+PreparedJob prepare_input(JobFile file, FileAccess& files) {
+    PreparedJob prepared;
+    MarkingFiles marking(files, prepared.files);
+    std::error_code ignored;
+    if (file.input.generate && !std::filesystem::exists(file.input.file, ignored)) {
+        prepared.input_is_missing = true;
+        prepared.input.array = {file.input.generate->type, file.input.generate->shape};
+        prepared.input.storage = "contiguous";
+        prepared.layout.info = prepared.input;
+        widen(file, prepared.input.array);
+    } else {
+        prepared.layout = input_layout(file.input, files);
+        prepared.files = prepared.layout.files;
+        prepared.settled = settle_names(file, prepared.layout);
+        take_truth_as_numbers(file, prepared.layout);
+        prepared.input = prepared.layout.info;
+        widen(file, prepared.input.array);
+        check_elements(file, prepared.input.array);
+    }
+    prepared.part = part_of_input(file.input, prepared.input, marking);
+    if (prepared.part) {
+        prepared.input = info_of_part(prepared.input, *prepared.part);
+    }
+    prepared.file = std::move(file);
+    return prepared;
+}
+
+JobInput job_input(const PreparedJob& prepared, FileAccess& files) {
+    const JobFile::Input& input = prepared.file.input;
+    JobInput given{prepared.input.array, {}, prepared.input.channels, &files};
+    if (input.origin) {
+        given.source = {input.origin->file, input.origin->dataset};
+        given.image_key = input.origin->image_key;
+        given.part = input.origin->part;
+    } else if (!prepared.input_is_missing) {
+        given.source = {input.file, input.dataset};
+        const auto* where = std::get_if<FramesWhere>(&input.part.frames);
+        given.image_key = where != nullptr ? where->dataset : prepared.layout.image_key;
+        given.part = prepared.part;
+    }
+    return given;
+}
+
+PreparedJob with_job(PreparedJob prepared, FileAccess& files) {
+    MarkingFiles marking(files, prepared.files);
+    prepared.job =
+        prepared.file.parameters->make(job_input(prepared, marking), prepared.file.output.type);
+    for (std::string& note : prepared.job->notes()) {
+        prepared.input.notes.push_back(std::move(note));
+    }
+    check_layout(prepared);
+    return prepared;
+}
+
+PreparedJob prepare_job(JobFile file, FileAccess& files) {
+    return with_job(prepare_input(std::move(file), files), files);
+}
+
+PlanRequest plan_request(const PreparedJob& prepared, Backend backend, int ranks,
+                         const RankLimits& limits, const RowSet& done) {
+    const JobFile::Run& run = prepared.file.run;
+    const ArrayInfo output = prepared.output();
+    PlanRequest request;
+    request.backend = backend;
+    request.ranks = ranks;
+    request.cores = limits.cores;
+    request.host_memory = limit(run.host_memory, limits.host_memory);
+    request.device_memory = limit(run.device_memory, limits.device_memory);
+    request.alignment = row_alignment(output, prepared.file.output.layout);
+    request.chunk_rows = run.chunk_rows;
+    request.lanes = run.lanes;
+    request.io_threads = run.io_threads;
+    request.done = done;
+    const bool has_fields = !prepared.fields().empty();
+    const PartLayout parts = planned_parts(prepared, ranks, limits.cores);
+    // Compressed rows go to one file a rank until they are assembled.
+    const bool dealt =
+        parts.several() && prepared.file.output.layout.compression == Compression::none;
+    request.write_rows = dealt ? rows_for_all_parts(output, parts) : 1;
+    request.storage_bytes = [&prepared, output, has_fields, parts, dealt](int threads) {
+        return layout_reader_bytes(prepared.layout, threads) +
+               (has_fields ? threads * std::max(fields_block_bytes, row_bytes(output))
+                           : writer_bytes(output, prepared.file.output.layout,
+                                          dealt ? part_threads(parts, threads) : threads));
+    };
+    request.halo_depth = run.halo_depth;
+    return request;
+}
+
+std::int64_t automatic_parts(std::int64_t bytes, int ranks, int cores) {
+    const std::int64_t writers = std::clamp(cores / 2, 1, most_parts_a_rank) * std::int64_t{ranks};
+    return std::clamp<std::int64_t>(bytes / least_part_bytes, 1, std::min(writers, most_parts));
+}
+
+PartLayout planned_parts(const PreparedJob& prepared, int ranks, int cores) {
+    const JobFile::Output& output = prepared.file.output;
+    if (prepared.parts) {
+        return *prepared.parts;
+    }
+    const ArrayInfo array = prepared.output();
+    const bool can_have = output.layout.is_hdf5() && prepared.fields().empty();
+    // Each rank assembles compressed chunks with one thread that calls HDF5.
+    const int writers = output.layout.compression == Compression::none ? cores : 1;
+    const std::int64_t wanted =
+        !can_have ? 1 : output.parts.value_or(automatic_parts(byte_count(array), ranks, writers));
+    PartLayout parts = choose_part_layout(array, output.layout, wanted, ranks);
+    parts.folder = parts_folder(output.file);
+    return parts;
+}
+
+OutputDataset output_dataset(const PreparedJob& prepared) {
+    const JobFile::Output& output = prepared.file.output;
+    return {partial_name(output.file), output.dataset,
+            prepared.output(),         output.layout,
+            prepared.fields(),         prepared.parts.value_or(PartLayout{})};
+}
+
+DiskSpace disk_space(const PreparedJob& prepared) {
+    const std::filesystem::path folder = folder_of(prepared.file.output.file);
+    std::error_code failure;
+    const std::filesystem::space_info space = std::filesystem::space(folder, failure);
+    if (failure) {
+        throw Error(ExitCode::output, {"cannot write the output", prepared.file.output.file,
+                                       "its folder " + folder.string() + ": " + failure.message(),
+                                       "Make it: mkdir -p " + folder.string()});
+    }
+    DiskSpace disk;
+    disk.needed = output_bytes(prepared.output(), prepared.file.output.layout);
+    if (prepared.input_is_missing && on_one_device(folder_of(prepared.file.input.file), folder)) {
+        disk.needed += byte_count(prepared.layout.info.array);
+    }
+    if (const JobFile::Input& input = prepared.file.input; input.origin) {
+        const auto add = [&](const std::string& file, std::int64_t bytes) {
+            if (!std::filesystem::exists(file, failure) && on_one_device(folder_of(file), folder)) {
+                disk.needed += bytes;
+            }
+        };
+        // What earlier passes are yet to make.
+        add(input.file, byte_count(prepared.layout.info.array));
+        for (const auto& [file, bytes] : input.origin->kept) {
+            add(file, bytes);
+        }
+    }
+    disk.free = static_cast<std::int64_t>(
+        std::min<std::uintmax_t>(space.available, std::uintmax_t{1} << 62));
+    // What an earlier run left is resumed or replaced.
+    disk.free += allocated_bytes(partial_name(prepared.file.output.file));
+    disk.free += bytes_of_parts_left(prepared.file.output.file);
+    return disk;
+}
+
+DiskSpace sufficient_disk_space(const PreparedJob& prepared, std::int64_t scratch_bytes) {
+    DiskSpace disk = disk_space(prepared);
+    disk.needed += scratch_bytes;
+    if (disk.free < disk.needed) {
+        throw Error(
+            ExitCode::usage,
+            {"the job does not fit", "disk of " + prepared.file.output.file,
+             "it needs " + size_text(disk.needed) + " and " + size_text(disk.free) + " are free",
+             "Free " + size_text(disk.needed - disk.free) + ", or name another disk"});
+    }
+    return disk;
+}
+
+} // namespace runner

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Outputs that are begun, resumed and completed, in folders as runs leave them.
+#include "runner/output/claim.hpp"
+
+#include "base/error.hpp"
+#include "io/files/file.hpp"
+#include "io/input/own_files.hpp"
+#include "io/output/journal.hpp"
+#include "io/output/own_parts.hpp"
+#include "runner/output/complete_output.hpp"
+#include "runner/output/identity.hpp"
+#include "runner/output/output_standing.hpp"
+#include "tests/io/dataset_file.hpp"
+#include "tests/io/scratch_folder.hpp"
+#include "tests/support/probing_main.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace runner {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::int64_t rows = 12;
+constexpr std::int64_t columns = 5;
+
+using Notes = std::vector<std::string>;
+
+/// A convolution that changes nothing, of an image of 12 x 5 bytes.
+struct Claim : testing::Test {
+    Claim() : values(rows * columns) {
+        std::iota(values.begin(), values.end(), std::uint8_t{1});
+        write_dataset(folder / "in.h5", "/x", {rows, columns}, values);
+    }
+
+    PreparedJob prepared(const std::vector<std::string>& settings = {}) const {
+        const std::string job = folder / "job.toml";
+        std::ofstream(job) << "kind = \"convolve\"\n[input]\nfile = \"" << (folder / "in.h5")
+                           << "\"\ndataset = \"/x\"\n[output]\nfile = \"" << output
+                           << "\"\ndtype = \"uint8\"\n[convolve]\nrow_taps = [1]\n"
+                              "column_taps = [1]\n";
+        OwnFiles files;
+        return prepare_job(load_job_file(job, settings), files);
+    }
+
+    /// Writes runs of rows into the output under way and into the journal, as a rank does.
+    void commit(const PreparedJob& job, const Beginning& beginning,
+                const std::vector<RowRange>& runs) const {
+        OutputDataset dataset = output_dataset(job);
+        dataset.parts = beginning.parts;
+        const auto writer = open_output_rows(dataset, 0, 1);
+        JournalWriter journal(journal_folder(output), beginning.generation, "rank-0");
+        for (const RowRange& run : runs) {
+            const auto* const from =
+                reinterpret_cast<const std::byte*>(values.data()) + run.first * columns;
+            writer->write(run.first, run.count(), from);
+            journal.append(std::vector<RowHash>{
+                {run.first, run.count(), hash_bytes(from, run.count() * columns)}});
+        }
+        writer->finish(RowWriter::Sync::no);
+    }
+
+    /// Changes a byte of a row in the output under way.
+    void damage(std::int64_t row) const {
+        const std::string partial = partial_name(output);
+        const auto offset = open_rows(partial, "/x", 1)->info().offset.value() + row * columns;
+        const File file(partial, File::Mode::update);
+        const std::byte other{0xee};
+        file.write(offset, 1, &other);
+    }
+
+    RowSet listed(std::int64_t generation) const {
+        std::vector<RowRange> all;
+        for (const RowHash& run : read_journal(journal_folder(output), generation, rows).rows) {
+            all.push_back({run.first, run.first + run.rows});
+        }
+        return make_row_set(all);
+    }
+
+    ScratchFolder folder;
+    std::string output = folder / "out.h5";
+    std::vector<std::uint8_t> values;
+};
+
+TEST_F(Claim, BeginsWithNothing) {
+    const PreparedJob job = prepared();
+    const Beginning beginning = claim_output(job, 1, 1);
+    EXPECT_EQ(beginning.generation, 1);
+    EXPECT_TRUE(beginning.done.empty());
+    EXPECT_EQ(beginning.checkpoint, std::nullopt);
+    EXPECT_EQ(beginning.notes, Notes{});
+    EXPECT_EQ(without_layout(beginning.identity), job_identity(job));
+    EXPECT_TRUE(fs::exists(partial_name(output)));
+    EXPECT_FALSE(fs::exists(output));
+    const std::optional<JournalIdentity> journal = read_identity(journal_folder(output));
+    ASSERT_TRUE(journal);
+    EXPECT_EQ(journal->generation, 1);
+    EXPECT_EQ(journal->text, beginning.identity);
+    EXPECT_EQ(parts_beside(job, job_identity(job)), Parts::fit);
+    EXPECT_EQ(parts_beside(job, "another"), Parts::other);
+}
+
+TEST_F(Claim, ResumesFromTheRowsThatAreThere) {
+    const PreparedJob job = prepared();
+    commit(job, claim_output(job, 1, 1), {{0, 5}, {7, 8}});
+    std::ofstream(stop_path(output)) << "";
+    const Beginning second = claim_output(job, 1, 1);
+    EXPECT_EQ(second.generation, 2);
+    EXPECT_EQ(second.done, (RowSet{{0, 5}, {7, 8}}));
+    EXPECT_EQ(second.notes, (Notes{"resumes where a run stopped: 6 of 12 rows (50.0 %) are done"}));
+    EXPECT_EQ(listed(2), second.done);
+    EXPECT_FALSE(fs::exists(stop_path(output))) << "it was for the run before";
+
+    commit(job, second, {{5, 7}});
+    const Beginning third = claim_output(prepared({"run.lanes=3"}), 2, 1);
+    EXPECT_EQ(third.generation, 3);
+    EXPECT_EQ(third.done, (RowSet{{0, 8}}));
+    EXPECT_EQ(third.identity, second.identity);
+}
+
+TEST_F(Claim, ComputesAgainWhatIsNotAsItWasWritten) {
+    const PreparedJob job = prepared({"run.resume_check=\"all\""});
+    commit(job, claim_output(job, 1, 1), {{0, 2}, {2, 5}, {5, 6}, {9, 12}});
+    damage(3);
+    damage(9);
+    const Beginning beginning = claim_output(job, 1, 1);
+    EXPECT_EQ(beginning.done, (RowSet{{0, 2}, {5, 6}}));
+    EXPECT_EQ(beginning.notes,
+              (Notes{"computed again, since not as it was written: 2 chunks",
+                     "resumes where a run stopped: 3 of 12 rows (25.0 %) are done"}));
+    EXPECT_EQ(listed(2), beginning.done);
+}
+
+TEST_F(Claim, StartsOverWhereNothingIsLost) {
+    const PreparedJob job = prepared();
+    (void)claim_output(job, 1, 1);
+    const Beginning same = claim_output(job, 1, 1);
+    EXPECT_EQ(same.generation, 1);
+    EXPECT_TRUE(same.done.empty());
+    EXPECT_EQ(same.notes, (Notes{"starts over: the run before had committed nothing"}));
+
+    const PreparedJob other = prepared({"convolve.fill=1"});
+    const Beginning changed = claim_output(other, 1, 1);
+    ASSERT_EQ(changed.notes.size(), 1U);
+    EXPECT_EQ(changed.notes.front().find("starts over: the run before had committed nothing, and "),
+              0U)
+        << changed.notes.front();
+    EXPECT_NE(changed.notes.front().find("fill"), std::string::npos) << changed.notes.front();
+
+    std::ofstream(journal_folder(output) + "/identity") << "no identity";
+    EXPECT_EQ(claim_output(job, 1, 1).notes,
+              (Notes{"starts over: the run before had committed nothing, and its journal is "
+                     "damaged"}));
+}
+
+/// What `f` is refused with, its code and some of its words.
+template <class F> void expect_refused(F f, ExitCode code, const std::string& words) {
+    const std::optional<Error> error = error_of(f);
+    ASSERT_TRUE(error) << words;
+    EXPECT_EQ(error->code(), code) << error->what();
+    EXPECT_NE(std::string(error->what()).find(words), std::string::npos) << error->what();
+}
+
+TEST_F(Claim, LeavesAnotherJobsRowsAlone) {
+    const PreparedJob job = prepared();
+    commit(job, claim_output(job, 1, 1), {{0, 5}});
+    expect_refused([&] { (void)claim_output(prepared({"convolve.row_taps=[2]"}), 1, 1); },
+                   ExitCode::output, "cannot resume another job's partial output");
+    expect_refused(
+        [&] {
+            (void)claim_output(prepared({"convolve.row_taps=[2]", "run.resume=\"require\""}), 1, 1);
+        },
+        ExitCode::output, "cannot resume another job's partial output");
+    EXPECT_EQ(listed(1), (RowSet{{0, 5}}));
+
+    values.front() = 99;
+    fs::remove(folder / "in.h5");
+    write_dataset(folder / "in.h5", "/x", {rows, columns}, values);
+    expect_refused([&] { (void)claim_output(prepared(), 1, 1); }, ExitCode::input,
+                   "the input has changed");
+    EXPECT_EQ(listed(1), (RowSet{{0, 5}}));
+
+    std::ofstream(journal_folder(output) + "/identity") << "no identity";
+    expect_refused([&] { (void)claim_output(prepared(), 1, 1); }, ExitCode::output, "journal");
+    EXPECT_EQ(listed(1), (RowSet{{0, 5}}));
+}
+
+TEST_F(Claim, StartsOverWhenTold) {
+    const PreparedJob job = prepared();
+    commit(job, claim_output(job, 1, 1), {{0, 5}});
+    const Beginning beginning = claim_output(prepared({"run.resume=\"never\""}), 1, 1);
+    EXPECT_EQ(beginning.generation, 1);
+    EXPECT_TRUE(beginning.done.empty());
+    EXPECT_TRUE(listed(1).empty());
+}
+
+TEST_F(Claim, ResumesOrFailsWhenTold) {
+    const PreparedJob job = prepared({"run.resume=\"require\""});
+    expect_refused([&] { (void)claim_output(job, 1, 1); }, ExitCode::output,
+                   "there is nothing to resume");
+    EXPECT_FALSE(fs::exists(partial_name(output)));
+    (void)claim_output(prepared(), 1, 1);
+    EXPECT_EQ(claim_output(job, 1, 1).generation, 2) << "nothing is committed, but it is there";
+    fs::remove(partial_name(output));
+    expect_refused([&] { (void)claim_output(job, 1, 1); }, ExitCode::output,
+                   "there is nothing to resume");
+}
+
+TEST_F(Claim, ListsTheRowsOfACompleteOutputAlone) {
+    const PreparedJob job = prepared();
+    Beginning beginning = claim_output(job, 1, 1);
+    commit(job, beginning, {{0, 5}, {8, 12}});
+    expect_refused([&] { (void)finished_rows(job, beginning); }, ExitCode::output,
+                   "rows 5 to 7 are in no journal");
+    beginning = claim_output(job, 1, 1);
+    commit(job, beginning, {{5, 8}});
+    std::vector<RowRange> runs;
+    for (const RowHash& run : finished_rows(job, beginning)) {
+        runs.push_back({run.first, run.first + run.rows});
+    }
+    EXPECT_EQ(runs, (std::vector<RowRange>{{0, 5}, {5, 8}, {8, 12}}));
+}
+
+TEST_F(Claim, CompletesAnOutputThatSaysWhatItIs) {
+    const PreparedJob job = prepared();
+    Prober prober;
+    Beginning beginning = claim_output(job, 1, 1);
+    EXPECT_EQ(output_standing(job, job_identity(job), prober).standing, Standing::nothing);
+    commit(job, beginning, {{0, 11}});
+    expect_refused([&] { (void)complete_output(job, beginning, {}, prober); }, ExitCode::output,
+                   "rows 11 to 11 are in no journal");
+    EXPECT_FALSE(fs::exists(output));
+
+    beginning = claim_output(job, 1, 1);
+    commit(job, beginning, {{11, 12}});
+    EXPECT_EQ(complete_output(job, beginning, {{"by", std::string("a test")}}, prober), Notes{});
+    EXPECT_FALSE(fs::exists(partial_name(output)));
+    EXPECT_EQ(read_dataset<std::uint8_t>(output, "/x"), values);
+    OwnFiles files;
+    EXPECT_EQ(read_row_hashes(files, output, rows), finished_rows(job, beginning));
+    EXPECT_EQ(output_standing(job, job_identity(job), prober).standing, Standing::done);
+    const PreparedJob other = prepared({"convolve.row_taps=[2]"});
+    const OutputStanding stale = output_standing(other, job_identity(other), prober);
+    EXPECT_EQ(stale.standing, Standing::stale);
+    EXPECT_FALSE(stale.only_input);
+    EXPECT_NE(stale.why.find("row_taps"), std::string::npos) << stale.why;
+
+    release_output(job, std::nullopt);
+    EXPECT_FALSE(fs::exists(journal_folder(output)));
+    EXPECT_EQ(parts_beside(job, job_identity(job)), Parts::none);
+    fs::copy_file(folder / "in.h5", output, fs::copy_options::overwrite_existing);
+    EXPECT_EQ(output_standing(job, job_identity(job), prober).standing, Standing::foreign);
+}
+
+TEST_F(Claim, DoesNotCompleteWhatAChangedInputMade) {
+    const PreparedJob job = prepared();
+    const Beginning beginning = claim_output(job, 1, 1);
+    commit(job, beginning, {{0, 12}});
+    fs::last_write_time(folder / "in.h5",
+                        fs::last_write_time(folder / "in.h5") + std::chrono::seconds(1));
+    Prober prober;
+    expect_refused([&] { (void)complete_output(job, beginning, {}, prober); }, ExitCode::input,
+                   "the input changed while it was read");
+    EXPECT_FALSE(fs::exists(output));
+    EXPECT_EQ(listed(1), (RowSet{{0, 12}}));
+}
+
+} // namespace
+} // namespace runner
