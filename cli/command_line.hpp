@@ -8,7 +8,7 @@
 #include "jobs/generate.hpp"
 #include "runner/batch/batch.hpp"
 #include "runner/job_file/job_file.hpp"
-#include "runner/run.hpp"
+#include "runner/run_command.hpp"
 #include "runner/trial/trial.hpp"
 #include "slurm/submit.hpp"
 #include "views/pictures/contrast.hpp"

@@ -39,12 +39,12 @@ TimeKeeper time_keeper(const RunCommand& command, const Ranks& ranks, Clock::tim
 } // namespace
 
 Attendant::Attendant(const RunCommand& command, const PreparedJob& prepared,
-                     const RankBinding& binding, const Ranks& ranks, Clock::time_point start,
-                     OpenRun& open, Stop& stop)
-    : heartbeat_(journal_folder(prepared.file.output.file), ranks.rank(), ranks.size(),
+                     const RankBinding& binding, const RunPlace& place, OpenRun& open, Stop& stop)
+    : heartbeat_(journal_folder(prepared.file.output.file), place.ranks.rank(), place.ranks.size(),
                  binding.host),
       watchdog_(open.progress, heartbeat_, prepared.file.run.stall_seconds),
-      keeper_(time_keeper(command, ranks, start, open, stop)), ticker_([this, &binding, &ranks] {
+      keeper_(time_keeper(command, place.ranks, place.start, open, stop)),
+      ticker_([this, &binding, &ranks = place.ranks] {
           keeper_.look(Clock::now());
           const std::optional<Error> stall = watchdog_.look();
           if (stall && !ranks.standing().ends.exchange(true)) {
@@ -52,7 +52,7 @@ Attendant::Attendant(const RunCommand& command, const PreparedJob& prepared,
               ranks.abort(stall->code());
           }
       }) {
-    ranks.standing().attended = true;
+    place.ranks.standing().attended = true;
 }
 
 } // namespace runner

@@ -3,14 +3,11 @@
 
 #include "runner/engines/engine.hpp"
 #include "runner/ranks/bind_rank.hpp"
-#include "runner/ranks/mpi.hpp"
-#include "runner/run.hpp"
+#include "runner/run_command.hpp"
 #include "runner/watch/heartbeat.hpp"
 #include "runner/watch/ticker.hpp"
 #include "runner/watch/time_keeper.hpp"
 #include "runner/watch/watchdog.hpp"
-
-#include <chrono>
 
 namespace runner {
 
@@ -19,10 +16,8 @@ namespace runner {
 /// it; the journal's folder is there while it exists.
 class Attendant {
   public:
-    /// `start`: when the program started, from which the command's limit counts.
     Attendant(const RunCommand& command, const PreparedJob& prepared, const RankBinding& binding,
-              const Ranks& ranks, std::chrono::steady_clock::time_point start, OpenRun& open,
-              Stop& stop);
+              const RunPlace& place, OpenRun& open, Stop& stop);
 
   private:
     Heartbeat heartbeat_;

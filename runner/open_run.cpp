@@ -56,12 +56,15 @@ ProgressSnapshot snapshot(const EngineRun& engine, const RunProgress& progress, 
 }
 
 /// Opens what every engine works with. Not collective.
-void open_files(const PreparedJob& prepared, int io_threads, std::int64_t generation, int rank,
-                OpenRun& open) {
-    const JobFile& file = prepared.file;
-    const auto sync = prepared.parts_sync();
-    open.reader = open_input_rows(prepared, io_threads);
-    open.writer = open_output_rows(output_dataset(prepared), rank, io_threads, generation);
+void open_files(const RunContext& context, int io_threads) {
+    const JobFile& file = context.prepared.file;
+    const RowWriter::Sync sync = context.beginning.sync;
+    const std::int64_t generation = context.beginning.generation;
+    const int rank = context.ranks.rank();
+    OpenRun& open = context.open;
+    open.reader = open_input_rows(context.prepared, io_threads);
+    open.writer = open_output_rows(output_dataset(context.prepared, context.beginning.parts), rank,
+                                   io_threads, generation);
     open.commits =
         std::make_unique<Commits>(*open.writer,
                                   JournalWriter(journal_folder(file.output.file), generation,
@@ -73,8 +76,7 @@ void open_files(const PreparedJob& prepared, int io_threads, std::int64_t genera
 
 std::unique_ptr<EngineRun> open_run(const JobPlan& plan, const RunContext& context) {
     std::unique_ptr<EngineRun> engine = context.ranks.together([&] {
-        open_files(context.prepared, plan.io_threads, context.beginning.generation,
-                   context.ranks.rank(), context.open);
+        open_files(context, plan.io_threads);
         return engine_of(*context.prepared.job).start(plan, context);
     });
     engine->exchange();

@@ -1,57 +1,34 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/run.hpp"
 
-#include "base/format.hpp"
 #include "base/printable.hpp"
 #include "base/sizes.hpp"
-#include "io/files/file_lock.hpp"
 #include "io/files/text_file.hpp"
 #include "io/output/assemble_output.hpp"
 #include "io/output/journal.hpp"
 #include "jobs/generate.hpp"
-#include "jobs/toml_text.hpp"
 #include "kernels/queue/devices.hpp"
-#include "runner/attendant.hpp"
 #include "runner/engines/rank_plan.hpp"
 #include "runner/engines/share_images.hpp"
 #include "runner/engines/survey_input.hpp"
-#include "runner/job_file/choice_names.hpp"
 #include "runner/job_file/file_names.hpp"
+#include "runner/job_file/job_text.hpp"
 #include "runner/launch.hpp"
 #include "runner/messages.hpp"
 #include "runner/open_run.hpp"
-#include "runner/output/claim.hpp"
-#include "runner/output/complete_output.hpp"
-#include "runner/output/earlier_parts.hpp"
-#include "runner/output/settle_output.hpp"
-#include "runner/output/take_names.hpp"
-#include "runner/output/taken_rows.hpp"
-#include "runner/prepare/prepare.hpp"
-#include "runner/probe/probed_files.hpp"
-#include "runner/ranks/bind_rank.hpp"
 #include "runner/ranks/host_memory.hpp"
 #include "runner/ranks/kept_rates.hpp"
 #include "runner/ranks/prepare_on_all.hpp"
-#include "runner/report/job_counts.hpp"
-#include "runner/report/report.hpp"
 #include "runner/run_passes.hpp"
 #include "runner/run_report.hpp"
 #include "runner/watch/progress.hpp"
-#include "runner/watch/stop.hpp"
-#include "runner/watch/trace.hpp"
 
-#include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <ctime>
-#include <filesystem>
 #include <functional>
-#include <memory>
-#include <optional>
 #include <thread>
 #include <utility>
-
-#include <unistd.h>
+#include <vector>
 
 namespace runner {
 namespace {
@@ -62,21 +39,6 @@ double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// Throws where a signal has asked this rank to end. Nothing that is kept is made yet.
-void end_if_asked(const Ranks& ranks) {
-    if (const std::string signal = signal_received(1); !signal.empty()) {
-        throw Error(ExitCode::stopped,
-                    {"stopped while " + std::string(ranks.standing().doing.load()),
-                     "signal " + signal, "", "The same command runs it"});
-    }
-}
-
-/// Begins the next step before the stream, unless a rank is to end. Collective.
-void begin_step(const Ranks& ranks, const char* doing) {
-    ranks.together([&] { end_if_asked(ranks); });
-    ranks.note(doing);
-}
-
 void generate_input(const PreparedJob& prepared, int threads, const std::function<void()>& check) {
     const JobFile::Input& input = prepared.file.input;
     say("making " + printable(input.file) + " (" +
@@ -84,16 +46,6 @@ void generate_input(const PreparedJob& prepared, int threads, const std::functio
     GenerateStorage storage;
     storage.check = check;
     generate(*input.generate, input.file, input.dataset, threads, Overwrite::no, storage);
-}
-
-/// Rank 0 makes the output and its journal, or finds them, and tells the others.
-Beginning begin_output(PreparedJob& prepared, int cores, const Ranks& ranks) {
-    Beginning own;
-    ranks.first_alone([&] { own = claim_output(prepared, ranks.size(), cores); });
-    Beginning beginning = ranks.broadcast(own);
-    prepared.parts = beginning.parts;
-    prepared.parts->folder = parts_folder(prepared.file.output.file);
-    return beginning;
 }
 
 std::string stopped_line(const PreparedJob& prepared, const Stopped& stopped) {
@@ -109,22 +61,124 @@ std::string notes_text(const std::vector<std::string>& notes) {
     return text;
 }
 
-Trace wanted_trace(const RunCommand& command, const Ranks& ranks) {
-    return Trace(command.trace ? Trace::default_capacity : 0,
-                 command.reports.empty() ? 0 : timeline_bars(ranks.rank(), ranks.size()));
+/// The job, which the first rank reads and the others get. Collective.
+JobFile load_on_all(const RunCommand& command, const Ranks& ranks) {
+    std::string text;
+    ranks.first_alone([&] { text = read_job_text(command.job); });
+    text = ranks.broadcast(text);
+    return ranks.together([&] {
+        JobFile job = parse_job_text(text, command.job, settings_of(command));
+        ranks.standing().stall_seconds = job.run.stall_seconds;
+        if (ranks.first()) {
+            require_one_dataset(job);
+            check_file_names(job, command.reports, command.trace);
+        }
+        return job;
+    });
 }
 
-/// How the middle of a run went.
-struct Streamed {
-    std::optional<Stopped> stopped; ///< nothing: all ranks made all their rows
-    double start_seconds = 0;       ///< from the program's start to the first row
-    Clock::time_point end;          ///< of the last row
-};
+} // namespace
+
+Run::Run(const RunCommand& command, JobFile job, const RunPlace& place)
+    : command_(command), job_(std::move(job)), place_(place),
+      trace_(command.trace ? Trace::default_capacity : 0,
+             command.reports.empty() ? 0 : timeline_bars(place.ranks.rank(), place.ranks.size())) {
+    place_.ranks.standing().attended = false;
+}
+
+/// Throws where a signal has asked this rank to end. Nothing that is kept is made yet.
+void Run::end_if_asked() const {
+    if (const std::string signal = signal_received(1); !signal.empty()) {
+        throw Error(ExitCode::stopped,
+                    {"stopped while " + std::string(place_.ranks.standing().doing.load()),
+                     "signal " + signal, "", "The same command runs it"});
+    }
+}
+
+/// Begins the next step before the stream, unless a rank is to end.
+void Run::begin_step(const char* doing) const {
+    place_.ranks.together([&] { end_if_asked(); });
+    place_.ranks.note(doing);
+}
+
+void Run::prepare() {
+    begin_step("looking at the input");
+    prepared_ =
+        std::make_shared<const PreparedJob>(prepare_on_all(job_, place_.ranks, place_.prober));
+}
+
+void Run::bind() {
+    if (place_.ranks.first()) {
+        for (const std::string& note : prepared_->input.notes) {
+            tell_warning(note);
+        }
+    }
+    begin_step("finding its device");
+    own_binding_ = bind_rank(place_.ranks, job_.run.backend);
+    binding_ = &*own_binding_;
+}
+
+/// Images that the job needs and each rank makes a part of.
+void Run::share_images(const JobPlan& plan) const {
+    runner::share_images(*prepared_->job, plan.need.images_work, place_.ranks,
+                         [this] { end_if_asked(); });
+}
+
+/// On the first rank, once its output's folder is there.
+ToDo Run::settle() {
+    check_side_files(command_);
+    (void)disk_space(*prepared_);
+    own_claim_.emplace(job_.output.file, owner_text(binding_->host), place_.prober);
+    claim_ = &*own_claim_;
+    return claim_->settle(*prepared_, rules_of(job_));
+}
+
+bool Run::claim() {
+    const Ranks& ranks = place_.ranks;
+    begin_step("planning the job");
+    const PlanPtr plan = plan_rank(*prepared_, *binding_, ranks);
+    begin_step("computing the images that the job needs");
+    share_images(*plan); // the identity needs them
+    begin_step("inspecting what is under the output's name");
+    ToDo to_do = ToDo::make;
+    ranks.first_alone([&] { to_do = settle(); });
+    if (ranks.least(to_do == ToDo::nothing ? 0 : 1) == 0) {
+        if (ranks.first()) {
+            tell_complete(command_, job_.output.file);
+        }
+        return false;
+    }
+    if (prepared_->input_is_missing) {
+        begin_step("making its input");
+        ranks.first_alone([&] {
+            generate_input(*prepared_, binding_->limits.cores, [this] { end_if_asked(); });
+        });
+        prepared_ = std::make_shared<const PreparedJob>(prepare_on_all(job_, ranks, place_.prober));
+    }
+    return true;
+}
+
+/// The first rank makes the output and its journal, or finds them, and tells the others.
+void Run::begin() {
+    const Ranks& ranks = place_.ranks;
+    begin_step("making the output, or taking over what an earlier run left");
+    ranks.first_alone(
+        [&] { beginning_ = claim_->begin(*prepared_, ranks.size(), binding_->limits.cores); });
+    beginning_ = ranks.broadcast(beginning_);
+    beginning_.parts.folder = parts_folder(job_.output.file);
+    plan_ = plan_rank(*prepared_, *binding_, ranks, {beginning_.done, beginning_.parts});
+    share_images(*plan_);
+    mine_ = rank_report(*binding_, *plan_, ranks);
+    const std::string table = binding_table(ranks.gather(mine_));
+    if (speaks()) {
+        say(table + plan_->text() + notes_text(beginning_.notes));
+    }
+}
 
 /// Waits until the rows that the run took over are compared with their checksums; false where a
-/// stop was asked for before, on any rank. Collective. @throws Error (output) where some are wrong.
-bool finish_taken(TakenRows& taken, const PreparedJob& prepared, const RunContext& context) {
-    const Ranks& ranks = context.ranks;
+/// stop was asked for before, on any rank. @throws Error (output) where some are wrong.
+bool Run::finish_taken(TakenRows& taken, const RunContext& context) const {
+    const Ranks& ranks = place_.ranks;
     const bool finished = ranks.together([&] { return taken.finish(context.stop); });
     if (ranks.least(finished ? 1 : 0) == 0) {
         return false;
@@ -133,132 +187,132 @@ bool finish_taken(TakenRows& taken, const PreparedJob& prepared, const RunContex
     for (const std::vector<RowHash>& each : ranks.gather(taken.wrong())) {
         wrong.insert(wrong.end(), each.begin(), each.end());
     }
-    ranks.first_alone([&] { refuse_wrong_rows(prepared, context.beginning, wrong); });
+    ranks.first_alone([&] { refuse_wrong_rows(*prepared_, beginning_, wrong); });
     return true;
 }
 
-/// Surveys the input, which may replace the job of `prepared`, opens the run, and does this rank's
-/// part; `mine` gets its times. Collective.
-Streamed stream(const RunCommand& command, PreparedJob& prepared, const JobPlan& plan,
-                const RunContext& context, const RankBinding& binding, Clock::time_point start,
-                Trace& trace, RankReport& mine) {
-    const Ranks& ranks = context.ranks;
-    OpenRun& open = context.open;
-    const bool surveyed = survey_input(
-        prepared, ranks, binding.limits.cores, plan.io_threads, context.stop, open.progress,
-        ranks.first() && !command.quiet ? progress_style(stderr) : ProgressStyle::silent);
-    const std::unique_ptr<EngineRun> engine = open_run(plan, context);
+/// This rank's part of the rows; sets what is known of it then.
+void Run::make_rows(const RunContext& context) {
+    const Ranks& ranks = place_.ranks;
+    const std::unique_ptr<EngineRun> engine = open_run(*plan_, context);
     const auto taken = ranks.together([&] {
-        return std::make_unique<TakenRows>(output_dataset(prepared), context.beginning.unread,
-                                           ranks.rank(), ranks.size(), plan.io_threads);
+        return std::make_unique<TakenRows>(output_dataset(*prepared_, beginning_.parts),
+                                           beginning_.unread, ranks.rank(), ranks.size(),
+                                           plan_->io_threads);
     });
-    Streamed streamed;
-    streamed.start_seconds = seconds_since(start);
-    if (surveyed) {
-        mine.times = run_engine(*engine, context, binding,
-                                command.quiet ? ShowProgress::no : ShowProgress::yes,
-                                command.trace || !command.reports.empty() ? &trace : nullptr);
-        if (binding.backend == Backend::cpu) {
-            mine.times.device_bytes = 0; // its device is the host
+    start_seconds_ = seconds_since(place_.start);
+    if (context.surveyed) {
+        mine_.times = run_engine(*engine, context, *binding_,
+                                 command_.quiet ? ShowProgress::no : ShowProgress::yes,
+                                 command_.trace || !command_.reports.empty() ? &trace_ : nullptr);
+        if (binding_->backend == Backend::cpu) {
+            mine_.times.device_bytes = 0; // its device is the host
         }
     }
-    streamed.end = Clock::now();
+    last_row_ = Clock::now();
     ranks.together([&] {
-        open.commits->finish();
-        open.writer->finish(RowWriter::Sync::no);
+        open_.commits->finish();
+        open_.writer->finish(RowWriter::Sync::no);
     });
-    streamed.stopped = engine->agree_on_stop();
-    if (!streamed.stopped && (!surveyed || !finish_taken(*taken, prepared, context))) {
-        streamed.stopped = Stopped{context.stop.reason(), "all rows of "};
+    stopped_ = engine->agree_on_stop();
+    if (!stopped_ && (!context.surveyed || !finish_taken(*taken, context))) {
+        stopped_ = Stopped{stop_->reason(), "all rows of "};
     }
-    mine.resident_peak = peak_resident_memory();
-    mine.bars = trace.timeline().bars();
-    mine.merged_below_seconds = trace.timeline().resolution();
-    return streamed;
 }
 
-/// What is known when all rows are made; the times are left to fill in. The arguments outlive it.
-RunReport run_report(const PreparedJob& prepared, const std::vector<std::string>& settings,
-                     const JobPlan& plan, const Beginning& beginning,
-                     std::vector<RankReport> ranks) {
-    const JobFile::Input& from = prepared.file.input;
-    const FileFacts input = file_facts(from.origin ? from.origin->file : from.file);
-    std::vector<const RunTimes*> times;
-    times.reserve(ranks.size());
-    for (const RankReport& rank : ranks) {
-        times.push_back(&rank.times);
+bool Run::stream() {
+    const Ranks& ranks = place_.ranks;
+    started_ = utc_text(std::time(nullptr));
+    ranks.standing().attended = false;
+    begin();
+    stop_.emplace(stop_files(job_.output), ranks.size());
+    stop_->look(); // a short job may be done before the attendant does
+    attendant_.emplace(command_, *prepared_, *binding_, place_, open_, *stop_);
+    ranks.note("running it");
+    std::optional<PreparedJob> surveyed =
+        survey_input(*prepared_, ranks,
+                     {binding_->limits.cores, plan_->io_threads, *stop_, open_.progress,
+                      speaks() ? progress_style(stderr) : ProgressStyle::silent});
+    const bool is_surveyed = surveyed.has_value();
+    if (surveyed) {
+        prepared_ = std::make_shared<const PreparedJob>(std::move(*surveyed));
     }
-    std::vector<JobCount> counts = all_counts(
-        *prepared.job, times, from.origin ? from.origin->counts : std::vector<JobCount>{});
-    return {.job = prepared.file,
-            .settings = settings,
-            .settled = prepared.settled,
-            .plan = plan,
-            .input = prepared.input,
-            .input_bytes = input.bytes,
-            .input_modified = input.modified,
-            .ranks = std::move(ranks),
-            .started = {},
-            .runs = beginning.generation,
-            .rows_before = count_rows(beginning.done),
-            .counts = std::move(counts),
-            .folder = std::filesystem::current_path().string(),
-            .launcher = launcher_name(),
-            .warnings = prepared.input.notes,
-            .notes = beginning.notes};
+    make_rows({*prepared_, ranks, beginning_, open_, *stop_, is_surveyed});
+    mine_.resident_peak = peak_resident_memory();
+    mine_.bars = trace_.timeline().bars();
+    mine_.merged_below_seconds = trace_.timeline().resolution();
+    if (stopped_ && ranks.first()) {
+        say(stopped_line(*prepared_, *stopped_));
+    }
+    return !stopped_;
 }
 
-/// Puts the output together and gives it its name. Collective.
-void complete(const PreparedJob& prepared, const Beginning& beginning, const Ranks& ranks,
-              Prober& prober, RunReport& report) {
+/// Puts the output together and gives it its name.
+void Run::put_together(RunReport& report) {
+    const Ranks& ranks = place_.ranks;
     ranks.together([&] {
-        assemble_output(output_dataset(prepared), {ranks.rank(), ranks.size(),
-                                                   report.plan.io_threads, prepared.parts_sync()});
+        assemble_output(output_dataset(*prepared_, beginning_.parts),
+                        {ranks.rank(), ranks.size(), plan_->io_threads, beginning_.sync});
     });
     ranks.first_alone([&] {
-        for (std::string& warning :
-             complete_output(prepared, beginning, provenance(report), prober)) {
+        for (std::string& warning : claim_->complete(*prepared_, beginning_, provenance(report))) {
             tell_warning(warning);
             report.warnings.push_back(std::move(warning));
         }
     });
 }
 
-} // namespace
-
-std::string owner_text(const std::string& host) {
-    std::string text = fmt::format("process {} on {}", ::getpid(), host);
-    if (const char* job = std::getenv("SLURM_JOB_ID")) {
-        text += ", Slurm job " + std::string(job);
+void Run::complete() {
+    const Ranks& ranks = place_.ranks;
+    PassLog& log = place_.log;
+    add_uses(log.kernels, mine_.times.kernels);
+    mine_.times.kernels = log.kernels;
+    if (!command_.reports.empty() && binding_->backend == Backend::cuda) {
+        mine_.rates = kept_rates(binding_->device.uuid);
     }
-    return text;
+    ranks.note("completing the output");
+    const std::vector<std::string> settings = settings_of(command_);
+    RunReport report = run_report(*prepared_, settings, *plan_, beginning_, ranks.gather(mine_));
+    report.started = started_;
+    log.start_seconds = log.start_seconds.value_or(start_seconds_);
+    report.start_seconds = *log.start_seconds;
+    report.seconds_before = log.seconds;
+    report.wall_seconds = seconds_since(place_.start);
+    put_together(report);
+    attendant_.reset(); // on every rank, before the folder of its files goes
+    ranks.barrier();
+    report.wall_seconds = seconds_since(place_.start);
+    report.finish_seconds = seconds_since(last_row_);
+    add_events(command_, *binding_, ranks, trace_, start_seconds_ - report.start_seconds, log);
+    if (ranks.first() && job_.pipeline) {
+        log.reports.push_back(pass_report(command_.pass, job_, *plan_, report.ranks));
+        report.passes = log.reports;
+    }
+    log.seconds = report.wall_seconds;
+    write_all(command_, report, *prepared_, *binding_, ranks, log);
+    ranks.first_alone([&] { claim_->release(*prepared_); });
 }
 
-std::vector<std::string> settings_of(const RunCommand& command) {
-    std::vector<std::string> settings = command.settings;
-    if (command.backend) {
-        settings.push_back("run.backend=" + toml_text(name_of(*command.backend)));
+ExitCode Run::make() {
+    if (!stream()) {
+        return ExitCode::stopped;
     }
-    if (command.resume) {
-        settings.push_back("run.resume=" + toml_text(name_of(*command.resume)));
-    }
-    return settings;
+    complete();
+    return ExitCode::ok;
+}
+
+ExitCode run_pass(const RunCommand& command, const JobFile& job, const RunPlace& place) {
+    Run run(command, job, place);
+    run.prepare();
+    run.bind();
+    return run.claim() ? run.make() : ExitCode::ok;
 }
 
 ExitCode run_job(const RunCommand& command, const Ranks& ranks, Clock::time_point start) {
     Prober prober;
     std::jthread device; // ends last: others may wait for it within CUDA
-    const LoadJob load = [&] { return load_job_file(command.job, settings_of(command)); };
-    const BackendChoice backend = ranks.together([&] {
-        const JobFile file = load();
-        ranks.standing().stall_seconds = file.run.stall_seconds;
-        if (ranks.first()) {
-            require_one_dataset(file);
-            check_file_names(file, command.reports, command.trace);
-        }
-        return file.run.backend;
-    });
-    if (backend != BackendChoice::cpu) {
+    const JobFile job = load_on_all(command, ranks);
+    if (job.run.backend != BackendChoice::cpu) {
         if (!Ranks::started_by_launcher()) { // whose rank has started the driver, beside MPI
             show_first_device_only();
         }
@@ -267,134 +321,15 @@ ExitCode run_job(const RunCommand& command, const Ranks& ranks, Clock::time_poin
         device = std::jthread([nth = ranks.local_rank()] { start_device(nth); });
     }
     PassLog log;
-    const RunPass run = [&](const RunCommand& of_pass, const LoadJob& load_pass) {
-        return run_pass(of_pass, load_pass, ranks, prober, start, log);
+    const RunPlace place{ranks, prober, start, log};
+    std::vector<JobPass> passes = passes_on_all(job, ranks, prober);
+    if (passes.empty()) {
+        return run_pass(command, job, place);
+    }
+    const RunPass run = [&](const RunCommand& of_pass, const JobFile& pass) {
+        return run_pass(of_pass, pass, place);
     };
-    std::vector<JobPass> passes = passes_on_all(load, ranks, prober);
-    return passes.empty() ? run(command, load)
-                          : run_passes(command, std::move(passes), run, ranks, prober);
-}
-
-ExitCode run_pass(const RunCommand& command, const LoadJob& load, const Ranks& ranks,
-                  Prober& prober, Clock::time_point start, PassLog& log) {
-    ranks.standing().attended = false;
-    begin_step(ranks, "looking at the input");
-    PreparedJob prepared = prepare_on_all(load, ranks, prober);
-    if (ranks.first()) {
-        for (const std::string& note : prepared.input.notes) {
-            tell_warning(note);
-        }
-    }
-    begin_step(ranks, "finding its device");
-    const RankBinding binding = bind_rank(ranks, prepared.file.run.backend);
-    return run_bound(command, load, std::move(prepared), binding, ranks, prober, start, log);
-}
-
-ExitCode run_bound(const RunCommand& command, const LoadJob& load, PreparedJob prepared,
-                   const RankBinding& binding, const Ranks& ranks, Prober& prober,
-                   Clock::time_point start, PassLog& log) {
-    begin_step(ranks, "planning the job");
-    const PlanPtr first_plan = plan_rank(prepared, binding, ranks);
-    const auto check = [&] { end_if_asked(ranks); };
-    begin_step(ranks, "computing the images that the job needs");
-    // The identity needs them.
-    share_images(*prepared.job, first_plan->need.images_work, ranks, check);
-    begin_step(ranks, "inspecting what is under the output's name");
-    std::unique_ptr<FileLock> lock;
-    ToDo to_do = ToDo::nothing;
-    FileMark replaces;
-    std::optional<int> parts_set;
-    ranks.first_alone([&] {
-        check_side_files(command);
-        (void)disk_space(prepared); // the output's folder is there
-        lock = std::make_unique<FileLock>(lock_path(prepared.file.output.file),
-                                          owner_text(binding.host));
-        take_names(prepared.file.output.file, *lock, prober);
-        settle_parts(prepared, *lock, prober);
-        parts_set = prepared.parts_set;
-        to_do = settle_output(prepared, prober);
-        if (to_do == ToDo::make) {
-            check_output(prepared);
-            replaces = mark_of(prepared.file.output.file);
-        }
-    });
-    if (ranks.least(ranks.first() && to_do == ToDo::nothing ? 0 : 1) == 0) {
-        if (ranks.first()) {
-            tell_complete(command, prepared.file.output.file);
-        }
-        return ExitCode::ok;
-    }
-    if (prepared.input_is_missing) {
-        begin_step(ranks, "making its input");
-        ranks.first_alone([&] { generate_input(prepared, binding.limits.cores, check); });
-        prepared = prepare_on_all(load, ranks, prober);
-    }
-    prepared.replaces = replaces;
-    prepared.parts_set = parts_set;
-    const ExitCode code = run_claimed(command, prepared, binding, ranks, prober, start, log);
-    if (code == ExitCode::ok) {
-        ranks.first_alone([&] { release_output(prepared, prepared.own_parts_set()); });
-    }
-    return code;
-}
-
-ExitCode run_claimed(const RunCommand& command, PreparedJob& prepared, const RankBinding& binding,
-                     const Ranks& ranks, Prober& prober, Clock::time_point start, PassLog& log) {
-    const std::string started = utc_text(std::time(nullptr));
-    ranks.standing().attended = false;
-    begin_step(ranks, "making the output, or taking over what an earlier run left");
-    const Beginning beginning = begin_output(prepared, binding.limits.cores, ranks);
-    const PlanPtr plan = plan_rank(prepared, binding, ranks, beginning.done);
-    share_images(*prepared.job, plan->need.images_work, ranks, [&] { end_if_asked(ranks); });
-    RankReport mine = rank_report(binding, *plan, ranks);
-    const std::string table = binding_table(ranks.gather(mine));
-    if (ranks.first() && !command.quiet) {
-        say(table + plan->text() + notes_text(beginning.notes));
-    }
-
-    OpenRun open;
-    Stop stop(stop_files(prepared.file.output), ranks.size());
-    stop.look(); // a short job may be done before the attendant does
-    std::optional<Attendant> attendant(std::in_place, command, prepared, binding, ranks, start,
-                                       open, stop);
-    ranks.note("running it");
-    Trace trace = wanted_trace(command, ranks);
-    const RunContext context{prepared, ranks, beginning, open, stop};
-    const Streamed streamed =
-        stream(command, prepared, *plan, context, binding, start, trace, mine);
-    if (streamed.stopped) {
-        if (ranks.first()) {
-            say(stopped_line(prepared, *streamed.stopped));
-        }
-        return ExitCode::stopped;
-    }
-
-    add_uses(log.kernels, mine.times.kernels);
-    mine.times.kernels = log.kernels;
-    if (!command.reports.empty() && binding.backend == Backend::cuda) {
-        mine.rates = kept_rates(binding.device.uuid);
-    }
-    const std::vector<std::string> settings = settings_of(command);
-    ranks.note("completing the output");
-    RunReport report = run_report(prepared, settings, *plan, beginning, ranks.gather(mine));
-    report.started = started;
-    log.start_seconds = log.start_seconds.value_or(streamed.start_seconds);
-    report.start_seconds = *log.start_seconds;
-    report.seconds_before = log.seconds;
-    report.wall_seconds = seconds_since(start);
-    complete(prepared, beginning, ranks, prober, report);
-    attendant.reset(); // on every rank, before the folder of its files goes
-    ranks.barrier();
-    report.wall_seconds = seconds_since(start);
-    report.finish_seconds = seconds_since(streamed.end);
-    add_events(command, binding, ranks, trace, streamed.start_seconds - report.start_seconds, log);
-    if (ranks.first() && prepared.file.pipeline) {
-        log.reports.push_back(pass_report(command.pass, prepared.file, *plan, report.ranks));
-        report.passes = log.reports;
-    }
-    log.seconds = report.wall_seconds;
-    write_all(command, report, prepared, binding, ranks, log);
-    return ExitCode::ok;
+    return run_passes(command, std::move(passes), run, ranks, prober);
 }
 
 ExitCode run_on_all_ranks(const RunCommand& command, Clock::time_point start) {

@@ -1,77 +1,98 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "runner/job_file/job_file.hpp"
-#include "runner/prepare/prepare.hpp"
+#include "runner/attendant.hpp"
+#include "runner/engines/engine.hpp"
+#include "runner/output/output_claim.hpp"
+#include "runner/output/taken_rows.hpp"
 #include "runner/ranks/bind_rank.hpp"
-#include "runner/ranks/mpi.hpp"
-#include "runner/ranks/prepare_on_all.hpp"
-#include "runner/report/report.hpp"
+#include "runner/run_command.hpp"
+#include "runner/watch/stop.hpp"
+#include "runner/watch/trace.hpp"
 
 #include <chrono>
-#include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace runner {
 
-/// `runner JOB.toml`, `runner run JOB.toml`.
-struct RunCommand {
-    std::string job;
-    std::vector<std::string> settings;    ///< table.key=value, in the order given
-    std::optional<int> ranks;             ///< to start on this host; 0: one per GPU
-    std::optional<BackendChoice> backend; ///< over the job file's
-    std::optional<ResumeChoice> resume;   ///< over the job file's
-    bool quiet = false;                   ///< no progress; errors and warnings only
-    std::vector<std::string> reports;     ///< files to write, each ending in .json or .html
-    std::optional<std::string> trace;     ///< file to write
-    std::optional<double> max_seconds;    ///< of wall time, after which the run has stopped
+/// One run of a job of one pass, or of one pass of a job, on each rank. Its steps are called in the
+/// order in which they stand here, and each is collective. A failure before the stream begins is
+/// thrown as AgreedError on every rank; one within it, on the rank where it happened.
+class Run {
+  public:
+    /// `job`: the same on every rank, with file names that are checked. `command` outlives this.
+    Run(const RunCommand& command, JobFile job, const RunPlace& place);
+    Run(const Run&) = delete;
+    Run& operator=(const Run&) = delete;
 
-    // Of a pass of several, from 1; reports and trace are written with the last.
-    std::size_t pass = 1;
-    std::size_t passes = 1;
-};
+    /// Has the input's structure read.
+    void prepare();
+    const PreparedJob& prepared() const { return *prepared_; }
 
-/// What the passes of a run leave for its report and trace, on each rank.
-struct PassLog {
-    std::vector<PassReport> reports;     ///< of passes that are complete; on the first rank
-    std::vector<KernelUse> kernels;      ///< of this rank in them all
-    std::string events;                  ///< Trace::chrome_events() of them all
-    std::optional<double> start_seconds; ///< from the program's start to the first pass's first row
-    double seconds = 0;                  ///< from the program's start to the last one's end
+    /// Finds this rank's device, or takes the one that a batch has found, which outlives this.
+    void bind();
+    void bind(const RankBinding& binding) { binding_ = &binding; }
+
+    /// Plans the job, takes the output, and makes the input where it is missing. False where the
+    /// output of this job is complete, which is then said.
+    bool claim();
+    /// In place of claim(): the output is to be made by `claim`, which outlives this; null but on
+    /// the first rank.
+    void take(OutputClaim* claim) { claim_ = claim; }
+
+    /// Makes all rows of the output that are missing, after a survey of the input where the job
+    /// asks for one. False where something has asked to stop, which is then said.
+    bool stream();
+
+    /// Puts the output together, gives it its name, writes reports and trace, and leaves nothing
+    /// else beside the output.
+    void complete();
+
+    /// claim() unless it was done, stream() and complete(). `stopped`: the run can be resumed.
+    ExitCode make();
+
+  private:
+    void begin_step(const char* doing) const;
+    void end_if_asked() const;
+    void share_images(const JobPlan& plan) const;
+    ToDo settle();
+    void begin();
+    void make_rows(const RunContext& context);
+    bool finish_taken(TakenRows& taken, const RunContext& context) const;
+    void put_together(RunReport& report);
+    bool speaks() const { return place_.ranks.first() && !command_.quiet; }
+
+    const RunCommand& command_;
+    JobFile job_;
+    RunPlace place_;
+    std::shared_ptr<const PreparedJob> prepared_;
+    std::optional<RankBinding> own_binding_;
+    const RankBinding* binding_ = nullptr;
+    std::optional<OutputClaim> own_claim_; ///< on the first rank
+    OutputClaim* claim_ = nullptr;
+    Beginning beginning_;
+    PlanPtr plan_;
+    OpenRun open_;
+    std::optional<Stop> stop_;
+    std::optional<Attendant> attendant_; ///< after what it looks at
+    Trace trace_;
+    RankReport mine_; ///< this rank's part of the report
+    std::optional<Stopped> stopped_;
+    std::string started_;      ///< ISO 8601, UTC
+    double start_seconds_ = 0; ///< from the program's start to the first row
+    std::chrono::steady_clock::time_point last_row_;
 };
 
 /// Runs a job on all ranks: `runner JOB.toml`. Collective. Returns `ok`, or `stopped` when it can
-/// be resumed. Progress and what is said go to standard error. A failure before the stream starts
-/// is thrown as AgreedError on every rank; one within it, on the rank it happened. `start`: when
-/// the program started, for the wall time that is reported.
+/// be resumed. Progress and what is said go to standard error. The job file is read once, by the
+/// first rank. Throws as Run. `start`: when the program started.
 ExitCode run_job(const RunCommand& command, const Ranks& ranks,
                  std::chrono::steady_clock::time_point start);
 
-/// One pass of a job, or a job of one: the same with the job that `load` gives on every rank, whose
-/// file names are checked. Collective.
-ExitCode run_pass(const RunCommand& command, const LoadJob& load, const Ranks& ranks,
-                  Prober& prober, std::chrono::steady_clock::time_point start, PassLog& log);
-
-/// The part of it from the output's lock on, of a rank that is bound: `prepared` is of `load`.
-ExitCode run_bound(const RunCommand& command, const LoadJob& load, PreparedJob prepared,
-                   const RankBinding& binding, const Ranks& ranks, Prober& prober,
-                   std::chrono::steady_clock::time_point start, PassLog& log);
-
-/// The part of it from the claim of the output on: `prepared` fits and its input is there, its
-/// output's folder too, and the first rank holds the output's lock. Where it returns `ok` the
-/// output has its name and release_output() is left to do. A survey of the input that the job asks
-/// for is taken, and `prepared` knows of it then. Collective.
-ExitCode run_claimed(const RunCommand& command, PreparedJob& prepared, const RankBinding& binding,
-                     const Ranks& ranks, Prober& prober,
-                     std::chrono::steady_clock::time_point start, PassLog& log);
-
-/// The command line's choices, laid over the job file like any other setting.
-std::vector<std::string> settings_of(const RunCommand& command);
-
-/// Who holds a lock, for those who want it: "process 7 on node3, Slurm job 12".
-std::string owner_text(const std::string& host);
+/// A Run from its first step to its last.
+ExitCode run_pass(const RunCommand& command, const JobFile& job, const RunPlace& place);
 
 /// run_job() on all ranks that the launcher started; returns the exit code.
 ExitCode run_on_all_ranks(const RunCommand& command, std::chrono::steady_clock::time_point start);

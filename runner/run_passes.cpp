@@ -7,15 +7,12 @@
 #include "io/output/journal.hpp"
 #include "io/output/own_parts.hpp"
 #include "io/output/publish_output.hpp"
-#include "io/writers/shards.hpp"
 #include "runner/messages.hpp"
-#include "runner/output/earlier_parts.hpp"
 #include "runner/output/identity.hpp"
-#include "runner/output/output_standing.hpp"
+#include "runner/output/output_claim.hpp"
 #include "runner/output/read_files.hpp"
 #include "runner/output/replacing.hpp"
-#include "runner/output/settle_output.hpp"
-#include "runner/output/take_names.hpp"
+#include "runner/output/what_is_there.hpp"
 #include "runner/probe/probed_files.hpp"
 #include "runner/ranks/bind_rank.hpp"
 #include "runner/report/job_counts.hpp"
@@ -52,12 +49,9 @@ bool is_there(const std::string& path) {
 
 /// Settles the finished output of a pass as run_pass() does, which cleans up where an earlier run
 /// died before it had. @throws Error where the output is another's.
-ToDo settle(PreparedJob& prepared, Prober& prober) {
-    const std::string& output = prepared.file.output.file;
-    const FileLock lock(lock_path(output), owner_text(""));
-    take_names(output, lock, prober);
-    settle_parts(prepared, lock, prober);
-    return settle_output(prepared, prober);
+ToDo settle(const PreparedJob& prepared, const ClaimRules& rules, Prober& prober) {
+    OutputClaim claim(prepared.file.output.file, owner_text(""), prober);
+    return claim.settle(prepared, rules);
 }
 
 /// Whether a process of this user can have made the file.
@@ -81,25 +75,17 @@ bool is_made_by(const PreparedJob& prepared, Prober& prober) {
 /// not this job's stays.
 void remove_intermediate(const JobPass& pass, Prober& prober) {
     const std::string& file = pass.file.output.file;
-    const std::string folder = journal_folder(file);
-    if (pass.is_kept || !(is_there(file) || is_there(partial_name(file)) || is_there(folder) ||
-                          is_lock_left(lock_path(file)))) {
+    if (pass.is_kept || !(is_there(file) || is_there(partial_name(file)) ||
+                          is_there(journal_folder(file)) || is_lock_left(lock_path(file)))) {
         return;
     }
     try {
         const PreparedJob prepared = prepared_pass(pass, prober);
-        const FileLock lock(lock_path(file), owner_text(""));
-        take_names(file, lock, prober);
+        OutputClaim claim(file, owner_text(""), prober);
         if (is_made_by(prepared, prober)) {
             std::filesystem::remove(file);
         }
-        if (parts_beside(prepared, job_identity(prepared)) != Parts::other) {
-            remove_shards({partial_name(file), "", {}, {}});
-            for (const std::string& left : {partial_name(file), partial_name(file) + ".layout"}) {
-                std::filesystem::remove(left);
-            }
-            remove_journal(folder);
-        }
+        claim.discard_leftovers(prepared);
     } catch (const Error&) { // what cannot be removed does no harm
     } catch (const std::filesystem::filesystem_error&) {
     }
@@ -113,16 +99,18 @@ void remove_before(const std::vector<JobPass>& passes, std::size_t before, Probe
 
 /// Whether the job's output is complete. @throws Error where another file has its name.
 bool is_complete(const JobPass& last, Prober& prober) {
-    PreparedJob prepared = prepared_pass(last, prober);
+    const PreparedJob prepared = prepared_pass(last, prober);
     (void)disk_space(prepared); // the output's folder is there
-    return is_there(last.file.output.file) && settle(prepared, prober) == ToDo::nothing;
+    return is_there(last.file.output.file) &&
+           settle(prepared, rules_of(last.file), prober) == ToDo::nothing;
 }
 
 /// Whether a pass before the last has made its output: output.overwrite makes no such output again
 /// that is this job's, since a run that was killed in a later pass could not continue there.
 /// @throws Error where another file has the name of an output that is to be kept.
 bool is_made(const JobPass& pass, Prober& prober) {
-    PreparedJob prepared = prepared_pass(pass, prober);
+    const PreparedJob prepared = prepared_pass(pass, prober);
+    ClaimRules rules = rules_of(pass.file);
     if (pass.is_kept) {
         (void)disk_space(prepared);
     }
@@ -130,11 +118,11 @@ bool is_made(const JobPass& pass, Prober& prober) {
         return false;
     }
     if (output_standing(prepared, job_identity(prepared), prober).standing == Standing::done) {
-        prepared.file.output.overwrite = false;
-        return settle(prepared, prober) == ToDo::nothing;
+        rules.overwrite = false;
+        return settle(prepared, rules, prober) == ToDo::nothing;
     }
     if (pass.is_kept) {
-        (void)settle(prepared, prober);
+        (void)settle(prepared, rules, prober);
     }
     return false;
 }
@@ -220,7 +208,7 @@ ExitCode run_one(const RunCommand& command, std::vector<JobPass>& passes, std::s
     if (ranks.first() && !command.quiet) {
         say("pass " + std::to_string(index + 1) + " of " + std::to_string(passes.size()) + "\n");
     }
-    const ExitCode code = run(of_pass, [&] { return pass.file; });
+    const ExitCode code = run(of_pass, pass.file);
     if (code == ExitCode::ok) {
         ranks.first_alone([&] { remove_before(passes, index, prober); });
     }

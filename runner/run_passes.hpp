@@ -5,16 +5,15 @@
 #include "runner/prepare/passes.hpp"
 #include "runner/probe/prober.hpp"
 #include "runner/ranks/mpi.hpp"
-#include "runner/ranks/prepare_on_all.hpp"
-#include "runner/run.hpp"
+#include "runner/run_command.hpp"
 
 #include <functional>
 #include <vector>
 
 namespace runner {
 
-/// Runs one pass: run_pass().
-using RunPass = std::function<ExitCode(const RunCommand& command, const LoadJob& load)>;
+/// Runs one pass, as run_pass() does.
+using RunPass = std::function<ExitCode(const RunCommand& command, const JobFile& pass)>;
 
 /// Passes on to each pass what makes its input, by which its output is known. The input of the
 /// first is there. @throws Error (usage, input).

@@ -7,11 +7,13 @@
 #include "io/files/text_file.hpp"
 #include "io/input/stack.hpp"
 #include "io/output/journal.hpp"
+#include "runner/launch.hpp"
 #include "runner/messages.hpp"
 #include "runner/page/report_page.hpp"
 #include "runner/page/report_pictures.hpp"
 #include "runner/probe/probed_files.hpp"
 #include "runner/ranks/host_memory.hpp"
+#include "runner/report/job_counts.hpp"
 
 #include <cerrno>
 #include <filesystem>
@@ -67,6 +69,36 @@ void check_side_files(const RunCommand& command) {
                                            "Name a file in a folder that you can write to"});
         }
     }
+}
+
+RunReport run_report(const PreparedJob& prepared, const std::vector<std::string>& settings,
+                     const JobPlan& plan, const Beginning& beginning,
+                     std::vector<RankReport> ranks) {
+    const JobFile::Input& from = prepared.file.input;
+    const FileFacts input = file_facts(from.origin ? from.origin->file : from.file);
+    std::vector<const RunTimes*> times;
+    times.reserve(ranks.size());
+    for (const RankReport& rank : ranks) {
+        times.push_back(&rank.times);
+    }
+    std::vector<JobCount> counts = all_counts(
+        *prepared.job, times, from.origin ? from.origin->counts : std::vector<JobCount>{});
+    return {.job = prepared.file,
+            .settings = settings,
+            .settled = prepared.settled,
+            .plan = plan,
+            .input = prepared.input,
+            .input_bytes = input.bytes,
+            .input_modified = input.modified,
+            .ranks = std::move(ranks),
+            .started = {},
+            .runs = beginning.generation,
+            .rows_before = count_rows(beginning.done),
+            .counts = std::move(counts),
+            .folder = std::filesystem::current_path().string(),
+            .launcher = launcher_name(),
+            .warnings = prepared.input.notes,
+            .notes = beginning.notes};
 }
 
 RankReport rank_report(const RankBinding& binding, const JobPlan& plan, const Ranks& ranks) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "runner/output/begin_output.hpp"
 #include "runner/ranks/bind_rank.hpp"
 #include "runner/ranks/mpi.hpp"
 #include "runner/report/report.hpp"
-#include "runner/run.hpp"
+#include "runner/run_command.hpp"
 #include "runner/watch/trace.hpp"
 
 #include <cstdint>
@@ -28,6 +29,11 @@ void check_side_files(const RunCommand& command);
 
 /// What is known of a rank before it runs its part of the plan.
 RankReport rank_report(const RankBinding& binding, const JobPlan& plan, const Ranks& ranks);
+
+/// What is known when all rows are made; the times are left to fill in. The arguments outlive it.
+RunReport run_report(const PreparedJob& prepared, const std::vector<std::string>& settings,
+                     const JobPlan& plan, const Beginning& beginning,
+                     std::vector<RankReport> ranks);
 
 /// Writes each file, as JSON or as a page by its ending. @throws Error (output).
 void write_reports(const std::vector<std::string>& files, const RunReport& report,

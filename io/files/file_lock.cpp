@@ -12,6 +12,7 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
@@ -231,6 +232,14 @@ bool is_lock_left(const std::string& path) {
     struct stat status {};
     return file.number >= 0 && ::fstat(file.number, &status) == 0 && S_ISREG(status.st_mode) &&
            is_lock(content(file.number)) && foreign_owner(path).empty() && !lock_owner(path);
+}
+
+std::string owner_text(const std::string& host) {
+    std::string text = fmt::format("process {} on {}", ::getpid(), host);
+    if (const char* job = std::getenv("SLURM_JOB_ID")) {
+        text += ", Slurm job " + std::string(job);
+    }
+    return text;
 }
 
 } // namespace runner

@@ -59,4 +59,7 @@ std::optional<std::string> lock_owner(const std::string& path);
 /// `FILE.lock`.
 std::string lock_path(const std::string& file);
 
+/// Who holds a lock, for those who want it: "process 7 on node3, Slurm job 12".
+std::string owner_text(const std::string& host);
+
 } // namespace runner

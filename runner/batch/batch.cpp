@@ -13,11 +13,11 @@
 #include "runner/batch/batch_record.hpp"
 #include "runner/batch/batch_tally.hpp"
 #include "runner/batch/batch_worker.hpp"
+#include "runner/job_file/job_text.hpp"
 #include "runner/job_file/output_name.hpp"
 #include "runner/launch.hpp"
 #include "runner/messages.hpp"
 #include "runner/ranks/bind_rank.hpp"
-#include "runner/run.hpp"
 #include "runner/watch/stop.hpp"
 
 #include <cstdio>
@@ -49,8 +49,10 @@ class BatchRun {
         : command_(command), world_(world), start_(start), settings_(settings_of(command.run)) {}
 
     ExitCode run() {
+        world_.first_alone([&] { text_ = read_job_text(command_.run.job); });
+        text_ = world_.broadcast(text_);
         JobFile job = world_.together([&] {
-            JobFile loaded = load_batch();
+            JobFile loaded = parse_batch();
             world_.standing().stall_seconds = loaded.run.stall_seconds;
             return loaded;
         });
@@ -78,8 +80,8 @@ class BatchRun {
     }
 
   private:
-    JobFile load_batch() const {
-        JobFile job = load_job_file(command_.run.job, settings_);
+    JobFile parse_batch() const {
+        JobFile job = parse_job_text(text_, command_.run.job, settings_);
         if (!job.batch) {
             throw Error(ExitCode::usage,
                         {"the job is of one dataset", job.path, "it has no table [batch]",
@@ -107,7 +109,7 @@ class BatchRun {
         const std::vector<ListedState> list = world_.broadcast(listed_states(plan_));
         world_.together([&] {
             if (!world_.first()) {
-                plan_ = plan_of_list(list, load_batch(), settings_);
+                plan_ = plan_of_list(list, parse_batch(), settings_);
             }
         });
     }
@@ -189,8 +191,8 @@ class BatchRun {
         const auto begin = Clock::now();
         std::optional<Error> failure;
         try {
-            const Ending ending = worker.work_on(planned, ranks);
-            if (ending == Ending::failed_elsewhere && ranks.first()) {
+            const DatasetEnding ending = worker.work_on(planned, ranks);
+            if (ending == DatasetEnding::failed_elsewhere && ranks.first()) {
                 tally_.failed.emplace(index, worker.news(planned)->code);
             }
             note(index, ending, ranks, record, seconds_since(begin));
@@ -209,7 +211,7 @@ class BatchRun {
             }
         }
         if (failure && failure->code() == ExitCode::stopped) {
-            return note(index, Ending::stopped, ranks, record, seconds_since(begin));
+            return note(index, DatasetEnding::stopped, ranks, record, seconds_since(begin));
         }
         if (failure && ranks.first()) {
             record.failed(planned, failure->code(), failure->what());
@@ -218,17 +220,17 @@ class BatchRun {
         }
     }
 
-    void note(std::size_t index, Ending ending, const Ranks& ranks, BatchRecord& record,
+    void note(std::size_t index, DatasetEnding ending, const Ranks& ranks, BatchRecord& record,
               double seconds) {
         const PlannedDataset& planned = plan_.datasets[index];
-        if (ending == Ending::stopped) {
+        if (ending == DatasetEnding::stopped) {
             tally_.stopped = true;
             if (ranks.first()) {
                 record.stopped(planned);
             }
-        } else if (ending == Ending::already) {
+        } else if (ending == DatasetEnding::already) {
             tally_.already.insert(index);
-        } else if (ending == Ending::done && ranks.first()) {
+        } else if (ending == DatasetEnding::done && ranks.first()) {
             tally_.done.insert(index);
             if (!command_.run.quiet) {
                 say(fmt::format("[{}/{}] {}: done in {}\n", index + 1, plan_.datasets.size(),
@@ -282,6 +284,7 @@ class BatchRun {
     const Ranks& world_;
     Clock::time_point start_;
     std::vector<std::string> settings_;
+    std::string text_; ///< of the job file, which the first rank reads
     RankBinding binding_;
     std::string state_;
     std::string own_stop_file_;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/error.hpp"
-#include "runner/run.hpp"
+#include "runner/run_command.hpp"
 
 #include <chrono>
 

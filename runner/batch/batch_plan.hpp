@@ -3,7 +3,7 @@
 
 #include "runner/batch/batch_events.hpp"
 #include "runner/batch/batch_list.hpp"
-#include "runner/output/output_standing.hpp"
+#include "runner/output/what_is_there.hpp"
 #include "runner/prepare/prepare.hpp"
 #include "runner/probe/prober.hpp"
 

@@ -2,12 +2,8 @@
 #include "runner/batch/batch_worker.hpp"
 
 #include "io/input/stack.hpp"
-#include "runner/output/claim.hpp"
-#include "runner/output/earlier_parts.hpp"
 #include "runner/output/identity.hpp"
 #include "runner/output/read_files.hpp"
-#include "runner/output/replacing.hpp"
-#include "runner/output/take_names.hpp"
 #include "runner/probe/probed_files.hpp"
 #include "runner/ranks/prepare_on_all.hpp"
 #include "runner/run.hpp"
@@ -53,58 +49,54 @@ BatchWorker::BatchWorker(const RunCommand& command, const BatchPlan& plan,
     : command_(command), plan_(plan), binding_(binding), record_(record), prober_(prober),
       start_(start), history_(std::move(history)) {}
 
-void BatchWorker::set_way(PreparedJob& prepared, Way way) {
-    prepared.is_brief = way == Way::restart_and_brief;
-    if (way == Way::restart || prepared.is_brief) {
-        prepared.file.run.resume = ResumeChoice::never;
-    }
-}
-
-Ending BatchWorker::work_on(const PlannedDataset& planned, const Ranks& ranks) {
+DatasetEnding BatchWorker::work_on(const PlannedDataset& planned, const Ranks& ranks) {
     const auto begin = Clock::now();
     const BatchDataset& dataset = planned.dataset;
     Hold hold;
     ranks.first_alone([&] { hold = take(planned); });
-    if (ranks.least(ranks.first() && !hold.lock ? 0 : 1) == 0) {
+    if (ranks.least(ranks.first() && !hold.claim ? 0 : 1) == 0) {
         return shared(hold.ending, ranks);
     }
-    const LoadJob load = [&] { return job_for(dataset, plan_.job, plan_.settings); };
+    const JobFile job = ranks.together([&] { return job_for(dataset, plan_.job, plan_.settings); });
     if (plan_.job.pipeline) {
-        std::vector<JobPass> passes = passes_on_all(load, ranks, prober_);
+        std::vector<JobPass> passes = passes_on_all(job, ranks, prober_);
         if (!passes.empty()) {
             return work_on_passes(planned, std::move(passes), hold, ranks);
         }
     }
-    PreparedJob prepared = prepare_on_all(load, ranks, prober_);
+    const RunCommand command = command_for(dataset);
+    PassLog log; // a batch writes no report
+    Run run(command, job, {ranks, prober_, start_, log});
+    run.prepare();
+    run.bind(binding_);
+    run.take(hold.claim.get());
     std::string identity;
     Way way = Way::leave;
     ranks.first_alone([&] {
-        identity = job_identity(prepared);
-        settle_parts(prepared, *hold.lock, prober_);
-        way = choose_way(planned, prepared, identity);
+        identity = job_identity(run.prepared());
+        way = choose_way(planned, run.prepared(), *hold.claim);
         if (way != Way::leave) {
-            check_output(prepared);
             record_.started(planned);
         }
     });
     way = shared(way, ranks);
-    set_way(prepared, way);
-    PassLog log; // a batch writes no report
-    if (way != Way::leave && run_claimed(command_for(dataset), prepared, binding_, ranks, prober_,
-                                         start_, log) != ExitCode::ok) {
-        return Ending::stopped;
+    if (way != Way::leave && run.make() != ExitCode::ok) {
+        return DatasetEnding::stopped;
     }
     note_speed(planned, way, seconds_since(begin));
     ranks.first_alone([&] {
-        release_output(prepared, way == Way::leave ? prepared.parts_set : prepared.own_parts_set());
-        record_.done(planned, checksum_text(identity), hold.input, files_beside_input(prepared),
-                     seconds_since(begin));
+        if (way == Way::leave) {
+            hold.claim->release(run.prepared());
+        }
+        record_.done(planned, checksum_text(identity), hold.input,
+                     files_beside_input(run.prepared()), seconds_since(begin));
     });
-    return way == Way::leave ? Ending::already : Ending::done;
+    return way == Way::leave ? DatasetEnding::already : DatasetEnding::done;
 }
 
-Ending BatchWorker::work_on_passes(const PlannedDataset& planned, std::vector<JobPass> passes,
-                                   const Hold& hold, const Ranks& ranks) {
+DatasetEnding BatchWorker::work_on_passes(const PlannedDataset& planned,
+                                          std::vector<JobPass> passes, const Hold& hold,
+                                          const Ranks& ranks) {
     const auto begin = Clock::now();
     PreparedJob last; // as if its input were there, on the first rank
     std::string identity;
@@ -114,8 +106,7 @@ Ending BatchWorker::work_on_passes(const PlannedDataset& planned, std::vector<Jo
         ProbedFiles files(prober_, passes.front().file.input.rules);
         last = prepare_pass(passes.back(), files);
         identity = job_identity(last);
-        settle_parts(last, *hold.lock, prober_);
-        way = choose_way(planned, last, identity);
+        way = choose_way(planned, last, *hold.claim);
         for (std::size_t i = 0; i + 1 < passes.size(); ++i) {
             allow_replacing(passes[i], files);
         }
@@ -130,54 +121,41 @@ Ending BatchWorker::work_on_passes(const PlannedDataset& planned, std::vector<Jo
     });
     const RunCommand command = command_for(planned.dataset);
     PassLog log; // a batch writes no report
-    const RunPass run = [&](const RunCommand& of_pass, const LoadJob& load) {
-        return run_bound(of_pass, load, prepare_on_all(load, ranks, prober_), binding_, ranks,
-                         prober_, start_, log);
+    const RunPlace place{ranks, prober_, start_, log};
+    const RunPass run = [&](const RunCommand& of_pass, const JobFile& pass) {
+        Run earlier(of_pass, pass, place);
+        earlier.prepare();
+        earlier.bind(binding_);
+        return earlier.claim() ? earlier.make() : ExitCode::ok;
     };
-    const RunPass run_last = [&](const RunCommand& of_pass, const LoadJob& load) {
-        return run_held(of_pass, load, last, way, ranks);
+    const RunPass run_last = [&](const RunCommand& of_pass, const JobFile& pass) {
+        Run run_of_pass(of_pass, pass, place);
+        run_of_pass.prepare();
+        run_of_pass.bind(binding_);
+        run_of_pass.take(hold.claim.get());
+        return run_of_pass.make();
     };
     ExitCode code = run_earlier_passes(command, passes, to_run, run, ranks, prober_);
     if (code == ExitCode::ok && way != Way::leave) {
         code = run_last_pass(command, passes, run_last, ranks, prober_);
     }
     if (code != ExitCode::ok) {
-        return Ending::stopped;
+        return DatasetEnding::stopped;
     }
     note_speed(planned, any ? Way::proceed : Way::leave, seconds_since(begin));
     ranks.first_alone([&] {
         if (way == Way::leave) {
-            release_output(last, last.parts_set);
+            hold.claim->release(last);
             remove_intermediates(passes, prober_);
         }
         record_.done(planned, checksum_text(identity), hold.input, files_beside_input(last),
                      seconds_since(begin));
     });
-    return any ? Ending::done : Ending::already;
+    return any ? DatasetEnding::done : DatasetEnding::already;
 }
 
-/// Runs the last pass, whose output's lock the first rank holds. `last`: what that rank has settled
-/// of it before its input was there.
-ExitCode BatchWorker::run_held(const RunCommand& command, const LoadJob& load,
-                               const PreparedJob& last, Way way, const Ranks& ranks) {
-    PreparedJob prepared = prepare_on_all(load, ranks, prober_);
-    set_way(prepared, way);
-    ranks.first_alone([&] {
-        prepared.file.output.overwrite = last.file.output.overwrite;
-        prepared.replaces = last.replaces;
-        prepared.parts_set = last.parts_set;
-        check_output(prepared);
-    });
-    PassLog log; // a batch writes no report
-    const ExitCode code = run_claimed(command, prepared, binding_, ranks, prober_, start_, log);
-    if (code == ExitCode::ok) {
-        ranks.first_alone([&] { release_output(prepared, prepared.own_parts_set()); });
-    }
-    return code;
-}
-
-/// Of a pass before the last: a batch makes again what is stale, and starts over where what is left
-/// is of another job. On the first rank.
+/// Prepares a pass before the last: a batch makes again what is stale, and starts over where what
+/// is left is of another job. On the first rank.
 void BatchWorker::allow_replacing(JobPass& pass, FileAccess& files) {
     const PreparedJob prepared = prepare_pass(pass, files);
     const std::string identity = job_identity(prepared);
@@ -187,7 +165,7 @@ void BatchWorker::allow_replacing(JobPass& pass, FileAccess& files) {
             pass.file.output.overwrite = true;
         }
     }
-    if (parts_beside(prepared, identity) == Parts::other) {
+    if (leftovers_beside(pass.file.output.file, identity) == Leftovers::other) {
         pass.file.run.resume = ResumeChoice::never;
     }
 }
@@ -195,19 +173,18 @@ void BatchWorker::allow_replacing(JobPass& pass, FileAccess& files) {
 BatchWorker::Hold BatchWorker::take(const PlannedDataset& planned) {
     Hold hold;
     if (is_done_since(planned)) {
-        hold.ending = Ending::already;
+        hold.ending = DatasetEnding::already;
         return hold;
     }
-    hold.lock = take_lock(planned.dataset.output);
-    if (!hold.lock) {
+    hold.claim = take_output(planned.dataset.output);
+    if (!hold.claim) {
         return hold;
     }
-    take_names(planned.dataset.output, *hold.lock, prober_);
     history_.read_on();
     const DatasetEvent* const last = news(planned);
     if (last != nullptr && last->what == DatasetEvent::What::failed) {
-        hold.lock.reset();
-        hold.ending = Ending::failed_elsewhere;
+        hold.claim.reset();
+        hold.ending = DatasetEnding::failed_elsewhere;
         return hold;
     }
     hold.input = mark_of_input(planned.dataset.input);
@@ -215,10 +192,10 @@ BatchWorker::Hold BatchWorker::take(const PlannedDataset& planned) {
 }
 
 /// With the folder made; nothing where another process has the output.
-std::unique_ptr<FileLock> BatchWorker::take_lock(const std::string& output) const {
+std::unique_ptr<OutputClaim> BatchWorker::take_output(const std::string& output) const {
     make_folder_of(output);
     try {
-        return std::make_unique<FileLock>(lock_path(output), owner_text(binding_.host));
+        return std::make_unique<OutputClaim>(output, owner_text(binding_.host), prober_);
     } catch (const LockHeld&) {
         return nullptr;
     }
@@ -236,33 +213,30 @@ bool BatchWorker::is_done_since(const PlannedDataset& planned) {
 }
 
 /// Another process may have made the output, or left a part of it, since it was planned.
-BatchWorker::Way BatchWorker::choose_way(const PlannedDataset& planned, PreparedJob& prepared,
-                                         const std::string& identity) {
-    JobFile::Output& output = prepared.file.output;
-    const OutputStanding found = output_standing(prepared, identity, prober_);
+BatchWorker::Way BatchWorker::choose_way(const PlannedDataset& planned, const PreparedJob& prepared,
+                                         OutputClaim& claim) {
+    ClaimRules rules = rules_of(prepared.file);
+    const OutputStanding found = claim.look(prepared);
     if (found.standing == Standing::done) {
         return Way::leave;
     }
-    if (found.standing == Standing::foreign && !output.overwrite) {
-        throw Error(ExitCode::output, {"the output is already there", output.file, found.why,
-                                       "Set output.overwrite = true, or another batch.output"});
+    if (found.standing == Standing::foreign && !rules.overwrite) {
+        throw Error(ExitCode::output,
+                    {"the output is already there", prepared.file.output.file, found.why,
+                     "Set output.overwrite = true, or another batch.output"});
     }
-    if (found.standing == Standing::stale) { // the first rank's alone, which publishes
-        output.overwrite = true;
+    rules.overwrite = rules.overwrite || found.standing == Standing::stale;
+    const Leftovers left = claim.leftovers(prepared);
+    Way way = left == Leftovers::other ? Way::restart : Way::proceed;
+    if (left != Leftovers::fit && is_brief(planned, prepared)) {
+        way = Way::restart_and_brief;
     }
-    if (found.standing != Standing::nothing) {
-        check_replaceable(output.file, prober_);
-        check_replaceable_parts(prepared, prober_);
+    rules.is_brief = way == Way::restart_and_brief;
+    if (way != Way::proceed) {
+        rules.resume = ResumeChoice::never;
     }
-    prepared.replaces = mark_of(output.file);
-    const Parts parts = parts_beside(prepared, identity);
-    if (parts == Parts::fit) {
-        return Way::proceed;
-    }
-    if (is_brief(planned, prepared)) {
-        return Way::restart_and_brief;
-    }
-    return parts == Parts::none ? Way::proceed : Way::restart;
+    claim.replace(prepared, rules);
+    return way;
 }
 
 /// Whether it will be over before it could be resumed, by the time that those before took. It

@@ -2,15 +2,15 @@
 #pragma once
 
 #include "base/error.hpp"
-#include "io/files/file_lock.hpp"
+#include "io/files/file_mark.hpp"
 #include "runner/batch/batch_plan.hpp"
 #include "runner/batch/batch_record.hpp"
+#include "runner/output/output_claim.hpp"
 #include "runner/prepare/passes.hpp"
 #include "runner/probe/prober.hpp"
 #include "runner/ranks/bind_rank.hpp"
 #include "runner/ranks/mpi.hpp"
-#include "runner/ranks/prepare_on_all.hpp"
-#include "runner/run.hpp"
+#include "runner/run_command.hpp"
 
 #include <chrono>
 #include <memory>
@@ -19,7 +19,7 @@
 namespace runner {
 
 /// How one try at a dataset ended.
-enum class Ending {
+enum class DatasetEnding {
     done,
     already,          ///< it was done when its turn came
     stopped,          ///< it can be resumed
@@ -39,7 +39,7 @@ class BatchWorker {
 
     /// Locks the output, looks again, and runs the job unless somebody else does or has.
     /// Collective. @throws AgreedError before the stream; Error within it, on one rank.
-    Ending work_on(const PlannedDataset& planned, const Ranks& ranks);
+    DatasetEnding work_on(const PlannedDataset& planned, const Ranks& ranks);
 
     /// The last that is known of a dataset since the batch was planned, or nullptr.
     const DatasetEvent* news(const PlannedDataset& planned) const {
@@ -49,24 +49,20 @@ class BatchWorker {
   private:
     /// What the first rank finds out before any rank opens the dataset.
     struct Hold {
-        std::unique_ptr<FileLock> lock;
-        Ending ending = Ending::taken; ///< where there is no lock
+        std::unique_ptr<OutputClaim> claim;
+        DatasetEnding ending = DatasetEnding::taken; ///< where there is no claim
         FileMark input;
     };
     /// What is to become of the output, once it is locked.
     enum class Way { leave, proceed, restart, restart_and_brief };
-    static void set_way(PreparedJob& prepared, Way way);
 
-    Ending work_on_passes(const PlannedDataset& planned, std::vector<JobPass> passes,
-                          const Hold& hold, const Ranks& ranks);
-    ExitCode run_held(const RunCommand& command, const LoadJob& load, const PreparedJob& last,
-                      Way way, const Ranks& ranks);
+    DatasetEnding work_on_passes(const PlannedDataset& planned, std::vector<JobPass> passes,
+                                 const Hold& hold, const Ranks& ranks);
     void allow_replacing(JobPass& pass, FileAccess& files);
     Hold take(const PlannedDataset& planned);
-    std::unique_ptr<FileLock> take_lock(const std::string& output) const;
+    std::unique_ptr<OutputClaim> take_output(const std::string& output) const;
     bool is_done_since(const PlannedDataset& planned);
-    Way choose_way(const PlannedDataset& planned, PreparedJob& prepared,
-                   const std::string& identity);
+    Way choose_way(const PlannedDataset& planned, const PreparedJob& prepared, OutputClaim& claim);
     bool is_brief(const PlannedDataset& planned, const PreparedJob& prepared) const;
     void note_speed(const PlannedDataset& planned, Way way, double seconds);
     RunCommand command_for(const BatchDataset& dataset) const;

@@ -4,7 +4,7 @@
 #include "io/rows/rows.hpp"
 #include "jobs/job.hpp"
 #include "runner/engines/queue_maker.hpp"
-#include "runner/output/claim.hpp"
+#include "runner/output/begin_output.hpp"
 #include "runner/output/commits.hpp"
 #include "runner/plan/job_plan.hpp"
 #include "runner/plan/row_set.hpp"
@@ -42,6 +42,8 @@ struct RunContext {
     const Beginning& beginning;
     OpenRun& open;
     const Stop& stop;
+    /// Whether the survey that the job asks for saw the whole input: else nothing is run.
+    bool surveyed = true;
 };
 
 /// By which the engine makes its queues, and what it reports to.
@@ -149,10 +151,10 @@ std::span<const Engine* const> engines();
 /// The one that runs the job.
 const Engine& engine_of(const Job& job);
 
-/// The plan of a prepared job. `done`: rows that an earlier run has finished.
+/// The plan of a prepared job.
 /// @throws Error (usage) as Engine::plan().
 PlanPtr plan_job(const PreparedJob& prepared, Backend backend, int ranks, const RankLimits& limits,
-                 const RowSet& done = {});
+                 const BegunOutput& begun = {});
 
 /// agree_on_stop() where a rank's part is rows of the output, of which it has `to_do`, `before`
 /// were done by earlier runs and the output has `total`. Collective.

@@ -39,10 +39,10 @@ const Engine& engine_of(const Job& job) {
 }
 
 PlanPtr plan_job(const PreparedJob& prepared, Backend backend, int ranks, const RankLimits& limits,
-                 const RowSet& done) {
+                 const BegunOutput& begun) {
     try {
         return engine_of(*prepared.job)
-            .plan(*prepared.job, plan_request(prepared, backend, ranks, limits, done));
+            .plan(*prepared.job, plan_request(prepared, backend, ranks, limits, begun));
     } catch (const Error& error) {
         if (error.code() != ExitCode::usage || prepared.file.path.empty()) {
             throw;

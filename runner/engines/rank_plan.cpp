@@ -11,12 +11,12 @@
 namespace runner {
 
 PlanPtr plan_rank(const PreparedJob& prepared, const RankBinding& binding, const Ranks& ranks,
-                  const RowSet& done) {
+                  const BegunOutput& begun) {
     const bool alone = engine_of(*prepared.job).plans_by_own_memory() || ranks.size() == 1;
     return ranks.together([&] {
         try {
             return plan_job(prepared, binding.backend, ranks.size(),
-                            alone ? binding.limits : binding.least_limits, done);
+                            alone ? binding.limits : binding.least_limits, begun);
         } catch (const Error& error) {
             if (!alone || ranks.local_size() == ranks.size()) {
                 throw;

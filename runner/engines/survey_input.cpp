@@ -101,42 +101,44 @@ class Shown {
 
 } // namespace
 
-bool survey_input(PreparedJob& prepared, const Ranks& ranks, int threads, int io_threads,
-                  const Stop& stop, RunProgress& progress, ProgressStyle style) {
+std::optional<PreparedJob> survey_input(const PreparedJob& prepared, const Ranks& ranks,
+                                        const SurveyPlace& place) {
     const std::unique_ptr<Survey> survey = prepared.job->survey();
     if (!survey) {
-        return true;
+        return prepared;
     }
     const RowRange part =
         part_of(*survey, row_count(prepared.input.array), ranks.rank(), ranks.size());
     do {
         const bool whole = ranks.together([&] {
-            Shown shown(progress, style, prepared, part, ranks.size());
-            return take(*survey, prepared, part, threads, io_threads, [&](std::int64_t rows) {
-                shown.seen(rows);
-                return stop.level() < StopLevel::finish_chunks;
-            });
+            Shown shown(place.progress, place.style, prepared, part, ranks.size());
+            return take(*survey, prepared, part, place.threads, place.io_threads,
+                        [&](std::int64_t rows) {
+                            shown.seen(rows);
+                            return place.stop.level() < StopLevel::finish_chunks;
+                        });
         });
         if (ranks.least(whole ? 1 : 0) == 0) {
-            return false;
+            return std::nullopt;
         }
         Findings& findings = survey->findings();
         ranks.add_up(findings.counts);
         findings.most = ~ranks.least(~findings.most); // −most may not exist
         findings.least = ranks.least(findings.least);
     } while (survey->needs_another_pass());
-    prepared.job = prepared.job->surveyed(survey->findings());
-    return true;
+    return with_findings(prepared, survey->findings());
 }
 
-void survey_input(PreparedJob& prepared, int threads) {
-    if (const std::unique_ptr<Survey> survey = prepared.job->survey()) {
-        do {
-            take(*survey, prepared, {0, row_count(prepared.input.array)}, threads, threads,
-                 [](std::int64_t /*rows*/) { return true; });
-        } while (survey->needs_another_pass());
-        prepared.job = prepared.job->surveyed(survey->findings());
+PreparedJob survey_input(const PreparedJob& prepared, int threads) {
+    const std::unique_ptr<Survey> survey = prepared.job->survey();
+    if (!survey) {
+        return prepared;
     }
+    do {
+        take(*survey, prepared, {0, row_count(prepared.input.array)}, threads, threads,
+             [](std::int64_t /*rows*/) { return true; });
+    } while (survey->needs_another_pass());
+    return with_findings(prepared, survey->findings());
 }
 
 } // namespace runner

@@ -7,17 +7,27 @@
 #include "runner/watch/stages.hpp"
 #include "runner/watch/stop.hpp"
 
+#include <optional>
+
 namespace runner {
 
-/// Where the job asks for a survey of its input: takes it, each rank a part, and puts the job that
-/// knows what was found in the place of the one that did not. `threads` compute, `io_threads` read.
-/// `progress` moves with each part of it that is seen, for a watchdog; in `style` this rank shows
-/// it on standard error. Returns whether all was seen: something may ask to stop. Collective.
-/// @throws AgreedError (input) for values that the job does not take.
-bool survey_input(PreparedJob& prepared, const Ranks& ranks, int threads, int io_threads,
-                  const Stop& stop, RunProgress& progress, ProgressStyle style);
+/// How a survey is taken: `threads` compute, `io_threads` read.
+struct SurveyPlace {
+    int threads;
+    int io_threads;
+    const Stop& stop;
+    RunProgress& progress; ///< moves with each part of the input that is seen, for a watchdog
+    ProgressStyle style;   ///< in which this rank shows it on standard error
+};
+
+/// Where the job asks for a survey of its input: takes it, each rank a part, and returns the
+/// prepared job that knows what was found; else the same job. Nothing where something asked to stop
+/// before all was seen. Collective. @throws AgreedError (input) for values that the job does not
+/// take.
+std::optional<PreparedJob> survey_input(const PreparedJob& prepared, const Ranks& ranks,
+                                        const SurveyPlace& place);
 
 /// The same without other ranks, to the end. @throws Error (input).
-void survey_input(PreparedJob& prepared, int threads);
+PreparedJob survey_input(const PreparedJob& prepared, int threads);
 
 } // namespace runner

@@ -40,6 +40,15 @@ RankBinding bind_memory(const MemoryJob::Place& place) {
 /// The bytes of an array that one pass makes for the next. They are not set to zero.
 using Intermediate = std::unique_ptr<std::byte[]>;
 
+/// The prepared job with its rows read from memory.
+PreparedJob in_memory(PreparedJob prepared, const std::byte* input) {
+    prepared.layout.way = DatasetLayout::Way::positions;
+    prepared.rows = [info = prepared.input, input](int threads) {
+        return open_memory_rows(info, input, threads);
+    };
+    return prepared;
+}
+
 } // namespace
 
 MemoryJob::MemoryJob(const std::string& text, const std::string& name, const ArrayInfo& input,
@@ -86,19 +95,18 @@ bool MemoryJob::run(const std::byte* input, std::span<std::byte* const> outputs,
 bool MemoryJob::run_pass(const JobPass& pass, const std::byte* input,
                          std::span<const MemoryField> fields, const Place& place, Stop& stop) {
     MemoryFiles files(input_, arrays_);
-    PreparedJob prepared = prepare_pass(pass, files);
-    prepared.layout.way = DatasetLayout::Way::positions;
-    prepared.rows = [&prepared, input](int threads) {
-        return open_memory_rows(prepared.input, input, threads);
-    };
+    const PreparedJob unsurveyed = in_memory(prepare_pass(pass, files), input);
     const RankBinding binding = bind_memory(place);
     const Ranks ranks{Ranks::Alone{}};
-    const PlanPtr plan = plan_job(prepared, binding.backend, 1, binding.limits);
+    const PlanPtr plan = plan_job(unsurveyed, binding.backend, 1, binding.limits);
     OpenRun open;
-    if (!survey_input(prepared, ranks, binding.limits.cores, plan->io_threads, stop, open.progress,
-                      ProgressStyle::silent)) {
+    const std::optional<PreparedJob> surveyed = survey_input(
+        unsurveyed, ranks,
+        {binding.limits.cores, plan->io_threads, stop, open.progress, ProgressStyle::silent});
+    if (!surveyed) {
         return false;
     }
+    const PreparedJob& prepared = *surveyed;
     open.reader = prepared.rows(plan->io_threads);
     open.writer = open_memory_writer(fields, plan->io_threads);
     const Beginning beginning;

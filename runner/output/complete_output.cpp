@@ -15,7 +15,6 @@
 #include "io/writers/digest.hpp"
 #include "io/writers/record_seal.hpp"
 #include "io/writers/row_hashes.hpp"
-#include "runner/output/earlier_parts.hpp"
 #include "runner/output/identity.hpp"
 #include "runner/output/read_files.hpp"
 #include "runner/output/replacing.hpp"
@@ -141,47 +140,34 @@ std::vector<std::string> write_record(const PreparedJob& prepared, const Beginni
     return warning_of(prepared, left_out);
 }
 
-/// What is under the output's name was checked when the run began; somebody may have put something
-/// there since.
-void check_still_replaceable(const PreparedJob& prepared, Prober& prober) {
-    const JobFile::Output& output = prepared.file.output;
-    if (output.overwrite && mark_of(output.file) != prepared.replaces) {
-        check_replaceable(output.file, prober);
-    }
-    check_replaceable_parts(prepared, prober);
-    if (is_recorded_beside(output.file)) {
-        check_beside_record(output.file);
-    }
-}
-
 } // namespace
 
 std::vector<std::string> complete_output(const PreparedJob& prepared, const Beginning& beginning,
-                                         std::vector<Attribute> facts, Prober& prober) {
+                                         Completion completion, Prober& prober) {
     const JobFile::Output& output = prepared.file.output;
-    const OutputDataset dataset = output_dataset(prepared);
+    const OutputDataset dataset = output_dataset(prepared, beginning.parts);
     check_input_unchanged(prepared, beginning);
     std::vector<RowHash> rows = finished_rows(prepared, beginning);
     for (Attribute& attribute : prepared.job->attributes()) {
-        facts.push_back(std::move(attribute));
+        completion.facts.push_back(std::move(attribute));
     }
     std::vector<std::string> warnings;
     const RowWriter::Sync sync = output.sync ? RowWriter::Sync::yes : RowWriter::Sync::no;
     if (dataset.layout.is_hdf5()) {
-        warnings = write_record(prepared, beginning, dataset, rows, std::move(facts), prober);
+        warnings =
+            write_record(prepared, beginning, dataset, rows, std::move(completion.facts), prober);
     } else {
-        prepare_beside_record(
-            output.file,
-            {without_layout(beginning.identity), dataset.array, std::move(facts), std::move(rows)},
-            sync);
+        prepare_beside_record(output.file,
+                              {without_layout(beginning.identity), dataset.array,
+                               std::move(completion.facts), std::move(rows)},
+                              sync);
     }
     check_files_unchanged(prepared); // the metadata come from them too
-    check_still_replaceable(prepared, prober);
+    completion.check_name();
     if (output.sync) {
         sync_parts(dataset); // before a name says that they are complete
     }
-    publish_output(dataset.file, output.file, output.overwrite ? Overwrite::yes : Overwrite::no,
-                   sync);
+    publish_output(dataset.file, output.file, completion.overwrite, sync);
     return warnings;
 }
 

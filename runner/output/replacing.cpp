@@ -8,6 +8,9 @@
 #include "io/formats/rows_format.hpp"
 #include "io/hdf5/object_names.hpp"
 #include "io/output/beside_record.hpp"
+#include "io/output/journal.hpp"
+#include "io/output/own_parts.hpp"
+#include "io/output/part_files.hpp"
 #include "runner/probe/probed_files.hpp"
 
 #include <algorithm>
@@ -20,6 +23,8 @@
 
 namespace runner {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr const char* what = "cannot replace the file";
 constexpr const char* way_on = "Move the file away, or name another output.file";
@@ -75,7 +80,7 @@ std::optional<std::string> first_foreign_object(std::span<const std::string> nam
 
 void check_replaceable(const std::string& file, Prober& prober) {
     std::error_code failure;
-    if (!std::filesystem::exists(file, failure)) {
+    if (!fs::exists(file, failure)) {
         return;
     }
     Holdings found;
@@ -106,13 +111,46 @@ void check_replaceable(const std::string& file, Prober& prober) {
 bool is_between_passes_of(const std::string& of_job, const std::string& file, Prober& prober) {
     try {
         const Holdings found = holdings_of(file, prober);
-        return found.between == std::filesystem::path(of_job).filename() &&
+        return found.between == fs::path(of_job).filename() &&
                !first_foreign_object(found.names, found.made);
     } catch (const Error& error) {
         if (error.code() == ExitCode::launch || error.code() == ExitCode::stopped) {
             throw;
         }
         return false;
+    }
+}
+
+void check_replaceable_parts(const std::string& output, std::optional<int> parts_set,
+                             Prober& prober) {
+    if (parts_set) {
+        for (const std::string& part : part_files(parts_folder(output), parts_set)) {
+            check_replaceable(part, prober);
+        }
+    }
+}
+
+void check_place(const std::string& path, PlaceOf kind) {
+    std::error_code failure;
+    const fs::file_type type = fs::status(path, failure).type();
+    const fs::file_type wanted =
+        kind == PlaceOf::file ? fs::file_type::regular : fs::file_type::directory;
+    if (type == wanted || type == fs::file_type::not_found || type == fs::file_type::none) {
+        return;
+    }
+    const std::string is = type == fs::file_type::directory ? "it is a folder"
+                           : kind == PlaceOf::folder        ? "it is not a folder"
+                                                            : "it is not a regular file";
+    throw Error(ExitCode::output, {"cannot write the output", path, is,
+                                   "Remove or rename it, or name another output.file"});
+}
+
+void check_places_beside(const std::string& output) {
+    check_place(partial_name(output), PlaceOf::file);
+    check_place(journal_folder(output), PlaceOf::folder);
+    if (is_recorded_beside(output)) {
+        check_place(beside_record_path(output), PlaceOf::file);
+        check_beside_record(output);
     }
 }
 

@@ -17,6 +17,22 @@ namespace runner {
 /// Returns quietly where there is no file, or one that is not HDF5.
 void check_replaceable(const std::string& file, Prober& prober);
 
+/// The same for the parts of set `parts_set`, of the output under this name; none where it is no
+/// output in parts.
+void check_replaceable_parts(const std::string& output, std::optional<int> parts_set,
+                             Prober& prober);
+
+/// What a run makes at a place.
+enum class PlaceOf { file, folder };
+
+/// @throws Error (output) where something else has the name, such as a folder where a file goes:
+/// nothing that a run could do removes it.
+void check_place(const std::string& path, PlaceOf kind);
+
+/// The same for all names that a run of the output's job writes to, but for the output's own; and
+/// where a file that is no record has the record's name.
+void check_places_beside(const std::string& output);
+
 /// The attribute of what a pass stores for the next: the name, without folder, of the job's output.
 inline constexpr const char* between_attribute = "between_passes_of";
 

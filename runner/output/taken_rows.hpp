@@ -2,7 +2,7 @@
 #pragma once
 
 #include "io/output/intact_rows.hpp"
-#include "runner/output/claim.hpp"
+#include "runner/output/begin_output.hpp"
 #include "runner/watch/stop.hpp"
 
 #include <condition_variable>

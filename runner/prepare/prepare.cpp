@@ -218,12 +218,18 @@ PreparedJob with_job(PreparedJob prepared, FileAccess& files) {
     return prepared;
 }
 
+PreparedJob with_findings(const PreparedJob& prepared, const Findings& findings) {
+    PreparedJob found = prepared;
+    found.job = prepared.job->surveyed(findings);
+    return found;
+}
+
 PreparedJob prepare_job(JobFile file, FileAccess& files) {
     return with_job(prepare_input(std::move(file), files), files);
 }
 
 PlanRequest plan_request(const PreparedJob& prepared, Backend backend, int ranks,
-                         const RankLimits& limits, const RowSet& done) {
+                         const RankLimits& limits, const BegunOutput& begun) {
     const JobFile::Run& run = prepared.file.run;
     const ArrayInfo output = prepared.output();
     PlanRequest request;
@@ -236,9 +242,10 @@ PlanRequest plan_request(const PreparedJob& prepared, Backend backend, int ranks
     request.chunk_rows = run.chunk_rows;
     request.lanes = run.lanes;
     request.io_threads = run.io_threads;
-    request.done = done;
+    request.done = begun.done;
     const bool has_fields = !prepared.fields().empty();
-    const PartLayout parts = planned_parts(prepared, ranks, limits.cores);
+    const PartLayout parts =
+        begun.parts ? *begun.parts : planned_parts(prepared, ranks, limits.cores);
     // Compressed rows go to one file a rank until they are assembled.
     const bool dealt =
         parts.several() && prepared.file.output.layout.compression == Compression::none;
@@ -260,9 +267,6 @@ std::int64_t automatic_parts(std::int64_t bytes, int ranks, int cores) {
 
 PartLayout planned_parts(const PreparedJob& prepared, int ranks, int cores) {
     const JobFile::Output& output = prepared.file.output;
-    if (prepared.parts) {
-        return *prepared.parts;
-    }
     const ArrayInfo array = prepared.output();
     const bool can_have = output.layout.is_hdf5() && prepared.fields().empty();
     // Each rank assembles compressed chunks with one thread that calls HDF5.
@@ -274,11 +278,10 @@ PartLayout planned_parts(const PreparedJob& prepared, int ranks, int cores) {
     return parts;
 }
 
-OutputDataset output_dataset(const PreparedJob& prepared) {
+OutputDataset output_dataset(const PreparedJob& prepared, const PartLayout& parts) {
     const JobFile::Output& output = prepared.file.output;
-    return {partial_name(output.file), output.dataset,
-            prepared.output(),         output.layout,
-            prepared.fields(),         prepared.parts.value_or(PartLayout{})};
+    return {partial_name(output.file), output.dataset, prepared.output(), output.layout,
+            prepared.fields(),         parts};
 }
 
 DiskSpace disk_space(const PreparedJob& prepared) {

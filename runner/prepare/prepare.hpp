@@ -28,30 +28,9 @@ struct PreparedJob {
     bool input_is_missing = false;   ///< input.generate makes it first
     /// Settings for what the job file left to the input's file, as `output.dataset="/data"`.
     std::vector<std::string> settled;
-    std::unique_ptr<Job> job;
+    std::shared_ptr<const Job> job;
     /// Reads the input's rows by so many threads; empty where its file does.
     std::function<std::unique_ptr<RowReader>(int threads)> rows;
-    /// So short that a run of it that died is restarted and not resumed.
-    bool is_brief = false;
-    /// What was under the output's name when check_replaceable() accepted it.
-    FileMark replaces;
-
-    /// The files that the output is kept in, once claim_output() has settled them.
-    std::optional<PartLayout> parts;
-    /// Which names the parts of the file have that is under the output's name, where it is an
-    /// output in parts: the new one's have the others.
-    std::optional<int> parts_set;
-
-    /// That of the output which the run makes.
-    std::optional<int> own_parts_set() const {
-        return parts && parts->several() ? std::optional(parts->set) : std::nullopt;
-    }
-
-    /// Whether finished parts are synced to the disk, so that a run can be resumed after a power
-    /// cut.
-    RowWriter::Sync parts_sync() const {
-        return file.output.sync && !is_brief ? RowWriter::Sync::yes : RowWriter::Sync::no;
-    }
 
     /// What the job makes.
     ArrayInfo output() const { return job->output(); }
@@ -71,7 +50,10 @@ JobInput job_input(const PreparedJob& prepared, FileAccess& files);
 /// Makes the job for the prepared input. @throws Error (usage, input).
 PreparedJob with_job(PreparedJob prepared, FileAccess& files);
 
-/// All of these. @throws Error (usage, input).
+/// The prepared job once a survey of its input has found this.
+PreparedJob with_findings(const PreparedJob& prepared, const Findings& findings);
+
+/// The input and the job prepared. @throws Error (usage, input).
 PreparedJob prepare_job(JobFile file, FileAccess& files);
 
 /// What one rank may take, found on the machine or given on the command line.
@@ -81,21 +63,27 @@ struct RankLimits {
     std::int64_t device_memory = 0; ///< free for the rank on its GPU
 };
 
-/// What a prepared job is planned from: limits as the job file sets them within what is available.
-/// `done`: rows that an earlier run has finished. `prepared` outlives the request.
-PlanRequest plan_request(const PreparedJob& prepared, Backend backend, int ranks,
-                         const RankLimits& limits, const RowSet& done = {});
+/// What is settled of an output that is begun.
+struct BegunOutput {
+    RowSet done;                     ///< rows that an earlier run has finished
+    std::optional<PartLayout> parts; ///< nothing: planned_parts()
+};
 
-/// The parts of the output: those that are settled, or as a run on so many ranks, each with so many
-/// cores, would choose them.
+/// What a prepared job is planned from: limits as the job file sets them within what is available.
+/// `prepared` outlives the request.
+PlanRequest plan_request(const PreparedJob& prepared, Backend backend, int ranks,
+                         const RankLimits& limits, const BegunOutput& begun = {});
+
+/// The parts of the output as a run on so many ranks, each with so many cores, chooses them.
 PartLayout planned_parts(const PreparedJob& prepared, int ranks, int cores);
 
 /// The parts that output.parts = "auto" makes of so many bytes, unless rows or chunks allow fewer:
 /// as many as the ranks' cores can write at once, and none for what is written in no time.
 std::int64_t automatic_parts(std::int64_t bytes, int ranks, int cores);
 
-/// The dataset the job writes, under the name it has while it is being written.
-OutputDataset output_dataset(const PreparedJob& prepared);
+/// The dataset the job writes, under the name it has while it is being written. `parts`: the files
+/// that it is kept in, once they are settled.
+OutputDataset output_dataset(const PreparedJob& prepared, const PartLayout& parts = {});
 
 /// Bytes the output takes on its file system, and those free there, before the run.
 struct DiskSpace {

@@ -4,39 +4,35 @@
 #include "runner/probe/probed_files.hpp"
 
 #include <string>
-#include <utility>
 
 namespace runner {
 
-PreparedJob prepare_on_all(const LoadJob& load, const Ranks& ranks, Prober& prober) {
+PreparedJob prepare_on_all(const JobFile& job, const Ranks& ranks, Prober& prober) {
     std::string answers;
     if (ranks.size() > 1) {
         ranks.first_alone([&] {
-            JobFile file = load();
-            ProbedFiles files(prober, file.input.rules);
-            (void)prepare_job(std::move(file), files);
+            ProbedFiles files(prober, job.input.rules);
+            (void)prepare_job(job, files);
             answers = files.answers();
         });
         answers = ranks.broadcast(answers);
     }
     return ranks.together([&] {
-        JobFile file = load();
-        ProbedFiles files(prober, file.input.rules);
+        ProbedFiles files(prober, job.input.rules);
         if (!answers.empty()) {
             files.take_answers(answers);
         }
-        return prepare_job(std::move(file), files);
+        return prepare_job(job, files);
     });
 }
 
-std::vector<JobPass> passes_on_all(const LoadJob& load, const Ranks& ranks, Prober& prober) {
+std::vector<JobPass> passes_on_all(const JobFile& job, const Ranks& ranks, Prober& prober) {
     std::vector<JobPass> passes;
     std::string answers;
     ranks.first_alone([&] {
-        const JobFile file = load();
-        if (file.pipeline) {
-            ProbedFiles files(prober, file.input.rules);
-            passes = passes_of(file, files);
+        if (job.pipeline) {
+            ProbedFiles files(prober, job.input.rules);
+            passes = passes_of(job, files);
             answers = files.answers();
         }
     });
@@ -45,11 +41,9 @@ std::vector<JobPass> passes_on_all(const LoadJob& load, const Ranks& ranks, Prob
     }
     answers = ranks.broadcast(answers);
     ranks.together([&] {
-        const JobFile file = load();
-        ProbedFiles files(prober, file.input.rules);
+        ProbedFiles files(prober, job.input.rules);
         files.take_answers(answers);
-        passes = passes_of(file, files);
-        return true;
+        passes = passes_of(job, files);
     });
     return passes;
 }

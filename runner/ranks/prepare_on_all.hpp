@@ -6,20 +6,16 @@
 #include "runner/probe/prober.hpp"
 #include "runner/ranks/mpi.hpp"
 
-#include <functional>
 #include <vector>
 
 namespace runner {
 
-/// Gives a job, the same on every rank.
-using LoadJob = std::function<JobFile()>;
-
 /// prepare_job() on every rank: the first has the input's structure read, by `prober`, and tells
-/// the others what was found. `load`: gives the job, on each. Collective. @throws AgreedError.
-PreparedJob prepare_on_all(const LoadJob& load, const Ranks& ranks, Prober& prober);
+/// the others what was found. `job`: the same on each. Collective. @throws AgreedError.
+PreparedJob prepare_on_all(const JobFile& job, const Ranks& ranks, Prober& prober);
 
 /// passes_of() on every rank, likewise; none where they are not several. Collective.
 /// @throws AgreedError.
-std::vector<JobPass> passes_on_all(const LoadJob& load, const Ranks& ranks, Prober& prober);
+std::vector<JobPass> passes_on_all(const JobFile& job, const Ranks& ranks, Prober& prober);
 
 } // namespace runner

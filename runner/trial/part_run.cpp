@@ -8,7 +8,6 @@
 #include "io/files/text_file.hpp"
 #include "runner/messages.hpp"
 #include "runner/page/report_check.hpp"
-#include "runner/run.hpp"
 #include "runner/watch/stop.hpp"
 
 #include <algorithm>

@@ -10,7 +10,7 @@
 #include "io/rows/row_geometry.hpp"
 #include "runner/job_file/job_sample.hpp"
 #include "runner/job_file/job_text.hpp"
-#include "runner/output/claim.hpp"
+#include "runner/output/complete_output.hpp"
 #include "runner/output/identity.hpp"
 #include "runner/probe/probed_files.hpp"
 #include "runner/verify/certificate.hpp"

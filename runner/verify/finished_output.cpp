@@ -14,7 +14,7 @@
 #include "io/writers/digest.hpp"
 #include "io/writers/output_fields.hpp"
 #include "io/writers/record_seal.hpp"
-#include "runner/output/claim.hpp"
+#include "runner/output/complete_output.hpp"
 #include "runner/output/identity.hpp"
 #include "runner/report/report.hpp"
 

@@ -8,6 +8,7 @@
 #include "io/output/own_parts.hpp"
 #include "runner/job_file/file_names.hpp"
 #include "runner/probe/probed_files.hpp"
+#include "runner/run.hpp"
 #include "runner/run_passes.hpp"
 
 #include <algorithm>
@@ -120,8 +121,9 @@ void JobAgain::run_passes_before_last(const FinishedOutput& output, EarlierPasse
     const Ranks ranks{Ranks::Alone{}};
     const auto start = std::chrono::steady_clock::now();
     PassLog log;
-    const RunPass run = [&](const RunCommand& command, const LoadJob& load) {
-        return run_pass(command, load, ranks, prober, start, log);
+    const RunPlace place{ranks, prober, start, log};
+    const RunPass run = [&](const RunCommand& command, const JobFile& pass) {
+        return run_pass(command, pass, place);
     };
     RunCommand command;
     command.job = output.file;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "runner/engines/survey_input.hpp"
 #include "runner/prepare/passes.hpp"
 #include "runner/probe/prober.hpp"
 #include "runner/verify/finished_output.hpp"
@@ -30,7 +31,10 @@ class JobAgain {
     JobAgain& operator=(const JobAgain&) = delete;
     ~JobAgain();
 
-    PreparedJob& prepared() { return prepared_; }
+    const PreparedJob& prepared() const { return prepared_; }
+
+    /// Takes the survey of the input that the job asks for, by so many threads.
+    void survey(int threads) { prepared_ = survey_input(prepared_, threads); }
 
   private:
     void run_passes_before_last(const FinishedOutput& output, EarlierPasses earlier,

@@ -13,7 +13,7 @@
 #include "io/rows/row_geometry.hpp"
 #include "runner/engines/engine.hpp"
 #include "runner/engines/survey_input.hpp"
-#include "runner/output/take_names.hpp"
+#include "runner/output/output_claim.hpp"
 #include "runner/probe/input_rows.hpp"
 #include "runner/probe/probed_files.hpp"
 #include "runner/report/version.hpp"
@@ -110,8 +110,8 @@ void write_record_again(const FinishedOutput& output) {
 void mend(const RepairRequest& request, ProbedFiles& files, Prober& prober, FinishedOutput& output,
           const std::vector<WrongRows>& wrong, Repair& result) {
     JobAgain again(output, request.input, JobAgain::EarlierPasses::run, prober);
-    PreparedJob& prepared = again.prepared();
-    survey_input(prepared, request.threads);
+    again.survey(request.threads);
+    const PreparedJob& prepared = again.prepared();
     const auto input = open_input_rows(prepared, request.threads);
     const OutputDataset dataset = output.dataset();
     const auto stored = open_stored_rows(files, output, request.threads);

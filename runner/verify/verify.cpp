@@ -90,7 +90,7 @@ std::unique_ptr<JobAgain> prepare_places(const VerifyRequest& request, const Fin
                       "; --recompute M computes rows at M places";
             return nullptr;
         }
-        survey_input(again->prepared(), request.threads);
+        again->survey(request.threads);
         return again;
     } catch (const Error& error) {
         if (request.recompute || error.code() == ExitCode::stopped) {

@@ -51,8 +51,15 @@ class Kill:
         if self.how != "call":
             self.kill_stopped(process)
         self.code, self.text = finish(process)
-        wait_until(lambda: not running_here(), f"{self}: the end of those that it started")
+        wait_until(self.all_ended, f"{self}: the end of those that it started")
         return any(call[1] == action for call in picked())
+
+    @staticmethod
+    def all_ended():
+        """The process that probes may be stopped at its own call just before the run is killed."""
+        left = running_here()
+        send(stopped(left), signal.SIGKILL)
+        return not left
 
     def kill_stopped(self, process):
         # A rank that is killed while MPI starts would leave mpirun itself waiting.

@@ -160,7 +160,8 @@ Order Evolver::meet() {
     }
     const Order order =
         order_or(end - last_checkpoint_ >= pause ? Order::checkpoint : Order::proceed);
-    const Standing all = agree(run_.ranks, {end - last_meeting_, times_.checkpoint_seconds, order});
+    const MeetingReport all =
+        agree(run_.ranks, {end - last_meeting_, times_.checkpoint_seconds, order});
     const double factor =
         std::clamp(wanted_meeting_seconds / std::max(all.seconds, 1e-6), 0.25, 4.0);
     meeting_ = std::max<std::int64_t>(

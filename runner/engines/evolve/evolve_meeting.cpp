@@ -5,9 +5,9 @@
 
 namespace runner {
 
-Standing agree(const Ranks& ranks, const Standing& mine) {
-    Standing all;
-    for (const Standing& each : ranks.gather(mine)) {
+MeetingReport agree(const Ranks& ranks, const MeetingReport& mine) {
+    MeetingReport all;
+    for (const MeetingReport& each : ranks.gather(mine)) {
         all.seconds = std::max(all.seconds, each.seconds);
         all.checkpoint_seconds = std::max(all.checkpoint_seconds, each.checkpoint_seconds);
         all.order = std::max(all.order, each.order);

@@ -11,7 +11,7 @@ namespace runner {
 enum class Order { proceed, checkpoint, stop, drop };
 
 /// What a rank says when all meet.
-struct Standing {
+struct MeetingReport {
     double seconds = 0;            ///< since the meeting before
     double checkpoint_seconds = 0; ///< that its checkpoints took
     Order order = Order::proceed;  ///< that it wishes
@@ -22,6 +22,6 @@ struct Standing {
 };
 
 /// The largest of each of what all ranks say. Collective.
-Standing agree(const Ranks& ranks, const Standing& mine);
+MeetingReport agree(const Ranks& ranks, const MeetingReport& mine);
 
 } // namespace runner

@@ -39,7 +39,7 @@ class EvolveRun final : public EngineRun {
                                   journal_folder(prepared.file.output.file),
                                   context_.beginning.checkpoint,
                                   prepared.file.run.commit_seconds,
-                                  prepared.parts_sync(),
+                                  context_.beginning.sync,
                                   outlets.say};
         return run_evolution(evolution, outlets.make_queue);
     }

@@ -6,8 +6,8 @@
 #include "base/sizes.hpp"
 #include "io/input/own_files.hpp"
 #include "io/output/journal.hpp"
-#include "runner/output/claim.hpp"
 #include "runner/output/complete_output.hpp"
+#include "runner/output/output_claim.hpp"
 #include "tests/io/dataset_file.hpp"
 #include "tests/io/scratch_folder.hpp"
 #include "tests/support/probing_main.hpp"
@@ -57,7 +57,7 @@ struct BatchWorkerTest : testing::Test {
             worker.emplace(command, plan, binding, HistoryReader(of.state), record, of.prober,
                            std::chrono::steady_clock::now());
         }
-        Ending work() { return worker->work_on(plan.datasets[0], ranks); }
+        DatasetEnding work() { return worker->work_on(plan.datasets[0], ranks); }
 
         BatchPlan plan;
         BatchRecord record;
@@ -78,7 +78,7 @@ struct BatchWorkerTest : testing::Test {
         OwnFiles files;
         const PreparedJob prepared =
             prepare_job(job_for(plan.datasets[0].dataset, plan.job, {}), files);
-        const Beginning beginning = claim_output(prepared, 1, 1);
+        const Beginning beginning = begin_output(prepared, {rules_of(prepared.file), {}, 1, 1});
         const std::vector<std::byte> rows_of_99(12, std::byte{99});
         const auto writer = open_output_rows(output_dataset(prepared), 0, 1);
         writer->write(0, rows, rows_of_99.data());
@@ -86,8 +86,11 @@ struct BatchWorkerTest : testing::Test {
         JournalWriter(journal_folder(output), beginning.generation, "rank-0")
             .append(std::vector<RowHash>{{0, rows, hash_bytes(rows_of_99.data(), rows * 3)}});
         if (rows == 4) {
-            (void)complete_output(prepared, beginning, {}, prober);
-            release_output(prepared, std::nullopt);
+            (void)complete_output(
+                prepared, beginning,
+                {{}, [] {}, prepared.file.output.overwrite ? Overwrite::yes : Overwrite::no},
+                prober);
+            OutputClaim(prepared.file.output.file, "a test", prober).release(prepared);
         }
     }
 
@@ -106,7 +109,7 @@ struct BatchWorkerTest : testing::Test {
 
 TEST_F(BatchWorkerTest, MakesTheFolderAndTheOutput) {
     Process one = process();
-    EXPECT_EQ(one.work(), Ending::done);
+    EXPECT_EQ(one.work(), DatasetEnding::done);
     EXPECT_EQ(made(), doubled);
     EXPECT_EQ(last().what, What::done);
     EXPECT_EQ(last().input, mark_of(input));
@@ -120,9 +123,9 @@ TEST_F(BatchWorkerTest, MakesTheFolderAndTheOutput) {
 
 TEST_F(BatchWorkerTest, LeavesWhatAnotherProcessOfTheBatchHasMade) {
     Process slow = process();
-    EXPECT_EQ(process().work(), Ending::done);
+    EXPECT_EQ(process().work(), DatasetEnding::done);
     const FileMark before = mark_of(output);
-    EXPECT_EQ(slow.work(), Ending::already);
+    EXPECT_EQ(slow.work(), DatasetEnding::already);
     EXPECT_EQ(mark_of(output), before);
     EXPECT_EQ(slow.worker->news(slow.plan.datasets[0])->what, What::done);
 }
@@ -130,7 +133,7 @@ TEST_F(BatchWorkerTest, LeavesWhatAnotherProcessOfTheBatchHasMade) {
 TEST_F(BatchWorkerTest, LeavesWhatIsCompleteWithoutAWordOfIt) {
     Process late = process();
     make(4);
-    EXPECT_EQ(late.work(), Ending::already);
+    EXPECT_EQ(late.work(), DatasetEnding::already);
     EXPECT_EQ(made(), Bytes(12, 99));
     EXPECT_EQ(last().what, What::done); // and remembers it
 }
@@ -140,30 +143,30 @@ TEST_F(BatchWorkerTest, LeavesWhatAnotherProcessHasLocked) {
     fs::create_directory(folder / "out");
     {
         const FileLock lock(lock_path(output), "another");
-        EXPECT_EQ(one.work(), Ending::taken);
+        EXPECT_EQ(one.work(), DatasetEnding::taken);
         EXPECT_FALSE(fs::exists(output));
     }
-    EXPECT_EQ(one.work(), Ending::done);
+    EXPECT_EQ(one.work(), DatasetEnding::done);
 }
 
 TEST_F(BatchWorkerTest, LeavesWhatFailedElsewhereSinceItWasPlanned) {
     Process one = process();
     Process other = process();
     other.record.failed(other.plan.datasets[0], ExitCode::input, "damaged");
-    EXPECT_EQ(one.work(), Ending::failed_elsewhere);
+    EXPECT_EQ(one.work(), DatasetEnding::failed_elsewhere);
     EXPECT_EQ(one.worker->news(one.plan.datasets[0])->reason, "damaged");
     EXPECT_FALSE(fs::exists(output));
     EXPECT_FALSE(fs::exists(lock_path(output)));
     // What failed before it was planned is tried again.
-    EXPECT_EQ(process().work(), Ending::done);
+    EXPECT_EQ(process().work(), DatasetEnding::done);
 }
 
 TEST_F(BatchWorkerTest, MakesAStaleOutputAgain) {
-    EXPECT_EQ(process("3").work(), Ending::done);
+    EXPECT_EQ(process("3").work(), DatasetEnding::done);
     EXPECT_EQ(made()[0], 3);
     Process one = process();
     EXPECT_EQ(one.plan.datasets[0].fate, Fate::redo);
-    EXPECT_EQ(one.work(), Ending::done);
+    EXPECT_EQ(one.work(), DatasetEnding::done);
     EXPECT_EQ(made(), doubled);
 }
 
@@ -184,14 +187,14 @@ TEST_F(BatchWorkerTest, RefusesToReplaceAnothersFile) {
 
 TEST_F(BatchWorkerTest, ContinuesWhatAnInterruptedRunLeft) {
     make(2);
-    EXPECT_EQ(process().work(), Ending::done);
+    EXPECT_EQ(process().work(), DatasetEnding::done);
     const Bytes continued = {99, 99, 99, 99, 99, 99, 14, 16, 18, 20, 22, 24};
     EXPECT_EQ(made(), continued);
 }
 
 TEST_F(BatchWorkerTest, StartsOverWhereAnotherJobsRowsAreLeft) {
     make(2);
-    EXPECT_EQ(process("3").work(), Ending::done);
+    EXPECT_EQ(process("3").work(), DatasetEnding::done);
     EXPECT_EQ(made(), (Bytes{3, 6, 9, 12, 15, 18, 21, 24, 27, 30, 33, 36}));
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Outputs that are begun, resumed and completed, in folders as runs leave them.
-#include "runner/output/claim.hpp"
+#include "runner/output/output_claim.hpp"
 
 #include "base/error.hpp"
 #include "io/files/file.hpp"
@@ -9,7 +9,7 @@
 #include "io/output/own_parts.hpp"
 #include "runner/output/complete_output.hpp"
 #include "runner/output/identity.hpp"
-#include "runner/output/output_standing.hpp"
+#include "runner/output/what_is_there.hpp"
 #include "tests/io/dataset_file.hpp"
 #include "tests/io/scratch_folder.hpp"
 #include "tests/support/probing_main.hpp"
@@ -89,9 +89,18 @@ struct Claim : testing::Test {
     std::vector<std::uint8_t> values;
 };
 
+/// On so many ranks of one core.
+Beginning begin(const PreparedJob& job, int ranks = 1) {
+    return begin_output(job, {rules_of(job.file), std::nullopt, ranks, 1});
+}
+
+Completion completion(std::vector<Attribute> facts = {}) {
+    return {std::move(facts), [] {}, Overwrite::no};
+}
+
 TEST_F(Claim, BeginsWithNothing) {
     const PreparedJob job = prepared();
-    const Beginning beginning = claim_output(job, 1, 1);
+    const Beginning beginning = begin(job);
     EXPECT_EQ(beginning.generation, 1);
     EXPECT_TRUE(beginning.done.empty());
     EXPECT_EQ(beginning.checkpoint, std::nullopt);
@@ -103,15 +112,15 @@ TEST_F(Claim, BeginsWithNothing) {
     ASSERT_TRUE(journal);
     EXPECT_EQ(journal->generation, 1);
     EXPECT_EQ(journal->text, beginning.identity);
-    EXPECT_EQ(parts_beside(job, job_identity(job)), Parts::fit);
-    EXPECT_EQ(parts_beside(job, "another"), Parts::other);
+    EXPECT_EQ(leftovers_beside(output, job_identity(job)), Leftovers::fit);
+    EXPECT_EQ(leftovers_beside(output, "another"), Leftovers::other);
 }
 
 TEST_F(Claim, ResumesFromTheRowsThatAreThere) {
     const PreparedJob job = prepared();
-    commit(job, claim_output(job, 1, 1), {{0, 5}, {7, 8}});
+    commit(job, begin(job), {{0, 5}, {7, 8}});
     std::ofstream(stop_path(output)) << "";
-    const Beginning second = claim_output(job, 1, 1);
+    const Beginning second = begin(job);
     EXPECT_EQ(second.generation, 2);
     EXPECT_EQ(second.done, (RowSet{{0, 5}, {7, 8}}));
     EXPECT_EQ(second.notes, (Notes{"resumes where a run stopped: 6 of 12 rows (50.0 %) are done"}));
@@ -119,7 +128,7 @@ TEST_F(Claim, ResumesFromTheRowsThatAreThere) {
     EXPECT_FALSE(fs::exists(stop_path(output))) << "it was for the run before";
 
     commit(job, second, {{5, 7}});
-    const Beginning third = claim_output(prepared({"run.lanes=3"}), 2, 1);
+    const Beginning third = begin(prepared({"run.lanes=3"}), 2);
     EXPECT_EQ(third.generation, 3);
     EXPECT_EQ(third.done, (RowSet{{0, 8}}));
     EXPECT_EQ(third.identity, second.identity);
@@ -127,10 +136,10 @@ TEST_F(Claim, ResumesFromTheRowsThatAreThere) {
 
 TEST_F(Claim, ComputesAgainWhatIsNotAsItWasWritten) {
     const PreparedJob job = prepared({"run.resume_check=\"all\""});
-    commit(job, claim_output(job, 1, 1), {{0, 2}, {2, 5}, {5, 6}, {9, 12}});
+    commit(job, begin(job), {{0, 2}, {2, 5}, {5, 6}, {9, 12}});
     damage(3);
     damage(9);
-    const Beginning beginning = claim_output(job, 1, 1);
+    const Beginning beginning = begin(job);
     EXPECT_EQ(beginning.done, (RowSet{{0, 2}, {5, 6}}));
     EXPECT_EQ(beginning.notes,
               (Notes{"computed again, since not as it was written: 2 chunks",
@@ -140,14 +149,14 @@ TEST_F(Claim, ComputesAgainWhatIsNotAsItWasWritten) {
 
 TEST_F(Claim, StartsOverWhereNothingIsLost) {
     const PreparedJob job = prepared();
-    (void)claim_output(job, 1, 1);
-    const Beginning same = claim_output(job, 1, 1);
+    (void)begin(job);
+    const Beginning same = begin(job);
     EXPECT_EQ(same.generation, 1);
     EXPECT_TRUE(same.done.empty());
     EXPECT_EQ(same.notes, (Notes{"starts over: the run before had committed nothing"}));
 
     const PreparedJob other = prepared({"convolve.fill=1"});
-    const Beginning changed = claim_output(other, 1, 1);
+    const Beginning changed = begin(other);
     ASSERT_EQ(changed.notes.size(), 1U);
     EXPECT_EQ(changed.notes.front().find("starts over: the run before had committed nothing, and "),
               0U)
@@ -155,7 +164,7 @@ TEST_F(Claim, StartsOverWhereNothingIsLost) {
     EXPECT_NE(changed.notes.front().find("fill"), std::string::npos) << changed.notes.front();
 
     std::ofstream(journal_folder(output) + "/identity") << "no identity";
-    EXPECT_EQ(claim_output(job, 1, 1).notes,
+    EXPECT_EQ(begin(job).notes,
               (Notes{"starts over: the run before had committed nothing, and its journal is "
                      "damaged"}));
 }
@@ -170,12 +179,12 @@ template <class F> void expect_refused(F f, ExitCode code, const std::string& wo
 
 TEST_F(Claim, LeavesAnotherJobsRowsAlone) {
     const PreparedJob job = prepared();
-    commit(job, claim_output(job, 1, 1), {{0, 5}});
-    expect_refused([&] { (void)claim_output(prepared({"convolve.row_taps=[2]"}), 1, 1); },
-                   ExitCode::output, "cannot resume another job's partial output");
+    commit(job, begin(job), {{0, 5}});
+    expect_refused([&] { (void)begin(prepared({"convolve.row_taps=[2]"})); }, ExitCode::output,
+                   "cannot resume another job's partial output");
     expect_refused(
         [&] {
-            (void)claim_output(prepared({"convolve.row_taps=[2]", "run.resume=\"require\""}), 1, 1);
+            (void)begin(prepared({"convolve.row_taps=[2]", "run.resume=\"require\""}));
         },
         ExitCode::output, "cannot resume another job's partial output");
     EXPECT_EQ(listed(1), (RowSet{{0, 5}}));
@@ -183,19 +192,18 @@ TEST_F(Claim, LeavesAnotherJobsRowsAlone) {
     values.front() = 99;
     fs::remove(folder / "in.h5");
     write_dataset(folder / "in.h5", "/x", {rows, columns}, values);
-    expect_refused([&] { (void)claim_output(prepared(), 1, 1); }, ExitCode::input,
-                   "the input has changed");
+    expect_refused([&] { (void)begin(prepared()); }, ExitCode::input, "the input has changed");
     EXPECT_EQ(listed(1), (RowSet{{0, 5}}));
 
     std::ofstream(journal_folder(output) + "/identity") << "no identity";
-    expect_refused([&] { (void)claim_output(prepared(), 1, 1); }, ExitCode::output, "journal");
+    expect_refused([&] { (void)begin(prepared()); }, ExitCode::output, "journal");
     EXPECT_EQ(listed(1), (RowSet{{0, 5}}));
 }
 
 TEST_F(Claim, StartsOverWhenTold) {
     const PreparedJob job = prepared();
-    commit(job, claim_output(job, 1, 1), {{0, 5}});
-    const Beginning beginning = claim_output(prepared({"run.resume=\"never\""}), 1, 1);
+    commit(job, begin(job), {{0, 5}});
+    const Beginning beginning = begin(prepared({"run.resume=\"never\""}));
     EXPECT_EQ(beginning.generation, 1);
     EXPECT_TRUE(beginning.done.empty());
     EXPECT_TRUE(listed(1).empty());
@@ -203,23 +211,21 @@ TEST_F(Claim, StartsOverWhenTold) {
 
 TEST_F(Claim, ResumesOrFailsWhenTold) {
     const PreparedJob job = prepared({"run.resume=\"require\""});
-    expect_refused([&] { (void)claim_output(job, 1, 1); }, ExitCode::output,
-                   "there is nothing to resume");
+    expect_refused([&] { (void)begin(job); }, ExitCode::output, "there is nothing to resume");
     EXPECT_FALSE(fs::exists(partial_name(output)));
-    (void)claim_output(prepared(), 1, 1);
-    EXPECT_EQ(claim_output(job, 1, 1).generation, 2) << "nothing is committed, but it is there";
+    (void)begin(prepared());
+    EXPECT_EQ(begin(job).generation, 2) << "nothing is committed, but it is there";
     fs::remove(partial_name(output));
-    expect_refused([&] { (void)claim_output(job, 1, 1); }, ExitCode::output,
-                   "there is nothing to resume");
+    expect_refused([&] { (void)begin(job); }, ExitCode::output, "there is nothing to resume");
 }
 
 TEST_F(Claim, ListsTheRowsOfACompleteOutputAlone) {
     const PreparedJob job = prepared();
-    Beginning beginning = claim_output(job, 1, 1);
+    Beginning beginning = begin(job);
     commit(job, beginning, {{0, 5}, {8, 12}});
     expect_refused([&] { (void)finished_rows(job, beginning); }, ExitCode::output,
                    "rows 5 to 7 are in no journal");
-    beginning = claim_output(job, 1, 1);
+    beginning = begin(job);
     commit(job, beginning, {{5, 8}});
     std::vector<RowRange> runs;
     for (const RowHash& run : finished_rows(job, beginning)) {
@@ -231,16 +237,17 @@ TEST_F(Claim, ListsTheRowsOfACompleteOutputAlone) {
 TEST_F(Claim, CompletesAnOutputThatSaysWhatItIs) {
     const PreparedJob job = prepared();
     Prober prober;
-    Beginning beginning = claim_output(job, 1, 1);
+    Beginning beginning = begin(job);
     EXPECT_EQ(output_standing(job, job_identity(job), prober).standing, Standing::nothing);
     commit(job, beginning, {{0, 11}});
-    expect_refused([&] { (void)complete_output(job, beginning, {}, prober); }, ExitCode::output,
-                   "rows 11 to 11 are in no journal");
+    expect_refused([&] { (void)complete_output(job, beginning, completion(), prober); },
+                   ExitCode::output, "rows 11 to 11 are in no journal");
     EXPECT_FALSE(fs::exists(output));
 
-    beginning = claim_output(job, 1, 1);
+    beginning = begin(job);
     commit(job, beginning, {{11, 12}});
-    EXPECT_EQ(complete_output(job, beginning, {{"by", std::string("a test")}}, prober), Notes{});
+    EXPECT_EQ(complete_output(job, beginning, completion({{"by", std::string("a test")}}), prober),
+              Notes{});
     EXPECT_FALSE(fs::exists(partial_name(output)));
     EXPECT_EQ(read_dataset<std::uint8_t>(output, "/x"), values);
     OwnFiles files;
@@ -252,22 +259,22 @@ TEST_F(Claim, CompletesAnOutputThatSaysWhatItIs) {
     EXPECT_FALSE(stale.only_input);
     EXPECT_NE(stale.why.find("row_taps"), std::string::npos) << stale.why;
 
-    release_output(job, std::nullopt);
+    OutputClaim(output, "a test", prober).release(job);
     EXPECT_FALSE(fs::exists(journal_folder(output)));
-    EXPECT_EQ(parts_beside(job, job_identity(job)), Parts::none);
+    EXPECT_EQ(leftovers_beside(output, job_identity(job)), Leftovers::none);
     fs::copy_file(folder / "in.h5", output, fs::copy_options::overwrite_existing);
     EXPECT_EQ(output_standing(job, job_identity(job), prober).standing, Standing::foreign);
 }
 
 TEST_F(Claim, DoesNotCompleteWhatAChangedInputMade) {
     const PreparedJob job = prepared();
-    const Beginning beginning = claim_output(job, 1, 1);
+    const Beginning beginning = begin(job);
     commit(job, beginning, {{0, 12}});
     fs::last_write_time(folder / "in.h5",
                         fs::last_write_time(folder / "in.h5") + std::chrono::seconds(1));
     Prober prober;
-    expect_refused([&] { (void)complete_output(job, beginning, {}, prober); }, ExitCode::input,
-                   "the input changed while it was read");
+    expect_refused([&] { (void)complete_output(job, beginning, completion(), prober); },
+                   ExitCode::input, "the input changed while it was read");
     EXPECT_FALSE(fs::exists(output));
     EXPECT_EQ(listed(1), (RowSet{{0, 12}}));
 }

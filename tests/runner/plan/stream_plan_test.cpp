@@ -3,7 +3,6 @@
 
 #include "base/error.hpp"
 #include "base/sizes.hpp"
-#include "runner/prepare/prepare.hpp"
 #include "tests/runner/plan/shape_only.hpp"
 
 #include <random>
@@ -87,17 +86,6 @@ TEST(StreamPlan, MakesChunksThatReachAllFilesOfARank) {
     EXPECT_EQ(make_plan(job, request).decomposition.chunk_rows, 40);
     request.write_rows = 32768; // and leaves some chunks to overlap
     EXPECT_EQ(make_plan(job, request).decomposition.chunk_rows, 4096);
-}
-
-TEST(AutomaticParts, AreAsManyAsCanBeWrittenAtOnce) {
-    EXPECT_EQ(automatic_parts(8 * GiB, 1, 16), 8);
-    EXPECT_EQ(automatic_parts(8 * GiB, 1, 64), 8);
-    EXPECT_EQ(automatic_parts(8 * GiB, 2, 8), 8);
-    EXPECT_EQ(automatic_parts(8 * GiB, 1, 2), 1);
-    EXPECT_EQ(automatic_parts(8 * GiB, 1, 1), 1);
-    EXPECT_EQ(automatic_parts(200 * MiB, 1, 16), 3);
-    EXPECT_EQ(automatic_parts(1000, 4, 16), 1);
-    EXPECT_EQ(automatic_parts(8192 * GiB, 64, 16), 256);
 }
 
 TEST(StreamPlan, RefusesWithTheSmallestChangeThatHelps) {

@@ -6,8 +6,8 @@
 #include "io/files/file_lock.hpp"
 #include "io/input/own_files.hpp"
 #include "io/output/journal.hpp"
-#include "runner/output/claim.hpp"
 #include "runner/output/complete_output.hpp"
+#include "runner/output/output_claim.hpp"
 #include "runner/report/report.hpp"
 #include "runner/report/version.hpp"
 #include "runner/verify/verify.hpp"
@@ -49,7 +49,7 @@ struct RepairTest : testing::Test {
                                  "[convolve]\nrow_taps = [2]\ncolumn_taps = [1]\n";
         OwnFiles files;
         const PreparedJob job = prepare_job(parse_job_text(text, "job.toml", {}), files);
-        const Beginning beginning = claim_output(job, 1, 1);
+        const Beginning beginning = begin_output(job, {rules_of(job.file), {}, 1, 1});
         const auto* const bytes = reinterpret_cast<const std::byte*>(elements.data());
         const auto writer = open_output_rows(output_dataset(job), 0, 1);
         writer->write(0, 6, bytes);
@@ -59,14 +59,16 @@ struct RepairTest : testing::Test {
                 {3, 3, hash_bytes(bytes + 9, 9)}};
         JournalWriter(journal_folder(output), beginning.generation, "rank-0").append(runs);
         (void)complete_output(job, beginning,
-                              {{"runner_version", version()},
-                               {"job", text},
-                               {"job_settings", ""},
-                               {job_checksum_attribute, job_checksum(text, "")},
-                               {"input_bytes", std::int64_t(fs::file_size(input))},
-                               {"input_modified", "2026-11-23T00:00:00Z"}},
+                              {{{"runner_version", version()},
+                                {"job", text},
+                                {"job_settings", ""},
+                                {job_checksum_attribute, job_checksum(text, "")},
+                                {"input_bytes", std::int64_t(fs::file_size(input))},
+                                {"input_modified", "2026-11-23T00:00:00Z"}},
+                               [] {},
+                               Overwrite::yes},
                               prober);
-        release_output(job, std::nullopt);
+        OutputClaim(job.file.output.file, "a test", prober).release(job);
     }
 
     std::string content() const {

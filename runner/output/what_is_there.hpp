@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "io/files/file_lock.hpp"
 #include "runner/prepare/prepare.hpp"
 #include "runner/probe/prober.hpp"
 
+#include <optional>
 #include <string>
 
 namespace runner {
@@ -34,13 +36,30 @@ OutputStanding output_standing(const PreparedJob& prepared, const std::string& i
 bool says_how_it_was_made(const std::string& file, Prober& prober);
 
 /// What an interrupted run has left beside the output.
-enum class Parts {
+enum class Leftovers {
     none, ///< nothing that could be resumed
-    fit,  ///< of this job: it can be resumed
+    fit,  ///< of the job with this identity: it can be resumed
     other ///< of another job or input
 };
 
 /// @throws Error (output).
-Parts parts_beside(const PreparedJob& prepared, const std::string& identity);
+Leftovers leftovers_beside(const std::string& output, const std::string& identity);
+
+/// The files in OUT.parts that are there before a run: parts of the finished output, which stay
+/// until a new one is published, and parts that an interrupted run left.
+
+/// Whether a run makes parts, replaces an output in parts, or finds those of an interrupted run.
+/// `parts_set`: of the output under the final name.
+bool concerns_parts(const PreparedJob& prepared, std::optional<int> parts_set);
+
+/// Which set of parts the output under the final name has, if any. Refuses parts that are neither
+/// of that output nor left by a run of this program: those are this program's where a journal
+/// stands beside them, or where `lock` was left by a process that was killed. Refuses nothing
+/// unless concerns_parts(). @throws Error (output) also for links, names that no part has, and
+/// where the input is one of the parts.
+std::optional<int> parts_there(const PreparedJob& prepared, const FileLock& lock, Prober& prober);
+
+/// Removes the parts that belong to no finished output: all but those of set `kept`.
+void remove_other_parts(const std::string& output, std::optional<int> kept);
 
 } // namespace runner

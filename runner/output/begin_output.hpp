@@ -13,6 +13,17 @@
 
 namespace runner {
 
+/// How a run treats what it finds of its output.
+struct ClaimRules {
+    bool overwrite = false; ///< a finished output, or another program's file that may be replaced
+    ResumeChoice resume = ResumeChoice::automatic; ///< an interrupted run's
+    /// The run is so short that one that died is restarted and not resumed: it syncs nothing.
+    bool is_brief = false;
+};
+
+/// As the job file sets them.
+ClaimRules rules_of(const JobFile& job);
+
 /// Where a run begins: with nothing, or with rows that runs before it finished.
 struct Beginning {
     std::int64_t generation = 1; ///< of the journal
@@ -20,36 +31,37 @@ struct Beginning {
     std::vector<RowHash> unread; ///< of these, where only some were compared with their checksums
     /// Of a state that evolves: the checkpoint to resume from; its snapshots up to there are done.
     std::optional<std::uint64_t> checkpoint;
-    PartLayout parts;               ///< of the output
+    PartLayout parts;               ///< the files that the output is kept in
     std::string identity;           ///< of the job, as the journal has it
     std::vector<std::string> notes; ///< lines for a person
+    /// Whether finished rows are synced before the journal lists them, so that a run can be resumed
+    /// after a power cut.
+    RowWriter::Sync sync = RowWriter::Sync::yes;
 
     static auto members(auto& self) {
         return std::tie(self.generation, self.done, self.unread, self.checkpoint, self.parts,
-                        self.identity, self.notes);
+                        self.identity, self.notes, self.sync);
     }
+};
+
+/// What an output is begun with.
+struct BeginRequest {
+    ClaimRules rules;
+    /// Which names the parts have of the output that is replaced, where it is one in parts: the new
+    /// one's have the others.
+    std::optional<int> parts_set;
+    int ranks = 1; ///< of this run, each with so many cores, for which a new output is laid out
+    int cores = 1;
 };
 
 /// The file by which a rank that is asked to stop tells the others, beside the journal's records.
 std::string stop_path(const std::string& file);
 
-/// Refuses, before anything is written, an output that its disk has no room for, or something
-/// beside it that stands in the way. @throws Error (output).
-void check_output(const PreparedJob& prepared);
-
-/// The attribute of a finished output that holds Beginning::identity.
-inline constexpr const char* identity_attribute = "identity";
-
-/// The attribute of a finished output in HDF5 that holds the Digest of its frames' generations.
-inline constexpr const char* generations_checksum_attribute = "generation_checksum";
-
 /// With the output's lock held: makes the output and its journal, or finds them and resumes, as
-/// run.resume says. Where the run before had committed nothing, whatever its job was, nothing would
+/// the rules say. Where the run before had committed nothing, whatever its job was, nothing would
 /// be lost and the run starts over. @throws Error (output, or input when only the input has
 /// changed) with the difference when another job had committed rows.
-/// `ranks`, each with so many `cores`: of this run, for which an output in parts is laid out where
-/// it is begun.
-Beginning claim_output(const PreparedJob& prepared, int ranks, int cores);
+Beginning begin_output(const PreparedJob& prepared, const BeginRequest& request);
 
 /// Takes rows that are not as they were written out of the journal of the run that took them over:
 /// the next run computes them. @throws Error (output).
@@ -58,10 +70,5 @@ void give_up_rows(const PreparedJob& prepared, const Beginning& beginning,
 
 /// The checksums of all rows, from the journal. @throws Error (output) unless each row is there.
 std::vector<RowHash> finished_rows(const PreparedJob& prepared, const Beginning& beginning);
-
-/// Removes what stood beside the published output while it was being written, and the parts of the
-/// output that it replaced. Before that, it puts the record of an output that is no HDF5 file
-/// beside it (beside_record.hpp). `parts_set`: of the published output's own parts, if it has any.
-void release_output(const PreparedJob& prepared, std::optional<int> parts_set);
 
 } // namespace runner

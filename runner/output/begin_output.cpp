@@ -1,23 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "runner/output/claim.hpp"
+#include "runner/output/begin_output.hpp"
 
 #include "base/counted.hpp"
 #include "base/error.hpp"
 #include "base/format.hpp"
-#include "base/sizes.hpp"
 #include "io/files/file.hpp"
-#include "io/output/beside_record.hpp"
 #include "io/output/create_output.hpp"
 #include "io/output/intact_rows.hpp"
 #include "io/output/journal.hpp"
 #include "io/output/part_files.hpp"
 #include "io/rows/row_geometry.hpp"
-#include "io/writers/shards.hpp"
 #include "runner/output/checkpoints.hpp"
-#include "runner/output/earlier_parts.hpp"
 #include "runner/output/identity.hpp"
-#include "runner/output/output_places.hpp"
 #include "runner/output/read_files.hpp"
+#include "runner/output/what_is_there.hpp"
 
 #include <algorithm>
 #include <array>
@@ -58,17 +54,22 @@ bool is_there(const std::string& path) {
                                    "Set run.resume = \"auto\" to start the job in that case"});
 }
 
+RowWriter::Sync sync_of(const PreparedJob& prepared, const ClaimRules& rules) {
+    return prepared.file.output.sync && !rules.is_brief ? RowWriter::Sync::yes
+                                                        : RowWriter::Sync::no;
+}
+
 std::string layout_line(const OutputDataset& output) {
     return fmt::format("layout = {}\n{}", layout_hash(output),
                        (output.parts.several() ? parts_line(output.parts) : ""));
 }
 
 /// The parts of an output that is begun: they say that they are of this job and this layout.
-PartLayout new_parts(const PreparedJob& prepared, const std::string& identity, int ranks,
-                     int cores) {
-    PartLayout parts = planned_parts(prepared, ranks, cores);
+PartLayout new_parts(const PreparedJob& prepared, const BeginRequest& request,
+                     const std::string& identity) {
+    PartLayout parts = planned_parts(prepared, request.ranks, request.cores);
     if (parts.several()) {
-        parts.set = prepared.parts_set ? 1 - *prepared.parts_set : 0;
+        parts.set = request.parts_set ? 1 - *request.parts_set : 0;
         const std::string text = identity + to_text(parts);
         std::array<char, 20> owner{};
         (void)std::snprintf(
@@ -82,7 +83,8 @@ PartLayout new_parts(const PreparedJob& prepared, const std::string& identity, i
 
 /// The parts of the output that the journal is of. @throws Error where it does not say what they
 /// are, or where they have the names of those of the finished output.
-PartLayout parts_left(const PreparedJob& prepared, const JournalIdentity& journal) {
+PartLayout parts_left(const PreparedJob& prepared, std::optional<int> parts_set,
+                      const JournalIdentity& journal) {
     const std::string& output = prepared.file.output.file;
     const std::optional<PartLayout> recorded = parts_of_identity(journal.text);
     const std::optional<std::int64_t> asked = prepared.file.output.parts;
@@ -98,7 +100,7 @@ PartLayout parts_left(const PreparedJob& prepared, const JournalIdentity& journa
     if (!recorded) {
         return {};
     }
-    if (recorded->set == prepared.parts_set) {
+    if (recorded->set == parts_set) {
         throw Error(ExitCode::output,
                     {"cannot resume from the partial output", partial_name(output),
                      "the file that has come under the output's name since has parts of the same "
@@ -122,46 +124,46 @@ RowSet rows_of(const std::vector<RowHash>& hashes) {
 
 /// Begins the journal of an output that was just created. That of a brief job has no identity:
 /// nobody resumes it, whatever a power cut leaves.
-Beginning begin_journal(const PreparedJob& prepared, const OutputDataset& output,
-                        const std::string& identity) {
-    if (prepared.parts_sync() == RowWriter::Sync::yes) {
+Beginning begin_journal(const PreparedJob& prepared, const BeginRequest& request,
+                        const OutputDataset& output, const std::string& identity) {
+    Beginning beginning;
+    beginning.sync = sync_of(prepared, request.rules);
+    if (beginning.sync == RowWriter::Sync::yes) {
         // Its length must last before a journal says that it can be resumed.
         sync_parts(output);
         File(output.file, File::Mode::update).sync();
         sync_folder_of(output.file);
     }
     const std::string folder = journal_folder(prepared.file.output.file);
-    Beginning beginning;
     beginning.parts = output.parts;
     beginning.identity = identity + layout_line(output);
-    if (prepared.is_brief) {
+    if (request.rules.is_brief) {
         begin_without_identity(folder);
     } else {
-        write_identity(folder, {beginning.generation, beginning.identity}, prepared.parts_sync());
+        write_identity(folder, {beginning.generation, beginning.identity}, beginning.sync);
     }
     return beginning;
 }
 
 /// Makes the output and its journal in place of what an earlier run left.
-Beginning restart_output(const PreparedJob& prepared, const std::string& identity, int ranks,
-                         int cores) {
-    OutputDataset output = output_dataset(prepared);
-    output.parts = new_parts(prepared, identity, ranks, cores);
+Beginning restart_output(const PreparedJob& prepared, const BeginRequest& request,
+                         const std::string& identity) {
+    const OutputDataset output = output_dataset(prepared, new_parts(prepared, request, identity));
     const std::string& name = prepared.file.output.file;
     const std::string folder = journal_folder(name);
-    const bool waits = prepared.parts_sync() == RowWriter::Sync::yes;
+    const bool waits = sync_of(prepared, request.rules) == RowWriter::Sync::yes;
     const bool was_there = is_there(folder) || is_there(name);
-    const bool removes_parts = concerns_parts(prepared);
+    const bool removes_parts = concerns_parts(prepared, request.parts_set);
     // The folder stands before the output does, so that there always is what says whose that is.
     // Synced, or a power cut brings the old one back beside a restarted output.
     clear_journal(folder, waits || (prepared.file.output.sync && was_there) ? RowWriter::Sync::yes
                                                                             : RowWriter::Sync::no);
     try {
         if (removes_parts) {
-            remove_other_parts(prepared, prepared.parts_set);
+            remove_other_parts(name, request.parts_set);
         }
         create_output(output);
-        return begin_journal(prepared, output, identity);
+        return begin_journal(prepared, request, output, identity);
     } catch (...) {
         std::error_code ignored;
         fs::remove(output.file, ignored);
@@ -203,15 +205,14 @@ void keep_to_checkpoint(const EvolveShape& shape, const std::string& folder,
 }
 
 /// The new generation's rows come first: the old one counts until the identity changes.
-void begin_generation(const PreparedJob& prepared, const JournalIdentity& identity,
-                      const std::vector<RowHash>& rows) {
-    const std::string folder = journal_folder(prepared.file.output.file);
-    JournalWriter(folder, identity.generation, "before", prepared.parts_sync()).append(rows);
-    write_identity(folder, identity, prepared.parts_sync());
+void begin_generation(const std::string& folder, const JournalIdentity& identity,
+                      RowWriter::Sync sync, const std::vector<RowHash>& rows) {
+    JournalWriter(folder, identity.generation, "before", sync).append(rows);
+    write_identity(folder, identity, sync);
 }
 
-Beginning resume_output(const PreparedJob& prepared, const OutputDataset& output,
-                        const JournalIdentity& journal) {
+Beginning resume_output(const PreparedJob& prepared, const ClaimRules& rules,
+                        const OutputDataset& output, const JournalIdentity& journal) {
     const std::string folder = journal_folder(prepared.file.output.file);
     const std::int64_t total = row_count(output.array);
     JournalRows rows = read_journal(folder, journal.generation, total);
@@ -220,6 +221,7 @@ Beginning resume_output(const PreparedJob& prepared, const OutputDataset& output
     std::vector<RowHash> intact = found;
 
     Beginning beginning;
+    beginning.sync = sync_of(prepared, rules);
     beginning.generation = journal.generation + 1;
     beginning.parts = output.parts;
     beginning.identity = journal.text;
@@ -242,14 +244,14 @@ Beginning resume_output(const PreparedJob& prepared, const OutputDataset& output
     }
     std::error_code ignored;
     fs::remove(stop_path(prepared.file.output.file), ignored); // it was for the run before
-    begin_generation(prepared, {beginning.generation, beginning.identity}, intact);
+    begin_generation(folder, {beginning.generation, beginning.identity}, beginning.sync, intact);
     return beginning;
 }
 
 /// What an earlier run left to resume from, if anything.
-struct Leftovers {
+struct LeftRun {
     std::optional<JournalIdentity> journal; ///< of a run that may have committed something
-    std::vector<std::string> notes;         ///< why there is none though there are parts
+    std::vector<std::string> notes;         ///< why there is none though something is left
 };
 
 /// Why parts of a run that had committed nothing are not resumed.
@@ -259,11 +261,11 @@ std::string over_text(const std::string& was, const std::string& is) {
     return difference.empty() ? text : text + ", and " + difference;
 }
 
-Leftovers leftovers(const PreparedJob& prepared, const std::string& identity) {
+LeftRun left_run(const PreparedJob& prepared, ResumeChoice resume, const std::string& identity) {
     const std::string& output = prepared.file.output.file;
     const std::string folder = journal_folder(output);
     const bool committed = lists_rows(folder) || has_checkpoint(folder);
-    Leftovers left;
+    LeftRun left;
     try {
         left.journal = read_identity(folder);
     } catch (const Error& error) {
@@ -277,7 +279,7 @@ Leftovers leftovers(const PreparedJob& prepared, const std::string& identity) {
     }
     if (left.journal && !is_there(partial_name(output))) {
         left.journal.reset();
-    } else if (left.journal && !committed && prepared.file.run.resume != ResumeChoice::require) {
+    } else if (left.journal && !committed && resume != ResumeChoice::require) {
         left.notes.push_back(over_text(without_layout(left.journal->text), identity));
         left.journal.reset();
     }
@@ -286,58 +288,47 @@ Leftovers leftovers(const PreparedJob& prepared, const std::string& identity) {
 
 } // namespace
 
+ClaimRules rules_of(const JobFile& job) { return {job.output.overwrite, job.run.resume}; }
+
 std::string stop_path(const std::string& file) { return journal_folder(file) + "/stop"; }
 
-void check_output(const PreparedJob& prepared) {
-    const JobFile::Output& output = prepared.file.output;
-    check_places_beside(output.file);
-    const DiskSpace disk = disk_space(prepared);
-    if (disk.free < disk.needed) {
-        throw Error(
-            ExitCode::output,
-            {"the output does not fit on its disk", output.file,
-             "it takes " + size_text(disk.needed) + " and " + size_text(disk.free) + " are free",
-             "Free " + size_text(disk.needed - disk.free) + ", or name another disk"});
-    }
-}
-
-Beginning claim_output(const PreparedJob& prepared, int ranks, int cores) {
+Beginning begin_output(const PreparedJob& prepared, const BeginRequest& request) {
     const std::string identity = job_identity(prepared);
     check_files_unchanged(prepared); // so that the identity is of what was read before
-    const ResumeChoice resume = prepared.file.run.resume;
-    Leftovers left;
+    const ResumeChoice resume = request.rules.resume;
+    LeftRun left;
     if (resume != ResumeChoice::never) {
-        left = leftovers(prepared, identity);
+        left = left_run(prepared, resume, identity);
     }
     if (!left.journal) {
         if (resume == ResumeChoice::require) {
             refuse_nothing_there(prepared);
         }
-        Beginning beginning = restart_output(prepared, identity, ranks, cores);
+        Beginning beginning = restart_output(prepared, request, identity);
         beginning.notes = std::move(left.notes);
         return beginning;
     }
     if (const std::string was = without_layout(left.journal->text); was != identity) {
         refuse_other_job(prepared, was, identity);
     }
-    OutputDataset output = output_dataset(prepared);
-    output.parts = parts_left(prepared, *left.journal);
+    const OutputDataset output =
+        output_dataset(prepared, parts_left(prepared, request.parts_set, *left.journal));
     restore_output(output);
     if (const std::string now = identity + layout_line(output); left.journal->text != now) {
         refuse_other_job(prepared, left.journal->text, now);
     }
-    return resume_output(prepared, output, *left.journal);
+    return resume_output(prepared, request.rules, output, *left.journal);
 }
 
 void give_up_rows(const PreparedJob& prepared, const Beginning& beginning,
                   const std::vector<RowHash>& wrong) {
-    std::vector<RowHash> rows = read_journal(journal_folder(prepared.file.output.file),
-                                             beginning.generation, row_count(prepared.output()))
-                                    .rows;
+    const std::string folder = journal_folder(prepared.file.output.file);
+    std::vector<RowHash> rows =
+        read_journal(folder, beginning.generation, row_count(prepared.output())).rows;
     std::erase_if(rows, [&](const RowHash& run) {
         return std::find(wrong.begin(), wrong.end(), run) != wrong.end();
     });
-    begin_generation(prepared, {beginning.generation + 1, beginning.identity}, rows);
+    begin_generation(folder, {beginning.generation + 1, beginning.identity}, beginning.sync, rows);
 }
 
 std::vector<RowHash> finished_rows(const PreparedJob& prepared, const Beginning& beginning) {
@@ -352,24 +343,6 @@ std::vector<RowHash> finished_rows(const PreparedJob& prepared, const Beginning&
                                        "Run the same command again: it computes them"});
     }
     return rows;
-}
-
-void release_output(const PreparedJob& prepared, std::optional<int> parts_set) {
-    const std::string& output = prepared.file.output.file;
-    const std::string folder = journal_folder(output);
-    if (is_recorded_beside(output)) {
-        publish_beside_record(output, prepared.file.output.sync ? RowWriter::Sync::yes
-                                                                : RowWriter::Sync::no);
-    }
-    remove_shards(output_dataset(prepared));
-    std::error_code ignored;
-    if (const std::string left = partial_name(output) + ".layout"; fs::exists(left, ignored)) {
-        fs::remove(left, ignored); // where a kill left it
-    }
-    if (concerns_parts(prepared)) {
-        remove_other_parts(prepared, parts_set);
-    }
-    remove_journal(folder);
 }
 
 } // namespace runner

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runner/run_command.hpp"
+
+#include "jobs/toml_text.hpp"
+#include "runner/job_file/choice_names.hpp"
+
+namespace runner {
+
+std::vector<std::string> settings_of(const RunCommand& command) {
+    std::vector<std::string> settings = command.settings;
+    if (command.backend) {
+        settings.push_back("run.backend=" + toml_text(name_of(*command.backend)));
+    }
+    if (command.resume) {
+        settings.push_back("run.resume=" + toml_text(name_of(*command.resume)));
+    }
+    return settings;
+}
+
+} // namespace runner
