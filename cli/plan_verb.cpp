@@ -122,7 +122,7 @@ std::string parts_text(const PreparedJob& prepared, int ranks, int cores) {
 }
 
 ReadingCost cost_of(const PreparedJob& prepared, const JobPlan& plan) {
-    if (prepared.input_is_missing || prepared.file.input.origin) { // as runner will make it
+    if (prepared.input_is_missing || prepared.place.origin) { // as runner will make it
         const std::int64_t bytes = plan.bytes_to_read();
         return {"in place, by several threads", bytes, bytes, bytes};
     }
@@ -154,7 +154,7 @@ std::vector<std::string> advice_on(const PreparedJob& prepared, const JobPlan& p
                                    const ReadingCost& cost) {
     constexpr double worth_a_copy = 1.5;
     const JobFile::Input& input = prepared.file.input;
-    if (prepared.input_is_missing || input.origin) {
+    if (prepared.input_is_missing || prepared.place.origin) {
         return {};
     }
     const std::string copy = convert_command({input.file, input.dataset}, "plain");

@@ -122,12 +122,13 @@ RunTimes run_engine(EngineRun& engine, const RunContext& context, const RankBind
     return times;
 }
 
-std::vector<std::string> stop_files(const JobFile::Output& output) {
-    std::vector<std::string> files = {stop_beside(output.file)};
-    if (!output.of_job.empty()) {
-        files.push_back(stop_beside(output.of_job));
+std::vector<std::string> stop_files(const PreparedJob& prepared) {
+    const std::string& output = prepared.file.output.file;
+    std::vector<std::string> files = {stop_beside(output)};
+    if (!prepared.place.of_job.empty()) {
+        files.push_back(stop_beside(prepared.place.of_job));
     }
-    files.push_back(stop_path(output.file)); // last: the ranks' own
+    files.push_back(stop_path(output)); // last: the ranks' own
     return files;
 }
 

@@ -31,6 +31,6 @@ Error with_rank(const Error& error, const RankBinding& binding, const Ranks& ran
 
 /// What asks this job to stop: STOP beside the output, and last the ranks' own file; of a pass also
 /// STOP beside the output of the whole job.
-std::vector<std::string> stop_files(const JobFile::Output& output);
+std::vector<std::string> stop_files(const PreparedJob& prepared);
 
 } // namespace runner

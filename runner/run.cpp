@@ -79,8 +79,8 @@ JobFile load_on_all(const RunCommand& command, const Ranks& ranks) {
 
 } // namespace
 
-Run::Run(const RunCommand& command, JobFile job, const RunPlace& place)
-    : command_(command), job_(std::move(job)), place_(place),
+Run::Run(const RunCommand& command, JobPass pass, const RunPlace& place)
+    : command_(command), pass_(std::move(pass)), place_(place),
       trace_(command.trace ? Trace::default_capacity : 0,
              command.reports.empty() ? 0 : timeline_bars(place.ranks.rank(), place.ranks.size())) {
     place_.ranks.standing().attended = false;
@@ -104,7 +104,7 @@ void Run::begin_step(const char* doing) const {
 void Run::prepare() {
     begin_step("looking at the input");
     prepared_ =
-        std::make_shared<const PreparedJob>(prepare_on_all(job_, place_.ranks, place_.prober));
+        std::make_shared<const PreparedJob>(prepare_on_all(pass_, place_.ranks, place_.prober));
 }
 
 void Run::bind() {
@@ -114,7 +114,7 @@ void Run::bind() {
         }
     }
     begin_step("finding its device");
-    own_binding_ = bind_rank(place_.ranks, job_.run.backend);
+    own_binding_ = bind_rank(place_.ranks, pass_.file.run.backend);
     binding_ = &*own_binding_;
 }
 
@@ -128,9 +128,9 @@ void Run::share_images(const JobPlan& plan) const {
 ToDo Run::settle() {
     check_side_files(command_);
     (void)disk_space(*prepared_);
-    own_claim_.emplace(job_.output.file, owner_text(binding_->host), place_.prober);
+    own_claim_.emplace(pass_.file.output.file, owner_text(binding_->host), place_.prober);
     claim_ = &*own_claim_;
-    return claim_->settle(*prepared_, rules_of(job_));
+    return claim_->settle(*prepared_, rules_of(pass_.file));
 }
 
 bool Run::claim() {
@@ -144,7 +144,7 @@ bool Run::claim() {
     ranks.first_alone([&] { to_do = settle(); });
     if (ranks.least(to_do == ToDo::nothing ? 0 : 1) == 0) {
         if (ranks.first()) {
-            tell_complete(command_, job_.output.file);
+            tell_complete(command_, pass_.file.output.file);
         }
         return false;
     }
@@ -153,7 +153,8 @@ bool Run::claim() {
         ranks.first_alone([&] {
             generate_input(*prepared_, binding_->limits.cores, [this] { end_if_asked(); });
         });
-        prepared_ = std::make_shared<const PreparedJob>(prepare_on_all(job_, ranks, place_.prober));
+        prepared_ =
+            std::make_shared<const PreparedJob>(prepare_on_all(pass_, ranks, place_.prober));
     }
     return true;
 }
@@ -165,7 +166,7 @@ void Run::begin() {
     ranks.first_alone(
         [&] { beginning_ = claim_->begin(*prepared_, ranks.size(), binding_->limits.cores); });
     beginning_ = ranks.broadcast(beginning_);
-    beginning_.parts.folder = parts_folder(job_.output.file);
+    beginning_.parts.folder = parts_folder(pass_.file.output.file);
     plan_ = plan_rank(*prepared_, *binding_, ranks, {beginning_.done, beginning_.parts});
     share_images(*plan_);
     mine_ = rank_report(*binding_, *plan_, ranks);
@@ -225,7 +226,7 @@ bool Run::stream() {
     started_ = utc_text(std::time(nullptr));
     ranks.standing().attended = false;
     begin();
-    stop_.emplace(stop_files(job_.output), ranks.size());
+    stop_.emplace(stop_files(*prepared_), ranks.size());
     stop_->look(); // a short job may be done before the attendant does
     attendant_.emplace(command_, *prepared_, *binding_, place_, open_, *stop_);
     ranks.note("running it");
@@ -284,8 +285,8 @@ void Run::complete() {
     report.wall_seconds = seconds_since(place_.start);
     report.finish_seconds = seconds_since(last_row_);
     add_events(command_, *binding_, ranks, trace_, start_seconds_ - report.start_seconds, log);
-    if (ranks.first() && job_.pipeline) {
-        log.reports.push_back(pass_report(command_.pass, job_, *plan_, report.ranks));
+    if (ranks.first() && pass_.file.pipeline) {
+        log.reports.push_back(pass_report(command_.pass, pass_.file, *plan_, report.ranks));
         report.passes = log.reports;
     }
     log.seconds = report.wall_seconds;
@@ -301,8 +302,8 @@ ExitCode Run::make() {
     return ExitCode::ok;
 }
 
-ExitCode run_pass(const RunCommand& command, const JobFile& job, const RunPlace& place) {
-    Run run(command, job, place);
+ExitCode run_pass(const RunCommand& command, const JobPass& pass, const RunPlace& place) {
+    Run run(command, pass, place);
     run.prepare();
     run.bind();
     return run.claim() ? run.make() : ExitCode::ok;
@@ -324,9 +325,9 @@ ExitCode run_job(const RunCommand& command, const Ranks& ranks, Clock::time_poin
     const RunPlace place{ranks, prober, start, log};
     std::vector<JobPass> passes = passes_on_all(job, ranks, prober);
     if (passes.empty()) {
-        return run_pass(command, job, place);
+        return run_pass(command, {job}, place);
     }
-    const RunPass run = [&](const RunCommand& of_pass, const JobFile& pass) {
+    const RunPass run = [&](const RunCommand& of_pass, const JobPass& pass) {
         return run_pass(of_pass, pass, place);
     };
     return run_passes(command, std::move(passes), run, ranks, prober);

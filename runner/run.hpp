@@ -5,6 +5,7 @@
 #include "runner/engines/engine.hpp"
 #include "runner/output/output_claim.hpp"
 #include "runner/output/taken_rows.hpp"
+#include "runner/prepare/passes.hpp"
 #include "runner/ranks/bind_rank.hpp"
 #include "runner/run_command.hpp"
 #include "runner/watch/stop.hpp"
@@ -22,8 +23,9 @@ namespace runner {
 /// thrown as AgreedError on every rank; one within it, on the rank where it happened.
 class Run {
   public:
-    /// `job`: the same on every rank, with file names that are checked. `command` outlives this.
-    Run(const RunCommand& command, JobFile job, const RunPlace& place);
+    /// `pass`: the same job on every rank, with file names that are checked. `command` outlives
+    /// this.
+    Run(const RunCommand& command, JobPass pass, const RunPlace& place);
     Run(const Run&) = delete;
     Run& operator=(const Run&) = delete;
 
@@ -65,7 +67,7 @@ class Run {
     bool speaks() const { return place_.ranks.first() && !command_.quiet; }
 
     const RunCommand& command_;
-    JobFile job_;
+    JobPass pass_;
     RunPlace place_;
     std::shared_ptr<const PreparedJob> prepared_;
     std::optional<RankBinding> own_binding_;
@@ -92,7 +94,7 @@ ExitCode run_job(const RunCommand& command, const Ranks& ranks,
                  std::chrono::steady_clock::time_point start);
 
 /// A Run from its first step to its last.
-ExitCode run_pass(const RunCommand& command, const JobFile& job, const RunPlace& place);
+ExitCode run_pass(const RunCommand& command, const JobPass& pass, const RunPlace& place);
 
 /// run_job() on all ranks that the launcher started; returns the exit code.
 ExitCode run_on_all_ranks(const RunCommand& command, std::chrono::steady_clock::time_point start);

@@ -36,10 +36,11 @@ PreparedJob prepared_pass(const JobPass& pass, Prober& prober) {
 /// Passes on to pass `index` what is known of its input, which is there: what was counted in the
 /// passes before it, and by what the file is known to stay the same.
 void tell_input(std::vector<JobPass>& passes, std::size_t index, Prober& prober) {
-    JobFile::Input& input = passes[index].file.input;
+    const std::string& input = passes[index].file.input.file;
+    InputOrigin& origin = *passes[index].place.origin;
     ProbedFiles files(prober, passes[index - 1].file.input.rules);
-    input.origin->mark = mark_of(input.file);
-    input.origin->counts = counts_in(files.root_attributes(input.file));
+    origin.mark = mark_of(input);
+    origin.counts = counts_in(files.root_attributes(input));
 }
 
 bool is_there(const std::string& path) {
@@ -161,7 +162,7 @@ void check_intermediate(JobPass& pass, bool input_is_there, Prober& prober) {
     }
     const bool is_of_pass = input_is_there && is_made_by(prepared_pass(pass, prober), prober);
     if (!is_of_pass &&
-        !(is_own(output.file) && is_between_passes_of(output.of_job, output.file, prober))) {
+        !(is_own(output.file) && is_between_passes_of(pass.place.of_job, output.file, prober))) {
         throw Error(ExitCode::output, {"cannot store what a pass makes for the next", output.file,
                                        "a file of that name is there, and this job has not made it",
                                        "Move it away, or name another output.file"});
@@ -208,7 +209,7 @@ ExitCode run_one(const RunCommand& command, std::vector<JobPass>& passes, std::s
     if (ranks.first() && !command.quiet) {
         say("pass " + std::to_string(index + 1) + " of " + std::to_string(passes.size()) + "\n");
     }
-    const ExitCode code = run(of_pass, pass.file);
+    const ExitCode code = run(of_pass, pass);
     if (code == ExitCode::ok) {
         ranks.first_alone([&] { remove_before(passes, index, prober); });
     }
@@ -220,7 +221,7 @@ ExitCode run_one(const RunCommand& command, std::vector<JobPass>& passes, std::s
 void tell_origins(std::vector<JobPass>& passes, Prober& prober) {
     for (std::size_t next = 1; next < passes.size(); ++next) {
         const PreparedJob before = prepared_pass(passes[next - 1], prober);
-        JobFile::Input::Origin& origin = *passes[next].file.input.origin;
+        InputOrigin& origin = *passes[next].place.origin;
         origin.identity = job_identity(before);
         origin.files = files_beside_input(before);
     }

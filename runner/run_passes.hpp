@@ -13,7 +13,7 @@
 namespace runner {
 
 /// Runs one pass, as run_pass() does.
-using RunPass = std::function<ExitCode(const RunCommand& command, const JobFile& pass)>;
+using RunPass = std::function<ExitCode(const RunCommand& command, const JobPass& pass)>;
 
 /// Passes on to each pass what makes its input, by which its output is known. The input of the
 /// first is there. @throws Error (usage, input).

@@ -74,16 +74,17 @@ void check_side_files(const RunCommand& command) {
 RunReport run_report(const PreparedJob& prepared, const std::vector<std::string>& settings,
                      const JobPlan& plan, const Beginning& beginning,
                      std::vector<RankReport> ranks) {
-    const JobFile::Input& from = prepared.file.input;
-    const FileFacts input = file_facts(from.origin ? from.origin->file : from.file);
+    const std::optional<InputOrigin>& origin = prepared.place.origin;
+    const FileFacts input = file_facts(origin ? origin->file : prepared.file.input.file);
     std::vector<const RunTimes*> times;
     times.reserve(ranks.size());
     for (const RankReport& rank : ranks) {
         times.push_back(&rank.times);
     }
-    std::vector<JobCount> counts = all_counts(
-        *prepared.job, times, from.origin ? from.origin->counts : std::vector<JobCount>{});
+    std::vector<JobCount> counts =
+        all_counts(*prepared.job, times, origin ? origin->counts : std::vector<JobCount>{});
     return {.job = prepared.file,
+            .origin = origin ? &*origin : nullptr,
             .settings = settings,
             .settled = prepared.settled,
             .plan = plan,

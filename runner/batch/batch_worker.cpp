@@ -66,7 +66,7 @@ DatasetEnding BatchWorker::work_on(const PlannedDataset& planned, const Ranks& r
     }
     const RunCommand command = command_for(dataset);
     PassLog log; // a batch writes no report
-    Run run(command, job, {ranks, prober_, start_, log});
+    Run run(command, {job}, {ranks, prober_, start_, log});
     run.prepare();
     run.bind(binding_);
     run.take(hold.claim.get());
@@ -122,13 +122,13 @@ DatasetEnding BatchWorker::work_on_passes(const PlannedDataset& planned,
     const RunCommand command = command_for(planned.dataset);
     PassLog log; // a batch writes no report
     const RunPlace place{ranks, prober_, start_, log};
-    const RunPass run = [&](const RunCommand& of_pass, const JobFile& pass) {
+    const RunPass run = [&](const RunCommand& of_pass, const JobPass& pass) {
         Run earlier(of_pass, pass, place);
         earlier.prepare();
         earlier.bind(binding_);
         return earlier.claim() ? earlier.make() : ExitCode::ok;
     };
-    const RunPass run_last = [&](const RunCommand& of_pass, const JobFile& pass) {
+    const RunPass run_last = [&](const RunCommand& of_pass, const JobPass& pass) {
         Run run_of_pass(of_pass, pass, place);
         run_of_pass.prepare();
         run_of_pass.bind(binding_);

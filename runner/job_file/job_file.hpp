@@ -55,21 +55,6 @@ struct JobFile {
         std::optional<DenseLayout> raw; ///< what a file holds that does not say it itself
         InputPart part;                 ///< of the dataset, which is the job's input
         InputRules rules;               ///< for the kind's own datasets too
-
-        /// The job's own input and the identity of the job that makes this one of it.
-        struct Origin {
-            std::string file;
-            std::string dataset;
-            std::string identity;
-            std::string image_key = {}; ///< and `part`: as JobInput's
-            std::optional<DatasetPart> part = {};
-            std::vector<JobCount> counts = {}; ///< of the passes before this one
-            FileMark mark = {};   ///< of the file that it is read from, once it is made
-            FileMarks files = {}; ///< that the passes before this one read, but `file`
-            /// The saved outputs of the passes before the last one, and their bytes.
-            std::vector<std::pair<std::string, std::int64_t>> kept = {};
-        };
-        std::optional<Origin> origin; ///< of what an earlier pass of the same job makes
     } input;
 
     struct Output {
@@ -80,8 +65,6 @@ struct JobFile {
         bool sync = true;                      ///< wait for the disk before the name changes
         std::optional<std::int64_t> parts = 1; ///< files that hold the elements; nothing: auto
         OutputLayout layout;
-        /// Of a pass but the last: the job's own output, whose STOP stops the pass too; else "".
-        std::string of_job = {};
     } output;
 
     struct Run {

@@ -36,7 +36,8 @@ namespace {
 
 void check_input_unchanged(const PreparedJob& prepared, const Beginning& beginning) {
     const JobFile::Input& input = prepared.file.input;
-    if (input.origin && mark_of(input.file) != input.origin->mark) {
+    const std::optional<InputOrigin>& origin = prepared.place.origin;
+    if (origin && mark_of(input.file) != origin->mark) {
         throw Error(ExitCode::input, {"the input changed while it was read", input.file,
                                       "it is what an earlier step of the job saved",
                                       "Remove it, then restart with run.resume = \"never\""});
@@ -113,10 +114,10 @@ std::vector<std::string> write_record(const PreparedJob& prepared, const Beginni
     write_row_hashes(dataset.file, rows);
     attributes.emplace_back(row_hashes_checksum_attribute, digest_of_rows(rows));
     attributes.emplace_back(identity_attribute, beginning.identity);
-    if (const JobFile::Output& output = prepared.file.output;
-        !output.of_job.empty() && output.file.starts_with(output.of_job + ".pass-")) {
+    if (const std::string& of_job = prepared.place.of_job;
+        !of_job.empty() && prepared.file.output.file.starts_with(of_job + ".pass-")) {
         attributes.emplace_back(between_attribute,
-                                std::filesystem::path(output.of_job).filename().string());
+                                std::filesystem::path(of_job).filename().string());
     }
     if (dataset.parts.several()) {
         attributes.emplace_back(parts_attribute, to_text(record_of_parts(dataset)));

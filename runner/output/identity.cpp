@@ -171,8 +171,8 @@ std::string origin_lines(const PreparedJob& prepared, const std::string& identit
 
 std::string input_lines(const PreparedJob& prepared) {
     const JobFile::Input& input = prepared.file.input;
-    if (input.origin) {
-        return origin_lines(prepared, input.origin->identity);
+    if (prepared.place.origin) {
+        return origin_lines(prepared, prepared.place.origin->identity);
     }
     std::error_code ignored;
     const std::filesystem::path path = std::filesystem::weakly_canonical(input.file, ignored);

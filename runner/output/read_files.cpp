@@ -17,7 +17,7 @@ std::string text_of(const FileMark& mark) {
 }
 
 /// Without what an earlier pass has made and the files that its identity tells of.
-FileMarks files_of_pass(const PreparedJob& prepared, const JobFile::Input::Origin& origin) {
+FileMarks files_of_pass(const PreparedJob& prepared, const InputOrigin& origin) {
     FileMarks files = prepared.files;
     for (const FileMarks& others : {prepared.layout.files, origin.files}) {
         for (const auto& [file, mark] : others) {
@@ -32,7 +32,8 @@ FileMarks files_of_pass(const PreparedJob& prepared, const JobFile::Input::Origi
 
 std::vector<std::string> other_files(const PreparedJob& prepared) {
     const JobFile::Input& input = prepared.file.input;
-    FileMarks files = input.origin ? files_of_pass(prepared, *input.origin) : prepared.files;
+    const std::optional<InputOrigin>& origin = prepared.place.origin;
+    FileMarks files = origin ? files_of_pass(prepared, *origin) : prepared.files;
     files.erase(own_path(input.file));
     for (const DatasetLayout& source : prepared.layout.sources) {
         files.erase(own_path(source.holder));
@@ -47,14 +48,14 @@ std::vector<std::string> other_files(const PreparedJob& prepared) {
 }
 
 FileMarks files_beside_input(const PreparedJob& prepared) {
-    const JobFile::Input& input = prepared.file.input;
-    if (!input.origin) {
+    const std::optional<InputOrigin>& origin = prepared.place.origin;
+    if (!origin) {
         FileMarks files = prepared.files;
-        files.erase(own_path(input.file));
+        files.erase(own_path(prepared.file.input.file));
         return files;
     }
-    FileMarks files = input.origin->files;
-    files.merge(files_of_pass(prepared, *input.origin));
+    FileMarks files = origin->files;
+    files.merge(files_of_pass(prepared, *origin));
     return files;
 }
 

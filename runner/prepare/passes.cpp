@@ -24,36 +24,40 @@ JobFile::Output output_of_pass(const JobFile& whole, const PipelinePass& pass, s
         output.dataset = intermediate_dataset;
         output.sync = whole.output.sync;
     }
-    output.of_job = whole.output.file;
     return output;
 }
 
-/// What an earlier pass makes, for the pass after it.
-JobFile::Input input_of_pass(const JobFile::Output& made, const JobFile& whole,
-                             const JobInput& input) {
-    JobFile::Input from;
-    from.file = made.file;
-    from.dataset = made.dataset;
-    JobFile::Input::Origin origin; // clang 14 cannot emplace it
-    origin.file = whole.input.file;
-    origin.dataset = whole.input.dataset;
-    origin.image_key = input.image_key;
-    origin.part = input.part;
-    from.origin = std::move(origin);
-    return from;
+/// The place of pass `index` of so many, of the job `whole`.
+PassPlace place_of_pass(const JobFile& whole, const JobInput& input, std::size_t index,
+                        std::size_t passes) {
+    PassPlace place;
+    if (index > 0) {
+        InputOrigin origin; // clang 14 cannot emplace it
+        origin.file = whole.input.file;
+        origin.dataset = whole.input.dataset;
+        origin.image_key = input.image_key;
+        origin.part = input.part;
+        place.origin = std::move(origin);
+    }
+    if (index + 1 < passes) {
+        place.of_job = whole.output.file;
+    }
+    return place;
 }
 
 /// The job of pass `index` of several.
-JobFile file_of_pass(const JobFile& whole, const JobInput& input,
-                     const std::vector<PipelinePass>& passes, std::size_t index) {
+JobFile file_of_pass(const JobFile& whole, const std::vector<PipelinePass>& passes,
+                     std::size_t index) {
     const PipelinePass& pass = passes[index];
     JobFile file = whole;
     file.pipeline =
         std::make_shared<PipelineParameters>(whole.pipeline->part(pass.first, pass.steps.size()));
     file.parameters = file.pipeline;
     if (index > 0) {
-        file.input =
-            input_of_pass(output_of_pass(whole, passes[index - 1], index - 1), whole, input);
+        const JobFile::Output made = output_of_pass(whole, passes[index - 1], index - 1);
+        file.input = {};
+        file.input.file = made.file;
+        file.input.dataset = made.dataset;
     }
     if (index + 1 < passes.size()) {
         file.output = output_of_pass(whole, pass, index);
@@ -70,7 +74,7 @@ void tell_kept(std::vector<JobPass>& passes) {
             kept.emplace_back(passes[i - 2].file.output.file,
                               byte_count(passes[i - 1].input.array));
         }
-        passes[i].file.input.origin->kept = kept;
+        passes[i].place.origin->kept = kept;
     }
 }
 
@@ -78,18 +82,22 @@ void tell_kept(std::vector<JobPass>& passes) {
 
 std::vector<JobPass> passes_of(const JobFile& file, FileAccess& files) {
     if (!file.pipeline) {
-        return {{file, {}, {}, ""}};
+        return {{file, {}, {}, {}, ""}};
     }
     const PreparedJob prepared = prepare_input(file, files);
     const JobInput input = job_input(prepared, files);
     const std::vector<PipelinePass> passes = file.pipeline->passes(input, file.output.type);
     if (passes.size() == 1) {
-        return {{file, prepared.input, passes.front().steps, ""}};
+        return {{file, {}, prepared.input, passes.front().steps, ""}};
     }
     std::vector<JobPass> all;
     for (std::size_t i = 0; i < passes.size(); ++i) {
-        JobPass pass{file_of_pass(prepared.file, input, passes, i), prepared.input, passes[i].steps,
-                     passes[i].end, prepared.settled};
+        JobPass pass{file_of_pass(prepared.file, passes, i),
+                     place_of_pass(prepared.file, input, i, passes.size()),
+                     prepared.input,
+                     passes[i].steps,
+                     passes[i].end,
+                     prepared.settled};
         if (i > 0) {
             pass.input = {};
             pass.input.array = passes[i].steps.front().input;
@@ -109,11 +117,12 @@ std::vector<JobPass> passes_of(const JobFile& file, FileAccess& files) {
 }
 
 PreparedJob prepare_pass(const JobPass& pass, FileAccess& files) {
-    if (!pass.file.input.origin) {
-        return prepare_job(pass.file, files);
+    if (!pass.place.origin) {
+        return prepare_job(pass.file, files, pass.place);
     }
     PreparedJob prepared;
     prepared.file = pass.file;
+    prepared.place = pass.place;
     prepared.input = pass.input;
     prepared.layout.info = pass.input;
     return with_job(std::move(prepared), files);

@@ -15,9 +15,10 @@ namespace runner {
 /// pass before has made.
 struct JobPass {
     JobFile file;
-    DatasetInfo input;            ///< of a pass but the first: as the one before makes it
-    std::vector<StepFacts> steps; ///< empty where the job is of one kind
-    std::string end;              ///< why the next step is not in it; empty of the last pass
+    PassPlace place = {};
+    DatasetInfo input = {};            ///< of a pass but the first: as the one before makes it
+    std::vector<StepFacts> steps = {}; ///< empty where the job is of one kind
+    std::string end = {};              ///< why the next step is not in it; empty of the last pass
     /// PreparedJob's, of the job's input; and of a kept output that it is not the job's own.
     std::vector<std::string> settled = {};
     bool is_kept = false; ///< of a pass but the last: a step saves its output

@@ -164,8 +164,9 @@ std::vector<OutputField> PreparedJob::fields() const {
     return fields;
 }
 
-PreparedJob prepare_input(JobFile file, FileAccess& files) {
+PreparedJob prepare_input(JobFile file, FileAccess& files, PassPlace place) {
     PreparedJob prepared;
+    prepared.place = std::move(place);
     MarkingFiles marking(files, prepared.files);
     std::error_code ignored;
     if (file.input.generate && !std::filesystem::exists(file.input.file, ignored)) {
@@ -194,10 +195,10 @@ PreparedJob prepare_input(JobFile file, FileAccess& files) {
 JobInput job_input(const PreparedJob& prepared, FileAccess& files) {
     const JobFile::Input& input = prepared.file.input;
     JobInput given{prepared.input.array, {}, prepared.input.channels, &files};
-    if (input.origin) {
-        given.source = {input.origin->file, input.origin->dataset};
-        given.image_key = input.origin->image_key;
-        given.part = input.origin->part;
+    if (const std::optional<InputOrigin>& origin = prepared.place.origin) {
+        given.source = {origin->file, origin->dataset};
+        given.image_key = origin->image_key;
+        given.part = origin->part;
     } else if (!prepared.input_is_missing) {
         given.source = {input.file, input.dataset};
         const auto* where = std::get_if<FramesWhere>(&input.part.frames);
@@ -224,8 +225,8 @@ PreparedJob with_findings(const PreparedJob& prepared, const Findings& findings)
     return found;
 }
 
-PreparedJob prepare_job(JobFile file, FileAccess& files) {
-    return with_job(prepare_input(std::move(file), files), files);
+PreparedJob prepare_job(JobFile file, FileAccess& files, PassPlace place) {
+    return with_job(prepare_input(std::move(file), files, std::move(place)), files);
 }
 
 PlanRequest plan_request(const PreparedJob& prepared, Backend backend, int ranks,
@@ -298,15 +299,15 @@ DiskSpace disk_space(const PreparedJob& prepared) {
     if (prepared.input_is_missing && on_one_device(folder_of(prepared.file.input.file), folder)) {
         disk.needed += byte_count(prepared.layout.info.array);
     }
-    if (const JobFile::Input& input = prepared.file.input; input.origin) {
+    if (const std::optional<InputOrigin>& origin = prepared.place.origin) {
         const auto add = [&](const std::string& file, std::int64_t bytes) {
             if (!std::filesystem::exists(file, failure) && on_one_device(folder_of(file), folder)) {
                 disk.needed += bytes;
             }
         };
         // What earlier passes are yet to make.
-        add(input.file, byte_count(prepared.layout.info.array));
-        for (const auto& [file, bytes] : input.origin->kept) {
+        add(prepared.file.input.file, byte_count(prepared.layout.info.array));
+        for (const auto& [file, bytes] : origin->kept) {
             add(file, bytes);
         }
     }

@@ -18,9 +18,31 @@
 
 namespace runner {
 
+/// What a pass but the first reads: what the pass before has made of the job's own input.
+struct InputOrigin {
+    std::string file; ///< the job's own input, and its dataset
+    std::string dataset;
+    std::string identity;       ///< of the job that makes this pass's input of it
+    std::string image_key = {}; ///< and `part`: as JobInput's
+    std::optional<DatasetPart> part = {};
+    std::vector<JobCount> counts = {}; ///< of the passes before this one
+    FileMark mark = {};                ///< of the file that is read, once it is made
+    FileMarks files = {};              ///< that the passes before this one read, but `file`
+    /// The saved outputs of the passes before the last one, and their bytes.
+    std::vector<std::pair<std::string, std::int64_t>> kept = {};
+};
+
+/// The place of a pass in a job of several.
+struct PassPlace {
+    std::optional<InputOrigin> origin = {}; ///< of a pass but the first
+    /// Of a pass but the last: the job's own output, whose STOP stops the pass too; else "".
+    std::string of_job = {};
+};
+
 /// A job whose input is known: what `plan` and a run have in common.
 struct PreparedJob {
     JobFile file;
+    PassPlace place;
     DatasetInfo input;               ///< of the file's part; or as `input.generate` will make it
     DatasetLayout layout;            ///< of the whole dataset, by which its rows are read
     FileMarks files;                 ///< every file that the job reads, as it was before
@@ -42,7 +64,7 @@ struct PreparedJob {
 std::string field_name(const std::string& group, const std::string& field);
 
 /// Reads the input's structure by `files`; the job is yet to be made. @throws Error (input).
-PreparedJob prepare_input(JobFile file, FileAccess& files);
+PreparedJob prepare_input(JobFile file, FileAccess& files, PassPlace place = {});
 
 /// The prepared input as the job is made for it.
 JobInput job_input(const PreparedJob& prepared, FileAccess& files);
@@ -54,7 +76,7 @@ PreparedJob with_job(PreparedJob prepared, FileAccess& files);
 PreparedJob with_findings(const PreparedJob& prepared, const Findings& findings);
 
 /// The input and the job prepared. @throws Error (usage, input).
-PreparedJob prepare_job(JobFile file, FileAccess& files);
+PreparedJob prepare_job(JobFile file, FileAccess& files, PassPlace place = {});
 
 /// What one rank may take, found on the machine or given on the command line.
 struct RankLimits {

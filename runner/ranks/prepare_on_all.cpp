@@ -7,22 +7,22 @@
 
 namespace runner {
 
-PreparedJob prepare_on_all(const JobFile& job, const Ranks& ranks, Prober& prober) {
+PreparedJob prepare_on_all(const JobPass& pass, const Ranks& ranks, Prober& prober) {
     std::string answers;
     if (ranks.size() > 1) {
         ranks.first_alone([&] {
-            ProbedFiles files(prober, job.input.rules);
-            (void)prepare_job(job, files);
+            ProbedFiles files(prober, pass.file.input.rules);
+            (void)prepare_job(pass.file, files, pass.place);
             answers = files.answers();
         });
         answers = ranks.broadcast(answers);
     }
     return ranks.together([&] {
-        ProbedFiles files(prober, job.input.rules);
+        ProbedFiles files(prober, pass.file.input.rules);
         if (!answers.empty()) {
             files.take_answers(answers);
         }
-        return prepare_job(job, files);
+        return prepare_job(pass.file, files, pass.place);
     });
 }
 

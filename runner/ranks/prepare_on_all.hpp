@@ -11,8 +11,9 @@
 namespace runner {
 
 /// prepare_job() on every rank: the first has the input's structure read, by `prober`, and tells
-/// the others what was found. `job`: the same on each. Collective. @throws AgreedError.
-PreparedJob prepare_on_all(const JobFile& job, const Ranks& ranks, Prober& prober);
+/// the others what was found. `pass`: the same on each; its input is there. Collective.
+/// @throws AgreedError.
+PreparedJob prepare_on_all(const JobPass& pass, const Ranks& ranks, Prober& prober);
 
 /// passes_of() on every rank, likewise; none where they are not several. Collective.
 /// @throws AgreedError.

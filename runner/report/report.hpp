@@ -86,6 +86,7 @@ const StepReport* bounding_step(const std::vector<PassReport>& passes);
 /// What is known of a finished run, on rank 0.
 struct RunReport {
     const JobFile& job;
+    const InputOrigin* origin;                ///< of a pass but the first; else null
     const std::vector<std::string>& settings; ///< laid over the job file's text
     const std::vector<std::string>& settled;  ///< PreparedJob's
     const JobPlan& plan;

@@ -122,7 +122,7 @@ void JobAgain::run_passes_before_last(const FinishedOutput& output, EarlierPasse
     const auto start = std::chrono::steady_clock::now();
     PassLog log;
     const RunPlace place{ranks, prober, start, log};
-    const RunPass run = [&](const RunCommand& command, const JobFile& pass) {
+    const RunPass run = [&](const RunCommand& command, const JobPass& pass) {
         return run_pass(command, pass, place);
     };
     RunCommand command;
@@ -135,7 +135,7 @@ void JobAgain::run_passes_before_last(const FinishedOutput& output, EarlierPasse
                            "a pass before the last was stopped", "The same command resumes it"});
     }
     ProbedFiles files(prober, passes_.back().file.input.rules);
-    prepared_ = prepare_job(passes_.back().file, files);
+    prepared_ = prepare_job(passes_.back().file, files, passes_.back().place);
 }
 
 } // namespace runner

@@ -96,6 +96,7 @@ struct Finished {
     FakePlan plan;
     DatasetInfo input;
     RunReport report{job,
+                     nullptr,
                      settings,
                      settled,
                      plan,
@@ -312,7 +313,8 @@ TEST(Provenance, SaysWhatMadeTheOutput) {
 
 TEST(Provenance, NamesTheInputThatAnEarlierPassBeganWith) {
     Finished run;
-    run.job.input.origin = JobFile::Input::Origin{"raw.h5", "/raw", "id"};
+    const InputOrigin origin{"raw.h5", "/raw", "id"};
+    run.report.origin = &origin;
     run.report.counts.clear();
     auto all = recorded(run.report);
     EXPECT_EQ(all["input_file"], "raw.h5");
