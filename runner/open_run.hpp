@@ -19,10 +19,11 @@ namespace runner {
 /// another is exchanged. Collective.
 std::unique_ptr<EngineRun> open_run(const JobPlan& plan, const RunContext& context);
 
-/// Does the rank's part, with progress on standard error from the first rank. An error, which only
-/// this rank knows of, names the rank, its host and its GPU; what was written before it is
-/// committed. `trace` may be null.
+/// Whether the first rank shows progress on standard error.
 enum class ShowProgress { no, yes };
+
+/// Does the rank's part. An error, which only this rank knows of, names the rank, its host and its
+/// GPU; what was written before it is committed. `trace` may be null.
 RunTimes run_engine(EngineRun& engine, const RunContext& context, const RankBinding& binding,
                     ShowProgress show, Trace* trace);
 

@@ -7,9 +7,10 @@
 
 namespace runner {
 
-/// Syncs (if asked) the file, gives it its final name and syncs the folder; an existing file of
-/// that name is replaced only when `overwrite`. @throws Error (output).
+/// Whether a file that has the name already may be replaced.
 enum class Overwrite { no, yes };
+
+/// Syncs (if asked) the file, gives it its final name and syncs the folder. @throws Error (output).
 void publish_output(const std::string& partial, const std::string& file, Overwrite overwrite,
                     RowWriter::Sync sync);
 

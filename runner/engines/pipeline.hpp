@@ -65,9 +65,9 @@ struct PipelineRun {
 ///     void record_device(const Piece&);    // what the device did, in the recorder
 ///     std::int64_t hash(Piece&);           // bytes hashed
 ///     Written write(const Piece&);         // hands the rows to the output and its journal
-///     std::int64_t rows(const Piece&);     // that count as done with it; 0: not before it is
-///     written Place place(const Piece&); std::string text(const Place&);      // "chunk 7, rows 0
-///     to 63"
+///     std::int64_t rows(const Piece&);     // done with it; 0: not before it is written
+///     Place place(const Piece&);
+///     std::string text(const Place&);      // "chunk 7, rows 0 to 63"
 ///
 /// Each of them is called by one thread at a time.
 template <class Engine> class Pipeline {

@@ -142,7 +142,6 @@ struct PlannedEnds {
     std::vector<PlannedEnd> to;
 };
 
-/// A pass of a planned job.
 /// The least time that a job's bytes take between host and GPUs.
 struct LinkTime {
     double seconds = 0;
