@@ -48,7 +48,7 @@ std::optional<std::string> nearest_name(std::string_view word,
     std::optional<std::string> nearest;
     std::size_t least = std::max<std::size_t>(1, word.size() / 3) + 1;
     for (const std::string& name : names) {
-        // Of a word this short hardly anything is left to tell what was meant: gpu is not cpu.
+        // From a word this short hardly anything is left to tell what was meant: gpu is not cpu.
         const bool differs = word.size() <= 3 && !word.empty() && !name.empty() &&
                              std::tolower(word.front()) != std::tolower(name.front());
         if (name.size() > longest || differs) {

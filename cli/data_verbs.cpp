@@ -232,7 +232,7 @@ class RawOptions {
         return layout;
     }
 
-    /// That of the output; nothing where it is the input's. @throws Error (usage).
+    /// The type of the output; nothing where it is the input's. @throws Error (usage).
     std::optional<ArrayInfo> output_type() const {
         const bool is_raw_type = !shape_.empty() && raw_type_.empty();
         if (type_.empty() || is_raw_type) {

@@ -69,7 +69,7 @@ void tell_notes_of(const DatasetName& what, FileAccess& files) {
     tell_notes(files.layout(what.file, what.dataset).info.notes);
 }
 
-/// That of the first dataset that failed; of what is not done, that it can be resumed.
+/// The code of the first dataset that failed; of what is not done, that it can be resumed.
 ExitCode code_of(const BatchStatus& status) {
     const BatchHistory history = read_history(status.folder);
     for (const DatasetStatus& dataset : status.datasets) {

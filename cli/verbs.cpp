@@ -19,7 +19,7 @@
 namespace runner {
 namespace {
 
-/// Of the verbs that work on all ranks.
+/// An option of the verbs that work on all ranks.
 struct RanksOption {
     std::string text;
 

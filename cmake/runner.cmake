@@ -44,15 +44,14 @@ if(RUNNER_COVERAGE)
   target_link_options(runner_options INTERFACE --coverage -Wl,--wrap=_exit -Wl,--undefined=__wrap__exit)
 endif()
 
-# runner_room(SOURCES ... [ALONE ...] [CUDA ...] [NO_CUDA ...] USES rooms... [PUBLIC_FOREIGN ...]
-# [FOREIGN ...]): the folder's static library, room_FOLDER with '_' for '/'. SOURCES and ALONE are
-# compiled always, CUDA only with CUDA, NO_CUDA only without. With RUNNER_JOINED_SOURCES, SOURCES are
-# compiled as one file. ALONE are those that define a private name which another of the folder has. USES names the rooms below that it may include from: these lines
-# are the table of levels, and tests/tree/rooms_test.cpp holds the includes to them. FOREIGN are
-# libraries of others; PUBLIC_FOREIGN those that the room's headers include.
+# runner_room(SOURCES ... [CUDA ...] [NO_CUDA ...] USES rooms... [PUBLIC_FOREIGN ...] [FOREIGN ...]):
+# the folder's static library, room_FOLDER with '_' for '/'. SOURCES are compiled always, CUDA only
+# with CUDA, NO_CUDA only without. With RUNNER_JOINED_SOURCES, SOURCES are compiled as one file, so
+# that a private name stands once in a folder. USES names the rooms below that it may include from:
+# these lines are the table of levels, and tests/tree/rooms_test.cpp holds the includes to them.
+# FOREIGN are libraries of others; PUBLIC_FOREIGN those that the room's headers include.
 function(runner_room)
-  cmake_parse_arguments(PARSE_ARGV 0 ROOM "" "" "SOURCES;ALONE;CUDA;NO_CUDA;USES;PUBLIC_FOREIGN;FOREIGN")
-  list(APPEND ROOM_SOURCES ${ROOM_ALONE})
+  cmake_parse_arguments(PARSE_ARGV 0 ROOM "" "" "SOURCES;CUDA;NO_CUDA;USES;PUBLIC_FOREIGN;FOREIGN")
   file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
   string(REPLACE "/" "_" name ${folder})
   if(RUNNER_HAS_CUDA)
@@ -68,7 +67,6 @@ function(runner_room)
     PRIVATE ${ROOM_FOREIGN})
   if(RUNNER_JOINED_SOURCES AND NOT folder MATCHES "^(kernels|jobs)")
     set_target_properties(room_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
-    set_source_files_properties(${ROOM_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   endif()
   if(RUNNER_QUICK_BUILD AND NOT folder MATCHES "^kernels/")
     target_compile_options(room_${name} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-O1>)

@@ -87,8 +87,8 @@ class Job {
     /// The job that knows what the survey found.
     virtual std::unique_ptr<Job> surveyed(const Findings& /*findings*/) const { return nullptr; }
 
-    /// Of a job whose output is snapshots of a state, each made from the one before; nothing where
-    /// rows of the output are made from the input alone.
+    /// The shape of a job whose output is snapshots of a state, each made from the one before;
+    /// nothing where rows of the output are made from the input alone.
     virtual std::optional<EvolveShape> state() const { return std::nullopt; }
 };
 

@@ -76,7 +76,7 @@ struct Kind {
     /// Reads the kind's table, finish() left to the caller; reports what is wrong to the reader and
     /// then may return nothing.
     std::unique_ptr<KindParameters> (*parse)(TableReader& table);
-    /// Those of its output where they are several: a row of each is a row of the output, and
+    /// The datasets of its output where they are several: a row of each is a row of the output, and
     /// output.dataset is the group that they are in. Empty: it is one.
     std::span<const std::string_view> datasets = {};
     /// The ending of files, beside HDF5's, that its output may be. Empty: there are none.

@@ -19,7 +19,7 @@ struct Locality {
     std::array<std::int64_t, 3> block = {1, 1, 1};
     bool wraps = false; ///< elements at one end are computed from those at the other too
 
-    /// Of a job that passes its output to the job `next`.
+    /// The locality of a job that passes its output to the job `next`.
     Locality then(const Locality& next) const {
         Locality all = *this;
         for (std::size_t i = 0; i < reach.size(); ++i) {

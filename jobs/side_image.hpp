@@ -33,7 +33,7 @@ class SideImage {
 
     std::int64_t rows() const { return rows_; }
     std::int64_t columns() const { return columns_; }
-    /// Of the values, which stay on the host as long as the job does.
+    /// The bytes of the values, which stay on the host as long as the job does.
     std::int64_t bytes() const;
     std::int64_t wanted_bytes() const { return wanted_bytes_; }
     std::int64_t least_bytes() const { return least_bytes_; }

@@ -32,8 +32,8 @@ struct OutputRows {
     std::int64_t step = 1; ///< these are the layers at its multiples …
     std::int64_t last = std::numeric_limits<std::int64_t>::max(); ///< … up to this one, and it
 
-    /// Of the frame's rows before `row`, a multiple of `layer` or the frame's end. A last layer
-    /// with fewer rows than the others counts as one.
+    /// The layers of the frame's rows before `row`, a multiple of `layer` or the frame's end. A
+    /// last layer with fewer rows than the others counts as one.
     std::int64_t before(std::int64_t row) const {
         const std::int64_t layers = (row + layer - 1) / layer;
         const std::int64_t multiples = (std::min(layers - 1, last) + step) / step;

@@ -31,7 +31,7 @@ class Survey {
     virtual void add(CpuQueue& queue, std::int64_t first, std::int64_t rows,
                      const std::byte* in) = 0;
 
-    /// Of this pass; once its parts are put together, of all.
+    /// The findings of this pass; once its parts are put together, of all.
     virtual Findings& findings() = 0;
 
     /// Called with the pass's findings of all parts, the same on every rank: whether the input is

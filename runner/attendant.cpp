@@ -17,7 +17,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Of this rank; the first one says what a stop waits for.
+/// The time keeper of this rank; the first one says what a stop waits for.
 TimeKeeper time_keeper(const RunCommand& command, const Ranks& ranks, Clock::time_point start,
                        OpenRun& open, Stop& stop) {
     std::optional<Clock::time_point> deadline;

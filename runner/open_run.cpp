@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/open_run.hpp"
 
+#include "base/durations.hpp"
 #include "base/error.hpp"
 #include "base/format.hpp"
 #include "base/printable.hpp"
@@ -22,10 +23,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double seconds_since(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
 /// `log`: of the queues' launches, or null.
 QueueMaker queue_maker(const RankBinding& binding, const KernelLog* log) {
     return [&binding, log] {
@@ -37,7 +34,7 @@ QueueMaker queue_maker(const RankBinding& binding, const KernelLog* log) {
     };
 }
 
-void say(const std::string& line) {
+void say_over_progress(const std::string& line) {
     (void)std::fputs((std::string(over_progress(stderr)) + printable_lines(line)).c_str(), stderr);
 }
 
@@ -47,7 +44,7 @@ void add_stages(const RunProgress& progress, ProgressSnapshot& now) {
     }
 }
 
-/// Of the engine's part so far.
+/// A snapshot of the engine's part so far.
 ProgressSnapshot snapshot(const EngineRun& engine, const RunProgress& progress, double seconds) {
     ProgressSnapshot now = engine.snapshot();
     now.seconds = seconds;
@@ -103,7 +100,8 @@ RunTimes run_engine(EngineRun& engine, const RunContext& context, const RankBind
     try {
         const Ticker ticker([&] { view.update(now()); });
         const KernelLog log;
-        times = engine.run({queue_maker(binding, trace == nullptr ? nullptr : &log), trace, say});
+        times = engine.run(
+            {queue_maker(binding, trace == nullptr ? nullptr : &log), trace, say_over_progress});
         if (context.stop.level() != StopLevel::drop_chunks) { // no time to wait for what is dropped
             times.kernels = log.uses();
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/run.hpp"
 
+#include "base/durations.hpp"
 #include "base/printable.hpp"
 #include "base/sizes.hpp"
 #include "io/files/text_file.hpp"
@@ -34,10 +35,6 @@ namespace runner {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 void generate_input(const PreparedJob& prepared, int threads, const std::function<void()>& check) {
     const JobFile::Input& input = prepared.file.input;

@@ -26,7 +26,7 @@ struct RunCommand {
     std::optional<std::string> trace;     ///< file to write
     std::optional<double> max_seconds;    ///< of wall time, after which the run has stopped
 
-    // Of a pass of several, from 1; reports and trace are written with the last.
+    // The place of a pass of several, from 1; reports and trace are written with the last.
     std::size_t pass = 1;
     std::size_t passes = 1;
 };

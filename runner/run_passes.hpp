@@ -19,7 +19,7 @@ using RunPass = std::function<ExitCode(const RunCommand& command, const JobPass&
 /// first is there. @throws Error (usage, input).
 void tell_origins(std::vector<JobPass>& passes, Prober& prober);
 
-/// Of each pass but the last, whether it must run, since its output is not there and is to be kept
+/// For each pass but the last: whether it must run, since its output is not there and is to be kept
 /// or read; the first rank decides for all. `last_is_done`: the job's output is complete.
 /// tell_origins() has been called there, unless the input is yet to be made. Collective.
 /// Passes then may replace what this job has stored between them with other parameters or input.

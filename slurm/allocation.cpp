@@ -13,7 +13,8 @@ namespace {
 
 constexpr double usual_share = 0.8; // of the job file's run.host_memory
 
-// Of a rank beside its plan: the program, MPI, CUDA's driver, threads, the probe of inputs.
+// The memory of a rank beside its plan: the program, MPI, CUDA's driver, threads, the probe of
+// inputs.
 constexpr std::int64_t own_memory = GiB;
 
 /// So much that the rank, which takes its share of what Slurm granted, comes to the same plan.

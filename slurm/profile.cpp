@@ -17,7 +17,7 @@ namespace {
 constexpr double margin = 2;
 constexpr double least_seconds = 60;
 
-[[noreturn]] void refuse(const std::string& path, const std::string& why) {
+[[noreturn]] void refuse_report(const std::string& path, const std::string& why) {
     throw Error(ExitCode::input,
                 {"cannot tell from the profile how long the job takes", path, why,
                  "Name a report that a run of such a job wrote (--report), the state folder of a "
@@ -49,10 +49,10 @@ Profile profile_of_report(const std::string& path) {
         profile.start_seconds = json.at("start_seconds").get<double>();
         profile.seconds = json.at("wall_seconds").get<double>();
     } catch (const JsonError& failure) {
-        refuse(path, std::string("it is no report of a run: ") + failure.what());
+        refuse_report(path, std::string("it is no report of a run: ") + failure.what());
     }
     if (!(profile.work.bytes > 0) || profile.ranks < 1 || !(profile.seconds > 0)) {
-        refuse(path, "that run did nothing");
+        refuse_report(path, "that run did nothing");
     }
     return profile;
 }
@@ -71,7 +71,7 @@ Profile profile_of_batch(const std::string& path) {
         }
     }
     if (!(profile.work.bytes > 0) || !(profile.seconds > 0)) {
-        refuse(path, "no dataset of that batch is done");
+        refuse_report(path, "no dataset of that batch is done");
     }
     return profile;
 }

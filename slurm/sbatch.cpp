@@ -3,7 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/printable.hpp"
-#include "io/files/uninterrupted.hpp"
+#include "io/files/descriptor.hpp"
 
 #include <array>
 #include <cerrno>
@@ -19,7 +19,7 @@
 namespace runner {
 namespace {
 
-[[noreturn]] void refuse(const std::string& why, const std::string& try_this) {
+[[noreturn]] void refuse_sbatch(const std::string& why, const std::string& try_this) {
     throw Error(ExitCode::launch, {"cannot submit the job", "sbatch", why, try_this});
 }
 
@@ -28,7 +28,7 @@ class Capture {
   public:
     explicit Capture(const char* name) : descriptor_(::memfd_create(name, MFD_CLOEXEC)) {
         if (descriptor_ < 0) {
-            refuse(errno_text(errno), "");
+            refuse_sbatch(errno_text(errno), "");
         }
     }
     Capture(const Capture&) = delete;
@@ -72,7 +72,7 @@ class FileActions {
   private:
     static void check(int failure) {
         if (failure != 0) {
-            refuse(errno_text(failure), "");
+            refuse_sbatch(errno_text(failure), "");
         }
     }
 
@@ -82,7 +82,7 @@ class FileActions {
 int wait_for(pid_t child) {
     int status = 0;
     if (uninterrupted([&] { return ::waitpid(child, &status, 0); }) < 0) {
-        refuse(errno_text(errno), "");
+        refuse_sbatch(errno_text(errno), "");
     }
     return status;
 }
@@ -117,14 +117,14 @@ std::string run_sbatch(const std::vector<std::string>& arguments) {
     const int failure = ::posix_spawnp(&child, words.front().c_str(), actions.get(), nullptr,
                                        pointers.data(), environ);
     if (failure != 0) {
-        refuse(failure == ENOENT ? "it is not on the PATH" : errno_text(failure),
-               "Submit where Slurm is; --dry-run prints the script");
+        refuse_sbatch(failure == ENOENT ? "it is not on the PATH" : errno_text(failure),
+                      "Submit where Slurm is; --dry-run prints the script");
     }
     const int status = wait_for(child);
     const std::string said = errors.text();
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-        refuse(said.empty() ? "it failed and said nothing" : one_line(said),
-               "Check the site file; --dry-run prints the script");
+        refuse_sbatch(said.empty() ? "it failed and said nothing" : one_line(said),
+                      "Check the site file; --dry-run prints the script");
     }
     if (!said.empty()) { // a warning, or what the site tells its users
         (void)std::fputs((printable_lines(said) + "\n").c_str(), stderr);
@@ -133,7 +133,7 @@ std::string run_sbatch(const std::vector<std::string>& arguments) {
     const std::string id = output.text();
     std::string number = id.substr(0, id.find(';'));
     if (number.empty() || number.find_first_not_of("0123456789") != std::string::npos) {
-        refuse("it did not tell the job's number but " + one_line(id), "");
+        refuse_sbatch("it did not tell the job's number but " + one_line(id), "");
     }
     return number;
 }

@@ -26,7 +26,7 @@ struct Submission {
     };
     std::optional<Array> array;
 
-    /// Of a batch: the folder that tells how far it is.
+    /// The state of a batch: the folder that tells how far it is.
     std::optional<std::string> state;
 
     /// Files by which a person stops it, from `folder` on: while one is there it is not queued

@@ -58,7 +58,7 @@ std::vector<PreparedJob> prepare_passes(const JobFile& job, FileAccess& files) {
     return prepared;
 }
 
-/// Of the pass that takes most of the host's memory; each fits, as it runs by itself.
+/// The plan of the pass that takes most of the host's memory; each fits, as it runs by itself.
 PlanPtr largest_plan(const std::vector<PreparedJob>& passes, Backend backend, int ranks,
                      const RankLimits& limits) {
     PlanPtr largest;

@@ -66,7 +66,7 @@ struct Part {
 };
 
 /// What extremes and ranges are told of: of a complex number its modulus.
-template <class Wide> double value_of(Wide value) {
+template <class Wide> double real_of(Wide value) {
     if constexpr (is_complex_number<Wide>) {
         return std::abs(value);
     } else {
@@ -83,8 +83,8 @@ template <class Wide> bool is_nan(Wide value) {
 }
 
 template <class Wide> void add_difference(Wide a, Wide b, std::int64_t element, Part& part) {
-    const double value_a = value_of(a);
-    const double value_b = value_of(b);
+    const double value_a = real_of(a);
+    const double value_b = real_of(b);
     auto distance = static_cast<double>(std::abs(a - b));
     if (std::isnan(distance)) {
         distance = infinity;
@@ -109,7 +109,7 @@ template <class Wide>
 Part compare_block(const Wide* a, const Wide* b, std::int64_t first, std::int64_t count) {
     Part part;
     for (std::int64_t i = 0; i < count; ++i) {
-        if (const double value = value_of(a[i]); std::isfinite(value)) {
+        if (const double value = real_of(a[i]); std::isfinite(value)) {
             part.least_a = std::min(part.least_a, value);
             part.greatest_a = std::max(part.greatest_a, value);
         }

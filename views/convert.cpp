@@ -68,7 +68,7 @@ bool is_of_rows(const std::string& output) {
     return is_hdf5_name(output) || (format != nullptr && format->written != nullptr);
 }
 
-/// Of one axis each element is a row.
+/// Each element of one axis is a row.
 ImageShape column_of(const ArrayInfo& array) { return {1, array.shape.front(), 1, 1}; }
 
 FrameSource open_source(FileAccess& files, const ConvertRequest& request) {

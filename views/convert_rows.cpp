@@ -81,8 +81,8 @@ class RowCopy {
         writer_->write(to, rows, elements);
     }
 
-    /// Of an array whose first axis runs fastest: rows of several numbers along that axis at once,
-    /// for long runs to read, and of each number several, for long runs to write.
+    /// Copies an array whose first axis runs fastest: rows of several numbers along that axis at
+    /// once, for long runs to read, and of each number several, for long runs to write.
     void copy_boxes() {
         constexpr std::int64_t read_bytes = 4096;
         const std::int64_t numbers = output_.array.shape.front();

@@ -143,7 +143,7 @@ class TypedReader final : public RowReader {
             rest /= shape[axis];
         }
         const std::int64_t column = runs.first_column + misfit.at % runs.columns;
-        // Of one axis the columns of a read are further elements of it.
+        // The columns of one axis of a read are further elements of it.
         position.back() = shape.size() == 1 ? in_file + column : column;
         throw Error(
             ExitCode::input,

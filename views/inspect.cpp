@@ -18,7 +18,7 @@
 namespace runner {
 namespace {
 
-constexpr std::size_t shown_text = 200;
+constexpr std::size_t shown_characters = 200;
 
 /// The most bytes of a text in the JSON: a description of an instrument is shorter, and more is no
 /// attribute.
@@ -35,12 +35,12 @@ std::string value_text(double value) {
 
 /// In quotes, line breaks as \n and the middle of a long text left out: the JSON has it all.
 std::string value_text(const std::string& value) {
-    std::string text = value.substr(0, shown_text);
+    std::string text = value.substr(0, shown_characters);
     for (std::size_t at = 0; (at = text.find('\n', at)) != std::string::npos; at += 2) {
         text.replace(at, 1, "\\n");
     }
     return '"' + printable(text) + '"' +
-           (value.size() > shown_text ? fmt::format(" … ({} bytes)", value.size()) : "");
+           (value.size() > shown_characters ? fmt::format(" … ({} bytes)", value.size()) : "");
 }
 
 template <class T> std::string value_text(const std::vector<T>& values) {

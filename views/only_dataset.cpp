@@ -49,7 +49,7 @@ std::optional<std::string> only_image(const FileContent& content,
     return found;
 }
 
-std::string listed(const std::vector<std::string>& names) {
+std::string listed_names(const std::vector<std::string>& names) {
     constexpr std::size_t most = 20;
     std::string text;
     for (std::size_t i = 0; i < std::min(names.size(), most); ++i) {
@@ -82,7 +82,7 @@ std::string only_dataset(const FileContent& content) {
                      "See runner inspect " + content.file});
     }
     throw Error(ExitCode::input, {"the file has several datasets", content.file,
-                                  "it holds " + listed(names) + ", and none is named",
+                                  "it holds " + listed_names(names) + ", and none is named",
                                   "Name one: " + content.file + ":" + names.front()});
 }
 

@@ -72,7 +72,7 @@ class Case {
                     [&] { match_patches(queue_, match_, layers_, floats(volume), lists()); });
     }
 
-    /// Of the lists that are there.
+    /// The work of the lists that are there.
     Times filter(const float* first, const Buffer& result, int samples) {
         const Bm4dSums sums{reinterpret_cast<std::int64_t*>(values_.data()),
                             reinterpret_cast<std::int64_t*>(weights_.data())};

@@ -2,8 +2,8 @@
 #include "io/files/file.hpp"
 
 #include "base/format.hpp"
+#include "io/files/descriptor.hpp"
 #include "io/files/own_file.hpp"
-#include "io/files/uninterrupted.hpp"
 
 #include <algorithm>
 #include <array>
@@ -26,10 +26,6 @@ constexpr std::int64_t largest_call = 1 << 30;
 // XFS has its number only in the kernel's own headers.
 constexpr std::array<long, 4> local_file_systems = {EXT4_SUPER_MAGIC, BTRFS_SUPER_MAGIC,
                                                     TMPFS_MAGIC, 0x58465342};
-
-int open_again(const std::string& path, int flags) {
-    return uninterrupted([&] { return ::open(path.c_str(), flags | O_CLOEXEC | O_NOCTTY); });
-}
 
 /// What reading needs: a descriptor, or why there is none.
 struct OpenedToRead {

@@ -4,9 +4,9 @@
 #include "base/error.hpp"
 #include "base/format.hpp"
 #include "base/printable.hpp"
+#include "io/files/descriptor.hpp"
 #include "io/files/file.hpp"
 #include "io/files/own_file.hpp"
-#include "io/files/uninterrupted.hpp"
 
 #include <algorithm>
 #include <array>
@@ -110,20 +110,6 @@ mode_t folder_mode_beside(const std::string& path) {
     return known ? status.st_mode : 0;
 }
 
-/// Closes the descriptor unless released.
-struct Descriptor {
-    explicit Descriptor(int open) : number(open) {}
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-    ~Descriptor() {
-        if (number >= 0) {
-            ::close(number);
-        }
-    }
-
-    int number;
-};
-
 } // namespace
 
 std::string lock_path(const std::string& file) { return file + ".lock"; }
@@ -131,23 +117,23 @@ std::string lock_path(const std::string& file) { return file + ".lock"; }
 FileLock::FileLock(std::string path, const std::string& owner) : path_(std::move(path)) {
     for (;;) {
         Descriptor file{open_own_file(path_, O_RDWR | O_CREAT | O_EXCL)};
-        const bool is_new = file.number >= 0;
+        const bool is_new = file.get() >= 0;
         if (!is_new && errno == EEXIST) {
-            file.number = open_own_file(path_, O_RDWR);
-            if (file.number < 0 && errno == ENOENT) {
+            file = Descriptor(open_own_file(path_, O_RDWR));
+            if (file.get() < 0 && errno == ENOENT) {
                 continue; // its holder has just removed it
             }
         }
-        if (file.number < 0) {
+        if (file.get() < 0) {
             fail(path_, errno);
         }
-        // Of the open file, not of the process: no other close() of the file gives it up.
+        // A lock of the open file, not of the process: no other close() of the file gives it up.
         struct flock whole {};
         whole.l_type = F_WRLCK;
         whole.l_whence = SEEK_SET;
-        if (uninterrupted([&] { return ::fcntl(file.number, F_OFD_SETLK, &whole); }) != 0) {
+        if (uninterrupted([&] { return ::fcntl(file.get(), F_OFD_SETLK, &whole); }) != 0) {
             if (errno == EAGAIN || errno == EACCES) {
-                refuse(path_, file.number);
+                refuse(path_, file.get());
             }
             // ENOLCK, ENOSYS and the like: a file system without locks still has the name.
             constexpr int not_supported = 524; // the kernel's own ENOTSUPP
@@ -156,11 +142,11 @@ FileLock::FileLock(std::string path, const std::string& owner) : path_(std::move
                 fail(path_, errno);
             }
         }
-        if (!is_named(path_, file.number)) {
+        if (!is_named(path_, file.get())) {
             continue;
         }
         if (!is_new) {
-            const std::string text = content(file.number);
+            const std::string text = content(file.get());
             std::string why = foreign_owner(path_);
             if (why.empty() && !is_lock(text)) {
                 why = "it is no lock of this program";
@@ -173,8 +159,8 @@ FileLock::FileLock(std::string path, const std::string& owner) : path_(std::move
             was_left_ = text.starts_with(mark) && text.find('\n') != std::string::npos;
             was_cut_off_ = !was_left_;
         }
-        write_owner(path_, file.number, std::string(mark) + owner + "\n");
-        descriptor_ = std::exchange(file.number, -1);
+        write_owner(path_, file.get(), std::string(mark) + owner + "\n");
+        descriptor_ = file.release();
         return;
     }
 }
@@ -185,12 +171,12 @@ std::optional<std::string> lock_owner(const std::string& path) {
     struct flock whole {};
     whole.l_type = F_WRLCK;
     whole.l_whence = SEEK_SET;
-    if (file.number < 0 ||
-        uninterrupted([&] { return ::fcntl(file.number, F_OFD_GETLK, &whole); }) != 0 ||
+    if (file.get() < 0 ||
+        uninterrupted([&] { return ::fcntl(file.get(), F_OFD_GETLK, &whole); }) != 0 ||
         whole.l_type == F_UNLCK) {
         return std::nullopt;
     }
-    return owner_in(file.number);
+    return owner_in(file.get());
 }
 
 FileLock::~FileLock() {
@@ -230,8 +216,8 @@ void FileLock::sync() const {
 bool is_lock_left(const std::string& path) {
     const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)};
     struct stat status {};
-    return file.number >= 0 && ::fstat(file.number, &status) == 0 && S_ISREG(status.st_mode) &&
-           is_lock(content(file.number)) && foreign_owner(path).empty() && !lock_owner(path);
+    return file.get() >= 0 && ::fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode) &&
+           is_lock(content(file.get())) && foreign_owner(path).empty() && !lock_owner(path);
 }
 
 std::string owner_text(const std::string& host) {

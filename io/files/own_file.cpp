@@ -3,8 +3,8 @@
 
 #include "base/error.hpp"
 #include "base/format.hpp"
+#include "io/files/descriptor.hpp"
 #include "io/files/file.hpp"
-#include "io/files/uninterrupted.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -32,7 +32,7 @@ namespace fs = std::filesystem;
                                    "Move away what has that name, or name another file"});
 }
 
-[[noreturn]] void fail(const std::string& path, int number) {
+[[noreturn]] void fail_own(const std::string& path, int number) {
     const fs::path folder = fs::path(path).parent_path();
     std::error_code ignored;
     if (number == ENOENT && !folder.empty() && !fs::exists(folder, ignored)) {
@@ -64,29 +64,6 @@ std::string why_foreign(const struct stat& status) {
                : "it is no regular file but a FIFO, a socket or a device";
 }
 
-/// Closes the descriptor unless released.
-class Descriptor {
-  public:
-    explicit Descriptor(int number) : number_(number) {}
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-    ~Descriptor() {
-        if (number_ >= 0) {
-            ::close(number_);
-        }
-    }
-
-    int get() const { return number_; }
-    int release() { return std::exchange(number_, -1); }
-
-  private:
-    int number_;
-};
-
-int open_again(const std::string& path, int flags) {
-    return uninterrupted([&] { return ::open(path.c_str(), flags | O_CLOEXEC | O_NOCTTY, 0666); });
-}
-
 /// The descriptor that /dev/stdout and names like it mean.
 std::optional<int> descriptor_named(std::string_view path) {
     if (path == "/dev/stdout") {
@@ -114,7 +91,7 @@ void write_all(int descriptor, std::span<const std::byte> bytes, const std::stri
         const ssize_t wrote =
             uninterrupted([&] { return ::write(descriptor, bytes.data(), bytes.size()); });
         if (wrote < 0) {
-            fail(path, errno);
+            fail_own(path, errno);
         }
         bytes = bytes.subspan(static_cast<std::size_t>(wrote));
     }
@@ -123,7 +100,7 @@ void write_all(int descriptor, std::span<const std::byte> bytes, const std::stri
 void close_written(Descriptor& file, const std::string& path) {
     // After EINTR Linux has closed the descriptor all the same.
     if (::close(file.release()) != 0 && errno != EINTR) {
-        fail(path, errno);
+        fail_own(path, errno);
     }
 }
 
@@ -138,7 +115,7 @@ void write_into(const std::string& path, std::span<const std::byte> bytes) {
     const std::optional<int> named = descriptor_named(path);
     Descriptor device(named ? ::fcntl(*named, F_DUPFD_CLOEXEC, 0) : open_again(path, O_WRONLY));
     if (device.get() < 0) {
-        fail(path, errno);
+        fail_own(path, errno);
     }
     write_all(device.get(), bytes, path);
     close_written(device, path);
@@ -178,7 +155,7 @@ std::pair<std::string, int> make_beside(const std::string& path, std::span<const
             return {name, descriptor};
         }
         if (errno != EEXIST) {
-            fail(path, errno);
+            fail_own(path, errno);
         }
         name = fmt::format("{}.{}-{}.partial", path, ::getpid(), i);
     }
@@ -223,7 +200,7 @@ int open_own_file(const std::string& path, int flags) {
     }
     struct stat status {};
     if (::fstat(file.get(), &status) != 0) {
-        fail(path, errno);
+        fail_own(path, errno);
     }
     if (const std::string why = why_foreign(status); !why.empty()) {
         refuse(path, why);
@@ -292,11 +269,11 @@ void replace_file(const std::string& path, std::span<const std::byte> bytes, Dur
         write_all(file.get(), bytes, path);
         if (durable == Durable::yes &&
             uninterrupted([&] { return ::fdatasync(file.get()); }) != 0) {
-            fail(path, errno);
+            fail_own(path, errno);
         }
         close_written(file, path);
         if (std::rename(name.c_str(), path.c_str()) != 0) {
-            fail(path, errno);
+            fail_own(path, errno);
         }
     } catch (...) {
         (void)::unlink(name.c_str());

@@ -36,7 +36,7 @@ Parts parts_of(std::string_view path) {
     return parts;
 }
 
-/// Of a pattern: one that ends with folders means the files in them.
+/// The parts of a pattern: one that ends with folders means the files in them.
 Parts pattern_parts(std::string_view pattern) {
     Parts parts = parts_of(pattern);
     if (!parts.empty() && parts.back() == any_folders) {

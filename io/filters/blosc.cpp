@@ -7,7 +7,7 @@
 namespace runner {
 namespace {
 
-bool accepts(Parameters /*parameters*/) { return true; }
+bool blosc_accepts(Parameters /*parameters*/) { return true; }
 
 /// A chunk without what may follow it; nothing where its header is damaged.
 std::optional<Bytes> chunk_of(Bytes packed) {
@@ -21,7 +21,7 @@ std::optional<Bytes> chunk_of(Bytes packed) {
     return bytes <= packed.size() ? std::optional(packed.first(bytes)) : std::nullopt;
 }
 
-std::optional<std::size_t> claimed(Parameters /*parameters*/, Bytes packed) {
+std::optional<std::size_t> blosc_claimed(Parameters /*parameters*/, Bytes packed) {
     const std::optional<Bytes> chunk = chunk_of(packed);
     std::size_t bytes = 0;
     if (!chunk || blosc_cbuffer_validate(chunk->data(), chunk->size(), &bytes) < 0) {
@@ -30,9 +30,9 @@ std::optional<std::size_t> claimed(Parameters /*parameters*/, Bytes packed) {
     return bytes;
 }
 
-std::optional<std::size_t> unpack(Parameters parameters, Bytes packed, std::span<std::byte> to,
-                                  CodecMemory& /*memory*/) {
-    const std::optional<std::size_t> bytes = claimed(parameters, packed);
+std::optional<std::size_t> blosc_unpack(Parameters parameters, Bytes packed,
+                                        std::span<std::byte> to, CodecMemory& /*memory*/) {
+    const std::optional<std::size_t> bytes = blosc_claimed(parameters, packed);
     if (!bytes || *bytes > to.size()) {
         return std::nullopt;
     }
@@ -42,6 +42,8 @@ std::optional<std::size_t> unpack(Parameters parameters, Bytes packed, std::span
 
 } // namespace
 
-Codec blosc_codec() { return {filter_id::blosc, "blosc", accepts, claimed, unpack}; }
+Codec blosc_codec() {
+    return {filter_id::blosc, "blosc", blosc_accepts, blosc_claimed, blosc_unpack};
+}
 
 } // namespace runner

@@ -7,14 +7,14 @@
 namespace runner {
 namespace {
 
-bool accepts(Parameters /*parameters*/) { return true; }
+bool bzip2_accepts(Parameters /*parameters*/) { return true; }
 
-std::optional<std::size_t> claimed(Parameters /*parameters*/, Bytes /*packed*/) {
+std::optional<std::size_t> bzip2_claimed(Parameters /*parameters*/, Bytes /*packed*/) {
     return std::nullopt;
 }
 
-std::optional<std::size_t> unpack(Parameters /*parameters*/, Bytes packed, std::span<std::byte> to,
-                                  CodecMemory& /*memory*/) {
+std::optional<std::size_t> bzip2_unpack(Parameters /*parameters*/, Bytes packed,
+                                        std::span<std::byte> to, CodecMemory& /*memory*/) {
     auto bytes = static_cast<unsigned>(to.size());
     // libbz2 does not write through this pointer; its type is an old one.
     const int result =
@@ -26,6 +26,8 @@ std::optional<std::size_t> unpack(Parameters /*parameters*/, Bytes packed, std::
 
 } // namespace
 
-Codec bzip2_codec() { return {filter_id::bzip2, "bzip2", accepts, claimed, unpack}; }
+Codec bzip2_codec() {
+    return {filter_id::bzip2, "bzip2", bzip2_accepts, bzip2_claimed, bzip2_unpack};
+}
 
 } // namespace runner

@@ -7,17 +7,17 @@
 namespace runner {
 namespace {
 
-bool accepts(Parameters parameters) {
+bool deflate_accepts(Parameters parameters) {
     constexpr unsigned highest_level = 9;
     return parameters.empty() || (parameters.size() == 1 && parameters[0] <= highest_level);
 }
 
-std::optional<std::size_t> claimed(Parameters /*parameters*/, Bytes /*packed*/) {
+std::optional<std::size_t> deflate_claimed(Parameters /*parameters*/, Bytes /*packed*/) {
     return std::nullopt;
 }
 
-std::optional<std::size_t> unpack(Parameters /*parameters*/, Bytes packed, std::span<std::byte> to,
-                                  CodecMemory& /*memory*/) {
+std::optional<std::size_t> deflate_unpack(Parameters /*parameters*/, Bytes packed,
+                                          std::span<std::byte> to, CodecMemory& /*memory*/) {
     inflate_state state{};
     isal_inflate_init(&state);
     state.crc_flag = ISAL_ZLIB;
@@ -33,6 +33,8 @@ std::optional<std::size_t> unpack(Parameters /*parameters*/, Bytes packed, std::
 
 } // namespace
 
-Codec deflate_codec() { return {filter_id::deflate, "deflate", accepts, claimed, unpack}; }
+Codec deflate_codec() {
+    return {filter_id::deflate, "deflate", deflate_accepts, deflate_claimed, deflate_unpack};
+}
 
 } // namespace runner

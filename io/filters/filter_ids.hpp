@@ -15,7 +15,7 @@ inline constexpr int lz4 = 32004;
 inline constexpr int bitshuffle = 32008;
 inline constexpr int zstd = 32015;
 
-/// Of TIFF and PNG files alone: beyond the 16 bits that HDF5 has for a number.
+/// Filters of TIFF and PNG files alone: beyond the 16 bits that HDF5 has for a number.
 inline constexpr int lzw = 1 << 16;
 inline constexpr int packbits = lzw + 1;
 inline constexpr int differences = lzw + 2;

@@ -14,14 +14,14 @@ namespace {
 /// What the filter that others use cuts into where a file does not say.
 constexpr std::size_t usual_block = std::size_t{1} << 30;
 
-bool accepts(Parameters /*parameters*/) { return true; }
+bool lz4_accepts(Parameters /*parameters*/) { return true; }
 
-std::optional<std::size_t> claimed(Parameters /*parameters*/, Bytes packed) {
+std::optional<std::size_t> lz4_claimed(Parameters /*parameters*/, Bytes packed) {
     return PackedStream(packed).u64();
 }
 
-std::optional<std::size_t> unpack(Parameters /*parameters*/, Bytes packed, std::span<std::byte> to,
-                                  CodecMemory& /*memory*/) {
+std::optional<std::size_t> lz4_unpack(Parameters /*parameters*/, Bytes packed,
+                                      std::span<std::byte> to, CodecMemory& /*memory*/) {
     PackedStream stream(packed);
     const auto bytes = stream.u64();
     const auto block_bytes = stream.u32();
@@ -49,7 +49,7 @@ std::optional<std::size_t> unpack(Parameters /*parameters*/, Bytes packed, std::
 
 } // namespace
 
-Codec lz4_codec() { return {filter_id::lz4, "lz4", accepts, claimed, unpack}; }
+Codec lz4_codec() { return {filter_id::lz4, "lz4", lz4_accepts, lz4_claimed, lz4_unpack}; }
 
 bool unpack_lz4_block(Bytes packed, std::span<std::byte> to) {
     constexpr std::size_t most = std::numeric_limits<int>::max();

@@ -7,11 +7,11 @@
 namespace runner {
 namespace {
 
-bool accepts(Parameters /*parameters*/) { return true; }
+bool lzf_accepts(Parameters /*parameters*/) { return true; }
 
 /// h5py stores the size of a chunk as the third parameter. It is not the size of these bytes where
 /// a filter before this one has changed it.
-std::optional<std::size_t> claimed(Parameters /*parameters*/, Bytes /*packed*/) {
+std::optional<std::size_t> lzf_claimed(Parameters /*parameters*/, Bytes /*packed*/) {
     return std::nullopt;
 }
 
@@ -27,8 +27,8 @@ void repeat(std::byte* to, std::size_t distance, std::size_t length) {
     }
 }
 
-std::optional<std::size_t> unpack(Parameters /*parameters*/, Bytes packed, std::span<std::byte> to,
-                                  CodecMemory& /*memory*/) {
+std::optional<std::size_t> lzf_unpack(Parameters /*parameters*/, Bytes packed,
+                                      std::span<std::byte> to, CodecMemory& /*memory*/) {
     constexpr std::size_t first_reference = 32;
     constexpr std::size_t long_length = 7;
     const auto at = [&](std::size_t i) { return std::to_integer<std::size_t>(packed[i]); };
@@ -69,6 +69,6 @@ std::optional<std::size_t> unpack(Parameters /*parameters*/, Bytes packed, std::
 
 } // namespace
 
-Codec lzf_codec() { return {filter_id::lzf, "lzf", accepts, claimed, unpack}; }
+Codec lzf_codec() { return {filter_id::lzf, "lzf", lzf_accepts, lzf_claimed, lzf_unpack}; }
 
 } // namespace runner

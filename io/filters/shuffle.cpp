@@ -8,14 +8,14 @@
 namespace runner {
 namespace {
 
-bool accepts(Parameters parameters) { return parameters.size() == 1 && parameters[0] > 0; }
+bool shuffle_accepts(Parameters parameters) { return parameters.size() == 1 && parameters[0] > 0; }
 
-std::optional<std::size_t> claimed(Parameters /*parameters*/, Bytes packed) {
+std::optional<std::size_t> shuffle_claimed(Parameters /*parameters*/, Bytes packed) {
     return packed.size();
 }
 
-std::optional<std::size_t> unpack(Parameters parameters, Bytes packed, std::span<std::byte> to,
-                                  CodecMemory& /*memory*/) {
+std::optional<std::size_t> shuffle_unpack(Parameters parameters, Bytes packed,
+                                          std::span<std::byte> to, CodecMemory& /*memory*/) {
     if (packed.size() > to.size()) {
         return std::nullopt;
     }
@@ -30,7 +30,9 @@ std::optional<std::size_t> unpack(Parameters parameters, Bytes packed, std::span
 
 } // namespace
 
-Codec shuffle_codec() { return {filter_id::shuffle, "shuffle", accepts, claimed, unpack}; }
+Codec shuffle_codec() {
+    return {filter_id::shuffle, "shuffle", shuffle_accepts, shuffle_claimed, shuffle_unpack};
+}
 
 void shuffle(Bytes from, std::size_t element_bytes, std::byte* to) {
     const std::size_t count = from.size() / element_bytes;

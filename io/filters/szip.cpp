@@ -18,7 +18,7 @@ constexpr unsigned nn_option = 32;
 
 bool is_pixel(unsigned bits) { return (bits >= 1 && bits <= 24) || bits == 32 || bits == 64; }
 
-bool accepts(Parameters parameters) {
+bool szip_accepts(Parameters parameters) {
     if (parameters.size() != 4) {
         return false;
     }
@@ -29,7 +29,7 @@ bool accepts(Parameters parameters) {
            scanline <= block * most_blocks_per_scanline;
 }
 
-std::optional<std::size_t> claimed(Parameters /*parameters*/, Bytes packed) {
+std::optional<std::size_t> szip_claimed(Parameters /*parameters*/, Bytes packed) {
     if (packed.size() < size_bytes) {
         return std::nullopt;
     }
@@ -94,9 +94,9 @@ void close_lines(const Pixels& pixels, std::span<std::byte> coded, std::size_t s
     }
 }
 
-std::optional<std::size_t> unpack(Parameters parameters, Bytes packed, std::span<std::byte> to,
-                                  CodecMemory& memory) {
-    const std::optional<std::size_t> bytes = claimed(parameters, packed);
+std::optional<std::size_t> szip_unpack(Parameters parameters, Bytes packed, std::span<std::byte> to,
+                                       CodecMemory& memory) {
+    const std::optional<std::size_t> bytes = szip_claimed(parameters, packed);
     if (!bytes || *bytes > to.size()) {
         return std::nullopt;
     }
@@ -126,6 +126,6 @@ std::optional<std::size_t> unpack(Parameters parameters, Bytes packed, std::span
 
 } // namespace
 
-Codec szip_codec() { return {filter_id::szip, "szip", accepts, claimed, unpack}; }
+Codec szip_codec() { return {filter_id::szip, "szip", szip_accepts, szip_claimed, szip_unpack}; }
 
 } // namespace runner

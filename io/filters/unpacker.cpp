@@ -25,11 +25,11 @@ bool is_applied(std::size_t filter, std::uint32_t skipped) { return (skipped >> 
 
 /// Whether the filter's result has as many bytes as what it is given.
 bool keeps_size(const Filter& filter) {
-    constexpr std::size_t packing_at = 4;
+    constexpr std::size_t shuffle_packing_at = 4;
     return filter.id == filter_id::shuffle || filter.id == filter_id::differences ||
            filter.id == filter_id::float_differences ||
-           (filter.id == filter_id::bitshuffle &&
-            (filter.parameters.size() <= packing_at || filter.parameters[packing_at] == 0));
+           (filter.id == filter_id::bitshuffle && (filter.parameters.size() <= shuffle_packing_at ||
+                                                   filter.parameters[shuffle_packing_at] == 0));
 }
 
 /// The bytes without their checksum at the end; nothing where it is another one than theirs.

@@ -7,9 +7,9 @@
 namespace runner {
 namespace {
 
-bool accepts(Parameters /*parameters*/) { return true; }
+bool zstd_accepts(Parameters /*parameters*/) { return true; }
 
-std::optional<std::size_t> claimed(Parameters /*parameters*/, Bytes packed) {
+std::optional<std::size_t> zstd_claimed(Parameters /*parameters*/, Bytes packed) {
     const unsigned long long bytes = ZSTD_getFrameContentSize(packed.data(), packed.size());
     if (bytes == ZSTD_CONTENTSIZE_UNKNOWN || bytes == ZSTD_CONTENTSIZE_ERROR) {
         return std::nullopt;
@@ -17,8 +17,8 @@ std::optional<std::size_t> claimed(Parameters /*parameters*/, Bytes packed) {
     return bytes;
 }
 
-std::optional<std::size_t> unpack(Parameters /*parameters*/, Bytes packed, std::span<std::byte> to,
-                                  CodecMemory& memory) {
+std::optional<std::size_t> zstd_unpack(Parameters /*parameters*/, Bytes packed,
+                                       std::span<std::byte> to, CodecMemory& memory) {
     const std::size_t bytes =
         ZSTD_decompressDCtx(memory.zstd(), to.data(), to.size(), packed.data(), packed.size());
     return ZSTD_isError(bytes) == 0 ? std::optional(bytes) : std::nullopt;
@@ -26,6 +26,6 @@ std::optional<std::size_t> unpack(Parameters /*parameters*/, Bytes packed, std::
 
 } // namespace
 
-Codec zstd_codec() { return {filter_id::zstd, "zstd", accepts, claimed, unpack}; }
+Codec zstd_codec() { return {filter_id::zstd, "zstd", zstd_accepts, zstd_claimed, zstd_unpack}; }
 
 } // namespace runner

@@ -19,15 +19,15 @@ namespace {
 
 using namespace std::string_view_literals;
 
-constexpr const char* what = "cannot read the .npy file";
-constexpr const char* get_again = "Get it again from where it was made";
-constexpr std::string_view magic = "\x93NUMPY"sv;
+constexpr const char* what_npy = "cannot read the .npy file";
+constexpr const char* get_npy_again = "Get it again from where it was made";
+constexpr std::string_view npy_magic = "\x93NUMPY"sv;
 constexpr std::size_t version_at = 6;
 constexpr std::size_t length_at = 8;
 
-[[noreturn]] void refuse(const std::string& file, std::size_t byte, const std::string& why,
-                         const std::string& try_this) {
-    throw Error(ExitCode::input, {what, fmt::format("{}, byte {}", file, byte), why, try_this});
+[[noreturn]] void refuse_npy(const std::string& file, std::size_t byte, const std::string& why,
+                             const std::string& try_this) {
+    throw Error(ExitCode::input, {what_npy, fmt::format("{}, byte {}", file, byte), why, try_this});
 }
 
 /// The header's text and where in the file it begins.
@@ -37,22 +37,23 @@ struct HeaderText {
 };
 
 HeaderText header_text(std::string_view head, const std::string& file) {
-    if (!head.starts_with(magic)) {
-        refuse(file, 0,
-               head.empty() ? "it is empty" : "it does not begin with \\x93NUMPY, as such files do",
-               "Name a .npy file, or give this one the ending of what it is, as .h5");
+    if (!head.starts_with(npy_magic)) {
+        refuse_npy(file, 0,
+                   head.empty() ? "it is empty"
+                                : "it does not begin with \\x93NUMPY, as such files do",
+                   "Name a .npy file, or give this one the ending of what it is, as .h5");
     }
     if (head.size() < length_at) {
-        refuse(file, head.size(), "it ends there, within the version", get_again);
+        refuse_npy(file, head.size(), "it ends there, within the version", get_npy_again);
     }
     const auto major = static_cast<unsigned char>(head[version_at]);
     if (major < 1 || major > 3) {
-        refuse(file, version_at, fmt::format("its version is {}, and 1 to 3 are known", major),
-               get_again);
+        refuse_npy(file, version_at, fmt::format("its version is {}, and 1 to 3 are known", major),
+                   get_npy_again);
     }
     const std::size_t width = major == 1 ? 2 : 4;
     if (head.size() < length_at + width) {
-        refuse(file, head.size(), "it ends there, within the header's length", get_again);
+        refuse_npy(file, head.size(), "it ends there, within the header's length", get_npy_again);
     }
     std::size_t length = 0;
     for (std::size_t i = width; i-- > 0;) {
@@ -61,11 +62,12 @@ HeaderText header_text(std::string_view head, const std::string& file) {
     const std::size_t begin = length_at + width;
     if (length > head.size() - begin) {
         const bool whole = std::ssize(head) < npy_most_header;
-        refuse(file, whole ? head.size() : length_at,
-               fmt::format("the header is to have {} bytes, and {}", length,
-                           (whole ? "the file ends there"
-                                  : "one of an array of numbers has no more than some hundred")),
-               get_again);
+        refuse_npy(
+            file, whole ? head.size() : length_at,
+            fmt::format("the header is to have {} bytes, and {}", length,
+                        (whole ? "the file ends there"
+                               : "one of an array of numbers has no more than some hundred")),
+            get_npy_again);
     }
     return {head.substr(begin, length), begin};
 }
@@ -195,8 +197,9 @@ class HeaderParser {
         return extents;
     }
 
-    [[noreturn]] void fail(const std::string& why, const std::string& try_this = get_again) const {
-        refuse(file_, begin_ + at_, why, try_this);
+    [[noreturn]] void fail(const std::string& why,
+                           const std::string& try_this = get_npy_again) const {
+        refuse_npy(file_, begin_ + at_, why, try_this);
     }
 
     std::string_view text_;
@@ -236,17 +239,18 @@ DenseLayout parse_npy(std::span<const std::byte> head, const std::string& file) 
                                      std::pair{entries.first_fastest.has_value(), "fortran_order"},
                                      std::pair{entries.shape.has_value(), "shape"}}) {
         if (!there) {
-            refuse(file, header.begin, std::string("the header lacks the key ") + key, get_again);
+            refuse_npy(file, header.begin, std::string("the header lacks the key ") + key,
+                       get_npy_again);
         }
     }
     const std::string& code = *entries.type;
     const bool ordered = !code.empty() && "<>|="sv.find(code.front()) != std::string_view::npos;
     const std::optional<ElementType> type = ordered ? type_of(code.substr(1)) : std::nullopt;
     if (!type || (code.front() == '|' && size_of(*type) > 1)) {
-        refuse(file, parser.type_at(),
-               "its elements are of the type \"" + printable(code.substr(0, 40)) + "\"",
-               "Supported are " + element_type_names() + ", " + float16_text +
-                   " and bool: numpy.save(…, a.astype(…))");
+        refuse_npy(file, parser.type_at(),
+                   "its elements are of the type \"" + printable(code.substr(0, 40)) + "\"",
+                   "Supported are " + element_type_names() + ", " + float16_text +
+                       " and bool: numpy.save(…, a.astype(…))");
     }
     DenseLayout layout;
     layout.array = {*type, *entries.shape};
@@ -259,7 +263,7 @@ DenseLayout parse_npy(std::span<const std::byte> head, const std::string& file) 
     layout.order = *entries.first_fastest ? DatasetInfo::Order::first_fastest
                                           : DatasetInfo::Order::last_fastest;
     layout.storage = *entries.first_fastest ? "npy, first axis fastest" : "npy";
-    check_readable_shape(layout.array, file, what);
+    check_readable_shape(layout.array, file, what_npy);
     return layout;
 }
 
@@ -289,14 +293,14 @@ std::string npy_header(const ArrayInfo& array) {
         text.resize(text.size() - 2);
     }
     text += "), }";
-    const std::size_t front = magic.size() + 4;
+    const std::size_t front = npy_magic.size() + 4;
     text.append(alignment - 1 - (front + text.size()) % alignment, ' ');
     text += '\n';
     if (text.size() > 0xffffU) {
         throw Error(ExitCode::usage, {"cannot make a .npy file", shape_text(array.shape),
                                       "it has too many axes", "Make an HDF5 file"});
     }
-    return std::string(magic) + '\1' + '\0' + static_cast<char>(text.size() & 0xffU) +
+    return std::string(npy_magic) + '\1' + '\0' + static_cast<char>(text.size() & 0xffU) +
            static_cast<char>(text.size() >> 8U) + text;
 }
 
@@ -313,7 +317,7 @@ std::unique_ptr<RowReader> open_npy_reader(const std::string& file, int threads)
              fmt::format("{} bytes, which may be another one", rest - bytes),
              "They are left out"}));
     }
-    return open_dense_rows(std::move(source), file, what, std::move(layout), threads);
+    return open_dense_rows(std::move(source), file, what_npy, std::move(layout), threads);
 }
 
 DataPlace npy_place(const ArrayInfo& array) {

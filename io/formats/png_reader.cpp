@@ -26,7 +26,7 @@
 namespace runner {
 namespace {
 
-constexpr const char* what = "cannot read the picture";
+constexpr const char* what_png = "cannot read the picture";
 
 /// libpng reading a file line by line.
 class PngLines {
@@ -76,7 +76,7 @@ class PngLines {
     /// `call` owns nothing: a failure jumps over its end.
     template <class Call> void guarded(const Call& call) {
         if (setjmp(png_jmpbuf(png_)) != 0) {
-            throw Error(ExitCode::input, {what, fmt::format("{}, line {}", file_.path(), next_),
+            throw Error(ExitCode::input, {what_png, fmt::format("{}, line {}", file_.path(), next_),
                                           "libpng says: " + printable(failure_),
                                           "The file may be damaged: get it again"});
         }
@@ -143,7 +143,7 @@ class PngLines {
 class PngReader final : public RowReader {
   public:
     explicit PngReader(const std::string& file) : file_(file) {
-        check_regular_file(file, what);
+        check_regular_file(file, what_png);
         lines_.emplace(file);
         check();
         const bool colour = lines_->kind() == PNG_COLOR_TYPE_RGB;
@@ -156,7 +156,8 @@ class PngReader final : public RowReader {
         info_.storage = "png";
         info_.stored_bytes = File(file, File::Mode::read).size();
         check_declared_bytes(
-            {declared_bytes(), info_.stored_bytes, highest_ratio::deflate, "deflate"}, what, file);
+            {declared_bytes(), info_.stored_bytes, highest_ratio::deflate, "deflate"}, what_png,
+            file);
         if (lines_->kind() == PNG_COLOR_TYPE_PALETTE) {
             info_.notes.push_back(format_error({"the elements are no brightness", file,
                                                 "they are numbers of a palette's colours",
@@ -205,7 +206,7 @@ class PngReader final : public RowReader {
             why = "it is interlaced";
         }
         if (!why.empty()) {
-            throw Error(ExitCode::input, {what, file_, why, "Save it without that"});
+            throw Error(ExitCode::input, {what_png, file_, why, "Save it without that"});
         }
     }
 

@@ -23,7 +23,7 @@ constexpr const char* image_dataset = "/data";
 
 using Parser = RowsFormat::Parser;
 
-/// Of a reader that has its own parser.
+/// The survey of a reader that has its own parser.
 template <RowsFormat::Open open> StoredRows survey_own(const std::string& file) {
     StoredRows stored;
     stored.info = open(file, 1)->info();
@@ -42,7 +42,7 @@ constexpr WrittenFormat written_sand{WrittenFormat::Elements::cells,
                                      open_sand_output,
                                      open_sand_writer};
 
-/// Of a format whose elements lie dense and little-endian.
+/// The writing of a format whose elements lie dense and little-endian.
 constexpr WrittenFormat dense(DataPlace (*place)(const ArrayInfo&),
                               void (*structure)(const ArrayInfo&, const StructurePiece&)) {
     return {WrittenFormat::Elements::numbers,

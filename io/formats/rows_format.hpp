@@ -57,7 +57,7 @@ std::int64_t cell_reader_bytes(int threads);
 inline constexpr const char* cells_dataset = "/frames";
 inline constexpr const char* cells_kind = "sand";
 
-/// Of its endings, the one that the name has; empty if none.
+/// The ending, of the format's, that the name has; empty if none.
 std::string_view ending_of(const std::string& file, const RowsFormat& format);
 
 } // namespace runner

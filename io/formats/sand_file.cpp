@@ -13,9 +13,9 @@
 namespace runner {
 namespace {
 
-constexpr const char* what = "cannot read the .sand file";
-constexpr const char* get_again = "Get it again from where it was made";
-constexpr std::string_view magic = "SAND";
+constexpr const char* what_sand = "cannot read the .sand file";
+constexpr const char* get_sand_again = "Get it again from where it was made";
+constexpr std::string_view sand_magic = "SAND";
 constexpr std::int64_t width_at = 4;
 constexpr std::int64_t height_at = 8;
 constexpr std::int64_t count_at = 12;
@@ -25,9 +25,9 @@ std::string at_byte(const std::string& file, std::int64_t byte) {
     return fmt::format("{}, byte {}", file, byte);
 }
 
-[[noreturn]] void refuse(const std::string& file, std::int64_t byte, const std::string& why,
-                         const std::string& try_this) {
-    throw Error(ExitCode::input, {what, at_byte(file, byte), why, try_this});
+[[noreturn]] void refuse_sand(const std::string& file, std::int64_t byte, const std::string& why,
+                              const std::string& try_this) {
+    throw Error(ExitCode::input, {what_sand, at_byte(file, byte), why, try_this});
 }
 
 std::string counted(std::int64_t count, const std::string& thing) {
@@ -51,15 +51,16 @@ std::string shown(std::string_view text) {
 
 void check_magic(std::span<const std::byte> head, const std::string& file) {
     const std::string_view text(reinterpret_cast<const char*>(head.data()),
-                                std::min(head.size(), magic.size()));
-    if (!magic.starts_with(text)) {
-        refuse(file, 0, "it begins with \"" + shown(text) + "\", and a .sand file with \"SAND\"",
-               "Name a .sand file, or give this one the ending of what it is, as .h5");
+                                std::min(head.size(), sand_magic.size()));
+    if (!sand_magic.starts_with(text)) {
+        refuse_sand(file, 0,
+                    "it begins with \"" + shown(text) + "\", and a .sand file with \"SAND\"",
+                    "Name a .sand file, or give this one the ending of what it is, as .h5");
     }
     if (std::ssize(head) < sand_header_bytes) {
-        refuse(file, std::ssize(head),
-               head.empty() ? "it is empty" : "it ends there, within its header of 16 bytes",
-               get_again);
+        refuse_sand(file, std::ssize(head),
+                    head.empty() ? "it is empty" : "it ends there, within its header of 16 bytes",
+                    get_sand_again);
     }
 }
 
@@ -76,8 +77,8 @@ std::int64_t extent_at(std::span<const std::byte> head, std::int64_t at, const s
                        const std::string& file) {
     const std::int64_t extent = integer_at(head, at);
     if (extent < 1) {
-        refuse(file, at, fmt::format("the {} is {}, and must be 1 or more", name, extent),
-               get_again);
+        refuse_sand(file, at, fmt::format("the {} is {}, and must be 1 or more", name, extent),
+                    get_sand_again);
     }
     return extent;
 }
@@ -88,7 +89,7 @@ std::int64_t frames_in(const SandShape& shape, std::int64_t bytes, const std::st
     const std::int64_t frames = data / shape.frame_bytes();
     const std::int64_t rest = data % shape.frame_bytes();
     if (frames == 0 || rest != 0) {
-        refuse(
+        refuse_sand(
             file, bytes - rest,
             fmt::format(
                 "a frame of {} x {} cells takes {}, and {}{}{}", shape.width, shape.height,
@@ -100,7 +101,7 @@ std::int64_t frames_in(const SandShape& shape, std::int64_t bytes, const std::st
             "it was made");
     }
     if (frames > std::numeric_limits<std::int64_t>::max() / shape.frame_cells()) {
-        refuse(file, sand_header_bytes, "its cells are more than 2^63 - 1", get_again);
+        refuse_sand(file, sand_header_bytes, "its cells are more than 2^63 - 1", get_sand_again);
     }
     return frames;
 }
@@ -137,9 +138,9 @@ SandShape sand_shape(const ArrayInfo& array) {
 
 std::array<std::byte, sand_header_bytes> sand_header(const SandShape& shape) {
     std::array<std::byte, sand_header_bytes> header{};
-    std::transform(magic.begin(), magic.end(), header.begin(),
+    std::transform(sand_magic.begin(), sand_magic.end(), header.begin(),
                    [](char letter) { return static_cast<std::byte>(letter); });
-    std::size_t at = magic.size();
+    std::size_t at = sand_magic.size();
     for (const std::int64_t number : {shape.width, shape.height, shape.frames}) {
         for (int shift = 0; shift < 32; shift += 8) {
             header[at++] = static_cast<std::byte>(number >> shift);
@@ -165,7 +166,7 @@ SandContent parse_sand(std::span<const std::byte> head, std::int64_t bytes,
 }
 
 SandContent read_sand(const std::string& file) {
-    check_regular_file(file, what);
+    check_regular_file(file, what_sand);
     const File opened(file, File::Mode::read);
     std::array<std::byte, sand_header_bytes> head{};
     const std::int64_t bytes = opened.size();

@@ -30,7 +30,7 @@ struct ExternalSource {
     std::optional<std::uintmax_t> bytes; ///< nothing: up to its end
 };
 
-/// Those of a dataset, in order. None for other storage.
+/// The external sources of a dataset, in order. None for other storage.
 std::vector<ExternalSource> external_sources(const PropertyHandle& creation);
 
 } // namespace runner

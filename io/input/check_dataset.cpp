@@ -136,7 +136,7 @@ void check_extents(const DatasetHandle& dataset, const std::vector<std::int64_t>
     }
 }
 
-/// Of a dataset without a stored element. HDF5 refuses to read what has no fill value either,
+/// Checks a dataset without a stored element. HDF5 refuses to read what has no fill value either,
 /// unless the file says that memory is to be left as it is.
 void check_fill_value(const PropertyHandle& creation, const std::string& where) {
     H5D_fill_value_t defined = H5D_FILL_VALUE_UNDEFINED;

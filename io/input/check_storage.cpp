@@ -19,7 +19,7 @@ namespace {
 
 using BadChunks = InputRules::BadChunks;
 
-constexpr const char* what = "cannot read the dataset";
+constexpr const char* what_storage = "cannot read the dataset";
 constexpr const char* copy_again = "The file is damaged: copy it again, or make it again";
 
 /// HDF5 counts a chunk's bytes in 32 bits.
@@ -31,7 +31,7 @@ struct Extent {
     std::uint64_t end = 0;  ///< of the file, or what its superblock says: HDF5 reads nothing behind
 };
 
-/// Of the file that holds the dataset, which a link may have led to.
+/// The extent of the file that holds the dataset, which a link may have led to.
 Extent extent_of(const DatasetHandle& dataset) {
     const FileHandle file(hdf5_must(H5Iget_file_id(dataset.get()), "H5Iget_file_id"));
     const PropertyHandle creation(
@@ -44,8 +44,8 @@ Extent extent_of(const DatasetHandle& dataset) {
     return {block, std::min<std::uint64_t>(end, static_cast<std::uint64_t>(size))};
 }
 
-[[noreturn]] void refuse(const std::string& where, const std::string& why) {
-    throw Error(ExitCode::input, {what, where, why, copy_again});
+[[noreturn]] void refuse_storage(const std::string& where, const std::string& why) {
+    throw Error(ExitCode::input, {what_storage, where, why, copy_again});
 }
 
 /// What stands against bytes at this place of the file; empty where nothing does.
@@ -68,14 +68,14 @@ std::int64_t check_contiguous(const DatasetHandle& dataset, const DatasetInfo& i
         return 0; // nothing was written: all of it reads as the fill value
     }
     if (info.stored_bytes != bytes) {
-        refuse(where, fmt::format("its elements have {} bytes and {} are stored", bytes,
-                                  info.stored_bytes));
+        refuse_storage(where, fmt::format("its elements have {} bytes and {} are stored", bytes,
+                                          info.stored_bytes));
     }
     // This one address HDF5 gives from the file's first byte.
     const Extent extent{0, whole.end};
     const auto against = range_objection(offset, static_cast<std::uint64_t>(bytes), extent);
     if (!against.empty()) {
-        refuse(where, against);
+        refuse_storage(where, against);
     }
     return bytes;
 }
@@ -83,8 +83,8 @@ std::int64_t check_contiguous(const DatasetHandle& dataset, const DatasetInfo& i
 /// HDF5 keeps these bytes in memory, and reads elements behind their end from other memory.
 void check_compact(const DatasetInfo& info, const std::string& where) {
     if (info.stored_bytes < byte_count(info.array)) {
-        refuse(where, fmt::format("its elements have {} bytes and {} are stored",
-                                  byte_count(info.array), info.stored_bytes));
+        refuse_storage(where, fmt::format("its elements have {} bytes and {} are stored",
+                                          byte_count(info.array), info.stored_bytes));
     }
 }
 
@@ -184,7 +184,7 @@ void check_overlaps(const ChunkList& list, const std::string& where) {
     for (std::size_t i = 1; i < order.size(); ++i) {
         const StoredChunk& before = list.chunks[order[i - 1]];
         if (before.address + before.bytes > list.chunks[order[i]].address) {
-            refuse(
+            refuse_storage(
                 where + ", chunks from " + shape_text(list.start_of(order[i - 1])) + " and " +
                     shape_text(list.start_of(order[i])),
                 fmt::format("they lie over one another at byte {}", list.chunks[order[i]].address));
@@ -202,8 +202,8 @@ std::optional<ChunkPlace> place_of(const StoredChunk& chunk, std::span<const std
     for (std::size_t axis = 0; axis < start.size(); ++axis) {
         const std::int64_t along = start[axis] / info.chunk[axis];
         if (start[axis] < 0 || start[axis] % info.chunk[axis] != 0) {
-            refuse(where + ", chunk from " + shape_text(start),
-                   "no chunk of " + shape_text(info.chunk) + " begins there");
+            refuse_storage(where + ", chunk from " + shape_text(start),
+                           "no chunk of " + shape_text(info.chunk) + " begins there");
         }
         is_within = is_within && along < counts[axis];
         place.index = is_within ? place.index * counts[axis] + along : 0;
@@ -230,7 +230,7 @@ std::vector<ChunkPlace> places_of(const ChunkList& list, const DatasetInfo& info
         places.begin(), places.end(),
         [](const ChunkPlace& a, const ChunkPlace& b) { return a.index == b.index; });
     if (twice != places.end()) {
-        refuse(where, fmt::format("its index has chunk {} twice", twice->index));
+        refuse_storage(where, fmt::format("its index has chunk {} twice", twice->index));
     }
     return places;
 }
@@ -241,13 +241,13 @@ CheckedStorage check_chunked(const DatasetHandle& dataset, const PropertyHandle&
     const std::size_t axes = info.array.shape.size();
     if (info.chunk.size() != axes ||
         std::any_of(info.chunk.begin(), info.chunk.end(), [](auto n) { return n < 1; })) {
-        refuse(where, "its chunks are " + shape_text(info.chunk) + " and its shape is " +
-                          shape_text(info.array.shape));
+        refuse_storage(where, "its chunks are " + shape_text(info.chunk) + " and its shape is " +
+                                  shape_text(info.array.shape));
     }
     std::int64_t chunk_bytes = size_of(info.array.type);
     for (const std::int64_t extent : info.chunk) {
         if (extent > largest_chunk / chunk_bytes) {
-            refuse(where, "a chunk of " + shape_text(info.chunk) + " passes HDF5's 4 GiB");
+            refuse_storage(where, "a chunk of " + shape_text(info.chunk) + " passes HDF5's 4 GiB");
         }
         chunk_bytes *= extent;
     }
@@ -273,7 +273,7 @@ CheckedStorage check_chunked(const DatasetHandle& dataset, const PropertyHandle&
         if (!against.empty() && bad_chunks == BadChunks::mark) {
             list.chunks[i] = {};
         } else if (!against.empty()) {
-            refuse(where + ", chunk from " + shape_text(list.start_of(i)), against);
+            refuse_storage(where + ", chunk from " + shape_text(list.start_of(i)), against);
         }
     }
     if (bad_chunks == BadChunks::refuse) {

@@ -32,16 +32,16 @@ struct DatasetLayout {
         sources    ///< rows of other datasets, each by positions, chunks or format
     } way = Way::library;
 
-    /// Of positions only, where there is no one offset: all rows, in order.
+    /// Extents of positions only, where there is no one offset: all rows, in order.
     std::vector<RowExtent> extents = {};
-    /// Of chunks only: their filters, an element of those that are not stored, and the stored ones
-    /// in the order of their indices.
+    /// Facts of chunks only: their filters, an element of those that are not stored, and the stored
+    /// ones in the order of their indices.
     std::vector<Filter> filters = {};
     std::vector<std::byte> fill = {};
     std::vector<ChunkPlace> chunks = {};
     EdgeChunks edges = EdgeChunks::whole;
-    /// Of sources only: the datasets, and which of their rows are this one's, in order and without
-    /// a gap.
+    /// Facts of sources only: the datasets, and which of their rows are this one's, in order and
+    /// without a gap.
     std::vector<DatasetLayout> sources = {};
     std::vector<RowPiece> pieces = {};
     /// Where it was asked for without a name: the dataset that says what each of its frames is

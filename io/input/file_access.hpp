@@ -37,7 +37,8 @@ class FileAccess {
     virtual std::string record_facts(const std::string& file,
                                      const std::vector<std::string>& elsewhere) = 0;
 
-    /// Of one dataset alone where `dataset` is not empty. No elements are read.
+    /// The content of the file, or of one dataset alone where `dataset` is not empty. No elements
+    /// are read.
     virtual FileContent content(const std::string& file, const std::string& dataset) = 0;
 
     /// `threads` ≥ 1 read at once where plain reads do.

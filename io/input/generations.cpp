@@ -15,11 +15,11 @@
 namespace runner {
 namespace {
 
-constexpr const char* what = "cannot take the frames' generations";
+constexpr const char* what_generations = "cannot take the frames' generations";
 
-[[noreturn]] void refuse(const std::string& where, const std::string& why) {
-    throw Error(ExitCode::input,
-                {what, where, why, "Rename or remove that dataset if it is something else"});
+[[noreturn]] void refuse_generations(const std::string& where, const std::string& why) {
+    throw Error(ExitCode::input, {what_generations, where, why,
+                                  "Rename or remove that dataset if it is something else"});
 }
 
 /// Elements of type T as generations.
@@ -31,7 +31,7 @@ std::vector<std::uint64_t> numbers_of(const std::vector<std::byte>& bytes,
         T value{};
         std::memcpy(&value, bytes.data() + i * sizeof(T), sizeof(T));
         if (value < T{}) {
-            refuse(where, fmt::format("that of frame {} is {}", i, value));
+            refuse_generations(where, fmt::format("that of frame {} is {}", i, value));
         }
         // NOLINTNEXTLINE(bugprone-signed-char-misuse): it is not below 0
         numbers[i] = static_cast<std::uint64_t>(value);
@@ -59,11 +59,12 @@ std::optional<std::vector<std::uint64_t>> read_generations(FileAccess& files,
     const ArrayInfo& array = reader->info().array;
     if (!is_number(array.type) || array.type == ElementType::float32 ||
         array.type == ElementType::float64) {
-        refuse(where, "its elements are no integers");
+        refuse_generations(where, "its elements are no integers");
     }
     if (array.shape != std::vector<std::int64_t>{frames}) {
-        refuse(where, fmt::format("its shape is {}, and {} has {}{}", shape_text(array.shape),
-                                  dataset, frames, (frames == 1 ? " frame" : " frames")));
+        refuse_generations(where,
+                           fmt::format("its shape is {}, and {} has {}{}", shape_text(array.shape),
+                                       dataset, frames, (frames == 1 ? " frame" : " frames")));
     }
     std::vector<std::byte> bytes(static_cast<std::size_t>(byte_count(array)));
     reader->read(0, frames, bytes.data());

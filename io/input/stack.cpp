@@ -19,7 +19,7 @@
 namespace runner {
 namespace {
 
-constexpr const char* what = "cannot read the stack of files";
+constexpr const char* what_stack = "cannot read the stack of files";
 
 std::string text_of(const DatasetInfo& info) {
     return type_text(info.array) + " " + shape_text(info.array.shape) +
@@ -32,7 +32,7 @@ void check_alike(const DatasetLayout& first, const DatasetLayout& file) {
     const std::string was = text_of(first.info);
     if (is != was) {
         throw Error(ExitCode::input,
-                    {what, file.file,
+                    {what_stack, file.file,
                      "it is " + is + ", and the first file, " + first.file + ", is " + was,
                      "All files must be alike: name those that are, or mend it"});
     }
@@ -48,7 +48,7 @@ bool is_stack(const std::string& file) {
 std::vector<std::string> stack_files(const std::string& stack) {
     std::vector<std::string> files = expand_pattern(stack);
     if (files.empty()) {
-        throw Error(ExitCode::input, {what, stack, "no file matches this name",
+        throw Error(ExitCode::input, {what_stack, stack, "no file matches this name",
                                       "Check the folder and the ending; ls " + stack});
     }
     std::sort(files.begin(), files.end(),
@@ -109,7 +109,7 @@ DatasetLayout stack_layout(const std::string& stack, const std::string& dataset)
     const RowsFormat* const format = rows_format_of(stack);
     if (format == nullptr) {
         throw Error(ExitCode::input,
-                    {what, stack,
+                    {what_stack, stack,
                      "its name does not end as those of .npy, .tif, .png or .nii files",
                      "End it so, as slices/*.tif, or say what the files hold (input.raw). For HDF5 "
                      "files there is [batch], and HDF5's own virtual datasets"});

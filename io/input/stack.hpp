@@ -37,7 +37,7 @@ DatasetLayout stack_layout(const std::string& stack, const std::string& dataset)
 /// What is in a stack, for people.
 FileContent stack_content(const DatasetLayout& layout);
 
-/// Of a stack the bytes of all files, and the latest time; else the file's. `bytes` is -1 where
+/// The bytes of all files of a stack, and the latest time; else the file's. `bytes` is -1 where
 /// there is none.
 FileMark mark_of_input(const std::string& file);
 

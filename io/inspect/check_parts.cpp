@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-[[noreturn]] void refuse(const std::string& where, const std::string& why) {
+[[noreturn]] void refuse_parts(const std::string& where, const std::string& why) {
     throw Error(ExitCode::input, {"cannot read the dataset", where, why,
                                   "Put the parts back that were made with it, or run the job again "
                                   "with output.overwrite = true"});
@@ -42,25 +42,25 @@ void check_part(const std::string& path, const PartsRecord& record, std::size_t 
     const std::string it = "its part " + path;
     std::error_code failure;
     if (!fs::is_regular_file(path, failure)) {
-        refuse(where, it + " is missing");
+        refuse_parts(where, it + " is missing");
     }
     const std::int64_t bytes = File(path, File::Mode::read).size();
     const auto has = [&] {
         return fmt::format("{} has {} of {} bytes", it, bytes, record.bytes[part]);
     };
     if (bytes < record.bytes[part]) {
-        refuse(where, has());
+        refuse_parts(where, has());
     }
     const FileHandle handle = open_hdf5(path);
     const std::string wanted = part_mark(record.layout, static_cast<std::int64_t>(part));
     const std::optional<std::string> mark = root_text(handle, part_attribute);
     if (!mark || *mark != wanted) {
-        refuse(where, it + " is not of this output: its attribute " + part_attribute + " is " +
-                          (mark ? '"' + *mark + '"' : "not there") + " and should be \"" + wanted +
-                          '"');
+        refuse_parts(where, it + " is not of this output: its attribute " + part_attribute +
+                                " is " + (mark ? '"' + *mark + '"' : "not there") +
+                                " and should be \"" + wanted + '"');
     }
     if (bytes != record.bytes[part] && !may_have_grown(handle, path)) {
-        refuse(where, has());
+        refuse_parts(where, has());
     }
 }
 
@@ -87,8 +87,8 @@ void check_parts(const FileHandle& handle, const std::string& file, const Proper
     }
     const std::optional<PartsRecord> record = parts_record_from_text(*text);
     if (!record) {
-        refuse(where, std::string("the list of its parts, the attribute ") + parts_attribute +
-                          ", is damaged");
+        refuse_parts(where, std::string("the list of its parts, the attribute ") + parts_attribute +
+                                ", is damaged");
     }
     const std::vector<fs::path> paths = source_paths(file, creation);
     for (std::size_t part = 0; part < record->bytes.size(); ++part) {
@@ -97,7 +97,7 @@ void check_parts(const FileHandle& handle, const std::string& file, const Proper
             return some.filename() == name;
         });
         if (path == paths.end()) {
-            refuse(where, "it does not lead to its part " + name);
+            refuse_parts(where, "it does not lead to its part " + name);
         }
         check_part(path->string(), *record, part, where);
     }

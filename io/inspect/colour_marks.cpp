@@ -8,7 +8,7 @@
 namespace runner {
 namespace {
 
-/// Of NeXus' interpretations those of pixels; 1 for those without colour.
+/// The channels of NeXus' interpretations of pixels; 1 for those without colour.
 std::optional<int> interpreted_channels(const std::string& text) {
     if (text == "rgb-image" || text == "hsl-image") {
         return 3;
@@ -37,7 +37,7 @@ std::optional<int> image_class_channels(hid_t dataset) {
     return subclass ? std::optional(1) : std::nullopt;
 }
 
-/// Of the fixed length that the convention for images asks for.
+/// A text of the fixed length that the convention for images asks for.
 void write_fixed_text(hid_t object, const std::string& file, const std::string& name,
                       const std::string& text) {
     const TypeHandle type(hdf5_must(H5Tcopy(H5T_C_S1), "H5Tcopy"));

@@ -16,7 +16,7 @@
 namespace runner {
 namespace {
 
-constexpr const char* what = "cannot read the dataset";
+constexpr const char* what_dataset = "cannot read the dataset";
 
 TypeHandle type_of(const DatasetHandle& dataset) {
     return TypeHandle(hdf5_must(H5Dget_type(dataset.get()), "H5Dget_type"));
@@ -25,13 +25,14 @@ TypeHandle type_of(const DatasetHandle& dataset) {
 void check_shape(const ArrayInfo& array, const std::string& where) {
     const std::vector<std::int64_t>& shape = array.shape;
     if (shape.empty()) {
-        throw Error(ExitCode::input, {what, where, "it has no axes (a scalar, or empty)",
+        throw Error(ExitCode::input, {what_dataset, where, "it has no axes (a scalar, or empty)",
                                       "Name a dataset of one axis or more"});
     }
     for (const std::int64_t extent : shape) {
         if (extent <= 0) {
             throw Error(ExitCode::input,
-                        {what, where, "its shape " + shape_text(shape) + " has an axis of extent 0",
+                        {what_dataset, where,
+                         "its shape " + shape_text(shape) + " has an axis of extent 0",
                          "Name a dataset with elements"});
         }
     }
@@ -39,7 +40,7 @@ void check_shape(const ArrayInfo& array, const std::string& where) {
         (void)byte_count(array);
     } catch (const Error& error) {
         throw Error(ExitCode::input,
-                    {what, where,
+                    {what_dataset, where,
                      "its shape is " + shape_text(shape) + ", and its bytes are more than 2^63 - 1",
                      "The file may be damaged: see h5ls"});
     }
@@ -49,7 +50,7 @@ void check_filters(const std::vector<Filter>& filters, const std::string& where)
     for (const Filter& filter : filters) {
         if (H5Zfilter_avail(filter.id) <= 0) {
             throw Error(ExitCode::input,
-                        {what, where,
+                        {what_dataset, where,
                          "its chunks need the HDF5 filter " + filter_text(filter) +
                              ", which is not installed",
                          "Set HDF5_PLUGIN_PATH to a folder with that plugin, or store the dataset "
@@ -86,7 +87,7 @@ DatasetInfo inspect_dataset(const std::string& file, const std::string& dataset)
     const TypeHandle type = type_of(opened);
     const std::optional<ElementType> element = element_type_of(type.get());
     if (!element) {
-        throw Error(ExitCode::input, {what, where,
+        throw Error(ExitCode::input, {what_dataset, where,
                                       "its elements are of a type that is not supported: " +
                                           describe_type(type.get()),
                                       "Supported are " + element_type_names() +
@@ -113,7 +114,7 @@ DatasetInfo inspect_dataset(const std::string& file, const std::string& dataset)
     if (std::string note = check_outside_sources(creation, holder, where); !note.empty()) {
         info.notes.push_back(std::move(note));
     }
-    // Of a dataset that a link led to in another file, the offset would count there.
+    // For a dataset that a link led to in another file, the offset would count there.
     info.offset = holder == file ? plain_offset(opened, info) : std::nullopt;
     return info;
 }

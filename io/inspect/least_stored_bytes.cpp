@@ -25,10 +25,10 @@ class NbitType {
     /// Bits that an element takes; nothing where the description is damaged.
     std::optional<std::uint64_t> bits(int depth = 0) {
         enum Kind : unsigned { atomic = 1, array, compound, whole };
-        constexpr int deepest = 8;
+        constexpr int deepest_tree = 8;
         const unsigned kind = next();
         const std::uint64_t size = next();
-        if (ended_ || depth > deepest) {
+        if (ended_ || depth > deepest_tree) {
             return std::nullopt;
         }
         switch (kind) {

@@ -62,7 +62,7 @@ PlainValue block_means(const PlainValue& values, std::int64_t block, std::int64_
     return made;
 }
 
-/// Of an axis of `extent` elements that becomes `count` blocks.
+/// The values of an axis of `extent` elements that becomes `count` blocks.
 PlainValue in_blocks(const PlainValue& values, std::int64_t extent, std::int64_t block,
                      std::int64_t count) {
     if (block == 1) {

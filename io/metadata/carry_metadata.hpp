@@ -11,7 +11,7 @@ namespace runner {
 
 /// What an output has of its input: which of the input's metadata is still true of it.
 struct Likeness {
-    /// Of the elements. Each includes those before it.
+    /// What happens to the elements. Each includes those before it.
     enum class Values {
         none,    ///< nothing of the input's metadata holds
         foreign, ///< not values at places of the input: only the attributes of its group hold
@@ -30,7 +30,7 @@ struct Likeness {
     std::vector<Axis> axes = {};
     std::vector<std::int64_t> shape = {}; ///< of the output
 
-    /// Of an output with the axes of its input.
+    /// The likeness of an output with the axes of its input.
     static Likeness in_place(Values values, const std::vector<std::int64_t>& shape);
 };
 

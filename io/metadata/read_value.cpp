@@ -26,7 +26,7 @@ class LeftOut : public std::exception {
     std::string why_;
 };
 
-/// That of numpy's float16 is float32, which holds each of its values.
+/// The type of numbers: that of numpy's float16 is float32, which holds each of its values.
 std::optional<ElementType> number_type(hid_t type) {
     const H5T_class_t kind = H5Tget_class(type);
     if (kind == H5T_FLOAT && !fits_its_bytes(type)) {

@@ -167,10 +167,11 @@ class MetadataWriter {
         if (!dataset.close()) {
             throw_hdf5(ExitCode::output, "cannot store the coordinates " + each.name, file_);
         }
-        const std::string indices = each.name + "_indices";
-        if (H5Aexists(group_.get(), indices.c_str()) <= 0) {
+        const std::string axis_indices = each.name + "_indices";
+        if (H5Aexists(group_.get(), axis_indices.c_str()) <= 0) {
             const SpaceHandle scalar(hdf5_must(H5Screate(H5S_SCALAR), "H5Screate"));
-            write_attribute(group_.get(), file_, indices, H5T_NATIVE_INT64, scalar, &each.axis);
+            write_attribute(group_.get(), file_, axis_indices, H5T_NATIVE_INT64, scalar,
+                            &each.axis);
         }
         return true;
     }

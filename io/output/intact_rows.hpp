@@ -22,8 +22,9 @@ struct IntactRows {
     bool all_were_read = true; ///< else the others' bytes may have changed
 };
 
-/// Those of the journal's rows whose bytes are in the output under way, after restore_output():
-/// the others are to be computed again. @throws Error (output) when the output cannot be read.
+/// The rows among the journal's rows whose bytes are in the output under way, after
+/// restore_output(): the others are to be computed again. @throws Error (output) when the output
+/// cannot be read.
 IntactRows intact_rows(const OutputDataset& output, const std::vector<RowHash>& rows,
                        RowCheck check);
 

@@ -25,7 +25,7 @@ constexpr std::array<char, 8> magic = {'R', 'N', 'R', 'O', 'W', 'S', '1', '\n'};
 constexpr std::string_view identity_version = "runner journal 1\n";
 constexpr const char* ending = ".rows";
 /// A job file may have 1 MiB, and an identity is a few lines beside what comes of it.
-constexpr std::int64_t longest_identity = 16 * MiB;
+constexpr std::int64_t longest_journal_identity = 16 * MiB;
 
 static_assert(std::endian::native == std::endian::little, "records are written as they lie");
 
@@ -183,7 +183,7 @@ std::optional<JournalIdentity> read_identity(const std::string& folder) {
         }
         return std::nullopt;
     }
-    return parse_identity(read_whole(path, longest_identity), path);
+    return parse_identity(read_whole(path, longest_journal_identity), path);
 }
 
 JournalIdentity parse_identity(const std::string& bytes, const std::string& name) {

@@ -64,11 +64,11 @@ class AssemblingWriter final : public RowWriter {
     bool is_finished_ = false;
 };
 
-[[noreturn]] void refuse_memory(const OutputDataset& output, std::int64_t alignment,
+[[noreturn]] void refuse_memory(const OutputDataset& output, std::int64_t aligned_rows,
                                 std::int64_t needed, std::int64_t available) {
     const bool has_chunks = !output.layout.chunk.empty();
     const std::string rows =
-        std::to_string(alignment) + " × " + std::to_string(row_elements(output.array));
+        std::to_string(aligned_rows) + " × " + std::to_string(row_elements(output.array));
     throw Error(ExitCode::usage,
                 {"cannot pass the rows through memory",
                  has_chunks ? "chunk " + shape_text(output.layout.chunk) : output.file,

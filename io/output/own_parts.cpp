@@ -21,13 +21,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-[[noreturn]] void refuse(const std::string& path, const std::string& why) {
+[[noreturn]] void refuse_foreign_part(const std::string& path, const std::string& why) {
     throw Error(ExitCode::output, {"cannot use the name for the output's parts", path, why,
                                    "Move or rename it, or name another output.file"});
 }
 
-/// Of the files and folders that a journal holds. A network file system keeps removed files that
-/// are still open as ".nfs…".
+/// Whether the name is one of the files and folders that a journal holds. A network file system
+/// keeps removed files that are still open as ".nfs…".
 bool is_of_journal(std::string_view name) {
     constexpr std::array<std::string_view, 4> starts = {"alive-", "checkpoint-", "scratch-",
                                                         ".nfs"};
@@ -49,17 +49,18 @@ Journal journal_of(const std::string& file, const FileLock& lock) {
         return Journal::none;
     }
     if (!fs::is_directory(status)) {
-        refuse(folder, "it is not a folder but a file or a link");
+        refuse_foreign_part(folder, "it is not a folder but a file or a link");
     }
     if (const std::string why = lock.foreign(folder); !why.empty()) {
-        refuse(folder, why);
+        refuse_foreign_part(folder, why);
     }
     Journal found = Journal::empty;
     fs::directory_iterator entry(folder, failure);
     for (; !failure && entry != fs::directory_iterator(); entry.increment(failure)) {
         const std::string name = entry->path().filename().string();
         if (!is_of_journal(name)) {
-            refuse(folder, "it holds \"" + name + "\", which no journal of this program does");
+            refuse_foreign_part(folder,
+                                "it holds \"" + name + "\", which no journal of this program does");
         }
         found = Journal::begun;
     }
@@ -78,7 +79,7 @@ enum class Known { no, yes };
 
 void check_part(const std::string& path, Known known, const FileLock& lock) {
     if (const std::string why = foreign_file(path); !why.empty()) {
-        refuse(path, why);
+        refuse_foreign_part(path, why);
     }
     std::error_code failure;
     const fs::file_status status = fs::symlink_status(path, failure);
@@ -86,15 +87,17 @@ void check_part(const std::string& path, Known known, const FileLock& lock) {
         return;
     }
     if (!fs::is_regular_file(status)) {
-        refuse(path, fs::is_directory(status) ? "it is a folder" : "it is no regular file");
+        refuse_foreign_part(path,
+                            fs::is_directory(status) ? "it is a folder" : "it is no regular file");
     }
     if (const std::string why = lock.foreign(path); !why.empty()) {
-        refuse(path, why);
+        refuse_foreign_part(path, why);
     }
     const bool is_empty = fs::file_size(path, failure) == 0 && !failure;
     if (known == Known::no && !is_empty) {
-        refuse(path, "a file of that name is there, and it was not begun by this program: neither "
-                     "a journal nor a lock stands beside it");
+        refuse_foreign_part(
+            path, "a file of that name is there, and it was not begun by this program: neither "
+                  "a journal nor a lock stands beside it");
     }
 }
 
@@ -128,7 +131,7 @@ PartialOutput::PartialOutput(const std::string& file)
     : file_(file), partial_(partial_name(file)),
       lock_(lock_path(file), fmt::format("process {}", ::getpid())) {
     if (journal_of(file, lock_) != Journal::none) {
-        refuse(journal_folder(file), "it is of a job that stopped and can be resumed");
+        refuse_foreign_part(journal_folder(file), "it is of a job that stopped and can be resumed");
     }
     if (is_half_published(partial_, file_) && lock_.was_left() && lock_.foreign(partial_).empty()) {
         finish_publishing(partial_, file_);

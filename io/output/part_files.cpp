@@ -15,13 +15,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-[[noreturn]] void refuse(const std::string& path, const std::string& why) {
+[[noreturn]] void refuse_part(const std::string& path, const std::string& why) {
     throw Error(ExitCode::output, {"cannot use the folder of the output's parts", path, why,
                                    "Move or rename it, or name another output.file"});
 }
 
-[[noreturn]] void fail(const std::string& what, const std::string& path,
-                       const std::error_code& failure) {
+[[noreturn]] void fail_at_part(const std::string& what, const std::string& path,
+                               const std::error_code& failure) {
     throw Error(ExitCode::output, {what, path, failure.message(), errno_remedy(failure.value())});
 }
 
@@ -30,7 +30,7 @@ bool has_folder(const std::string& folder) {
     std::error_code failure;
     const fs::file_status status = fs::symlink_status(folder, failure);
     if (fs::exists(status) && !fs::is_directory(status)) {
-        refuse(folder, "it is not a folder but a file or a link");
+        refuse_part(folder, "it is not a folder but a file or a link");
     }
     return fs::exists(status);
 }
@@ -38,11 +38,11 @@ bool has_folder(const std::string& folder) {
 void check_part(const fs::directory_entry& entry) {
     const std::string path = entry.path().string();
     if (const std::string why = foreign_file(path); !why.empty()) {
-        refuse(path, why);
+        refuse_part(path, why);
     }
     std::error_code failure;
     if (!fs::is_regular_file(entry.symlink_status(failure))) {
-        refuse(path, "it is no regular file");
+        refuse_part(path, "it is no regular file");
     }
 }
 
@@ -62,7 +62,7 @@ std::vector<std::string> part_files(const std::string& folder, std::optional<int
         }
         const std::optional<int> its_set = set_of_part_name(name);
         if (!its_set) {
-            refuse(folder, "it holds \"" + name + "\", which no part of an output is called");
+            refuse_part(folder, "it holds \"" + name + "\", which no part of an output is called");
         }
         check_part(*entry);
         if (!set || *set == *its_set) {
@@ -70,7 +70,7 @@ std::vector<std::string> part_files(const std::string& folder, std::optional<int
         }
     }
     if (failure) {
-        fail("cannot list the folder of the output's parts", folder, failure);
+        fail_at_part("cannot list the folder of the output's parts", folder, failure);
     }
     std::sort(files.begin(), files.end());
     return files;
@@ -78,11 +78,11 @@ std::vector<std::string> part_files(const std::string& folder, std::optional<int
 
 void make_parts_folder(const std::string& folder) {
     if (const std::string why = foreign_owner(folder); !why.empty()) {
-        refuse(folder, why);
+        refuse_part(folder, why);
     }
     std::error_code failure;
     if (!has_folder(folder) && !fs::create_directory(folder, failure) && failure) {
-        fail("cannot make the folder of the output's parts", folder, failure);
+        fail_at_part("cannot make the folder of the output's parts", folder, failure);
     }
 }
 
@@ -93,7 +93,7 @@ void remove_parts(const std::string& folder, std::optional<int> set) {
     std::error_code failure;
     for (const std::string& file : part_files(folder, set)) {
         if (!fs::remove(file, failure) && failure) {
-            fail("cannot remove a part of an earlier output", file, failure);
+            fail_at_part("cannot remove a part of an earlier output", file, failure);
         }
     }
     fs::remove(folder, failure); // only where it is empty

@@ -15,12 +15,12 @@ struct PngPicture {
     unsigned bits = 8;       ///< of a sample: 1, 2, 4, 8 or 16
     unsigned channels = 1;
 
-    /// Of a line as it is packed, without the byte before it that names its filter.
+    /// The bytes of a line as it is packed, without the byte before it that names its filter.
     std::size_t packed_line() const { return (samples * bits + 7) / 8; }
     /// Bytes of an element: fewer bits than 8 become a byte.
     std::size_t element_bytes() const { return bits == 16 ? 2 : 1; }
     std::size_t bytes() const { return lines * samples * element_bytes(); }
-    /// Of what unpack_png() works in.
+    /// The bytes of what unpack_png() works in.
     std::size_t scratch_bytes() const { return lines * (packed_line() + 1); }
 };
 

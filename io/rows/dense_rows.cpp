@@ -84,7 +84,8 @@ class DenseReader final : public RowReader {
     }
 
   private:
-    /// Of an array whose first axis runs fastest: numbers along that axis, and rows within each.
+    /// A box of an array whose first axis runs fastest: numbers along that axis, and rows within
+    /// each.
     struct FirstAxisBox {
         std::int64_t first = 0;
         std::int64_t count = 0;

@@ -16,7 +16,7 @@
 namespace runner {
 namespace {
 
-constexpr std::int64_t block_bytes = 1 * MiB;
+constexpr std::int64_t part_block_bytes = 1 * MiB;
 /// HDF5 lists those that are at no equal distances when it opens the dataset: 0.3 s for these.
 constexpr std::int64_t most_blocks = 8192;
 constexpr std::string_view file_ending = ".h5";
@@ -114,7 +114,7 @@ PartLayout choose_part_layout(const ArrayInfo& array, const OutputLayout& layout
     if (wanted <= 1) {
         return parts;
     }
-    const std::int64_t bytes = std::max(block_bytes, byte_count(array) / most_blocks);
+    const std::int64_t bytes = std::max(part_block_bytes, byte_count(array) / most_blocks);
     parts.axis = axis_to_cut(array, layout, bytes, std::max(wanted, ranks));
     const Cut cut(array, parts.axis);
     const std::int64_t step = chunk_extent(array, layout, parts.axis);

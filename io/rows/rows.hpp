@@ -95,7 +95,7 @@ struct OutputDataset {
     /// Where it has several: the elements lie in these, and the dataset of `file` is a virtual one
     /// over them (output_parts.hpp).
     PartLayout parts = {};
-    /// Of a part: what it is a part of, in the attribute `part` of its root.
+    /// The mark of a part: what it is a part of, in the attribute `part` of its root.
     std::string mark = {};
 };
 

@@ -42,7 +42,7 @@ struct WrittenFormat {
 
     std::int64_t writer_bytes = 0; ///< memory of a writer for each of its threads
 
-    /// Of files whose structure is as structure() says. @throws Error (input), (output).
+    /// Opens files whose structure is as structure() says. @throws Error (input), (output).
     std::unique_ptr<RowReader> (*open_reader)(const OutputDataset& output, int threads) = nullptr;
     std::unique_ptr<RowWriter> (*open_writer)(const OutputDataset& output, int threads) = nullptr;
 };

@@ -15,11 +15,11 @@
 namespace runner {
 namespace {
 
-constexpr const char* what = "cannot read the TIFF file";
+constexpr const char* what_pages = "cannot read the TIFF file";
 
 [[noreturn]] void refuse(const std::string& where, const std::string& why,
                          const std::string& try_this) {
-    throw Error(ExitCode::input, {what, where, why, try_this});
+    throw Error(ExitCode::input, {what_pages, where, why, try_this});
 }
 
 std::optional<ElementType> element_type_of(unsigned format, unsigned bits) {
@@ -38,7 +38,7 @@ std::string compression_name(std::uint16_t scheme) {
     return codec == nullptr ? std::to_string(scheme) : codec->name;
 }
 
-/// Of volumes libtiff 4.5 finds the tiles of all slices, but the strips of the first slice only,
+/// In volumes, libtiff 4.5 finds the tiles of all slices, but the strips of the first slice only,
 /// and takes every tile for one slice deep.
 void set_depth(const TiffHandle& tiff, TiffPages& page, const std::string& where) {
     page.depth = tiff.number(TIFFTAG_IMAGEDEPTH);
@@ -168,7 +168,7 @@ TiffPages list_tiff_pages(TiffHandle& tiff) {
             ++reduced;
         } else {
             TiffPages page = page_of(tiff, where);
-            check_readable_shape(page.array(), where, what);
+            check_readable_shape(page.array(), where, what_pages);
             if (pages.offsets.empty()) {
                 images = images_of(tiff);
                 pages = page;
@@ -199,7 +199,7 @@ TiffPages list_tiff_pages(TiffHandle& tiff) {
     if (std::ssize(pages.offsets) == 1 && images > 1 && pages.depth == 1) {
         pages.hidden_pages = images - 1;
     }
-    check_readable_shape(pages.array(), file, what);
+    check_readable_shape(pages.array(), file, what_pages);
     return pages;
 }
 

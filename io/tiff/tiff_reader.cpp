@@ -21,7 +21,7 @@
 namespace runner {
 namespace {
 
-/// Of memory for one row of tiles.
+/// The most memory for one row of tiles.
 constexpr std::int64_t most_tile_bytes = 4 * GiB;
 
 /// Lines of a page, unpacked from the tiles side by side. They count through all slices.

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::int64_t piece_bytes = 256 << 10;
 
-[[noreturn]] void refuse(const std::string& where, const std::string& why) {
+[[noreturn]] void refuse_stream(const std::string& where, const std::string& why) {
     throw Error(ExitCode::input, {"cannot read the TIFF file", where, why,
                                   "The file is damaged: get it again, or make it again"});
 }
@@ -34,9 +34,10 @@ class PackedBytes {
         const std::uint64_t bytes = TIFFGetStrileByteCount(tiff.get(), number);
         const auto size = static_cast<std::uint64_t>(file_.size());
         if (offset > size || bytes > size - offset) {
-            refuse(where, fmt::format(
-                              "its {} bytes from byte {} on pass the end of the file, which has {}",
-                              bytes, offset, size));
+            refuse_stream(
+                where,
+                fmt::format("its {} bytes from byte {} on pass the end of the file, which has {}",
+                            bytes, offset, size));
         }
         at_ = static_cast<std::int64_t>(offset);
         left_ = static_cast<std::int64_t>(bytes);
@@ -137,18 +138,19 @@ void check_stream(PackedBytes packed, std::vector<std::byte>& unpacked,
         }
         const std::optional<std::int64_t> bytes = stream.step(unpacked);
         if (!bytes) {
-            refuse(where, "its bytes do not unpack, or do not fit their checksum");
+            refuse_stream(where, "its bytes do not unpack, or do not fit their checksum");
         }
         total += *bytes;
         if (total > length.most) {
-            refuse(where, fmt::format("it unpacks to more than its {} bytes", length.least));
+            refuse_stream(where, fmt::format("it unpacks to more than its {} bytes", length.least));
         }
         if (at_end && *bytes == 0 && !stream.is_over()) {
-            refuse(where, "its bytes end before the end of what they unpack to");
+            refuse_stream(where, "its bytes end before the end of what they unpack to");
         }
     }
     if (total < length.least) {
-        refuse(where, fmt::format("it unpacks to {} bytes and should to {}", total, length.least));
+        refuse_stream(where,
+                      fmt::format("it unpacks to {} bytes and should to {}", total, length.least));
     }
 }
 

@@ -33,7 +33,7 @@ struct Entry {
 };
 
 /// Little-endian numbers, one after the other.
-class Bytes {
+class TiffBytes {
   public:
     void add(std::int64_t value, std::int64_t size) {
         for (std::int64_t i = 0; i < size; ++i) {
@@ -113,8 +113,8 @@ class Layout {
     std::int64_t size() const { return pages_at() + image_.pages * page_size(); }
 
     /// What stands before the elements, and what they have in common behind them.
-    Bytes header() const {
-        Bytes bytes;
+    TiffBytes header() const {
+        TiffBytes bytes;
         bytes.add('I', 1);
         bytes.add('I', 1);
         bytes.add(big_ ? 43 : 42, 2);
@@ -127,8 +127,8 @@ class Layout {
         return bytes;
     }
 
-    Bytes common() const {
-        Bytes bytes;
+    TiffBytes common() const {
+        TiffBytes bytes;
         for (std::int64_t strip = 0; strip < strips_; ++strip) {
             bytes.add(strip_size(strip), word());
         }
@@ -145,7 +145,7 @@ class Layout {
     std::int64_t common_at() const { return rounded(data_at + image_.pages * image_.page_bytes()); }
 
     /// Adds a page's directory and the places of its strips.
-    void add_page(std::int64_t page, Bytes& bytes) const {
+    void add_page(std::int64_t page, TiffBytes& bytes) const {
         const std::int64_t at = pages_at() + page * page_size();
         const auto entries = page_entries(page, at + directory_size());
         bytes.add(entry_count, big_ ? 8 : 2);
@@ -233,7 +233,7 @@ void tiff_structure(const ArrayInfo& array, const StructurePiece& piece) {
     const Image image = image_of(array);
     const Layout layout(image);
     piece(0, layout.header().get());
-    Bytes bytes = layout.common();
+    TiffBytes bytes = layout.common();
     std::int64_t at = layout.common_at();
     for (std::int64_t page = 0; page < image.pages; ++page) {
         layout.add_page(page, bytes);

@@ -45,7 +45,7 @@ class ChunkWriter final : public RowWriter {
     }
 
   private:
-    /// Of a part in the file.
+    /// The address of a part in the file.
     std::int64_t address_of(std::int64_t part) const {
         const ChunkGrid::Place place = grid_.place_of(part);
         return addresses_[static_cast<std::size_t>(place.chunk)] + place.layer * grid_.part_bytes();

@@ -18,7 +18,7 @@ class Digest {
     Digest();
 
     void add(const std::byte* data, std::int64_t bytes);
-    /// Of all that was added so far.
+    /// The digest of all that was added so far.
     std::string hex() const;
 
   private:

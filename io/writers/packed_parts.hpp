@@ -35,8 +35,8 @@ class PackedParts {
     void list(std::size_t shard);
 
     std::vector<File> shards_;
-    /// Of each part: a run that was killed after writing one and before its journal knew leaves
-    /// it twice.
+    /// The places of each part: a run that was killed after writing one and before its journal knew
+    /// leaves it twice.
     std::vector<std::vector<Place>> places_;
 };
 

@@ -22,9 +22,9 @@ class RowHasher {
     /// a part of a chunk, and large enough that the list of checksums stays small beside the rows.
     static constexpr std::int64_t run_bytes = 1 << 20;
 
-    /// Of `rows` rows at `data`, the first of which is row `first`; cut into runs alike for any
-    /// number of threads. Resume and repair write whole runs: where rows are in groups, all rows
-    /// given are one run.
+    /// The checksums of `rows` rows at `data`, the first of which is row `first`; cut into runs
+    /// alike for any number of threads. Resume and repair write whole runs: where rows are in
+    /// groups, all rows given are one run.
     std::vector<RowHash> hash(std::int64_t first, std::int64_t rows, std::int64_t row_bytes,
                               const std::byte* data);
 

@@ -33,7 +33,7 @@ class BytesHasher {
     BytesHasher();
 
     void add(const std::byte* data, std::int64_t bytes);
-    /// Of all that was added so far.
+    /// The checksum of all that was added so far.
     std::uint64_t hash() const;
 
   private:

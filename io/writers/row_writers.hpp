@@ -24,7 +24,7 @@ std::unique_ptr<RowWriter> open_fields_writer(const OutputDataset& output,
 std::unique_ptr<RowWriter> open_chunk_writer(const OutputDataset& output, int threads);
 std::unique_ptr<RowWriter> open_chunk_writer(const OutputDataset& output,
                                              std::vector<std::int64_t> addresses, int threads);
-/// Of an output in parts: each part is written by one thread at a time.
+/// The writer of an output in parts: each part is written by one thread at a time.
 std::unique_ptr<RowWriter> open_parts_writer(const OutputDataset& output, int threads);
 /// Rows that go to other writers, which stand in the order of the pieces' sources.
 std::unique_ptr<RowWriter> open_pieces_writer(const ArrayInfo& array, std::vector<RowPiece> pieces,

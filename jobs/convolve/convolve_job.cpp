@@ -203,7 +203,7 @@ std::int64_t ConvolveJob::rows_per_line() const {
 
 RowBlock ConvolveJob::in_lines(const RowBlock& block) const {
     const std::int64_t line = rows_per_line();
-    // Of a largest block the rows need not be whole lines.
+    // The rows of a largest block need not be whole lines.
     const auto lines = [line](std::int64_t rows) { return (rows + line - 1) / line; };
     return {block.frames, block.in_first / line, lines(block.in_rows), block.out_first / line,
             lines(block.out_rows)};

@@ -303,7 +303,7 @@ void CorrectJob::run(Queue& queue, const RowBlock& block, const std::byte* in, s
         if (rows <= 0) {
             continue;
         }
-        // Of several frames whole ones.
+        // Several frames are whole ones.
         const std::int64_t frames = block.frames > 1 ? rows / block.out_rows : 1;
         const std::int64_t row = block.out_first + (block.frames > 1 ? 0 : first);
         const RowBlock part{frames, row, rows / frames, row, rows / frames};

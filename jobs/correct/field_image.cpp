@@ -19,7 +19,8 @@
 namespace runner {
 namespace {
 
-/// Of images that are read at once: enough for all threads; smaller buffers stay in more caches.
+/// The bytes of images that are read at once: enough for all threads; smaller buffers stay in more
+/// caches.
 constexpr std::int64_t read_bytes = 64 * MiB;
 /// Where a chunk is unpacked again for every band of rows that is read of it.
 constexpr std::int64_t packed_read_bytes = 1 * GiB;
@@ -135,7 +136,7 @@ class MeanImage : public SideImage::Source {
     Images images_;
 };
 
-/// Of bands of rows all images are read.
+/// The median of images: all are read, a band of rows at a time.
 class MedianImage : public SideImage::Source {
   public:
     explicit MedianImage(Images images) : images_(std::move(images)) {}

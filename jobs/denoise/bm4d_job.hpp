@@ -61,7 +61,7 @@ class Bm4dJob : public StreamJob {
     void run_on(Q& queue, const RowBlock& block, const std::byte* in, std::byte* out,
                 std::byte* scratch) const;
     template <class Q> void run_pass(Q& queue, const Pass& pass, const Memory& memory) const;
-    /// Of the first pass of a block that holds these layers of the result.
+    /// The layers of the first pass of a block that holds these layers of the result.
     HeldLayers first_pass(const HeldLayers& result) const;
     /// The most layers of it, wherever a block of so many of the result is.
     std::int64_t first_pass(std::int64_t layers) const;

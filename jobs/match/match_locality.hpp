@@ -18,7 +18,7 @@ inline constexpr MatchReach estimates_references = {1, 1};
 /// window about these, and of these references' other matches.
 inline constexpr MatchReach estimates_matches_twice = {4, 2};
 
-/// Of a job that matches patches.
+/// The locality of a job that matches patches.
 Locality match_locality(const Match& match, const MatchReach& reach);
 
 } // namespace runner

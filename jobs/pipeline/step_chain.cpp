@@ -247,7 +247,7 @@ std::vector<StepWork> StepChain::whole_frames(std::int64_t frames) const {
     return works;
 }
 
-/// Of a block that lies in one frame, in which `own_rows` of the step's input are its own.
+/// The size of a block that lies in one frame, in which `own_rows` of the step's input are its own.
 StepSize StepChain::size(std::size_t index, const RowBlock& block, std::int64_t own_rows) const {
     const Step& step = steps_[index];
     const bool inside = border_ == RowBorder::inside;

@@ -63,7 +63,7 @@ class StepChain {
     /// What each step computes for a block of the pipeline: no calls where it has no output, or no
     /// later step takes it. The first `least` steps have calls wherever they have output.
     std::vector<StepWork> work(const RowBlock& block, std::size_t least = 0) const;
-    /// Of this block or any smaller one.
+    /// The sizes of this block or any smaller one.
     std::vector<StepSize> sizes(const RowBlock& block) const;
 
   private:

@@ -21,7 +21,7 @@ namespace {
 using Range = tbb::blocked_range<std::int64_t>;
 constexpr std::int64_t grain = 1 << 16;
 
-/// Of no elements.
+/// The findings of no elements.
 const Findings no_findings = {
     {}, std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()};
 

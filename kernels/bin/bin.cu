@@ -19,7 +19,7 @@ using namespace bin_cuda;
 /// vectors of `n` elements.
 template <class In, int factor> struct Piece {
     static constexpr int size = static_cast<int>(sizeof(In));
-    /// Of a row: enough to be worth the way there, and few enough for the registers.
+    /// The bytes of a row: enough to be worth the way there, and few enough for the registers.
     static constexpr int bytes = size == 8 || factor == 1 ? 16 : 32;
     static constexpr int results =
         factor == 3 ? std::min(4, 16 / size) : std::max(1, bytes / size / factor);
@@ -162,7 +162,7 @@ __global__ void __launch_bounds__(threads, blocks_at_once)
              row * view.out_columns * view.channels + element);
 }
 
-/// Of elements of `in_bytes`.
+/// The work of elements of `in_bytes`.
 KernelWork bin_work(const BinView& view, std::int64_t in_bytes) {
     const std::int64_t in = view.frames * view.layers * view.rows * view.columns;
     const std::int64_t out = view.all_rows() * view.out_columns;

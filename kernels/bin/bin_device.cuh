@@ -83,7 +83,8 @@ struct BlockRows {
     }
 
   private:
-    /// Of numbers that are not negative; those of 32 bits take a fraction of the instructions.
+    /// The quotient of numbers that are not negative; those of 32 bits take a fraction of the
+    /// instructions.
     static __device__ std::int64_t quotient(std::int64_t a, std::int64_t b) {
         return ((a | b) >> 32) == 0 ? static_cast<std::int64_t>(static_cast<std::uint32_t>(a) /
                                                                 static_cast<std::uint32_t>(b))
@@ -124,7 +125,7 @@ struct Mean {
         mean.count = static_cast<double>(count);
         mean.reciprocal = 1 / mean.count;
         if constexpr (std::is_same_v<SumOf<In>, std::int32_t>) {
-            // Of 2 · sum + count the quotient by 2 · count is exact where their product has 32
+            // The quotient of 2 · sum + count by 2 · count is exact where their product has 32
             // bits.
             const auto range = std::int64_t{1} << (8 * sizeof(In));
             mean.stays_integer = view.is_mean && view.out_type == element_type_of<In>() &&

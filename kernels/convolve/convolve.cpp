@@ -90,7 +90,7 @@ std::int64_t convolve_scratch_bytes(Backend backend, const Convolution& convolut
     if (backend == Backend::cuda) {
         return convolve_cuda_scratch_bytes(convolution, block);
     }
-    // Of images the threads' own few hundred KiB are enough.
+    // For images, the threads' own few hundred KiB are enough.
     const RowBlock layers = layer_block(convolution, block);
     return convolution.has_depth() ? layers.frames * layers.in_rows * depth_pitch(convolution) *
                                          size_of(convolution.compute_type())

@@ -19,7 +19,7 @@ struct ConvolveScratch {
     std::int64_t bytes() const { return split + loaded + summed + made; }
 };
 
-/// Of a convolution without depth taps. Pure, compiled without CUDA too.
+/// The scratch of a convolution without depth taps. Pure, compiled without CUDA too.
 ConvolveScratch convolve_cuda_scratch(const Convolution& convolution, const RowBlock& block);
 
 /// Bytes of the sums that the depth pass takes, which come before the other parts.

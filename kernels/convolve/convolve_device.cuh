@@ -76,7 +76,8 @@ struct NeededRows {
     int end;
 };
 
-/// Of the `needed` rows that start at row `first` of something with `rows` rows, those that it has.
+/// Those among the `needed` rows that start at row `first` of something with `rows` rows, those
+/// that it has.
 __device__ inline NeededRows rows_within(std::int64_t first, std::int64_t rows, int needed) {
     const std::int64_t held = rows - first;
     return {static_cast<int>(first >= 0        ? 0

@@ -27,7 +27,7 @@ template <class T> struct RingArguments {
     T column[most_taps];
 };
 
-/// Of taps in the order in which they are applied.
+/// A sum of taps in the order in which they are applied.
 template <class T>
 RingArguments<T> ring_arguments(const ConvolveView<T>& view, ElementType in_type,
                                 ElementType out_type, const std::vector<T>& row_taps,

@@ -82,7 +82,8 @@ void cut_rows(ConvolveView<T>& view, const SegmentCut& cut, std::int64_t columns
     view.segments = view.long_segments + (rest + view.short_rows - 1) / view.short_rows;
 }
 
-/// Of images in `view` with elements of so many bytes, and so many taps on both axes together.
+/// The tiling of images in `view` with elements of so many bytes, and so many taps on both axes
+/// together.
 template <class T>
 KernelWork image_work(const ConvolveView<T>& view, std::int64_t frames, std::int64_t in_bytes,
                       std::int64_t out_bytes, std::int64_t taps) {

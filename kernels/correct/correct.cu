@@ -136,7 +136,7 @@ __device__ inline unsigned sum_of_warp(unsigned value) {
 #endif
 }
 
-/// Of a frame's pixels; counts values that are raised to the floor.
+/// Corrects a frame's pixels; counts values that are raised to the floor.
 template <class In, int n>
 __device__ inline ElementVector<float, n> corrected(const Correct& c, const Pixels<n>& pixels,
                                                     const ElementVector<In, n>& x,

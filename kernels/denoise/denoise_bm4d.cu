@@ -27,7 +27,7 @@ template <class One> void launch_all(std::int64_t blocks, const One& one) {
     }
 }
 
-/// Of all groups: a patch is read and added to the sums.
+/// The work of all groups: a patch is read and added to the sums.
 KernelWork group_work(const Bm4dWork& work) {
     const auto rows = static_cast<double>(work.match.rows());
     const double values = rows * static_cast<double>(work.patch_voxels) * work.match.count;

@@ -12,8 +12,8 @@ namespace runner::bm4d_cuda {
 struct AnyGroup {
     static constexpr int threads = 128;
 
-    /// Of shared memory: a counter and, each as large as the group, its spectrum, that of the first
-    /// pass' result where there is one, and what comes between.
+    /// The bytes of shared memory: a counter and, each as large as the group, its spectrum, that of
+    /// the first pass' result where there is one, and what comes between.
     static std::int64_t shared_bytes(std::int64_t values, const Bm4dVolumes& volumes) {
         return static_cast<std::int64_t>(sizeof(uint4)) +
                4 * values * (volumes.first != nullptr ? 3 : 2);
@@ -31,7 +31,7 @@ struct AnyGroup {
         return g == group - 1 ? last : static_cast<std::int64_t>(corners[g]);
     }
 
-    /// Of patch `g`, in units, exactly.
+    /// The weight of patch `g`, in units, exactly.
     __device__ double scaled(float weight, int g, double unit) const {
         return weight * (distances[g] <= alike ? 1 : Bm4d::unlike_part) * unit;
     }

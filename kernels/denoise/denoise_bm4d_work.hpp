@@ -208,7 +208,7 @@ struct Bm4dWork {
     double weight_in_values;        ///< weight_unit / value_unit
     DctTable table[3];              ///< along z, y and x
 
-    /// Of a group; what bm4d_operations() is made of.
+    /// The operations of a group; what bm4d_operations() is made of.
     double operations() const {
         return 150.0 * static_cast<double>(patch_voxels) * bm4d_group(match.count);
     }
@@ -220,7 +220,7 @@ struct Bm4dWork {
                            match.reference(2, row % match.grid[2]));
     }
 
-    /// Of sums of values and of weights, which is more than 0.
+    /// The quotient of sums of values and of weights, which is more than 0.
     constexpr float mean(std::int64_t values, std::int64_t weights) const {
         return static_cast<float>(static_cast<double>(values) / static_cast<double>(weights) *
                                   weight_in_values);

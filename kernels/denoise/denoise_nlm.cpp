@@ -117,7 +117,7 @@ void add_nlm_estimates(CpuQueue& queue, const Match& match, const MatchLayers& l
                        const HeldLayers& held, std::int64_t* sums) {
     const NlmWork work = make_nlm_work(match, layers, nlm, held);
     const auto& grid = work.match.grid;
-    // Of four rounds each takes every other block along z and y: what lies between two blocks is
+    // Each of four rounds takes every other block along z and y: what lies between two blocks is
     // more than a patch, so that no two threads meet in a sum.
     constexpr std::int64_t side = Match::max_patch;
     const std::int64_t blocks_y = ceil_divide(grid[1], 2 * side);

@@ -226,7 +226,7 @@ template <class Launch> void launch_all(std::int64_t items, const Launch& one) {
     }
 }
 
-/// Of all references: their voxels and lists are read, the sums read and written, once.
+/// The work of all references: their voxels and lists are read, the sums read and written, once.
 KernelWork estimates_work(const NlmWork& work) {
     const MatchWork& match = work.match;
     const auto rows = static_cast<double>(match.rows());

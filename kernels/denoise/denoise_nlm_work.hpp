@@ -54,13 +54,13 @@ struct NlmWork {
     double falloff; ///< −1 / h², or −infinity
     double unit;    ///< 2^fraction_bits
 
-    /// Of a reference's estimate; what nlm_operations() is made of.
+    /// The operations of a reference's estimate; what nlm_operations() is made of.
     double operations() const {
         const int voxels = match.patch[0] * match.patch[1] * match.patch[2];
         return 8.0 * voxels * match.count;
     }
 
-    /// Of a match at this distance.
+    /// The weight of a match at this distance.
     constexpr float weight(float distance) const {
         const double over = static_cast<double>(distance) - free;
         return over > 0 ? exp_below_zero(over * falloff) : 1.0F;

@@ -41,7 +41,7 @@ HWY_INLINE void store_some(Vector values, float* to, std::int64_t count) {
     std::copy_n(all, count, to);
 }
 
-/// Of a vector of D.
+/// The weights of a vector of D.
 class Weights {
   public:
     explicit Weights(const WindowWeight& weight) : weight_(weight) {}

@@ -50,7 +50,7 @@ __global__ void __launch_bounds__(elementwise_threads)
     }
 }
 
-/// Of reading and writing `count` elements.
+/// The work of reading and writing `count` elements.
 template <class In, class Out> KernelWork elementwise_work(std::int64_t count) {
     return {static_cast<double>(count) * (sizeof(In) + sizeof(Out))};
 }

@@ -29,7 +29,7 @@ template <class Out> class Table {
     }
 
   private:
-    /// Of copies, words of four results stand side by side: results i, i + 64, i + 128, i + 192.
+    /// In copies, words of four results stand side by side: results i, i + 64, i + 128, i + 192.
     static __device__ int place(int i, int copy) {
         return copies == 1 ? i : i % 64 * (4 * copies) + copy * 4 + i / 64;
     }

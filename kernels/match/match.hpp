@@ -51,7 +51,7 @@ struct Match {
 
     static constexpr std::int64_t most_published_candidates = std::int64_t{24} * 1024;
 
-    /// Of a reference in the middle of the volume.
+    /// The candidates of a reference in the middle of the volume.
     std::int64_t candidates() const;
 
     std::int64_t patch_voxels() const { return std::int64_t{patch[0]} * patch[1] * patch[2]; }

@@ -43,7 +43,7 @@ __device__ inline float distance_of(Key key) {
     return __uint_as_float(static_cast<std::uint32_t>(key >> 32));
 }
 
-/// Of all references of `work`: their voxels are read and their lists written, once.
+/// The work of all references of `work`: their voxels are read and their lists written, once.
 inline KernelWork match_kernel_work(const MatchWork& work, double operations) {
     const auto voxels = static_cast<double>(work.in_layers * work.volume[1] * work.volume[2]);
     const double list = work.count * (sizeof(std::uint64_t) + sizeof(float)) + sizeof(std::int32_t);

@@ -74,7 +74,7 @@ struct Range {
     std::int64_t end;
 };
 
-/// Those of [first, end) for which there is a corner at `offset`.
+/// The range within [first, end) for which there is a corner at `offset`.
 HWY_INLINE Range inside(std::int64_t first, std::int64_t end, std::int64_t offset,
                         std::int64_t last_corner) {
     return {std::max(first, -offset), std::min(end, last_corner + 1 - offset)};

@@ -110,7 +110,7 @@ template <int slots> struct ShortList {
     }
 };
 
-/// Of a number that is neither 0 nor infinite or NaN: the exponent of its lowest bit that is set.
+/// For a number that is neither 0 nor infinite or NaN: the exponent of its lowest bit that is set.
 __device__ inline int lowest_bit(float value) {
     const std::uint32_t bits = __float_as_uint(value);
     const auto exponent = static_cast<int>(bits >> 23 & 255U);

@@ -252,7 +252,7 @@ class DenseBox {
     std::int64_t* keys_;
     std::int64_t list_keys_;
     std::int64_t voxels_;
-    // Of the offset that is visited: what references have it, in the whole volume.
+    // The references that have the offset which is visited, in the whole volume.
     Range z_{};
     Range y_{};
     Range x_{};

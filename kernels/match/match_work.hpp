@@ -40,8 +40,8 @@ struct MatchWork {
     /// Candidates of a reference in the middle of the volume.
     constexpr std::int64_t candidates() const { return window(0) * window(1) * window(2); }
 
-    /// Of a reference's matching, about what float32 operations one takes: sums of its own for each
-    /// candidate, or sums that neighbours share.
+    /// The operations of a reference's matching, about what float32 operations one takes: sums of
+    /// its own for each candidate, or sums that neighbours share.
     double operations(MatchSelection selection) const;
 
     /// The place of a corner in the whole volume.

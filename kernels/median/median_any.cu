@@ -40,7 +40,7 @@ template <class T, class Bits> __device__ T element_of(Bits bits) {
     return element_of_key<T>(static_cast<SignedOf<sizeof(T)>>(bits ^ sign_bit<Bits>));
 }
 
-/// Of two elements: exact for integers, as far as float64 is.
+/// The distance of two elements: exact for integers, as far as float64 is.
 template <class T> __device__ double distance(T a, T b) {
     if constexpr (std::is_floating_point_v<T>) {
         return fabs(static_cast<double>(a) - static_cast<double>(b));

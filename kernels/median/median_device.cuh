@@ -67,7 +67,7 @@ struct ByteKeys {
     static constexpr int per = 4;
 
     static __device__ Memory keys(Memory word, const KeyForm& form) { return word ^ form.flip; }
-    /// Of elements `low` and `high` of a thread, from the first of a memory word on.
+    /// Keys of elements `low` and `high` of a thread, from the first of a memory word on.
     template <int low, int high> static __device__ __forceinline__ Word word(const Memory* from) {
         constexpr unsigned a = low % 4;
         constexpr unsigned b = 4 + high % 4;
@@ -198,7 +198,7 @@ struct LongKeys : SingleKeys<std::uint64_t, std::int64_t> {
         return form.is_float ? std::bit_cast<Memory>(element_of_key<double>(from[i]))
                              : static_cast<Memory>(from[i]) ^ flip(form);
     }
-    // Of both the same comparison, so that the two of a pair share it.
+    // Both make the same comparison, so that the two of a pair share it.
     static __device__ __forceinline__ Word least(Word a, Word b) { return a < b ? a : b; }
     static __device__ __forceinline__ Word most(Word a, Word b) { return a < b ? b : a; }
     static __device__ double distance(Raw a, Raw b, const KeyForm& form) {

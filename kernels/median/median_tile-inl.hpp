@@ -78,7 +78,8 @@ template <class T> class MedianTileWork {
             }
         };
         for (std::int64_t row = 0; row < tile_.rows; row += 2) {
-            // Of an odd last row there is no other; rows that only that would need are not there.
+            // Beside an odd last row there is no other; rows that only that would need are not
+            // there.
             lists_to(std::min(row + lines + 1, tile_.rows + lines - 1));
             find_pair<count, lines>(row);
             put_row(row, result_line(0));

@@ -221,7 +221,7 @@ template <class T> T saturated(double value) {
         return static_cast<T>(value);
     } else {
         constexpr T most = std::numeric_limits<T>::max();
-        // Of 64 bits the most is no double, and the next one is past it.
+        // The largest number of 64 bits is no double, and the next one is past it.
         return value >= static_cast<double>(most) ? most : static_cast<T>(value);
     }
 }

@@ -70,8 +70,8 @@ __device__ __forceinline__ auto threshold_of(const SandLaunch& launch) {
 /// Draws of one warp's blocks, prepared when the first lane needs many.
 template <Chances chances> class SandWarpChances {
   public:
-    /// Of blocks whose first is in column `column`; those of the word's high half are `back`
-    /// columns further left than their place in the word says.
+    /// The chances of blocks whose first is in column `column`; those of the word's high half are
+    /// `back` columns further left than their place in the word says.
     __device__ __forceinline__ SandWarpChances(const SandLaunch& launch, const uint4* x_planes,
                                                std::uint32_t column, int back, std::uint32_t row,
                                                std::uint32_t generation)

@@ -97,7 +97,8 @@ template <int thirties, Chances chances> struct SandTile {
         return launch.tables[(column_offset * launch.groups + inside) * 4 + i];
     }
 
-    /// Of the grid, of a word's group; of the shared word, that of the group at the right.
+    /// The first column of the grid, of a word's group; of the shared word, that of the group at
+    /// the right.
     __device__ __forceinline__ std::uint32_t first_column(int word) const {
         return static_cast<std::uint32_t>(64 * (first_group + word));
     }
@@ -115,7 +116,8 @@ template <int thirties, Chances chances> struct SandTile {
             x_planes[i] =
                 join(x_plane(left, column_offset, i % 4), x_plane(right, column_offset, i % 4));
             if (i % 4 == 0) {
-                // Of the shared word only what is within `margin` columns matters.
+                // Within the shared word only this matters: what is within `margin` columns
+                // matters.
                 const std::uint32_t near = shared ? ~(0xFFFFFFFFU >> (launch.margin / 2)) |
                                                         ((1U << (launch.margin / 2)) - 1U)
                                                   : 0xFFFFFFFFU;

@@ -14,7 +14,7 @@
 namespace runner {
 namespace {
 
-// Of Highway's targets, one bit each, the better has the lower bit.
+// Among Highway's targets, one bit each, the better has the lower bit.
 constexpr std::int64_t compiled = HWY_TARGETS;
 
 std::string name_of(std::int64_t target) {

@@ -36,12 +36,6 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-double seconds_since(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-void say(const std::string& text) { (void)std::fputs(printable_lines(text).c_str(), stderr); }
-
 /// A batch on one rank.
 class BatchRun {
   public:
@@ -140,7 +134,7 @@ class BatchRun {
         }
     }
 
-    /// Of `--dry-run`: the plan, and the code of the first dataset that cannot be run.
+    /// The end of `--dry-run`: the plan, and the code of the first dataset that cannot be run.
     ExitCode end_of_plan() const {
         if (world_.first()) {
             (void)std::fputs(printable_lines(batch_plan_text(plan_)).c_str(), stdout);

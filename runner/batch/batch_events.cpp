@@ -2,10 +2,10 @@
 #include "runner/batch/batch_events.hpp"
 
 #include "base/json.hpp"
+#include "io/files/descriptor.hpp"
 #include "io/files/file.hpp"
 #include "io/files/outside_files.hpp"
 #include "io/files/own_file.hpp"
-#include "io/files/uninterrupted.hpp"
 
 #include <algorithm>
 #include <array>

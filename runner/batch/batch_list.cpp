@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t most_told = 20;
+constexpr std::size_t most_faults_told = 20;
 
 std::string place_text(const JobFile& job, const SourcePlace& place) {
     return place.setting > 0 ? "--set batch.inputs"
@@ -120,7 +120,7 @@ class RealNames {
 class NameErrors {
   public:
     void add(const std::string& place, const std::string& text) {
-        if (++count_ <= most_told) {
+        if (++count_ <= most_faults_told) {
             text_ += "\n" + place + ": " + text;
         }
     }

@@ -34,7 +34,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t most_told = 10;
+constexpr std::size_t most_refusals_told = 10;
 
 std::string mark_text(const std::string& path) {
     const FileMark mark = mark_of(path);
@@ -151,7 +151,7 @@ Fate fate_of(const PreparedJob& prepared, const std::string& identity, bool over
     return Fate::redo;
 }
 
-/// Of two outputs of a dataset: done where both are.
+/// The worse of two outputs of a dataset: done where both are.
 Fate worse(Fate a, Fate b) {
     if (a == Fate::redo || b == Fate::redo) {
         return Fate::redo;
@@ -352,13 +352,13 @@ std::string batch_plan_text(const BatchPlan& plan) {
                                    count_text(plan.count(Fate::refused), "that cannot be run"));
     std::size_t told = 0;
     for (const PlannedDataset& planned : plan.datasets) {
-        if (planned.fate == Fate::refused && ++told <= most_told) {
+        if (planned.fate == Fate::refused && ++told <= most_refusals_told) {
             text += "  cannot be run: " + printable(planned.dataset.input) + ": " +
                     printable(planned.reason) + "\n";
         }
     }
-    if (told > most_told) {
-        text += fmt::format("  and {} more\n", told - most_told);
+    if (told > most_refusals_told) {
+        text += fmt::format("  and {} more\n", told - most_refusals_told);
     }
     for (const DiskShare& disk : disk_shares(plan)) {
         text += "  disk of " + printable(disk.folder) + ": needs " +

@@ -197,7 +197,7 @@ BatchStatus batch_status(const std::string& folder) {
 }
 
 std::string status_text(const BatchStatus& status, Listing listing) {
-    constexpr int most_told = 20;
+    constexpr int most_lines_told = 20;
     std::string text = fmt::format("{}: {}{}", printable(status.name), status.datasets.size(),
                                    (status.datasets.size() == 1 ? " dataset" : " datasets"));
     for (std::size_t i = 0; i < words.size(); ++i) {
@@ -215,13 +215,13 @@ std::string status_text(const BatchStatus& status, Listing listing) {
     for (const Is is : {Is::running, Is::stopped, Is::stale, Is::failed}) {
         int told = 0;
         for (const DatasetStatus& each : status.datasets) {
-            if (each.is == is && ++told <= most_told) {
+            if (each.is == is && ++told <= most_lines_told) {
                 text += line_of(each);
             }
         }
-        if (told > most_told) {
-            text +=
-                fmt::format("  and {} more {} (--all lists them)\n", told - most_told, word_of(is));
+        if (told > most_lines_told) {
+            text += fmt::format("  and {} more {} (--all lists them)\n", told - most_lines_told,
+                                word_of(is));
         }
     }
     return text;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/batch/batch_worker.hpp"
 
+#include "base/durations.hpp"
 #include "io/input/stack.hpp"
 #include "runner/output/identity.hpp"
 #include "runner/output/read_files.hpp"
@@ -19,10 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 void make_folder_of(const std::string& output) {
     const fs::path folder = fs::path(output).parent_path();

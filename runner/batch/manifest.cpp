@@ -102,9 +102,9 @@ class ManifestReader {
 
   private:
     void complain(const Cell& cell, const std::string& what) {
-        constexpr int most_told = 50;
+        constexpr int most_errors_told = 50;
         ++errors_;
-        if (errors_ <= most_told) {
+        if (errors_ <= most_errors_told) {
             text_ += "\n" + place(cell) + ": " + what;
         }
     }

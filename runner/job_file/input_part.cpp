@@ -50,9 +50,9 @@ std::optional<IndexRange> range_of(std::string_view text) {
     return IndexRange{bounds[0], bounds[1], bounds[2].value_or(1)};
 }
 
-enum class Steps { none, allowed };
+enum class RangeStep { one, any };
 
-std::optional<IndexRange> parse_range(TableReader& table, std::string_view key, Steps steps) {
+std::optional<IndexRange> parse_range(TableReader& table, std::string_view key, RangeStep steps) {
     const std::optional<std::string> text = table.text(key);
     if (!text) {
         return std::nullopt;
@@ -60,9 +60,9 @@ std::optional<IndexRange> parse_range(TableReader& table, std::string_view key, 
     const std::optional<IndexRange> range = range_of(*text);
     if (!range) {
         table.complain(key, std::string("expected a range like \"200:1800\"") +
-                                (steps == Steps::allowed ? " or \"0:3000:2\"" : "") + ", got " +
+                                (steps == RangeStep::any ? " or \"0:3000:2\"" : "") + ", got " +
                                 quoted_text(*text));
-    } else if (steps == Steps::none && range->step != 1) {
+    } else if (steps == RangeStep::one && range->step != 1) {
         table.complain(key, "takes no step, got " + quoted_text(*text));
     }
     return range;
@@ -184,9 +184,9 @@ std::string toml_lines(const InputPart& part) {
 InputPart parse_input_part(TableReader& input) {
     InputPart part;
     if (std::optional<TableReader> region = input.table("region")) {
-        part.rows = parse_range(*region, "rows", Steps::none);
-        part.columns = parse_range(*region, "columns", Steps::none);
-        part.depth = parse_range(*region, "depth", Steps::none);
+        part.rows = parse_range(*region, "rows", RangeStep::one);
+        part.columns = parse_range(*region, "columns", RangeStep::one);
+        part.depth = parse_range(*region, "depth", RangeStep::one);
         region->finish();
     }
     const TableValue* const frames = input.value("frames");
@@ -194,7 +194,7 @@ InputPart parse_input_part(TableReader& input) {
         if (std::optional<TableReader> table = input.table("frames")) {
             part.frames = parse_where(*table).value();
         }
-    } else if (const auto range = parse_range(input, "frames", Steps::allowed)) {
+    } else if (const auto range = parse_range(input, "frames", RangeStep::any)) {
         part.frames = *range;
     }
     return part;

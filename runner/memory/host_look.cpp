@@ -13,7 +13,7 @@
 namespace runner {
 namespace {
 
-/// Of rows that are on the host at once.
+/// The bytes of rows that are on the host at once.
 constexpr std::int64_t piece_bytes = 16 * MiB;
 
 /// Calls `see(first, rows, elements)` for all rows of an array in the queue's memory, in order, in

@@ -24,9 +24,9 @@ using TakeMemory = std::function<std::byte*(std::int64_t bytes)>;
 
 /// How large the chunks are that a job's kernels are called for.
 struct InCoreLimits {
-    /// Of input and output rows: kernels are tested up to about this.
+    /// The bytes of input and output rows: kernels are tested up to about this.
     std::int64_t call_bytes = 2 * GiB;
-    /// Of those of a job whose scratch grows with its rows, to some ten times as much.
+    /// The bytes of a job whose scratch grows with its rows, to some ten times as much.
     std::int64_t scratched_bytes = 256 * MiB;
 };
 

@@ -27,7 +27,7 @@ class MemoryFiles final : public FileAccess {
     MemoryFiles(DatasetInfo input, std::vector<NamedArray> arrays)
         : input_(std::move(input)), arrays_(std::move(arrays)) {}
 
-    /// Of every name that is not an array's, that of the input.
+    /// The layout of every name that is not an array's, that of the input.
     DatasetLayout layout(const std::string& file, const std::string& dataset) override;
     bool has_dataset(const std::string& /*file*/, const std::string& /*dataset*/) override {
         return false;

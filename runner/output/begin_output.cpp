@@ -182,7 +182,7 @@ std::string share_text(std::int64_t part, std::int64_t whole) {
     return text.data();
 }
 
-/// Of a state that evolves: it resumes from the latest checkpoint before which all
+/// Lets a state that evolves resume from the latest checkpoint before which all
 /// snapshots are done; rows of later snapshots are made again.
 void keep_to_checkpoint(const EvolveShape& shape, const std::string& folder,
                         std::vector<RowHash>& intact, Beginning& beginning) {

@@ -29,7 +29,7 @@ struct Beginning {
     std::int64_t generation = 1; ///< of the journal
     RowSet done;                 ///< finished rows
     std::vector<RowHash> unread; ///< of these, where only some were compared with their checksums
-    /// Of a state that evolves: the checkpoint to resume from; its snapshots up to there are done.
+    /// The checkpoint of a state that evolves, to resume from; its snapshots up to there are done.
     std::optional<std::uint64_t> checkpoint;
     PartLayout parts;               ///< the files that the output is kept in
     std::string identity;           ///< of the job, as the journal has it

@@ -74,7 +74,7 @@ std::string lines_of(const std::vector<std::string>& files) {
     return std::accumulate(texts.begin(), texts.end(), std::string());
 }
 
-/// Of the files that hold the rows of a virtual dataset.
+/// Lines of the files that hold the rows of a virtual dataset.
 std::string source_lines(const DatasetLayout& layout) {
     std::vector<std::string> files;
     for (const DatasetLayout& source : layout.sources) {
@@ -122,8 +122,8 @@ std::uint64_t brief_hash(const File& file) {
     return hash_bytes(taken.data(), std::ssize(taken));
 }
 
-/// Of all files of a stack, which may be thousands: their names, sizes and times, and of each its
-/// beginning, its middle and its end.
+/// Lines of all files of a stack, which may be thousands: their names, sizes and times, and of each
+/// its beginning, its middle and its end.
 std::string stack_lines(const DatasetLayout& layout) {
     constexpr std::int64_t nanoseconds = 1'000'000'000;
     std::vector<FileMark> of_files(layout.sources.size());
@@ -156,7 +156,7 @@ std::string raw_text(const DenseLayout& raw) {
            (raw.bytes == DenseLayout::Bytes::big_endian ? ", big-endian" : ", little-endian");
 }
 
-/// Of what an earlier pass made: what made it of the job's own input.
+/// Lines of what an earlier pass made: what made it of the job's own input.
 std::string origin_lines(const PreparedJob& prepared, const std::string& identity) {
     std::string text;
     std::istringstream lines(identity);

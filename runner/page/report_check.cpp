@@ -150,7 +150,7 @@ std::string_view name_of(Type type) {
     return names.at(static_cast<std::size_t>(type));
 }
 
-/// Of an object by key, of an array by index; null: there is none.
+/// The value of an object by key, or of an array by index; null: there is none.
 const Json* child(const Json& value, std::string_view key) {
     if (value.is_object()) {
         return value.find(key);

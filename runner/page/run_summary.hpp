@@ -39,7 +39,8 @@ struct RunSummary {
     std::int64_t device_bytes = 0;                  ///< that a rank took, at most
 };
 
-/// Of a report's text. `file` names it. @throws Error (input) for a text that is no report.
+/// The summary of a report's text. `file` names it. @throws Error (input) for a text that is no
+/// report.
 RunSummary summarise_report(const std::string& file, const std::string& text);
 
 /// A table for a terminal, a line a run, each run's time over the first one's.

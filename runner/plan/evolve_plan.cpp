@@ -32,14 +32,14 @@ std::int64_t most_slab_rows(const Decomposition& d) {
     return most;
 }
 
-/// Of the plan as it stands.
+/// The memory of the plan as it stands.
 void take_memory(EvolvePlan& plan) {
     MemoryNeed need;
     need.storage = plan.need.storage;
     std::int64_t state = 0;
     std::int64_t store = 0;
     const std::int64_t row = plan.shape.state_row_bytes;
-    // Of very many ranks the first are asked: the others hold no more than these.
+    // The first of very many ranks are asked: the others hold no more than these.
     for (int rank = 0; rank < std::min(plan.decomposition.ranks, most_asked); ++rank) {
         const HaloPlan halo = make_halo_plan(plan.decomposition, rank);
         // Two states, by turns the older and the newer, and what snapshots are taken from.

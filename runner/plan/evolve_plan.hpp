@@ -16,9 +16,9 @@ namespace runner {
 /// The plan of a job whose state evolves.
 struct EvolvePlan : JobPlan {
     EvolveShape shape;
-    /// Of the state's rows, one frame. Its halo: generations between two exchanges, 0 for one rank
-    /// with the state on its device; else sweep.depth. Its chunks: rows that pass between the state
-    /// and storage at once.
+    /// The decomposition of the state's rows, one frame. Its halo: generations between two
+    /// exchanges, 0 for one rank with the state on its device; else sweep.depth. Its chunks: rows
+    /// that pass between the state and storage at once.
     Decomposition decomposition;
     std::int64_t table_bytes = 0;
     StateHome home = StateHome::device;

@@ -21,7 +21,7 @@ namespace {
 /// Small enough that all lanes together stay in the processor's caches between reading, copying and
 /// writing: on an H200 host the stream takes 1.27 s with 4 MiB chunks, 1.57 s with 16 MiB ones
 /// (bench/results).
-constexpr std::int64_t wanted_chunk_bytes = 4 * MiB;
+constexpr std::int64_t wanted_stream_bytes = 4 * MiB;
 constexpr std::int64_t wanted_chunks_a_rank = 32;
 /// Where larger chunks reach more files that are written at once.
 constexpr std::int64_t least_chunks_a_rank = 8;
@@ -84,7 +84,7 @@ std::int64_t wanted_chunk_rows(const StreamJob& job, const StreamPlan& frame, st
         const std::int64_t wanted = round_up(std::min(shape.wanted_rows, slab), d.alignment);
         return shape.enough_rows > 0 ? quick_rows(job, frame, wanted, lanes) : wanted;
     }
-    std::int64_t rows = std::max<std::int64_t>(1, wanted_chunk_bytes / row_bytes);
+    std::int64_t rows = std::max<std::int64_t>(1, wanted_stream_bytes / row_bytes);
     rows = std::min(rows, std::max(slab / wanted_chunks_a_rank, 1 * MiB / row_bytes));
     rows = std::max(rows, std::min(write_rows, slab / least_chunks_a_rank));
     // Halo rows are computed again for every chunk, which a GPU hardly notices beside its copies.
@@ -132,7 +132,7 @@ void add_images(const StreamJob& job, StreamPlan& plan) {
                           : "")});
 }
 
-/// Of what takes long enough to be felt.
+/// The time of what takes long enough to be felt.
 std::string time_text(const StreamPlan& plan) {
     constexpr double felt = 0.1;
     return plan.chunk_seconds < felt

@@ -92,7 +92,7 @@ void check_layout(const PreparedJob& prepared) {
     }
 }
 
-/// Of a kind that takes numbers: h5py's bool, an enumeration of a byte each, is uint8.
+/// For a kind that takes numbers, h5py's bool, an enumeration of a byte each, is uint8.
 void take_truth_as_numbers(const JobFile& file, DatasetLayout& layout) {
     constexpr const char* truth = "enumeration of int8 {FALSE = 0x00, TRUE = 0x01}";
     if (file.parameters->elements() != KindParameters::Elements::numbers ||
@@ -105,7 +105,7 @@ void take_truth_as_numbers(const JobFile& file, DatasetLayout& layout) {
     }
 }
 
-/// Of a kind that takes numbers: float16 is float32, which holds every value of it.
+/// For a kind that takes numbers, float16 is float32, which holds every value of it.
 void widen(const JobFile& file, ArrayInfo& array) {
     if (is_float16(array) && file.parameters->elements() == KindParameters::Elements::numbers) {
         array = {ElementType::float32, array.shape};

@@ -35,7 +35,7 @@ struct InputOrigin {
 /// The place of a pass in a job of several.
 struct PassPlace {
     std::optional<InputOrigin> origin = {}; ///< of a pass but the first
-    /// Of a pass but the last: the job's own output, whose STOP stops the pass too; else "".
+    /// The job's own output, of a pass but the last, whose STOP stops the pass too; else "".
     std::string of_job = {};
 };
 

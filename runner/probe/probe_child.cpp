@@ -3,8 +3,8 @@
 
 #include "base/limits.hpp"
 #include "base/sizes.hpp"
+#include "io/files/descriptor.hpp"
 #include "io/files/message.hpp"
-#include "io/files/uninterrupted.hpp"
 #include "io/input/check_dataset.hpp"
 #include "io/input/layout_message.hpp"
 #include "io/input/own_files.hpp"

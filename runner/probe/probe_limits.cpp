@@ -43,7 +43,7 @@ ProbeLimits probe_limits(const std::string& file) {
     constexpr std::int64_t least_seconds = 3;
     constexpr std::int64_t most_more_seconds = 57;
     constexpr std::int64_t bytes_a_second = GiB;
-    // Of a stack the sizes are not summed: that takes as long as the survey of its files.
+    // The sizes of a stack are not summed: that takes as long as the survey of its files.
     const std::int64_t more =
         is_stack(file)
             ? most_more_seconds

@@ -4,7 +4,7 @@
 #include "base/error.hpp"
 #include "base/format.hpp"
 #include "base/limits.hpp"
-#include "io/files/uninterrupted.hpp"
+#include "io/files/descriptor.hpp"
 #include "runner/watch/stop.hpp"
 
 #include <algorithm>

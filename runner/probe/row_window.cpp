@@ -3,7 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/sizes.hpp"
-#include "io/files/uninterrupted.hpp"
+#include "io/files/descriptor.hpp"
 #include "io/input/open_rows.hpp"
 #include "io/rows/row_geometry.hpp"
 

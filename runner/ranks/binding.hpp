@@ -47,8 +47,8 @@ class HostTopology {
     /// only comes from mpirun's default of binding each rank to one core.
     CpuList allowed_cpus();
 
-    /// Of `allowed`, those on the NUMA node of the device at this PCI address; all when there is no
-    /// such device, no such node, or none of its cores is allowed.
+    /// The cores among `allowed` on the NUMA node of the device at this PCI address; all when
+    /// there is no such device, no such node, or none of its cores is allowed.
     CpuList cpus_near(const std::string& pci, const CpuList& allowed);
 
     /// The NUMA node of the device at this PCI address; −1 if unknown.

@@ -30,10 +30,12 @@ Json rates_json(const DeviceRates& rates);
 std::string rates_text(const std::vector<DeviceRates>& all);
 std::vector<DeviceRates> parse_rates(const std::string& text);
 
-/// Of the GPU with this UUID, measured with the CUDA of now. Never throws for what the file holds.
+/// The rates of the GPU with this UUID, measured with the CUDA of now. Never throws for what the
+/// file holds.
 KeptRates kept_rates(const std::string& uuid);
 
-/// Of all GPUs in the file, for plans; none if it is missing, damaged or of another version.
+/// The rates of all GPUs in the file, for plans; none if it is missing, damaged or of another
+/// version.
 std::vector<DeviceRates> all_kept_rates();
 
 /// Puts the rates beside those of other GPUs in the file, which is made. A damaged file is

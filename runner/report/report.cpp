@@ -54,7 +54,7 @@ Json value_of(const JobPlan& plan) {
     return json;
 }
 
-/// Of the rank that had to halve its chunks most; the plan's where none had to.
+/// The chunk of the rank that had to halve its chunks most; the plan's where none had to.
 std::int64_t least_chunk_rows(const RunReport& report) {
     std::int64_t least = report.plan.chunk_rows();
     for (const RankReport& rank : report.ranks) {
@@ -136,7 +136,7 @@ Json passes_json(const std::vector<PassReport>& passes) {
     return json;
 }
 
-/// Of the last pass, and the step that took longest of all passes.
+/// The verdict of the last pass, and the step that took longest of all passes.
 std::string whole_verdict(const RunReport& report) {
     std::string text = verdict_text(report.ranks, report.wall_seconds - report.seconds_before);
     const StepReport* const step = bounding_step(report.passes);

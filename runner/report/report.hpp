@@ -75,8 +75,8 @@ struct PassReport {
     std::vector<StepReport> steps;
 };
 
-/// Of a pass of this job file and plan. If its engine marks no steps, its step has what its
-/// computing took.
+/// The report of a pass of this job file and plan. If its engine marks no steps, its step has what
+/// its computing took.
 PassReport pass_report(std::size_t number, const JobFile& job, const JobPlan& plan,
                        const std::vector<RankReport>& ranks);
 

@@ -89,7 +89,7 @@ bool is_array_of_tables(const TableArray& array) {
     });
 }
 
-/// Of an array of tables the one whose `name` is `key`, or whose number, from 1, it is; null where
+/// The one of an array of tables whose `name` is `key`, or whose number, from 1, it is; null where
 /// there is none.
 TableValue* element_of(TableArray& tables, const std::string& key) {
     const auto is_meant = [&](const TableEntries& table) {

@@ -32,7 +32,7 @@ struct WholeInput {
     std::vector<bool> is_cut; ///< of each axis: whether a part may have less of it
 };
 
-/// Of numbers along z, y and x, the last three of an array's axes, the one along this axis;
+/// The one along this axis of numbers along z, y and x, the last three of an array's axes;
 /// `elsewhere` along the axes before.
 std::int64_t along(const std::array<std::int64_t, 3>& zyx, std::size_t axis, std::size_t axes,
                    std::int64_t elsewhere);

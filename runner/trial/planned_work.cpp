@@ -14,7 +14,7 @@
 namespace runner {
 namespace {
 
-/// Of all chunks. Rows that two of them compute count twice.
+/// The operations of all chunks. Rows that two of them compute count twice.
 double operations_of(const Job& job, const JobPlan& plan) {
     const auto* const stream = dynamic_cast<const StreamJob*>(&job);
     const auto* const planned = dynamic_cast<const StreamPlan*>(&plan);

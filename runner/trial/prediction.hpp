@@ -21,7 +21,7 @@ struct PassWork {
 struct MeasuredPass {
     PassWork work;
     double stream_seconds = 0; ///< from the first read to the last write
-    /// Of each stage; 0 if it is not known, as it may be of all but the longest.
+    /// The seconds of each stage; 0 if it is not known, as it may be of all but the longest.
     std::array<double, stage_count> busy_seconds = {};
 };
 

@@ -35,7 +35,7 @@
 namespace runner {
 namespace {
 
-/// Of the first run. Its rate says how large a part takes the wanted seconds.
+/// The elements of the first run. Its rate says how large a part takes the wanted seconds.
 constexpr std::int64_t first_elements = 256 * KiB;
 constexpr std::int64_t most_part_bytes = GiB;
 

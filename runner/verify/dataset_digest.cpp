@@ -16,7 +16,7 @@ namespace runner {
 namespace {
 
 /// Rows read at once, where one is not longer.
-constexpr std::int64_t piece_bytes = 64 * MiB;
+constexpr std::int64_t digest_piece_bytes = 64 * MiB;
 
 /// The checksums of one dataset, whose rows come in their order.
 class FieldDigest {
@@ -163,7 +163,7 @@ DigestedRows digest_rows(RowReader& reader, const DigestRequest& request) {
     const ArrayInfo& array = reader.info().array;
     const std::int64_t bytes = row_bytes(array);
     const std::int64_t rows = row_count(array);
-    const std::int64_t step = std::clamp<std::int64_t>(piece_bytes / bytes, 1, rows);
+    const std::int64_t step = std::clamp<std::int64_t>(digest_piece_bytes / bytes, 1, rows);
     const auto piece =
         std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(step * bytes));
     FieldRows fields(request, bytes);

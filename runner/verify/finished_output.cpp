@@ -142,7 +142,7 @@ FinishedOutput recorded_run(const AttributeList& record, const std::string& file
     return output;
 }
 
-/// Of an output whose record stands beside it.
+/// The facts of an output whose record stands beside it.
 FinishedOutput read_recorded_beside(const std::string& file) {
     { const File there(file, File::Mode::read); }
     BesideRecord record = read_beside_record(without_link(file));

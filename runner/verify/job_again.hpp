@@ -14,7 +14,7 @@ namespace runner {
 
 /// The job of a finished output, ready to compute rows of it again.
 ///
-/// Of a job of several passes it is the last pass. The passes before it run again, since it reads
+/// In a job of several passes it is the last pass. The passes before it run again, since it reads
 /// what they make. That lies beside the output, is resumed like any output, and is removed by the
 /// destructor.
 class JobAgain {

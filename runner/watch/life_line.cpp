@@ -2,7 +2,7 @@
 #include "runner/watch/life_line.hpp"
 
 #include "base/format.hpp"
-#include "io/files/uninterrupted.hpp"
+#include "io/files/descriptor.hpp"
 
 #include <array>
 #include <sstream>

@@ -22,7 +22,7 @@ template <class... Values> std::string formatted(const char* format, Values... v
 }
 
 /// "12 s", "3:05 min", "2:03:05 h".
-std::string duration_text(double seconds) {
+std::string left_text(double seconds) {
     const auto whole = static_cast<long long>(std::ceil(seconds));
     if (whole < 60) {
         return formatted("%lld s", whole);
@@ -62,7 +62,7 @@ std::string progress_text(const ProgressSnapshot& snapshot, std::optional<double
         text += "  " + rate_text(snapshot.amount_done / snapshot.seconds, snapshot.unit);
     }
     if (left && share < 1) {
-        text += "  " + duration_text(*left) + " left";
+        text += "  " + left_text(*left) + " left";
     }
     const auto busiest = std::max_element(
         snapshot.stages.begin(), snapshot.stages.end(),

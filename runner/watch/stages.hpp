@@ -53,7 +53,7 @@ struct RunTimes {
     int lanes = 0;
     std::vector<Halving> halvings; ///< none where the plan's memory could be taken
 
-    // Of a stream, what its job counts (StreamJob::counted()), and border rows (BorderRows):
+    // For a stream: what its job counts (StreamJob::counted()), and border rows (BorderRows):
     std::vector<std::int64_t> counts;
     std::vector<StepTimes> steps; ///< of a stream of several steps (StreamJob::steps())
     std::int64_t border_bytes_sent = 0;
@@ -61,7 +61,7 @@ struct RunTimes {
 
     std::vector<KernelUse> kernels; ///< on a GPU, where a report is wanted
 
-    // Of a job that evolves:
+    // For a job that evolves:
     std::int64_t generations = 0; ///< that this run computed
     std::string halo_way;         ///< how rows came from other ranks: docs/report.md
     std::string state_home;       ///< where the state was kept: likewise

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/watch/stop.hpp"
 
-#include "io/files/uninterrupted.hpp"
+#include "io/files/descriptor.hpp"
 
 #include <algorithm>
 #include <array>

@@ -30,7 +30,7 @@ class FakeDevice {
     enum class Place { device, host };
     using Body = std::function<int(FakeDevice&)>;
 
-    /// Of this process.
+    /// The device of this process.
     static FakeDevice& get();
 
     /// One call of the runtime: counted, then failed or done. Gives its CUDA error.

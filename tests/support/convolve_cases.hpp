@@ -145,7 +145,7 @@ class ConvolveCases {
         return c;
     }
 
-    /// Of frames of `layers` images.
+    /// A convolution of frames of `layers` images.
     Convolution volume(Convolution c, std::int64_t layers, std::int64_t depth_radius) {
         c.layers = layers;
         c.depth_taps = taps(depth_radius);

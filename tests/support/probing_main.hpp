@@ -8,7 +8,8 @@
 
 #include <gtest/gtest.h>
 
-/// Of a test whose Prober reads files: it starts the test's own program, as it does the runner.
+/// The program of a test whose Prober reads files: it starts the test's own program, as it does the
+/// runner.
 int main(int argc, char** argv) {
     if (runner::is_probe(std::vector<std::string>{argv + 1, argv + argc})) {
         return static_cast<int>(runner::answer_probes());

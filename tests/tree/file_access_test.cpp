@@ -55,7 +55,7 @@ TEST(FileAccess, FilesFromOutsideAreReadThroughFileAccessOnly) {
         "(^|[^.>\\w:])(open_rows|open_rows_by_hdf5|inspect_dataset|inspect_layout|object_names|"
         "root_attributes|file_content|dataset_content|check_dataset|read_metadata)\\(|OwnFiles");
     const std::set<std::string> others = {"probe_child.cpp", "row_server.cpp"};
-    // Of formats whose parser is our own.
+    // Files of formats whose parser is our own.
     const std::set<std::string> own_formats = {"probed_files.cpp"};
     std::set<std::string> met;
     for_each_source({"cli", "jobs", "runner", "slurm"}, [&](const fs::path& path) {

@@ -38,7 +38,7 @@ ImageSource open_image(FileAccess& files, std::unique_ptr<RowReader> rows, const
 /// Reads lines of a frame, in the colours that they are shown in.
 class ImageLines {
   public:
-    /// Of a line only every `column_step`-th element is read, where that saves reading others:
+    /// Only every `column_step`-th element of a line is read, where that saves reading others:
     /// across the last axis of a volume. `memory`: bytes to read at once, about.
     ImageLines(const ImageSource& source, std::int64_t frame, std::int64_t column_step,
                std::int64_t memory);

@@ -100,7 +100,7 @@ template <int R> bool has_kernel(CudaQueue& queue) {
     return attributes.ptxVersion == 90 && attributes.binaryVersion == 90;
 }
 
-/// Of radius R, or of smaller ones: taps are centred and padded.
+/// Tiles of radius R, or of smaller ones: taps are centred and padded.
 template <int R>
 void convolve_matrix(CudaQueue& queue, ConvolveView<double> view, std::int64_t frames,
                      const std::vector<double>& row_taps, const std::vector<double>& column_taps) {

@@ -273,7 +273,7 @@ template <bool inside> class March {
         }
     }
 
-    /// Those of layer `l` of a chunk, which is layer `i` of references.
+    /// Weighs the voxels of layer `l` of a chunk, which is layer `i` of references.
     __device__ __forceinline__ void weigh_layer(int l, int i, float (&weights)[quad]) const {
 #pragma unroll
         for (int k = 0; k < quad; ++k) {

@@ -48,7 +48,7 @@ class MarchVolume {
         return volume_ + clamped(y, 0, static_cast<int>(work_.volume[1])) * work_.volume[2] +
                clamped(x, 0, static_cast<int>(work_.volume[2]));
     }
-    /// Of a column, where a layer lies.
+    /// Where a layer of a column lies.
     __device__ std::int64_t layer_at(int z) const {
         const auto first = static_cast<int>(work_.in.first);
         const auto end = static_cast<int>(work_.in.first + work_.in.layers);

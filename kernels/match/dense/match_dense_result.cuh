@@ -97,7 +97,7 @@ struct MatchedAt {
         : index((place.z(r) * work.grid[1] + place.y(r)) * work.grid[2] + place.x()),
           at{work.first + place.z(r), work.first_line + place.y(r), place.x()} {}
 
-    /// That of another lane of the thread's warp.
+    /// The result of another lane of the thread's warp.
     template <class S, int px>
     __device__ MatchedAt other(const MatchWork& work, const DensePlace<S, px>& place,
                                int lane) const {

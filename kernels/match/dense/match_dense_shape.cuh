@@ -24,7 +24,7 @@ struct DenseShape {
     static constexpr int each = each_y * each_z; ///< references of a thread
     static constexpr int most_threads = 32 * warps_y * most_warps_z;
     static constexpr int tile_y = warps_y * each_y;
-    /// Of a thread, for voxels of candidates.
+    /// The registers of a thread, for voxels of candidates.
     static constexpr int registers = voxel_registers;
     /// A thread's words in shared memory: for candidates that are not sorted in, and at the end for
     /// the matches of one reference, two words each.
@@ -45,7 +45,7 @@ struct DenseTile {
     int layer; ///< from one z to the next
     int pitch; ///< from one x to the next
 
-    /// Of a block whose rows of lanes are so wide.
+    /// The shape of a block whose rows of lanes are so wide.
     template <class S>
     __host__ __device__ static DenseTile of(const MatchWork& work, int warps_z, int wide) {
         const int high =

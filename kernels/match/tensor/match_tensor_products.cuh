@@ -80,7 +80,7 @@ __device__ inline TensorGroup tensor_group(const MatchWork& work, const SparseBl
     return group;
 }
 
-/// Of corners g and g + 8 with references 2t and 2t + 1: |b|² − 2ab.
+/// Sums of corners g and g + 8 with references 2t and 2t + 1: |b|² − 2ab.
 struct Sums {
     float of[4];
 };

@@ -33,8 +33,8 @@ struct TensorShape {
 /// Where the word, or the norm, of place x ≤ 15 lies in its row: x and x + 8 are neighbours.
 __device__ inline int paired(int x) { return x % 8 * 2 + x / 8; }
 
-/// Of a reference: the least approximate distance of each column of candidates along z, later the
-/// candidates that are worth an exact sum.
+/// The columns of a reference: the least approximate distance of each column of candidates along z,
+/// later the candidates that are worth an exact sum.
 union TensorColumns {
     float least[TensorShape::columns];
     std::uint16_t near[TensorShape::most_near]; ///< places of their corners among the voxels

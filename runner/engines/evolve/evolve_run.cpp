@@ -80,7 +80,7 @@ class EvolveRun final : public EngineRun {
 class EvolveJobs final : public EngineOf<EvolveJob, EvolvePlan> {
   public:
     ComputeRows row_computation(const Job& job, const RowSources& from) const override {
-        // Of what is free; the rest is for what reads and writes.
+        // A part of what is free; the rest is for what reads and writes.
         const std::int64_t most_bytes = available_host_memory().bytes / 2;
         auto rows = std::make_shared<SnapshotRows>(job_of(job), from, most_bytes);
         return [rows](RowRange range, const TakeRows& take) { rows->compute(range, take); };

@@ -18,7 +18,7 @@ namespace runner {
 namespace {
 
 /// The queue and all the memory of one box in flight.
-template <class Q> struct Lane {
+template <class Q> struct PermuteLane {
     Queue queue;
     Buffer in;
     Buffer out;
@@ -83,7 +83,7 @@ template <class Queue_> class PermuteEngine {
     const PermutePlan plan_; ///< the run's, or one with smaller pieces
     RunTimes times_;
     StageRecorder recorder_;
-    std::deque<Lane<Q>> lanes_;
+    std::deque<PermuteLane<Q>> lanes_;
     RowHasher hasher_;
     std::vector<std::int64_t> boxes_;
     std::int64_t next_ = 0; ///< piece, counted through all boxes
@@ -159,7 +159,7 @@ template <class Q> std::int64_t PermuteEngine<Q>::read(const Piece& piece) {
 }
 
 template <class Q> void PermuteEngine<Q>::compute(const Piece& piece) {
-    Lane<Q>& lane = lanes_[piece.lane];
+    PermuteLane<Q>& lane = lanes_[piece.lane];
     const Extents extents = plan_.grid.in_extents(piece.box);
     if constexpr (Q::shares_host_memory) {
         run_.job.run(lane.queue, extents, lane.in.data(), lane.out.data());
@@ -185,7 +185,7 @@ template <class Q> void PermuteEngine<Q>::record_device(const Piece& piece) {
     if constexpr (Q::shares_host_memory) {
         add(Stage::compute, piece.compute_begin, piece.compute_end);
     } else {
-        const Lane<Q>& lane = lanes_[piece.lane];
+        const PermuteLane<Q>& lane = lanes_[piece.lane];
         const double back = recorder_.now();
         const double loaded = back - lane.done.seconds_since(lane.loaded);
         const double computed = back - lane.done.seconds_since(lane.computed);

@@ -27,7 +27,7 @@ template <class Q> struct InputSlot {
 };
 
 /// The queue and the output side of one chunk in flight.
-template <class Q> struct Lane {
+template <class Q> struct StreamLane {
     Queue queue;
     Buffer staging;
     Buffer device;
@@ -45,7 +45,7 @@ template <class Q> struct Lane {
 /// Records the end of each step on the lane's queue.
 template <class Q> class LaneMarks final : public StepMarks {
   public:
-    explicit LaneMarks(Lane<Q>& lane) : lane_(lane) { lane_.step_bytes.clear(); }
+    explicit LaneMarks(StreamLane<Q>& lane) : lane_(lane) { lane_.step_bytes.clear(); }
 
     void mark(std::int64_t bytes) override {
         lane_.step_ends[lane_.step_bytes.size()].record(lane_.own());
@@ -53,7 +53,7 @@ template <class Q> class LaneMarks final : public StepMarks {
     }
 
   private:
-    Lane<Q>& lane_;
+    StreamLane<Q>& lane_;
 };
 
 /// A chunk on its way.
@@ -105,7 +105,7 @@ template <class Queue_> class StreamEngine {
     InputSlot<Q>& slot_of(std::int64_t number) {
         return slots_[static_cast<std::size_t>(number) % slots_.size()];
     }
-    /// Those of the input that it stands for, counted through all frames.
+    /// The rows of the input that it stands for, counted through all frames.
     RowRange in_rows(const Piece& piece) const {
         const std::int64_t first =
             piece.chunk.frame * plan_.shape.rows + piece.chunk.block.out_first;
@@ -124,7 +124,7 @@ template <class Queue_> class StreamEngine {
     Buffer kept_;           ///< the job's, for all lanes
     RunTimes times_;
     StageRecorder recorder_;
-    std::deque<Lane<Q>> lanes_;
+    std::deque<StreamLane<Q>> lanes_;
     std::deque<InputSlot<Q>> slots_;
     RowHasher hasher_;
     std::optional<typename Q::Event> origin_; ///< reached when the recorder's time starts
@@ -183,7 +183,7 @@ StreamEngine<Q>::StreamEngine(const Stream& stream, const StreamPlan& plan,
 }
 
 template <class Q> RunTimes StreamEngine<Q>::run() {
-    Lane<Q>& first = lanes_.front();
+    StreamLane<Q>& first = lanes_.front();
     stream_.job.prepare(first.queue, kept_.data());
     first.own().synchronize();
     origin_->record(first.own());
@@ -269,7 +269,7 @@ template <class Q> void StreamEngine<Q>::load(const Piece& piece) {
 }
 
 template <class Q> void StreamEngine<Q>::compute(const Piece& piece) {
-    Lane<Q>& lane = lanes_[piece.lane];
+    StreamLane<Q>& lane = lanes_[piece.lane];
     lane.begun.record(lane.own());
     load(piece);
     LaneMarks<Q> marks(lane);
@@ -291,7 +291,7 @@ template <class Q> void StreamEngine<Q>::record_device(const Piece& piece) {
     if constexpr (Q::shares_host_memory) {
         add(Stage::compute, piece.compute_begin, piece.compute_end, in_bytes(rows));
     } else {
-        const Lane<Q>& lane = lanes_[piece.lane];
+        const StreamLane<Q>& lane = lanes_[piece.lane];
         const double begun = lane.begun.seconds_since(*origin_);
         const double loaded = slot_of(piece.number).loaded.seconds_since(*origin_);
         const double computed = lane.computed.seconds_since(*origin_);
@@ -304,7 +304,7 @@ template <class Q> void StreamEngine<Q>::record_device(const Piece& piece) {
 
 /// Adds what the job's steps took for a chunk that is computed.
 template <class Q> void StreamEngine<Q>::add_steps(const Piece& piece) {
-    const Lane<Q>& lane = lanes_[piece.lane];
+    const StreamLane<Q>& lane = lanes_[piece.lane];
     const typename Q::Event* before = &slot_of(piece.number).loaded;
     for (std::size_t i = 0; i < lane.step_bytes.size(); ++i) {
         times_.steps[i].seconds += lane.step_ends[i].seconds_since(*before);

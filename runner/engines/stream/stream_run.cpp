@@ -15,7 +15,7 @@
 namespace runner {
 namespace {
 
-/// Of a piece of rows that are counted again: little beside what the stream took before.
+/// The bytes of a piece of rows that are counted again: little beside what the stream took before.
 constexpr std::int64_t count_piece_bytes = 4 * MiB;
 
 /// A rank's share of the finished rows of the input.

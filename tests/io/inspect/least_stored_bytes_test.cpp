@@ -27,7 +27,7 @@ ChunkHead bits(unsigned char low, unsigned char next = 0) {
     return {std::byte{low}, std::byte{next}, std::byte{0}, std::byte{0}};
 }
 
-/// Of a chunk of 80 bytes.
+/// The least bytes of a chunk of 80 bytes.
 std::uint64_t least(const std::vector<Filter>& filters, std::uint32_t skipped = 0,
                     const ChunkHead& head = {}) {
     return least_stored_bytes(filters, skipped, 80, [&] { return head; });

@@ -23,7 +23,7 @@ Numbers runs(const Selection& selection, const Numbers& shape) {
     return all;
 }
 
-/// Of boxes by their first and last corners.
+/// The numbers of boxes, by their first and last corners.
 Numbers boxes(std::size_t axes, const Numbers& corners, const Numbers& shape) {
     return runs({false, axes, corners}, shape);
 }

@@ -31,7 +31,7 @@ PlainValue value_of(const std::vector<NamedValue>& values, const std::string& na
     return text("not there");
 }
 
-/// Of 4 frames of 3 x 5, with coordinates of each axis: y has edges.
+/// Metadata of 4 frames of 3 x 5, with coordinates of each axis: y has edges.
 Metadata volume() {
     Metadata made;
     made.shape = {4, 3, 5};

@@ -154,7 +154,7 @@ TEST(ChoosePartLayout, KeepsBlocksNearOneMebibyte) {
     const ArrayInfo rows{ElementType::uint8, {5, 3}};
     EXPECT_EQ(choose_part_layout(rows, {}, 8, 1).parts, 5);
     EXPECT_EQ(choose_part_layout({ElementType::uint8, {1, 3}}, {}, 8, 1), PartLayout{});
-    // Of smaller arrays too, and no byte more.
+    // The same holds for smaller arrays too, and no byte more.
     EXPECT_EQ(choose_part_layout({ElementType::float64, {4096, 4096}}, {}, 8, 1).block, 32);
     // 61681 rows of 17 bytes are a byte too many: three blocks, not two.
     EXPECT_EQ(choose_part_layout({ElementType::uint8, {123362, 17}}, {}, 2, 1).block, 41121);

@@ -95,7 +95,7 @@ TEST(CorrectJob, ComplainsOfEveryWrongKey) {
 
 TEST(CorrectJob, TakesMeansAndMediansOfImages) {
     Scan scan;
-    // Of four images of two pixels.
+    // Medians of four images of two pixels.
     scan.add<std::uint16_t>("flats.h5", {4, 1, 2}, {10, 7, 40, 9, 20, 1, 30, 3});
     scan.add<float>("darks.h5", {2, 1, 2}, {0, 1, 1, 2});
     const std::vector<std::uint16_t> in = {13, 4};
@@ -170,7 +170,7 @@ TEST(CorrectJob, CountsTheRowsThatAreItsOwn) {
     EXPECT_EQ(part.counts, (std::vector<std::int64_t>{1}));
     EXPECT_EQ(made(*rows, in, {1, 1, 5, 1, 5}, 0, 5).counts, (std::vector<std::int64_t>{4}));
     EXPECT_EQ(made(*rows, in, {1, 1, 5, 1, 5}, 0, 5).values, part.values);
-    // Of several frames whole ones.
+    // Several frames are whole ones.
     const auto frames = make(keys, scan.input({5, 1, 1}));
     EXPECT_EQ(made(*frames, in, {5, 0, 1, 0, 1}, 1, 4).counts, (std::vector<std::int64_t>{2}));
     EXPECT_TRUE(make({{"flat", of(1.0)}, {"dark", of(0.0)}}, scan.input({1, 1}))

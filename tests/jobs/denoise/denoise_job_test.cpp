@@ -201,7 +201,7 @@ TEST(DenoiseJob, RefusesInputsThatDoNotFit) {
     EXPECT_EQ(failure({}, {ElementType::uint8, {2, 9, 11}}, {}, {}), (Failure{2, "denoise.patch"}));
 }
 
-/// Of the voxels the noise, where it is not given; of floats how large they may be.
+/// The noise of the voxels, where it is not given; of floats how large they may be.
 TEST(DenoiseJob, SurveysWhatItDoesNotKnow) {
     const TableEntry counts = {"stabilise", of(std::string("anscombe"))};
     for (const TableEntries& method : {TableEntries{}, TableEntries{bm4d}, TableEntries{all}}) {

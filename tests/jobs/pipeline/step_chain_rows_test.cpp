@@ -41,12 +41,12 @@ TEST(StepChainMade, IsRowByRowWhereStepsKeepTheRowsOfEachFrame) {
 }
 
 TEST(StepChainMade, TakesAFrameWholeThatIsShorterThanALayer) {
-    // Of 5 rows, 3 and 2 make one each, and both of these one.
+    // From 5 rows, 3 and 2 make one each, and both of these one.
     expect_made({shape(2, 5, 0, inside, {3, 1, 1, 1}), shape(2, 2, 0, inside, {2, 1, 1, 0})},
                 {5, 1});
-    // Of 2 rows 4, of which 3 make one and the last none: two rows for half of a layer's two.
+    // From 2 rows, 4, of which 3 make one and the last none: two rows for half of a layer's two.
     expect_made({shape(2, 2, 0, inside, {1, 2}), shape(2, 4, 0, inside, {3, 1, 1, 0})}, {2, 1});
-    // Of 3 rows 6, a whole layer, of which only the first 3 make one.
+    // From 3 rows, 6, a whole layer, of which only the first 3 make one.
     expect_made({shape(1, 3, 0, inside, {1, 2}), shape(1, 6, 0, inside, {3, 1, 1, 0})}, {3, 1});
 }
 
@@ -71,7 +71,7 @@ TEST(StepChainBorder, IsNotPeriodicWithoutAHalo) {
 }
 
 TEST(StepChainBorder, NeedsNoMoreRowsOfAShortLayerThatNoLaterStepReadsAcross) {
-    // Of 10 rows, layers of 3, 3, 3 and 1.
+    // 10 rows are layers of 3, 3, 3 and 1.
     const StepChain chain(Shapes{shape(1, 10, 3, periodic, {3, 1, 1, 3}), shape(1, 4, 0)});
     EXPECT_EQ(chain.halo(), 3);
 }
@@ -119,7 +119,7 @@ TEST(StepChainWork, HasNoCallsForRowsOfWhichNothingIsMade) {
 }
 
 TEST(StepChainWork, MakesRowsThatTheNextStepDropsOnlyWhereTheyAreCounted) {
-    // Of 25 rows, two layers of 10 make one each and 5 rows are left over.
+    // From 25 rows, two layers of 10 make one each and 5 rows are left over.
     const StepChain chain(
         Shapes{shape(1, 25, 0), shape(1, 25, 0, inside, {10, 1, 1, 1}), shape(1, 2, 0)});
     for (const std::size_t least : {0U, 1U, 2U, 3U}) {

@@ -7,7 +7,7 @@
 
 namespace runner {
 
-/// Of a step's rows, what a chain asks for; the rest is left as it is.
+/// What a chain asks of a step's rows; the rest is left as it is.
 inline StreamShape shape(std::int64_t frames, std::int64_t rows, std::int64_t halo,
                          RowBorder border = RowBorder::inside, OutputRows made = {}) {
     StreamShape shape;

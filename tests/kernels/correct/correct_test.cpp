@@ -141,7 +141,7 @@ TYPED_TEST(CorrectTest, DivisionsAreRoundedOnce) {
     }
 }
 
-/// Of subnormal numbers too, and of many near 1.
+/// Logarithms of subnormal numbers too, and of many near 1.
 TYPED_TEST(CorrectTest, LogarithmsOfEverySize) {
     std::mt19937_64 random(6);
     Correct c = image_of(512, 1024);

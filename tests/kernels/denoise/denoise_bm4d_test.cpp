@@ -245,8 +245,9 @@ Match line_match(std::int64_t voxels, int patch, int window, int count) {
 Match pairs() { return line_match(4, 2, 5, 3); }
 
 TYPED_TEST(Bm4dTest, ThresholdsAreThoseWorkedOutByHand) {
-    // Of (0, 10) twice: the mean of all is 10 as an orthonormal coefficient, the difference along x
-    // −10, others 0. Of (10, 0) and (0, 10): the mean is 10, and the difference of differences.
+    // The transform of (0, 10) twice: the mean of all is 10 as an orthonormal coefficient, the
+    // difference along x −10, others 0. Of (10, 0) and (0, 10): the mean is 10, and the difference
+    // of differences.
     const std::vector<float> line = {0, 10, 0, 10};
     const auto kept = filter(this->queue(), pairs(), 9.99 / 2.7, line);
     const auto dropped = filter(this->queue(), pairs(), 10.01 / 2.7, line);

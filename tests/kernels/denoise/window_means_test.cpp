@@ -51,7 +51,7 @@ bool same_bytes(const std::vector<float>& a, const std::vector<float>& b) {
     return a.size() == b.size() && std::memcmp(a.data(), b.data(), 4 * a.size()) == 0;
 }
 
-/// Of several blocks of threads, and of tiles, along every axis.
+/// A match of several blocks of threads, and of tiles, along every axis.
 Match large(const std::array<int, 3>& patch) {
     Match match;
     match.patch = patch;

@@ -105,7 +105,7 @@ TEST(Samples, RepeatAlongTheLastTwoAxesAndAreCut) {
     }
     EXPECT_EQ(values<std::uint16_t>(Pattern::sample_2, {805, 1203}),
               std::vector<std::uint16_t>(cells.begin(), cells.begin() + 805 * 1203));
-    // Of one axis all is the first row, whatever lies before the extent in memory.
+    // Along one axis all is the first row, whatever lies before the extent in memory.
     const std::array<std::int64_t, 2> extents = {0, 500};
     std::vector<float> line(500, -1);
     fill_pattern(queue, Pattern::sample_2, ElementType::float32, std::span(extents).subspan(1), 0,
@@ -213,7 +213,7 @@ TEST(Gradient, RunsAlongTheDiagonalOfEveryFrame) {
     EXPECT_EQ(values<float>(Pattern::gradient, {1, 1}), std::vector<float>{0});
     EXPECT_EQ(values<std::int16_t>(Pattern::gradient, {2, 1, 1}),
               (std::vector<std::int16_t>{-32768, -32768}));
-    // Of 5 × 2 the diagonal has five steps of 51.
+    // The diagonal of 5 × 2 has five steps of 51.
     EXPECT_EQ(values<std::uint8_t>(Pattern::gradient, {1, 5, 2}),
               (std::vector<std::uint8_t>{0, 51, 51, 102, 102, 153, 153, 204, 204, 255}));
 }

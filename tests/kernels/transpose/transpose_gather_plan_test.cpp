@@ -50,7 +50,7 @@ TEST(TransposeGatherPlan, ThreadsMeetInNoBank) {
     EXPECT_FALSE(plan->turned);
     EXPECT_EQ(1, plan->spread);
     EXPECT_EQ(~31, plan->skew);
-    // Of an odd square all vectors begin alike.
+    // All vectors of an odd square begin alike.
     const auto square = chosen({16, 1023, 1023}, {0, 2, 1}, 1);
     ASSERT_TRUE(square);
     EXPECT_TRUE(square->turned);

@@ -152,7 +152,7 @@ TEST(Decomposition, LeavesFinishedRowsOut) {
     }
 }
 
-/// Of a frame or two of 10 rows.
+/// The decomposition of a frame or two of 10 rows.
 Decomposition in_chunks(std::int64_t chunk_rows, std::int64_t halo,
                         RowBorder border = RowBorder::inside) {
     return {3, 10, halo, border, 1, chunk_rows, 1};

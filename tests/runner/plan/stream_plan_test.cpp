@@ -213,7 +213,7 @@ TEST(StreamPlan, GivesEachLaneTwoChunksWhereOneTakesLongEnough) {
 }
 
 TEST(StreamPlan, CutsASlowJobAtMultiplesOfItsSteps) {
-    // Of 420, 360 and 300 lines, the last and 20 of the halo take 4 s.
+    // With 420, 360 and 300 lines, the last and 20 of the halo take 4 s.
     PlanRequest request;
     request.host_memory = 8 * GiB;
     request.alignment = 60;

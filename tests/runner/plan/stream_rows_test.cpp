@@ -99,7 +99,7 @@ TEST(StreamRows, AreFewerBeforeLanesAre) {
 }
 
 TEST(StreamRows, MayBeFewerThanTheHaloInOneLane) {
-    // Of two inputs of 10 + 40 rows, an output and a scratch.
+    // Memory of two inputs of 10 + 40 rows, an output and a scratch.
     PlanRequest request = request_of(1);
     request.host_memory = 2 * 50 * 1000 + 10 * 1000 + 3 * 50;
     const StreamPlan plan = make_plan(ShapeOnly(of_bytes(1000, 1000, 20)), request);

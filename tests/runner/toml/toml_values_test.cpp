@@ -157,7 +157,7 @@ TEST(ApplySetting, PicksATableOfSeveralByNameOrNumber) {
     EXPECT_EQ(laid(steps, {"step.2=3"}),
               "{step=[{name='a' x=1} {name='b' x=2}]} 1:1:1: expected a table, or a key of it as "
               "in step.2.key=value\n");
-    // Of tables in a table, and of a name that is a number the name first met.
+    // Tables in a table, and the first of the names that are numbers.
     EXPECT_EQ(laid("[[t.s]]\nx = 1", {"t.s.1.x=2"}), "{t={s=[{x=2}]}}");
     EXPECT_EQ(laid("[[s]]\nname = '2'\n[[s]]\nx = 1", {"s.2.x=7"}), "{s=[{name='2' x=7} {x=1}]}");
 }

@@ -74,7 +74,7 @@ struct Made {
         stored = right;
     }
 
-    /// Of runs of so many rows each, or of 1 to 9 where that is 0.
+    /// The checksums of runs of so many rows each, or of 1 to 9 where that is 0.
     std::vector<RowHash> runs(std::mt19937& random, std::int64_t length) const {
         const std::int64_t all = std::ssize(right) / columns;
         std::vector<RowHash> runs;

@@ -21,7 +21,7 @@ namespace {
 
 using Permuted = std::array<int, 3>;
 
-/// Of elements of one byte.
+/// The shape of elements of one byte.
 PermuteShape shape_of(const Extents& input, const Permuted& permutation) {
     PermuteShape shape;
     shape.input = input;
