@@ -3,8 +3,8 @@
 //   convolve_bench [--size N] [--columns N] [--launches N] [--no-baselines] [--radii 1,2,...]
 //                  [--column-radius N] [--types f32,f64,u8,u16] [--to-float32]
 #include "base/element_type.hpp"
+#include "bench/kernels/baselines/convolve_two_kernel.hpp"
 #include "bench/kernels/times.hpp"
-#include "kernels/baselines/convolve_two_kernel.hpp"
 #include "kernels/convolve/convolve.hpp"
 #include "kernels/profile/limit_kernels.cuh"
 #include "kernels/queue/cuda_queue.hpp"

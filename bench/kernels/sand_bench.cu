@@ -3,8 +3,8 @@
 //   sand_bench [--runs N] [--side N] [--no-ladder]
 // Scenes: sample-3 repeated over side × side cells, generations 0–3000; noise of side × side from
 // generation 0; sample-4 × 3000 against one core of the host.
-#include "kernels/baselines/sand_bytes.hpp"
-#include "kernels/baselines/sand_ladder.hpp"
+#include "bench/kernels/baselines/sand_bytes.hpp"
+#include "bench/kernels/baselines/sand_ladder.hpp"
 #include "kernels/patterns/patterns.hpp"
 #include "kernels/queue/launch.cuh"
 #include "kernels/sand/sand.hpp"

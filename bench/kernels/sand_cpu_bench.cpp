@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Speed of the sand automaton on the CPU beside the byte-a-cell forms: sample-4 and noise, cell
 // updates a second. Usage: bench_sand_cpu [GENERATIONS [RUNS [THREADS]]]
-#include "kernels/baselines/sand_bytes.hpp"
+#include "bench/kernels/baselines/sand_bytes.hpp"
 #include "kernels/patterns/patterns.hpp"
 #include "kernels/sand/sand.hpp"
 

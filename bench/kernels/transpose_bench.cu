@@ -3,9 +3,9 @@
 //   transpose_bench [--only GROUP,...] [--match TEXT,...] [--samples N] [--no-ladder] [--tune]
 // Groups: even, odd, small, narrow, matrix, host. --tune times every kernel that can do a case;
 // --match leaves out cases whose "u8 257x16384x255" has none of the texts.
+#include "bench/kernels/baselines/transpose_ladder.hpp"
+#include "bench/kernels/baselines/transpose_sequential.hpp"
 #include "bench/kernels/times.hpp"
-#include "kernels/baselines/transpose_ladder.hpp"
-#include "kernels/baselines/transpose_sequential.hpp"
 #include "kernels/profile/limit_kernels.cuh"
 #include "kernels/queue/launch.cuh"
 #include "kernels/transpose/transpose_choice.hpp"

@@ -143,6 +143,13 @@ TEST(Rooms, IncludeOnlyWhatTheirCMakeFileNames) {
     EXPECT_GT(rooms().size(), 25U);
 }
 
+TEST(Rooms, IncludeNoTestsAndBenchmarks) {
+    for_each_include([](const std::string&, const fs::path& file, const std::string& header) {
+        EXPECT_FALSE(header.starts_with("tests/") || header.starts_with("bench/"))
+            << file << " includes " << header;
+    });
+}
+
 TEST(Rooms, HaveNoCircle) {
     Rooms left = rooms();
     for (bool removed = true; removed;) { // a room that uses none of those left is on their bottom

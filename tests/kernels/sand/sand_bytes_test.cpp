@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The byte-a-cell forms that the benchmark compares to give the cells of the reference too.
-#include "kernels/baselines/sand_bytes.hpp"
+#include "bench/kernels/baselines/sand_bytes.hpp"
 
 #include "tests/support/sand_cases.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The published kernels that the benchmark compares to give the cells of the reference too.
-#include "kernels/baselines/sand_ladder.hpp"
+#include "bench/kernels/baselines/sand_ladder.hpp"
 
 #include "tests/support/sand_cases.hpp"
 

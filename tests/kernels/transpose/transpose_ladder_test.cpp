@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The published kernels that the benchmark compares to give the right bytes too.
-#include "kernels/baselines/transpose_ladder.hpp"
+#include "bench/kernels/baselines/transpose_ladder.hpp"
 
 #include "tests/support/transpose_cases.hpp"
 

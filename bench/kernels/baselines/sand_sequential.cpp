@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "kernels/baselines/sand_block.hpp"
-#include "kernels/baselines/sand_bytes.hpp"
+#include "bench/kernels/baselines/sand_block.hpp"
+#include "bench/kernels/baselines/sand_bytes.hpp"
 #include "kernels/sand/sand_hash.hpp"
 
 namespace runner {

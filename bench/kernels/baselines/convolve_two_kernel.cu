@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "kernels/baselines/convolve_two_kernel.hpp"
+#include "bench/kernels/baselines/convolve_two_kernel.hpp"
 
 #include "base/error.hpp"
 #include "kernels/convolve/convolve_device.cuh"

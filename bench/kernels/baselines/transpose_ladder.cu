@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "kernels/baselines/transpose_ladder.hpp"
+#include "bench/kernels/baselines/transpose_ladder.hpp"
 
 #include "kernels/queue/launch.cuh"
 

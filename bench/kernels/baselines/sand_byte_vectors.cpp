@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "kernels/baselines/sand_byte_vectors.cpp"
+#define HWY_TARGET_INCLUDE "bench/kernels/baselines/sand_byte_vectors.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "kernels/baselines/sand_block.hpp"
-#include "kernels/baselines/sand_bytes.hpp"
+#include "bench/kernels/baselines/sand_block.hpp"
+#include "bench/kernels/baselines/sand_bytes.hpp"
 #include "kernels/sand/sand_hash.hpp"
 
 HWY_BEFORE_NAMESPACE();
