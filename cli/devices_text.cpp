@@ -6,7 +6,7 @@
 #include "base/json.hpp"
 #include "base/sizes.hpp"
 #include "io/files/text_file.hpp"
-#include "kernels/profile/measure_rates.hpp"
+#include "kernels/profile/kernel_log.hpp"
 #include "kernels/queue/devices.hpp"
 #include "runner/ranks/binding.hpp"
 #include "runner/ranks/kept_rates.hpp"

@@ -3,7 +3,6 @@
 
 #include "jobs/match/volume.hpp"
 #include "jobs/survey.hpp"
-#include "kernels/denoise/anscombe.hpp"
 #include "kernels/match/voxels.hpp"
 
 #include <cstddef>

@@ -4,7 +4,7 @@
 #include "base/error.hpp"
 #include "io/hdf5/write_attributes.hpp"
 #include "io/writers/output_fields.hpp"
-#include "kernels/match/match_rows.hpp"
+#include "kernels/match/match.hpp"
 #include "kernels/match/voxels.hpp"
 
 #include <algorithm>

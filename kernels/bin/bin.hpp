@@ -19,7 +19,7 @@ enum class BinEdge {
 
 /// Sums or means of blocks of elements, to the byte as docs/bin.md says: elements are added up in
 /// float64 in z, y, x order, from 0 on; the sum is divided by the count of elements for a mean; the
-/// result becomes an element of the output by converted() (kernels/elements/converted.hpp).
+/// result becomes an element of the output by converted() (kernels/elements/elements.hpp).
 struct Bin {
     enum class Value { mean, sum };
 

@@ -4,9 +4,7 @@
 #include "kernels/convolve/convolve_channels.hpp"
 #include "kernels/convolve/convolve_cuda_scratch.hpp"
 #include "kernels/convolve/convolve_depth.hpp"
-#include "kernels/convolve/convolve_ring.hpp"
-#include "kernels/convolve/matrix/convolve_matrix.hpp"
-#include "kernels/convolve/push/convolve_push.hpp"
+#include "kernels/convolve/convolve_ways.hpp"
 #include "kernels/elements/elements.hpp"
 
 #include <algorithm>

@@ -17,7 +17,7 @@ namespace runner {
 ///
 /// Input and output are any number types. Elements and taps are rounded to compute_type() once, the
 /// result of each pass is rounded to it, and the output type is made from it at the end, as
-/// converted() says (kernels/elements/converted.hpp).
+/// converted() says (kernels/elements/elements.hpp).
 struct Convolution {
     static constexpr int max_radius = 128;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "kernels/convolve/convolve_ring.hpp"
+#include "kernels/convolve/convolve_ways.hpp"
 
 #include "kernels/convolve/convolve_ring.cuh"
 #include "kernels/convolve/tiling.cuh"

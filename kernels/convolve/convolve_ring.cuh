@@ -5,7 +5,7 @@
 #include "kernels/convolve/convolve.hpp"
 #include "kernels/convolve/convolve_device.cuh"
 #include "kernels/convolve/convolve_sums.cuh"
-#include "kernels/queue/copy_async.cuh"
+#include "kernels/queue/block_memory.cuh"
 
 #include <algorithm>
 #include <cstdint>

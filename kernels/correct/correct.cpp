@@ -1,17 +1,144 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/correct/correct.hpp"
 
-#include "kernels/correct/correct_values.hpp"
 #include "kernels/elements/elements.hpp"
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 
 #include <oneapi/tbb/blocked_range.h>
 #include <oneapi/tbb/parallel_reduce.h>
 
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/correct/correct.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "kernels/correct/negative_log.hpp"
+#include "kernels/queue/fused-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
 namespace runner {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using D = hn::ScalableTag<float>;
+using Wide = hn::ScalableTag<double>;
+
+/// negative_log() of finite values, in half as many lanes as floats have.
+HWY_INLINE hn::Vec<Wide> log_vector(Wide d, hn::Vec<Wide> t) {
+    const hn::RebindToSigned<Wide> whole;
+    const auto bits = hn::BitCast(whole, t);
+    const auto e = hn::ShiftRight<52>(hn::Sub(bits, hn::Set(whole, root_half_bits)));
+    const auto m = hn::BitCast(d, hn::Sub(bits, hn::ShiftLeft<52>(e)));
+    const auto one = hn::Set(d, 1.0);
+    const auto s = hn::Div(hn::Sub(m, one), hn::Add(m, one));
+    const auto z = hn::Mul(s, s);
+    auto p = hn::Set(d, log_terms.back());
+    for (std::size_t i = log_terms.size() - 1; i-- > 0;) {
+        p = fused(d, p, z, hn::Set(d, log_terms[i]));
+    }
+    const auto of_m = hn::Mul(hn::Set(d, 2.0), fused(d, hn::Mul(s, z), p, s));
+    return hn::Neg(fused(d, hn::ConvertTo(d, e), hn::Set(d, log_of_2), of_m));
+}
+
+/// Of values above 0 and NaN, in place.
+HWY_NOINLINE void log_all(float* values, std::int64_t count) {
+    const Wide d;
+    const hn::Rebind<float, Wide> narrow;
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+    std::int64_t i = 0;
+    for (; i + lanes <= count; i += lanes) {
+        const auto t = hn::LoadU(narrow, values + i);
+        const auto result = hn::DemoteTo(narrow, log_vector(d, hn::PromoteTo(d, t)));
+        const auto finite = hn::Le(t, hn::Set(narrow, std::numeric_limits<float>::max()));
+        hn::StoreU(hn::IfThenElse(finite, result, hn::Neg(t)), narrow, values + i);
+    }
+    for (; i < count; ++i) {
+        values[i] = negative_log(values[i]);
+    }
+}
+
+/// All but the logarithm, of `n` lanes.
+HWY_INLINE hn::Vec<D> correct_vector(D d, const Correct& c, hn::Vec<D> x, hn::Vec<D> dark,
+                                     hn::Vec<D> flat, hn::Mask<D> lanes, std::uint64_t& raised) {
+    const auto range = hn::Sub(flat, dark);
+    const auto is_good = hn::And(hn::Gt(range, hn::Zero(d)),
+                                 hn::Le(range, hn::Set(d, std::numeric_limits<float>::max())));
+    // Of dead pixels 1 is divided, so that nothing traps.
+    const auto divisor = hn::IfThenElse(is_good, range, hn::Set(d, 1.0F));
+    auto t = hn::IfThenElse(is_good, hn::Div(hn::Sub(x, dark), divisor), hn::Set(d, c.dead));
+    if (c.clips) {
+        // Comparisons, not Min and Max: a NaN stays.
+        const auto low = hn::Set(d, c.clip_low);
+        const auto high = hn::Set(d, c.clip_high);
+        t = hn::IfThenElse(hn::Lt(t, low), low, t);
+        t = hn::IfThenElse(hn::Gt(t, high), high, t);
+    }
+    if (c.takes_log) {
+        const auto floor = hn::Set(d, c.floor);
+        const auto is_below = hn::Lt(t, floor);
+        t = hn::IfThenElse(is_below, floor, t);
+        raised += hn::CountTrue(d, hn::And(is_below, lanes));
+    }
+    return t;
+}
+
+std::uint64_t correct_all(const Correct& c, std::int64_t count, const CorrectField& dark,
+                          const CorrectField& flat, float* values) {
+    const D d;
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+    std::uint64_t raised = 0;
+    std::int64_t i = 0;
+    const auto field = [&](const CorrectField& of) HWY_ATTR {
+        return of.image != nullptr ? hn::LoadU(d, of.image + i) : hn::Set(d, of.number);
+    };
+    for (; i + lanes <= count; i += lanes) {
+        const auto all = hn::FirstN(d, static_cast<std::size_t>(lanes));
+        hn::StoreU(
+            correct_vector(d, c, hn::LoadU(d, values + i), field(dark), field(flat), all, raised),
+            d, values + i);
+    }
+    if (i < count) {
+        HWY_ALIGN float parts[3][hn::MaxLanes(d)] = {};
+        const std::int64_t rest = count - i;
+        for (std::int64_t k = 0; k < rest; ++k) {
+            parts[0][k] = values[i + k];
+            parts[1][k] = dark.image != nullptr ? dark.image[i + k] : dark.number;
+            parts[2][k] = flat.image != nullptr ? flat.image[i + k] : flat.number;
+        }
+        const auto some = hn::FirstN(d, static_cast<std::size_t>(rest));
+        hn::Store(correct_vector(d, c, hn::Load(d, parts[0]), hn::Load(d, parts[1]),
+                                 hn::Load(d, parts[2]), some, raised),
+                  d, parts[0]);
+        for (std::int64_t k = 0; k < rest; ++k) {
+            values[i + k] = parts[0][k];
+        }
+    }
+    if (c.takes_log) {
+        log_all(values, count);
+    }
+    return raised;
+}
+
+} // namespace HWY_NAMESPACE
+} // namespace runner
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace runner {
+
+HWY_EXPORT(correct_all);
+
 namespace {
+
+/// Replaces `count` values of a row by the corrected ones, with the widest vectors there are; the
+/// fields' images begin at the row's first pixel. Returns how many were raised to the floor.
+std::uint64_t correct_values(const Correct& correct, std::int64_t count, const CorrectField& dark,
+                             const CorrectField& flat, float* values) {
+    return HWY_DYNAMIC_DISPATCH(correct_all)(correct, count, dark, flat, values);
+}
 
 CorrectField part_of(const CorrectField& field, std::int64_t first) {
     return {field.number, field.image == nullptr ? nullptr : field.image + first};
@@ -47,3 +174,4 @@ void correct(CpuQueue& queue, const Correct& correct, const RowBlock& block,
 }
 
 } // namespace runner
+#endif

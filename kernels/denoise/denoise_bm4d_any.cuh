@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kernels/denoise/denoise_bm4d_cube.cuh"
-#include "kernels/queue/dynamic_shared.cuh"
+#include "kernels/queue/block_memory.cuh"
 
 #include <cstdint>
 

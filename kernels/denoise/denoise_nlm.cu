@@ -3,8 +3,8 @@
 
 #include "kernels/denoise/denoise_nlm_work.hpp"
 #include "kernels/match/match_device.cuh"
-#include "kernels/queue/divisor.cuh"
-#include "kernels/queue/dynamic_shared.cuh"
+#include "kernels/queue/block_memory.cuh"
+#include "kernels/queue/divisor.hpp"
 #include "kernels/queue/launch.cuh"
 
 #include <algorithm>

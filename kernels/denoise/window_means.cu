@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/denoise/window_means.hpp"
 
-#include "kernels/denoise/window_march/window_march.hpp"
 #include "kernels/denoise/window_means_tile.cuh"
-#include "kernels/queue/dynamic_shared.cuh"
+#include "kernels/denoise/window_means_work.hpp"
+#include "kernels/queue/block_memory.cuh"
 #include "kernels/queue/launch_parts.cuh"
 
 #include <algorithm>

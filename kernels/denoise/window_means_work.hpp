@@ -75,4 +75,8 @@ struct WindowWork {
 WindowWork make_window_work(const Match& match, const WindowMeans& means, const HeldLayers& in,
                             const HeldLayers& held);
 
+/// The means of patches of 3³ in windows of at most 11³, by the march of window_march.cuh;
+/// false, and nothing done, for others, for steps as weights and for huge voxels.
+bool march_window_means(CudaQueue& queue, const WindowWork& work, const float* volume, float* out);
+
 } // namespace runner

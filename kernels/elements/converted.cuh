@@ -23,7 +23,7 @@ template <class In> __device__ inline double to_double(In value) {
     }
 }
 
-/// As converted<Out>() of converted.hpp.
+/// As converted<Out>() of elements.hpp.
 template <class Out> __device__ inline Out converted_on_device(double value) {
     if constexpr (std::is_floating_point_v<Out>) {
         return static_cast<Out>(value);

@@ -6,8 +6,6 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "kernels/elements/converted.hpp"
-
 #include <algorithm>
 #include <bit>
 #include <limits>

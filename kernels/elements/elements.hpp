@@ -3,10 +3,36 @@
 
 #include "base/element_type.hpp"
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <type_traits>
 
 namespace runner {
+
+/// A computed value as an element of type Out, by the rules of every kind that computes in floating
+/// point: integers round half to even and saturate, NaN becomes 0; floats round to nearest, and
+/// values too large for them become infinite. `T` is float or double.
+template <class Out, class T> Out converted(T value) {
+    static_assert(std::is_floating_point_v<T>);
+    if constexpr (std::is_floating_point_v<Out>) {
+        return static_cast<Out>(value);
+    } else {
+        using Limits = std::numeric_limits<Out>;
+        // Powers of two, which T holds, unlike the greatest value of a long integer.
+        const T end = std::ldexp(T{1}, Limits::digits);
+        const T least = std::is_signed_v<Out> ? -end : T{0};
+        if (std::isnan(value)) {
+            return 0;
+        }
+        const T rounded = std::nearbyint(value);
+        if (rounded < least) {
+            return Limits::min();
+        }
+        return rounded >= end ? Limits::max() : static_cast<Out>(rounded);
+    }
+}
 
 class CudaQueue;
 
@@ -15,7 +41,7 @@ class CudaQueue;
 void load_elements(ElementType type, const std::byte* from, std::int64_t count, float* to);
 void load_elements(ElementType type, const std::byte* from, std::int64_t count, double* to);
 
-/// The way back, as converted() says (converted.hpp).
+/// The way back, as converted() says.
 void store_elements(ElementType type, const float* from, std::int64_t count, std::byte* to);
 void store_elements(ElementType type, const double* from, std::int64_t count, std::byte* to);
 

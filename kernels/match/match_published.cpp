@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "kernels/match/match_published.hpp"
+#include "kernels/match/match_work.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -4,8 +4,8 @@
 #include "kernels/match/match_sparse_block.cuh"
 #include "kernels/match/match_sparse_choice.cuh"
 #include "kernels/match/match_sparse_plan.hpp"
-#include "kernels/queue/divisor.cuh"
-#include "kernels/queue/dynamic_shared.cuh"
+#include "kernels/queue/block_memory.cuh"
+#include "kernels/queue/divisor.hpp"
 
 namespace runner::match_cuda {
 

@@ -3,7 +3,7 @@
 
 #include "kernels/match/match_sparse_plan.hpp"
 #include "kernels/match/match_warp_list.cuh"
-#include "kernels/queue/divisor.cuh"
+#include "kernels/queue/divisor.hpp"
 
 namespace runner::match_cuda {
 

@@ -68,4 +68,23 @@ inline std::int64_t match_key(float distance, std::uint32_t number) {
 void put_match_row(const MatchWork& work, const std::int64_t* list, std::int64_t row,
                    std::int64_t z, std::int64_t y, std::int64_t x, const MatchLists& lists);
 
+/// The lists of match_patches() by one of the published selections. For the CPU in the calling
+/// thread's arena, which is the queue's; all candidates of a reference are a thread's memory there
+/// and a block's shared memory on a GPU.
+void match_published(const CpuQueue& queue, MatchSelection selection, const MatchWork& work,
+                     const float* volume, const MatchLists& lists);
+void match_published(CudaQueue& queue, MatchSelection selection, const MatchWork& work,
+                     const float* volume, const MatchLists& lists);
+
+/// The lists of match_patches() with a sum for every candidate of every reference by itself: any
+/// step, patch and window.
+void match_sparse(CudaQueue& queue, const MatchWork& work, const float* volume,
+                  const MatchLists& lists);
+
+/// The lists of match_patches() where bounds by tensor cores serve: patches of 4³, a step of at
+/// most 3, windows of at most 11 along each axis. False, and nothing done, for others and where the
+/// device has too little shared memory.
+bool match_tensor(CudaQueue& queue, const MatchWork& work, const float* volume,
+                  const MatchLists& lists);
+
 } // namespace runner

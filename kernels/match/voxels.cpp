@@ -14,7 +14,7 @@ namespace {
 
 template <class In, class Out, class Change>
 void change_all(CpuQueue& queue, std::int64_t count, const In* in, Out* out, const Change& change) {
-    constexpr std::int64_t block = 1 << 15;
+    constexpr std::int64_t block = 1 << 14;
     using Range = tbb::blocked_range<std::int64_t>;
     queue.run([&] {
         tbb::parallel_for(Range(0, count, block), [&](const Range& range) {
@@ -47,6 +47,16 @@ void voxels_from_float(CpuQueue& queue, ElementType type, std::int64_t count, co
             }
         });
     });
+}
+
+void stabilise_counts(CpuQueue& queue, std::int64_t count, const float* in, float* out) {
+    change_all(queue, count, in, out, [](float value) {
+        return static_cast<float>(2 * std::sqrt(std::max(static_cast<double>(value) + 0.375, 0.0)));
+    });
+}
+
+void restore_counts(CpuQueue& queue, std::int64_t count, const float* in, float* out) {
+    change_all(queue, count, in, out, restored_count);
 }
 
 } // namespace runner

@@ -33,6 +33,23 @@ template <class T> __global__ void from_float_kernel(std::int64_t count, const f
     }
 }
 
+__global__ void stabilise_kernel(std::int64_t count, const float* in, float* out) {
+    const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * threads;
+    for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x; i < count;
+         i += step) {
+        const double sum = static_cast<double>(in[i]) + 0.375;
+        out[i] = static_cast<float>(2 * __dsqrt_rn(sum > 0 ? sum : 0.0));
+    }
+}
+
+__global__ void restore_kernel(std::int64_t count, const float* in, float* out) {
+    const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * threads;
+    for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x; i < count;
+         i += step) {
+        out[i] = restored_count(in[i]);
+    }
+}
+
 LaunchShape shape_for(std::int64_t count) {
     constexpr std::int64_t most_blocks = 1 << 16;
     const std::int64_t blocks = std::min(most_blocks, (count + threads - 1) / threads);
@@ -61,6 +78,18 @@ void voxels_from_float(CudaQueue& queue, ElementType type, std::int64_t count, c
                    reinterpret_cast<T*>(out));
         }
     });
+}
+
+void stabilise_counts(CudaQueue& queue, std::int64_t count, const float* in, float* out) {
+    if (count > 0) {
+        launch(queue, shape_for(count), stabilise_kernel, count, in, out);
+    }
+}
+
+void restore_counts(CudaQueue& queue, std::int64_t count, const float* in, float* out) {
+    if (count > 0) {
+        launch(queue, shape_for(count), restore_kernel, count, in, out);
+    }
 }
 
 } // namespace runner

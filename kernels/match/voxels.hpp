@@ -31,4 +31,30 @@ template <class F> void visit_voxel_type(ElementType type, const F& f) {
     }
 }
 
+/// Where counts of photons are normal: out = 2·sqrt(in + 3/8), and 0 below -3/8. The noise of the
+/// result has a standard deviation of about 1. In float64, rounded once: the same bytes on
+/// every queue. `in` and `out` are device memory of `count` elements and may be the same. The CUDA
+/// form returns before the work is done.
+void stabilise_counts(CpuQueue& queue, std::int64_t count, const float* in, float* out);
+void stabilise_counts(CudaQueue& queue, std::int64_t count, const float* in, float* out);
+
+/// The exact unbiased inverse, in the closed form of Mäkitalo and Foi (2011): the mean of the
+/// counts for a mean D of stabilised ones,
+///   D²/4 + sqrt(3/2)/(4·D) − 11/(8·D²) + 5·sqrt(3/2)/(8·D³) − 1/8,
+/// and 0 up to D = 2·sqrt(3/8), which a count of 0 gives. Otherwise as above.
+void restore_counts(CpuQueue& queue, std::int64_t count, const float* in, float* out);
+void restore_counts(CudaQueue& queue, std::int64_t count, const float* in, float* out);
+
+/// One element of restore_counts().
+constexpr float restored_count(float stabilised) {
+    constexpr double root = 1.224744871391589; // of 3/2; twice that of 3/8 too
+    const double d = stabilised;
+    if (!(d > root)) {
+        return 0;
+    }
+    const double count =
+        d * d / 4 + root / (4 * d) - 11 / (8 * (d * d)) + 5 * root / (8 * (d * d * d)) - 0.125;
+    return count > 0 ? static_cast<float>(count) : 0.0F;
+}
+
 } // namespace runner

@@ -3,9 +3,9 @@
 // shared memory; a thread narrows an interval of keys that holds its median: it counts the window's
 // keys in the interval's lower half, and finds the keys that are nearest to the middle.
 #include "base/error.hpp"
-#include "kernels/elements/converted.hpp"
+#include "kernels/elements/elements.hpp"
 #include "kernels/elements/ordered_key.hpp"
-#include "kernels/median/median_any.hpp"
+#include "kernels/median/median_view.hpp"
 #include "kernels/queue/launch.cuh"
 
 #include <algorithm>

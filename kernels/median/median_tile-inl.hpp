@@ -16,7 +16,7 @@
 
 #include <hwy/highway.h>
 
-#include "kernels/elements/converted.hpp"
+#include "kernels/elements/elements.hpp"
 #include "kernels/elements/ordered_key.hpp"
 #include "kernels/median/median_network.hpp"
 #include "kernels/median/median_tile.hpp"

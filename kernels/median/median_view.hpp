@@ -3,6 +3,7 @@
 
 #include "kernels/median/median.hpp"
 
+#include <cstddef>
 #include <cstdint>
 
 namespace runner {
@@ -72,5 +73,17 @@ inline MedianView median_view(const Median& median, const RowBlock& block) {
             median.difference.has_value(),
             median.difference.value_or(0)};
 }
+
+/// The median of any window and type on the GPU, by the bits of its key.
+void launch_median_search(CudaQueue& queue, ElementType type, const MedianView& view,
+                          const std::byte* in, std::byte* out);
+
+/// Medians on the GPU by networks in registers, of elements of up to 2 and from 4 bytes. Return
+/// whether there are networks for the window; where not, nothing is launched. Columns are below
+/// 2³⁰.
+bool launch_median_narrow(CudaQueue& queue, ElementType type, const MedianView& view,
+                          const std::byte* in, std::byte* out);
+bool launch_median_wide(CudaQueue& queue, ElementType type, const MedianView& view,
+                        const std::byte* in, std::byte* out);
 
 } // namespace runner

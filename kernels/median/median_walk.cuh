@@ -4,7 +4,7 @@
 // lists of the rows that its next windows need, all in registers.
 
 #include "base/error.hpp"
-#include "kernels/elements/converted.hpp"
+#include "kernels/elements/elements.hpp"
 #include "kernels/median/median_columns.cuh"
 #include "kernels/median/median_device.cuh"
 #include "kernels/median/median_view.hpp"

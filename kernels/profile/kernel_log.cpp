@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/profile/kernel_log.hpp"
 
-#include "kernels/profile/kernel_name.hpp"
+#include "kernels/profile/kernel_use.hpp"
 #include "kernels/queue/cuda_call.hpp"
 
 #include <array>

@@ -87,4 +87,8 @@ std::optional<LimitShare> share_of_limit(const KernelUse& use, const DeviceRates
 /// 0 without rates.
 double least_link_seconds(const DeviceRates& rates, double up, double down);
 
+/// A kernel's name as its source has it, with template arguments and without result, parameters and
+/// namespaces of this program: "channels_kernel<unsigned char, (Direction)0>" of a symbol's name.
+std::string kernel_name(const std::string& symbol);
+
 } // namespace runner

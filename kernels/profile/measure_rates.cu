@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "kernels/profile/measure_rates.hpp"
+#include "kernels/profile/kernel_log.hpp"
 
 #include "kernels/profile/limit_kernels.cuh"
 #include "kernels/queue/launch.cuh"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/profile/kernel_log.hpp"
-#include "kernels/profile/measure_rates.hpp"
 
 // The build without CUDA: nothing is launched, and no device can be measured.
 namespace runner {

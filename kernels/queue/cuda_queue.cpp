@@ -5,6 +5,7 @@
 #include "base/format.hpp"
 #include "base/sizes.hpp"
 #include "kernels/queue/cuda_call.hpp"
+#include "kernels/queue/queue.hpp"
 
 #include <algorithm>
 #include <string>
@@ -179,6 +180,21 @@ void copy_on_device(CudaQueue& queue, std::byte* to, const std::byte* from, std:
         return cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDeviceToDevice,
                                queue.stream());
     });
+}
+
+bool has_cuda() noexcept { return true; }
+
+Queue borrow_stream(int device, std::uintptr_t stream) {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): other libraries pass streams as numbers
+    return CudaQueue(device, reinterpret_cast<CUstream_st*>(stream));
+}
+
+CurrentDeviceKeeper::CurrentDeviceKeeper() noexcept {
+    cuda_release([&] { return cudaGetDevice(&device_); });
+}
+
+CurrentDeviceKeeper::~CurrentDeviceKeeper() {
+    cuda_release([&] { return cudaSetDevice(device_); });
 }
 
 } // namespace runner

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include <dlfcn.h>
+#include <nvtx3/nvToolsExt.h>
 
 namespace runner {
 namespace {
@@ -150,5 +151,9 @@ void start_device(int nth) noexcept {
         cuda_release([&] { return cudaSetDevice(nth % count); });
     }
 }
+
+ProfileRange::ProfileRange(const char* name) { (void)nvtxRangePushA(name); }
+
+ProfileRange::~ProfileRange() { (void)nvtxRangePop(); }
 
 } // namespace runner

@@ -51,4 +51,14 @@ void show_first_device_only() noexcept;
 /// Starts the driver and makes the context of a device: of `nth`, or of nth modulo their number.
 void start_device(int nth) noexcept;
 
+/// A named span of the calling thread's time in NVIDIA's profilers (NVTX); nothing in a build
+/// without CUDA. `name` is a literal.
+class ProfileRange {
+  public:
+    explicit ProfileRange(const char* name);
+    ProfileRange(const ProfileRange&) = delete;
+    ProfileRange& operator=(const ProfileRange&) = delete;
+    ~ProfileRange();
+};
+
 } // namespace runner

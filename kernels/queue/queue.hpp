@@ -4,6 +4,7 @@
 #include "kernels/queue/cpu_queue.hpp"
 #include "kernels/queue/staging_pool.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <variant>
 
@@ -30,5 +31,28 @@ enum class Backend { cpu, cuda };
 /// where page-locked memory comes from and goes to, or null.
 Queue make_queue(Backend backend, int device, int threads,
                  std::shared_ptr<StagingPool> staging = nullptr);
+
+/// Whether this build has the CUDA backend.
+bool has_cuda() noexcept;
+
+/// A queue on a stream of another library in this process: a cudaStream_t of `device` as a number,
+/// 0 for its default stream. The stream outlives the queue and the work in it. Nothing is counted
+/// there, so that operations only hand in work and return.
+/// @throws Error (gpu) in a build without CUDA.
+Queue borrow_stream(int device, std::uintptr_t stream);
+
+/// Makes the calling thread's CUDA device, at its end, the one that was current at its beginning:
+/// queues change it, and another library of the process may rely on it. Nothing in a build without
+/// CUDA.
+class CurrentDeviceKeeper {
+  public:
+    CurrentDeviceKeeper() noexcept;
+    CurrentDeviceKeeper(const CurrentDeviceKeeper&) = delete;
+    CurrentDeviceKeeper& operator=(const CurrentDeviceKeeper&) = delete;
+    ~CurrentDeviceKeeper();
+
+  private:
+    [[maybe_unused]] int device_ = 0;
+};
 
 } // namespace runner

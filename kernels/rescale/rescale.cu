@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/elements/converted.cuh"
-#include "kernels/elements/converted.hpp"
+#include "kernels/elements/elements.hpp"
 #include "kernels/elements/elementwise.cuh"
 #include "kernels/elements/tabulated.cuh"
 #include "kernels/rescale/rescale.hpp"

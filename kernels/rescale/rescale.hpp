@@ -12,7 +12,7 @@ namespace runner {
 /// A linear map of values, to the byte as docs/rescale.md says. In float64:
 ///   factor = (to_high − to_low) / (from_high − from_low)
 ///   y = fma(x − from_low, factor, to_low), clipped to the range from to_low to to_high
-/// and then converted<out_type>(y) (kernels/elements/converted.hpp); a NaN stays one until then.
+/// and then converted<out_type>(y) (kernels/elements/elements.hpp); a NaN stays one until then.
 /// Where from_high = from_low every element is to_low.
 struct Rescale {
     ElementType in_type = ElementType::float32;

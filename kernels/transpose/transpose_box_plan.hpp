@@ -5,9 +5,12 @@
 #include "kernels/transpose/transpose_axes.hpp"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace runner {
+
+class CudaQueue;
 
 /// How a block of threads goes through a box on one side of a transposition. Axes stand in this
 /// side's order, fastest first. A coordinate is that of the thread's column plus that of a row of
@@ -45,5 +48,9 @@ struct BoxWish {
 };
 
 BoxPlan plan_boxes(const TransposeAxes& axes, const BoxWish& wish);
+
+/// Transposes by boxes, `group` of them along one axis before the next along the other.
+void transpose_by_boxes(CudaQueue& queue, const BoxPlan& plan, int group, const std::byte* in,
+                        std::byte* out);
 
 } // namespace runner

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The box kernel: any strides and extents. A box is read in the input's order into shared memory
 // and written from there in the output's, an element at a time.
-#include "kernels/transpose/transpose_boxes.hpp"
+#include "kernels/transpose/transpose_box_plan.hpp"
 
-#include "kernels/queue/dynamic_shared.cuh"
+#include "kernels/queue/block_memory.cuh"
 #include "kernels/queue/launch.cuh"
 #include "kernels/transpose/transpose_box.cuh"
 

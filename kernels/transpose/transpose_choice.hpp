@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "kernels/transpose/gather/transpose_gather.hpp"
-#include "kernels/transpose/scatter/transpose_scatter.hpp"
-#include "kernels/transpose/split/transpose_split.hpp"
-#include "kernels/transpose/transpose_boxes.hpp"
-#include "kernels/transpose/transpose_interleave.hpp"
-#include "kernels/transpose/transpose_rows.hpp"
-#include "kernels/transpose/transpose_tiles.hpp"
+#include "kernels/transpose/gather/transpose_gather_plan.hpp"
+#include "kernels/transpose/scatter/transpose_scatter_plan.hpp"
+#include "kernels/transpose/split/transpose_split_plan.hpp"
+#include "kernels/transpose/transpose_box_plan.hpp"
+#include "kernels/transpose/transpose_interleave_plan.hpp"
+#include "kernels/transpose/transpose_ways.hpp"
 
 #include <cstddef>
 #include <string>

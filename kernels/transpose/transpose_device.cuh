@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "kernels/queue/divisor.cuh"
+#include "kernels/queue/divisor.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -2,9 +2,9 @@
 // The interleave kernel: a few components become the fastest axis, or stop being it. Both sides are
 // moved in aligned vectors of 16 bytes; runs lie in shared memory as far beyond a multiple of 16 as
 // in memory, and a thread knows where the elements of its vectors are in every row.
-#include "kernels/transpose/transpose_interleave.hpp"
+#include "kernels/transpose/transpose_interleave_plan.hpp"
 
-#include "kernels/queue/dynamic_shared.cuh"
+#include "kernels/queue/block_memory.cuh"
 #include "kernels/queue/launch.cuh"
 #include "kernels/transpose/transpose_interleave_runs.cuh"
 

@@ -3,10 +3,13 @@
 
 #include "kernels/transpose/transpose_axes.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
 namespace runner {
+
+class CudaQueue;
 
 /// A transposition that interleaves components, or takes them apart. One side is planar: each
 /// component is a plane of its own. On the other, interleaved side the components are the fastest
@@ -62,5 +65,9 @@ std::optional<InterleavePlan> plan_interleave(const TransposeAxes& axes);
 
 /// Whether boxes are filled well.
 bool is_worth_interleaving(const InterleavePlan& plan);
+
+/// Interleaves components, or takes them apart, as the plan says.
+void transpose_interleaved(CudaQueue& queue, const InterleavePlan& plan, const std::byte* in,
+                           std::byte* out);
 
 } // namespace runner

@@ -3,8 +3,8 @@
 // vectors, which lie in shared memory as far beyond a multiple of 16 bytes as in memory.
 #pragma once
 
-#include "kernels/queue/copy_async.cuh"
-#include "kernels/transpose/transpose_interleave.hpp"
+#include "kernels/queue/block_memory.cuh"
+#include "kernels/transpose/transpose_interleave_plan.hpp"
 #include "kernels/transpose/transpose_shift.cuh"
 
 #include <cstdint>

@@ -4,8 +4,7 @@
 // aligned vector of the output lie together in shared memory, also where a row ends in it.
 #pragma once
 
-#include "kernels/queue/copy_async.cuh"
-#include "kernels/queue/dynamic_shared.cuh"
+#include "kernels/queue/block_memory.cuh"
 #include "kernels/transpose/transpose_shift.cuh"
 
 #include <cstdint>

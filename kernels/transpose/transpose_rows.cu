@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The row kernels: rows that stay whole go to other places.
-#include "kernels/transpose/transpose_rows.hpp"
+#include "kernels/transpose/transpose_ways.hpp"
 
 #include "base/rounding.hpp"
 #include "kernels/queue/launch.cuh"

@@ -2,7 +2,7 @@
 #include "kernels/transpose/transpose_tiles.cuh"
 
 #include "kernels/queue/launch.cuh"
-#include "kernels/transpose/transpose_tiles.hpp"
+#include "kernels/transpose/transpose_ways.hpp"
 
 #include <algorithm>
 #include <array>

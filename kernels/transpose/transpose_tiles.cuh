@@ -3,10 +3,10 @@
 // shared memory, which holds a tile as the output wants it.
 #pragma once
 
-#include "kernels/queue/dynamic_shared.cuh"
+#include "kernels/queue/block_memory.cuh"
 #include "kernels/transpose/transpose_micro.cuh"
 #include "kernels/transpose/transpose_shift.cuh"
-#include "kernels/transpose/transpose_tiles.hpp"
+#include "kernels/transpose/transpose_ways.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/error.hpp"
-#include "kernels/queue/borrowed_stream.hpp"
+#include "kernels/queue/queue.hpp"
 #include "python/src/job_arguments.hpp"
 #include "python/src/jobs.hpp"
 #include "runner/memory/in_core_job.hpp"

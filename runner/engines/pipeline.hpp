@@ -3,7 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/format.hpp"
-#include "kernels/queue/profile_range.hpp"
+#include "kernels/queue/devices.hpp"
 #include "kernels/queue/queue.hpp"
 #include "kernels/queue/work_meter.hpp"
 #include "runner/engines/channel.hpp"

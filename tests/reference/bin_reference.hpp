@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kernels/bin/bin.hpp"
-#include "kernels/elements/converted.hpp"
+#include "kernels/elements/elements.hpp"
 
 #include <algorithm>
 #include <vector>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "kernels/elements/converted.hpp"
+#include "kernels/elements/elements.hpp"
 #include "kernels/median/median.hpp"
 
 #include <algorithm>

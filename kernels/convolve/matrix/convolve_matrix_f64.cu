@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/convolve/convolve_ring.cuh"
+#include "kernels/convolve/convolve_ways.hpp"
 #include "kernels/convolve/matrix/convolve_matrix.cuh"
-#include "kernels/convolve/matrix/convolve_matrix.hpp"
 #include "kernels/convolve/push/convolve_push.cuh"
 #include "kernels/convolve/tiling.cuh"
 #include "kernels/queue/cuda_call.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "kernels/queue/copy_async.cuh"
+#include "kernels/queue/block_memory.cuh"
 
 #include <cstdint>
 

@@ -3,7 +3,7 @@
 
 #include "kernels/convolve/convolve_device.cuh"
 #include "kernels/convolve/push/convolve_push_shape.cuh"
-#include "kernels/queue/copy_async.cuh"
+#include "kernels/queue/block_memory.cuh"
 
 #include <cstdint>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "kernels/convolve/convolve_ways.hpp"
 #include "kernels/convolve/push/convolve_push.cuh"
-#include "kernels/convolve/push/convolve_push.hpp"
 #include "kernels/convolve/tiling.cuh"
 
 #include <algorithm>

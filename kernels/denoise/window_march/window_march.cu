@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "kernels/denoise/window_march/window_march.hpp"
+#include "kernels/denoise/window_means_work.hpp"
 
 #include "kernels/denoise/window_march/window_march.cuh"
-#include "kernels/queue/dynamic_shared.cuh"
+#include "kernels/queue/block_memory.cuh"
 #include "kernels/queue/launch_parts.cuh"
 
 #include <algorithm>

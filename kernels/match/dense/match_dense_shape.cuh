@@ -3,7 +3,7 @@
 
 #include "kernels/match/match_device.cuh"
 #include "kernels/match/match_short_list.cuh"
-#include "kernels/queue/divisor.cuh"
+#include "kernels/queue/divisor.hpp"
 
 #include <algorithm>
 #include <cstdint>

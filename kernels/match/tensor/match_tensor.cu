@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "kernels/match/tensor/match_tensor.hpp"
+#include "kernels/match/match_work.hpp"
 
 #include "base/rounding.hpp"
 #include "kernels/match/tensor/match_tensor_bound.cuh"

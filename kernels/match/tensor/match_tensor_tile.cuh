@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kernels/match/match_sparse_block.cuh"
-#include "kernels/queue/dynamic_shared.cuh"
+#include "kernels/queue/block_memory.cuh"
 
 #include <cstdint>
 #include <cuda_fp16.h>

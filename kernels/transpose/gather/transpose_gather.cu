@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "kernels/transpose/gather/transpose_gather.hpp"
+#include "kernels/transpose/gather/transpose_gather_plan.hpp"
 
 #include "kernels/queue/launch.cuh"
 #include "kernels/transpose/gather/transpose_gather.cuh"

@@ -3,7 +3,7 @@
 // vectors of the output are gathered there, an element at a time.
 #pragma once
 
-#include "kernels/queue/dynamic_shared.cuh"
+#include "kernels/queue/block_memory.cuh"
 #include "kernels/transpose/gather/transpose_gather_load.cuh"
 
 #include <cstdint>

@@ -3,8 +3,8 @@
 // vectors of the input's rows as they are.
 #pragma once
 
-#include "kernels/queue/copy_async.cuh"
-#include "kernels/transpose/gather/transpose_gather.hpp"
+#include "kernels/queue/block_memory.cuh"
+#include "kernels/transpose/gather/transpose_gather_plan.hpp"
 #include "kernels/transpose/transpose_shift.cuh"
 #include "kernels/transpose/transpose_tiles.cuh"
 

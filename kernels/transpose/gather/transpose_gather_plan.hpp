@@ -3,13 +3,16 @@
 
 #include "base/rounding.hpp"
 #include "kernels/transpose/transpose_axes.hpp"
-#include "kernels/transpose/transpose_tiles.hpp"
+#include "kernels/transpose/transpose_ways.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
 namespace runner {
+
+class CudaQueue;
 
 /// How large a tile is.
 struct GatherSize {
@@ -65,5 +68,9 @@ constexpr int wide_gather_lanes = 18;
 
 /// At whose multiples a tile's part of a row is read and written.
 constexpr int gather_align = 32;
+
+/// @param plan of `plan_gather`.
+void transpose_gathered(CudaQueue& queue, const GatherPlan& plan, const std::byte* in,
+                        std::byte* out);
 
 } // namespace runner

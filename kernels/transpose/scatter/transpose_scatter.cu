@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The scatter kernel: rows of any length come in as aligned words, whose elements go to their
 // places in shared memory one by one; whole output rows leave as one run.
-#include "kernels/transpose/scatter/transpose_scatter.hpp"
+#include "kernels/transpose/scatter/transpose_scatter_plan.hpp"
 
-#include "kernels/queue/dynamic_shared.cuh"
+#include "kernels/queue/block_memory.cuh"
 #include "kernels/queue/launch.cuh"
 #include "kernels/transpose/scatter/transpose_scatter_load.cuh"
 

@@ -3,8 +3,8 @@
 // input's rows, whose elements go to their columns.
 #pragma once
 
-#include "kernels/queue/divisor.cuh"
-#include "kernels/transpose/scatter/transpose_scatter.hpp"
+#include "kernels/queue/divisor.hpp"
+#include "kernels/transpose/scatter/transpose_scatter_plan.hpp"
 #include "kernels/transpose/transpose_shift.cuh"
 
 #include <cstdint>

@@ -9,6 +9,8 @@
 
 namespace runner {
 
+class CudaQueue;
+
 /// A transposition to short rows of an odd number of elements that are neighbours in the output. A
 /// tile holds whole ones, so what leaves is one run. The input's rows come in as words of 4 bytes,
 /// whose elements go one by one to where the output wants them in shared memory.
@@ -34,5 +36,9 @@ std::optional<ScatterPlan> plan_scatter(const TransposeAxes& axes, const std::by
 /// The plan where it is faster than the other kernels
 /// (bench/results/transpose-2026-11-25-h200.txt).
 std::optional<ScatterPlan> choose_scatter(const TransposeAxes& axes, const std::byte* in);
+
+/// Transposes as planned for `in`.
+void transpose_scattered(CudaQueue& queue, const ScatterPlan& plan, const std::byte* in,
+                         std::byte* out);
 
 } // namespace runner

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The split kernel: a run of the input comes to shared memory as it is; aligned vectors of a
 // component are gathered there, an element at a time.
-#include "kernels/transpose/split/transpose_split.hpp"
+#include "kernels/transpose/split/transpose_split_plan.hpp"
 
-#include "kernels/queue/copy_async.cuh"
-#include "kernels/queue/dynamic_shared.cuh"
+#include "kernels/queue/block_memory.cuh"
 #include "kernels/queue/launch.cuh"
 #include "kernels/transpose/transpose_shift.cuh"
 

@@ -3,10 +3,13 @@
 
 #include "kernels/transpose/transpose_axes.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
 namespace runner {
+
+class CudaQueue;
 
 /// A transposition that takes apart points of a few components that are the input's fastest axis,
 /// followed by the axis along which the output is written:
@@ -42,5 +45,8 @@ std::optional<SplitPlan> choose_split(const TransposeAxes& axes);
 
 /// At whose multiples a tile's part of an output row begins.
 constexpr int split_align = 32;
+
+/// @param plan of `plan_split`.
+void transpose_split(CudaQueue& queue, const SplitPlan& plan, const std::byte* in, std::byte* out);
 
 } // namespace runner

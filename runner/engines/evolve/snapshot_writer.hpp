@@ -5,7 +5,7 @@
 #include "io/rows/rows.hpp"
 #include "io/writers/row_hasher.hpp"
 #include "jobs/evolve_job.hpp"
-#include "kernels/queue/profile_range.hpp"
+#include "kernels/queue/devices.hpp"
 #include "kernels/queue/queue.hpp"
 #include "runner/engines/awaited.hpp"
 #include "runner/engines/channel.hpp"

@@ -3,7 +3,7 @@
 
 #include "base/format.hpp"
 #include "jobs/evolve_job.hpp"
-#include "kernels/queue/profile_range.hpp"
+#include "kernels/queue/devices.hpp"
 #include "kernels/queue/queue.hpp"
 #include "runner/engines/awaited.hpp"
 #include "runner/engines/channel.hpp"

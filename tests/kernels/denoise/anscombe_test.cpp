@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "kernels/denoise/anscombe.hpp"
+#include "kernels/match/voxels.hpp"
 
 #include "tests/support/queues.hpp"
 

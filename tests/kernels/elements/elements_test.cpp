@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/elements/elements.hpp"
 
-#include "kernels/elements/converted.hpp"
 #include "kernels/elements/ordered_key.hpp"
 #include "tests/support/element_cases.hpp"
 #include "tests/support/vector_sets.hpp"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/match/match.hpp"
-#include "kernels/match/match_rows.hpp"
 #include "kernels/match/voxels.hpp"
 
 #include "tests/support/match_cases.hpp"

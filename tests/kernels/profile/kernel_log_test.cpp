@@ -2,7 +2,6 @@
 // What the log of launches keeps, on a stand-in for the CUDA runtime: each timed launch takes 1 ms.
 #include "kernels/convolve/convolve_channels.hpp"
 #include "kernels/profile/kernel_log.hpp"
-#include "kernels/profile/measure_rates.hpp"
 #include "tests/fake_cuda/fake_cuda.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "kernels/profile/kernel_name.hpp"
 #include "kernels/profile/kernel_use.hpp"
 
 #include <gtest/gtest.h>

@@ -2,7 +2,6 @@
 // Rates and the log of launches on a GPU; skipped where there is none.
 #include "kernels/convolve/convolve_channels.hpp"
 #include "kernels/profile/kernel_log.hpp"
-#include "kernels/profile/measure_rates.hpp"
 
 #include <cstdlib>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Queues on streams of other libraries, on a stand-in for the CUDA runtime.
-#include "kernels/queue/borrowed_stream.hpp"
+#include "kernels/queue/queue.hpp"
 
 #include "tests/fake_cuda/fake_cuda.hpp"
 

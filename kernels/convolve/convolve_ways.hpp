@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "base/element_type.hpp"
 #include "kernels/convolve/convolve_view.hpp"
 #include "kernels/queue/cuda_queue.hpp"
 
@@ -42,5 +43,18 @@ constexpr std::int64_t integer_push_radius(std::int64_t radius) {
 /// long as the fill value and all sums along rows are finite, but for the sign of a zero. The fill
 /// value must be an Element.
 template <class Element, class Out> PushLaunch<float> integer_push_launch(std::int64_t radius);
+
+/// Both passes for any radii and types; T is the compute type, the taps are reversed: in the order
+/// in which they are applied. The kernel fills in how it cuts `view` into tiles.
+template <class T>
+void convolve_ring(CudaQueue& queue, const ConvolveView<T>& view, std::int64_t frames,
+                   ElementType in_type, ElementType out_type, const std::vector<T>& row_taps,
+                   const std::vector<T>& column_taps);
+
+/// The kernel that makes float64 sums on tensor cores, to the bytes of the push kernels, for input
+/// and output whose rows start at multiples of 16 bytes. Null where it is not faster than those, or
+/// where the queue's device is not of compute capability 9.0.
+PushLaunch<double> matrix_push_launch(CudaQueue& queue, std::int64_t row_radius,
+                                      std::int64_t column_radius);
 
 } // namespace runner

@@ -60,4 +60,16 @@ bool rows_begin_at_lines(const TileChoice& choice, const TransposeAxes& axes);
 void transpose_by_tiles(CudaQueue& queue, const TileChoice& choice, const TransposeAxes& axes,
                         const std::byte* in, std::byte* out);
 
+/// Whether the elements along one axis are neighbours on both sides, so that rows move whole, and
+/// rows are short enough to be counted in 31 bits.
+bool moves_rows(const TransposeAxes& axes);
+
+/// Whether these rows are of 64 bytes to 8 KiB, and neighbours in the output, which is one run
+/// then. Vectors that cross the ends of rows are written whole.
+bool rows_are_run(const TransposeAxes& axes);
+
+/// Moves rows. @param axes such that moves_rows().
+void transpose_by_rows(CudaQueue& queue, const TransposeAxes& axes, const std::byte* in,
+                       std::byte* out);
+
 } // namespace runner

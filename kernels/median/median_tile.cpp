@@ -4,7 +4,7 @@
 // Arrays of vectors, which vectors of a length unknown to the compiler cannot be in.
 #define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "kernels/median/median_tile_16.cpp"
+#define HWY_TARGET_INCLUDE "kernels/median/median_tile.cpp"
 #include <hwy/foreach_target.h>
 
 #include "kernels/median/median_tile-inl.hpp"
@@ -22,6 +22,22 @@ void tile_16(const MedianCall& call, const MedianTile& tile, std::byte* space) {
     }
 }
 
+void tile_32(const MedianCall& call, const MedianTile& tile, std::byte* space) {
+    switch (call.type) {
+    case ElementType::int32: return median_tile_of<std::int32_t>(call, tile, space);
+    case ElementType::uint32: return median_tile_of<std::uint32_t>(call, tile, space);
+    default: return median_tile_of<float>(call, tile, space);
+    }
+}
+
+void tile_64(const MedianCall& call, const MedianTile& tile, std::byte* space) {
+    switch (call.type) {
+    case ElementType::int64: return median_tile_of<std::int64_t>(call, tile, space);
+    case ElementType::uint64: return median_tile_of<std::uint64_t>(call, tile, space);
+    default: return median_tile_of<double>(call, tile, space);
+    }
+}
+
 } // namespace HWY_NAMESPACE
 } // namespace runner
 HWY_AFTER_NAMESPACE();
@@ -30,9 +46,19 @@ HWY_AFTER_NAMESPACE();
 namespace runner {
 
 HWY_EXPORT(tile_16);
+HWY_EXPORT(tile_32);
+HWY_EXPORT(tile_64);
 
 void median_tile_16(const MedianCall& call, const MedianTile& tile, std::byte* space) {
     HWY_DYNAMIC_DISPATCH(tile_16)(call, tile, space);
+}
+
+void median_tile_32(const MedianCall& call, const MedianTile& tile, std::byte* space) {
+    HWY_DYNAMIC_DISPATCH(tile_32)(call, tile, space);
+}
+
+void median_tile_64(const MedianCall& call, const MedianTile& tile, std::byte* space) {
+    HWY_DYNAMIC_DISPATCH(tile_64)(call, tile, space);
 }
 
 } // namespace runner

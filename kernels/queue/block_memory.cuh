@@ -3,7 +3,23 @@
 
 #include <cstdint>
 
+#include <cuda_runtime.h>
+
 namespace runner {
+
+/// The shared memory that a launch asked for.
+__device__ inline uint4* dynamic_shared() {
+    extern __shared__ uint4 dynamic_shared_memory[];
+    return dynamic_shared_memory;
+}
+
+/// Waits for all `threads` of the block, like __syncthreads(), but warps may arrive at different
+/// places of the code: what __syncthreads() leaves undefined, and compute-sanitizer's synccheck
+/// reports, where warps have roles of their own. PTX ISA, barrier.sync: it counts warps, by the
+/// barrier's number; 0 is that of __syncthreads().
+template <int threads> __device__ inline void sync_roles() {
+    asm volatile("barrier.sync 1, %0;" ::"n"(threads) : "memory");
+}
 
 /// 16 bytes of elements, moved as one.
 template <class T> struct alignas(16) Vector { T at[16 / sizeof(T)]; };
