@@ -110,20 +110,22 @@ bool launch_if(CudaQueue& queue, const WindowWork& work, const float* volume, fl
 
 } // namespace
 
-void window_means(CudaQueue& queue, const Match& match, const WindowMeans& means,
-                  const HeldLayers& in, const float* volume, const HeldLayers& held, float* out) {
-    const WindowWork work = make_window_work(match, means, in, held);
-    if (held.layers == 0) {
-        return;
-    }
-    const bool done = march_window_means(queue, work, volume, out) ||
-                      launch_if<3, 3, 3, false>(queue, work, volume, out) ||
+void tile_window_means(CudaQueue& queue, const WindowWork& work, const float* volume, float* out) {
+    const bool done = launch_if<3, 3, 3, false>(queue, work, volume, out) ||
                       launch_if<5, 5, 5>(queue, work, volume, out) ||
                       launch_if<1, 3, 3>(queue, work, volume, out) ||
                       launch_if<1, 5, 5>(queue, work, volume, out) ||
                       launch_if<1, 7, 7>(queue, work, volume, out);
     if (!done) {
         launch_any<1>(queue, work, volume, out);
+    }
+}
+
+void window_means(CudaQueue& queue, const Match& match, const WindowMeans& means,
+                  const HeldLayers& in, const float* volume, const HeldLayers& held, float* out) {
+    const WindowWork work = make_window_work(match, means, in, held);
+    if (held.layers > 0 && !march_window_means(queue, work, volume, out)) {
+        tile_window_means(queue, work, volume, out);
     }
 }
 

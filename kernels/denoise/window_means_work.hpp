@@ -79,4 +79,7 @@ WindowWork make_window_work(const Match& match, const WindowMeans& means, const 
 /// false, and nothing done, for others, for steps as weights and for huge voxels.
 bool march_window_means(CudaQueue& queue, const WindowWork& work, const float* volume, float* out);
 
+/// The means of any patch and window, by the tiles of window_means_tile.cuh.
+void tile_window_means(CudaQueue& queue, const WindowWork& work, const float* volume, float* out);
+
 } // namespace runner

@@ -165,7 +165,7 @@ struct Text {
 } // namespace
 
 TransposeChoice choose_transpose(const TransposeAxes& axes, const std::byte* in,
-                                 const std::byte* out) {
+                                 const std::byte* out, bool may_split) {
     const std::optional<InterleavePlan> interleave = plan_interleave(axes);
     if (rows_are_run(axes) ||
         (moves_rows(axes) && (interleave ? row_bytes(axes) >= least_interleaved_row_bytes
@@ -180,7 +180,7 @@ TransposeChoice choose_transpose(const TransposeAxes& axes, const std::byte* in,
         if (const auto gather = choose_gather(axes)) {
             return MoveGathered{*gather};
         }
-        if (const auto split = choose_split(axes)) {
+        if (const auto split = choose_split(axes); split && may_split) {
             return MoveSplit{*split};
         }
     }

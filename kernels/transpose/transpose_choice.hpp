@@ -40,9 +40,10 @@ struct MoveSplit {
 using TransposeChoice = std::variant<MoveRows, MoveTiles, MoveBoxes, MoveInterleaved, MoveScattered,
                                      MoveGathered, MoveSplit>;
 
-/// The one that `transpose` takes. @param axes at least one.
+/// The one that `transpose` takes. @param axes at least one. @param may_split false to measure what
+/// the split kernel gains.
 TransposeChoice choose_transpose(const TransposeAxes& axes, const std::byte* in,
-                                 const std::byte* out);
+                                 const std::byte* out, bool may_split = true);
 
 /// All that can do it, for measuring.
 std::vector<TransposeChoice> all_transpose_choices(const TransposeAxes& axes, const std::byte* in,
