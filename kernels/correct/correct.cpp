@@ -43,7 +43,7 @@ HWY_INLINE hn::Vec<Wide> log_vector(Wide d, hn::Vec<Wide> t) {
     return hn::Neg(fused(d, hn::ConvertTo(d, e), hn::Set(d, log_of_2), of_m));
 }
 
-/// Of values above 0 and NaN, in place.
+/// The logarithms of values above 0 and NaN, in place.
 HWY_NOINLINE void log_all(float* values, std::int64_t count) {
     const Wide d;
     const hn::Rebind<float, Wide> narrow;
@@ -66,7 +66,7 @@ HWY_INLINE hn::Vec<D> correct_vector(D d, const Correct& c, hn::Vec<D> x, hn::Ve
     const auto range = hn::Sub(flat, dark);
     const auto is_good = hn::And(hn::Gt(range, hn::Zero(d)),
                                  hn::Le(range, hn::Set(d, std::numeric_limits<float>::max())));
-    // Of dead pixels 1 is divided, so that nothing traps.
+    // Dead pixels are divided by 1, so that nothing traps.
     const auto divisor = hn::IfThenElse(is_good, range, hn::Set(d, 1.0F));
     auto t = hn::IfThenElse(is_good, hn::Div(hn::Sub(x, dark), divisor), hn::Set(d, c.dead));
     if (c.clips) {
