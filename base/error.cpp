@@ -2,7 +2,7 @@
 #include "base/error.hpp"
 
 #include "base/limits.hpp"
-#include "base/printable.hpp"
+#include "base/text.hpp"
 
 #include <system_error>
 #include <utility>

@@ -2,7 +2,7 @@
 #include "cli/command_line.hpp"
 
 #include "base/error.hpp"
-#include "base/nearest_name.hpp"
+#include "base/text.hpp"
 #include "cli/verbs.hpp"
 #include "jobs/toml_text.hpp"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/dispatch.hpp"
 
-#include "base/printable.hpp"
 #include "base/sizes.hpp"
+#include "base/text.hpp"
 #include "cli/data_verbs.hpp"
 #include "cli/devices_text.hpp"
 #include "cli/plan_verb.hpp"

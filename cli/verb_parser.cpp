@@ -4,7 +4,7 @@
 #include "base/durations.hpp"
 #include "base/error.hpp"
 #include "base/format.hpp"
-#include "base/nearest_name.hpp"
+#include "base/text.hpp"
 #include "io/formats/rows_format.hpp"
 #include "jobs/toml_text.hpp"
 #include "runner/job_file/choice_names.hpp"

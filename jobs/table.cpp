@@ -2,7 +2,7 @@
 #include "jobs/table.hpp"
 
 #include "base/format.hpp"
-#include "base/nearest_name.hpp"
+#include "base/text.hpp"
 #include "jobs/toml_text.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/attendant.hpp"
 
-#include "base/printable.hpp"
+#include "base/text.hpp"
 #include "io/output/journal.hpp"
 #include "runner/messages.hpp"
 #include "runner/open_run.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/messages.hpp"
 
-#include "base/printable.hpp"
+#include "base/text.hpp"
 
 #include <cstdio>
 

@@ -4,7 +4,7 @@
 #include "base/durations.hpp"
 #include "base/error.hpp"
 #include "base/format.hpp"
-#include "base/printable.hpp"
+#include "base/text.hpp"
 #include "io/output/journal.hpp"
 #include "io/output/open_output_rows.hpp"
 #include "kernels/profile/kernel_log.hpp"

@@ -2,8 +2,8 @@
 #include "runner/run.hpp"
 
 #include "base/durations.hpp"
-#include "base/printable.hpp"
 #include "base/sizes.hpp"
+#include "base/text.hpp"
 #include "io/files/text_file.hpp"
 #include "io/output/assemble_output.hpp"
 #include "io/output/journal.hpp"

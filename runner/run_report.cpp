@@ -2,7 +2,7 @@
 #include "runner/run_report.hpp"
 
 #include "base/format.hpp"
-#include "base/printable.hpp"
+#include "base/text.hpp"
 #include "io/files/own_file.hpp"
 #include "io/files/text_file.hpp"
 #include "io/input/stack.hpp"

@@ -2,7 +2,7 @@
 #include "slurm/sbatch.hpp"
 
 #include "base/error.hpp"
-#include "base/printable.hpp"
+#include "base/text.hpp"
 #include "io/files/descriptor.hpp"
 
 #include <array>

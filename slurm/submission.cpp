@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/format.hpp"
 #include "base/sizes.hpp"
+#include "base/text.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -137,20 +138,6 @@ std::string requeue_text(const Submission& submission, const SiteFile& site) {
 }
 
 } // namespace
-
-std::string shell_word(const std::string& text) {
-    const bool plain = !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-        return is_plain(c) || std::string_view("_-+=./:,@%^").find(c) != std::string_view::npos;
-    });
-    if (plain) {
-        return text;
-    }
-    std::string quoted = "'";
-    for (const char c : text) {
-        quoted += c == '\'' ? "'\\''" : std::string(1, c);
-    }
-    return quoted + "'";
-}
 
 std::string plain_name(const std::string& name) {
     std::string plain = name;

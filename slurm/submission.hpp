@@ -34,9 +34,6 @@ struct Submission {
     std::vector<std::string> stop_files;
 };
 
-/// The text that a shell reads back as this one word.
-std::string shell_word(const std::string& text);
-
 /// The name as Slurm and files are to have it: letters, digits, '.', '_' and '-'.
 std::string plain_name(const std::string& name);
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "slurm/submit.hpp"
 
-#include "base/counted.hpp"
 #include "base/durations.hpp"
-#include "base/printable.hpp"
 #include "base/sizes.hpp"
+#include "base/text.hpp"
 #include "io/files/text_file.hpp"
 #include "runner/batch/batch_plan.hpp"
 #include "runner/engines/engine.hpp"

@@ -3,7 +3,7 @@
 #include "views/compare.hpp"
 
 #include "base/json.hpp"
-#include "base/printable.hpp"
+#include "base/text.hpp"
 
 #include <sstream>
 

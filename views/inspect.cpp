@@ -2,12 +2,11 @@
 #include "views/inspect.hpp"
 
 #include "base/array_info.hpp"
-#include "base/counted.hpp"
 #include "base/error.hpp"
 #include "base/format.hpp"
 #include "base/json.hpp"
-#include "base/printable.hpp"
 #include "base/sizes.hpp"
+#include "base/text.hpp"
 #include "io/cost/reading_cost.hpp"
 #include "io/input/file_access.hpp"
 

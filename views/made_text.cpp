@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "views/made_text.hpp"
 
-#include "base/counted.hpp"
 #include "base/format.hpp"
-#include "base/printable.hpp"
 #include "base/sizes.hpp"
+#include "base/text.hpp"
 #include "io/formats/rows_format.hpp"
 
 #include <filesystem>

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "views/only_dataset.hpp"
 
-#include "base/counted.hpp"
 #include "base/error.hpp"
 #include "base/format.hpp"
-#include "base/printable.hpp"
+#include "base/text.hpp"
 #include "io/formats/rows_format.hpp"
 #include "io/input/generations.hpp"
 

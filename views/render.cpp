@@ -3,8 +3,8 @@
 
 #include "base/error.hpp"
 #include "base/format.hpp"
-#include "base/printable.hpp"
 #include "base/sizes.hpp"
+#include "base/text.hpp"
 #include "io/formats/png.hpp"
 #include "views/made_text.hpp"
 #include "views/pictures/contrast.hpp"

@@ -3,7 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/format.hpp"
-#include "base/printable.hpp"
+#include "base/text.hpp"
 #include "io/files/descriptor.hpp"
 #include "io/files/file.hpp"
 #include "io/files/own_file.hpp"

@@ -3,7 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/format.hpp"
-#include "base/printable.hpp"
+#include "base/text.hpp"
 #include "io/rows/widened_rows.hpp"
 
 #include <algorithm>

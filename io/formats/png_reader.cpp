@@ -3,8 +3,8 @@
 
 #include "base/error.hpp"
 #include "base/format.hpp"
-#include "base/printable.hpp"
 #include "base/sizes.hpp"
+#include "base/text.hpp"
 #include "io/files/file.hpp"
 #include "io/files/outside_files.hpp"
 #include "io/filters/filter_ids.hpp"

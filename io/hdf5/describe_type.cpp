@@ -2,7 +2,7 @@
 #include "base/format.hpp"
 #include "io/hdf5/hdf5_type.hpp"
 
-#include "base/printable.hpp"
+#include "base/text.hpp"
 
 #include <algorithm>
 #include <vector>

@@ -2,8 +2,7 @@
 #include "io/hdf5/hdf5_dataset.hpp"
 
 #include "base/format.hpp"
-#include "base/nearest_name.hpp"
-#include "base/printable.hpp"
+#include "base/text.hpp"
 
 #include <algorithm>
 #include <array>

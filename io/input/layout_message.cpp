@@ -2,7 +2,7 @@
 #include "io/input/layout_message.hpp"
 
 #include "base/format.hpp"
-#include "base/printable.hpp"
+#include "base/text.hpp"
 
 #include <algorithm>
 #include <limits>

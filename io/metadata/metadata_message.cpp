@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/metadata/metadata_message.hpp"
 
-#include "base/printable.hpp"
+#include "base/text.hpp"
 #include "io/metadata/read_value.hpp"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/tiff/tiff_handle.hpp"
 
-#include "base/printable.hpp"
 #include "base/sizes.hpp"
+#include "base/text.hpp"
 #include "io/files/outside_files.hpp"
 
 #include <algorithm>

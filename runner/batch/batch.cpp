@@ -5,7 +5,7 @@
 #include "base/error.hpp"
 #include "base/format.hpp"
 #include "base/limits.hpp"
-#include "base/printable.hpp"
+#include "base/text.hpp"
 #include "kernels/queue/devices.hpp"
 #include "runner/batch/batch_exchange.hpp"
 #include "runner/batch/batch_order.hpp"

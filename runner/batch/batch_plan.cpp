@@ -3,8 +3,8 @@
 
 #include "base/error.hpp"
 #include "base/format.hpp"
-#include "base/printable.hpp"
 #include "base/sizes.hpp"
+#include "base/text.hpp"
 #include "io/files/file_lock.hpp"
 #include "io/input/stack.hpp"
 #include "io/output/journal.hpp"

@@ -5,7 +5,7 @@
 #include "base/error.hpp"
 #include "base/format.hpp"
 #include "base/json.hpp"
-#include "base/printable.hpp"
+#include "base/text.hpp"
 #include "io/files/file_lock.hpp"
 #include "io/input/stack.hpp"
 #include "io/output/journal.hpp"

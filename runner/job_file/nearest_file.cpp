@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/job_file/nearest_file.hpp"
 
-#include "base/nearest_name.hpp"
+#include "base/text.hpp"
 
 #include <algorithm>
 #include <filesystem>

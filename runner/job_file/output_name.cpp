@@ -2,7 +2,7 @@
 #include "runner/job_file/output_name.hpp"
 
 #include "base/error.hpp"
-#include "base/nearest_name.hpp"
+#include "base/text.hpp"
 #include "jobs/toml_text.hpp"
 
 #include <algorithm>

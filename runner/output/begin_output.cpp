@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/output/begin_output.hpp"
 
-#include "base/counted.hpp"
 #include "base/error.hpp"
 #include "base/format.hpp"
+#include "base/text.hpp"
 #include "io/files/file.hpp"
 #include "io/output/create_output.hpp"
 #include "io/output/intact_rows.hpp"

@@ -2,7 +2,7 @@
 #include "runner/output/replacing.hpp"
 
 #include "base/error.hpp"
-#include "base/printable.hpp"
+#include "base/text.hpp"
 #include "io/files/file.hpp"
 #include "io/files/file_signature.hpp"
 #include "io/formats/rows_format.hpp"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/output/taken_rows.hpp"
 
-#include "base/counted.hpp"
 #include "base/error.hpp"
 #include "base/format.hpp"
+#include "base/text.hpp"
 #include "io/output/own_parts.hpp"
 
 #include <chrono>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/plan/evolve_plan.hpp"
 
-#include "base/counted.hpp"
 #include "base/error.hpp"
 #include "base/format.hpp"
 #include "base/sizes.hpp"
+#include "base/text.hpp"
 #include "runner/plan/halo_plan.hpp"
 #include "runner/plan/plan_text.hpp"
 

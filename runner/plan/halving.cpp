@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/plan/halving.hpp"
 
-#include "base/counted.hpp"
 #include "base/format.hpp"
+#include "base/text.hpp"
 
 namespace runner {
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/plan/permute_plan.hpp"
 
-#include "base/counted.hpp"
 #include "base/error.hpp"
 #include "base/format.hpp"
 #include "base/rounding.hpp"
 #include "base/sizes.hpp"
+#include "base/text.hpp"
 #include "runner/plan/plan_text.hpp"
 
 #include <algorithm>

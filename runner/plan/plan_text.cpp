@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/plan/plan_text.hpp"
 
-#include "base/counted.hpp"
 #include "base/format.hpp"
 #include "base/sizes.hpp"
+#include "base/text.hpp"
 
 #include <algorithm>
 

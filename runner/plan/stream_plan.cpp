@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/plan/stream_plan.hpp"
 
-#include "base/counted.hpp"
 #include "base/durations.hpp"
 #include "base/error.hpp"
 #include "base/format.hpp"
 #include "base/rounding.hpp"
 #include "base/sizes.hpp"
+#include "base/text.hpp"
 #include "runner/plan/border_plan.hpp"
 #include "runner/plan/plan_text.hpp"
 

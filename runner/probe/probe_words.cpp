@@ -2,7 +2,7 @@
 #include "runner/probe/probe_words.hpp"
 
 #include "base/format.hpp"
-#include "base/printable.hpp"
+#include "base/text.hpp"
 #include "io/files/message.hpp"
 #include "runner/probe/probe_child.hpp"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/report/report.hpp"
 
-#include "base/counted.hpp"
 #include "base/format.hpp"
+#include "base/text.hpp"
 #include "io/hdf5/write_attributes.hpp"
 #include "io/writers/digest.hpp"
 #include "kernels/vectors/vector_target.hpp"

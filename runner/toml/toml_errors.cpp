@@ -3,7 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/format.hpp"
-#include "base/printable.hpp"
+#include "base/text.hpp"
 #include "jobs/toml_text.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/toml/toml_values.hpp"
 
-#include "base/printable.hpp"
+#include "base/text.hpp"
 #include "runner/toml/toml_depth.hpp"
 
 #include <algorithm>

@@ -2,9 +2,9 @@
 #include "runner/trial/trial.hpp"
 
 #include "base/array_info.hpp"
-#include "base/counted.hpp"
 #include "base/format.hpp"
 #include "base/sizes.hpp"
+#include "base/text.hpp"
 #include "io/files/own_file.hpp"
 #include "io/files/text_file.hpp"
 #include "io/formats/png.hpp"
@@ -23,7 +23,6 @@
 #include "runner/trial/trial_page.hpp"
 #include "runner/trial/tried_job.hpp"
 #include "runner/watch/stop.hpp"
-#include "slurm/submission.hpp"
 #include "views/pictures/contrast.hpp"
 
 #include <algorithm>

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/verify/repair.hpp"
 
-#include "base/counted.hpp"
 #include "base/error.hpp"
 #include "base/format.hpp"
-#include "base/printable.hpp"
+#include "base/text.hpp"
 #include "io/files/file.hpp"
 #include "io/files/file_lock.hpp"
 #include "io/output/beside_record.hpp"

@@ -2,10 +2,9 @@
 #include "base/format.hpp"
 #include "runner/verify/verify.hpp"
 
-#include "base/counted.hpp"
 #include "base/json.hpp"
-#include "base/printable.hpp"
 #include "base/sizes.hpp"
+#include "base/text.hpp"
 #include "io/rows/row_geometry.hpp"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/verify/verify.hpp"
 
-#include "base/counted.hpp"
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "io/rows/row_geometry.hpp"
 #include "runner/engines/engine.hpp"
 #include "runner/engines/survey_input.hpp"

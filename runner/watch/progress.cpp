@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/watch/progress.hpp"
 
-#include "base/printable.hpp"
+#include "base/text.hpp"
 
 #include <algorithm>
 #include <array>

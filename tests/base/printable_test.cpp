@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "base/printable.hpp"
+#include "base/text.hpp"
 
 #include <string>
 

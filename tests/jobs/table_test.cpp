@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "jobs/table.hpp"
 
-#include "base/nearest_name.hpp"
+#include "base/text.hpp"
 #include "jobs/toml_text.hpp"
 
 #include <gtest/gtest.h>

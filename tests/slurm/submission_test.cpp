@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/sizes.hpp"
+#include "base/text.hpp"
 #include "runner/plan/stream_plan.hpp"
 #include "slurm/profile.hpp"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/engines/evolve/snapshot_rows.hpp"
 
-#include "base/counted.hpp"
 #include "base/error.hpp"
 #include "base/format.hpp"
 #include "base/sizes.hpp"
+#include "base/text.hpp"
 #include "runner/plan/evolve/sweep_plan.hpp"
 
 #include <algorithm>
