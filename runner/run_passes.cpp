@@ -43,11 +43,6 @@ void tell_input(std::vector<JobPass>& passes, std::size_t index, Prober& prober)
     origin.counts = counts_in(files.root_attributes(input));
 }
 
-bool is_there(const std::string& path) {
-    std::error_code ignored;
-    return std::filesystem::exists(path, ignored);
-}
-
 /// Settles the finished output of a pass as run_pass() does, which cleans up where an earlier run
 /// died before it had. @throws Error where the output is another's.
 ToDo settle(const PreparedJob& prepared, const ClaimRules& rules, Prober& prober) {

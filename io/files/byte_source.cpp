@@ -3,7 +3,7 @@
 
 #include "base/format.hpp"
 #include "io/files/file.hpp"
-#include "io/files/outside_files.hpp"
+#include "io/files/input_rules.hpp"
 
 #include <algorithm>
 #include <limits>

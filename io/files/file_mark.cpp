@@ -18,6 +18,11 @@ FileMark mark_of(const std::string& path) {
     return {status.st_size, status.st_mtim.tv_sec * nanoseconds + status.st_mtim.tv_nsec};
 }
 
+bool is_there(const std::string& path) {
+    std::error_code ignored;
+    return std::filesystem::exists(path, ignored);
+}
+
 std::string own_path(const std::string& path) {
     std::error_code failure;
     const std::filesystem::path own =

@@ -18,6 +18,9 @@ struct FileMark {
 };
 FileMark mark_of(const std::string& path);
 
+/// Whether there is a file or a folder of that name; no where nobody can tell.
+bool is_there(const std::string& path);
+
 /// Files that give bytes to something, each by its own path (one that is not there: by the path
 /// where it would be) with its mark from before its first byte was read.
 using FileMarks = std::map<std::string, FileMark>;

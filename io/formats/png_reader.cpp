@@ -6,7 +6,7 @@
 #include "base/sizes.hpp"
 #include "base/text.hpp"
 #include "io/files/file.hpp"
-#include "io/files/outside_files.hpp"
+#include "io/files/input_rules.hpp"
 #include "io/filters/filter_ids.hpp"
 #include "io/filters/page_codecs.hpp"
 #include "io/filters/unpacker.hpp"

@@ -3,7 +3,7 @@
 
 #include "io/files/file.hpp"
 #include "io/files/file_signature.hpp"
-#include "io/files/outside_files.hpp"
+#include "io/files/input_rules.hpp"
 
 #include <cerrno>
 #include <string_view>

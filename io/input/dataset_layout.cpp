@@ -5,7 +5,7 @@
 #include "base/format.hpp"
 #include "io/files/file.hpp"
 #include "io/files/file_mark.hpp"
-#include "io/files/outside_files.hpp"
+#include "io/files/input_rules.hpp"
 #include "io/filters/unpacker.hpp"
 #include "io/formats/rows_format.hpp"
 #include "io/input/chunk_cache.hpp"

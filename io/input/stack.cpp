@@ -3,9 +3,8 @@
 
 #include "base/error.hpp"
 #include "base/rounding.hpp"
+#include "io/files/file_names.hpp"
 #include "io/files/io_threads.hpp"
-#include "io/files/natural_order.hpp"
-#include "io/files/path_pattern.hpp"
 #include "io/formats/rows_format.hpp"
 #include "io/input/layout_of.hpp"
 #include "io/rows/row_geometry.hpp"

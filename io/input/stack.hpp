@@ -13,7 +13,7 @@
 namespace runner {
 
 /// A stack is one dataset of several files, each a frame of it: a name with wildcards
-/// (io/files/path_pattern.hpp) that is no file itself stands for all files that it matches, in
+/// (io/files/file_names.hpp) that is no file itself stands for all files that it matches, in
 /// natural order. They are of one format beside HDF5, or raw.
 
 bool is_stack(const std::string& file);

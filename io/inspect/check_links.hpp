@@ -2,7 +2,7 @@
 #pragma once
 
 #include "io/files/file_mark.hpp"
-#include "io/files/outside_files.hpp"
+#include "io/files/input_rules.hpp"
 #include "io/hdf5/hdf5_handle.hpp"
 
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "io/files/outside_files.hpp"
+#include "io/files/input_rules.hpp"
 #include "io/hdf5/hdf5_handle.hpp"
 
 #include <string>

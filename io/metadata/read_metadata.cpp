@@ -3,7 +3,7 @@
 
 #include "base/array_info.hpp"
 #include "base/error.hpp"
-#include "io/files/outside_files.hpp"
+#include "io/files/input_rules.hpp"
 #include "io/hdf5/hdf5_dataset.hpp"
 #include "io/hdf5/hdf5_file.hpp"
 #include "io/input/check_storage.hpp"

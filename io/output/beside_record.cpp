@@ -7,13 +7,13 @@
 #include "base/sizes.hpp"
 #include "io/files/file.hpp"
 #include "io/files/file_mark.hpp"
+#include "io/files/hash.hpp"
 #include "io/files/own_file.hpp"
 #include "io/files/text_file.hpp"
 #include "io/formats/rows_format.hpp"
 #include "io/output/journal.hpp"
 #include "io/output/own_parts.hpp"
 #include "io/rows/row_geometry.hpp"
-#include "io/writers/digest.hpp"
 
 #include <algorithm>
 #include <array>

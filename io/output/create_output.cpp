@@ -3,6 +3,7 @@
 
 #include "base/sizes.hpp"
 #include "io/files/file.hpp"
+#include "io/files/hash.hpp"
 #include "io/filters/filter_ids.hpp"
 #include "io/filters/unpacker.hpp"
 #include "io/hdf5/hdf5_dataset.hpp"
@@ -19,7 +20,6 @@
 #include "io/rows/output_parts.hpp"
 #include "io/rows/written_format.hpp"
 #include "io/writers/chunk_addresses.hpp"
-#include "io/writers/row_hashes.hpp"
 #include "io/writers/shards.hpp"
 
 #include <algorithm>

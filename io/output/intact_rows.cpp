@@ -2,6 +2,7 @@
 #include "io/output/intact_rows.hpp"
 
 #include "base/sizes.hpp"
+#include "io/files/hash.hpp"
 #include "io/hdf5/of_output.hpp"
 #include "io/rows/chunk_grid.hpp"
 #include "io/rows/row_geometry.hpp"

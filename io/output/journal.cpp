@@ -3,6 +3,7 @@
 
 #include "base/format.hpp"
 #include "base/sizes.hpp"
+#include "io/files/hash.hpp"
 #include "io/writers/shards.hpp"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 
 #include "base/sizes.hpp"
 #include "base/text.hpp"
-#include "io/files/outside_files.hpp"
+#include "io/files/input_rules.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/writers/packed_parts.hpp"
 
+#include "io/files/hash.hpp"
 #include "io/rows/chunk_grid.hpp"
-#include "io/writers/row_hashes.hpp"
 #include "io/writers/shards.hpp"
 
 #include <algorithm>

@@ -2,11 +2,11 @@
 #include "io/writers/row_writers.hpp"
 
 #include "io/files/file.hpp"
+#include "io/files/hash.hpp"
 #include "io/files/io_threads.hpp"
 #include "io/filters/packer.hpp"
 #include "io/rows/chunk_grid.hpp"
 #include "io/rows/row_geometry.hpp"
-#include "io/writers/row_hashes.hpp"
 #include "io/writers/shards.hpp"
 
 #include <atomic>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/writers/record_seal.hpp"
 
+#include "io/files/hash.hpp"
 #include "io/files/message.hpp"
 #include "io/hdf5/object_names.hpp"
 #include "io/hdf5/of_output.hpp"
 #include "io/hdf5/record_facts.hpp"
 #include "io/input/file_access.hpp"
-#include "io/writers/digest.hpp"
 #include "io/writers/row_hashes.hpp"
 
 #include <algorithm>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/writers/row_hasher.hpp"
 
+#include "io/files/hash.hpp"
+
 #include <algorithm>
 
 namespace runner {

@@ -7,13 +7,10 @@
 #include "io/hdf5/hdf5_file.hpp"
 #include "io/hdf5/hdf5_type.hpp"
 #include "io/input/file_access.hpp"
-#include "io/writers/digest.hpp"
+#include "io/files/hash.hpp"
 
 #include <array>
-#include <new>
 #include <span>
-
-#include <xxhash.h>
 
 namespace runner {
 namespace {
@@ -69,27 +66,6 @@ void store_list(DatasetHandle dataset, const std::string& file,
 }
 
 } // namespace
-
-std::uint64_t hash_bytes(const std::byte* data, std::int64_t bytes) {
-    return XXH3_64bits(data, static_cast<std::size_t>(bytes));
-}
-
-BytesHasher::BytesHasher() : state_(XXH3_createState()) {
-    if (!state_) {
-        throw std::bad_alloc();
-    }
-    (void)XXH3_64bits_reset(state_.get()); // fails for a null pointer only; so does adding
-}
-
-void BytesHasher::add(const std::byte* data, std::int64_t bytes) {
-    (void)XXH3_64bits_update(state_.get(), data, static_cast<std::size_t>(bytes));
-}
-
-std::uint64_t BytesHasher::hash() const { return XXH3_64bits_digest(state_.get()); }
-
-void BytesHasher::Free::operator()(XXH3_state_s* state) const noexcept {
-    (void)XXH3_freeState(state);
-}
 
 std::string gap_in(const std::vector<RowHash>& hashes, std::int64_t total_rows) {
     std::int64_t next = 0;

@@ -3,12 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <tuple>
 #include <vector>
-
-struct XXH3_state_s;
 
 namespace runner {
 
@@ -22,25 +19,6 @@ struct RowHash {
 
     bool operator==(const RowHash&) const = default;
     static auto members(auto& self) { return std::tie(self.first, self.rows, self.hash); }
-};
-
-/// XXH3, 64 bits, seed 0.
-std::uint64_t hash_bytes(const std::byte* data, std::int64_t bytes);
-
-/// hash_bytes() of bytes that come piece by piece.
-class BytesHasher {
-  public:
-    BytesHasher();
-
-    void add(const std::byte* data, std::int64_t bytes);
-    /// The checksum of all that was added so far.
-    std::uint64_t hash() const;
-
-  private:
-    struct Free {
-        void operator()(XXH3_state_s* state) const noexcept;
-    };
-    std::unique_ptr<XXH3_state_s, Free> state_;
 };
 
 /// Where a finished output lists the checksums of its rows: an n × 3 dataset of unsigned 64-bit

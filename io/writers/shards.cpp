@@ -3,7 +3,7 @@
 
 #include "base/format.hpp"
 #include "io/files/file.hpp"
-#include "io/writers/row_hashes.hpp"
+#include "io/files/hash.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -3,7 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/format.hpp"
-#include "io/writers/row_hashes.hpp"
+#include "io/files/hash.hpp"
 #include "jobs/boundary_keys.hpp"
 #include "jobs/convolve/taps.hpp"
 #include "jobs/toml_text.hpp"

@@ -4,7 +4,7 @@
 #include "base/error.hpp"
 #include "base/format.hpp"
 #include "base/rounding.hpp"
-#include "io/writers/row_hashes.hpp"
+#include "io/files/hash.hpp"
 #include "jobs/frame_marks.hpp"
 #include "jobs/toml_text.hpp"
 

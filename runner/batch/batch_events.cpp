@@ -4,7 +4,7 @@
 #include "base/json.hpp"
 #include "io/files/descriptor.hpp"
 #include "io/files/file.hpp"
-#include "io/files/outside_files.hpp"
+#include "io/files/input_rules.hpp"
 #include "io/files/own_file.hpp"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/format.hpp"
-#include "io/files/path_pattern.hpp"
+#include "io/files/file_names.hpp"
 #include "jobs/toml_text.hpp"
 #include "runner/job_file/output_name.hpp"
 #include "runner/job_file/saved_steps.hpp"

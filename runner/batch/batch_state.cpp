@@ -6,8 +6,8 @@
 #include "base/json.hpp"
 #include "base/sizes.hpp"
 #include "io/files/file.hpp"
+#include "io/files/hash.hpp"
 #include "io/files/text_file.hpp"
-#include "io/writers/row_hashes.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/format.hpp"
-#include "io/files/path_pattern.hpp"
+#include "io/files/file_names.hpp"
 #include "runner/job_file/job_sections.hpp"
 #include "runner/job_file/output_name.hpp"
 

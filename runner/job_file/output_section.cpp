@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/job_file/job_sections.hpp"
 
-#include "io/files/path_pattern.hpp"
+#include "io/files/file_names.hpp"
 #include "io/formats/rows_format.hpp"
 #include "io/output/layout_choice.hpp"
 #include "io/rows/output_parts.hpp"

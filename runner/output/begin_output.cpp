@@ -5,6 +5,8 @@
 #include "base/format.hpp"
 #include "base/text.hpp"
 #include "io/files/file.hpp"
+#include "io/files/file_mark.hpp"
+#include "io/files/hash.hpp"
 #include "io/output/create_output.hpp"
 #include "io/output/intact_rows.hpp"
 #include "io/output/journal.hpp"
@@ -27,11 +29,6 @@ namespace runner {
 namespace {
 
 namespace fs = std::filesystem;
-
-bool is_there(const std::string& path) {
-    std::error_code ignored;
-    return fs::exists(path, ignored);
-}
 
 [[noreturn]] void refuse_other_job(const PreparedJob& prepared, const std::string& was,
                                    const std::string& is) {

@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/format.hpp"
 #include "base/sizes.hpp"
+#include "io/files/hash.hpp"
 
 #include <algorithm>
 #include <charconv>

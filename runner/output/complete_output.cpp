@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/format.hpp"
+#include "io/files/hash.hpp"
 #include "io/hdf5/write_attributes.hpp"
 #include "io/input/generations.hpp"
 #include "io/metadata/carry_metadata.hpp"
@@ -12,7 +13,6 @@
 #include "io/output/part_files.hpp"
 #include "io/output/publish_output.hpp"
 #include "io/rows/rows.hpp"
-#include "io/writers/digest.hpp"
 #include "io/writers/record_seal.hpp"
 #include "io/writers/row_hashes.hpp"
 #include "runner/output/identity.hpp"

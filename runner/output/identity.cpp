@@ -7,10 +7,10 @@
 #include "base/sizes.hpp"
 #include "io/files/file.hpp"
 #include "io/files/file_mark.hpp"
+#include "io/files/hash.hpp"
 #include "io/files/text_file.hpp"
 #include "io/formats/rows_format.hpp"
 #include "io/input/stack.hpp"
-#include "io/writers/row_hashes.hpp"
 #include "jobs/toml_text.hpp"
 #include "runner/output/read_files.hpp"
 

@@ -2,6 +2,7 @@
 #include "runner/ranks/kept_rates.hpp"
 
 #include "base/error.hpp"
+#include "io/files/file_mark.hpp"
 #include "io/files/text_file.hpp"
 #include "kernels/queue/devices.hpp"
 
@@ -50,11 +51,6 @@ DeviceRates rates_of(const Json& value) {
 std::vector<DeviceRates> read_rates(const std::string& file) {
     constexpr std::int64_t most_bytes = 1 << 20;
     return parse_rates(read_text_file(file, most_bytes));
-}
-
-bool is_there(const std::string& file) {
-    std::error_code ignored;
-    return !file.empty() && fs::exists(file, ignored);
 }
 
 } // namespace

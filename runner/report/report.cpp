@@ -3,8 +3,8 @@
 
 #include "base/format.hpp"
 #include "base/text.hpp"
+#include "io/files/hash.hpp"
 #include "io/hdf5/write_attributes.hpp"
-#include "io/writers/digest.hpp"
 #include "kernels/vectors/vector_target.hpp"
 #include "runner/report/job_counts.hpp"
 #include "runner/report/report_values.hpp"

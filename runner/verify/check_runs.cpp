@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/sizes.hpp"
+#include "io/files/hash.hpp"
 #include "io/rows/row_geometry.hpp"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/verify/checked_rows.hpp"
 
+#include "io/files/hash.hpp"
 #include "io/rows/row_geometry.hpp"
 
 #include <algorithm>

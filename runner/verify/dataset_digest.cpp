@@ -2,8 +2,8 @@
 #include "runner/verify/dataset_digest.hpp"
 
 #include "base/sizes.hpp"
+#include "io/files/hash.hpp"
 #include "io/rows/row_geometry.hpp"
-#include "io/writers/digest.hpp"
 
 #include <algorithm>
 #include <cstring>

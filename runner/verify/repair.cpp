@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "io/files/file.hpp"
 #include "io/files/file_lock.hpp"
+#include "io/files/hash.hpp"
 #include "io/output/beside_record.hpp"
 #include "io/output/output_size.hpp"
 #include "io/output/reopen_output_rows.hpp"

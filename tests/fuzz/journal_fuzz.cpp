@@ -7,6 +7,7 @@
 //   bit 2  a record whose last byte is odd is given the right check
 //
 // What is accepted has right checks, lies within the output and is nobody's invention.
+#include "io/files/hash.hpp"
 #include "io/output/journal.hpp"
 #include "io/writers/shards.hpp"
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/error.hpp"
+#include "io/files/hash.hpp"
 #include "io/output/journal.hpp"
 #include "io/rows/rows.hpp"
 #include "io/writers/row_hashes.hpp"

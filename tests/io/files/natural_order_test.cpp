@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "io/files/natural_order.hpp"
+#include "io/files/file_names.hpp"
 
 #include <algorithm>
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "io/files/path_pattern.hpp"
+#include "io/files/file_names.hpp"
 
 #include "base/error.hpp"
 

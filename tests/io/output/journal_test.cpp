@@ -3,6 +3,7 @@
 // wrote.
 #include "io/output/journal.hpp"
 
+#include "io/files/hash.hpp"
 #include "tests/io/scratch_folder.hpp"
 
 #include <algorithm>

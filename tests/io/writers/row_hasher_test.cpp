@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "io/files/hash.hpp"
 #include "io/writers/row_hasher.hpp"
 
 #include <gtest/gtest.h>

@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "base/sizes.hpp"
+#include "io/files/hash.hpp"
 #include "io/input/own_files.hpp"
 #include "io/output/journal.hpp"
 #include "runner/batch/batch_tally.hpp"

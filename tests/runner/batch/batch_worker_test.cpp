@@ -4,6 +4,7 @@
 #include "runner/batch/batch_worker.hpp"
 
 #include "base/sizes.hpp"
+#include "io/files/hash.hpp"
 #include "io/input/own_files.hpp"
 #include "io/output/journal.hpp"
 #include "runner/output/complete_output.hpp"

@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "io/files/file.hpp"
+#include "io/files/hash.hpp"
 #include "io/input/own_files.hpp"
 #include "io/output/journal.hpp"
 #include "io/output/own_parts.hpp"

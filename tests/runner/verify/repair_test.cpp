@@ -4,6 +4,7 @@
 #include "runner/verify/repair.hpp"
 
 #include "io/files/file_lock.hpp"
+#include "io/files/hash.hpp"
 #include "io/input/own_files.hpp"
 #include "io/output/journal.hpp"
 #include "runner/output/complete_output.hpp"

@@ -3,6 +3,7 @@
 #include "runner/engines/evolve/snapshot_rows.hpp"
 
 #include "base/error.hpp"
+#include "io/files/hash.hpp"
 #include "jobs/sand/sand_job.hpp"
 #include "runner/verify/checked_rows.hpp"
 #include "tests/reference/sand_reference.hpp"

@@ -2,6 +2,7 @@
 // Parts of verify and repair; end_to_end.verify has them whole.
 #include "runner/verify/verify.hpp"
 
+#include "io/files/hash.hpp"
 #include "io/input/open_rows.hpp"
 #include "io/input/own_files.hpp"
 #include "jobs/stream_job.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "io/writers/digest.hpp"
+#include "io/files/hash.hpp"
 
 #include "base/format.hpp"
 
@@ -8,6 +8,27 @@
 #include <xxhash.h>
 
 namespace runner {
+
+std::uint64_t hash_bytes(const std::byte* data, std::int64_t bytes) {
+    return XXH3_64bits(data, static_cast<std::size_t>(bytes));
+}
+
+BytesHasher::BytesHasher() : state_(XXH3_createState()) {
+    if (!state_) {
+        throw std::bad_alloc();
+    }
+    (void)XXH3_64bits_reset(state_.get()); // fails for a null pointer only; so does adding
+}
+
+void BytesHasher::add(const std::byte* data, std::int64_t bytes) {
+    (void)XXH3_64bits_update(state_.get(), data, static_cast<std::size_t>(bytes));
+}
+
+std::uint64_t BytesHasher::hash() const { return XXH3_64bits_digest(state_.get()); }
+
+void BytesHasher::Free::operator()(XXH3_state_s* state) const noexcept {
+    (void)XXH3_freeState(state);
+}
 
 Digest::Digest() : state_(XXH3_createState()) {
     if (!state_) {

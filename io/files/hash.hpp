@@ -11,6 +11,25 @@ struct XXH3_state_s;
 
 namespace runner {
 
+/// XXH3, 64 bits, seed 0.
+std::uint64_t hash_bytes(const std::byte* data, std::int64_t bytes);
+
+/// hash_bytes() of bytes that come piece by piece.
+class BytesHasher {
+  public:
+    BytesHasher();
+
+    void add(const std::byte* data, std::int64_t bytes);
+    /// The checksum of all that was added so far.
+    std::uint64_t hash() const;
+
+  private:
+    struct Free {
+        void operator()(XXH3_state_s* state) const noexcept;
+    };
+    std::unique_ptr<XXH3_state_s, Free> state_;
+};
+
 /// XXH3, 128 bits, seed 0, of bytes that come piece by piece: 32 hexadecimal digits, as
 /// `xxhsum -H2` prints them.
 class Digest {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "io/files/outside_files.hpp"
+#include "io/files/input_rules.hpp"
 
 #include "base/error.hpp"
 #include "io/files/file.hpp"
