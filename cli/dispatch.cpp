@@ -11,7 +11,7 @@
 #include "io/input/generations.hpp"
 #include "io/inspect/file_content.hpp"
 #include "io/output/publish_output.hpp"
-#include "io/rows/raw_rows.hpp"
+#include "io/rows/dense_rows.hpp"
 #include "jobs/generate.hpp"
 #include "runner/batch/batch_events.hpp"
 #include "runner/batch/batch_status.hpp"

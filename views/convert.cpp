@@ -6,7 +6,7 @@
 #include "io/input/file_access.hpp"
 #include "io/output/own_parts.hpp"
 #include "io/output/publish_output.hpp"
-#include "io/rows/raw_rows.hpp"
+#include "io/rows/dense_rows.hpp"
 #include "views/frame_source.hpp"
 
 #include <algorithm>

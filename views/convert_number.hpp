@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "io/rows/half.hpp"
+#include "io/rows/file_elements.hpp"
 
 #include <cmath>
 #include <cstdint>

@@ -3,8 +3,8 @@
 
 #include "base/error.hpp"
 #include "io/hdf5/float16.hpp"
+#include "io/rows/file_elements.hpp"
 #include "io/rows/row_geometry.hpp"
-#include "io/rows/widened_rows.hpp"
 #include "views/convert_number.hpp"
 #include "views/frame_source.hpp"
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "io/filters/codec.hpp"
-#include "io/rows/filter.hpp"
 #include "io/rows/output_layout.hpp"
 
 #include <cstddef>

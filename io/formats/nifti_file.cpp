@@ -3,8 +3,8 @@
 
 #include "base/error.hpp"
 #include "base/format.hpp"
-#include "io/files/swap_bytes.hpp"
 #include "io/packings/highest_ratio.hpp"
+#include "io/rows/file_elements.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -7,7 +7,7 @@
 #include "io/files/io_threads.hpp"
 #include "io/formats/sand_cells.hpp"
 #include "io/formats/sand_reader.hpp"
-#include "io/rows/plain_writer.hpp"
+#include "io/rows/dense_rows.hpp"
 #include "io/rows/row_geometry.hpp"
 
 #include <algorithm>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "io/hdf5/hdf5_handle.hpp"
-#include "io/rows/dataset_name.hpp"
-#include "io/rows/filter.hpp"
+#include "io/rows/output_layout.hpp"
+#include "io/rows/rows.hpp"
 
 #include <cstdint>
 #include <string>

@@ -2,7 +2,7 @@
 #include "io/hdf5/hdf5_type.hpp"
 
 #include "io/hdf5/float16.hpp"
-#include "io/rows/widened_rows.hpp"
+#include "io/rows/file_elements.hpp"
 
 #include <array>
 #include <utility>

@@ -5,7 +5,7 @@
 #include "io/hdf5/hdf5_file.hpp"
 #include "io/hdf5/object_names.hpp"
 #include "io/hdf5/text_attribute.hpp"
-#include "io/rows/dataset_name.hpp"
+#include "io/rows/rows.hpp"
 
 #include <array>
 #include <cstddef>

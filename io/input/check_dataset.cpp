@@ -16,7 +16,7 @@
 #include "io/inspect/default_signal.hpp"
 #include "io/inspect/inspect_dataset.hpp"
 #include "io/inspect/try_chunks.hpp"
-#include "io/rows/dataset_name.hpp"
+#include "io/rows/rows.hpp"
 
 #include <algorithm>
 #include <array>

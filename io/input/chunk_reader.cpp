@@ -4,10 +4,10 @@
 #include "base/error.hpp"
 #include "io/files/file.hpp"
 #include "io/files/io_threads.hpp"
-#include "io/files/swap_bytes.hpp"
 #include "io/filters/unpacker.hpp"
-#include "io/rows/dataset_name.hpp"
+#include "io/rows/file_elements.hpp"
 #include "io/rows/row_geometry.hpp"
+#include "io/rows/rows.hpp"
 
 #include <algorithm>
 #include <map>

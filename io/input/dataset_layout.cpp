@@ -12,8 +12,8 @@
 #include "io/input/open_rows.hpp"
 #include "io/input/source_rows.hpp"
 #include "io/input/stack.hpp"
-#include "io/rows/dataset_name.hpp"
 #include "io/rows/row_geometry.hpp"
+#include "io/rows/rows.hpp"
 
 #include <algorithm>
 #include <filesystem>

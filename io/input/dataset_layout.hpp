@@ -3,7 +3,7 @@
 
 #include "io/files/file_mark.hpp"
 #include "io/files/input_rules.hpp"
-#include "io/rows/filter.hpp"
+#include "io/rows/output_layout.hpp"
 #include "io/rows/row_pieces.hpp"
 #include "io/rows/rows.hpp"
 #include "io/rows/stored_rows.hpp"

@@ -4,7 +4,6 @@
 #include "base/format.hpp"
 #include "io/files/file.hpp"
 #include "io/files/io_threads.hpp"
-#include "io/files/swap_bytes.hpp"
 #include "io/formats/rows_format.hpp"
 #include "io/hdf5/hdf5_dataset.hpp"
 #include "io/hdf5/hdf5_file.hpp"
@@ -12,6 +11,7 @@
 #include "io/input/chunk_cache.hpp"
 #include "io/input/dataset_layout.hpp"
 #include "io/input/source_rows.hpp"
+#include "io/rows/file_elements.hpp"
 #include "io/rows/row_geometry.hpp"
 
 #include <algorithm>

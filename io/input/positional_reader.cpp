@@ -5,9 +5,9 @@
 #include "base/format.hpp"
 #include "io/files/file.hpp"
 #include "io/files/io_threads.hpp"
-#include "io/files/swap_bytes.hpp"
-#include "io/rows/plain_runs.hpp"
+#include "io/rows/file_elements.hpp"
 #include "io/rows/row_geometry.hpp"
+#include "io/rows/row_pieces.hpp"
 
 #include <algorithm>
 #include <vector>

@@ -3,12 +3,12 @@
 
 #include "io/files/file.hpp"
 #include "io/files/io_threads.hpp"
-#include "io/files/swap_bytes.hpp"
 #include "io/input/open_rows.hpp"
 #include "io/input/positional_reader.hpp"
 #include "io/inspect/virtual_mappings.hpp"
-#include "io/rows/plain_runs.hpp"
+#include "io/rows/file_elements.hpp"
 #include "io/rows/row_geometry.hpp"
+#include "io/rows/row_pieces.hpp"
 
 #include <algorithm>
 #include <map>

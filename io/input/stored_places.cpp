@@ -5,7 +5,7 @@
 #include "base/format.hpp"
 #include "io/filters/filter_ids.hpp"
 #include "io/rows/chunk_grid.hpp"
-#include "io/rows/dataset_name.hpp"
+#include "io/rows/rows.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -10,7 +10,7 @@
 #include "io/inspect/attribute_list.hpp"
 #include "io/inspect/check_parts.hpp"
 #include "io/inspect/file_links.hpp"
-#include "io/rows/dataset_name.hpp"
+#include "io/rows/rows.hpp"
 
 #include <limits>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "io/rows/filter.hpp"
+#include "io/rows/output_layout.hpp"
 
 #include <array>
 #include <cstddef>

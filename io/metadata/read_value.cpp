@@ -3,9 +3,9 @@
 
 #include "base/array_info.hpp"
 #include "base/format.hpp"
-#include "io/files/swap_bytes.hpp"
 #include "io/hdf5/hdf5_handle.hpp"
 #include "io/hdf5/hdf5_type.hpp"
+#include "io/rows/file_elements.hpp"
 
 #include <algorithm>
 #include <array>

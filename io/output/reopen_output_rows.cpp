@@ -4,7 +4,7 @@
 #include "io/input/file_access.hpp"
 #include "io/input/stored_places.hpp"
 #include "io/output/open_output_rows.hpp"
-#include "io/rows/plain_writer.hpp"
+#include "io/rows/dense_rows.hpp"
 #include "io/writers/row_writers.hpp"
 
 #include <algorithm>

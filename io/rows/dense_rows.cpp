@@ -3,8 +3,9 @@
 
 #include "base/error.hpp"
 #include "base/format.hpp"
+#include "io/files/file.hpp"
 #include "io/files/io_threads.hpp"
-#include "io/files/swap_bytes.hpp"
+#include "io/rows/file_elements.hpp"
 #include "io/rows/row_geometry.hpp"
 
 #include <algorithm>
@@ -230,6 +231,38 @@ class DenseReader final : public RowReader {
     std::vector<std::vector<std::byte>> buffers_; ///< one a thread
 };
 
+/// Plain writes at positions, a block a thread where several can write at once.
+class PlainWriter final : public RowWriter {
+  public:
+    PlainWriter(const OutputDataset& output, std::int64_t offset, int threads)
+        : array_(output.array), offset_(offset), file_(output.file, File::Mode::update),
+          threads_(file_.one_writer_at_a_time() ? 1 : threads) {}
+
+    void write(std::int64_t first, std::int64_t rows, const std::byte* from) override {
+        check_rows(array_, first, rows);
+        const std::int64_t bytes = rows * row_bytes(array_);
+        const std::int64_t offset = offset_ + first * row_bytes(array_);
+        threads_.run_blocks(bytes, [&](std::int64_t begin, std::int64_t count) {
+            file_.write(offset + begin, count, from + begin);
+        });
+    }
+
+    void sync() override { file_.sync(); }
+
+    void finish(Sync sync) override {
+        if (sync == Sync::yes) {
+            file_.sync();
+        }
+        file_.close();
+    }
+
+  private:
+    ArrayInfo array_;
+    std::int64_t offset_;
+    File file_;
+    IoThreads threads_;
+};
+
 } // namespace
 
 void check_readable_shape(const ArrayInfo& array, const std::string& file,
@@ -269,6 +302,32 @@ std::unique_ptr<RowReader> open_dense_rows(std::unique_ptr<ByteSource> source,
                      "If it is still being written or copied, wait for that; else get it again"});
     }
     return std::make_unique<DenseReader>(std::move(source), std::move(layout), threads);
+}
+
+std::unique_ptr<RowReader> open_raw_rows(const std::string& file, DenseLayout layout, int threads) {
+    constexpr const char* what = "cannot read the raw file";
+    std::unique_ptr<ByteSource> source = open_plain_source(file);
+    check_readable_shape(layout.array, file, what);
+    layout.storage = "raw";
+    const std::int64_t rest = *source->size() - layout.offset;
+    if (const std::int64_t bytes = byte_count(layout.array); bytes < rest) {
+        layout.notes.push_back(
+            format_error({"more follows the elements", file,
+                          fmt::format("{} bytes after the {} of {} {}", rest - bytes, bytes,
+                                      name_of(layout.array.type), shape_text(layout.array.shape)),
+                          "If that is not what you expect, check --shape, --dtype and --offset"}));
+    }
+    return open_dense_rows(std::move(source), file, what, std::move(layout), threads);
+}
+
+std::unique_ptr<RowWriter> open_plain_writer(const OutputDataset& output, std::int64_t offset,
+                                             int threads) {
+    return std::make_unique<PlainWriter>(output, offset, threads);
+}
+
+void refuse_changed_output(const std::string& where) {
+    throw Error(ExitCode::output, {"the output is not the one that was created", where,
+                                   "another program changed it", "Restart the job"});
 }
 
 } // namespace runner

@@ -40,4 +40,16 @@ std::unique_ptr<RowReader> open_dense_rows(std::unique_ptr<ByteSource> source,
 /// Refuses what cannot be read of a shape out of a file. @throws Error (input).
 void check_readable_shape(const ArrayInfo& array, const std::string& file, const std::string& what);
 
+/// Elements that follow one another in a file which does not say what they are: `layout` does, but
+/// for its storage. @throws Error (input).
+std::unique_ptr<RowReader> open_raw_rows(const std::string& file, DenseLayout layout, int threads);
+
+/// Rows in place in any file that is there, dense from byte `offset` on.
+std::unique_ptr<RowWriter> open_plain_writer(const OutputDataset& output, std::int64_t offset,
+                                             int threads);
+
+/// @throws Error (output): another program changed the output while it was being written. `where`:
+/// the file, or the part of it.
+[[noreturn]] void refuse_changed_output(const std::string& where);
+
 } // namespace runner

@@ -4,9 +4,19 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace runner {
+
+/// One filter that a dataset's chunks pass through.
+struct Filter {
+    int id = 0; ///< as HDF5 registers it
+    std::string name;
+    std::vector<unsigned> parameters;
+
+    bool operator==(const Filter&) const = default;
+};
 
 struct WrittenFormat;
 

@@ -7,7 +7,6 @@
 #include "io/files/byte_source.hpp"
 #include "io/files/file.hpp"
 #include "io/rows/dense_rows.hpp"
-#include "io/rows/plain_writer.hpp"
 
 #include <algorithm>
 #include <vector>

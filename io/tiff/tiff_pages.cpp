@@ -4,7 +4,7 @@
 #include "base/error.hpp"
 #include "base/format.hpp"
 #include "io/rows/dense_rows.hpp"
-#include "io/rows/widened_rows.hpp"
+#include "io/rows/file_elements.hpp"
 
 #include <charconv>
 #include <optional>

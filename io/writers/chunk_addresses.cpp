@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/writers/chunk_addresses.hpp"
-#include "io/rows/plain_writer.hpp"
+#include "io/rows/dense_rows.hpp"
 
 #include "base/format.hpp"
 #include "io/hdf5/hdf5_dataset.hpp"

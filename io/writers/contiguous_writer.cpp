@@ -4,7 +4,7 @@
 #include "base/error.hpp"
 #include "io/hdf5/of_output.hpp"
 #include "io/inspect/inspect_dataset.hpp"
-#include "io/rows/plain_writer.hpp"
+#include "io/rows/dense_rows.hpp"
 
 namespace runner {
 

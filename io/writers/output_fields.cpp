@@ -9,7 +9,7 @@
 #include "io/hdf5/of_output.hpp"
 #include "io/input/open_rows.hpp"
 #include "io/inspect/inspect_dataset.hpp"
-#include "io/rows/plain_writer.hpp"
+#include "io/rows/dense_rows.hpp"
 #include "io/rows/row_geometry.hpp"
 #include "io/writers/row_writers.hpp"
 

@@ -5,7 +5,7 @@
 #include "base/format.hpp"
 #include "base/sizes.hpp"
 #include "io/rows/dataset_part.hpp"
-#include "io/rows/widened_rows.hpp"
+#include "io/rows/file_elements.hpp"
 #include "views/pictures/contrast.hpp"
 #include "views/pictures/thumbnail.hpp"
 

@@ -2,7 +2,7 @@
 #include "runner/prepare/input_layout.hpp"
 
 #include "io/input/stack.hpp"
-#include "io/rows/raw_rows.hpp"
+#include "io/rows/dense_rows.hpp"
 
 #include <utility>
 #include <vector>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/probe/input_rows.hpp"
 
-#include "io/rows/widened_rows.hpp"
+#include "io/rows/file_elements.hpp"
 #include "runner/probe/served_rows.hpp"
 
 #include <utility>

@@ -7,7 +7,7 @@
 #include "io/input/layout_message.hpp"
 #include "io/input/stack.hpp"
 #include "io/metadata/metadata_message.hpp"
-#include "io/rows/dataset_name.hpp"
+#include "io/rows/rows.hpp"
 #include "runner/job_file/nearest_file.hpp"
 #include "runner/probe/served_rows.hpp"
 

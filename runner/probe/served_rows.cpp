@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/probe/served_rows.hpp"
 
-#include "io/rows/dataset_name.hpp"
 #include "io/rows/row_geometry.hpp"
+#include "io/rows/rows.hpp"
 #include "runner/probe/probe_process.hpp"
 #include "runner/probe/probe_words.hpp"
 #include "runner/probe/row_window.hpp"

@@ -2,7 +2,7 @@
 #include "runner/trial/part_pictures.hpp"
 
 #include "io/input/file_access.hpp"
-#include "io/rows/widened_rows.hpp"
+#include "io/rows/file_elements.hpp"
 #include "views/pictures/image_lines.hpp"
 
 #include <algorithm>

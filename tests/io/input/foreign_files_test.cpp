@@ -7,7 +7,6 @@
 #include "io/input/open_rows.hpp"
 #include "io/output/open_output_rows.hpp"
 #include "io/rows/dense_rows.hpp"
-#include "io/rows/raw_rows.hpp"
 #include "io/tiff/tiff_survey.hpp"
 #include "io/tiff/tiff_writer.hpp"
 #include "tests/io/dataset_file.hpp"

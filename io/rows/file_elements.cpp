@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "io/rows/widened_rows.hpp"
+#include "io/rows/file_elements.hpp"
 
-#include "io/rows/half.hpp"
 #include "io/rows/row_geometry.hpp"
 
 #include <algorithm>
@@ -14,6 +13,16 @@
 
 namespace runner {
 namespace {
+
+template <class Word, class Swap>
+void swap_words(std::byte* elements, std::int64_t count, const Swap& swap) {
+    for (std::int64_t i = 0; i < count; ++i) {
+        Word value{};
+        std::memcpy(&value, elements + i * std::int64_t{sizeof(Word)}, sizeof(Word));
+        value = swap(value);
+        std::memcpy(elements + i * std::int64_t{sizeof(Word)}, &value, sizeof(Word));
+    }
+}
 
 constexpr std::int64_t half_bytes = 2;
 
@@ -78,6 +87,21 @@ class WidenedRows final : public RowReader {
 };
 
 } // namespace
+
+void swap_bytes(std::byte* elements, std::int64_t count, std::int64_t size) {
+    switch (size) {
+    case 2:
+        return swap_words<std::uint16_t>(
+            elements, count, [](std::uint16_t value) { return __builtin_bswap16(value); });
+    case 4:
+        return swap_words<std::uint32_t>(
+            elements, count, [](std::uint32_t value) { return __builtin_bswap32(value); });
+    case 8:
+        return swap_words<std::uint64_t>(
+            elements, count, [](std::uint64_t value) { return __builtin_bswap64(value); });
+    default: return;
+    }
+}
 
 bool is_float16(const ArrayInfo& array) {
     return array.type == ElementType::bytes2 &&
