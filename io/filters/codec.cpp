@@ -2,23 +2,84 @@
 #include "io/filters/codec.hpp"
 
 #include "base/error.hpp"
-#include "io/filters/bitshuffle.hpp"
-#include "io/filters/blosc.hpp"
-#include "io/filters/bzip2.hpp"
-#include "io/filters/deflate.hpp"
+#include "base/format.hpp"
+#include "base/sizes.hpp"
+#include "io/filters/decoders.hpp"
 #include "io/filters/lz4.hpp"
-#include "io/filters/lzf.hpp"
 #include "io/filters/page_codecs.hpp"
 #include "io/filters/shuffle.hpp"
-#include "io/filters/szip.hpp"
-#include "io/filters/zstd.hpp"
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include <zstd.h>
 
 namespace runner {
+namespace {
+
+constexpr int nbit = 5;
+constexpr int scaleoffset = 6;
+
+/// Those that no codec is for.
+constexpr std::array<std::pair<int, const char*>, 28> others = {
+    {{filter_id::fletcher32, "fletcher32"},
+     {nbit, "nbit"},
+     {scaleoffset, "scaleoffset"},
+     {305, "LZO"},
+     {32002, "MAFISC"},
+     {32003, "Snappy"},
+     {32005, "APAX"},
+     {32006, "CBF"},
+     {32007, "JPEG-XR"},
+     {32009, "SPDP"},
+     {32010, "LPC-Rice"},
+     {32011, "CCSDS-123"},
+     {32012, "JPEG-LS"},
+     {32013, "zfp"},
+     {32014, "fpzip"},
+     {32016, "B3D"},
+     {32017, "SZ"},
+     {32018, "FCIDECOMP"},
+     {32019, "JPEG"},
+     {32020, "VBZ"},
+     {32021, "FAPEC"},
+     {32022, "BitGroom"},
+     {32023, "Granular BitRound"},
+     {32024, "SZ3"},
+     {32025, "Delta-Rice"},
+     {32026, "Blosc2"},
+     {32027, "FLAC"},
+     {32028, "SPERR"}}};
+
+std::string bitshuffle_text(const std::vector<unsigned>& parameters) {
+    static constexpr std::array<const char*, 4> packings = {"", "", " with LZ4", " with zstd"};
+    const std::size_t element = parameters[2];
+    const std::size_t given = parameters.size() > 3 ? parameters[3] : 0;
+    const unsigned packing = parameters.size() > 4 ? parameters[4] : 0;
+    const std::size_t block = given == 0 ? bitshuffle_block(element) : given;
+    return std::string(packings.at(packing)) + ", blocks of " +
+           size_text(static_cast<std::int64_t>(block * element));
+}
+
+/// Blosc's: the sixth parameter is how bytes are sorted, the seventh the codec.
+std::string blosc_text(const std::vector<unsigned>& parameters) {
+    static constexpr std::array<const char*, 6> packers = {"BloscLZ", "LZ4",  "LZ4HC",
+                                                           "Snappy",  "zlib", "zstd"};
+    static constexpr std::array<const char*, 3> sorts = {"", " after shuffle", " after bitshuffle"};
+    constexpr std::size_t sort_at = 5;
+    constexpr std::size_t packer_at = 6;
+    std::string text;
+    if (parameters.size() > packer_at && parameters[packer_at] < packers.size()) {
+        text += std::string(" with ") + packers.at(parameters[packer_at]);
+    }
+    if (parameters.size() > sort_at && parameters[sort_at] < sorts.size()) {
+        text += sorts.at(parameters[sort_at]);
+    }
+    return text;
+}
+
+} // namespace
 
 CodecMemory::CodecMemory() : zstd_(nullptr, ZSTD_freeDCtx) {}
 
@@ -62,6 +123,36 @@ const Codec* codec_of(int id) {
     const auto found =
         std::find_if(all.begin(), all.end(), [id](const Codec& codec) { return codec.id == id; });
     return found == all.end() ? nullptr : &*found;
+}
+
+std::string registered_name(int id) {
+    if (const Codec* codec = codec_of(id)) {
+        return codec->name;
+    }
+    const auto* found = std::find_if(others.begin(), others.end(),
+                                     [id](const auto& other) { return other.first == id; });
+    return found == others.end() ? "" : found->second;
+}
+
+std::string filter_text(const Filter& filter) {
+    const std::string known = registered_name(filter.id);
+    const bool of_hdf5 = filter.id <= scaleoffset;
+    if (codec_of(filter.id) == nullptr && !(of_hdf5 && !known.empty())) {
+        const std::string& name = known.empty() ? filter.name : known;
+        return fmt::format("{}{}", filter.id, (name.empty() ? "" : " (" + name + ")"));
+    }
+    if (filter.id == filter_id::bitshuffle && codec_of(filter.id)->accepts(filter.parameters)) {
+        return known + bitshuffle_text(filter.parameters);
+    }
+    if (filter.id == filter_id::blosc) {
+        return known + blosc_text(filter.parameters);
+    }
+    if (filter.id == filter_id::lz4 && filter.parameters.size() == 1 && filter.parameters[0] > 0) {
+        return known + ", blocks of " + size_text(filter.parameters[0]);
+    }
+    return known + (filter.parameters.size() == 1 && filter.id != filter_id::lz4
+                        ? fmt::format("({})", filter.parameters[0])
+                        : "");
 }
 
 } // namespace runner

@@ -1,15 +1,41 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "io/rows/output_layout.hpp"
+
 #include <cstddef>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 struct ZSTD_DCtx_s;
 
 namespace runner {
+
+/// Filters by the numbers that HDF5's registry gives them.
+namespace filter_id {
+
+inline constexpr int deflate = 1;
+inline constexpr int shuffle = 2;
+inline constexpr int fletcher32 = 3;
+inline constexpr int szip = 4;
+inline constexpr int bzip2 = 307;
+inline constexpr int lzf = 32000;
+inline constexpr int blosc = 32001;
+inline constexpr int lz4 = 32004;
+inline constexpr int bitshuffle = 32008;
+inline constexpr int zstd = 32015;
+
+/// Filters of TIFF and PNG files alone: beyond the 16 bits that HDF5 has for a number.
+inline constexpr int lzw = 1 << 16;
+inline constexpr int packbits = lzw + 1;
+inline constexpr int differences = lzw + 2;
+inline constexpr int float_differences = lzw + 3;
+inline constexpr int png = lzw + 4;
+
+} // namespace filter_id
 
 using Bytes = std::span<const std::byte>;
 using Parameters = std::span<const unsigned>; ///< of a filter, as the file stores them
@@ -33,7 +59,7 @@ class CodecMemory {
 /// How one filter's bytes are unpacked. The bytes may be damaged or hostile: no decoder reads
 /// beyond `packed` or writes beyond `to`, and each takes memory in proportion to `to` at most.
 struct Codec {
-    int id;           ///< as HDF5 registers it, or one of our own (filter_ids.hpp)
+    int id;           ///< as HDF5 registers it, or one of our own
     const char* name; ///< for people
 
     /// Whether a file can have these parameters.
@@ -54,5 +80,12 @@ std::span<const Codec> codecs();
 
 /// The one with this id; null where there is none.
 const Codec* codec_of(int id);
+
+/// The name that HDF5's registry has for a filter; empty where it is not known here.
+std::string registered_name(int id);
+
+/// A filter as people know it: "deflate(4)", "bitshuffle with LZ4, blocks of 8.00 KiB", "32013
+/// (zfp)".
+std::string filter_text(const Filter& filter);
 
 } // namespace runner

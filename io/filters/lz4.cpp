@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/filters/lz4.hpp"
 
-#include "io/filters/filter_ids.hpp"
-#include "io/filters/packed_stream.hpp"
+#include "io/filters/codec.hpp"
+
 #include <algorithm>
 #include <limits>
 

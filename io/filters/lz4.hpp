@@ -3,7 +3,56 @@
 
 #include "io/filters/codec.hpp"
 
+#include <cstdint>
+#include <optional>
+
 namespace runner {
+
+/// Takes big-endian numbers and bytes from the front of packed bytes, never beyond their end.
+class PackedStream {
+  public:
+    explicit PackedStream(Bytes bytes) : left_(bytes) {}
+
+    /// Nothing where fewer bytes are left.
+    std::optional<Bytes> take(std::uint64_t count) {
+        if (count > left_.size()) {
+            return std::nullopt;
+        }
+        const Bytes front = left_.first(static_cast<std::size_t>(count));
+        left_ = left_.subspan(front.size());
+        return front;
+    }
+
+    std::optional<std::uint32_t> u32() {
+        const auto value = number(sizeof(std::uint32_t));
+        return value ? std::optional(static_cast<std::uint32_t>(*value)) : std::nullopt;
+    }
+
+    std::optional<std::uint64_t> u64() { return number(sizeof(std::uint64_t)); }
+
+  private:
+    std::optional<std::uint64_t> number(std::size_t size) {
+        const std::optional<Bytes> bytes = take(size);
+        if (!bytes) {
+            return std::nullopt;
+        }
+        std::uint64_t value = 0;
+        for (const std::byte byte : *bytes) {
+            value = value << 8U | std::to_integer<std::uint64_t>(byte);
+        }
+        return value;
+    }
+
+    Bytes left_;
+};
+
+/// Puts the low `size` bytes of a number at `to`, the highest first; returns the byte behind.
+inline std::byte* put_big_endian(std::uint64_t value, std::size_t size, std::byte* to) {
+    for (std::size_t i = 0; i < size; ++i) {
+        to[i] = static_cast<std::byte>(value >> (8 * (size - 1 - i)));
+    }
+    return to + size;
+}
 
 /// Filter 32004: the size in 8 bytes, the size of a block in 4, then for each block its packed size
 /// in 4 and its bytes: as they are where both sizes are the same, else an LZ4 block. Numbers have

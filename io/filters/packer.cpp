@@ -3,7 +3,6 @@
 
 #include "base/error.hpp"
 #include "base/format.hpp"
-#include "io/filters/bitshuffle.hpp"
 #include "io/filters/lz4.hpp"
 #include "io/filters/shuffle.hpp"
 

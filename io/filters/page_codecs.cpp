@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/filters/page_codecs.hpp"
 
-#include "io/filters/filter_ids.hpp"
-#include "io/packings/lzw.hpp"
-#include "io/packings/packbits.hpp"
+#include "io/filters/codec.hpp"
+#include "io/packings/packings.hpp"
 
 #include <algorithm>
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "io/filters/codec.hpp"
+#include "io/packings/packings.hpp"
 #include "io/packings/png_picture.hpp"
-#include "io/packings/predictor.hpp"
 
 #include <vector>
 

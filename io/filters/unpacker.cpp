@@ -3,8 +3,8 @@
 
 #include "base/error.hpp"
 #include "base/format.hpp"
-#include "io/filters/bitshuffle.hpp"
-#include "io/filters/filter_ids.hpp"
+#include "io/filters/codec.hpp"
+#include "io/filters/shuffle.hpp"
 
 #include <algorithm>
 #include <optional>

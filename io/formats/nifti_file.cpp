@@ -3,7 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/format.hpp"
-#include "io/packings/highest_ratio.hpp"
+#include "io/packings/packings.hpp"
 #include "io/rows/file_elements.hpp"
 
 #include <algorithm>

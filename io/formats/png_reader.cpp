@@ -7,10 +7,10 @@
 #include "base/text.hpp"
 #include "io/files/file.hpp"
 #include "io/files/input_rules.hpp"
-#include "io/filters/filter_ids.hpp"
+#include "io/filters/codec.hpp"
 #include "io/filters/page_codecs.hpp"
 #include "io/filters/unpacker.hpp"
-#include "io/packings/highest_ratio.hpp"
+#include "io/packings/packings.hpp"
 #include "io/rows/row_geometry.hpp"
 
 #include <algorithm>

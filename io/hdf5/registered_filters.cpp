@@ -2,7 +2,6 @@
 #include "io/hdf5/registered_filters.hpp"
 
 #include "io/filters/codec.hpp"
-#include "io/filters/filter_ids.hpp"
 #include "io/hdf5/hdf5_handle.hpp"
 
 #include <algorithm>

@@ -7,7 +7,7 @@
 #include "io/hdf5/chunk_list.hpp"
 #include "io/inspect/check_index.hpp"
 #include "io/inspect/least_stored_bytes.hpp"
-#include "io/packings/highest_ratio.hpp"
+#include "io/packings/packings.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -3,7 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/format.hpp"
-#include "io/filters/filter_ids.hpp"
+#include "io/filters/codec.hpp"
 #include "io/rows/chunk_grid.hpp"
 #include "io/rows/rows.hpp"
 

@@ -2,7 +2,7 @@
 #include "io/inspect/file_content.hpp"
 
 #include "io/files/file.hpp"
-#include "io/filters/filter_names.hpp"
+#include "io/filters/codec.hpp"
 #include "io/formats/rows_format.hpp"
 #include "io/hdf5/hdf5_dataset.hpp"
 #include "io/hdf5/hdf5_file.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/inspect/inspect_dataset.hpp"
 
-#include "io/filters/filter_names.hpp"
+#include "io/filters/codec.hpp"
 #include "io/formats/rows_format.hpp"
 #include "io/hdf5/hdf5_dataset.hpp"
 #include "io/hdf5/hdf5_file.hpp"

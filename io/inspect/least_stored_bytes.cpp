@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/inspect/least_stored_bytes.hpp"
 
-#include "io/filters/filter_ids.hpp"
+#include "io/filters/codec.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -4,7 +4,7 @@
 #include "base/sizes.hpp"
 #include "io/files/file.hpp"
 #include "io/files/hash.hpp"
-#include "io/filters/filter_ids.hpp"
+#include "io/filters/codec.hpp"
 #include "io/filters/unpacker.hpp"
 #include "io/hdf5/hdf5_dataset.hpp"
 #include "io/hdf5/hdf5_file.hpp"

@@ -2,11 +2,10 @@
 #include "io/tiff/tiff_survey.hpp"
 
 #include "base/sizes.hpp"
-#include "io/filters/filter_ids.hpp"
+#include "io/filters/codec.hpp"
 #include "io/filters/page_codecs.hpp"
 #include "io/filters/unpacker.hpp"
-#include "io/packings/highest_ratio.hpp"
-#include "io/packings/lzw.hpp"
+#include "io/packings/packings.hpp"
 #include "io/tiff/tiff_handle.hpp"
 #include "io/tiff/tiff_pages.hpp"
 

@@ -8,7 +8,6 @@
 // sanitizer; the same bytes unpack to the same elements whatever lay in that memory before.
 #include "base/error.hpp"
 #include "io/filters/codec.hpp"
-#include "io/filters/filter_ids.hpp"
 #include "io/filters/unpacker.hpp"
 
 #include <algorithm>

@@ -2,10 +2,8 @@
 // Packed bytes worked out by hand; those that other programs packed are in io/input/filter_files.
 #include "io/filters/codec.hpp"
 
-#include "io/filters/bitshuffle.hpp"
-#include "io/filters/filter_ids.hpp"
-#include "io/filters/filter_names.hpp"
 #include "io/filters/lz4.hpp"
+#include "io/filters/shuffle.hpp"
 #include "io/filters/unpacker.hpp"
 #include "tests/io/scratch_folder.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // That other programs unpack what is packed here is the business of oracle.rows.
-#include "io/filters/filter_ids.hpp"
+#include "io/filters/codec.hpp"
 #include "io/filters/packer.hpp"
 #include "io/filters/shuffle.hpp"
 #include "io/filters/unpacker.hpp"

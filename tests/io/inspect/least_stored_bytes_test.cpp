@@ -3,7 +3,7 @@
 // in tests/end_to_end/bad_input.py.
 #include "io/inspect/least_stored_bytes.hpp"
 
-#include "io/filters/filter_ids.hpp"
+#include "io/filters/codec.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Packed bytes made by hand, or by packers that follow the formats' texts.
-#include "io/packings/lzw.hpp"
-#include "io/packings/packbits.hpp"
+#include "io/packings/packings.hpp"
 #include "io/packings/png_picture.hpp"
-#include "io/packings/predictor.hpp"
 
 #include <cstdint>
 #include <map>
