@@ -5,7 +5,7 @@
 #include "base/format.hpp"
 #include "base/sizes.hpp"
 #include "base/text.hpp"
-#include "io/formats/png.hpp"
+#include "io/formats/png_writer.hpp"
 #include "views/made_text.hpp"
 #include "views/pictures/contrast.hpp"
 #include "views/pictures/thumbnail.hpp"

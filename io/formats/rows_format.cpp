@@ -5,13 +5,9 @@
 #include "io/formats/nifti_file.hpp"
 #include "io/formats/npy_file.hpp"
 #include "io/formats/png_reader.hpp"
-#include "io/formats/sand_cells.hpp"
 #include "io/formats/sand_file.hpp"
-#include "io/formats/sand_reader.hpp"
-#include "io/formats/sand_writer.hpp"
-#include "io/tiff/tiff_reader.hpp"
-#include "io/tiff/tiff_survey.hpp"
-#include "io/tiff/tiff_writer.hpp"
+#include "io/formats/sand_rows.hpp"
+#include "io/tiff/tiff_file.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "io/tiff/tiff_reader.hpp"
+#include "io/tiff/tiff_file.hpp"
 
 #include "base/error.hpp"
 #include "base/format.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "io/tiff/tiff_survey.hpp"
+#include "io/tiff/tiff_file.hpp"
 
 #include "base/sizes.hpp"
 #include "io/filters/codec.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Written without libtiff, whose writing of many pages and of single lines is slow: without
 // compression all places are known before the first element is.
-#include "io/tiff/tiff_writer.hpp"
+#include "io/tiff/tiff_file.hpp"
 
 #include "base/error.hpp"
 

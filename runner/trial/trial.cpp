@@ -7,7 +7,7 @@
 #include "base/text.hpp"
 #include "io/files/own_file.hpp"
 #include "io/files/text_file.hpp"
-#include "io/formats/png.hpp"
+#include "io/formats/png_writer.hpp"
 #include "jobs/toml_text.hpp"
 #include "runner/job_file/choice_names.hpp"
 #include "runner/messages.hpp"

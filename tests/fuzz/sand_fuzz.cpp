@@ -10,7 +10,7 @@
 #include "io/formats/sand_file.hpp"
 
 #include "base/error.hpp"
-#include "io/formats/sand_cells.hpp"
+#include "io/formats/sand_rows.hpp"
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "io/formats/png.hpp"
+#include "io/formats/png_writer.hpp"
 #include "views/pictures/thumbnail.hpp"
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "io/formats/png.hpp"
+#include "io/formats/png_writer.hpp"
 
 #include "tests/io/read_png.hpp"
 #include "tests/io/scratch_folder.hpp"

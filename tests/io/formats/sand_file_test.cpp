@@ -3,7 +3,7 @@
 
 #include "base/error.hpp"
 #include "io/formats/rows_format.hpp"
-#include "io/formats/sand_reader.hpp"
+#include "io/formats/sand_rows.hpp"
 #include "io/input/check_dataset.hpp"
 #include "tests/io/scratch_folder.hpp"
 

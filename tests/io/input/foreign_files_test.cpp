@@ -7,8 +7,7 @@
 #include "io/input/open_rows.hpp"
 #include "io/output/open_output_rows.hpp"
 #include "io/rows/dense_rows.hpp"
-#include "io/tiff/tiff_survey.hpp"
-#include "io/tiff/tiff_writer.hpp"
+#include "io/tiff/tiff_file.hpp"
 #include "tests/io/dataset_file.hpp"
 #include "tests/io/scratch_folder.hpp"
 

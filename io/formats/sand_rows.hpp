@@ -2,10 +2,14 @@
 #pragma once
 
 #include "io/formats/sand_file.hpp"
+#include "io/rows/rows.hpp"
+#include "io/rows/written_format.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <string>
 
 namespace runner {
 
@@ -43,5 +47,16 @@ template <class Visit> void for_each_part(const SandShape& shape, SandRun run, c
                        std::min(4 * to, shape.frame_cells()) - 4 * from, frame * bytes + from});
     }
 }
+
+/// What inspect_dataset() and open_rows() say of a .sand file.
+DatasetInfo inspect_sand(const std::string& file);
+std::unique_ptr<RowReader> open_sand_reader(const std::string& file, int threads);
+
+/// WrittenFormat's functions of a .sand file. @throws as they do.
+DataPlace sand_place(const ArrayInfo& array);
+void sand_structure(const ArrayInfo& array, const StructurePiece& piece);
+std::int64_t sand_alignment(const ArrayInfo& array);
+std::unique_ptr<RowReader> open_sand_output(const OutputDataset& output, int threads);
+std::unique_ptr<RowWriter> open_sand_writer(const OutputDataset& output, int threads);
 
 } // namespace runner

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "io/rows/rows.hpp"
+#include "io/rows/stored_rows.hpp"
+#include "io/rows/written_format.hpp"
+
+#include <memory>
+#include <string>
+
+namespace runner {
+
+/// Finds where a TIFF file has its strips and tiles, and how they are packed, by libtiff: call this
+/// in a process that may be lost. Pages without compression are read at positions; those in
+/// deflate, zstd, LZW and PackBits, also with a predictor, by chunks; others by libtiff.
+/// @throws Error (input).
+StoredRows survey_tiff(const std::string& file);
+
+/// Reads a TIFF file, also a BigTIFF, in any compression that libtiff knows: [height, width], of
+/// several pages [pages, height, width], of pictures in red, green and blue with 3 as the last
+/// extent. Memory beside the caller's: a compressed strip, or the tiles side by side.
+/// @throws Error (input).
+std::unique_ptr<RowReader> open_tiff_reader(const std::string& file, int threads);
+
+/// WrittenFormat's functions of a TIFF file: [pages..., height, width] a page each plane, uint8
+/// [..., height, width, 3] in colour. Classic where all offsets fit 32 bits, else BigTIFF.
+/// @throws Error (usage) for one axis, and sides beyond 2^32 - 1.
+DataPlace tiff_place(const ArrayInfo& array);
+void tiff_structure(const ArrayInfo& array, const StructurePiece& piece);
+
+} // namespace runner
