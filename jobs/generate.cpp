@@ -4,7 +4,7 @@
 #include "base/error.hpp"
 #include "base/sizes.hpp"
 #include "io/formats/rows_format.hpp"
-#include "io/hdf5/write_attributes.hpp"
+#include "io/hdf5/attributes.hpp"
 #include "io/input/generations.hpp"
 #include "io/output/default_plot.hpp"
 #include "io/output/open_output_rows.hpp"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/array_info.hpp"
-#include "io/hdf5/write_attributes.hpp"
+#include "io/hdf5/attributes.hpp"
 #include "io/metadata/carry_metadata.hpp"
 #include "io/rows/rows.hpp"
 #include "jobs/locality.hpp"

@@ -2,7 +2,7 @@
 #include "views/convert_type.hpp"
 
 #include "base/error.hpp"
-#include "io/hdf5/float16.hpp"
+#include "io/hdf5/hdf5_type.hpp"
 #include "io/rows/file_elements.hpp"
 #include "io/rows/row_geometry.hpp"
 #include "views/convert_number.hpp"

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/hdf5/chunk_list.hpp"
 
+#include "base/array_info.hpp"
 #include "base/format.hpp"
+#include "io/hdf5/hdf5_dataset.hpp"
+#include "io/hdf5/hdf5_file.hpp"
 
 #include <cerrno>
 #include <cstdio>
@@ -9,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <string_view>
+#include <utility>
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -106,6 +110,26 @@ ChunkList list_chunks(const DatasetHandle& dataset, std::size_t axes, const std:
                      "The file is damaged: copy it again"});
     }
     return list;
+}
+
+void store_packed_chunks(const std::string& file, const std::string& dataset,
+                         const std::vector<PackedChunk>& chunks) {
+    FileHandle handle = update_hdf5(file);
+    DatasetHandle opened = open_dataset(handle, file, dataset);
+    for (const PackedChunk& chunk : chunks) {
+        const std::vector<hsize_t> offset(chunk.start.begin(), chunk.start.end());
+        if (H5Dwrite_chunk(opened.get(), H5P_DEFAULT, 0, offset.data(), chunk.bytes.size(),
+                           chunk.bytes.data()) < 0) {
+            throw_hdf5(ExitCode::output, "cannot store a compressed chunk",
+                       file_and_dataset(file, dataset) + ", from element " +
+                           shape_text(chunk.start),
+                       "Free space on that file system and start again");
+        }
+    }
+    if (!opened.close()) {
+        throw_hdf5(ExitCode::output, "cannot store the dataset", file);
+    }
+    close_hdf5(std::move(handle), file);
 }
 
 } // namespace runner

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace runner {
@@ -35,5 +36,15 @@ struct ChunkList {
 /// this is for a process that does nothing else with standard output meanwhile.
 /// @throws Error (input) with `where` when the index is damaged.
 ChunkList list_chunks(const DatasetHandle& dataset, std::size_t axes, const std::string& where);
+
+/// A compressed chunk and where it goes.
+struct PackedChunk {
+    std::vector<std::int64_t> start; ///< its first element, one coordinate an axis
+    std::vector<std::byte> bytes;
+};
+
+/// Stores them by HDF5, in this process. @throws Error (output).
+void store_packed_chunks(const std::string& file, const std::string& dataset,
+                         const std::vector<PackedChunk>& chunks);
 
 } // namespace runner

@@ -84,4 +84,22 @@ template <class Result> Result hdf5_must(Result result, const char* call) {
     return result;
 }
 
+/// Makes HDF5 undo the filters of io/filters/ that it has none for itself, before any plugin: it
+/// needs them for datasets that it alone can read, and to create compressed ones, whose chunks come
+/// packed. @throws Error (defect).
+void register_filters();
+
+/// What `step` returns. The output is inspected and read by what reads inputs: where that fails the
+/// Error is one of output here.
+template <class Step> auto of_output(Step step) {
+    try {
+        return step();
+    } catch (const Error& error) {
+        if (error.code() != ExitCode::input) {
+            throw;
+        }
+        throw Error(ExitCode::output, error.text());
+    }
+}
+
 } // namespace runner

@@ -47,4 +47,8 @@ bool is_plain(hid_t type, const ArrayInfo& array);
 /// people, all printable. Two types of one text hold the same.
 std::string describe_type(hid_t type);
 
+/// IEEE numbers of 16 bits in this machine's byte order, which HDF5 files hold as elements of two
+/// bytes (ElementType::bytes2).
+StoredType float16_type();
+
 } // namespace runner

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/hdf5/object_names.hpp"
 
+#include "io/hdf5/attributes.hpp"
 #include "io/hdf5/hdf5_file.hpp"
-#include "io/hdf5/text_attribute.hpp"
 
 #include <exception>
 #include <utility>

@@ -2,9 +2,9 @@
 #include "io/hdf5/record_facts.hpp"
 
 #include "io/files/message.hpp"
+#include "io/hdf5/attributes.hpp"
 #include "io/hdf5/hdf5_file.hpp"
 #include "io/hdf5/object_names.hpp"
-#include "io/hdf5/text_attribute.hpp"
 #include "io/rows/rows.hpp"
 
 #include <array>

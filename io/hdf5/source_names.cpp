@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/hdf5/source_names.hpp"
 
+#include "base/error.hpp"
+#include "base/format.hpp"
+
 #include <array>
+#include <cstdint>
+#include <filesystem>
 #include <set>
+#include <system_error>
 
 namespace runner {
 namespace {
@@ -17,6 +23,79 @@ std::string name_by(NameCall call, const PropertyHandle& creation, std::size_t i
     std::string name(static_cast<std::size_t>(length), '\0');
     (void)hdf5_must(call(creation.get(), index, name.data(), name.size() + 1), "H5Pget_virtual");
     return name;
+}
+
+constexpr std::size_t listed_sources = 5;
+
+std::string listed(const std::set<std::string>& missing) {
+    std::string list;
+    std::size_t shown = 0;
+    for (const std::string& source : missing) {
+        if (++shown > listed_sources) {
+            list += fmt::format(", and {} more", missing.size() - listed_sources);
+            break;
+        }
+        list += (list.empty() ? "" : ", ") + source;
+    }
+    return list;
+}
+
+[[noreturn]] void complain(const std::set<std::string>& missing, const std::string& where) {
+    throw Error(ExitCode::input,
+                {"cannot read the dataset", where,
+                 "other files that hold its elements are missing: " + listed(missing),
+                 "Put them where the dataset looks for them, or copy it whole (h5repack)"});
+}
+
+/// The places where HDF5 looks for a virtual dataset's source.
+bool is_there(const std::filesystem::path& source, const std::filesystem::path& folder) {
+    std::error_code ignored;
+    if (std::filesystem::exists(source, ignored) ||
+        std::filesystem::exists(folder / source, ignored)) {
+        return true;
+    }
+    return source.is_absolute() && std::filesystem::exists(folder / source.filename(), ignored);
+}
+
+/// check_outside_sources() of a virtual dataset.
+std::string check_virtual(const PropertyHandle& creation, const std::string& file,
+                          const std::string& where) {
+    std::set<std::string> missing;
+    bool any = false; // is there
+    const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+    for (const auto& [name, dataset] : virtual_sources(creation)) {
+        // "." is the file itself; a name with %b stands for a series that may grow.
+        if (name != "." && name.find('%') == std::string::npos && !is_there(name, folder)) {
+            missing.insert(name);
+        } else {
+            any = true;
+        }
+    }
+    if (missing.empty()) {
+        return "";
+    }
+    if (!any) {
+        complain(missing, where);
+    }
+    return format_error(
+        {"a part of the dataset is missing", where,
+         "its elements read as fill values, because these files are not there: " + listed(missing),
+         "Put them where the dataset looks for them"});
+}
+
+std::set<std::string> missing_external(const PropertyHandle& creation) {
+    std::set<std::string> missing;
+    for (const ExternalSource& source : external_sources(creation)) {
+        std::error_code failure;
+        const std::uintmax_t size = std::filesystem::file_size(source.file, failure);
+        if (failure) {
+            missing.insert(source.file);
+        } else if (source.bytes && size < source.offset + *source.bytes) {
+            missing.insert(fmt::format("{} (has {} of {} bytes)", source.file, size,
+                                       source.offset + *source.bytes));
+        }
+    }
+    return missing;
 }
 
 } // namespace
@@ -72,6 +151,17 @@ std::vector<ExternalSource> external_sources(const PropertyHandle& creation) {
         sources.push_back(std::move(source));
     }
     return sources;
+}
+
+std::string check_outside_sources(const PropertyHandle& creation, const std::string& file,
+                                  const std::string& where) {
+    if (H5Pget_layout(creation.get()) == H5D_VIRTUAL) {
+        return check_virtual(creation, file, where);
+    }
+    if (const auto missing = missing_external(creation); !missing.empty()) {
+        complain(missing, where);
+    }
+    return "";
 }
 
 } // namespace runner

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "io/hdf5/packed_chunk.hpp"
+#include "io/hdf5/chunk_list.hpp"
 #include "io/input/dataset_layout.hpp"
 #include "io/inspect/file_content.hpp"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/inspect/colour_marks.hpp"
 
+#include "io/hdf5/attributes.hpp"
 #include "io/hdf5/hdf5_handle.hpp"
-#include "io/hdf5/text_attribute.hpp"
 #include "io/inspect/attribute_list.hpp"
 
 namespace runner {

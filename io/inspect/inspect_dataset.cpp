@@ -6,7 +6,7 @@
 #include "io/hdf5/hdf5_dataset.hpp"
 #include "io/hdf5/hdf5_file.hpp"
 #include "io/hdf5/hdf5_type.hpp"
-#include "io/hdf5/outside_sources.hpp"
+#include "io/hdf5/source_names.hpp"
 #include "io/inspect/colour_marks.hpp"
 #include "io/inspect/plain_offset.hpp"
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/metadata/write_metadata.hpp"
 
+#include "io/hdf5/attributes.hpp"
 #include "io/hdf5/hdf5_dataset.hpp"
 #include "io/hdf5/hdf5_file.hpp"
+#include "io/hdf5/hdf5_handle.hpp"
 #include "io/hdf5/hdf5_type.hpp"
-#include "io/hdf5/of_output.hpp"
-#include "io/hdf5/text_attribute.hpp"
 #include "io/metadata/read_value.hpp"
 
 #include <algorithm>

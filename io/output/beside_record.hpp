@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/array_info.hpp"
-#include "io/hdf5/write_attributes.hpp"
+#include "io/hdf5/attributes.hpp"
 #include "io/rows/rows.hpp"
 #include "io/writers/row_hashes.hpp"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/output/default_plot.hpp"
 
+#include "io/hdf5/attributes.hpp"
 #include "io/hdf5/hdf5_dataset.hpp"
 #include "io/hdf5/hdf5_file.hpp"
-#include "io/hdf5/of_output.hpp"
-#include "io/hdf5/text_attribute.hpp"
+#include "io/hdf5/hdf5_handle.hpp"
 #include "io/input/generations.hpp"
 #include "io/inspect/colour_marks.hpp"
 

@@ -3,7 +3,7 @@
 
 #include "base/sizes.hpp"
 #include "io/files/hash.hpp"
-#include "io/hdf5/of_output.hpp"
+#include "io/hdf5/hdf5_handle.hpp"
 #include "io/rows/chunk_grid.hpp"
 #include "io/rows/row_geometry.hpp"
 #include "io/rows/written_format.hpp"

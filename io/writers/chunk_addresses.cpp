@@ -5,7 +5,7 @@
 #include "base/format.hpp"
 #include "io/hdf5/hdf5_dataset.hpp"
 #include "io/hdf5/hdf5_file.hpp"
-#include "io/hdf5/of_output.hpp"
+#include "io/hdf5/hdf5_handle.hpp"
 
 #include <algorithm>
 #include <array>

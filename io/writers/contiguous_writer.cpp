@@ -2,7 +2,7 @@
 #include "io/writers/row_writers.hpp"
 
 #include "base/error.hpp"
-#include "io/hdf5/of_output.hpp"
+#include "io/hdf5/hdf5_handle.hpp"
 #include "io/inspect/inspect_dataset.hpp"
 #include "io/rows/dense_rows.hpp"
 

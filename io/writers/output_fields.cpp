@@ -6,7 +6,7 @@
 #include "io/files/file.hpp"
 #include "io/files/io_threads.hpp"
 #include "io/hdf5/hdf5_dataset.hpp"
-#include "io/hdf5/of_output.hpp"
+#include "io/hdf5/hdf5_handle.hpp"
 #include "io/input/open_rows.hpp"
 #include "io/inspect/inspect_dataset.hpp"
 #include "io/rows/dense_rows.hpp"

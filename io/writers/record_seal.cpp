@@ -3,8 +3,8 @@
 
 #include "io/files/hash.hpp"
 #include "io/files/message.hpp"
+#include "io/hdf5/hdf5_handle.hpp"
 #include "io/hdf5/object_names.hpp"
-#include "io/hdf5/of_output.hpp"
 #include "io/hdf5/record_facts.hpp"
 #include "io/input/file_access.hpp"
 #include "io/writers/row_hashes.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "io/hdf5/write_attributes.hpp"
+#include "io/hdf5/attributes.hpp"
 #include "jobs/denoise/list_batch.hpp"
 #include "jobs/denoise/noise.hpp"
 #include "jobs/match/match_locality.hpp"

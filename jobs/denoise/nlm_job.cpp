@@ -2,7 +2,7 @@
 #include "jobs/denoise/nlm_job.hpp"
 
 #include "base/error.hpp"
-#include "io/hdf5/write_attributes.hpp"
+#include "io/hdf5/attributes.hpp"
 #include "jobs/match/match_job.hpp"
 
 #include <algorithm>

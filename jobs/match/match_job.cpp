@@ -2,7 +2,7 @@
 #include "jobs/match/match_job.hpp"
 
 #include "base/error.hpp"
-#include "io/hdf5/write_attributes.hpp"
+#include "io/hdf5/attributes.hpp"
 #include "io/writers/output_fields.hpp"
 #include "kernels/match/match.hpp"
 #include "kernels/match/voxels.hpp"

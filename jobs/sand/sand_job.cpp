@@ -2,7 +2,7 @@
 #include "jobs/sand/sand_job.hpp"
 
 #include "base/format.hpp"
-#include "io/hdf5/write_attributes.hpp"
+#include "io/hdf5/attributes.hpp"
 
 #include <utility>
 #include <variant>

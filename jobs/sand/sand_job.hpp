@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "io/hdf5/write_attributes.hpp"
+#include "io/hdf5/attributes.hpp"
 #include "jobs/evolve_job.hpp"
 #include "jobs/kind.hpp"
 #include "kernels/sand/sand.hpp"

@@ -4,7 +4,7 @@
 #include "base/error.hpp"
 #include "base/format.hpp"
 #include "io/files/hash.hpp"
-#include "io/hdf5/write_attributes.hpp"
+#include "io/hdf5/attributes.hpp"
 #include "io/input/generations.hpp"
 #include "io/metadata/carry_metadata.hpp"
 #include "io/metadata/write_metadata.hpp"

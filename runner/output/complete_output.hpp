@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "io/hdf5/write_attributes.hpp"
+#include "io/hdf5/attributes.hpp"
 #include "io/output/publish_output.hpp"
 #include "runner/output/begin_output.hpp"
 #include "runner/prepare/prepare.hpp"

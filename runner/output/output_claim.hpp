@@ -3,7 +3,7 @@
 
 #include "io/files/file_lock.hpp"
 #include "io/files/file_mark.hpp"
-#include "io/hdf5/write_attributes.hpp"
+#include "io/hdf5/attributes.hpp"
 #include "runner/output/begin_output.hpp"
 #include "runner/output/what_is_there.hpp"
 #include "runner/prepare/prepare.hpp"

@@ -3,7 +3,7 @@
 
 #include "base/error.hpp"
 #include "io/files/input_rules.hpp"
-#include "io/hdf5/packed_chunk.hpp"
+#include "io/hdf5/chunk_list.hpp"
 
 #include <cstddef>
 #include <optional>

@@ -4,7 +4,7 @@
 #include "base/format.hpp"
 #include "base/text.hpp"
 #include "io/files/hash.hpp"
-#include "io/hdf5/write_attributes.hpp"
+#include "io/hdf5/attributes.hpp"
 #include "kernels/vectors/vector_target.hpp"
 #include "runner/report/job_counts.hpp"
 #include "runner/report/report_values.hpp"

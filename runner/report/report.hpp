@@ -2,7 +2,7 @@
 #pragma once
 
 #include "io/cost/reading_cost.hpp"
-#include "io/hdf5/write_attributes.hpp"
+#include "io/hdf5/attributes.hpp"
 #include "io/rows/rows.hpp"
 #include "runner/job_file/job_file.hpp"
 #include "runner/plan/job_plan.hpp"

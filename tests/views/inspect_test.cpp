@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "views/inspect.hpp"
 
-#include "io/hdf5/write_attributes.hpp"
+#include "io/hdf5/attributes.hpp"
 #include "io/input/own_files.hpp"
 #include "io/inspect/inspect_dataset.hpp"
 #include "tests/io/dataset_file.hpp"

@@ -2,9 +2,9 @@
 // What an HDF5 file says beside its elements: attributes, links, marks of colour, its default.
 #include "io/inspect/file_content.hpp"
 
+#include "io/hdf5/attributes.hpp"
 #include "io/hdf5/hdf5_file.hpp"
 #include "io/hdf5/hdf5_handle.hpp"
-#include "io/hdf5/text_attribute.hpp"
 #include "io/inspect/attribute_list.hpp"
 #include "io/inspect/colour_marks.hpp"
 #include "io/inspect/default_signal.hpp"

@@ -4,7 +4,7 @@
 #include "io/rows/rows.hpp"
 
 #include "io/files/file.hpp"
-#include "io/hdf5/write_attributes.hpp"
+#include "io/hdf5/attributes.hpp"
 #include "io/input/open_rows.hpp"
 #include "io/input/own_files.hpp"
 #include "io/inspect/inspect_dataset.hpp"

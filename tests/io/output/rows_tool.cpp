@@ -4,7 +4,7 @@
 //   rows_tool read FILE DATASET THREADS STEP                                       > elements
 // SHAPE and CHUNK as 3,4,5; CHUNK "-" for a contiguous dataset.
 #include "base/error.hpp"
-#include "io/hdf5/write_attributes.hpp"
+#include "io/hdf5/attributes.hpp"
 #include "io/input/open_rows.hpp"
 #include "io/output/assemble_output.hpp"
 #include "io/output/create_output.hpp"

@@ -2,8 +2,8 @@
 #include "io/writers/record_seal.hpp"
 
 #include "base/error.hpp"
+#include "io/hdf5/attributes.hpp"
 #include "io/hdf5/object_names.hpp"
-#include "io/hdf5/write_attributes.hpp"
 #include "io/input/own_files.hpp"
 #include "io/writers/row_hashes.hpp"
 #include "tests/io/dataset_file.hpp"

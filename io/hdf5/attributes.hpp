@@ -3,7 +3,10 @@
 
 #include "io/hdf5/hdf5_handle.hpp"
 
+#include <cstdint>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
 namespace runner {
@@ -21,5 +24,10 @@ void write_text(hid_t object, const std::string& file, const std::string& name,
                 const std::string& text);
 void write_texts(hid_t object, const std::string& file, const std::string& name,
                  const std::vector<std::string>& texts);
+
+/// Attributes on the file's root. Of an HDF5 output only: a .sand file has no place for them, nor
+/// for row_hashes.hpp's.
+using Attribute = std::pair<std::string, std::variant<std::string, std::int64_t, double>>;
+void write_attributes(const std::string& file, const std::vector<Attribute>& attributes);
 
 } // namespace runner
