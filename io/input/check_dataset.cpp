@@ -10,12 +10,11 @@
 #include "io/input/layout_of.hpp"
 #include "io/input/source_rows.hpp"
 #include "io/input/stack.hpp"
-#include "io/inspect/check_filters.hpp"
-#include "io/inspect/check_links.hpp"
-#include "io/inspect/check_parts.hpp"
+#include "io/inspect/check_chunks.hpp"
 #include "io/inspect/default_signal.hpp"
 #include "io/inspect/inspect_dataset.hpp"
-#include "io/inspect/try_chunks.hpp"
+#include "io/inspect/links.hpp"
+#include "io/inspect/virtual_parts.hpp"
 #include "io/rows/rows.hpp"
 
 #include <algorithm>

@@ -6,7 +6,6 @@
 #include "io/filters/unpacker.hpp"
 #include "io/hdf5/chunk_list.hpp"
 #include "io/inspect/check_index.hpp"
-#include "io/inspect/least_stored_bytes.hpp"
 #include "io/packings/packings.hpp"
 
 #include <algorithm>

@@ -10,7 +10,6 @@
 #include "io/input/source_rows.hpp"
 #include "io/input/stack.hpp"
 #include "io/inspect/inspect_dataset.hpp"
-#include "io/inspect/plain_offset.hpp"
 
 #include <filesystem>
 #include <optional>

@@ -5,7 +5,7 @@
 #include "io/files/io_threads.hpp"
 #include "io/input/open_rows.hpp"
 #include "io/input/positional_reader.hpp"
-#include "io/inspect/virtual_mappings.hpp"
+#include "io/inspect/virtual_parts.hpp"
 #include "io/rows/file_elements.hpp"
 #include "io/rows/row_geometry.hpp"
 #include "io/rows/row_pieces.hpp"

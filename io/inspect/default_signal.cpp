@@ -4,7 +4,7 @@
 #include "base/error.hpp"
 #include "io/hdf5/hdf5_dataset.hpp"
 #include "io/inspect/attribute_list.hpp"
-#include "io/inspect/check_links.hpp"
+#include "io/inspect/links.hpp"
 
 #include <algorithm>
 #include <optional>

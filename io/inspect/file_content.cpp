@@ -8,8 +8,8 @@
 #include "io/hdf5/hdf5_file.hpp"
 #include "io/hdf5/hdf5_type.hpp"
 #include "io/inspect/attribute_list.hpp"
-#include "io/inspect/check_parts.hpp"
-#include "io/inspect/file_links.hpp"
+#include "io/inspect/links.hpp"
+#include "io/inspect/virtual_parts.hpp"
 #include "io/rows/rows.hpp"
 
 #include <limits>

@@ -8,7 +8,6 @@
 #include "io/hdf5/hdf5_type.hpp"
 #include "io/hdf5/source_names.hpp"
 #include "io/inspect/colour_marks.hpp"
-#include "io/inspect/plain_offset.hpp"
 
 #include <limits>
 #include <utility>

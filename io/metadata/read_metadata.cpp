@@ -8,10 +8,9 @@
 #include "io/hdf5/hdf5_file.hpp"
 #include "io/input/check_storage.hpp"
 #include "io/inspect/attribute_list.hpp"
-#include "io/inspect/check_filters.hpp"
-#include "io/inspect/check_links.hpp"
+#include "io/inspect/check_chunks.hpp"
 #include "io/inspect/inspect_dataset.hpp"
-#include "io/inspect/try_chunks.hpp"
+#include "io/inspect/links.hpp"
 #include "io/metadata/read_value.hpp"
 
 #include <algorithm>

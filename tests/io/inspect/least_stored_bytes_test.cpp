@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sizes worked by hand from HDF5's format of its n-bit and scale-offset filters. Damaged files are
 // in tests/end_to_end/bad_input.py.
-#include "io/inspect/least_stored_bytes.hpp"
+#include "io/inspect/check_index.hpp"
 
 #include "io/filters/codec.hpp"
 

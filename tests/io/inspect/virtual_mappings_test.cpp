@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Runs of selections, counted by hand. Whole virtual datasets are in tests/end_to_end/.
-#include "io/inspect/virtual_mappings.hpp"
+#include "io/inspect/virtual_parts.hpp"
 
 #include <gtest/gtest.h>
 

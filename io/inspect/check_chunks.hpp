@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/sizes.hpp"
+#include "io/hdf5/hdf5_dataset.hpp"
 #include "io/hdf5/hdf5_handle.hpp"
 #include "io/rows/rows.hpp"
 #include "io/rows/stored_rows.hpp"
@@ -12,6 +13,12 @@
 #include <vector>
 
 namespace runner {
+
+/// Checks that HDF5's own filters have the parameters that HDF5 gives them for this type and chunk:
+/// they reckon with them while they unpack; and that those of io/filters/ have possible ones. Other
+/// filters pass. @throws Error (input) naming the filter.
+void check_filter_parameters(const DatasetHandle& dataset, const PropertyHandle& creation,
+                             const std::string& where);
 
 /// Bytes of elements that are unpacked for a trial, at most.
 inline constexpr std::int64_t tried_bytes = 64 * MiB;
