@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "io/input/chunk_reader.hpp"
+#include "io/input/layout_readers.hpp"
 
 #include "base/error.hpp"
 #include "io/files/file.hpp"

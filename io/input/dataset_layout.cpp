@@ -8,7 +8,7 @@
 #include "io/files/input_rules.hpp"
 #include "io/filters/unpacker.hpp"
 #include "io/formats/rows_format.hpp"
-#include "io/input/chunk_cache.hpp"
+#include "io/input/layout_readers.hpp"
 #include "io/input/open_rows.hpp"
 #include "io/input/source_rows.hpp"
 #include "io/input/stack.hpp"
@@ -251,6 +251,21 @@ void check_layout(const DatasetLayout& layout, const InputRules& rules) {
         check_layout_values(source, File(source.holder, File::Mode::read).size());
     }
     check_layout_values(layout, File(layout.holder, File::Mode::read).size());
+}
+
+std::unique_ptr<RowReader> open_layout_rows(const DatasetLayout& layout, int threads) {
+    switch (layout.way) {
+    case DatasetLayout::Way::positions: return open_positional_reader(layout, threads);
+    case DatasetLayout::Way::chunks: return open_chunk_reader(layout, threads);
+    case DatasetLayout::Way::format:
+        return rows_format_of(layout.holder)->open(layout.holder, threads);
+    case DatasetLayout::Way::library: return nullptr;
+    case DatasetLayout::Way::sources:
+        return open_source_reader(layout, threads, [](const DatasetLayout& source) {
+            return open_layout_rows(source, 1);
+        });
+    }
+    return nullptr;
 }
 
 } // namespace runner

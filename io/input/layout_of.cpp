@@ -6,7 +6,7 @@
 #include "io/hdf5/hdf5_type.hpp"
 #include "io/hdf5/source_names.hpp"
 #include "io/input/check_storage.hpp"
-#include "io/input/chunk_cache.hpp"
+#include "io/input/open_rows.hpp"
 #include "io/input/source_rows.hpp"
 #include "io/input/stack.hpp"
 #include "io/inspect/inspect_dataset.hpp"

@@ -2,13 +2,15 @@
 #include "io/input/open_rows.hpp"
 
 #include "base/format.hpp"
+#include "base/sizes.hpp"
 #include "io/files/file.hpp"
 #include "io/files/io_threads.hpp"
 #include "io/formats/rows_format.hpp"
 #include "io/hdf5/hdf5_dataset.hpp"
 #include "io/hdf5/hdf5_file.hpp"
 #include "io/hdf5/hdf5_type.hpp"
-#include "io/input/chunk_cache.hpp"
+#include "io/hdf5/object_names.hpp"
+#include "io/hdf5/record_facts.hpp"
 #include "io/input/dataset_layout.hpp"
 #include "io/input/source_rows.hpp"
 #include "io/rows/file_elements.hpp"
@@ -19,6 +21,32 @@
 
 namespace runner {
 namespace {
+
+constexpr std::int64_t largest_cache = GiB;
+
+std::int64_t unpacked_bytes(const DatasetInfo& info) {
+    return byte_count({info.array.type, info.chunk});
+}
+
+/// Bytes of all chunks that share a range of the first axis, which rows in order pass through
+/// before the next ones; the largest cache and one where they are more.
+std::int64_t band_bytes(const DatasetInfo& info) {
+    std::int64_t band = size_of(info.array.type);
+    for (std::size_t axis = 0; axis < info.chunk.size(); ++axis) {
+        const std::int64_t chunk = info.chunk[axis];
+        const std::int64_t covered =
+            axis == 0 ? chunk : (info.array.shape[axis] + chunk - 1) / chunk * chunk;
+        if (band > largest_cache / covered) {
+            return largest_cache + 1;
+        }
+        band *= covered;
+    }
+    return band;
+}
+
+std::int64_t cache_bytes(const DatasetInfo& info) {
+    return std::max(std::min(band_bytes(info), largest_cache), unpacked_bytes(info));
+}
 
 /// Reads through HDF5, which unpacks and converts under its one lock.
 class Hdf5Reader final : public RowReader {
@@ -90,6 +118,37 @@ class Hdf5Reader final : public RowReader {
 
 } // namespace
 
+bool fits_cache(const DatasetInfo& info) { return band_bytes(info) <= largest_cache; }
+
+std::int64_t reader_bytes(const DatasetInfo& info, int threads) {
+    if (holds_cells(info)) {
+        return cell_reader_bytes(threads);
+    }
+    if (info.chunk.empty()) {
+        return 0;
+    }
+    // The chunks kept, and in each thread one as it is stored, without compression and in order.
+    // Between two filters that change its size it may take twice as much.
+    const auto packing =
+        std::count_if(info.filters.begin(), info.filters.end(), [](const std::string& name) {
+            return name != "shuffle" && name != "fletcher32";
+        });
+    const std::int64_t chunks = packing > 1 ? 6 : 3;
+    return cache_bytes(info) + chunks * threads * unpacked_bytes(info);
+}
+
+DatasetHandle open_dataset_cached(const FileHandle& handle, const std::string& dataset,
+                                  const DatasetInfo& info) {
+    constexpr std::size_t slots = 12421; // a prime far above the number of chunks held
+    const PropertyHandle access(hdf5_must(H5Pcreate(H5P_DATASET_ACCESS), "H5Pcreate"));
+    if (!info.chunk.empty()) {
+        hdf5_must(H5Pset_chunk_cache(access.get(), slots,
+                                     static_cast<std::size_t>(cache_bytes(info)), 1.0),
+                  "H5Pset_chunk_cache");
+    }
+    return DatasetHandle(H5Dopen2(handle.get(), dataset.c_str(), access.get()));
+}
+
 std::unique_ptr<RowReader> open_rows_by_hdf5(const std::string& file, const std::string& dataset,
                                              const DatasetInfo& info) {
     return std::make_unique<Hdf5Reader>(file, dataset, info);
@@ -114,6 +173,57 @@ std::unique_ptr<RowReader> open_rows_by_library(const DatasetLayout& layout) {
     const RowsFormat* const format = rows_format_of(layout.file);
     return format != nullptr ? format->open(layout.file, 1)
                              : open_rows_by_hdf5(layout.file, layout.dataset, layout.info);
+}
+
+DatasetLayout OwnFiles::layout(const std::string& file, const std::string& dataset) {
+    return inspect_layout(file, dataset);
+}
+
+bool OwnFiles::has_dataset(const std::string& file, const std::string& dataset) {
+    if (rows_format_of(file) != nullptr) {
+        return false;
+    }
+    return has_link(open_hdf5(file), dataset);
+}
+
+std::vector<std::string> OwnFiles::object_names(const std::string& file) {
+    return runner::object_names(file);
+}
+
+AttributeList OwnFiles::root_attributes(const std::string& file) {
+    return runner::root_attributes(file);
+}
+
+std::string OwnFiles::record_facts(const std::string& file,
+                                   const std::vector<std::string>& elsewhere) {
+    return runner::record_facts(file, elsewhere);
+}
+
+FileContent OwnFiles::content(const std::string& file, const std::string& dataset) {
+    if (dataset.empty()) {
+        return file_content(file);
+    }
+    FileContent content;
+    content.file = file;
+    content.datasets.push_back(dataset_content(file, dataset));
+    return content;
+}
+
+std::unique_ptr<RowReader> OwnFiles::open(const DatasetLayout& layout, int threads) {
+    if (auto reader = open_layout_rows(layout, threads)) {
+        return reader;
+    }
+    return open_rows(layout.file, layout.dataset, threads);
+}
+
+void OwnFiles::store_chunks(const std::string& file, const std::string& dataset,
+                            const std::vector<PackedChunk>& chunks) {
+    store_packed_chunks(file, dataset, chunks);
+}
+
+std::unique_ptr<RowReader> open_rows_of(FileAccess& files, const std::string& file,
+                                        const std::string& dataset, int threads) {
+    return files.open(files.layout(file, dataset), threads);
 }
 
 } // namespace runner

@@ -3,8 +3,8 @@
 
 #include "io/files/file.hpp"
 #include "io/files/io_threads.hpp"
+#include "io/input/layout_readers.hpp"
 #include "io/input/open_rows.hpp"
-#include "io/input/positional_reader.hpp"
 #include "io/inspect/virtual_parts.hpp"
 #include "io/rows/file_elements.hpp"
 #include "io/rows/row_geometry.hpp"

@@ -8,8 +8,8 @@
 // elements and the file's bytes account for.
 #include "base/error.hpp"
 #include "io/input/layout_message.hpp"
+#include "io/input/layout_readers.hpp"
 #include "io/input/open_rows.hpp"
-#include "io/input/positional_reader.hpp"
 #include "io/metadata/carry_metadata.hpp"
 #include "io/metadata/metadata_message.hpp"
 #include "io/rows/row_geometry.hpp"

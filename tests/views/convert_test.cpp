@@ -4,7 +4,7 @@
 
 #include "base/error.hpp"
 #include "io/input/generations.hpp"
-#include "io/input/own_files.hpp"
+#include "io/input/open_rows.hpp"
 #include "io/inspect/file_content.hpp"
 #include "io/inspect/inspect_dataset.hpp"
 #include "io/output/publish_output.hpp"

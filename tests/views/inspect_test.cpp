@@ -2,7 +2,7 @@
 #include "views/inspect.hpp"
 
 #include "io/hdf5/attributes.hpp"
-#include "io/input/own_files.hpp"
+#include "io/input/open_rows.hpp"
 #include "io/inspect/inspect_dataset.hpp"
 #include "tests/io/dataset_file.hpp"
 #include "tests/io/scratch_folder.hpp"

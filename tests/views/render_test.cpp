@@ -2,7 +2,7 @@
 #include "views/render.hpp"
 
 #include "base/error.hpp"
-#include "io/input/own_files.hpp"
+#include "io/input/open_rows.hpp"
 #include "tests/io/dataset_file.hpp"
 #include "tests/io/read_png.hpp"
 #include "tests/io/scratch_folder.hpp"

@@ -4,7 +4,7 @@
 //   verbs_tool inspect FILE DATASET                        prints the dataset as JSON
 //   verbs_tool render FILE DATASET OUT.png SIZE
 #include "base/error.hpp"
-#include "io/input/own_files.hpp"
+#include "io/input/open_rows.hpp"
 #include "views/compare.hpp"
 #include "views/inspect.hpp"
 #include "views/render.hpp"

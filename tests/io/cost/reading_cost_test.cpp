@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/cost/reading_cost.hpp"
 
-#include "io/cost/chunk_visits.hpp"
-
 #include <gtest/gtest.h>
 
 namespace runner {

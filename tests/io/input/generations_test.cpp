@@ -2,7 +2,7 @@
 #include "io/input/generations.hpp"
 
 #include "base/error.hpp"
-#include "io/input/own_files.hpp"
+#include "io/input/open_rows.hpp"
 #include "tests/io/dataset_file.hpp"
 #include "tests/io/scratch_folder.hpp"
 

@@ -6,7 +6,6 @@
 #include "io/files/file.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/input/open_rows.hpp"
-#include "io/input/own_files.hpp"
 #include "io/inspect/inspect_dataset.hpp"
 #include "io/output/assemble_output.hpp"
 #include "io/output/create_output.hpp"

@@ -4,7 +4,6 @@
 #include "base/error.hpp"
 #include "io/formats/rows_format.hpp"
 #include "io/input/open_rows.hpp"
-#include "io/input/own_files.hpp"
 #include "io/inspect/file_content.hpp"
 #include "io/inspect/inspect_dataset.hpp"
 #include "io/output/create_output.hpp"

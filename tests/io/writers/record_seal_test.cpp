@@ -4,7 +4,7 @@
 #include "base/error.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/object_names.hpp"
-#include "io/input/own_files.hpp"
+#include "io/input/open_rows.hpp"
 #include "io/writers/row_hashes.hpp"
 #include "tests/io/dataset_file.hpp"
 #include "tests/io/scratch_folder.hpp"

@@ -3,7 +3,7 @@
 #include "io/writers/row_hashes.hpp"
 
 #include "io/hdf5/hdf5_handle.hpp"
-#include "io/input/own_files.hpp"
+#include "io/input/open_rows.hpp"
 #include "tests/io/dataset_file.hpp"
 #include "tests/io/scratch_folder.hpp"
 

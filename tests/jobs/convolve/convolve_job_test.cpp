@@ -2,7 +2,7 @@
 #include "jobs/convolve/convolve_job.hpp"
 
 #include "base/error.hpp"
-#include "io/input/own_files.hpp"
+#include "io/input/open_rows.hpp"
 #include "io/output/create_output.hpp"
 #include "io/output/open_output_rows.hpp"
 #include "io/rows/rows.hpp"

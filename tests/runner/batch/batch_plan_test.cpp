@@ -5,7 +5,7 @@
 #include "base/error.hpp"
 #include "base/sizes.hpp"
 #include "io/files/hash.hpp"
-#include "io/input/own_files.hpp"
+#include "io/input/open_rows.hpp"
 #include "io/output/journal.hpp"
 #include "runner/batch/batch_tally.hpp"
 #include "runner/job_file/job_file.hpp"

@@ -5,7 +5,7 @@
 
 #include "base/sizes.hpp"
 #include "io/files/hash.hpp"
-#include "io/input/own_files.hpp"
+#include "io/input/open_rows.hpp"
 #include "io/output/journal.hpp"
 #include "runner/output/complete_output.hpp"
 #include "runner/output/output_claim.hpp"

@@ -5,7 +5,7 @@
 #include "base/error.hpp"
 #include "io/files/file.hpp"
 #include "io/files/hash.hpp"
-#include "io/input/own_files.hpp"
+#include "io/input/open_rows.hpp"
 #include "io/output/journal.hpp"
 #include "io/output/own_parts.hpp"
 #include "runner/output/complete_output.hpp"

@@ -3,7 +3,7 @@
 
 #include "base/error.hpp"
 #include "io/files/file_mark.hpp"
-#include "io/input/own_files.hpp"
+#include "io/input/open_rows.hpp"
 #include "runner/output/read_files.hpp"
 #include "tests/io/dataset_file.hpp"
 #include "tests/io/scratch_folder.hpp"

@@ -4,7 +4,6 @@
 
 #include "io/files/hash.hpp"
 #include "io/input/open_rows.hpp"
-#include "io/input/own_files.hpp"
 #include "jobs/stream_job.hpp"
 #include "runner/engines/stream/compute_rows.hpp"
 #include "runner/job_file/job_file.hpp"

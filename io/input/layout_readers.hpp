@@ -8,6 +8,10 @@
 
 namespace runner {
 
+/// Reads stored chunks at their places and unpacks them, on several threads. The layout has passed
+/// check_layout_values(). @throws Error (input).
+std::unique_ptr<RowReader> open_chunk_reader(const DatasetLayout& layout, int threads);
+
 /// All rows of a layout that is read at positions, in their order.
 std::vector<RowExtent> plain_extents(const DatasetLayout& layout);
 
