@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/metadata/carry_metadata.hpp"
 
-#include "io/metadata/attribute_rules.hpp"
-
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstring>
+#include <string>
+#include <string_view>
+#include <type_traits>
 #include <utility>
 
 namespace runner {
@@ -115,6 +117,129 @@ std::vector<NamedValue> held_by(const Coordinates& each, std::int64_t from, std:
                            left_out);
 }
 
+using Values = Likeness::Values;
+
+/// Attributes that say something of the elements, and how like they must be for it to hold. Names
+/// of the NetCDF conventions (CF, appendix A) and of NeXus.
+struct ValueRule {
+    std::string_view name;
+    Values least;
+};
+constexpr std::array value_rules = {
+    ValueRule{"units", Values::scaled},        ValueRule{"unit", Values::scaled},
+    ValueRule{"scale_factor", Values::alike},  ValueRule{"add_offset", Values::alike},
+    ValueRule{"_FillValue", Values::coded},    ValueRule{"missing_value", Values::coded},
+    ValueRule{"valid_min", Values::coded},     ValueRule{"valid_max", Values::coded},
+    ValueRule{"valid_range", Values::coded},   ValueRule{"actual_range", Values::same},
+    ValueRule{"flag_values", Values::coded},   ValueRule{"flag_masks", Values::coded},
+    ValueRule{"flag_meanings", Values::coded}, ValueRule{"saturation_value", Values::same},
+    ValueRule{"underload_value", Values::same}};
+
+/// A size for each axis, in their order.
+constexpr std::array<std::string_view, 5> size_names = {"element_size_um", "element_size",
+                                                        "voxel_size", "pixel_size", "spacing"};
+/// Where the first element is, along each axis.
+constexpr std::array<std::string_view, 3> place_names = {"origin", "offset", "translation"};
+
+template <std::size_t N>
+bool is_one_of(const std::array<std::string_view, N>& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool speaks_of_pixels(const std::string& name) {
+    return name.find("pixel_size") != std::string::npos ||
+           name.find("voxel_size") != std::string::npos || is_one_of(size_names, name);
+}
+
+bool is_list(const PlainValue& value, std::size_t length) {
+    return value.space == PlainValue::Space::simple &&
+           value.shape == std::vector<std::int64_t>{static_cast<std::int64_t>(length)};
+}
+
+/// Integers wrap around where they overflow.
+template <class T> T times(T number, std::int64_t block) {
+    if constexpr (std::is_integral_v<T>) {
+        return static_cast<T>(static_cast<std::uint64_t>(number) *
+                              static_cast<std::uint64_t>(block));
+    } else {
+        return number * static_cast<T>(block);
+    }
+}
+
+/// The value's i-th entry is that of axis i; of a new axis it is empty.
+PlainValue of_axes(const PlainValue& value, const AxisChange& change) {
+    PlainValue made = value;
+    made.shape = {std::ssize(change.axes)};
+    made.texts.clear();
+    made.bytes.clear();
+    const auto size = static_cast<std::size_t>(size_of(value.type));
+    for (const Likeness::Axis& axis : change.axes) {
+        const auto from = static_cast<std::size_t>(std::max<std::int64_t>(axis.axis, 0));
+        if (value.kind == PlainValue::Kind::text) {
+            made.texts.push_back(axis.axis < 0 ? "" : value.texts[from]);
+        } else {
+            std::vector<std::byte> entry(value.bytes.begin() + std::ptrdiff_t(from * size),
+                                         value.bytes.begin() + std::ptrdiff_t((from + 1) * size));
+            visit_element_type(value.type, [&](auto number) {
+                std::memcpy(&number, entry.data(), sizeof(number));
+                number = axis.axis < 0 ? decltype(number){} : times(number, axis.block);
+                std::memcpy(entry.data(), &number, sizeof(number));
+            });
+            made.bytes.insert(made.bytes.end(), entry.begin(), entry.end());
+        }
+    }
+    return made;
+}
+
+/// Whether the value may be a list along an axis that no longer has as many elements.
+bool follows_changed_axis(const PlainValue& value, const AxisChange& change) {
+    if (value.space != PlainValue::Space::simple || value.shape.empty()) {
+        return false;
+    }
+    for (std::size_t axis = 0; axis < change.from.size(); ++axis) {
+        const bool kept = axis < change.to.size() &&
+                          change.axes[axis].axis == static_cast<std::int64_t>(axis) &&
+                          change.to[axis] == change.from[axis];
+        const bool long_enough = change.from[axis] > 1;
+        if (!kept && long_enough && value.shape.front() == change.from[axis]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+enum class Fate { held, dropped, unknown };
+
+/// What becomes of an attribute that depends on the axes; `value` becomes what holds.
+Fate after(const AxisChange& change, const std::string& name, PlainValue& value) {
+    const bool changes = change.reorders() || change.blocks();
+    const bool per_axis = is_list(value, change.from.size());
+    if (name == "DIMENSION_LABELS" || name == "axes") {
+        if (per_axis && value.kind == PlainValue::Kind::text) {
+            value = of_axes(value, change);
+            return Fate::held;
+        }
+        return change.reorders() ? Fate::dropped : Fate::held;
+    }
+    if (speaks_of_pixels(name)) {
+        if (per_axis && value.kind == PlainValue::Kind::number && is_one_of(size_names, name)) {
+            if (change.to.size() != change.from.size() || change.adds()) {
+                return Fate::dropped;
+            }
+            value = of_axes(value, change);
+            return Fate::held;
+        }
+        return changes ? Fate::dropped : Fate::held;
+    }
+    if (is_one_of(place_names, name)) {
+        return changes || change.is_cut ? Fate::dropped : Fate::held;
+    }
+    if ((per_axis && change.from.size() > 1 && changes) || follows_changed_axis(value, change)) {
+        return Fate::unknown;
+    }
+    return Fate::held;
+}
+
 } // namespace
 
 Likeness Likeness::in_place(Values values, const std::vector<std::int64_t>& shape) {
@@ -190,6 +315,47 @@ Metadata carried_metadata(const Metadata& input, const Likeness& output) {
     }
     forget_axes(made);
     return made;
+}
+
+bool AxisChange::reorders() const {
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+        if (axes[i].axis != static_cast<std::int64_t>(i)) {
+            return true;
+        }
+    }
+    return axes.size() != from.size();
+}
+
+bool AxisChange::adds() const {
+    return std::any_of(axes.begin(), axes.end(),
+                       [](const Likeness::Axis& axis) { return axis.axis < 0; });
+}
+
+bool AxisChange::blocks() const {
+    return std::any_of(axes.begin(), axes.end(),
+                       [](const Likeness::Axis& axis) { return axis.block > 1; });
+}
+
+std::vector<NamedValue> held_attributes(const std::vector<NamedValue>& attributes,
+                                        const AxisChange& change, Likeness::Values values,
+                                        const std::string& where,
+                                        std::vector<std::string>& left_out) {
+    std::vector<NamedValue> held;
+    for (NamedValue each : attributes) {
+        const auto rule = std::find_if(value_rules.begin(), value_rules.end(),
+                                       [&](const ValueRule& one) { return one.name == each.name; });
+        if (rule != value_rules.end() && values < rule->least) {
+            continue;
+        }
+        const Fate fate = after(change, each.name, each.value);
+        if (fate == Fate::held) {
+            held.push_back(std::move(each));
+        } else if (fate == Fate::unknown) {
+            left_out.push_back(where + "@" + each.name +
+                               ": its values may belong to the axes, which change");
+        }
+    }
+    return held;
 }
 
 } // namespace runner

@@ -2,8 +2,129 @@
 #include "io/metadata/metadata.hpp"
 
 #include "base/array_info.hpp"
+#include "base/text.hpp"
+#include "io/metadata/read_value.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+#include <vector>
 
 namespace runner {
+namespace {
+
+constexpr std::size_t word = sizeof(std::int64_t);
+
+/// @throws BadMessage unless `good`.
+void require(bool good, const char* what) {
+    if (!good) {
+        throw BadMessage(what);
+    }
+}
+
+void put(MessageWriter& to, const PlainValue& value) {
+    to.number(static_cast<std::int64_t>(value.kind));
+    to.number(static_cast<std::int64_t>(value.space));
+    to.numbers(value.shape);
+    to.number(static_cast<std::int64_t>(value.type));
+    to.text({reinterpret_cast<const char*>(value.bytes.data()), value.bytes.size()});
+    to.texts(value.texts);
+    to.number(value.text_bytes);
+    to.number(value.utf8 ? 1 : 0);
+}
+
+/// That the extents are of no more than `most` values.
+void check_extents(const PlainValue& value, std::int64_t most) {
+    const bool simple = value.space == PlainValue::Space::simple;
+    require(simple ? value.shape.size() <= 32 : value.shape.empty(), "extents of no array");
+    std::int64_t count = 1;
+    for (const std::int64_t extent : value.shape) {
+        require(extent >= 0 && extent <= most && !__builtin_mul_overflow(count, extent, &count) &&
+                    count <= most,
+                "an array of too many values");
+    }
+}
+
+void check_texts(const PlainValue& value) {
+    require(std::ssize(value.texts) == value.count() && value.bytes.empty(),
+            "texts that are not as many as was said");
+    std::size_t bytes = 0;
+    for (const std::string& text : value.texts) {
+        bytes += text.size() + 1;
+        require(value.text_bytes == 0 || std::ssize(text) <= value.text_bytes, "a text too long");
+    }
+    require(bytes <= static_cast<std::size_t>(most_attribute_bytes) &&
+                value.text_bytes * value.count() <= most_attribute_bytes,
+            "texts of too many bytes");
+}
+
+PlainValue take_value(MessageReader& from, std::int64_t most) {
+    PlainValue value;
+    value.kind = static_cast<PlainValue::Kind>(
+        from.number_up_to(static_cast<std::int64_t>(PlainValue::Kind::text)));
+    value.space = static_cast<PlainValue::Space>(
+        from.number_up_to(static_cast<std::int64_t>(PlainValue::Space::simple)));
+    value.shape = from.numbers();
+    value.type = static_cast<ElementType>(
+        from.number_up_to(static_cast<std::int64_t>(ElementType::float64)));
+    const std::string bytes = from.text();
+    std::transform(bytes.begin(), bytes.end(), std::back_inserter(value.bytes),
+                   [](char byte) { return static_cast<std::byte>(byte); });
+    value.texts = from.texts();
+    value.text_bytes = from.number_up_to(most_attribute_bytes);
+    value.utf8 = from.number_up_to(1) == 1;
+    check_extents(value, most);
+    if (value.kind == PlainValue::Kind::text) {
+        check_texts(value);
+    } else {
+        require(value.texts.empty() &&
+                    std::ssize(value.bytes) == value.count() * size_of(value.type),
+                "numbers that are not as many as was said");
+        require(value.kind == PlainValue::Kind::number || value.type == ElementType::int8,
+                "truth of another type");
+    }
+    return value;
+}
+
+void put(MessageWriter& to, const std::vector<NamedValue>& values) {
+    to.number(std::ssize(values));
+    for (const NamedValue& each : values) {
+        to.text(each.name);
+        put(to, each.value);
+    }
+}
+
+std::vector<NamedValue> take_values(MessageReader& from, std::size_t most) {
+    std::vector<NamedValue> values;
+    const std::size_t count = from.count(9 * word);
+    require(count <= most, "too many attributes");
+    for (std::size_t left = count; left > 0; --left) {
+        std::string name = from.text();
+        require(is_attribute_name(name), "an attribute without a name");
+        values.push_back({std::move(name), take_value(from, most_attribute_bytes)});
+        require(std::ssize(values.back().value.bytes) <= most_attribute_bytes,
+                "an attribute of too many bytes");
+    }
+    return values;
+}
+
+Coordinates take_coordinates(MessageReader& from, const std::vector<std::int64_t>& shape) {
+    Coordinates made;
+    made.name = from.text();
+    require(is_member_name(made.name), "coordinates without a name");
+    require(!shape.empty(), "coordinates of no axis");
+    made.axis = from.number_up_to(std::ssize(shape) - 1);
+    made.values = take_value(from, most_coordinate_values);
+    const std::int64_t extent = shape[static_cast<std::size_t>(made.axis)];
+    const std::int64_t count = made.values.count();
+    require(made.values.kind == PlainValue::Kind::number && made.values.shape.size() == 1 &&
+                (count == extent || count - 1 == extent),
+            "coordinates that are not as long as their axis");
+    made.attributes = take_values(from, most_coordinate_attributes);
+    return made;
+}
+
+} // namespace
 
 std::int64_t PlainValue::count() const {
     switch (space) {
@@ -18,6 +139,46 @@ bool is_member_name(const std::string& name) {
     constexpr std::size_t longest = 255;
     return !name.empty() && name.size() <= longest && name != "." && name != ".." &&
            name.find('/') == std::string::npos && name.find('\0') == std::string::npos;
+}
+
+std::string encode_metadata(const Metadata& metadata) {
+    MessageWriter to;
+    to.numbers(metadata.shape);
+    put(to, metadata.dataset);
+    put(to, metadata.group);
+    to.texts(metadata.axes);
+    to.number(std::ssize(metadata.coordinates));
+    for (const Coordinates& each : metadata.coordinates) {
+        to.text(each.name);
+        to.number(each.axis);
+        put(to, each.values);
+        put(to, each.attributes);
+    }
+    to.texts(metadata.left_out);
+    return to.take();
+}
+
+Metadata decode_metadata(std::string_view bytes) {
+    MessageReader from(bytes);
+    Metadata made;
+    made.shape = from.numbers();
+    require(std::all_of(made.shape.begin(), made.shape.end(), [](auto n) { return n >= 0; }),
+            "a shape of less than nothing");
+    made.dataset = take_values(from, most_attributes);
+    made.group = take_values(from, most_attributes);
+    made.axes = from.texts();
+    require(made.axes.empty() || made.axes.size() == made.shape.size(), "names of other axes");
+    const std::size_t count = from.count(11 * word);
+    require(count <= most_coordinates, "too many coordinates");
+    for (std::size_t left = count; left > 0; --left) {
+        made.coordinates.push_back(take_coordinates(from, made.shape));
+    }
+    made.left_out = from.texts();
+    for (std::string& text : made.left_out) {
+        text = printable(text);
+    }
+    from.end();
+    return made;
 }
 
 } // namespace runner

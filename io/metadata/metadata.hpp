@@ -2,10 +2,12 @@
 #pragma once
 
 #include "base/element_type.hpp"
+#include "io/files/message.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace runner {
@@ -79,5 +81,11 @@ inline constexpr std::size_t most_coordinate_attributes = 32;
 
 /// The name of a member of a group or of an attribute that can be written: not empty, no path.
 bool is_member_name(const std::string& name);
+
+/// What a process that reads a file hands over, as bytes. Decoding trusts nothing: what it returns
+/// is consistent and within the limits of metadata.hpp, whoever wrote the bytes.
+/// decode_metadata(): @throws BadMessage.
+std::string encode_metadata(const Metadata& metadata);
+Metadata decode_metadata(std::string_view bytes);
 
 } // namespace runner

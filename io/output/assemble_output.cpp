@@ -11,7 +11,7 @@
 #include "io/rows/chunk_grid.hpp"
 #include "io/rows/output_parts.hpp"
 #include "io/rows/row_geometry.hpp"
-#include "io/writers/packed_parts.hpp"
+#include "io/writers/shards.hpp"
 
 #include <algorithm>
 #include <cstddef>

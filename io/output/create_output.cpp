@@ -13,13 +13,12 @@
 #include "io/hdf5/hdf5_type.hpp"
 #include "io/hdf5/object_names.hpp"
 #include "io/inspect/inspect_dataset.hpp"
-#include "io/output/map_parts.hpp"
 #include "io/output/output_size.hpp"
 #include "io/output/part_files.hpp"
 #include "io/rows/chunk_grid.hpp"
 #include "io/rows/output_parts.hpp"
 #include "io/rows/written_format.hpp"
-#include "io/writers/chunk_addresses.hpp"
+#include "io/writers/row_writers.hpp"
 #include "io/writers/shards.hpp"
 
 #include <algorithm>

@@ -8,7 +8,7 @@
 #include "io/rows/row_geometry.hpp"
 #include "io/rows/written_format.hpp"
 #include "io/writers/output_fields.hpp"
-#include "io/writers/packed_parts.hpp"
+#include "io/writers/shards.hpp"
 
 #include <algorithm>
 #include <cstddef>

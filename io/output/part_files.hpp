@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "io/hdf5/hdf5_handle.hpp"
 #include "io/rows/output_parts.hpp"
 #include "io/rows/rows.hpp"
 
@@ -32,5 +33,9 @@ PartsRecord record_of_parts(const OutputDataset& output);
 
 /// Brings the parts and their names to the disk. Nothing for an output of one file.
 void sync_parts(const OutputDataset& output);
+
+/// Makes the dataset that `creation` is for a virtual one over the output's parts, which it names
+/// from the output's folder on: output and parts may be moved together. @throws Error (output).
+void map_parts(const PropertyHandle& creation, const OutputDataset& output);
 
 } // namespace runner

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "io/rows/chunk_grid.hpp"
 #include "io/rows/row_pieces.hpp"
 #include "io/rows/rows.hpp"
 
@@ -38,5 +39,9 @@ std::unique_ptr<RowWriter> open_packed_writer(const OutputDataset& output, int t
 /// before, else by `files`.
 std::unique_ptr<RowWriter> open_stored_chunk_writer(FileAccess& files, const OutputDataset& output,
                                                     int threads);
+
+/// Where each chunk of an unfiltered, allocated output lies in its file, in the grid's order.
+/// @throws Error (output) when the file is not the one that create_output made.
+std::vector<std::int64_t> chunk_addresses(const OutputDataset& output, const ChunkGrid& grid);
 
 } // namespace runner

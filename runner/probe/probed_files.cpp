@@ -6,7 +6,7 @@
 #include "io/input/check_dataset.hpp"
 #include "io/input/layout_message.hpp"
 #include "io/input/stack.hpp"
-#include "io/metadata/metadata_message.hpp"
+#include "io/metadata/metadata.hpp"
 #include "io/rows/rows.hpp"
 #include "runner/job_file/nearest_file.hpp"
 #include "runner/probe/served_rows.hpp"

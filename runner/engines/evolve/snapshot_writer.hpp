@@ -3,7 +3,7 @@
 
 #include "base/format.hpp"
 #include "io/rows/rows.hpp"
-#include "io/writers/row_hasher.hpp"
+#include "io/writers/row_hashes.hpp"
 #include "jobs/evolve_job.hpp"
 #include "kernels/queue/devices.hpp"
 #include "kernels/queue/queue.hpp"

@@ -2,7 +2,7 @@
 #include "runner/engines/stream/stream_engine.hpp"
 
 #include "base/format.hpp"
-#include "io/writers/row_hasher.hpp"
+#include "io/writers/row_hashes.hpp"
 #include "runner/engines/pipeline.hpp"
 #include "runner/engines/take_memory.hpp"
 

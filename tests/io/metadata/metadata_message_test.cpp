@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a process that may have been led astray hands over: whole, or refused.
-#include "io/metadata/metadata_message.hpp"
+#include "io/metadata/metadata.hpp"
 
 #include "tests/io/metadata/metadata_values.hpp"
 

@@ -11,7 +11,6 @@
 #include "io/output/create_output.hpp"
 #include "io/output/open_output_rows.hpp"
 #include "io/output/output_size.hpp"
-#include "io/output/reopen_output_rows.hpp"
 #include "io/writers/shards.hpp"
 #include "tests/io/scratch_folder.hpp"
 

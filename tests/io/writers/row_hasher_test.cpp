@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/files/hash.hpp"
-#include "io/writers/row_hasher.hpp"
+#include "io/writers/row_hashes.hpp"
 
 #include <gtest/gtest.h>
 
