@@ -8,7 +8,7 @@
 #include "io/cost/reading_cost.hpp"
 #include "io/rows/output_parts.hpp"
 #include "io/rows/row_geometry.hpp"
-#include "jobs/convert_hint.hpp"
+#include "jobs/input_errors.hpp"
 #include "runner/engines/engine.hpp"
 #include "runner/job_file/file_names.hpp"
 #include "runner/prepare/passes.hpp"

@@ -5,18 +5,61 @@
 #include "io/hdf5/attributes.hpp"
 #include "io/metadata/carry_metadata.hpp"
 #include "io/rows/rows.hpp"
-#include "jobs/locality.hpp"
 #include "jobs/side_image.hpp"
-#include "jobs/snapshots.hpp"
 #include "jobs/survey.hpp"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace runner {
+
+/// Which elements of its input an element of a job's output is computed from: what a box that is
+/// cut from the input makes alike. Each array is along z, y and x, the input's last three axes
+/// without the channels of colour; along all axes before, elements are independent.
+struct Locality {
+    std::array<std::int64_t, 3> reach = {0, 0, 0}; ///< elements on either side
+    /// A box must begin at multiples of it.
+    std::array<std::int64_t, 3> step = {1, 1, 1};
+    /// Elements of the input that become one of the output.
+    std::array<std::int64_t, 3> block = {1, 1, 1};
+    bool wraps = false; ///< elements at one end are computed from those at the other too
+
+    /// The locality of a job that passes its output to the job `next`.
+    Locality then(const Locality& next) const {
+        Locality all = *this;
+        for (std::size_t i = 0; i < reach.size(); ++i) {
+            all.reach.at(i) += next.reach.at(i) * block.at(i);
+            all.step.at(i) = std::lcm(step.at(i), next.step.at(i) * block.at(i));
+            all.block.at(i) *= next.block.at(i);
+        }
+        all.wraps = wraps || next.wraps;
+        return all;
+    }
+};
+
+/// Which generations of a run are kept: after the first one, those that are multiples of `every`,
+/// and the last one. With `every` 0, or no generation to go, the last alone.
+struct Snapshots {
+    std::uint64_t first = 0;      ///< generation that the state begins at
+    std::int64_t generations = 0; ///< to go, ≥ 0; first + generations < 2^64
+    std::int64_t every = 0;       ///< ≥ 0
+
+    std::uint64_t last() const { return first + static_cast<std::uint64_t>(generations); }
+    /// How many are kept, ≥ 1.
+    std::int64_t count() const;
+    /// The generation of the index-th of them.
+    std::uint64_t generation(std::int64_t index) const;
+    /// How many of them are of `generation` or before it.
+    std::int64_t count_until(std::uint64_t generation) const;
+
+    bool operator==(const Snapshots&) const = default;
+};
 
 /// A number of something in a job's output or input, as "step_1.dead_values".
 struct JobCount {

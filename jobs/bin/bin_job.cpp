@@ -2,10 +2,10 @@
 #include "jobs/bin/bin_job.hpp"
 
 #include "base/error.hpp"
+#include "jobs/input_errors.hpp"
 #include "jobs/keys.hpp"
 #include "jobs/toml_text.hpp"
 
-#include <algorithm>
 #include <array>
 #include <span>
 #include <utility>
@@ -51,11 +51,7 @@ void check_input(const ArrayInfo& input, std::size_t axes) {
                                           ", and it takes " + std::to_string(axes),
                                       "Choose another dataset, or fewer bin.factors"});
     }
-    if (std::find(input.shape.begin(), input.shape.end(), 0) != input.shape.end()) {
-        throw Error(ExitCode::input,
-                    {"the input holds no elements", "input.dataset",
-                     "its shape is " + shape_text(input.shape), "Choose another dataset"});
-    }
+    refuse_empty(input.shape, "Choose another dataset");
 }
 
 void check_blocks(const Bin& bin) {

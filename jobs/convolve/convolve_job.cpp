@@ -6,9 +6,9 @@
 #include "io/files/hash.hpp"
 #include "jobs/boundary_keys.hpp"
 #include "jobs/convolve/taps.hpp"
+#include "jobs/input_errors.hpp"
 #include "jobs/toml_text.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -32,10 +32,7 @@ void check_input(const ArrayInfo& input, int channels, bool has_depth) {
                  (channels > 1 ? fmt::format(", and the last axis is {} channels", channels) : ""),
              "Leave depth_taps out, or choose a dataset of volumes"});
     }
-    if (std::find(input.shape.begin(), input.shape.end(), 0) != input.shape.end()) {
-        throw Error(ExitCode::input, {"the input holds no elements", "input.dataset",
-                                      "its shape is " + shape_text(input.shape), ""});
-    }
+    refuse_empty(input.shape);
 }
 
 /// How many channels the last axis is, which is an axis of the image unless the file marks it.

@@ -6,6 +6,7 @@
 #include "base/rounding.hpp"
 #include "io/files/hash.hpp"
 #include "jobs/frame_marks.hpp"
+#include "jobs/input_errors.hpp"
 #include "jobs/toml_text.hpp"
 
 #include <algorithm>
@@ -39,11 +40,7 @@ void check_input(const JobInput& input, std::size_t axes) {
                     {"correct needs at least two axes, rows and columns", "input.dataset",
                      "its shape is " + shape_text(shape), "Choose a dataset of images"});
     }
-    if (std::find(shape.begin(), shape.end(), 0) != shape.end()) {
-        throw Error(ExitCode::input,
-                    {"the input holds no elements", "input.dataset",
-                     "its shape is " + shape_text(shape), "Choose another dataset"});
-    }
+    refuse_empty(shape, "Choose another dataset");
 }
 
 Correct made_correct(const CorrectKeys& keys, ElementType type) {

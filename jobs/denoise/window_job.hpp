@@ -3,7 +3,6 @@
 
 #include "io/hdf5/attributes.hpp"
 #include "jobs/denoise/noise.hpp"
-#include "jobs/match/match_locality.hpp"
 #include "jobs/match/volume.hpp"
 #include "jobs/stream_job.hpp"
 #include "kernels/denoise/window_means.hpp"

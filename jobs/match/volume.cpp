@@ -3,12 +3,13 @@
 
 #include "base/error.hpp"
 #include "base/format.hpp"
-#include "jobs/convert_hint.hpp"
+#include "jobs/input_errors.hpp"
 #include "jobs/toml_text.hpp"
 
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstddef>
 #include <limits>
 #include <span>
 #include <type_traits>
@@ -91,10 +92,7 @@ Volume make_volume(const JobInput& input, std::string_view kind) {
                                       "its shape is " + shape_text(array.shape),
                                       "Choose a dataset of three axes, or of two"});
     }
-    if (std::find(array.shape.begin(), array.shape.end(), 0) != array.shape.end()) {
-        throw Error(ExitCode::input, {"the input holds no elements", "input.dataset",
-                                      "its shape is " + shape_text(array.shape), ""});
-    }
+    refuse_empty(array.shape);
     if (input.channels.value_or(1) > 1) {
         throw Error(
             ExitCode::input,
@@ -134,6 +132,21 @@ float checked_magnitude(const Volume& volume, std::int64_t first, std::int64_t r
         refuse_value(volume, first * volume.shape[2] + (odd - values), *odd);
     }
     return std::bit_cast<float>(most);
+}
+
+Locality match_locality(const Match& match, const MatchReach& reach) {
+    Locality locality;
+    for (std::size_t i = 0; i < locality.reach.size(); ++i) {
+        if (match.volume.at(i) == 1) {
+            continue; // an image
+        }
+        // A patch covers patch - 1 voxels on either side of another that it covers. With a step,
+        // the last reference of a box, which the whole volume need not have, covers one more.
+        locality.reach.at(i) =
+            reach.half_windows * (match.window.at(i) / 2) + reach.patches * match.patch.at(i);
+        locality.step.at(i) = match.step;
+    }
+    return locality;
 }
 
 } // namespace runner

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "jobs/boundary_keys.hpp"
+#include "jobs/input_errors.hpp"
 #include "jobs/toml_text.hpp"
 
 #include <algorithm>
@@ -64,11 +65,7 @@ void check_input(const JobInput& input, std::size_t axes) {
                      "its shape is " + shape_text(shape) + ", and it takes " + std::to_string(axes),
                      "Choose another dataset, or median.size = [y, x]"});
     }
-    if (std::find(shape.begin(), shape.end(), 0) != shape.end()) {
-        throw Error(ExitCode::input,
-                    {"the input holds no elements", "input.dataset",
-                     "its shape is " + shape_text(shape), "Choose another dataset"});
-    }
+    refuse_empty(shape, "Choose another dataset");
     if (input.channels.value_or(1) > 1) {
         throw Error(ExitCode::input,
                     {"median does not take colour", "input.dataset",

@@ -3,11 +3,11 @@
 
 #include "base/error.hpp"
 #include "io/rows/row_geometry.hpp"
+#include "jobs/input_errors.hpp"
 #include "jobs/keys.hpp"
 #include "jobs/rescale/rescale_survey.hpp"
 #include "jobs/toml_text.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <span>
@@ -40,12 +40,11 @@ double slope(const Ends& from, const Ends& to) {
 }
 
 void check_input(const ArrayInfo& input) {
-    if (input.shape.empty() ||
-        std::find(input.shape.begin(), input.shape.end(), 0) != input.shape.end()) {
-        throw Error(ExitCode::input,
-                    {"the input holds no elements", "input.dataset",
-                     "its shape is " + shape_text(input.shape), "Choose another dataset"});
+    constexpr const char* remedy = "Choose another dataset";
+    if (input.shape.empty()) {
+        throw empty_input(input.shape, remedy);
     }
+    refuse_empty(input.shape, remedy);
 }
 
 /// Two numbers under the key; nothing, and a complaint, for others.

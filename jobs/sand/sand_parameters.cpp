@@ -4,6 +4,7 @@
 #include "io/formats/rows_format.hpp"
 #include "io/input/file_access.hpp"
 #include "io/input/generations.hpp"
+#include "jobs/input_errors.hpp"
 #include "jobs/keys.hpp"
 #include "jobs/sand/sand_job.hpp"
 #include "jobs/toml_text.hpp"
@@ -47,10 +48,7 @@ void check_input(const ArrayInfo& input) {
         throw Error(ExitCode::input, {"sand needs two axes, or three with frames", "input.dataset",
                                       "its shape is " + shape_text(input.shape), choose});
     }
-    if (std::find(input.shape.begin(), input.shape.end(), 0) != input.shape.end()) {
-        throw Error(ExitCode::input, {"the input holds no elements", "input.dataset",
-                                      "its shape is " + shape_text(input.shape), ""});
-    }
+    refuse_empty(input.shape);
     if (input.type != ElementType::uint8) {
         throw Error(ExitCode::input, {"sand does not take this element type", "input.dataset",
                                       "it is " + std::string(name_of(input.type)),

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/format.hpp"
+#include "jobs/input_errors.hpp"
 #include "jobs/keys.hpp"
 #include "jobs/toml_text.hpp"
 #include "kernels/transpose/transpose.hpp"
@@ -22,10 +23,7 @@ void check_input(const ArrayInfo& input) {
                     {"transpose takes at most three axes", "input.dataset",
                      "its shape is " + shape_text(input.shape), "Choose a dataset of fewer"});
     }
-    if (std::find(input.shape.begin(), input.shape.end(), 0) != input.shape.end()) {
-        throw Error(ExitCode::input, {"the input holds no elements", "input.dataset",
-                                      "its shape is " + shape_text(input.shape), ""});
-    }
+    refuse_empty(input.shape);
 }
 
 Form<std::vector<std::int64_t>> permutation_form() {

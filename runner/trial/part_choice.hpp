@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "jobs/locality.hpp"
+#include "jobs/job.hpp"
 
 #include <array>
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "jobs/snapshots.hpp"
+#include "jobs/job.hpp"
 
 #include <algorithm>
 #include <vector>

@@ -1,11 +1,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "jobs/convert_hint.hpp"
+#include "jobs/input_errors.hpp"
+
+#include "base/text.hpp"
 
 #include "base/text.hpp"
 
 #include <filesystem>
 
 namespace runner {
+
+Error empty_input(const std::vector<std::int64_t>& shape, const std::string& try_this) {
+    return {ExitCode::input,
+            {"the input holds no elements", "input.dataset", "its shape is " + shape_text(shape),
+             try_this}};
+}
+
+void refuse_empty(const std::vector<std::int64_t>& shape, const std::string& try_this) {
+    if (std::find(shape.begin(), shape.end(), 0) != shape.end()) {
+        throw empty_input(shape, try_this);
+    }
+}
+
 std::string convert_command(const InputDataset& source, const std::string& suffix) {
     const std::filesystem::path file(source.file);
     const std::filesystem::path made =
