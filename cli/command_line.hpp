@@ -2,7 +2,6 @@
 #pragma once
 
 #include "base/sizes.hpp"
-#include "cli/usage.hpp"
 #include "io/rows/dense_rows.hpp"
 #include "io/rows/output_layout.hpp"
 #include "jobs/generate.hpp"
@@ -24,6 +23,20 @@
 #include <vector>
 
 namespace runner {
+
+/// An option of a verb, or an argument, as its help shows it.
+struct VerbOption {
+    std::vector<std::string> names; ///< "-n", "--ranks"; of an argument one, "JOB"
+    std::string type;               ///< what stands for its value; "": it takes none
+    std::string meaning;
+};
+
+/// All that a verb takes.
+struct VerbUsage {
+    std::vector<VerbOption> arguments;
+    std::vector<VerbOption> options;
+    std::string example; ///< a line or several
+};
 
 /// `runner status DIR`.
 struct StatusCommand {

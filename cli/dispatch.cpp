@@ -30,7 +30,6 @@
 #include "views/convert.hpp"
 #include "views/inspect.hpp"
 #include "views/made_text.hpp"
-#include "views/only_dataset.hpp"
 #include "views/render.hpp"
 
 #include <algorithm>

@@ -2,11 +2,9 @@
 #include "cli/verbs.hpp"
 
 #include "cli/data_verbs.hpp"
+#include "cli/job_verbs.hpp"
 #include "cli/layout_options.hpp"
 #include "cli/manual.hpp"
-#include "cli/result_verbs.hpp"
-#include "cli/submit_verb.hpp"
-#include "cli/try_verb.hpp"
 #include "cli/verb_parser.hpp"
 #include "jobs/toml_text.hpp"
 #include "kernels/patterns/patterns.hpp"

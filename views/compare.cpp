@@ -2,21 +2,60 @@
 #include "views/compare.hpp"
 
 #include "base/error.hpp"
+#include "base/sizes.hpp"
 #include "io/input/file_access.hpp"
 #include "io/rows/row_geometry.hpp"
-#include "views/compare_bytes.hpp"
 #include "views/row_pairs.hpp"
-#include "views/ssim.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <cstring>
 #include <limits>
+#include <vector>
 
 #include <oneapi/tbb/parallel_for.h>
 
 namespace runner {
 namespace {
+
+/// Elements of two datasets that differ in a byte.
+struct ByteDifferences {
+    std::int64_t different = 0;
+    std::int64_t first = -1; ///< the first one's number, counted in row-major order; -1: none
+};
+
+/// Compares two datasets of one shape and element type, in bounded memory (or a row of each, where
+/// rows are longer). @throws Error (input) when one cannot be read.
+ByteDifferences compare_bytes(RowReader& a, RowReader& b) {
+    constexpr std::int64_t memory = 64 * MiB;
+    const ArrayInfo& array = a.info().array;
+    const std::int64_t row = row_bytes(array);
+    const std::int64_t rows = row_count(array);
+    const auto size = static_cast<std::size_t>(size_of(array.type));
+    const std::int64_t step = std::clamp<std::int64_t>(memory / row, 1, rows);
+    std::vector<std::byte> of_a(static_cast<std::size_t>(step * row));
+    std::vector<std::byte> of_b(of_a.size());
+    ByteDifferences result;
+    for (std::int64_t first = 0; first < rows; first += step) {
+        const std::int64_t count = std::min(step, rows - first);
+        a.read(first, count, of_a.data());
+        b.read(first, count, of_b.data());
+        const auto bytes = static_cast<std::size_t>(count * row);
+        if (std::memcmp(of_a.data(), of_b.data(), bytes) == 0) {
+            continue;
+        }
+        for (std::size_t at = 0; at < bytes; at += size) {
+            if (std::memcmp(of_a.data() + at, of_b.data() + at, size) != 0) {
+                if (result.different++ == 0) {
+                    result.first =
+                        first * row_elements(array) + static_cast<std::int64_t>(at / size);
+                }
+            }
+        }
+    }
+    return result;
+}
 
 constexpr std::int64_t block_elements = 1 << 16;
 constexpr double infinity = std::numeric_limits<double>::infinity();

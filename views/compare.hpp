@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/array_info.hpp"
+#include "io/rows/rows.hpp"
 
 #include <cstdint>
 #include <map>

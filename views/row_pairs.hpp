@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <complex>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include <oneapi/tbb/parallel_for.h>
@@ -100,5 +101,8 @@ template <class Wide> class RowPairs {
     std::int64_t rows_ = 0;
     std::int64_t step_ = 1;
 };
+
+/// The mean structural similarity of two datasets of one shape as Comparison::ssim says, streamed.
+std::optional<double> mean_ssim(RowReader& a, RowReader& b, double peak);
 
 } // namespace runner

@@ -4,7 +4,6 @@
 #include "io/rows/rows.hpp"
 #include "views/pictures/image_shape.hpp"
 #include "views/pictures/sand_colours.hpp"
-#include "views/pictures/volume_view.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "views/ssim.hpp"
-
 #include "views/row_pairs.hpp"
 
 #include <cmath>
