@@ -116,7 +116,7 @@ std::optional<TapsChoice> parse_named(TableReader& table, std::string_view key) 
     }
     reader->finish();
     if (!gaussian && !box && !file) {
-        table.complain(key, std::string("write ") + taps_to_write);
+        table.complain(key, "write " + std::string(taps_to_write));
     }
     return choice;
 }

@@ -54,7 +54,7 @@ std::optional<FieldChoice> parse_field(TableReader& table, const std::string& ke
     if (!std::holds_alternative<double>(value->data) &&
         !std::holds_alternative<std::int64_t>(value->data)) {
         table.complain(key,
-                       std::string("expected ") + field_to_write + ", got " + type_name(*value));
+                       "expected " + std::string(field_to_write) + ", got " + type_name(*value));
         return std::nullopt;
     }
     const std::optional<double> number = table.number(key);
