@@ -95,7 +95,8 @@ std::vector<std::string> dataset_paths(const FileHandle& handle) {
     std::vector<std::string> paths;
     if (H5Ovisit2(handle.get(), H5_INDEX_NAME, H5_ITER_INC, collect_dataset, &paths,
                   H5O_INFO_BASIC) < 0) {
-        throw_hdf5(ExitCode::input, "cannot list the file's datasets", "", "Check it with h5ls");
+        throw_hdf5_of(handle.get(), ExitCode::input, "cannot list the file's datasets",
+                      "Check it with h5ls");
     }
     return paths;
 }

@@ -171,12 +171,29 @@ std::string newer_format_remedy(const std::string& reason) {
         major, minor, release);
 }
 
-void throw_hdf5(ExitCode code, std::string what, std::string where, std::string try_this) {
-    std::string reason = hdf5_error_text();
-    if (std::string remedy = newer_format_remedy(reason); !remedy.empty()) {
-        try_this = std::move(remedy);
+namespace {
+
+[[noreturn]] void throw_with(ExitCode code, ErrorText text) {
+    if (std::string remedy = newer_format_remedy(text.why); !remedy.empty()) {
+        text.try_this = std::move(remedy);
     }
-    throw Error(code, {std::move(what), std::move(where), std::move(reason), std::move(try_this)});
+    throw Error(code, std::move(text));
+}
+
+} // namespace
+
+void throw_hdf5(ExitCode code, std::string what, std::string where, std::string try_this) {
+    throw_with(code, {std::move(what), std::move(where), hdf5_error_text(), std::move(try_this)});
+}
+
+void throw_hdf5_of(hid_t object, ExitCode code, std::string what, std::string try_this) {
+    std::string reason = hdf5_error_text(); // before the next call, which clears it
+    std::string file;
+    if (const ssize_t length = H5Fget_name(object, nullptr, 0); length > 0) {
+        file.resize(static_cast<std::size_t>(length));
+        (void)H5Fget_name(object, file.data(), file.size() + 1);
+    }
+    throw_with(code, {std::move(what), std::move(file), std::move(reason), std::move(try_this)});
 }
 
 void register_filters() {

@@ -38,6 +38,10 @@ std::string newer_format_remedy(const std::string& reason);
 [[noreturn]] void throw_hdf5(ExitCode code, std::string what, std::string where,
                              std::string try_this = {});
 
+/// The same for an object that is open, whose file the message names.
+[[noreturn]] void throw_hdf5_of(hid_t object, ExitCode code, std::string what,
+                                std::string try_this = {});
+
 /// Owns one HDF5 identifier; move-only.
 template <herr_t (*Close)(hid_t)> class Hdf5Handle {
   public:
@@ -100,6 +104,15 @@ template <class Step> auto of_output(Step step) {
         }
         throw Error(ExitCode::output, error.text());
     }
+}
+
+/// Throws `code` unless `result` is HDF5's "good": for calls that read from the file of `object`,
+/// whose disk may fail.
+template <class Result> Result hdf5_read(Result result, hid_t object, ExitCode code) {
+    if (result < 0) {
+        throw_hdf5_of(object, code, "cannot read the file's structure", "Check it with h5ls -r");
+    }
+    return result;
 }
 
 } // namespace runner

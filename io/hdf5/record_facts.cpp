@@ -336,8 +336,8 @@ std::vector<std::string> seal_names() {
 void write_seal(const std::string& file, const std::string& checksum) {
     FileHandle handle = update_hdf5(file);
     {
-        const ObjectHandle group(
-            hdf5_must(H5Oopen(handle.get(), seal_group, H5P_DEFAULT), "H5Oopen"));
+        const ObjectHandle group(hdf5_read(H5Oopen(handle.get(), seal_group, H5P_DEFAULT),
+                                           handle.get(), ExitCode::output));
         write_text(group.get(), file, record_checksum_attribute, seal_names().front());
     }
     write_text(handle.get(), file, record_checksum_attribute, checksum);

@@ -107,7 +107,7 @@ herr_t add_attribute(hid_t object, const char* name, const H5A_info_t* /*info*/,
 AttributeList attributes_of(hid_t object) {
     AttributeList list;
     if (H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_INC, nullptr, add_attribute, &list) < 0) {
-        throw_hdf5(ExitCode::input, "cannot read the attributes", "");
+        throw_hdf5_of(object, ExitCode::input, "cannot read the attributes");
     }
     return list;
 }

@@ -67,7 +67,8 @@ DatasetContent only_content(const std::string& file, const RowsFormat& format) {
 }
 
 AttributeList root_attributes_of(const FileHandle& handle) {
-    const ObjectHandle root(hdf5_must(H5Oopen(handle.get(), "/", H5P_DEFAULT), "H5Oopen"));
+    const ObjectHandle root(
+        hdf5_read(H5Oopen(handle.get(), "/", H5P_DEFAULT), handle.get(), ExitCode::input));
     return attributes_of(root.get());
 }
 

@@ -122,7 +122,8 @@ namespace fs = std::filesystem;
 }
 
 std::optional<std::string> root_text(const FileHandle& handle, const char* name) {
-    const ObjectHandle root(hdf5_must(H5Oopen(handle.get(), "/", H5P_DEFAULT), "H5Oopen"));
+    const ObjectHandle root(
+        hdf5_read(H5Oopen(handle.get(), "/", H5P_DEFAULT), handle.get(), ExitCode::input));
     return text_of_attribute(root.get(), name);
 }
 

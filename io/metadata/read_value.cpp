@@ -213,7 +213,7 @@ std::vector<std::string> attribute_texts(hid_t object, const std::string& name) 
     }
     try {
         const AttributeHandle attribute(
-            hdf5_must(H5Aopen(object, name.c_str(), H5P_DEFAULT), "H5Aopen"));
+            hdf5_read(H5Aopen(object, name.c_str(), H5P_DEFAULT), object, ExitCode::input));
         return read_attribute(attribute.get()).texts;
     } catch (const LeftOut&) {
         return {};
@@ -234,7 +234,7 @@ PlainValue read_numbers(hid_t dataset) {
     const hid_t memory = hdf5_type(value.type);
     const TypeHandle read = type_to_read(type.get(), memory);
     if (H5Dread(dataset, read.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, value.bytes.data()) < 0) {
-        throw_hdf5(ExitCode::input, "cannot read the coordinates", "");
+        throw_hdf5_of(dataset, ExitCode::input, "cannot read the coordinates");
     }
     turn_bytes(value, read, memory);
     return value;

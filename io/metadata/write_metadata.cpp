@@ -116,8 +116,8 @@ class MetadataWriter {
 
   private:
     ObjectHandle open(const std::string& path) const {
-        return ObjectHandle(
-            hdf5_must(H5Oopen(handle_.get(), path.c_str(), H5P_DEFAULT), "H5Oopen"));
+        return ObjectHandle(hdf5_read(H5Oopen(handle_.get(), path.c_str(), H5P_DEFAULT),
+                                      handle_.get(), ExitCode::output));
     }
 
     void write_attributes_of(hid_t object, const std::vector<NamedValue>& values) {

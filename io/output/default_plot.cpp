@@ -42,7 +42,8 @@ bool has_generation_axis(const FileHandle& handle, const std::string& file,
 }
 
 ObjectHandle open_group(const FileHandle& handle, const std::string& path) {
-    return ObjectHandle(hdf5_must(H5Oopen(handle.get(), path.c_str(), H5P_DEFAULT), "H5Oopen"));
+    return ObjectHandle(hdf5_read(H5Oopen(handle.get(), path.c_str(), H5P_DEFAULT), handle.get(),
+                                  ExitCode::output));
 }
 
 } // namespace

@@ -26,9 +26,9 @@ std::int64_t address_of(const DatasetHandle& dataset, const SpaceHandle& space,
     haddr_t address = HADDR_UNDEF;
     hsize_t bytes = 0;
     unsigned skipped_filters = 0;
-    hdf5_must(H5Dget_chunk_info(dataset.get(), space.get(), static_cast<hsize_t>(index),
+    hdf5_read(H5Dget_chunk_info(dataset.get(), space.get(), static_cast<hsize_t>(index),
                                 start.data(), &skipped_filters, &address, &bytes),
-              "H5Dget_chunk_info");
+              dataset.get(), ExitCode::output);
     const std::vector<std::int64_t> expected = grid.start_of(index);
     if (address == HADDR_UNDEF || static_cast<std::int64_t>(bytes) != grid.chunk_bytes() ||
         !std::equal(expected.begin(), expected.end(), start.begin(),
