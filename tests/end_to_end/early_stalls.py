@@ -34,8 +34,7 @@ stall_seconds = 5
 '''
 
 # Where the second rank is stopped: at a call of its own on a file.
-STOPS = {"reading the job file": "open:stop@1:job.toml",
-         "looking at the input": "open:stop@1:in.h5",
+STOPS = {"looking at the input": "open:stop@1:in.h5",
          "sharing the images": "pread:stop@1:dark.h5"}
 # And the first one.
 FIRST_STOPS = {"taking the lock": "lock:stop@1:out.h5.lock",
@@ -68,6 +67,15 @@ def expect_stall(program, rule, rank):
 @pytest.mark.parametrize("where", STOPS)
 def test_second_rank_stops(program, where):
     expect_stall(program, STOPS[where], 1)
+
+
+@pytest.mark.parametrize("rank, opening", [(0, 2), (1, 1)])
+def test_the_job_file_is_read_once(program, rank, opening):
+    """By the first rank; no other rank opens it."""
+    code, text = program.run([], 2, rank=rank, fault=f"open:EIO@{opening}:job.toml")
+    assert code == 0, text
+    code, text = program.run(["--set", "output.file=other.h5"], 2, rank=0, fault="open:EIO@1:job.toml")
+    assert code == 2 and "job.toml" in text, text
 
 
 @pytest.mark.parametrize("where", FIRST_STOPS)
