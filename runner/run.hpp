@@ -28,6 +28,7 @@ class Run {
     Run(const RunCommand& command, JobPass pass, const RunPlace& place);
     Run(const Run&) = delete;
     Run& operator=(const Run&) = delete;
+    ~Run() = default;
 
     /// Has the input's structure read.
     void prepare();
