@@ -59,7 +59,7 @@ class SandReader final : public RowReader {
             std::byte* packed = buffers_[static_cast<std::size_t>(thread)].data();
             file_.read(sand_header_bytes + begin, end - begin, packed);
             for_each_part(shape_, {begin, end}, [&](const SandPart& part) {
-                check_last_byte(part, packed[part.byte - begin + part.cells / 4]);
+                check_last_byte(part, packed + (part.byte - begin));
                 const std::int64_t from = std::max(part.first, first_cell);
                 const std::int64_t cells = std::min(part.first + part.cells, end_cell) - from;
                 unpack_cells(packed + (part.byte - begin), from - part.first, cells,
@@ -69,11 +69,11 @@ class SandReader final : public RowReader {
     }
 
   private:
-    /// Refuses bits beyond a frame's cells, which are zeros. `last`: the byte behind the part's
-    /// whole bytes, which holds the frame's last cells where their number is no multiple of four.
-    void check_last_byte(const SandPart& part, std::byte last) const {
+    /// Refuses bits beyond a frame's cells, which are zeros. `packed`: the part's bytes, the last
+    /// of which holds the frame's last cells where their number is no multiple of four.
+    void check_last_byte(const SandPart& part, const std::byte* packed) const {
         const std::int64_t cells = part.cells % 4;
-        if (cells != 0 && (last >> (2 * cells)) != std::byte{0}) {
+        if (cells != 0 && (packed[part.cells / 4] >> (2 * cells)) != std::byte{0}) {
             const std::int64_t at = sand_header_bytes + part.byte + part.cells / 4;
             throw Error(ExitCode::input, {"the .sand file is damaged", file_.path(),
                                           "byte " + std::to_string(at) +
