@@ -105,11 +105,6 @@ void Run::prepare() {
 }
 
 void Run::bind() {
-    if (place_.ranks.first()) {
-        for (const std::string& note : prepared_->input.notes) {
-            tell_warning(note);
-        }
-    }
     begin_step("finding its device");
     own_binding_ = bind_rank(place_.ranks, pass_.file.run.backend);
     binding_ = &*own_binding_;
@@ -156,7 +151,7 @@ bool Run::claim() {
     return true;
 }
 
-/// The first rank makes the output and its journal, or finds them, and tells the others.
+/// The first rank makes the output and its journal, or finds them, and sends the others its result.
 void Run::begin() {
     const Ranks& ranks = place_.ranks;
     begin_step("making the output, or taking over what an earlier run left");
@@ -302,6 +297,11 @@ ExitCode Run::make() {
 ExitCode run_pass(const RunCommand& command, const JobPass& pass, const RunPlace& place) {
     Run run(command, pass, place);
     run.prepare();
+    if (place.ranks.first()) {
+        for (const std::string& note : run.prepared().input.notes) {
+            tell_warning(note);
+        }
+    }
     run.bind();
     return run.claim() ? run.make() : ExitCode::ok;
 }

@@ -53,7 +53,7 @@ class Run {
     /// else beside the output.
     void complete();
 
-    /// claim() unless it was done, stream() and complete(). `stopped`: the run can be resumed.
+    /// stream() and, unless that is stopped, complete(). `stopped`: the run can be resumed.
     ExitCode make();
 
   private:

@@ -71,7 +71,7 @@ DatasetEnding BatchWorker::work_on(const PlannedDataset& planned, const Ranks& r
     Way way = Way::leave;
     ranks.first_alone([&] {
         identity = job_identity(run.prepared());
-        way = choose_way(planned, run.prepared(), *hold.claim);
+        way = choose_way(planned, run.prepared(), identity, *hold.claim);
         if (way != Way::leave) {
             record_.started(planned);
         }
@@ -103,7 +103,7 @@ DatasetEnding BatchWorker::work_on_passes(const PlannedDataset& planned,
         ProbedFiles files(prober_, passes.front().file.input.rules);
         last = prepare_pass(passes.back(), files);
         identity = job_identity(last);
-        way = choose_way(planned, last, *hold.claim);
+        way = choose_way(planned, last, identity, *hold.claim);
         for (std::size_t i = 0; i + 1 < passes.size(); ++i) {
             allow_replacing(passes[i], files);
         }
@@ -211,9 +211,9 @@ bool BatchWorker::is_done_since(const PlannedDataset& planned) {
 
 /// Another process may have made the output, or left a part of it, since it was planned.
 BatchWorker::Way BatchWorker::choose_way(const PlannedDataset& planned, const PreparedJob& prepared,
-                                         OutputClaim& claim) {
+                                         const std::string& identity, OutputClaim& claim) {
     ClaimRules rules = rules_of(prepared.file);
-    const OutputStanding found = claim.look(prepared);
+    const OutputStanding found = claim.look(prepared, identity);
     if (found.standing == Standing::done) {
         return Way::leave;
     }
@@ -223,7 +223,7 @@ BatchWorker::Way BatchWorker::choose_way(const PlannedDataset& planned, const Pr
                      "Set output.overwrite = true, or another batch.output"});
     }
     rules.overwrite = rules.overwrite || found.standing == Standing::stale;
-    const Leftovers left = claim.leftovers(prepared);
+    const Leftovers left = leftovers_beside(prepared.file.output.file, identity);
     Way way = left == Leftovers::other ? Way::restart : Way::proceed;
     if (left != Leftovers::fit && is_brief(planned, prepared)) {
         way = Way::restart_and_brief;

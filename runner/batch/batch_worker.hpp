@@ -62,7 +62,8 @@ class BatchWorker {
     Hold take(const PlannedDataset& planned);
     std::unique_ptr<OutputClaim> take_output(const std::string& output) const;
     bool is_done_since(const PlannedDataset& planned);
-    Way choose_way(const PlannedDataset& planned, const PreparedJob& prepared, OutputClaim& claim);
+    Way choose_way(const PlannedDataset& planned, const PreparedJob& prepared,
+                   const std::string& identity, OutputClaim& claim);
     bool is_brief(const PlannedDataset& planned, const PreparedJob& prepared) const;
     void note_speed(const PlannedDataset& planned, Way way, double seconds);
     RunCommand command_for(const BatchDataset& dataset) const;

@@ -11,7 +11,6 @@
 #include "io/output/beside_record.hpp"
 #include "io/output/default_plot.hpp"
 #include "io/output/part_files.hpp"
-#include "io/output/publish_output.hpp"
 #include "io/rows/rows.hpp"
 #include "io/writers/record_seal.hpp"
 #include "io/writers/row_hashes.hpp"
@@ -143,32 +142,28 @@ std::vector<std::string> write_record(const PreparedJob& prepared, const Beginni
 
 } // namespace
 
-std::vector<std::string> complete_output(const PreparedJob& prepared, const Beginning& beginning,
-                                         Completion completion, Prober& prober) {
-    const JobFile::Output& output = prepared.file.output;
+RowWriter::Sync final_sync(const PreparedJob& prepared) {
+    return prepared.file.output.sync ? RowWriter::Sync::yes : RowWriter::Sync::no;
+}
+
+std::vector<std::string> complete_record(const PreparedJob& prepared, const Beginning& beginning,
+                                         std::vector<Attribute> facts, Prober& prober) {
     const OutputDataset dataset = output_dataset(prepared, beginning.parts);
     check_input_unchanged(prepared, beginning);
     std::vector<RowHash> rows = finished_rows(prepared, beginning);
     for (Attribute& attribute : prepared.job->attributes()) {
-        completion.facts.push_back(std::move(attribute));
+        facts.push_back(std::move(attribute));
     }
     std::vector<std::string> warnings;
-    const RowWriter::Sync sync = output.sync ? RowWriter::Sync::yes : RowWriter::Sync::no;
     if (dataset.layout.is_hdf5()) {
-        warnings =
-            write_record(prepared, beginning, dataset, rows, std::move(completion.facts), prober);
+        warnings = write_record(prepared, beginning, dataset, rows, std::move(facts), prober);
     } else {
-        prepare_beside_record(output.file,
-                              {without_layout(beginning.identity), dataset.array,
-                               std::move(completion.facts), std::move(rows)},
-                              sync);
+        prepare_beside_record(
+            prepared.file.output.file,
+            {without_layout(beginning.identity), dataset.array, std::move(facts), std::move(rows)},
+            final_sync(prepared));
     }
     check_files_unchanged(prepared); // the metadata come from them too
-    completion.check_name();
-    if (output.sync) {
-        sync_parts(dataset); // before a name says that they are complete
-    }
-    publish_output(dataset.file, output.file, completion.overwrite, sync);
     return warnings;
 }
 

@@ -22,11 +22,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool exists(const std::string& path) {
-    std::error_code ignored;
-    return fs::exists(path, ignored);
-}
-
 [[noreturn]] void refuse(const std::string& file, const std::string& why,
                          const std::string& do_this) {
     throw Error(ExitCode::output, {"the output is already there", file, why,
@@ -55,7 +50,7 @@ bool exists(const std::string& path) {
 /// Whether an earlier run published the output and died before it had cleaned up.
 bool has_ended_late(const std::string& output) {
     std::error_code ignored; // an empty journal may also be of an output that is not begun
-    return !exists(partial_name(output)) && exists(journal_folder(output)) &&
+    return !is_there(partial_name(output)) && is_there(journal_folder(output)) &&
            !fs::is_empty(journal_folder(output), ignored);
 }
 
@@ -87,29 +82,26 @@ OutputClaim::OutputClaim(std::string file, const std::string& owner, Prober& pro
     check_own_parts(file_, lock_);
 }
 
-OutputStanding OutputClaim::look(const PreparedJob& prepared) {
+OutputStanding OutputClaim::look(const PreparedJob& prepared, const std::string& identity) {
     parts_set_ = parts_there(prepared, lock_, prober_);
-    if (!exists(file_)) {
+    if (!is_there(file_)) {
         return {};
     }
     if (prepared.input_is_missing) {
         return {Standing::foreign, "its input is not there to tell whether it is this job's"};
     }
-    return output_standing(prepared, job_identity(prepared), prober_);
-}
-
-Leftovers OutputClaim::leftovers(const PreparedJob& prepared) const {
-    return leftovers_beside(file_, job_identity(prepared));
+    return output_standing(prepared, identity, prober_);
 }
 
 ToDo OutputClaim::settle(const PreparedJob& prepared, const ClaimRules& rules) {
-    const OutputStanding found = look(prepared);
+    const OutputStanding found =
+        look(prepared, prepared.input_is_missing ? "" : job_identity(prepared));
     if (found.standing != Standing::nothing) {
         check_place(file_, PlaceOf::file);
         const bool ended_late = has_ended_late(file_);
         if (found.standing == Standing::done && (ended_late || !rules.overwrite) &&
             rules.resume != ResumeChoice::never) {
-            if (!exists(partial_name(file_)) && exists(journal_folder(file_))) {
+            if (!is_there(partial_name(file_)) && is_there(journal_folder(file_))) {
                 release(prepared);
             }
             return ToDo::nothing;
@@ -139,26 +131,29 @@ Beginning OutputClaim::begin(const PreparedJob& prepared, int ranks, int cores) 
 std::vector<std::string> OutputClaim::complete(const PreparedJob& prepared,
                                                const Beginning& beginning,
                                                std::vector<Attribute> facts) {
+    std::vector<std::string> warnings =
+        complete_record(prepared, beginning, std::move(facts), prober_);
     // What is under the output's name was checked when the run began; somebody may have put
     // something there since.
-    const auto check_name = [&] {
-        if (rules_.overwrite && mark_of(file_) != replaces_) {
-            check_replaceable(file_, prober_);
-        }
-        check_replaceable_parts(file_, parts_set_, prober_);
-        if (is_recorded_beside(file_)) {
-            check_beside_record(file_);
-        }
-    };
-    return complete_output(
-        prepared, beginning,
-        {std::move(facts), check_name, rules_.overwrite ? Overwrite::yes : Overwrite::no}, prober_);
+    if (rules_.overwrite && mark_of(file_) != replaces_) {
+        check_replaceable(file_, prober_);
+    }
+    check_replaceable_parts(file_, parts_set_, prober_);
+    if (is_recorded_beside(file_)) {
+        check_beside_record(file_);
+    }
+    const OutputDataset dataset = output_dataset(prepared, beginning.parts);
+    if (prepared.file.output.sync) {
+        sync_parts(dataset); // before a name says that they are complete
+    }
+    publish_output(dataset.file, file_, rules_.overwrite ? Overwrite::yes : Overwrite::no,
+                   final_sync(prepared));
+    return warnings;
 }
 
 void OutputClaim::release(const PreparedJob& prepared) {
     if (is_recorded_beside(file_)) {
-        publish_beside_record(file_, prepared.file.output.sync ? RowWriter::Sync::yes
-                                                               : RowWriter::Sync::no);
+        publish_beside_record(file_, final_sync(prepared));
     }
     remove_shards(output_dataset(prepared, begun_.value_or(PartLayout{})));
     std::error_code ignored;
@@ -170,7 +165,7 @@ void OutputClaim::release(const PreparedJob& prepared) {
 }
 
 void OutputClaim::discard_leftovers(const PreparedJob& prepared) {
-    if (leftovers(prepared) == Leftovers::other) {
+    if (leftovers_beside(file_, job_identity(prepared)) == Leftovers::other) {
         return;
     }
     remove_shards({partial_name(file_), "", {}, {}});

@@ -21,8 +21,8 @@ enum class ToDo {
     make     ///< the output: nothing is under its name, or what may be replaced
 };
 
-/// An output in the hands of one process, from its lock to its name: the lock, what is there, the
-/// journal, the parts and the publishing. By one process of a run, in the order of its calls:
+/// An output in the hands of one process, from its lock to its name: the lock, the existing files,
+/// the journal, the parts and the publishing. By one process of a run, in the order of its calls:
 ///
 ///     OutputClaim claim(file, owner, prober);       locked; no name of it is another program's
 ///     if (claim.settle(prepared, rules) == make) {  or look() and replace()
@@ -41,12 +41,9 @@ class OutputClaim {
     /// Error (output, launch).
     OutputClaim(std::string file, const std::string& owner, Prober& prober);
 
-    /// What is under the output's name. Refuses parts that are another program's.
-    /// @throws Error (output, launch).
-    OutputStanding look(const PreparedJob& prepared);
-
-    /// What an interrupted run has left. @throws Error (output).
-    Leftovers leftovers(const PreparedJob& prepared) const;
+    /// The standing of the file under the output's name. `identity`: job_identity(), unless the
+    /// input is missing. Refuses parts that are another program's. @throws Error (output, launch).
+    OutputStanding look(const PreparedJob& prepared, const std::string& identity);
 
     /// look(), and decides by it and the rules. The output of this job is left as it is unless
     /// rules.resume is "never" or rules.overwrite asks to make it again. Where an earlier run of
@@ -56,13 +53,14 @@ class OutputClaim {
     /// and where the disk has no room.
     ToDo settle(const PreparedJob& prepared, const ClaimRules& rules);
 
-    /// After look(): the output is to be made, whatever is there. The same errors.
+    /// After look(): the output is to be made in place of any file. The same errors.
     void replace(const PreparedJob& prepared, const ClaimRules& rules);
 
     /// begin_output(), for so many ranks with so many cores each.
     Beginning begin(const PreparedJob& prepared, int ranks, int cores);
 
-    /// complete_output(), once every rank has written its last row.
+    /// complete_record(), once every rank has written its last row; then syncs and publishes the
+    /// output. @throws Error (output) where somebody has put a file under its name since.
     std::vector<std::string> complete(const PreparedJob& prepared, const Beginning& beginning,
                                       std::vector<Attribute> facts);
 

@@ -9,7 +9,6 @@
 #include "io/output/journal.hpp"
 #include "runner/batch/batch_tally.hpp"
 #include "runner/job_file/job_file.hpp"
-#include "runner/output/complete_output.hpp"
 #include "runner/output/output_claim.hpp"
 #include "tests/io/dataset_file.hpp"
 #include "tests/io/scratch_folder.hpp"
@@ -77,7 +76,9 @@ struct BatchPlanTest : testing::Test {
             }
             OwnFiles files;
             const PreparedJob job = prepare_job(job_for(each.dataset, plan.job, {}), files);
-            const Beginning beginning = begin_output(job, {rules_of(job.file), {}, 1, 1});
+            OutputClaim claim(output(name), "a test", prober);
+            claim.replace(job, rules_of(job.file));
+            const Beginning beginning = claim.begin(job, 1, 1);
             const std::vector<std::byte> made(static_cast<std::size_t>(byte_count(job.output())));
             const std::int64_t bytes = rows * std::ssize(made) / 4;
             const auto writer = open_output_rows(output_dataset(job), 0, 1);
@@ -86,11 +87,8 @@ struct BatchPlanTest : testing::Test {
             JournalWriter(journal_folder(output(name)), beginning.generation, "rank-0")
                 .append(std::vector<RowHash>{{0, rows, hash_bytes(made.data(), bytes)}});
             if (rows == 4) {
-                (void)complete_output(
-                    job, beginning,
-                    {{}, [] {}, job.file.output.overwrite ? Overwrite::yes : Overwrite::no},
-                    prober);
-                OutputClaim(job.file.output.file, "a test", prober).release(job);
+                (void)claim.complete(job, beginning, {});
+                claim.release(job);
             }
         }
     }

@@ -7,7 +7,6 @@
 #include "io/files/hash.hpp"
 #include "io/input/open_rows.hpp"
 #include "io/output/journal.hpp"
-#include "runner/output/complete_output.hpp"
 #include "runner/output/output_claim.hpp"
 #include "tests/io/dataset_file.hpp"
 #include "tests/io/scratch_folder.hpp"
@@ -79,7 +78,9 @@ struct BatchWorkerTest : testing::Test {
         OwnFiles files;
         const PreparedJob prepared =
             prepare_job(job_for(plan.datasets[0].dataset, plan.job, {}), files);
-        const Beginning beginning = begin_output(prepared, {rules_of(prepared.file), {}, 1, 1});
+        OutputClaim claim(output, "a test", prober);
+        claim.replace(prepared, rules_of(prepared.file));
+        const Beginning beginning = claim.begin(prepared, 1, 1);
         const std::vector<std::byte> rows_of_99(12, std::byte{99});
         const auto writer = open_output_rows(output_dataset(prepared), 0, 1);
         writer->write(0, rows, rows_of_99.data());
@@ -87,11 +88,8 @@ struct BatchWorkerTest : testing::Test {
         JournalWriter(journal_folder(output), beginning.generation, "rank-0")
             .append(std::vector<RowHash>{{0, rows, hash_bytes(rows_of_99.data(), rows * 3)}});
         if (rows == 4) {
-            (void)complete_output(
-                prepared, beginning,
-                {{}, [] {}, prepared.file.output.overwrite ? Overwrite::yes : Overwrite::no},
-                prober);
-            OutputClaim(prepared.file.output.file, "a test", prober).release(prepared);
+            (void)claim.complete(prepared, beginning, {});
+            claim.release(prepared);
         }
     }
 

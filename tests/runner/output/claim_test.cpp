@@ -8,7 +8,6 @@
 #include "io/input/open_rows.hpp"
 #include "io/output/journal.hpp"
 #include "io/output/own_parts.hpp"
-#include "runner/output/complete_output.hpp"
 #include "runner/output/identity.hpp"
 #include "runner/output/what_is_there.hpp"
 #include "tests/io/dataset_file.hpp"
@@ -93,10 +92,6 @@ struct Claim : testing::Test {
 /// On so many ranks of one core.
 Beginning begin(const PreparedJob& job, int ranks = 1) {
     return begin_output(job, {rules_of(job.file), std::nullopt, ranks, 1});
-}
-
-Completion completion(std::vector<Attribute> facts = {}) {
-    return {std::move(facts), [] {}, Overwrite::no};
 }
 
 TEST_F(Claim, BeginsWithNothing) {
@@ -241,13 +236,15 @@ TEST_F(Claim, CompletesAnOutputThatSaysWhatItIs) {
     Beginning beginning = begin(job);
     EXPECT_EQ(output_standing(job, job_identity(job), prober).standing, Standing::nothing);
     commit(job, beginning, {{0, 11}});
-    expect_refused([&] { (void)complete_output(job, beginning, completion(), prober); },
-                   ExitCode::output, "rows 11 to 11 are in no journal");
+    expect_refused(
+        [&] { (void)OutputClaim(output, "a test", prober).complete(job, beginning, {}); },
+        ExitCode::output, "rows 11 to 11 are in no journal");
     EXPECT_FALSE(fs::exists(output));
 
     beginning = begin(job);
     commit(job, beginning, {{11, 12}});
-    EXPECT_EQ(complete_output(job, beginning, completion({{"by", std::string("a test")}}), prober),
+    EXPECT_EQ(OutputClaim(output, "a test", prober)
+                  .complete(job, beginning, {{"by", std::string("a test")}}),
               Notes{});
     EXPECT_FALSE(fs::exists(partial_name(output)));
     EXPECT_EQ(read_dataset<std::uint8_t>(output, "/x"), values);
@@ -274,8 +271,9 @@ TEST_F(Claim, DoesNotCompleteWhatAChangedInputMade) {
     fs::last_write_time(folder / "in.h5",
                         fs::last_write_time(folder / "in.h5") + std::chrono::seconds(1));
     Prober prober;
-    expect_refused([&] { (void)complete_output(job, beginning, completion(), prober); },
-                   ExitCode::input, "the input changed while it was read");
+    expect_refused(
+        [&] { (void)OutputClaim(output, "a test", prober).complete(job, beginning, {}); },
+        ExitCode::input, "the input changed while it was read");
     EXPECT_FALSE(fs::exists(output));
     EXPECT_EQ(listed(1), (RowSet{{0, 12}}));
 }

@@ -7,7 +7,6 @@
 #include "io/files/hash.hpp"
 #include "io/input/open_rows.hpp"
 #include "io/output/journal.hpp"
-#include "runner/output/complete_output.hpp"
 #include "runner/output/output_claim.hpp"
 #include "runner/report/report.hpp"
 #include "runner/report/version.hpp"
@@ -50,7 +49,9 @@ struct RepairTest : testing::Test {
                                  "[convolve]\nrow_taps = [2]\ncolumn_taps = [1]\n";
         OwnFiles files;
         const PreparedJob job = prepare_job(parse_job_text(text, "job.toml", {}), files);
-        const Beginning beginning = begin_output(job, {rules_of(job.file), {}, 1, 1});
+        OutputClaim claim(output, "a test", prober);
+        claim.replace(job, rules_of(job.file));
+        const Beginning beginning = claim.begin(job, 1, 1);
         const auto* const bytes = reinterpret_cast<const std::byte*>(elements.data());
         const auto writer = open_output_rows(output_dataset(job), 0, 1);
         writer->write(0, 6, bytes);
@@ -59,17 +60,14 @@ struct RepairTest : testing::Test {
                 {2, 1, hash_bytes(bytes + 6, 3)},
                 {3, 3, hash_bytes(bytes + 9, 9)}};
         JournalWriter(journal_folder(output), beginning.generation, "rank-0").append(runs);
-        (void)complete_output(job, beginning,
-                              {{{"runner_version", version()},
-                                {"job", text},
-                                {"job_settings", ""},
-                                {job_checksum_attribute, job_checksum(text, "")},
-                                {"input_bytes", std::int64_t(fs::file_size(input))},
-                                {"input_modified", "2026-11-23T00:00:00Z"}},
-                               [] {},
-                               Overwrite::yes},
-                              prober);
-        OutputClaim(job.file.output.file, "a test", prober).release(job);
+        (void)claim.complete(job, beginning,
+                             {{"runner_version", version()},
+                              {"job", text},
+                              {"job_settings", ""},
+                              {job_checksum_attribute, job_checksum(text, "")},
+                              {"input_bytes", std::int64_t(fs::file_size(input))},
+                              {"input_modified", "2026-11-23T00:00:00Z"}});
+        claim.release(job);
     }
 
     std::string content() const {
