@@ -5,7 +5,7 @@
 #include "cli/verbs.hpp"
 #include "io/rows/output_layout.hpp"
 #include "jobs/kind.hpp"
-#include "runner/job_file/choice_names.hpp"
+#include "runner/job_file/job_file.hpp"
 
 #include <set>
 #include <string>

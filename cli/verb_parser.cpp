@@ -7,7 +7,7 @@
 #include "base/text.hpp"
 #include "io/formats/rows_format.hpp"
 #include "jobs/toml_text.hpp"
-#include "runner/job_file/choice_names.hpp"
+#include "runner/job_file/job_file.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -8,7 +8,7 @@
 #include "cli/verb_parser.hpp"
 #include "jobs/toml_text.hpp"
 #include "kernels/patterns/patterns.hpp"
-#include "runner/job_file/choice_names.hpp"
+#include "runner/job_file/job_file.hpp"
 #include "runner/job_file/job_sample.hpp"
 
 #include <algorithm>

@@ -9,7 +9,7 @@
 #include "io/output/open_output_rows.hpp"
 #include "kernels/profile/kernel_log.hpp"
 #include "runner/job_file/file_names.hpp"
-#include "runner/probe/input_rows.hpp"
+#include "runner/probe/served_rows.hpp"
 #include "runner/watch/progress.hpp"
 #include "runner/watch/ticker.hpp"
 

@@ -2,7 +2,7 @@
 #include "runner/run_command.hpp"
 
 #include "jobs/toml_text.hpp"
-#include "runner/job_file/choice_names.hpp"
+#include "runner/job_file/job_file.hpp"
 
 namespace runner {
 

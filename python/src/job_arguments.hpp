@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/array_info.hpp"
-#include "runner/memory/named_array.hpp"
+#include "runner/memory/memory_files.hpp"
 
 #include <cstdint>
 #include <span>

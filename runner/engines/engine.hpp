@@ -3,7 +3,7 @@
 
 #include "io/rows/rows.hpp"
 #include "jobs/job.hpp"
-#include "runner/engines/queue_maker.hpp"
+#include "runner/engines/take_memory.hpp"
 #include "runner/output/begin_output.hpp"
 #include "runner/output/commits.hpp"
 #include "runner/plan/job_plan.hpp"

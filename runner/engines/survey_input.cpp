@@ -4,7 +4,7 @@
 #include "base/sizes.hpp"
 #include "io/rows/row_geometry.hpp"
 #include "runner/plan/row_set.hpp"
-#include "runner/probe/input_rows.hpp"
+#include "runner/probe/served_rows.hpp"
 #include "runner/watch/ticker.hpp"
 
 #include <algorithm>

@@ -2,17 +2,21 @@
 #pragma once
 
 #include "base/sizes.hpp"
-#include "runner/engines/queue_maker.hpp"
+#include "kernels/queue/queue.hpp"
 #include "runner/plan/halving.hpp"
 #include "runner/watch/stages.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <utility>
 #include <variant>
 #include <vector>
 
 namespace runner {
+
+/// Makes one lane's queue.
+using QueueMaker = std::function<Queue()>;
 
 /// CUDA takes memory for a kernel's code and stack at its first launch. Checks that enough is left
 /// once an engine has taken its own. @throws OutOfMemory

@@ -2,11 +2,11 @@
 #include "runner/job_file/file_names.hpp"
 
 #include "base/error.hpp"
-#include "runner/job_file/same_file.hpp"
 
 #include <cstddef>
 #include <filesystem>
 #include <string>
+#include <system_error>
 #include <vector>
 
 namespace runner {
@@ -89,6 +89,18 @@ void check_file_names(const JobFile& job, std::span<const std::string> reports,
         }
         others.push_back(file);
     }
+}
+
+namespace fs = std::filesystem;
+
+bool is_same_file(const std::string& a, const std::string& b) {
+    std::error_code failure;
+    if (fs::equivalent(a, b, failure) && !failure) {
+        return true;
+    }
+    const fs::path path_a = fs::weakly_canonical(fs::absolute(a, failure), failure);
+    const fs::path path_b = fs::weakly_canonical(fs::absolute(b, failure), failure);
+    return !failure && path_a == path_b;
 }
 
 } // namespace runner

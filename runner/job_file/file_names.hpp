@@ -23,4 +23,8 @@ std::string intermediate_file(const std::string& output, std::size_t index);
 void check_file_names(const JobFile& job, std::span<const std::string> reports,
                       const std::optional<std::string>& trace);
 
+/// Whether two names lead to one file, through any links; a file that is not there yet is
+/// identified by its path.
+bool is_same_file(const std::string& a, const std::string& b);
+
 } // namespace runner

@@ -13,6 +13,8 @@
 #include "jobs/pipeline/pipeline_parameters.hpp"
 #include "runner/job_file/input_part.hpp"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -132,5 +134,16 @@ void require_one_dataset(const JobFile& job);
 /// The dotted names of all keys that reading this job file asks for, there or not, right or wrong.
 /// What it asks for may depend on what it says: its kind's table and no other's.
 std::set<std::string> known_keys(const std::string& text);
+
+/// The values of run.backend and run.resume, in the order of BackendChoice and ResumeChoice.
+inline constexpr std::array backend_names = {"auto", "cpu", "cuda"};
+inline constexpr std::array resume_names = {"auto", "never", "require"};
+
+inline std::string_view name_of(BackendChoice choice) {
+    return backend_names.at(static_cast<std::size_t>(choice));
+}
+inline std::string_view name_of(ResumeChoice choice) {
+    return resume_names.at(static_cast<std::size_t>(choice));
+}
 
 } // namespace runner

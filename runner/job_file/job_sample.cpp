@@ -3,7 +3,7 @@
 
 #include "base/format.hpp"
 #include "jobs/toml_text.hpp"
-#include "runner/job_file/choice_names.hpp"
+#include "runner/job_file/job_file.hpp"
 
 #include <array>
 #include <charconv>

@@ -15,4 +15,8 @@ std::string read_job_text(const std::string& path);
 std::string read_user_text(const std::string& path, const std::string& what,
                            std::int64_t most_bytes);
 
+/// For a path that is not there: "Did you mean jobs/conv_32k.toml?", or the first few files of the
+/// same ending in the nearest folder that exists; empty when there is nothing to name.
+std::string nearest_files_text(const std::string& path);
+
 } // namespace runner

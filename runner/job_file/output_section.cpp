@@ -6,7 +6,7 @@
 #include "io/output/layout_choice.hpp"
 #include "io/rows/output_parts.hpp"
 #include "jobs/toml_text.hpp"
-#include "runner/job_file/same_file.hpp"
+#include "runner/job_file/file_names.hpp"
 #include "runner/job_file/table_values.hpp"
 
 #include <filesystem>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/job_file/job_sections.hpp"
 
-#include "runner/job_file/choice_names.hpp"
+#include "runner/job_file/job_file.hpp"
 #include "runner/job_file/table_values.hpp"
 
 #include <array>

@@ -3,8 +3,8 @@
 
 #include "io/formats/rows_format.hpp"
 #include "jobs/toml_text.hpp"
+#include "runner/job_file/file_names.hpp"
 #include "runner/job_file/output_name.hpp"
-#include "runner/job_file/same_file.hpp"
 
 #include <cstddef>
 #include <memory>

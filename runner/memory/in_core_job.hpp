@@ -4,7 +4,7 @@
 #include "base/array_info.hpp"
 #include "base/sizes.hpp"
 #include "kernels/queue/queue.hpp"
-#include "runner/memory/named_array.hpp"
+#include "runner/memory/memory_files.hpp"
 #include "runner/prepare/prepare.hpp"
 
 #include <cstddef>

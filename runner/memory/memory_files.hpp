@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "base/array_info.hpp"
 #include "io/input/file_access.hpp"
 #include "runner/job_file/job_file.hpp"
-#include "runner/memory/named_array.hpp"
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +13,13 @@
 #include <vector>
 
 namespace runner {
+
+/// A dense, row-major array of this process that a job's text names as if it were a file.
+struct NamedArray {
+    std::string name;
+    ArrayInfo array;
+    const std::byte* data = nullptr;
+};
 
 /// The job of a job file's text, `name` its path for messages. @throws Error (usage) for what is
 /// wrong in it, and for a step that is to be saved.

@@ -5,8 +5,8 @@
 #include "kernels/queue/staging_pool.hpp"
 #include "runner/engines/engine.hpp"
 #include "runner/job_file/job_file.hpp"
+#include "runner/memory/memory_files.hpp"
 #include "runner/memory/memory_rows.hpp"
-#include "runner/memory/named_array.hpp"
 #include "runner/prepare/passes.hpp"
 #include "runner/watch/stop.hpp"
 

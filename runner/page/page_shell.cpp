@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/page/page_shell.hpp"
 
-#include "runner/page/page_assets.hpp"
-
 #include <cstdint>
 
 namespace runner {

@@ -8,6 +8,10 @@
 
 namespace runner {
 
+/// runner/page/report_page.html with its style sheet and its scripts, as they were when the program
+/// was built.
+extern const std::string_view page_shell;
+
 /// JSON that the page's script reads from the element `id`.
 struct PageData {
     std::string_view id; ///< letters only

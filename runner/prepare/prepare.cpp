@@ -14,7 +14,6 @@
 #include "jobs/toml_text.hpp"
 #include "runner/prepare/input_layout.hpp"
 #include "runner/prepare/marking_files.hpp"
-#include "runner/prepare/part_of_input.hpp"
 
 #include <algorithm>
 #include <filesystem>

@@ -8,7 +8,7 @@
 #include "io/input/stack.hpp"
 #include "io/metadata/metadata.hpp"
 #include "io/rows/rows.hpp"
-#include "runner/job_file/nearest_file.hpp"
+#include "runner/job_file/job_text.hpp"
 #include "runner/probe/served_rows.hpp"
 
 #include <cerrno>

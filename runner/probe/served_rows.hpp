@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "io/input/dataset_layout.hpp"
+#include "runner/prepare/prepare.hpp"
 
 #include <memory>
 #include <span>
@@ -21,5 +22,9 @@ std::unique_ptr<RowReader> open_probed_rows(const DatasetLayout& layout, const I
 /// ends.
 bool is_row_server(std::span<const std::string> arguments);
 ExitCode serve_rows(std::span<const std::string> arguments);
+
+/// Reads the rows of a job's input, of the part that the job takes. `threads` ≥ 1. @throws Error as
+/// open_probed_rows().
+std::unique_ptr<RowReader> open_input_rows(const PreparedJob& prepared, int threads);
 
 } // namespace runner

@@ -4,8 +4,8 @@
 #include "base/error.hpp"
 #include "base/limits.hpp"
 #include "io/files/packed.hpp"
-#include "runner/watch/rank_standing.hpp"
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -17,6 +17,14 @@
 #include <vector>
 
 namespace runner {
+
+/// What a rank's main thread lets those who look after it know, from any thread.
+struct RankStanding {
+    std::atomic<const char*> doing{"starting"}; ///< for messages: "looking at the input"
+    std::atomic<double> stall_seconds{600};     ///< run.stall_seconds, once that is read; 0: never
+    std::atomic<bool> attended{false};          ///< an Attendant ends it at signals
+    std::atomic<bool> ends{false};              ///< one of those has told why all ranks end
+};
 
 /// A failure that every rank knows of and has thrown.
 class AgreedError : public Error {

@@ -3,7 +3,7 @@
 
 #include "io/rows/rows.hpp"
 #include "jobs/evolve_job.hpp"
-#include "runner/engines/queue_maker.hpp"
+#include "runner/engines/take_memory.hpp"
 #include "runner/job_file/job_file.hpp"
 #include "runner/output/commits.hpp"
 #include "runner/plan/evolve_plan.hpp"

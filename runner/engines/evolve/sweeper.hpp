@@ -8,9 +8,9 @@
 #include "runner/engines/awaited.hpp"
 #include "runner/engines/channel.hpp"
 #include "runner/engines/evolve/state_store.hpp"
-#include "runner/engines/queue_maker.hpp"
 #include "runner/engines/stage_recorder.hpp"
 #include "runner/engines/stage_threads.hpp"
+#include "runner/engines/take_memory.hpp"
 #include "runner/plan/evolve_plan.hpp"
 
 #include <algorithm>

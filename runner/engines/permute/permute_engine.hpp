@@ -3,7 +3,7 @@
 
 #include "io/rows/rows.hpp"
 #include "jobs/permute_job.hpp"
-#include "runner/engines/queue_maker.hpp"
+#include "runner/engines/take_memory.hpp"
 #include "runner/output/commits.hpp"
 #include "runner/plan/permute_plan.hpp"
 #include "runner/watch/stages.hpp"

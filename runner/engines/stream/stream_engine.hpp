@@ -3,8 +3,8 @@
 
 #include "io/rows/rows.hpp"
 #include "jobs/stream_job.hpp"
-#include "runner/engines/queue_maker.hpp"
 #include "runner/engines/stream/border_rows.hpp"
+#include "runner/engines/take_memory.hpp"
 #include "runner/output/commits.hpp"
 #include "runner/plan/stream_plan.hpp"
 #include "runner/watch/stages.hpp"

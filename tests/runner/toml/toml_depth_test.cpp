@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "runner/toml/toml_depth.hpp"
+#include "runner/toml/toml_values.hpp"
 
 #include <gtest/gtest.h>
 
