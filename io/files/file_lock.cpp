@@ -180,7 +180,8 @@ std::optional<std::string> lock_owner(const std::string& path) {
 }
 
 FileLock::~FileLock() {
-    if (is_named(path_, descriptor_)) { // else somebody has moved it away and made another
+    // Somebody may have moved it away and made another.
+    if (!is_left_ && is_named(path_, descriptor_)) {
         (void)::unlink(path_.c_str());
     }
     ::close(descriptor_);

@@ -26,8 +26,12 @@ class FileLock {
     FileLock(std::string path, const std::string& owner);
     FileLock(const FileLock&) = delete;
     FileLock& operator=(const FileLock&) = delete;
-    /// Removes the file, unless another one has come under its name.
+    /// Removes the file, unless another one has come under its name, or leave() was called.
     ~FileLock();
+
+    /// Leaves the file when the lock goes, as a process that is killed does: what it made is not
+    /// all removed.
+    void leave() { is_left_ = true; }
 
     /// Whether a process of this user that held it was killed, as the file says: what that had made
     /// under other names was left too.
@@ -48,6 +52,7 @@ class FileLock {
     int descriptor_ = -1;
     bool was_left_ = false;
     bool was_cut_off_ = false;
+    bool is_left_ = false;
 };
 
 /// Whether what has this name is a lock of this user that nobody holds: its process was killed.

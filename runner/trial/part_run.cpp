@@ -4,7 +4,6 @@
 #include "base/format.hpp"
 #include "base/json.hpp"
 #include "base/sizes.hpp"
-#include "io/files/file_lock.hpp"
 #include "io/files/text_file.hpp"
 #include "runner/messages.hpp"
 #include "runner/page/report_check.hpp"
@@ -14,7 +13,6 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <filesystem>
 #include <sstream>
 #include <thread>
 #include <utility>
@@ -151,80 +149,7 @@ PartReport read_report(const std::string& file) {
     }
 }
 
-constexpr const char* lock_name = "try.lock";
-
-/// Whether a process works in the folder: a try, or a run on a part that outlives one.
-bool is_in_use(const std::filesystem::path& folder) {
-    std::error_code ignored;
-    const std::filesystem::directory_iterator files(folder, ignored);
-    return std::any_of(begin(files), end(files), [](const auto& entry) {
-        return entry.path().extension() == ".lock" && lock_owner(entry.path().string());
-    });
-}
-
-/// Leaves the lock, which tells whose the folder is.
-void remove_content(const std::filesystem::path& folder) {
-    std::error_code ignored; // what cannot be removed does no harm
-    for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
-        if (entry.path().filename() != lock_name) {
-            std::filesystem::remove_all(entry.path(), ignored);
-        }
-    }
-}
-
-/// Removes folders of this name whose lock tells that their process was killed.
-void remove_left(const std::filesystem::path& folder, const std::string& begin) {
-    std::error_code ignored; // what cannot be removed does no harm
-    for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
-        const std::filesystem::path lock = entry.path() / lock_name;
-        if (!entry.path().filename().string().starts_with(begin) ||
-            !std::filesystem::is_directory(entry.symlink_status(ignored)) ||
-            !std::filesystem::is_regular_file(lock, ignored) || is_in_use(entry.path())) {
-            continue;
-        }
-        try {
-            auto taken = std::make_unique<FileLock>(lock.string(), owner_text(""));
-            if (taken->was_left()) {
-                remove_content(entry.path());
-            }
-            taken.reset();
-            std::filesystem::remove(entry.path(), ignored); // where nothing else is in it
-        } catch (const Error&) { // another process took it just now, or it is no lock of ours
-        }
-    }
-}
-
 } // namespace
-
-WorkFolder::WorkFolder(const std::string& output) {
-    const std::filesystem::path path(output);
-    const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
-    const std::string begin = "." + path.stem().string() + ".try-";
-    remove_left(folder, begin);
-    path_ = (folder / (begin + "XXXXXX")).string();
-    if (::mkdtemp(path_.data()) == nullptr) {
-        throw Error(ExitCode::output, {"cannot make a folder for the runs on a part", path_,
-                                       errno_text(errno), "Check the folder of output.file"});
-    }
-    try {
-        lock_ = std::make_unique<FileLock>(file(lock_name), owner_text(""));
-        lock_->sync(); // its text is what tells whose the folder is
-    } catch (...) {
-        std::error_code ignored;
-        lock_.reset();
-        std::filesystem::remove(path_, ignored);
-        throw;
-    }
-}
-
-WorkFolder::~WorkFolder() {
-    clear();
-    lock_.reset();
-    std::error_code ignored; // files that cannot be removed do no harm
-    std::filesystem::remove(path_, ignored);
-}
-
-void WorkFolder::clear() const { remove_content(path_); }
 
 PartReport PartRunner::run(const std::vector<std::string>& settings) {
     const std::string report = folder_.file("report.json");

@@ -2,37 +2,16 @@
 #pragma once
 
 #include "base/error.hpp"
-#include "io/files/file_lock.hpp"
 #include "kernels/queue/queue.hpp"
 #include "runner/trial/prediction.hpp"
+#include "runner/trial/work_folder.hpp"
 
 #include <cstdint>
-#include <memory>
 #include <set>
 #include <string>
 #include <vector>
 
 namespace runner {
-
-/// A new folder with a unique name. The destructor removes it with its content.
-class WorkFolder {
-  public:
-    /// Makes it beside the file `output`, and removes those that killed processes left there.
-    /// @throws Error (output).
-    explicit WorkFolder(const std::string& output);
-    WorkFolder(const WorkFolder&) = delete;
-    WorkFolder& operator=(const WorkFolder&) = delete;
-    ~WorkFolder();
-
-    /// Removes its content.
-    void clear() const;
-
-    std::string file(const std::string& name) const { return path_ + "/" + name; }
-
-  private:
-    std::string path_;
-    std::unique_ptr<FileLock> lock_; ///< in the folder: held while its process lives
-};
 
 /// What the report of a run on a part says.
 struct PartReport {

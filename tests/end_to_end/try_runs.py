@@ -4,8 +4,10 @@ What a run on a part makes must be, to the byte, what the whole job makes there,
 says so; a sweep must make what single jobs with --set make; and nothing else may be touched.
 """
 import json
+import os
 import pathlib
 import re
+import resource
 import subprocess
 
 import h5py
@@ -250,6 +252,53 @@ def test_nothing_is_left_of_a_part_that_fails():
     assert done.stderr.count("runner: error") == 1 and done.stdout == "", done.stderr
     assert not [path for path in pathlib.Path().iterdir() if path.name.startswith(".")]
     assert not pathlib.Path("out.try/index.html").exists()
+
+
+def left_folders():
+    return [path.name for path in pathlib.Path().iterdir() if ".try-" in path.name]
+
+
+def try_with(fault="", descriptors=None):
+    """Its exit code, where calls on the work folder fail, or few descriptors are left."""
+    def limit():
+        if descriptors is not None:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, descriptors))
+    done = subprocess.run(
+        [programs.runner, "try", "job.toml", "--part", "0:2,:,:"], check=False, timeout=GUARD, capture_output=True,
+        text=True, preexec_fn=limit, env={**os.environ, "LD_PRELOAD": programs.fault_shim if fault else "",
+                                          "FAULT": fault and fault + ":.try-"})
+    assert done.returncode == 0 or done.stderr.count("runner: error") == 1, done.stderr
+    return done.returncode
+
+
+@pytest.mark.faults
+@pytest.mark.parametrize("error", ["open:EMFILE", "open,unlink:EIO"])
+def test_nothing_is_left_whatever_fails(error):
+    """One call fails, of the try itself and of its run on a part; those that remove are among them."""
+    write_input(shape=(4, 60, 60))
+    write_job("[median]\nsize = [3, 3]\n")
+    for number in range(1, 20):
+        code = try_with(f"{error}@{number}")
+        assert not left_folders() and (number > 1 or code == 4), (number, code)
+
+
+@pytest.mark.faults
+def test_what_cannot_be_removed_is_removed_next_time():
+    write_input(shape=(4, 60, 60))
+    write_job("[median]\nsize = [3, 3]\n")
+    was_left = False
+    for number in range(1, 16):
+        assert try_with(f"open,unlink:EIO@{number}+") != 0
+        was_left = was_left or left_folders()
+        assert try_with() == 0 and not left_folders(), number
+    assert was_left
+
+
+def test_nothing_is_left_where_descriptors_run_out():
+    write_input(shape=(4, 60, 60))
+    write_job("[median]\nsize = [3, 3]\n")
+    codes = [try_with(descriptors=most) for most in range(7, 20) if not left_folders()]
+    assert not left_folders() and codes[0] != 0 and codes[-1] == 0, codes
 
 
 def test_a_signal_ends_it():

@@ -320,13 +320,9 @@ def is_theirs(name):
 
 
 def names():
-    """All that is in `outputs`, but for users' files, the logs of a batch, of which each run has one, and what
-    nothing tells of whose it is: the new folder of a killed `try`."""
+    """All that is in `outputs`, but for users' files and the logs of a batch, of which each run has one."""
     there = {str(path.relative_to(OUTPUTS)) for path in pathlib.Path(OUTPUTS).rglob("*")}
-    empty = {name for name in there
-             if re.search(r"\.try-[^/]*$", name) and not any(each.startswith(name + "/") for each in there)}
-    return {name for name in there - empty
-            if not is_theirs(name) and not re.search(r"\.state/log-[^/]*\.jsonl$", name)}
+    return {name for name in there if not is_theirs(name) and not re.search(r"\.state/log-[^/]*\.jsonl$", name)}
 
 
 def made():
