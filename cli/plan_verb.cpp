@@ -90,9 +90,10 @@ std::string end_text(const PlannedEnd& end) {
 /// From which dataset to which; of several that are written, each.
 std::string ends_text(const PreparedJob& prepared) {
     const auto [from, to] = ends_of(prepared);
-    std::string text = "reads " + end_text(from) +
-                       (prepared.part ? printable(", the part " + part_text(*prepared.part)) : "") +
-                       "\n";
+    std::string text =
+        "reads " + end_text(from) +
+        (prepared.part ? printable(", the part " + part_text(*prepared.part)) : "") +
+        (prepared.roles.known() ? ", of a scan of " + prepared.roles.counts_text() : "") + "\n";
     for (const PlannedEnd& end : to) {
         text += "writes " + end_text(end) + "\n";
     }

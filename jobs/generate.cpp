@@ -146,6 +146,17 @@ void write_pattern(const GenerateRequest& request, Pattern pattern, const Output
 
 } // namespace
 
+FrameRoles generated_roles(const GenerateRequest& request) {
+    FrameRoles roles;
+    if (pattern_named(request.pattern) == Pattern::tomo_scan && request.shape.size() == 3) {
+        roles.key = "image_key";
+        for (const std::int32_t key : scan_keys(request.shape[0])) {
+            roles.frames.push_back(role_of_key(key).value_or(FrameRole::invalid));
+        }
+    }
+    return roles;
+}
+
 const std::vector<std::string>& generate_patterns() {
     static const std::vector<std::string> names = [] {
         std::vector<std::string> all;

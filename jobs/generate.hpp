@@ -3,6 +3,7 @@
 
 #include "base/element_type.hpp"
 #include "io/output/publish_output.hpp"
+#include "io/rows/frame_roles.hpp"
 #include "io/rows/output_layout.hpp"
 #include "kernels/patterns/patterns.hpp"
 
@@ -22,6 +23,9 @@ struct GenerateRequest {
     std::uint64_t seed = 0;
     double counts = usual_counts; ///< mean photon count of the pattern "xray"
 };
+
+/// What the file will say of the frames: of a tomo-scan alone it says something.
+FrameRoles generated_roles(const GenerateRequest& request);
 
 /// The names of all patterns.
 const std::vector<std::string>& generate_patterns();

@@ -3,6 +3,7 @@
 
 #include "base/array_info.hpp"
 #include "io/rows/dataset_part.hpp"
+#include "io/rows/frame_roles.hpp"
 #include "jobs/job.hpp"
 #include "jobs/key_text.hpp"
 #include "jobs/table.hpp"
@@ -32,9 +33,7 @@ struct JobInput {
     /// By which the kind's own inputs and what else the input's file holds are read. Null only
     /// where the file is yet to be made and the kind has no inputs of its own.
     FileAccess* files = nullptr;
-    /// A dataset of the source's file that says of each frame of the source what it is
-    /// (frame_marks.hpp); empty where there is none.
-    std::string image_key = {};
+    FrameRoles roles = {};                ///< of each frame of the source
     std::optional<DatasetPart> part = {}; ///< of the source, that `array` is
     /// Whether a step before makes `array`, of the source.
     bool is_of_step = false;

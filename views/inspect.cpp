@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <optional>
 #include <sstream>
+#include <utility>
 #include <vector>
 
 namespace runner {
@@ -113,25 +114,53 @@ std::optional<double> ratio_of(const DatasetContent& dataset) {
                                static_cast<double>(dataset.stored_bytes));
 }
 
-/// How a job would read each dataset; that it would not, and why. Each takes a process: of a file
-/// with very many the first ones alone.
-std::vector<std::string> ways_of(FileAccess& files, const FileContent& content) {
+/// What a job makes of a dataset.
+struct Reading {
+    std::string way;  ///< how it is read; that it is not, and why
+    FrameRoles roles; ///< of its frames
+};
+
+/// What a job would make of each dataset. Each takes a process: of a file with very many the first
+/// ones alone.
+std::vector<Reading> readings_of(FileAccess& files, const FileContent& content) {
     constexpr std::size_t most = 256;
-    std::vector<std::string> ways(content.datasets.size());
-    for (std::size_t i = 0; i < std::min(ways.size(), most); ++i) {
+    std::vector<Reading> readings(content.datasets.size());
+    for (std::size_t i = 0; i < std::min(readings.size(), most); ++i) {
         try {
-            ways[i] = reading_way(files.layout(content.file, content.datasets[i].path));
+            DatasetLayout layout = files.layout(content.file, content.datasets[i].path);
+            readings[i] = {reading_way(layout), std::move(layout.roles)};
         } catch (const Error& error) {
             if (error.code() != ExitCode::input) {
                 throw;
             }
-            ways[i] = "by no job: " + error.text().why;
+            readings[i].way = "by no job: " + error.text().why;
         }
     }
-    return ways;
+    return readings;
 }
 
-std::string dataset_text(const DatasetContent& dataset, const std::string& way) {
+/// A line about the frames of a scan; nothing where the file says nothing of them.
+std::string roles_text(const FrameRoles& roles) {
+    if (!roles.fault.empty()) {
+        return "    frames of unknown role: " + printable(roles.fault) + "\n";
+    }
+    return roles.known()
+               ? "    frames: " + roles.counts_text() + " by " + printable(roles.key) + "\n"
+               : "";
+}
+
+Json roles_json(const FrameRoles& roles) {
+    Json json = Json::object();
+    for (int i = 0; i <= static_cast<int>(last_role); ++i) {
+        const auto role = static_cast<FrameRole>(i);
+        if (const auto count = std::ssize(roles.of(role)); count > 0) {
+            json[std::string(name_of(role))] = count;
+        }
+    }
+    return json;
+}
+
+std::string dataset_text(const DatasetContent& dataset, const Reading& reading) {
     std::string text = printable(dataset.path) + "  " + dataset.type + " " +
                        shape_text(dataset.shape) + "  " + size_text(dataset.bytes) + "\n";
     text += "    " + dataset.storage;
@@ -149,9 +178,10 @@ std::string dataset_text(const DatasetContent& dataset, const std::string& way) 
         text += fmt::format(" from byte {}", *dataset.offset);
     }
     text += "\n";
-    if (!way.empty()) {
-        text += "    read " + printable(way) + "\n";
+    if (!reading.way.empty()) {
+        text += "    read " + printable(reading.way) + "\n";
     }
+    text += roles_text(reading.roles);
     return text + attributes_text(dataset.attributes, "    ");
 }
 
@@ -190,7 +220,7 @@ Json attributes_json(const AttributeList& attributes) {
     return json;
 }
 
-Json dataset_json(const DatasetContent& dataset, const std::string& way) {
+Json dataset_json(const DatasetContent& dataset, const Reading& reading) {
     Json json;
     json["path"] = dataset.path;
     json["type"] = dataset.type;
@@ -205,8 +235,14 @@ Json dataset_json(const DatasetContent& dataset, const std::string& way) {
     if (const std::optional<double> ratio = ratio_of(dataset)) {
         json["ratio"] = *ratio;
     }
-    if (!way.empty()) {
-        json["read"] = way;
+    if (!reading.way.empty()) {
+        json["read"] = reading.way;
+    }
+    if (reading.roles.known()) {
+        json["frames"] = roles_json(reading.roles);
+        json["image_key"] = reading.roles.key;
+    } else if (!reading.roles.fault.empty()) {
+        json["frames_unknown"] = reading.roles.fault;
     }
     if (dataset.offset) {
         json["offset"] = *dataset.offset;
@@ -246,17 +282,17 @@ std::string only_dataset(const FileContent& content) {
 std::string inspect_text(FileAccess& files, const std::string& file, const std::string& dataset) {
     if (!dataset.empty()) {
         const FileContent content = files.content(file, dataset);
-        return dataset_text(content.datasets.front(), ways_of(files, content).front());
+        return dataset_text(content.datasets.front(), readings_of(files, content).front());
     }
     const FileContent content = files.content(file, "");
-    const std::vector<std::string> ways = ways_of(files, content);
+    const std::vector<Reading> readings = readings_of(files, content);
     std::string text =
         printable(file) + "  " + content.format + ", " + size_text(content.bytes) + ", " +
         counted(std::ssize(content.datasets), "dataset") +
         (content.links.empty() ? "" : ", " + counted(std::ssize(content.links), "link")) + "\n" +
         attributes_text(content.attributes, "    ");
-    for (std::size_t i = 0; i < ways.size(); ++i) {
-        text += dataset_text(content.datasets[i], ways[i]);
+    for (std::size_t i = 0; i < readings.size(); ++i) {
+        text += dataset_text(content.datasets[i], readings[i]);
     }
     for (const LinkContent& each : content.links) {
         text += link_text(each);
@@ -267,18 +303,18 @@ std::string inspect_text(FileAccess& files, const std::string& file, const std::
 std::string inspect_json(FileAccess& files, const std::string& file, const std::string& dataset) {
     if (!dataset.empty()) {
         const FileContent content = files.content(file, dataset);
-        return dataset_json(content.datasets.front(), ways_of(files, content).front()).lines(2);
+        return dataset_json(content.datasets.front(), readings_of(files, content).front()).lines(2);
     }
     const FileContent content = files.content(file, "");
-    const std::vector<std::string> ways = ways_of(files, content);
+    const std::vector<Reading> readings = readings_of(files, content);
     Json json;
     json["file"] = content.file;
     json["format"] = content.format;
     json["bytes"] = content.bytes;
     json["attributes"] = attributes_json(content.attributes);
     json["datasets"] = Json::array();
-    for (std::size_t i = 0; i < ways.size(); ++i) {
-        json["datasets"].push_back(dataset_json(content.datasets[i], ways[i]));
+    for (std::size_t i = 0; i < readings.size(); ++i) {
+        json["datasets"].push_back(dataset_json(content.datasets[i], readings[i]));
     }
     json["links"] = Json::array();
     for (const LinkContent& each : content.links) {

@@ -7,11 +7,14 @@
 #include "io/hdf5/hdf5_type.hpp"
 #include "io/hdf5/source_names.hpp"
 #include "io/input/check_storage.hpp"
+#include "io/input/frame_marks.hpp"
 #include "io/input/layout_of.hpp"
+#include "io/input/open_rows.hpp"
 #include "io/input/source_rows.hpp"
 #include "io/input/stack.hpp"
 #include "io/inspect/check_chunks.hpp"
 #include "io/inspect/default_signal.hpp"
+#include "io/inspect/frame_key.hpp"
 #include "io/inspect/inspect_dataset.hpp"
 #include "io/inspect/links.hpp"
 #include "io/inspect/virtual_parts.hpp"
@@ -300,6 +303,29 @@ class DatasetCheck {
     std::set<std::string> tried_;  ///< sources whose chunks have been unpacked
 };
 
+/// What the file says of the frames of a dataset that is checked.
+FrameRoles roles_of(const FileHandle& handle, const DatasetLayout& layout,
+                    const OutsideFiles& outside, DatasetCheck& check) {
+    FrameRoles roles;
+    const FrameKey key = find_frame_key(handle, layout.file, layout.dataset, outside);
+    roles.fault = key.fault;
+    if (key.key.empty()) {
+        return roles;
+    }
+    for (const std::string& each : {key.key, key.control}) {
+        try {
+            if (!each.empty()) {
+                (void)check.check(layout.file, each, 0);
+            }
+        } catch (const Error& error) {
+            roles.fault = each + " cannot be read: " + error.text().why;
+            return roles;
+        }
+    }
+    OwnFiles files;
+    return read_frame_roles(layout.file, key, layout.info.array.shape.front(), files);
+}
+
 } // namespace
 
 DatasetLayout check_dataset(const std::string& file, const std::string& dataset,
@@ -319,10 +345,10 @@ DatasetLayout check_dataset(const std::string& file, const std::string& dataset,
     add_mark(files, file);
     const FileHandle readable = open_hdf5(file); // what is not there is told before anything
     const OutsideFiles outside(file, rules);
-    const DefaultSignal found =
-        dataset.empty() ? default_signal(readable, file, outside) : DefaultSignal{dataset, ""};
-    DatasetLayout layout = DatasetCheck(outside, rules, files).check(file, found.dataset, 0);
-    layout.image_key = found.image_key;
+    const std::string found = dataset.empty() ? default_signal(readable, file, outside) : dataset;
+    DatasetCheck check(outside, rules, files);
+    DatasetLayout layout = check.check(file, found, 0);
+    layout.roles = roles_of(readable, layout, outside, check);
     layout.files = std::move(files);
     return layout;
 }

@@ -3,6 +3,7 @@
 
 #include "io/files/file_mark.hpp"
 #include "io/files/input_rules.hpp"
+#include "io/rows/frame_roles.hpp"
 #include "io/rows/output_layout.hpp"
 #include "io/rows/row_pieces.hpp"
 #include "io/rows/rows.hpp"
@@ -44,9 +45,8 @@ struct DatasetLayout {
     /// without a gap.
     std::vector<DatasetLayout> sources = {};
     std::vector<RowPiece> pieces = {};
-    /// Where it was asked for without a name: the dataset that says what each of its frames is
-    /// (default_signal.hpp), if there is one.
-    std::string image_key = {};
+    /// What the file says of its frames, as NXtomo has it (frame_key.hpp).
+    FrameRoles roles = {};
     /// Every file that its elements come from, `file` among them, as it was before it was looked
     /// at; and those that are not there and would count if they were. Not of the single sources.
     FileMarks files = {};

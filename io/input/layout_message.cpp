@@ -3,6 +3,7 @@
 
 #include "base/format.hpp"
 #include "base/text.hpp"
+#include "io/input/roles_message.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -144,7 +145,6 @@ void put_layout(MessageWriter& to, const DatasetLayout& layout) {
     to.text({reinterpret_cast<const char*>(layout.fill.data()), layout.fill.size()});
     put(to, layout.chunks);
     put(to, layout.extents);
-    to.text(layout.image_key);
     to.number(static_cast<std::int64_t>(layout.edges));
 }
 
@@ -160,7 +160,6 @@ DatasetLayout take_layout(MessageReader& from) {
                    [](char byte) { return static_cast<std::byte>(byte); });
     layout.chunks = take_chunks(from);
     layout.extents = take_extents(from);
-    layout.image_key = from.text();
     layout.edges =
         static_cast<EdgeChunks>(from.number_up_to(static_cast<std::int64_t>(EdgeChunks::cut)));
     return layout;
@@ -325,6 +324,7 @@ std::string encode_layout(const DatasetLayout& layout) {
     to.text(layout.dataset);
     put_layout(to, layout);
     put_sources(to, layout);
+    put_roles(to, layout.roles);
     put(to, layout.files);
     return to.take();
 }
@@ -335,6 +335,7 @@ DatasetLayout decode_layout(std::string_view bytes) {
     DatasetLayout layout = take_layout(from);
     layout.dataset = std::move(dataset);
     take_sources(from, layout);
+    layout.roles = take_roles(from, layout.info.array);
     layout.files = take_files(from);
     from.end();
     return layout;

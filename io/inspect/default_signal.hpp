@@ -8,21 +8,13 @@
 
 namespace runner {
 
-/// The dataset that a NeXus file shows by default.
-struct DefaultSignal {
-    std::string dataset;
-    /// The dataset of an NXtomo scan that says of each frame what it is: 0 a projection, 1 a flat,
-    /// 2 a dark. Empty where there is none.
-    std::string image_key;
-};
-
-/// Follows the attributes `default` from the root to an NXdata group and its attribute `signal`;
-/// where one is missing, the first group of class NXentry or NXdata, and a dataset with the
-/// attribute `signal` = 1, as older files have it. An image_key is looked for in the NXdata group,
-/// beside the dataset, and in the entry's detectors; it has one axis as long as the dataset's
-/// first. No link leads further than `outside` allows. In a process that may be lost.
+/// The dataset that a NeXus file shows by default. Follows the attributes `default` from the root
+/// to an NXdata group and its attribute `signal`; where one is missing, the first group of class
+/// NXdata, NXentry or NXsubentry, and a dataset with the attribute `signal` = 1, as older files
+/// have it. In a file without such marks it is the one dataset that is named as an NXtomo scan's.
+/// No link leads further than `outside` allows. In a process that may be lost.
 /// @throws Error (input) where there is no such dataset.
-DefaultSignal default_signal(const FileHandle& handle, const std::string& file,
-                             const OutsideFiles& outside);
+std::string default_signal(const FileHandle& handle, const std::string& file,
+                           const OutsideFiles& outside);
 
 } // namespace runner

@@ -5,7 +5,6 @@
 #include "base/format.hpp"
 #include "base/rounding.hpp"
 #include "io/files/hash.hpp"
-#include "jobs/frame_marks.hpp"
 #include "jobs/input_errors.hpp"
 #include "jobs/toml_text.hpp"
 
@@ -20,8 +19,8 @@
 namespace runner {
 namespace {
 
-constexpr FieldRole dark_role = {"dark", "dark field", dark_key};
-constexpr FieldRole flat_role = {"flat", "flat field", flat_key};
+constexpr FieldRole dark_role = {"dark", "dark field", FrameRole::dark};
+constexpr FieldRole flat_role = {"flat", "flat field", FrameRole::flat};
 
 /// [correct].
 struct CorrectKeys {
@@ -119,8 +118,8 @@ class CorrectParameters : public ListedParameters<CorrectKeys> {
         std::vector<InputDataset> files;
         for (const FieldChoice* choice : {&keys().dark, &keys().flat}) {
             const auto* source = std::get_if<FieldSource>(choice);
-            if (source != nullptr && source->file && source->dataset) {
-                files.push_back({*source->file, *source->dataset});
+            if (source != nullptr && source->file) {
+                files.push_back({*source->file, source->dataset.value_or("")});
             }
         }
         return files;

@@ -41,10 +41,7 @@ std::optional<FieldChoice> parse_field(TableReader& table, const std::string& ke
         FieldSource source;
         source.file = name_under(*reader, "file");
         source.dataset = name_under(*reader, "dataset");
-        if (source.file && !source.dataset) {
-            reader->missing("dataset",
-                            "dataset = \"/" + key + "s\", the place of the images in the file");
-        }
+        source.frames = parse_frame_range(*reader, "frames");
         const std::optional<std::size_t> reduce =
             reader->choice("reduce", {reduce_names.begin(), reduce_names.end()});
         source.reduce = static_cast<Reduce>(reduce.value_or(0));
@@ -240,9 +237,9 @@ std::shared_ptr<const SideImage> open_field_image(const FieldSource& source, con
 } // namespace
 
 Form<FieldChoice> field_form() {
-    return {"number or `{ file, dataset, reduce }`",
+    return {"number or `{ file, dataset, frames, reduce }`",
             "`reduce` is `mean`, `median` or `none`; without `file` the images are in the input's "
-            "file",
+            "file; of a scan, `frames` counts among those of the field",
             "float | Any | Mapping[str, Any]", parse_field,
             [](const FieldChoice& choice) { return field_text(choice).value_or(""); }};
 }
@@ -252,7 +249,8 @@ std::optional<std::string> field_text(const FieldChoice& choice) {
         return toml_text(*number);
     }
     const auto& source = std::get<FieldSource>(choice);
-    if (!source.dataset && source.reduce == Reduce::mean) {
+    const bool takes_frames = !std::holds_alternative<std::monostate>(source.frames);
+    if (!source.file && !source.dataset && !takes_frames && source.reduce == Reduce::mean) {
         return std::nullopt;
     }
     std::string text = "{ ";
@@ -261,6 +259,10 @@ std::optional<std::string> field_text(const FieldChoice& choice) {
     }
     if (source.dataset) {
         text += "dataset = " + toml_text(*source.dataset) + ", ";
+    }
+    if (takes_frames) {
+        const auto* const range = std::get_if<IndexRange>(&source.frames);
+        text += "frames = " + (range != nullptr ? toml_text(*range) : "\"all\"") + ", ";
     }
     return text + "reduce = \"" + reduce_names.at(static_cast<std::size_t>(source.reduce)) + "\" }";
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "io/rows/frame_roles.hpp"
+#include "jobs/index_range.hpp"
 #include "jobs/keys.hpp"
 #include "jobs/side_image.hpp"
 
@@ -17,12 +19,13 @@ namespace runner {
 /// How images become one.
 enum class Reduce { mean, median, none };
 
-/// Images of a dataset. Without a file, of the input's; without a dataset, the frames of the input
-/// that its image_key says are such.
+/// Images of a dataset. Without a file, of the input's; without a dataset, of the file's default
+/// signal, or of the input itself. Of a scan the frames of the field's role.
 struct FieldSource {
     std::optional<std::string> file;
     std::optional<std::string> dataset;
     Reduce reduce = Reduce::mean;
+    FramesTaken frames = {}; ///< of those; AllFrames: of all, whatever the file says of them
 };
 
 /// A dark or flat field as the job file gives it.
@@ -30,9 +33,9 @@ using FieldChoice = std::variant<FieldSource, double>;
 
 /// Which field, for messages and files.
 struct FieldRole {
-    std::string_view key;        ///< of the job file's table: "dark"
-    std::string_view name;       ///< "dark field"
-    std::int64_t frames_key = 0; ///< of its frames in an image_key
+    std::string_view key;               ///< of the job file's table: "dark"
+    std::string_view name;              ///< "dark field"
+    FrameRole frames = FrameRole::flat; ///< that it is made of
 };
 
 /// A field: an image of the frame's extents, or a number that stands at every pixel.
@@ -68,7 +71,7 @@ template <class Keys> Key<Keys> field_key(const FieldRole& role, FieldChoice Key
     return Key<Keys>({name, form.type, form.range, {}, {}, meaning, {}, form.annotation}, read,
                      value)
         .usually_explained("the mean of the input's frames with image_key " +
-                           std::to_string(role.frames_key))
+                           std::to_string(key_of_role(role.frames)))
         .detail("A number, an image, or images and how they become one");
 }
 

@@ -4,12 +4,14 @@
 #include "base/error.hpp"
 #include "io/input/file_access.hpp"
 #include "io/rows/row_geometry.hpp"
-#include "jobs/frame_marks.hpp"
+#include "jobs/index_range.hpp"
 
 #include <algorithm>
 #include <span>
 #include <string>
 #include <utility>
+#include <variant>
+#include <vector>
 
 namespace runner {
 namespace {
@@ -18,26 +20,31 @@ constexpr int read_threads = 8;
 
 std::string key_of(const FieldRole& role) { return "correct." + std::string(role.key); }
 
-/// The frames of the input that image_key marks as this field.
-DatasetPart frames_of_role(const DatasetLayout& layout, const FieldRole& role,
-                           const JobInput& input) {
-    const std::vector<std::int64_t>& shape = layout.info.array.shape;
-    const std::vector<std::int64_t> marks =
-        read_frame_marks(input.source.file, input.image_key, shape[0], *input.files);
-    DatasetPart part{std::vector<std::int64_t>(shape.size(), 0), shape};
-    for (std::int64_t i = 0; i < std::ssize(marks); ++i) {
-        if (marks[static_cast<std::size_t>(i)] == role.frames_key) {
-            part.frames.push_back(i);
+/// The frames of a dataset that a field is made of: of a scan those of its role.
+/// @throws Error (usage, input).
+std::vector<std::int64_t> frames_of_field(const FieldSource& source, const FieldRole& role,
+                                          const FrameRoles& roles, std::int64_t frames,
+                                          const std::string& where) {
+    const bool all = std::holds_alternative<AllFrames>(source.frames);
+    if (!all && !roles.fault.empty()) {
+        throw Error(ExitCode::input, {"cannot tell which frames are the " + std::string(role.name),
+                                      where, roles.fault, std::string("Mend it; ") + roles_remedy});
+    }
+    std::vector<std::int64_t> found;
+    if (!all && roles.known()) {
+        found = roles.of(role.frames);
+        if (found.empty()) {
+            throw Error(ExitCode::input,
+                        {"there is no " + std::string(role.name), where,
+                         roles.key + " is " + std::to_string(key_of_role(role.frames)) +
+                             " for no frame: they are " + roles.counts_text(),
+                         "Name another file in " + key_of(role) + ", " + roles_remedy});
         }
     }
-    if (part.frames.empty()) {
-        throw Error(ExitCode::input, {"the input has no " + std::string(role.name),
-                                      input.source.file + ":" + input.image_key,
-                                      "it is " + std::to_string(role.frames_key) + " for no frame",
-                                      "Write " + key_of(role) + ": " + field_to_write});
+    if (const auto* const range = std::get_if<IndexRange>(&source.frames)) {
+        return chosen_by(*range, frames, found, {key_of(role) + ".frames", where});
     }
-    part.count[0] = std::ssize(part.frames);
-    return part;
+    return found;
 }
 
 /// Cuts the last axes to the region that the job takes of its input, where they are as long as the
@@ -83,11 +90,14 @@ void check_sizes(const Images& images, const std::string& where, const ArrayInfo
 
 /// @throws Error (usage) if the field is neither named nor among the frames of the input.
 void check_source(const FieldSource& source, const FieldRole& role, const JobInput& input) {
-    if (!source.dataset && input.image_key.empty()) {
-        throw Error(ExitCode::usage, {"correct has no " + std::string(role.name), key_of(role),
-                                      "it is left out, and the input has no image_key that says "
-                                      "which of its frames are such",
-                                      std::string("Write ") + field_to_write});
+    if (!source.file && !source.dataset && !input.roles.known()) {
+        throw Error(ExitCode::usage,
+                    {"correct has no " + std::string(role.name), key_of(role),
+                     "it is left out, and " +
+                         (input.roles.fault.empty()
+                              ? "the input has no image_key that says which of its frames are such"
+                              : input.roles.fault),
+                     std::string("Write ") + field_to_write});
     }
     if (input.files == nullptr || (!source.file && input.source.file.empty())) {
         throw Error(ExitCode::usage, {"correct has no " + std::string(role.name), key_of(role),
@@ -110,8 +120,13 @@ DatasetPart part_of(const DatasetLayout& layout, const FieldSource& source, cons
         refuse_shape(role, where, array.shape, frame, input);
     }
     DatasetPart part{std::vector<std::int64_t>(array.shape.size(), 0), array.shape};
-    if (!source.dataset) {
-        part = frames_of_role(layout, role, input);
+    if (array.shape.size() > frame.size()) {
+        const bool of_input = !source.file && !source.dataset;
+        part.frames = frames_of_field(source, role, of_input ? input.roles : layout.roles,
+                                      array.shape[0], where);
+    }
+    if (!part.frames.empty()) {
+        part.count[0] = std::ssize(part.frames);
     }
     if (input.part) {
         cut_to_region(input, frame.size(), part);
@@ -137,9 +152,9 @@ Images open_images(const FieldSource& source, const FieldRole& role, const JobIn
                    const std::vector<std::int64_t>& frame) {
     check_source(source, role, input);
     const std::string file = source.file.value_or(input.source.file);
-    const std::string dataset = source.dataset.value_or(input.source.dataset);
+    const std::string dataset = source.dataset.value_or(source.file ? "" : input.source.dataset);
     const DatasetLayout layout = input.files->layout(file, dataset);
-    const std::string where = key_of(role) + ", " + file + ":" + dataset;
+    const std::string where = key_of(role) + ", " + file + ":" + layout.dataset;
     const DatasetPart part = part_of(layout, source, role, input, frame, where);
     const std::size_t leading = part.count.size() - frame.size();
     Images images;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/prepare/input_layout.hpp"
 
+#include "base/error.hpp"
+#include "io/input/frame_marks.hpp"
 #include "io/input/stack.hpp"
 #include "io/rows/dense_rows.hpp"
-#include "jobs/frame_marks.hpp"
 
+#include <string>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -36,17 +38,25 @@ DatasetLayout input_layout(const JobFile::Input& input, FileAccess& files) {
     return join_stack(input.file, input.dataset, std::move(frames));
 }
 
-std::optional<DatasetPart> part_of_input(const JobFile::Input& input, const DatasetInfo& info,
-                                         FileAccess& files) {
-    if (input.part.is_whole()) {
-        return std::nullopt;
+InputFrames part_of_input(const JobFile::Input& input, const DatasetInfo& info,
+                          const FrameRoles& roles, FileAccess& files) {
+    const std::string where = input.file + ":" + input.dataset;
+    const auto* const marked = std::get_if<FramesWhere>(&input.part.frames);
+    if (!roles.fault.empty() && marked == nullptr &&
+        !std::holds_alternative<AllFrames>(input.part.frames)) {
+        throw Error(ExitCode::input, {"cannot tell which frames are projections", where,
+                                      roles.fault, std::string("Mend it; ") + roles_remedy});
     }
+    InputFrames found{{}, roles};
     std::vector<std::int64_t> marks;
-    if (const auto* const where = std::get_if<FramesWhere>(&input.part.frames);
-        where != nullptr && info.array.shape.size() > 1) {
-        marks = read_frame_marks(input.file, where->dataset, info.array.shape[0], files);
+    if (marked != nullptr && info.array.shape.size() > 1) {
+        marks = read_frame_marks(input.file, marked->dataset, info.array.shape[0], files);
+        if (!roles.known() || counts_alone(*marked)) {
+            found.roles = roles_by_marks(marked->dataset, marks);
+        }
     }
-    return resolve_part(input.part, info, marks, input.file + ":" + input.dataset);
+    found.part = resolve_part(input.part, info, roles, marks, where);
+    return found;
 }
 
 } // namespace runner

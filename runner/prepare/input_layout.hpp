@@ -3,9 +3,9 @@
 
 #include "io/input/file_access.hpp"
 #include "io/rows/dataset_part.hpp"
+#include "io/rows/frame_roles.hpp"
 #include "runner/job_file/job_file.hpp"
 
-#include <cstdint>
 #include <optional>
 
 namespace runner {
@@ -14,9 +14,17 @@ namespace runner {
 /// files, or in raw ones. @throws Error (input).
 DatasetLayout input_layout(const JobFile::Input& input, FileAccess& files);
 
-/// The part of its dataset, of this info, that is the job's input; nothing for all of it. Reads the
-/// dataset that frames are chosen by. @throws Error (usage, input).
-std::optional<DatasetPart> part_of_input(const JobFile::Input& input, const DatasetInfo& info,
-                                         FileAccess& files);
+/// What of its dataset is a job's input.
+struct InputFrames {
+    std::optional<DatasetPart> part = {}; ///< nothing for all of it
+    /// Of all frames of the dataset, by the file, or by the dataset that the job file names.
+    FrameRoles roles = {};
+};
+
+/// The part of the dataset, of this info, that is the job's input. Reads the dataset that the job
+/// file chooses frames by. `roles`: what the file says of the frames. @throws Error (usage, input);
+/// where the roles have a fault too, unless the job file takes every frame or names them itself.
+InputFrames part_of_input(const JobFile::Input& input, const DatasetInfo& info,
+                          const FrameRoles& roles, FileAccess& files);
 
 } // namespace runner

@@ -35,7 +35,7 @@ PassPlace place_of_pass(const JobFile& whole, const JobInput& input, std::size_t
         InputOrigin origin; // clang 14 cannot emplace it
         origin.file = whole.input.file;
         origin.dataset = whole.input.dataset;
-        origin.image_key = input.image_key;
+        origin.roles = input.roles;
         origin.part = input.part;
         place.origin = std::move(origin);
     }

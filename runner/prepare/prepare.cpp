@@ -10,7 +10,6 @@
 #include "io/rows/output_parts.hpp"
 #include "io/rows/row_geometry.hpp"
 #include "io/rows/written_format.hpp"
-#include "jobs/frame_marks.hpp"
 #include "jobs/toml_text.hpp"
 #include "runner/prepare/input_layout.hpp"
 #include "runner/prepare/marking_files.hpp"
@@ -123,18 +122,13 @@ void check_elements(const JobFile& file, const ArrayInfo& input) {
     }
 }
 
-/// Puts in what the job file leaves to the input's file: the names of the datasets, and of a scan
-/// with an image_key the frames that are projections. Returns the settings that a later reading of
-/// the job needs without the input.
+/// Puts in what the job file leaves to the input's file: the names of the datasets. Returns the
+/// settings that a later reading of the job needs without the input.
 std::vector<std::string> settle_names(JobFile& file, const DatasetLayout& layout) {
     if (!file.input.dataset.empty()) {
         return {};
     }
     file.input.dataset = layout.dataset;
-    if (!layout.image_key.empty() &&
-        std::holds_alternative<std::monostate>(file.input.part.frames)) {
-        file.input.part.frames = FramesWhere{layout.image_key, projection_key};
-    }
     if (!file.output.dataset.empty()) {
         return {};
     }
@@ -173,6 +167,7 @@ PreparedJob prepare_input(JobFile file, FileAccess& files, PassPlace place) {
         prepared.input.array = {file.input.generate->type, file.input.generate->shape};
         prepared.input.storage = "contiguous";
         prepared.layout.info = prepared.input;
+        prepared.layout.roles = generated_roles(*file.input.generate);
         widen(file, prepared.input.array);
     } else {
         prepared.layout = input_layout(file.input, files);
@@ -183,7 +178,9 @@ PreparedJob prepare_input(JobFile file, FileAccess& files, PassPlace place) {
         widen(file, prepared.input.array);
         check_elements(file, prepared.input.array);
     }
-    prepared.part = part_of_input(file.input, prepared.input, marking);
+    InputFrames frames = part_of_input(file.input, prepared.input, prepared.layout.roles, marking);
+    prepared.part = std::move(frames.part);
+    prepared.roles = std::move(frames.roles);
     if (prepared.part) {
         prepared.input = info_of_part(prepared.input, *prepared.part);
     }
@@ -196,12 +193,11 @@ JobInput job_input(const PreparedJob& prepared, FileAccess& files) {
     JobInput given{prepared.input.array, {}, prepared.input.channels, &files};
     if (const std::optional<InputOrigin>& origin = prepared.place.origin) {
         given.source = {origin->file, origin->dataset};
-        given.image_key = origin->image_key;
+        given.roles = origin->roles;
         given.part = origin->part;
     } else if (!prepared.input_is_missing) {
         given.source = {input.file, input.dataset};
-        const auto* where = std::get_if<FramesWhere>(&input.part.frames);
-        given.image_key = where != nullptr ? where->dataset : prepared.layout.image_key;
+        given.roles = prepared.roles;
         given.part = prepared.part;
     }
     return given;

@@ -22,8 +22,8 @@ namespace runner {
 struct InputOrigin {
     std::string file; ///< the job's own input, and its dataset
     std::string dataset;
-    std::string identity;       ///< of the job that makes this pass's input of it
-    std::string image_key = {}; ///< and `part`: as JobInput's
+    std::string identity;  ///< of the job that makes this pass's input of it
+    FrameRoles roles = {}; ///< and `part`: as JobInput's
     std::optional<DatasetPart> part = {};
     std::vector<JobCount> counts = {}; ///< of the passes before this one
     FileMark mark = {};                ///< of the file that is read, once it is made
@@ -47,6 +47,7 @@ struct PreparedJob {
     DatasetLayout layout;            ///< of the whole dataset, by which its rows are read
     FileMarks files;                 ///< every file that the job reads, as it was before
     std::optional<DatasetPart> part; ///< of it, that is the input
+    FrameRoles roles;                ///< of all frames of the dataset
     bool input_is_missing = false;   ///< input.generate makes it first
     /// Settings for what the job file left to the input's file, as `output.dataset="/data"`.
     std::vector<std::string> settled;

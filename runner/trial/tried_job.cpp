@@ -15,6 +15,7 @@
 #include <span>
 #include <string_view>
 #include <utility>
+#include <variant>
 
 namespace runner {
 namespace {
@@ -50,6 +51,32 @@ std::optional<std::int64_t> even_step(const std::vector<std::int64_t>& frames) {
     return step;
 }
 
+/// The numbers of frames as input.frames counts them: of a scan among its projections.
+std::vector<std::int64_t> counted_frames(const PreparedJob& prepared,
+                                         std::vector<std::int64_t> frames) {
+    if (prepared.layout.roles.known() &&
+        !std::holds_alternative<AllFrames>(prepared.file.input.part.frames)) {
+        const std::vector<std::int64_t> all = prepared.layout.roles.of(FrameRole::projection);
+        for (std::int64_t& frame : frames) {
+            frame = std::lower_bound(all.begin(), all.end(), frame) - all.begin();
+        }
+    }
+    return frames;
+}
+
+/// Whether a range in input.frames can take fewer of the frames that the job takes.
+bool can_cut_frames(const PreparedJob& prepared, std::size_t axes) {
+    const auto& frames = prepared.file.input.part.frames;
+    const bool scan = prepared.layout.roles.known() || !prepared.layout.roles.fault.empty();
+    if (scan && std::holds_alternative<AllFrames>(frames)) {
+        return axes <= 3; // by input.region
+    }
+    if (scan && std::holds_alternative<FramesWhere>(frames)) {
+        return false;
+    }
+    return !prepared.part || even_step(counted_frames(prepared, prepared.part->frames));
+}
+
 WholeInput whole_input(const PreparedJob& prepared) {
     WholeInput whole;
     whole.shape = prepared.input.array.shape;
@@ -60,7 +87,7 @@ WholeInput whole_input(const PreparedJob& prepared) {
     for (std::size_t i = 0; i < axes; ++i) {
         whole.is_cut.push_back(i + 3 >= axes || i == 0); // by input.region, or input.frames
     }
-    if (prepared.part && !even_step(prepared.part->frames)) {
+    if (!can_cut_frames(prepared, axes)) {
         whole.is_cut.front() = false;
     }
     return whole;
@@ -119,9 +146,10 @@ void add_part(const TriedJob& job, const Box& part, std::vector<std::string>& se
     }
     settings.push_back("input.region={" + region + " }");
     if (!cut.frames.empty() && job.whole.is_cut.front()) {
-        settings.push_back(fmt::format("input.frames=\"{}:{}:{}\"", cut.frames.front(),
-                                       cut.frames.back() + 1, *even_step(cut.frames)));
-    } else if (cut.frames.empty() && axes > names.size()) {
+        const std::vector<std::int64_t> frames = counted_frames(job.input, cut.frames);
+        settings.push_back(fmt::format("input.frames=\"{}:{}:{}\"", frames.front(),
+                                       frames.back() + 1, *even_step(frames)));
+    } else if (cut.frames.empty() && axes > names.size() && job.whole.is_cut.front()) {
         settings.push_back("input.frames=" + range_text(cut.first[0], cut.first[0] + cut.count[0]));
     }
 }

@@ -20,7 +20,7 @@ PARTS = [
     ('region = { rows = "2:-2", columns = "5:18", depth = "4:" }', np.s_[4:, 2:-2, 5:18]),
     ('frames = "1:12:2"', np.s_[1:12:2]),
     ('frames = "2:9"\nregion = { columns = ":-3" }', np.s_[2:9, :, :-3]),
-    ('frames = { where = "/entry/image_key", equals = 0 }', np.s_[np.array(KEY) == 0]),
+    ('frames = { where = "/entry/marks", equals = 0 }', np.s_[np.array(KEY) == 0]),
 ]
 
 
@@ -40,7 +40,7 @@ def write(name, data, **how):
         file["entry/data"] = np.zeros(0)
         del file["entry/data"]
         file.create_dataset("entry/data", data=data, **how)
-        file["entry/image_key"] = np.array(KEY, "int32")
+        file["entry/marks"] = np.array(KEY, "int32")
 
 
 def test_kinds_and_parts():
@@ -112,7 +112,7 @@ def test_errors():
             ('frames = "x"', 2, ("input.frames", "expected a range")),
             ('frames = { where = "/entry/none", equals = 0 }', 3, ("/entry/none",)),
             ('frames = { where = "/entry/data", equals = 0 }', 3, ("/entry/data", "13 frames")),
-            ('frames = { where = "/entry/image_key", equals = 9 }', 2, ("is 9 for no frame",))):
+            ('frames = { where = "/entry/marks", equals = 9 }', 2, ("is 9 for no frame",))):
         write_job("convolve", "found.toml", "whole.h5", part)
         done = call("found.toml", code=code)
         assert all(word in done.stderr for word in words), done.stderr
@@ -159,7 +159,7 @@ def test_default_signal():
                 same("found.h5", "expected.h5")
             call("verify", "found.h5", "--recompute", "4")
             assert "the part" in call("plan", "found.toml").stdout
-            # Named frames count instead of those that image_key marks.
+            # A range counts among the projections.
             call("found.toml", "--set", 'input.frames="1:5"')
             with h5py.File("found.h5") as file:
                 assert file["entry/data/data"].shape == (4, *SHAPE[1:])
@@ -168,8 +168,9 @@ def test_default_signal():
     call("expected.toml")
     call("found.toml")
     same("found.h5", "expected.h5")
-    nxtomo("scan.nxs", array, key=KEY[:-1])  # of another length: of something else
-    call("found.toml")
+    nxtomo("scan.nxs", array, key=KEY[:-1])
+    assert "image_key has 12 numbers" in call("found.toml", code=3).stderr
+    call("found.toml", "--set", 'input.frames="all"')
     same("found.h5", "expected.h5")
 
 

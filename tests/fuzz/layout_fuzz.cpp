@@ -35,6 +35,7 @@ void fuzz_layout(std::string_view bytes) {
     const runner::DatasetLayout back = runner::decode_layout(again);
     expect(back.chunks == layout.chunks && back.fill == layout.fill);
     expect(back.extents == layout.extents && back.edges == layout.edges);
+    expect(back.roles == layout.roles);
     expect(back.filters == layout.filters && back.info.array == layout.info.array);
     layout.file = "a.h5";
     layout.dataset = "/x";

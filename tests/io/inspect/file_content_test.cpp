@@ -8,6 +8,7 @@
 #include "io/inspect/attribute_list.hpp"
 #include "io/inspect/colour_marks.hpp"
 #include "io/inspect/default_signal.hpp"
+#include "io/inspect/frame_key.hpp"
 #include "tests/io/scratch_folder.hpp"
 
 #include <array>
@@ -54,12 +55,16 @@ class Hdf5Content : public testing::Test {
                                        : H5Screate_simple(1, &count, nullptr));
         write_attribute(open(path).get(), file(), name, type, space, values.data());
     }
-    /// "DATASET KEY", or "" where the file names none.
+    /// "DATASET KEY", or "" where the file names none; "DATASET !FAULT" where its key has one.
     std::string found() const {
-        DefaultSignal signal;
-        const auto failure =
-            error_of([&] { signal = default_signal(handle_, file(), OutsideFiles(file(), {})); });
-        return failure ? "" : signal.dataset + " " + signal.image_key;
+        std::string dataset;
+        const OutsideFiles outside(file(), {});
+        const auto failure = error_of([&] { dataset = default_signal(handle_, file(), outside); });
+        return failure ? "" : dataset + " " + key_of(dataset);
+    }
+    std::string key_of(const std::string& dataset) const {
+        const FrameKey key = find_frame_key(handle_, file(), dataset, OutsideFiles(file(), {}));
+        return key.fault.empty() ? key.key : "!" + key.fault;
     }
     const FileHandle& handle() const { return handle_; }
     void close() { handle_ = {}; }
@@ -256,12 +261,22 @@ TEST_F(Hdf5Content, FindsTheKeyOfAScan) {
     text("/e/x", "signal", "data");
     dataset("/e/x/data", {4, 5, 6});
     dataset("/e/x/image_key", {5}); // not as long as the frames are many
+    EXPECT_EQ(found(),
+              "/e/x/data !/e/x/image_key has 5 numbers, its shape is [5], and /e/x/data has "
+              "4 frames of shape [5, 6]");
+    dataset("/e/x/other", {5, 5, 6}); // as many as this one's
     EXPECT_EQ(found(), "/e/x/data ");
+    EXPECT_EQ(key_of("/e/x/other"), "/e/x/image_key");
     dataset("/e/instrument/d/image_key", {4});
     EXPECT_EQ(found(), "/e/x/data /e/instrument/d/image_key");
     H5Ldelete(handle().get(), "/e/x/image_key", H5P_DEFAULT);
     dataset("/e/x/image_key", {4});
     EXPECT_EQ(found(), "/e/x/data /e/x/image_key");
+    EXPECT_EQ(key_of("/e/x/image_key"), "");
+    EXPECT_EQ(key_of("e/x/data"), "/e/x/image_key");
+    H5Ldelete(handle().get(), "/e/x/image_key", H5P_DEFAULT);
+    dataset("/e/x/image_key", {4, 1});
+    EXPECT_EQ(key_of("/e/x/data"), "/e/x/image_key");
 }
 
 TEST_F(Hdf5Content, EndsWhereDefaultsLeadInACircle) {

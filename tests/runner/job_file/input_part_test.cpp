@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "runner/toml/toml_values.hpp"
+#include "tests/io/scratch_folder.hpp"
 
 #include <gtest/gtest.h>
 
@@ -33,7 +34,21 @@ std::string part_of(const std::string& text, std::vector<std::int64_t> shape,
     DatasetInfo info;
     info.array = {ElementType::uint16, std::move(shape)};
     info.channels = channels;
-    return part_text(resolve_part(parse(text), info, marks, "a.h5:/data"));
+    return part_text(resolve_part(parse(text), info, {}, marks, "a.h5:/data").value());
+}
+
+/// The part of a scan of 8 frames of 4 × 5; "" for all of it.
+std::string part_of_scan(const std::string& text, const std::vector<std::int64_t>& keys,
+                         const std::vector<std::int64_t>& marks = {}) {
+    DatasetInfo info;
+    info.array = {ElementType::uint16, {8, 4, 5}};
+    FrameRoles roles;
+    roles.key = "/key";
+    for (const std::int64_t key : keys) {
+        roles.frames.push_back(role_of_key(key).value());
+    }
+    const auto part = resolve_part(parse(text), info, roles, marks, "a.h5:/data");
+    return part ? part_text(*part) : "";
 }
 
 std::string refusal(const std::string& text, std::vector<std::int64_t> shape,
@@ -70,9 +85,38 @@ TEST(InputPart, FramesAreOfTheFirstAxis) {
               part_text({{0, 1, 0}, {3, 1, 4}, {1, 2, 4}}));
 }
 
+TEST(InputPart, OfAScanIsOfItsProjections) {
+    const std::vector<std::int64_t> keys = {2, 0, 0, 1, 0, -1, 0, 3};
+    const auto frames = [](std::vector<std::int64_t> numbers) {
+        const std::int64_t count = std::ssize(numbers);
+        return part_text({{0, 0, 0}, {count, 4, 5}, std::move(numbers)});
+    };
+    EXPECT_EQ(part_of_scan("", keys), frames({1, 2, 4, 6}));
+    EXPECT_EQ(part_of_scan("frames = \"::3\"", keys), frames({1, 6}));
+    EXPECT_EQ(part_of_scan("frames = \"-1:\"", keys), frames({6}));
+    EXPECT_EQ(part_of_scan("region = {depth = \"1:3\"}", keys), frames({2, 4}));
+    EXPECT_EQ(part_of_scan("frames = \"all\"", keys), "");
+    EXPECT_EQ(part_of_scan("", std::vector<std::int64_t>(8, 0)), "");
+    EXPECT_EQ(part_of_scan("region = {rows = \"1:2\"}", std::vector<std::int64_t>(8, 0)),
+              "[0:8, 1:2, 0:5]");
+    const std::vector<std::int64_t> marks = {7, 7, 7, 7, 7, 7, 0, 0};
+    EXPECT_EQ(part_of_scan("frames = {where = \"/turn\", equals = 7}", keys, marks),
+              frames({1, 2, 4}));
+    EXPECT_EQ(part_of_scan("frames = {where = \"/e/image_key\", equals = 0}", keys, marks),
+              frames({6, 7}));
+    const auto none = error_of([&] { part_of_scan("", {1, 1, 1, 1, 2, 2, 2, 2}); });
+    ASSERT_TRUE(none);
+    EXPECT_EQ(none->code(), ExitCode::input);
+    EXPECT_EQ(none->text().why, "/key says that its frames are 4 flats, 4 darks");
+    const auto twice =
+        error_of([&] { part_of_scan("frames = \"0:1\"\nregion = {depth = \"1:3\"}", keys); });
+    ASSERT_TRUE(twice);
+}
+
 TEST(InputPart, IsWrittenAsItIsRead) {
     for (const char* text :
          {"region = { rows = \"2:5\", depth = \":-1\" }\n", "frames = \"0:9:3\"\n",
+          "frames = \"all\"\n",
           "region = { columns = \"1:\" }\nframes = { where = \"/a\", equals = -2 }\n", ""}) {
         EXPECT_EQ(toml_lines(parse(text)), text);
     }

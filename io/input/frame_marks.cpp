@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "jobs/frame_marks.hpp"
+#include "io/input/frame_marks.hpp"
 
 #include "base/error.hpp"
 #include "base/format.hpp"
@@ -7,6 +7,8 @@
 #include <cmath>
 #include <cstring>
 #include <memory>
+#include <optional>
+#include <utility>
 
 namespace runner {
 
@@ -18,7 +20,8 @@ std::vector<std::int64_t> read_frame_marks(const std::string& file, const std::s
     };
     const std::unique_ptr<RowReader> reader = open_rows_of(files, file, dataset, 1);
     const ArrayInfo array = reader->info().array;
-    if (array.shape != std::vector<std::int64_t>{frames}) {
+    if (array.shape != std::vector<std::int64_t>{frames} &&
+        array.shape != std::vector<std::int64_t>{frames, 1}) {
         refuse(fmt::format("its shape is {}, and there are {} frames", shape_text(array.shape),
                            frames));
     }
@@ -26,7 +29,7 @@ std::vector<std::int64_t> read_frame_marks(const std::string& file, const std::s
         refuse("its elements are " + type_text(array));
     }
     std::vector<std::byte> bytes(static_cast<std::size_t>(byte_count(array)));
-    reader->read(0, frames, bytes.data()); // of one axis each element is a row
+    reader->read(0, frames, bytes.data()); // each element is a row
     constexpr double most = 2147483648.0;
     std::vector<std::int64_t> marks(static_cast<std::size_t>(frames));
     visit_element_type(array.type, [&](auto element) {
@@ -40,6 +43,43 @@ std::vector<std::int64_t> read_frame_marks(const std::string& file, const std::s
         }
     });
     return marks;
+}
+
+FrameRoles read_frame_roles(const std::string& file, const FrameKey& key, std::int64_t frames,
+                            FileAccess& files) {
+    FrameRoles roles;
+    roles.key = key.key;
+    try {
+        const std::vector<std::int64_t> keys = read_frame_marks(file, key.key, frames, files);
+        const std::vector<std::int64_t> control =
+            key.control.empty() ? keys : read_frame_marks(file, key.control, frames, files);
+        std::vector<FrameRole> found;
+        for (std::size_t i = 0; i < keys.size(); ++i) {
+            const std::optional<FrameRole> role = role_of_key(control[i] == -1 ? -1 : keys[i]);
+            if (!role) {
+                roles.fault = fmt::format("{} is {} for frame {}, which NXtomo gives no meaning",
+                                          key.key, keys[i], i);
+                return roles;
+            }
+            found.push_back(*role);
+        }
+        roles.frames = std::move(found);
+    } catch (const Error& error) {
+        if (error.code() != ExitCode::input) {
+            throw;
+        }
+        roles.fault = fmt::format("{} cannot be read: {}", key.key, error.text().why);
+    }
+    return roles;
+}
+
+FrameRoles roles_by_marks(const std::string& dataset, const std::vector<std::int64_t>& marks) {
+    FrameRoles roles;
+    roles.key = dataset;
+    for (const std::int64_t mark : marks) {
+        roles.frames.push_back(role_of_key(mark).value_or(FrameRole::invalid));
+    }
+    return roles;
 }
 
 } // namespace runner

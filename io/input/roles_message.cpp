@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/input/roles_message.hpp"
+
+#include "base/format.hpp"
+#include "base/text.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace runner {
+
+void put_roles(MessageWriter& to, const FrameRoles& roles) {
+    to.text(roles.key);
+    std::string frames;
+    for (const FrameRole role : roles.frames) {
+        frames += static_cast<char>(role);
+    }
+    to.text(frames);
+    to.text(roles.fault);
+}
+
+FrameRoles take_roles(MessageReader& from, const ArrayInfo& array) {
+    FrameRoles roles;
+    roles.key = from.text();
+    const std::string frames = from.text();
+    const std::vector<std::int64_t>& shape = array.shape;
+    if (!frames.empty() && (shape.empty() || std::cmp_not_equal(frames.size(), shape.front()))) {
+        throw BadMessage(fmt::format("there are roles of {} frames", frames.size()));
+    }
+    for (const char role : frames) {
+        if (static_cast<unsigned char>(role) > static_cast<unsigned char>(last_role)) {
+            throw BadMessage("a frame has no known role");
+        }
+        roles.frames.push_back(static_cast<FrameRole>(role));
+    }
+    roles.fault = printable(from.text());
+    return roles;
+}
+
+} // namespace runner

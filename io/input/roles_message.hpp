@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "base/array_info.hpp"
+#include "io/files/message.hpp"
+#include "io/rows/frame_roles.hpp"
+
+namespace runner {
+
+/// Roles as a part of a message.
+void put_roles(MessageWriter& to, const FrameRoles& roles);
+
+/// The roles of the frames of a dataset, of each or of none. @throws BadMessage.
+FrameRoles take_roles(MessageReader& from, const ArrayInfo& array);
+
+} // namespace runner
