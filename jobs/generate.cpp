@@ -173,6 +173,9 @@ void generate(const GenerateRequest& request, const std::string& file, const std
               int threads, Overwrite overwrite, const GenerateStorage& storage) {
     const Pattern pattern = checked_pattern(request);
     check_shape(request);
+    if (const std::string fault = output_name_fault(file); !fault.empty()) {
+        throw Error(ExitCode::usage, {"cannot make the file", file, "its name " + fault, ""});
+    }
     if (overwrite == Overwrite::no) {
         check_absent(file);
     }

@@ -21,7 +21,6 @@
 namespace runner {
 namespace {
 
-constexpr std::array<std::string_view, 2> hdf5_endings = {".h5", ".hdf5"};
 constexpr std::string_view picture_ending = ".png";
 
 /// Endings of formats that others read, so that a name of theirs is no HDF5 file of an odd name.
@@ -31,9 +30,18 @@ constexpr std::array<std::string_view, 9> unread_endings = {".npz", ".jpg", ".jp
 /// Endings of files that do not say what they hold.
 constexpr std::array<std::string_view, 3> raw_endings = {".raw", ".bin", ".dat"};
 
+/// In letters of any case.
+bool has_ending(const std::string& name, std::string_view ending) {
+    return name.size() >= ending.size() &&
+           std::equal(ending.begin(), ending.end(), name.end() - std::ssize(ending),
+                      [](char a, char b) {
+                          return a == (b >= 'A' && b <= 'Z' ? static_cast<char>(b - 'A' + 'a') : b);
+                      });
+}
+
 template <class Endings> bool ends_in(const std::string& name, const Endings& endings) {
     return std::any_of(endings.begin(), endings.end(),
-                       [&](std::string_view ending) { return name.ends_with(ending); });
+                       [&](std::string_view ending) { return has_ending(name, ending); });
 }
 
 /// "a, b and c".
@@ -63,10 +71,7 @@ std::string input_endings() {
 }
 
 /// Whether convert_to_rows() makes such files.
-bool is_of_rows(const std::string& output) {
-    const RowsFormat* format = rows_format_of(output);
-    return is_hdf5_name(output) || (format != nullptr && format->written != nullptr);
-}
+bool is_of_rows(const std::string& output) { return output_name_fault(output).empty(); }
 
 /// Each element of one axis is a row.
 ImageShape column_of(const ArrayInfo& array) { return {1, array.shape.front(), 1, 1}; }
@@ -83,8 +88,7 @@ FrameSource open_source(FileAccess& files, const ConvertRequest& request) {
             with_type(std::move(source.reader), *request.type, request.beyond, source.where);
     }
     const DatasetInfo& info = source.reader->info();
-    if (!is_number(info.array.type) && !request.output.ends_with(".h5") &&
-        !request.output.ends_with(".hdf5")) {
+    if (!is_number(info.array.type) && !is_hdf5_name(request.output)) {
         throw Error(ExitCode::input, {"cannot convert the elements", source.where,
                                       "they are " + type_text(info.array) + ", not real numbers",
                                       "HDF5 files hold them: name an output that ends in .h5"});
@@ -119,23 +123,12 @@ void check_apart(const std::string& input, const std::string& written) {
 
 } // namespace
 
-std::string output_endings() {
-    std::vector<std::string> names(hdf5_endings.begin(), hdf5_endings.end());
-    for (const RowsFormat& format : rows_formats()) {
-        if (format.written != nullptr) {
-            add_endings(format, names);
-        }
-    }
-    names.emplace_back(picture_ending);
-    return listed(names);
-}
-
-bool is_hdf5_name(const std::string& output) { return ends_in(output, hdf5_endings); }
+std::string output_endings() { return written_endings() + ", and " + std::string(picture_ending); }
 
 void check_formats(const std::string& input, const std::string& output, InputNames names) {
     const std::string known =
         "Known are " + input_endings() + " to read, and " + output_endings() + " to make";
-    const bool said = names == InputNames::say_format;
+    const bool said = names == InputNames::say_format && rows_format_of(input) == nullptr;
     if (said && ends_in(input, raw_endings)) {
         throw Error(ExitCode::usage,
                     {"cannot convert the input", input, "it does not say what it holds",
@@ -145,9 +138,13 @@ void check_formats(const std::string& input, const std::string& output, InputNam
         throw Error(ExitCode::usage, {"cannot convert the input", input,
                                       "files of that ending cannot be read", known});
     }
-    if (!is_of_rows(output) && !output.ends_with(picture_ending)) {
+    if (!is_of_rows(output) && !has_ending(output, picture_ending)) {
         throw Error(ExitCode::usage, {"cannot convert to the output", output,
                                       "its ending names no format that can be made", known});
+    }
+    if (output.substr(output.rfind('/') + 1).find_first_of("*%") != std::string::npos) {
+        throw Error(ExitCode::usage, {"cannot convert to the output", output,
+                                      output_name_fault(output), "Name one file"});
     }
 }
 

@@ -35,11 +35,8 @@ struct ConvertRequest {
     std::int64_t memory = std::numeric_limits<std::int64_t>::max(); ///< that rows may take
 };
 
-/// ".h5, .hdf5, .sand, .npy, .tif, .tiff and .png": what convert() can make.
+/// ".h5, .hdf5, .npy and .tif, and .png": what convert() can make.
 std::string output_endings();
-
-/// Whether a name is that of an HDF5 output: it ends in .h5 or .hdf5.
-bool is_hdf5_name(const std::string& output);
 
 /// Refuses what cannot be converted, by the names alone. `raw`: the input's name says nothing.
 /// @throws Error (usage) that lists what can.

@@ -2,6 +2,7 @@
 #include "io/files/file_names.hpp"
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -164,18 +165,29 @@ std::vector<Listed> list(const fs::path& folder) {
     return all;
 }
 
+/// Whether it is a link that leads to nothing.
+bool is_broken_link(const fs::path& path) {
+    std::error_code failure;
+    if (!fs::is_symlink(path, failure)) {
+        return false;
+    }
+    const bool is_there = fs::exists(path, failure);
+    return !is_there || failure;
+}
+
 /// Adds what the parts name below the folder.
-void expand(const fs::path& folder, std::span<const std::string> parts,
-            std::vector<std::string>& found) {
+void expand(const fs::path& folder, std::span<const std::string> parts, NamedFiles& found) {
     const std::string& part = parts.front();
     const bool last = parts.size() == 1;
     std::error_code failure;
     if (!has_wildcards(part)) {
         const fs::path path = folder / part;
         if (last && fs::is_regular_file(path, failure)) {
-            found.push_back(path.string());
+            found.files.push_back(path.string());
         } else if (!last && fs::is_directory(path, failure)) {
             expand(path, parts.subspan(1), found);
+        } else if (is_broken_link(path)) {
+            found.missing.push_back(path.string());
         }
         return;
     }
@@ -194,9 +206,11 @@ void expand(const fs::path& folder, std::span<const std::string> parts,
         }
         const fs::path path = folder / entry.name;
         if (last && entry.regular) {
-            found.push_back(path.string());
+            found.files.push_back(path.string());
         } else if (!last && entry.folder) {
             expand(path, parts.subspan(1), found);
+        } else if (entry.link && is_broken_link(path)) {
+            found.missing.push_back(path.string());
         }
     }
 }
@@ -254,6 +268,24 @@ std::string first_gap(const std::vector<std::string>& names) {
     return "";
 }
 
+ErrorText missing_text(const std::string& what, const std::string& where,
+                       const std::vector<std::string>& files) {
+    constexpr std::size_t most_named = 5;
+    std::string names;
+    for (std::size_t i = 0; i < std::min(files.size(), most_named); ++i) {
+        std::error_code failure;
+        names += (i == 0 ? "" : ", ") + files[i];
+        if (fs::is_symlink(files[i], failure)) {
+            names += ", a link to " + fs::read_symlink(files[i], failure).string();
+        }
+    }
+    if (files.size() > most_named) {
+        names += fmt::format(", and {} more", files.size() - most_named);
+    }
+    return {what, where, "not there: " + names,
+            "Fetch them, or leave them out: input.missing = \"skip\""};
+}
+
 bool has_wildcards(std::string_view pattern) {
     return pattern.find_first_of("*?") != std::string_view::npos;
 }
@@ -278,14 +310,16 @@ bool matches_pattern(std::string_view pattern, std::string_view path) {
     return good.back();
 }
 
-std::vector<std::string> expand_pattern(const std::string& pattern) {
+NamedFiles expand_pattern(const std::string& pattern) {
     const Parts parts = pattern_parts(pattern);
-    std::vector<std::string> found;
+    NamedFiles found;
     if (!parts.empty()) {
         expand({}, parts, found);
     }
-    std::sort(found.begin(), found.end());
-    found.erase(std::unique(found.begin(), found.end()), found.end());
+    for (std::vector<std::string>* names : {&found.files, &found.missing}) {
+        std::sort(names->begin(), names->end());
+        names->erase(std::unique(names->begin(), names->end()), names->end());
+    }
     return found;
 }
 

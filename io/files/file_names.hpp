@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "base/error.hpp"
+
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,9 +27,19 @@ bool has_wildcards(std::string_view pattern);
 /// Whether the path has the pattern's form; nothing is looked for.
 bool matches_pattern(std::string_view pattern, std::string_view path);
 
-/// The regular files, and links to such, that the pattern names: sorted by bytes, each once. `**`
-/// goes into no link to a folder, so it comes to an end. @throws Error (input) for a folder on the
-/// way that cannot be listed.
-std::vector<std::string> expand_pattern(const std::string& pattern);
+/// What a pattern names: sorted by bytes, each once.
+struct NamedFiles {
+    std::vector<std::string> files;   ///< regular files, and links to such
+    std::vector<std::string> missing; ///< links to what is not there or cannot be reached
+};
+
+/// `**` goes into no link to a folder, so it comes to an end. @throws Error (input) for a folder on
+/// the way that cannot be listed.
+NamedFiles expand_pattern(const std::string& pattern);
+
+/// What to say of files that are not there, of which the first ones are named: `what` and `where`
+/// as given.
+ErrorText missing_text(const std::string& what, const std::string& where,
+                       const std::vector<std::string>& files);
 
 } // namespace runner

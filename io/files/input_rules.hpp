@@ -28,6 +28,12 @@ struct InputRules {
         anywhere, ///< wherever there is a regular file
     } outside = Outside::beside;
 
+    /// What becomes of a stack, or a batch, of which a link leads to a file that is not there.
+    enum class Missing {
+        fail, ///< nothing is read
+        skip  ///< it is left out, with a warning
+    } missing = Missing::fail;
+
     /// What becomes of chunks whose place or size in the index cannot be right: of an input nothing
     /// is read then; of a finished output it is to be told which rows are damaged, so that reading
     /// those alone fails (ChunkPlace::bytes is 0).

@@ -7,6 +7,7 @@
 #include "io/rows/file_elements.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstring>
 #include <optional>
@@ -158,6 +159,14 @@ std::optional<Scale> scale_of(const Fields& fields, const std::string& file) {
     return scale.slope == 1 && scale.intercept == 0 ? std::nullopt : std::optional(scale);
 }
 
+/// Whether the name ends in .gz, in letters of any case.
+bool is_gzip_name(const std::string& file) {
+    constexpr std::string_view ending = ".gz";
+    return file.size() > ending.size() &&
+           std::equal(ending.begin(), ending.end(), file.end() - std::ssize(ending),
+                      [](char a, unsigned char b) { return a == std::tolower(b); });
+}
+
 } // namespace
 
 DenseLayout parse_nifti(const std::array<std::byte, nifti_header_bytes>& head,
@@ -185,7 +194,7 @@ DenseLayout parse_nifti(const std::array<std::byte, nifti_header_bytes>& head,
 
 std::unique_ptr<RowReader> open_nifti_reader(const std::string& file, int threads) {
     std::unique_ptr<ByteSource> source =
-        file.ends_with(".gz") ? open_gzip_source(file) : open_plain_source(file);
+        is_gzip_name(file) ? open_gzip_source(file) : open_plain_source(file);
     std::array<std::byte, nifti_header_bytes> head{};
     if (source->size() && *source->size() < nifti_header_bytes) {
         refuse(file, *source->size(), "it ends there, within its header of 348 bytes");

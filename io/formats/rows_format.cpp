@@ -2,6 +2,8 @@
 #include "io/formats/rows_format.hpp"
 
 #include "base/error.hpp"
+#include "io/files/file.hpp"
+#include "io/files/input_rules.hpp"
 #include "io/formats/nifti_file.hpp"
 #include "io/formats/npy_file.hpp"
 #include "io/formats/png_reader.hpp"
@@ -11,6 +13,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
+#include <filesystem>
+#include <iterator>
+#include <sstream>
+#include <system_error>
+#include <utility>
+#include <vector>
 
 namespace runner {
 namespace {
@@ -60,24 +69,38 @@ constexpr std::array formats = {
                &written_npy, Parser::own},
     RowsFormat{"TIFF", ".tif .tiff", image_dataset, survey_tiff, open_tiff_reader, &written_tiff,
                Parser::foreign},
+    RowsFormat{"TIFF", ".btf .svs .lsm .stk .ndpi", image_dataset, survey_tiff, open_tiff_reader,
+               nullptr, Parser::foreign},
     RowsFormat{"PNG", ".png", image_dataset, survey_png, open_png_reader, nullptr, Parser::foreign},
     RowsFormat{"NIfTI-1", ".nii .nii.gz", image_dataset, survey_own<open_nifti_reader>,
                open_nifti_reader, nullptr, Parser::own},
 };
 
-} // namespace
+constexpr std::string_view hdf5_endings = ".h5 .hdf5 .nx .nxs .nexus .he5 .nc4";
 
-std::span<const RowsFormat> rows_formats() { return formats; }
+std::vector<std::string> words(std::string_view text) {
+    std::istringstream from{std::string(text)};
+    return {std::istream_iterator<std::string>(from), {}};
+}
 
-std::string_view ending_of(const std::string& file, const RowsFormat& format) {
+/// The name of a file, without the ending of one that is being written, in small letters.
+std::string plain_name(const std::string& file) {
     constexpr std::string_view partial = ".partial";
-    std::string_view name = file;
+    std::string name = file.substr(file.rfind('/') + 1);
     if (name.ends_with(partial)) {
-        name.remove_suffix(partial.size());
+        name.resize(name.size() - partial.size());
     }
-    for (std::size_t at = 0; at < format.endings.size();) {
-        const std::size_t end = std::min(format.endings.find(' ', at), format.endings.size());
-        const std::string_view ending = format.endings.substr(at, end - at);
+    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char letter) {
+        return static_cast<char>(letter < 0x80 ? std::tolower(letter) : letter);
+    });
+    return name;
+}
+
+/// The one of the endings that a plain_name() has.
+std::string_view ending_among(std::string_view endings, const std::string& name) {
+    for (std::size_t at = 0; at < endings.size();) {
+        const std::size_t end = std::min(endings.find(' ', at), endings.size());
+        const std::string_view ending = endings.substr(at, end - at);
         if (name.ends_with(ending)) {
             return ending;
         }
@@ -86,11 +109,101 @@ std::string_view ending_of(const std::string& file, const RowsFormat& format) {
     return {};
 }
 
-const RowsFormat* rows_format_of(const std::string& file) {
+/// The first bytes of a regular file; none of anything else.
+std::string first_bytes(const std::string& file) {
+    constexpr std::int64_t looked_at = 348; // of a NIfTI-1 header, whose magic is at its end
+    try {
+        std::error_code failure;
+        if (!std::filesystem::is_regular_file(file, failure)) {
+            return {};
+        }
+        check_regular_file(file, "");
+        const File opened(file, File::Mode::read);
+        std::string bytes(static_cast<std::size_t>(std::min(opened.size(), looked_at)), '\0');
+        opened.read(0, std::ssize(bytes), reinterpret_cast<std::byte*>(bytes.data()));
+        return bytes;
+    } catch (const Error&) {
+        return {}; // whoever reads it tells why it cannot be read
+    }
+}
+
+/// The ending of the format that a file begins like; "" for none.
+std::string_view ending_by_bytes(const std::string& bytes) {
+    using namespace std::string_view_literals;
+    constexpr std::array begins = {
+        std::pair("II*\0"sv, ".tif"sv),     std::pair("MM\0*"sv, ".tif"sv),
+        std::pair("II+\0"sv, ".tif"sv),     std::pair("MM\0+"sv, ".tif"sv),
+        std::pair("\x93NUMPY"sv, ".npy"sv), std::pair("\x89PNG\r\n\x1a\n"sv, ".png"sv),
+        std::pair("SANDU1"sv, ".sand"sv),
+    };
+    for (const auto& [begin, ending] : begins) {
+        if (bytes.starts_with(begin)) {
+            return ending;
+        }
+    }
+    constexpr std::size_t nifti_magic = 344;
+    return bytes.size() >= nifti_magic + 4 && bytes.substr(nifti_magic, 4) == "n+1\0"sv ? ".nii"sv
+                                                                                        : ""sv;
+}
+
+const RowsFormat* format_of_ending(const std::string& name) {
     const auto* found = std::find_if(formats.begin(), formats.end(), [&](const RowsFormat& each) {
-        return !ending_of(file, each).empty();
+        return !ending_among(each.endings, name).empty();
     });
     return found == formats.end() ? nullptr : found;
+}
+
+} // namespace
+
+std::span<const RowsFormat> rows_formats() { return formats; }
+
+std::string_view ending_of(const std::string& file, const RowsFormat& format) {
+    return ending_among(format.endings, plain_name(file));
+}
+
+const RowsFormat* rows_format_of(const std::string& file) {
+    const std::string name = plain_name(file);
+    if (const RowsFormat* const format = format_of_ending(name)) {
+        return format;
+    }
+    if (!ending_among(hdf5_endings, name).empty()) {
+        return nullptr;
+    }
+    const std::string_view ending = ending_by_bytes(first_bytes(file));
+    return ending.empty() ? nullptr : format_of_ending(std::string(ending));
+}
+
+bool is_hdf5_name(const std::string& file) {
+    return !ending_among(hdf5_endings, plain_name(file)).empty();
+}
+
+std::string written_endings() {
+    std::vector<std::string> endings = words(hdf5_endings);
+    for (const RowsFormat& format : formats) {
+        if (format.written != nullptr) {
+            const std::vector<std::string> more = words(format.endings);
+            endings.insert(endings.end(), more.begin(), more.end());
+        }
+    }
+    std::string text;
+    for (std::size_t i = 0; i < endings.size(); ++i) {
+        text += i == 0 ? "" : (i + 1 < endings.size() ? ", " : " and ");
+        text += endings[i];
+    }
+    return text;
+}
+
+std::string output_name_fault(const std::string& file) {
+    const std::string name = plain_name(file);
+    if (const std::size_t at = name.find_first_of("*%"); at != std::string::npos) {
+        return std::string("holds ") + name[at] +
+               ", and no folder of slices is written: name one file";
+    }
+    const RowsFormat* const format = format_of_ending(name);
+    if (format != nullptr ? format->written != nullptr : is_hdf5_name(file)) {
+        return "";
+    }
+    return "names no format that is written: end it in one of " + written_endings();
 }
 
 const WrittenFormat* written_format_of(const std::string& file) {

@@ -37,13 +37,24 @@ struct RowsFormat {
 /// All of them.
 std::span<const RowsFormat> rows_formats();
 
-/// The format that a file's name says, or one that is being written (FILE.partial); null: HDF5, or
-/// nothing that is known.
+/// The format that a file's name says, in letters of any case, or that of one that is being written
+/// (FILE.partial). Where the name's ending says nothing, the first bytes of a file that is there.
+/// null: HDF5, or nothing that is known.
 const RowsFormat* rows_format_of(const std::string& file);
 
 /// How a file of this name is written, for OutputLayout::format; null: as HDF5.
 /// @throws Error (usage) where its format is not written.
 const WrittenFormat* written_format_of(const std::string& file);
+
+/// Whether a file of this name is an HDF5 file, by its ending.
+bool is_hdf5_name(const std::string& file);
+
+/// What is wrong with the name of a file that is to be made, for "NAME ...": its ending is none of
+/// a format that is written, or it holds a character of a pattern. "" where nothing is.
+std::string output_name_fault(const std::string& file);
+
+/// The endings of all files that jobs write: ".h5, .npy and .tif".
+std::string written_endings();
 
 /// Whether a file of this name, or a dataset, is of a format for cells of sand: several to a byte.
 bool holds_cells(const std::string& file);
@@ -57,7 +68,7 @@ std::int64_t cell_reader_bytes(int threads);
 inline constexpr const char* cells_dataset = "/frames";
 inline constexpr const char* cells_kind = "sand";
 
-/// The ending, of the format's, that the name has; empty if none.
+/// The ending, of the format's, that the name has; in small letters, empty if none.
 std::string_view ending_of(const std::string& file, const RowsFormat& format);
 
 } // namespace runner

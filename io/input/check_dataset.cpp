@@ -333,8 +333,8 @@ DatasetLayout check_dataset(const std::string& file, const std::string& dataset,
     const RowsFormat* const format = rows_format_of(file);
     const bool stack = is_stack(file);
     if (format != nullptr || stack) {
-        DatasetLayout layout =
-            stack ? stack_layout(file, dataset) : layout_of_format(file, dataset, *format);
+        DatasetLayout layout = stack ? stack_layout(file, dataset, rules.missing)
+                                     : layout_of_format(file, dataset, *format);
         const DatasetInfo& info = layout.info;
         // Four cells of sand to a byte, and nothing else that is told of and not there.
         const bool packed = holds_cells(info);

@@ -45,7 +45,7 @@ bool is_stack(const std::string& file) {
 }
 
 std::vector<std::string> stack_files(const std::string& stack) {
-    std::vector<std::string> files = expand_pattern(stack);
+    std::vector<std::string> files = expand_pattern(stack).files;
     if (files.empty()) {
         throw Error(ExitCode::input, {what_stack, stack, "no file matches this name",
                                       "Check the folder and the ending; ls " + stack});
@@ -53,6 +53,18 @@ std::vector<std::string> stack_files(const std::string& stack) {
     std::sort(files.begin(), files.end(),
               [](const std::string& a, const std::string& b) { return natural_less(a, b); });
     return files;
+}
+
+std::string broken_links_note(const std::string& stack, InputRules::Missing missing) {
+    const std::vector<std::string> broken = expand_pattern(stack).missing;
+    if (broken.empty()) {
+        return "";
+    }
+    const ErrorText text = missing_text("a file of the stack is not there", stack, broken);
+    if (missing == InputRules::Missing::fail) {
+        throw Error(ExitCode::input, text);
+    }
+    return format_error({"files are left out of the stack", text.where, text.why, ""});
 }
 
 void for_each_file(std::int64_t files, const std::function<void(std::int64_t)>& work) {
@@ -104,7 +116,8 @@ DatasetLayout join_stack(const std::string& stack, const std::string& dataset,
     return layout;
 }
 
-DatasetLayout stack_layout(const std::string& stack, const std::string& dataset) {
+DatasetLayout stack_layout(const std::string& stack, const std::string& dataset,
+                           InputRules::Missing missing) {
     const RowsFormat* const format = rows_format_of(stack);
     if (format == nullptr) {
         throw Error(ExitCode::input,
@@ -113,13 +126,18 @@ DatasetLayout stack_layout(const std::string& stack, const std::string& dataset)
                      "End it so, as slices/*.tif, or say what the files hold (input.raw). For HDF5 "
                      "files there is [batch], and HDF5's own virtual datasets"});
     }
+    const std::string note = broken_links_note(stack, missing);
     const std::vector<std::string> names = stack_files(stack);
     std::vector<DatasetLayout> files(names.size());
     for_each_file(std::ssize(names), [&](std::int64_t index) {
         const auto i = static_cast<std::size_t>(index);
         files[i] = layout_of_format(names[i], dataset, *format);
     });
-    return join_stack(stack, dataset, std::move(files));
+    DatasetLayout layout = join_stack(stack, dataset, std::move(files));
+    if (!note.empty()) {
+        layout.info.notes.push_back(note);
+    }
+    return layout;
 }
 
 FileContent stack_content(const DatasetLayout& layout) {
@@ -145,7 +163,7 @@ FileMark mark_of_input(const std::string& file) {
         return mark_of(file);
     }
     FileMark all;
-    for (const std::string& each : expand_pattern(file)) {
+    for (const std::string& each : expand_pattern(file).files) {
         const FileMark mark = mark_of(each);
         all.bytes = std::max<std::int64_t>(all.bytes, 0) + std::max<std::int64_t>(mark.bytes, 0);
         all.modified = std::max(all.modified, mark.modified);

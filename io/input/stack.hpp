@@ -2,6 +2,7 @@
 #pragma once
 
 #include "io/files/file_mark.hpp"
+#include "io/files/input_rules.hpp"
 #include "io/input/dataset_layout.hpp"
 #include "io/inspect/file_content.hpp"
 
@@ -18,8 +19,13 @@ namespace runner {
 
 bool is_stack(const std::string& file);
 
-/// The files of a stack, in the order of its frames. @throws Error (input) where there are none.
+/// The files of a stack that are there, in the order of its frames. @throws Error (input) where
+/// there are none.
 std::vector<std::string> stack_files(const std::string& stack);
+
+/// What to say of links among the files of a stack that lead to nothing; "" where there are none.
+/// @throws Error (input) that names the first ones, unless they are to be skipped.
+std::string broken_links_note(const std::string& stack, InputRules::Missing missing);
 
 /// Calls `work` for the number of each of so many files, by a few threads at once. Of failures the
 /// one of the first file is thrown.
@@ -32,7 +38,8 @@ DatasetLayout join_stack(const std::string& stack, const std::string& dataset,
 
 /// Surveys every file of a stack, in this process, which may be lost over them where a library does
 /// it. @throws Error (input).
-DatasetLayout stack_layout(const std::string& stack, const std::string& dataset);
+DatasetLayout stack_layout(const std::string& stack, const std::string& dataset,
+                           InputRules::Missing missing = InputRules::Missing::fail);
 
 /// What is in a stack, for people.
 FileContent stack_content(const DatasetLayout& layout);

@@ -127,9 +127,24 @@ void check_own_parts(const std::string& file, const FileLock& lock) {
     }
 }
 
+namespace {
+
+/// Nothing is written through a link, and nothing can have its name.
+void refuse_broken_link(const std::string& file) {
+    std::error_code failure;
+    if (fs::is_symlink(file, failure) && !fs::exists(file, failure)) {
+        throw Error(ExitCode::output,
+                    {"cannot make the file", file, "it is a link to what is not there",
+                     "Remove the link, or name another file"});
+    }
+}
+
+} // namespace
+
 PartialOutput::PartialOutput(const std::string& file)
     : file_(file), partial_(partial_name(file)),
       lock_(lock_path(file), fmt::format("process {}", ::getpid())) {
+    refuse_broken_link(file);
     if (journal_of(file, lock_) != Journal::none) {
         refuse_foreign_part(journal_folder(file), "it is of a job that stopped and can be resumed");
     }

@@ -99,6 +99,9 @@ class BatchRun {
         world_.first_alone([&] {
             plan_ = list_batch(std::move(job), settings_, history_->history(),
                                [&] { end_planning_if_asked(); });
+            if (!plan_.note.empty()) {
+                tell_warning(plan_.note);
+            }
         });
         const std::vector<ListedState> list = world_.broadcast(listed_states(plan_));
         world_.together([&] {

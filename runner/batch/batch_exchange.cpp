@@ -21,7 +21,7 @@ BatchPlan plan_of_list(const std::vector<ListedState>& list, JobFile job,
     BatchPlan plan;
     plan.job = std::move(job);
     plan.settings = std::move(settings);
-    std::vector<BatchDataset> datasets = list_datasets(plan.job, plan.settings);
+    std::vector<BatchDataset> datasets = list_datasets(plan.job, plan.settings).datasets;
     if (datasets.size() != list.size()) {
         throw Error(ExitCode::launch,
                     {"the ranks see different datasets", plan.job.path,

@@ -4,12 +4,15 @@
 #include "base/error.hpp"
 #include "base/format.hpp"
 #include "io/files/file_names.hpp"
+#include "io/formats/rows_format.hpp"
 #include "jobs/toml_text.hpp"
 #include "runner/job_file/output_name.hpp"
 #include "runner/job_file/saved_steps.hpp"
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
+#include <iterator>
 #include <map>
 #include <set>
 #include <system_error>
@@ -52,7 +55,9 @@ bool is_utf8(std::string_view text) {
     return true;
 }
 
-std::vector<ManifestEntry> entries_of_patterns(const JobFile& job) {
+/// Adds the links among what patterns name that lead to nothing to `missing`.
+std::vector<ManifestEntry> entries_of_patterns(const JobFile& job,
+                                               std::vector<std::string>& missing) {
     std::map<std::string, std::string> found; // input → place
     for (const JobFile::Text& pattern : job.batch->inputs) {
         const std::string place = place_text(job, pattern.place);
@@ -60,13 +65,14 @@ std::vector<ManifestEntry> entries_of_patterns(const JobFile& job) {
             found.emplace(normal(pattern.text), place);
             continue;
         }
-        const std::vector<std::string> files = expand_pattern(pattern.text);
-        if (files.empty()) {
+        const NamedFiles named = expand_pattern(pattern.text);
+        missing.insert(missing.end(), named.missing.begin(), named.missing.end());
+        if (named.files.empty() && named.missing.empty()) {
             throw Error(ExitCode::input,
                         {"no file is named like this input", place, quoted_text(pattern.text),
                          "Paths are relative to the working directory; `**` stands for folders"});
         }
-        for (const std::string& file : files) {
+        for (const std::string& file : named.files) {
             found.emplace(file, place);
         }
     }
@@ -94,6 +100,36 @@ std::vector<ManifestEntry> entries_of_manifest(const std::string& path) {
         }
     }
     return entries;
+}
+
+/// Moves the inputs that are not there from the entries to `missing`.
+void take_missing(std::vector<ManifestEntry>& entries, std::vector<std::string>& missing) {
+    const auto is_missing = [](const ManifestEntry& entry) {
+        std::error_code failure;
+        return !has_wildcards(entry.input) &&
+               fs::status(entry.input, failure).type() == fs::file_type::not_found;
+    };
+    const auto gone =
+        std::stable_partition(entries.begin(), entries.end(), std::not_fn(is_missing));
+    std::transform(gone, entries.end(), std::back_inserter(missing),
+                   [](const ManifestEntry& entry) { return entry.input; });
+    entries.erase(gone, entries.end());
+    std::sort(missing.begin(), missing.end());
+    missing.erase(std::unique(missing.begin(), missing.end()), missing.end());
+}
+
+/// What is said of inputs that are left out; "" where none are. @throws Error (input) where they
+/// are not to be left out, or nothing is left.
+std::string missing_note(const JobFile& job, const std::vector<std::string>& missing,
+                         bool any_left) {
+    if (missing.empty()) {
+        return "";
+    }
+    const ErrorText text = missing_text("an input of the batch is not there", job.path, missing);
+    if (job.input.rules.missing == InputRules::Missing::fail || !any_left) {
+        throw Error(ExitCode::input, text);
+    }
+    return format_error({"inputs are left out of the batch", text.where, text.why, ""});
 }
 
 /// Tells one file by one name, as far as folders lead to it through links; each folder is inspected
@@ -153,6 +189,9 @@ void check_names(const JobFile& job, const std::vector<ManifestEntry>& entries,
             errors.add(place, quoted_text(datasets[i].input) +
                                   " is no text of UTF-8, which a job file is; rename the file");
             return;
+        }
+        if (const std::string fault = output_name_fault(output); !fault.empty()) {
+            errors.add(place, quoted_text(output) + " " + fault);
         }
         const auto [other, is_new] = outputs.emplace(real.of(output), i);
         if (!is_new) {
@@ -237,11 +276,15 @@ std::vector<std::string> saves_of(const BatchDataset& dataset, const JobFile& jo
 
 } // namespace
 
-std::vector<BatchDataset> list_datasets(const JobFile& job, std::span<const std::string> settings) {
+BatchList list_datasets(const JobFile& job, std::span<const std::string> settings) {
     const JobFile::Batch& batch = *job.batch;
-    const std::vector<ManifestEntry> entries =
-        batch.manifest ? entries_of_manifest(batch.manifest->text) : entries_of_patterns(job);
-    std::vector<BatchDataset> datasets;
+    std::vector<std::string> missing;
+    std::vector<ManifestEntry> entries = batch.manifest ? entries_of_manifest(batch.manifest->text)
+                                                        : entries_of_patterns(job, missing);
+    take_missing(entries, missing);
+    BatchList list;
+    list.note = missing_note(job, missing, !entries.empty());
+    std::vector<BatchDataset>& datasets = list.datasets;
     datasets.reserve(entries.size());
     check_patterns(job, entries);
     for (const ManifestEntry& entry : entries) {
@@ -253,7 +296,7 @@ std::vector<BatchDataset> list_datasets(const JobFile& job, std::span<const std:
         datasets.back().saves = saves_of(datasets.back(), job, settings);
     }
     check_names(job, entries, datasets);
-    return datasets;
+    return list;
 }
 
 std::vector<std::string> settings_for(const BatchDataset& dataset,

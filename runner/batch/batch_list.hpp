@@ -18,13 +18,19 @@ struct BatchDataset {
     std::vector<std::string> saves = {};          ///< the files that steps of its job save
 };
 
+/// What a batch lists.
+struct BatchList {
+    std::vector<BatchDataset> datasets;
+    std::string note; ///< about inputs that are left out, for a person; "" where none are
+};
+
 /// The datasets of a batch (`job.batch` is there) with their outputs: of patterns sorted by the
 /// inputs' names, of a manifest in its order; an input that is named twice stands once.
 /// @throws Error (usage, with file:line:column): two datasets that would write one file, a dataset
 /// that would write over an input, outputs that the patterns would take for inputs. (input): a
-/// pattern that names no file, a folder that cannot be listed.
-/// `settings`: of the command line.
-std::vector<BatchDataset> list_datasets(const JobFile& job, std::span<const std::string> settings);
+/// pattern that names no file, a folder that cannot be listed, inputs that are not there, unless
+/// they are to be left out. `settings`: of the command line.
+BatchList list_datasets(const JobFile& job, std::span<const std::string> settings);
 
 /// The job of one dataset, as its output records it: `settings`, what the command line lays over
 /// the job file, then the dataset's own.

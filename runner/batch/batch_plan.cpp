@@ -295,7 +295,9 @@ BatchPlan list_batch(JobFile job, std::vector<std::string> settings, const Batch
     plan.job = std::move(job);
     plan.settings = std::move(settings);
     const Keys keys(plan.job, plan.settings);
-    for (BatchDataset& dataset : list_datasets(plan.job, plan.settings)) {
+    BatchList list = list_datasets(plan.job, plan.settings);
+    plan.note = list.note;
+    for (BatchDataset& dataset : list.datasets) {
         before_each();
         PlannedDataset planned;
         planned.listed = {dataset.input, dataset.output, keys.of(dataset), 0, 0};

@@ -46,6 +46,7 @@ struct BatchPlan {
     JobFile job;
     std::vector<std::string> settings; ///< of the command line
     std::vector<PlannedDataset> datasets;
+    std::string note; ///< as BatchList's
 
     std::int64_t count(Fate fate) const;
 };

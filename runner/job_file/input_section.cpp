@@ -128,6 +128,9 @@ JobFile::Input parse_input(TableReader& top, std::string_view usual_dataset, Fil
     if (table->boolean("allow_external").value_or(false)) {
         input.rules.outside = InputRules::Outside::anywhere;
     }
+    if (table->choice("missing", {"fail", "skip"}).value_or(0) == 1) {
+        input.rules.missing = InputRules::Missing::skip;
+    }
     if (const auto size = parse_memory(*table, "max_logical_bytes", Share::none)) {
         input.rules.max_logical_bytes = size->bytes;
     }

@@ -24,8 +24,9 @@ JobFile::Input parse_input(TableReader& top, std::string_view usual_dataset, Fil
 JobFile::Output parse_output(TableReader& top, const JobFile::Input& input, const Kind* kind,
                              FileNames names);
 
-/// Reports where `key`, which names the file `output` to write, names no regular file, or the
-/// input's, or what it is called until it is complete. `input` may be "".
+/// Reports where `key`, which names the file `output` to write, names no regular file, or a format
+/// that is not written, or the input's file, or what it is called until it is complete. `input` may
+/// be "".
 void check_written_file(TableReader& table, std::string_view key, const std::string& output,
                         const std::string& input);
 

@@ -82,17 +82,15 @@ bool makes_several(const Kind* kind) { return kind != nullptr && !kind->datasets
 
 /// Finds how a file of another format than HDF5 is written, and refuses what it cannot hold.
 void parse_format(TableReader& table, const Kind* kind, JobFile::Output& output) {
-    const RowsFormat* const format = rows_format_of(output.file);
+    if (!output_name_fault(output.file).empty()) {
+        return;
+    }
+    const RowsFormat* const format =
+        is_hdf5_name(output.file) ? nullptr : rows_format_of(output.file);
     if (format == nullptr) {
         return;
     }
     output.layout.format = format->written;
-    if (format->written == nullptr) {
-        table.complain("file", "a job does not write " + std::string(format->name) +
-                                   " files; runner convert makes " + quoted_text(output.file) +
-                                   " of an HDF5 file");
-        return;
-    }
     const std::string ending(ending_of(output.file, *format));
     if (format->written->elements == WrittenFormat::Elements::cells && kind != nullptr &&
         kind->own_format != ending) {
@@ -118,8 +116,17 @@ void check_written_file(TableReader& table, std::string_view key, const std::str
         table.complain(key, quoted_text(output) + " is a folder; name a file in it");
         return;
     }
+    if (fs::is_symlink(output, failure) && !fs::exists(output, failure)) {
+        table.complain(key, quoted_text(output) + " is a link to what is not there; remove it, or "
+                                                  "name another file");
+        return;
+    }
     if (fs::exists(output, failure) && !fs::is_regular_file(output, failure)) {
         table.complain(key, quoted_text(output) + " is a device or a pipe; name a regular file");
+        return;
+    }
+    if (const std::string fault = output_name_fault(output); !fault.empty()) {
+        table.complain(key, quoted_text(output) + " " + fault);
         return;
     }
     if (input.empty()) {

@@ -18,9 +18,9 @@ namespace {
 void check_name(TableReader& table, const JobFile& job, const StepParameters& step) {
     constexpr const char* key = "save";
     check_written_file(table, key, step.save, job.input.file);
-    if (const RowsFormat* const format = rows_format_of(step.save)) {
+    if (!is_hdf5_name(step.save) && output_name_fault(step.save).empty()) {
         table.complain(key, "a saved output is an HDF5 file, and this name is of " +
-                                std::string(format->name) + "; name a .h5 file");
+                                std::string(rows_format_of(step.save)->name) + "; name a .h5 file");
     }
     if (is_same_file(step.save, job.output.file)) {
         table.complain(key, quoted_text(step.save) + " is output.file; name another file");

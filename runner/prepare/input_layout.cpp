@@ -31,11 +31,16 @@ DatasetLayout input_layout(const JobFile::Input& input, FileAccess& files) {
     if (!is_stack(input.file)) {
         return raw_layout(input.file, input.dataset, *input.raw);
     }
+    const std::string note = broken_links_note(input.file, input.rules.missing);
     std::vector<DatasetLayout> frames;
     for (const std::string& file : stack_files(input.file)) {
         frames.push_back(raw_layout(file, input.dataset, *input.raw));
     }
-    return join_stack(input.file, input.dataset, std::move(frames));
+    DatasetLayout layout = join_stack(input.file, input.dataset, std::move(frames));
+    if (!note.empty()) {
+        layout.info.notes.push_back(note);
+    }
+    return layout;
 }
 
 InputFrames part_of_input(const JobFile::Input& input, const DatasetInfo& info,

@@ -16,6 +16,7 @@ namespace {
 constexpr std::string_view good_answer("good\0", 5);
 constexpr const char* error_answer = "error";
 constexpr std::string_view mark_word = "mark:";
+constexpr std::string_view skip_word = "skip:";
 
 /// The texts of an answer, each ended by a NUL.
 std::vector<std::string> parts_of(const std::string& answer) {
@@ -71,6 +72,7 @@ std::optional<ProbeRequest> read_request(int descriptor) {
 
 std::string to_text(const InputRules& rules) {
     return (rules.bad_chunks == InputRules::BadChunks::mark ? std::string(mark_word) : "") +
+           (rules.missing == InputRules::Missing::skip ? std::string(skip_word) : "") +
            (rules.outside == InputRules::Outside::anywhere ? "anywhere:" : "beside:") +
            (rules.max_logical_bytes ? std::to_string(*rules.max_logical_bytes) : "");
 }
@@ -81,6 +83,10 @@ InputRules rules_from_text(const std::string& text) {
     if (rest.starts_with(mark_word)) {
         rules.bad_chunks = InputRules::BadChunks::mark;
         rest.remove_prefix(mark_word.size());
+    }
+    if (rest.starts_with(skip_word)) {
+        rules.missing = InputRules::Missing::skip;
+        rest.remove_prefix(skip_word.size());
     }
     if (rest.starts_with("anywhere:")) {
         rules.outside = InputRules::Outside::anywhere;

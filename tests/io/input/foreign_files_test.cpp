@@ -233,12 +233,41 @@ TEST_F(Dense, ATiffThatPasses4GiBIsABigTiff) {
 }
 
 TEST(RowsFormats, AreKnownByTheEndOfTheName) {
-    for (const char* name : {"a.npy", "b/a.tif.partial", "a.tiff", "a.nii.gz", "a.nii", "a.png"}) {
+    for (const char* name : {"a.npy", "b/a.tif.partial", "a.tiff", "a.nii.gz", "a.nii", "a.png",
+                             "A.TIF", "a.Npy.partial", "A.NII.GZ", "a.btf", "a.NDPI"}) {
         EXPECT_NE(rows_format_of(name), nullptr) << name;
     }
     for (const char* name : {"a.h5", "npy", "a.npy.h5", "a.gz", "", ".partial"}) {
         EXPECT_EQ(rows_format_of(name), nullptr) << name;
     }
+}
+
+TEST(RowsFormats, SayWhichNamesAreWritten) {
+    for (const char* name : {"a.h5", "50%/a.NXS", "a.hdf5.partial", "a.he5", "a.TIF", "a.sand"}) {
+        EXPECT_EQ(output_name_fault(name), "") << name;
+    }
+    for (const char* name : {"a", "a.mrc", "a.btf", "a.png", "h5", "a.nii.gz"}) {
+        EXPECT_NE(output_name_fault(name).find(".nexus"), std::string::npos) << name;
+        EXPECT_NE(output_name_fault(name).find(" and .tiff"), std::string::npos) << name;
+    }
+    EXPECT_EQ(output_name_fault("a_*.tif").find("holds *"), 0U);
+    EXPECT_EQ(output_name_fault("a_%04d.h5").find("holds %"), 0U);
+}
+
+TEST_F(Dense, FirstBytesSayTheFormatWhereTheEndingDoesNot) {
+    const auto format = [&](const std::string& name, std::string_view bytes) {
+        std::ofstream(folder_ / name) << bytes;
+        const RowsFormat* const found = rows_format_of(folder_ / name);
+        return found == nullptr ? std::string() : std::string(found->name);
+    };
+    using namespace std::string_view_literals;
+    EXPECT_EQ(format("a", "II*\0"sv), "TIFF");
+    EXPECT_EQ(format("a.dat", "MM\0+"sv), "TIFF");
+    EXPECT_EQ(format("b.dat", "\x93NUMPY\1"sv), "numpy");
+    EXPECT_EQ(format("c", std::string(344, '\0') + std::string("n+1\0", 4)), "NIfTI-1");
+    EXPECT_EQ(format("a.nxs", "II*\0"sv), "");
+    EXPECT_EQ(format("d", "\x89HDF\r\n\x1a\n"sv), "");
+    EXPECT_EQ(format("e", ""sv), "");
 }
 
 } // namespace

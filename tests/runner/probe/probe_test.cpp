@@ -26,7 +26,13 @@ TEST(ProbeWords, CarryRules) {
             for (const std::optional<std::int64_t> bytes :
                  {std::optional<std::int64_t>(), std::optional<std::int64_t>(1),
                   std::optional(std::numeric_limits<std::int64_t>::max())}) {
-                const InputRules back = rules_from_text(to_text(InputRules{bytes, outside, bad}));
+                InputRules rules;
+                rules.max_logical_bytes = bytes;
+                rules.outside = outside;
+                rules.bad_chunks = bad;
+                rules.missing = bytes ? InputRules::Missing::skip : InputRules::Missing::fail;
+                const InputRules back = rules_from_text(to_text(rules));
+                EXPECT_EQ(back.missing, rules.missing);
                 EXPECT_EQ(back.outside, outside);
                 EXPECT_EQ(back.bad_chunks, bad);
                 EXPECT_EQ(back.max_logical_bytes, bytes);
