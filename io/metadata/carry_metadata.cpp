@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/metadata/carry_metadata.hpp"
 
+#include "io/metadata/scan_items.hpp"
+#include "io/metadata/value_lists.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -12,71 +15,6 @@
 
 namespace runner {
 namespace {
-
-/// Numbers as they are, some of them.
-PlainValue chosen(const PlainValue& values, const std::vector<std::int64_t>& numbers) {
-    PlainValue made = values;
-    made.shape = {std::ssize(numbers)};
-    made.bytes.clear();
-    const std::int64_t size = size_of(values.type);
-    for (const std::int64_t number : numbers) {
-        const auto begin = values.bytes.begin() + number * size;
-        made.bytes.insert(made.bytes.end(), begin, begin + size);
-    }
-    return made;
-}
-
-/// The numbers first, first + step … of which there are `count`.
-std::vector<std::int64_t> evenly(std::int64_t first, std::int64_t step, std::int64_t count) {
-    std::vector<std::int64_t> numbers(static_cast<std::size_t>(count));
-    for (std::int64_t i = 0; i < count; ++i) {
-        numbers[static_cast<std::size_t>(i)] = first + i * step;
-    }
-    return numbers;
-}
-
-/// Means of blocks, the last of what is there; of integers as float64.
-PlainValue block_means(const PlainValue& values, std::int64_t block, std::int64_t count) {
-    PlainValue made;
-    made.space = PlainValue::Space::simple;
-    made.shape = {count};
-    made.type = values.type == ElementType::float32 ? ElementType::float32 : ElementType::float64;
-    made.bytes.resize(static_cast<std::size_t>(count * size_of(made.type)));
-    visit_element_type(values.type, [&](auto number) {
-        for (std::int64_t i = 0; i < count; ++i) {
-            const std::int64_t end = std::min((i + 1) * block, values.count());
-            double sum = 0;
-            for (std::int64_t j = i * block; j < end; ++j) {
-                std::memcpy(&number, values.bytes.data() + j * std::int64_t{sizeof(number)},
-                            sizeof(number));
-                sum += static_cast<double>(number);
-            }
-            const double mean = sum / static_cast<double>(end - i * block);
-            std::byte* const to = made.bytes.data() + i * size_of(made.type);
-            if (made.type == ElementType::float32) {
-                const auto rounded = static_cast<float>(mean);
-                std::memcpy(to, &rounded, sizeof(rounded));
-            } else {
-                std::memcpy(to, &mean, sizeof(mean));
-            }
-        }
-    });
-    return made;
-}
-
-/// The values of an axis of `extent` elements that becomes `count` blocks.
-PlainValue in_blocks(const PlainValue& values, std::int64_t extent, std::int64_t block,
-                     std::int64_t count) {
-    if (block == 1) {
-        return values;
-    }
-    if (values.count() == extent) {
-        return block_means(values, block, count);
-    }
-    std::vector<std::int64_t> edges = evenly(0, block, count + 1);
-    edges.back() = std::min(edges.back(), extent);
-    return chosen(values, edges);
-}
 
 /// What cutting an axis to a part does to its coordinates; false where edges cannot be cut so.
 bool cut(PlainValue& values, std::size_t axis, std::int64_t extent, const DatasetPart& part) {
@@ -274,13 +212,14 @@ Metadata metadata_of_part(const Metadata& whole, const DatasetPart& part) {
         of_part.attributes = held_by(each, whole.shape[axis], part.count[axis], 1, made.left_out);
         made.coordinates.push_back(std::move(of_part));
     }
+    made.scan = scan_of_part(whole.scan, change, part, made.left_out);
     forget_axes(made);
     return made;
 }
 
 Metadata carried_metadata(const Metadata& input, const Likeness& output) {
     if (output.values == Likeness::Values::none) {
-        return {output.shape, {}, {}, {}, {}, {}};
+        return {output.shape, {}, {}, {}, {}, {}, {}};
     }
     const AxisChange change{input.shape, output.axes, output.shape};
     Metadata made;
@@ -312,6 +251,9 @@ Metadata carried_metadata(const Metadata& input, const Likeness& output) {
                 held_by(each, input.shape[at], output.shape[axis], block, made.left_out);
             made.coordinates.push_back(std::move(carried));
         }
+    }
+    if (output.values > Likeness::Values::foreign) {
+        made.scan = carried_scan(input.scan, change, made.left_out);
     }
     forget_axes(made);
     return made;

@@ -124,6 +124,35 @@ Coordinates take_coordinates(MessageReader& from, const std::vector<std::int64_t
     return made;
 }
 
+void put(MessageWriter& to, const ScanItem& item) {
+    to.text(item.path);
+    to.text(item.nx_class);
+    to.number(static_cast<std::int64_t>(item.kind));
+    if (item.kind != ScanItem::Kind::group) {
+        put(to, item.value);
+    }
+    put(to, item.attributes);
+}
+
+ScanItem take_item(MessageReader& from, const std::vector<std::int64_t>& shape) {
+    ScanItem item;
+    item.path = from.text();
+    require(is_item_path(item.path), "a part of a scan without a name");
+    item.nx_class = printable(from.text());
+    item.kind = static_cast<ScanItem::Kind>(
+        from.number_up_to(static_cast<std::int64_t>(ScanItem::Kind::group)));
+    if (item.kind != ScanItem::Kind::group) {
+        item.value = take_value(from, most_coordinate_values);
+    }
+    require(item.value.shape.size() <= 1, "a part of a scan with several axes");
+    require(item.kind != ScanItem::Kind::of_frames ||
+                (item.value.kind == PlainValue::Kind::number && !shape.empty() &&
+                 item.value.shape == std::vector<std::int64_t>{shape.front()}),
+            "numbers that are not as many as the frames");
+    item.attributes = take_values(from, most_coordinate_attributes);
+    return item;
+}
+
 } // namespace
 
 std::int64_t PlainValue::count() const {
@@ -141,6 +170,17 @@ bool is_member_name(const std::string& name) {
            name.find('/') == std::string::npos && name.find('\0') == std::string::npos;
 }
 
+bool is_item_path(const std::string& path) {
+    for (std::size_t begin = 0; begin < path.size();) {
+        const std::size_t end = std::min(path.find('/', begin), path.size());
+        if (!is_member_name(path.substr(begin, end - begin)) || end + 1 == path.size()) {
+            return false;
+        }
+        begin = end + 1;
+    }
+    return true;
+}
+
 std::string encode_metadata(const Metadata& metadata) {
     MessageWriter to;
     to.numbers(metadata.shape);
@@ -155,6 +195,10 @@ std::string encode_metadata(const Metadata& metadata) {
         put(to, each.attributes);
     }
     to.texts(metadata.left_out);
+    to.number(std::ssize(metadata.scan));
+    for (const ScanItem& item : metadata.scan) {
+        put(to, item);
+    }
     return to.take();
 }
 
@@ -176,6 +220,11 @@ Metadata decode_metadata(std::string_view bytes) {
     made.left_out = from.texts();
     for (std::string& text : made.left_out) {
         text = printable(text);
+    }
+    const std::size_t items = from.count(4 * word);
+    require(items <= most_scan_items, "a scan of too many parts");
+    for (std::size_t left = items; left > 0; --left) {
+        made.scan.push_back(take_item(from, made.shape));
     }
     from.end();
     return made;

@@ -52,6 +52,21 @@ struct Coordinates {
     bool operator==(const Coordinates&) const = default;
 };
 
+/// A dataset or a group of an NXtomo entry, beside the frames.
+struct ScanItem {
+    std::string path;          ///< below the entry: "sample/name"; "" is the entry itself
+    std::string nx_class = {}; ///< of a group
+    PlainValue value = {};     ///< of a dataset: one text, or numbers of one axis at most
+    std::vector<NamedValue> attributes = {};
+    enum class Kind {
+        fixed,     ///< a dataset
+        of_frames, ///< a dataset with a number for each frame
+        group
+    } kind = Kind::fixed;
+
+    bool operator==(const ScanItem&) const = default;
+};
+
 /// What a file says of a dataset beside its elements.
 struct Metadata {
     std::vector<std::int64_t> shape; ///< of the dataset
@@ -61,12 +76,14 @@ struct Metadata {
     std::vector<std::string> axes;
     std::vector<Coordinates> coordinates;
     std::vector<std::string> left_out; ///< "/data@units: why", for people
+    std::vector<ScanItem> scan = {};   ///< of a dataset that is the frames of an NXtomo scan
 
     bool operator==(const Metadata&) const = default;
 
     /// True where there is nothing to write.
     bool empty() const {
-        return dataset.empty() && group.empty() && axes.empty() && coordinates.empty();
+        return dataset.empty() && group.empty() && axes.empty() && coordinates.empty() &&
+               scan.empty();
     }
 };
 
@@ -78,9 +95,13 @@ inline constexpr std::int64_t most_attribute_bytes = 32768;
 inline constexpr std::size_t most_coordinates = 8;
 inline constexpr std::int64_t most_coordinate_values = std::int64_t{1} << 20;
 inline constexpr std::size_t most_coordinate_attributes = 32;
+inline constexpr std::size_t most_scan_items = 256;
 
 /// The name of a member of a group or of an attribute that can be written: not empty, no path.
 bool is_member_name(const std::string& name);
+
+/// The path of a ScanItem: names of members with slashes between, or nothing.
+bool is_item_path(const std::string& path);
 
 /// What a process that reads a file hands over, as bytes. Decoding trusts nothing: what it returns
 /// is consistent and within the limits of metadata.hpp, whoever wrote the bytes.

@@ -12,6 +12,7 @@
 #include "io/inspect/inspect_dataset.hpp"
 #include "io/inspect/links.hpp"
 #include "io/metadata/read_value.hpp"
+#include "io/metadata/scan_items.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -44,6 +45,10 @@ class MetadataReader {
         if (group.valid() && is_signal_of(group.get())) {
             read_group(group.get());
         }
+        if (found_.shape.size() == 3) {
+            found_.scan = read_scan(handle_, file_, dataset_, outside_, found_.left_out);
+            add_angles();
+        }
         return std::move(found_);
     }
 
@@ -52,6 +57,28 @@ class MetadataReader {
     bool is_signal_of(hid_t group) const {
         const std::optional<std::string> signal = text_of_attribute(group, "signal");
         return signal ? *signal == name_ : text_of_attribute(group, "NX_class") == "NXdata";
+    }
+
+    /// The angles of a scan are coordinates of its frames, whether or not they are named as such.
+    void add_angles() {
+        const auto angles =
+            std::find_if(found_.scan.begin(), found_.scan.end(), [](const ScanItem& item) {
+                return item.path == "sample/rotation_angle" &&
+                       item.kind == ScanItem::Kind::of_frames;
+            });
+        const bool known =
+            std::any_of(found_.coordinates.begin(), found_.coordinates.end(),
+                        [](const Coordinates& each) { return each.name == "rotation_angle"; });
+        if (angles == found_.scan.end() || known || found_.coordinates.size() == most_coordinates) {
+            return;
+        }
+        found_.coordinates.push_back({"rotation_angle", 0, angles->value, angles->attributes});
+        if (found_.axes.empty()) {
+            found_.axes.assign(found_.shape.size(), ".");
+        }
+        if (found_.axes.front() == ".") {
+            found_.axes.front() = "rotation_angle";
+        }
     }
 
     void read_group(hid_t group) {

@@ -10,8 +10,8 @@ namespace runner {
 namespace {
 
 /// In the order of the type's values.
-constexpr std::array<std::string_view, 6> names = {"projection", "flat",       "dark",
-                                                   "invalid",    "background", "alignment"};
+constexpr std::array<std::string_view, 6> role_names = {"projection", "flat",       "dark",
+                                                        "invalid",    "background", "alignment"};
 
 /// "3 darks", "1 alignment frame".
 std::string count_text(FrameRole role, std::int64_t count) {
@@ -34,7 +34,7 @@ std::int64_t key_of_role(FrameRole role) {
     return role == FrameRole::alignment ? 0 : static_cast<std::int64_t>(role);
 }
 
-std::string_view name_of(FrameRole role) { return names.at(static_cast<std::size_t>(role)); }
+std::string_view name_of(FrameRole role) { return role_names.at(static_cast<std::size_t>(role)); }
 
 std::vector<std::int64_t> FrameRoles::of(FrameRole role) const {
     std::vector<std::int64_t> found;

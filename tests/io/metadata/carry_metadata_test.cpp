@@ -56,6 +56,57 @@ const Likeness binned{Values::alike, {{0, 1}, {1, 3}, {2, 2}}, {4, 1, 3}};
 /// Frames and columns change places.
 const Likeness transposed{Values::same, {{2, 1}, {1, 1}, {0, 1}}, {5, 3, 4}};
 
+/// The volume as a scan.
+Metadata scan() {
+    Metadata made = volume();
+    made.scan = {{"instrument/detector", "NXdetector", {}, {}, ScanItem::Kind::group},
+                 {"instrument/detector/image_key",
+                  "",
+                  numbers<std::int32_t>({2, 0, 0, 0}),
+                  {},
+                  ScanItem::Kind::of_frames},
+                 {"instrument/detector/x_pixel_size", "", scalar(2.0), {}, ScanItem::Kind::fixed},
+                 {"instrument/detector/y_pixel_size", "", scalar(0.5F), {}, ScanItem::Kind::fixed},
+                 {"instrument/detector/x_rotation_axis_pixel_position",
+                  "",
+                  scalar(1.0),
+                  {},
+                  ScanItem::Kind::fixed},
+                 {"sample/rotation_angle",
+                  "",
+                  numbers<double>({0, 10, 20, 40}),
+                  {},
+                  ScanItem::Kind::of_frames}};
+    return made;
+}
+
+TEST(CarriedMetadata, OfAScanIsThatOfItsFrames) {
+    const Metadata part = metadata_of_part(scan(), {{0, 0, 0}, {2, 3, 5}, {1, 3}});
+    ASSERT_EQ(part.scan.size(), 6U);
+    EXPECT_EQ(part.scan[1].value, numbers<std::int32_t>({0, 0}));
+    EXPECT_EQ(part.scan[5].value, numbers<double>({10, 40}));
+    EXPECT_EQ(part.scan[2].value, scalar(2.0));
+    // Rows in blocks of 3, columns of 2.
+    const Metadata small = carried_metadata(scan(), binned);
+    ASSERT_EQ(small.scan.size(), 5U);
+    EXPECT_EQ(small.scan[2].value, scalar(4.0));
+    EXPECT_EQ(small.scan[3].value, scalar(1.5F));
+    EXPECT_EQ(small.left_out, Names{"instrument/detector/x_rotation_axis_pixel_position: columns "
+                                    "are joined"});
+    EXPECT_TRUE(carried_metadata(scan(), transposed).scan.empty());
+}
+
+TEST(CarriedMetadata, OfAScanInBlocksOfFramesIsTheirMeans) {
+    const Likeness pairs{Values::alike, {{0, 2}, {1, 1}, {2, 1}}, {2, 3, 5}};
+    EXPECT_TRUE(carried_metadata(scan(), pairs).scan.empty()); // a dark and a projection
+    Metadata projections = scan();
+    projections.scan[1].value = numbers<std::int32_t>({0, 0, 0, 0});
+    const Metadata joined = carried_metadata(projections, pairs);
+    ASSERT_EQ(joined.scan.size(), 6U);
+    EXPECT_EQ(joined.scan[1].value, numbers<std::int32_t>({0, 0}));
+    EXPECT_EQ(joined.scan[5].value, numbers<double>({5, 30}));
+}
+
 TEST(CarriedMetadata, IsAllOfItForTheSameElements) {
     const Metadata input = with({{"units", text("counts")}, {"valid_max", scalar(3.0)}});
     EXPECT_EQ(carried_metadata(input, Likeness::in_place(Values::same, input.shape)), input);

@@ -31,6 +31,10 @@ Metadata everything() {
     made.coordinates = {{"y", 0, numbers<double>({1, 2, 3, 4, 5}), {{"units", text("mm")}}},
                         {"x", 1, numbers<std::uint8_t>({1, 2, 3}), {}}};
     made.left_out = {"/data@odd: why"};
+    made.scan = {
+        {"", "NXentry", {}, {{"version", scalar(1.4)}}, ScanItem::Kind::group},
+        {"sample/name", "", text("a beetle"), {}, ScanItem::Kind::fixed},
+        {"sample/angle", "", numbers<double>({1, 2, 3, 4}), {}, ScanItem::Kind::of_frames}};
     return made;
 }
 
@@ -53,6 +57,23 @@ std::string refusal_of(const std::function<void(Metadata&)>& change) {
 TEST(MetadataMessage, ComesBackWhole) {
     EXPECT_EQ(decode_metadata(encode_metadata(everything())), everything());
     EXPECT_EQ(decode_metadata(encode_metadata({})), Metadata());
+}
+
+TEST(MetadataMessage, IsRefusedWhereAPartOfAScanCannotBe) {
+    const auto refused = [](const std::function<void(ScanItem&)>& change) {
+        return refusal_of([&](Metadata& metadata) { change(metadata.scan.back()); });
+    };
+    EXPECT_EQ(refused([](ScanItem& item) { item.path = "a/../b"; }),
+              "a part of a scan without a name");
+    EXPECT_EQ(refused([](ScanItem& item) { item.path = "/a"; }), "a part of a scan without a name");
+    EXPECT_EQ(refused([](ScanItem& item) { item.path = "a/"; }), "a part of a scan without a name");
+    EXPECT_EQ(refused([](ScanItem& item) {
+                  item.value = numbers<double>({1, 2});
+              }),
+              "numbers that are not as many as the frames");
+    EXPECT_EQ(
+        refusal_of([](Metadata& metadata) { metadata.scan.resize(most_scan_items + 1, {"a"}); }),
+        "a scan of too many parts");
 }
 
 TEST(MetadataMessage, IsRefusedWhereItIsCutOrLonger) {
@@ -128,7 +149,11 @@ TEST(MetadataMessage, IsRefusedWhereItDoesNotFitTheShape) {
     const char* const length = "coordinates that are not as long as their axis";
     EXPECT_EQ(refusal_of([](auto& m) { m.shape = {6, 3}; }), length);
     EXPECT_EQ(refusal_of([](auto& m) { m.shape = {3, 3}; }), length);
-    EXPECT_EQ(refusal_of([](auto& m) { m.shape = {5, 3}; }), ""); // no edges, then
+    EXPECT_EQ(refusal_of([](auto& m) {
+                  m.shape = {5, 3}; // no edges, then
+                  m.scan.clear();
+              }),
+              "");
     EXPECT_EQ(refusal_of([](auto& m) { m.coordinates[1].values = text("x"); }), length);
     EXPECT_EQ(refusal_of([](auto& m) { m.coordinates[1].values.shape = {3, 1}; }), length);
     EXPECT_EQ(refusal_of([](auto& m) { m.axes.pop_back(); }), "names of other axes");

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/metadata/scan_items.hpp"
+
+#include "base/error.hpp"
+#include "io/hdf5/hdf5_dataset.hpp"
+#include "io/input/check_storage.hpp"
+#include "io/inspect/check_chunks.hpp"
+#include "io/inspect/frame_key.hpp"
+#include "io/inspect/inspect_dataset.hpp"
+#include "io/inspect/nexus_file.hpp"
+#include "io/metadata/read_value.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace runner {
+namespace {
+
+constexpr int deepest_group = 5;
+constexpr const char* usual_detector = "instrument/detector";
+constexpr const char* angle = "rotation_angle";
+
+PlainValue text_value(std::string text) {
+    PlainValue value;
+    value.kind = PlainValue::Kind::text;
+    value.utf8 = true;
+    value.texts.push_back(std::move(text));
+    return value;
+}
+
+class ScanReader {
+  public:
+    ScanReader(const FileHandle& handle, const NexusFile& file, std::string dataset, FrameKey key,
+               std::vector<std::string>& left_out)
+        : handle_(handle), file_(file), dataset_(std::move(dataset)), key_(std::move(key)),
+          left_out_(left_out), frames_(file_.shape_of(dataset_).front()),
+          detector_(group_of_path(key_.key)), entry_(entry_of(detector_)) {}
+
+    std::vector<ScanItem> read() {
+        add_group("", entry_);
+        walk("", entry_, 0);
+        for (const std::string& key : {key_.key, key_.control}) {
+            if (!key.empty()) {
+                add_dataset(std::string(usual_detector) + key.substr(key.rfind('/')), key);
+            }
+        }
+        for (const std::string& group : {group_of_path(dataset_), detector_}) {
+            add_dataset(std::string("sample/") + angle, path_below(group, angle));
+        }
+        erase("definition");
+        items_.push_back({"definition", {}, text_value("NXtomo"), {}, {}});
+        std::sort(items_.begin(), items_.end(),
+                  [](const ScanItem& a, const ScanItem& b) { return a.path < b.path; });
+        return std::move(items_);
+    }
+
+  private:
+    /// The group that holds the scan: above the detector, or what holds the key.
+    std::string entry_of(const std::string& place) const {
+        for (std::string group = place; group != "/"; group = group_of_path(group)) {
+            const std::string nx_class = file_.text(group, "NX_class").value_or("");
+            if (nx_class == "NXentry" || nx_class == "NXsubentry") {
+                return group;
+            }
+        }
+        const std::string above = group_of_path(place);
+        return above.ends_with("/instrument") || above == "/instrument" ? group_of_path(above)
+                                                                        : above;
+    }
+
+    bool has(const std::string& path) const {
+        return std::any_of(items_.begin(), items_.end(),
+                           [&](const ScanItem& item) { return item.path == path; });
+    }
+
+    void erase(const std::string& path) {
+        std::erase_if(items_, [&](const ScanItem& item) { return item.path == path; });
+    }
+
+    void leave_out(const std::string& path, const std::string& why) const {
+        left_out_.push_back(path + ": " + why);
+    }
+
+    /// Adds what is in a group, and in those below it.
+    void walk(const std::string& below, const std::string& group, int depth) {
+        for (const std::string& name : file_.names_in(group)) {
+            const std::string path = path_below(group, name);
+            std::string item = below;
+            item.append(below.empty() ? "" : "/").append(name);
+            if (path == detector_) {
+                item = usual_detector;
+            }
+            if (path == dataset_ || has(item) || items_.size() >= most_scan_items) {
+                continue;
+            }
+            try {
+                visit(item, path, depth);
+            } catch (const Error& error) {
+                leave_out(path, error.text().why);
+            }
+        }
+    }
+
+    void visit(const std::string& item, const std::string& path, int depth) {
+        H5L_info_t link{};
+        if (H5Lget_info(handle_.get(), path.c_str(), &link, H5P_DEFAULT) < 0 ||
+            link.type == H5L_TYPE_EXTERNAL) {
+            return;
+        }
+        if (file_.is_dataset(path)) {
+            add_dataset(item, path);
+            return;
+        }
+        const std::string nx_class = file_.text(path, "NX_class").value_or("");
+        const bool is_other = nx_class == "NXdata" || nx_class == "NXentry" ||
+                              nx_class == "NXsubentry" || nx_class == "NXprocess";
+        if (link.type == H5L_TYPE_HARD && !is_other && depth < deepest_group &&
+            file_.is_group(path)) {
+            add_group(item, path);
+            walk(item, path, depth + 1);
+        }
+    }
+
+    void add_group(const std::string& item, const std::string& path) {
+        ScanItem made{
+            item, file_.text(path, "NX_class").value_or(""), {}, {}, ScanItem::Kind::group};
+        const ObjectHandle group = file_.open(path);
+        read_attributes(group.get(), path, most_coordinate_attributes, made.attributes, left_out_);
+        std::erase_if(made.attributes, [](const NamedValue& each) {
+            return each.name == "axes" || each.name.ends_with("_indices");
+        });
+        items_.push_back(std::move(made));
+    }
+
+    void add_dataset(const std::string& item, const std::string& path) {
+        if (has(item) || !file_.is_dataset(path) || file_.real_path(path).empty() ||
+            file_.is_same(path, dataset_)) {
+            return; // another file is not of the job's identity
+        }
+        ScanItem made{item, {}, {}, {}, ScanItem::Kind::fixed};
+        if (const std::optional<std::string> text = file_.dataset_text(path)) {
+            made.value = text_value(*text);
+        } else {
+            const DatasetHandle dataset(H5Dopen2(handle_.get(), path.c_str(), H5P_DEFAULT));
+            if (!is_list_of_numbers(dataset)) {
+                return;
+            }
+            check_stored(dataset, path);
+            made.value = read_numbers(dataset.get());
+            if (made.value.shape.size() == 2) {
+                made.value.shape.pop_back(); // a column
+            }
+            if (made.value.shape == std::vector<std::int64_t>{frames_}) {
+                made.kind = ScanItem::Kind::of_frames;
+            }
+        }
+        const ObjectHandle object = file_.open(path);
+        read_attributes(object.get(), path, most_coordinate_attributes, made.attributes, left_out_);
+        items_.push_back(std::move(made));
+    }
+
+    /// One number, or as many as there are frames, or a few, stored in the file itself.
+    bool is_list_of_numbers(const DatasetHandle& dataset) const {
+        constexpr std::int64_t most_fixed = 1024;
+        if (!dataset.valid()) {
+            return false;
+        }
+        const std::vector<std::int64_t> shape = extents_of(dataset);
+        const TypeHandle type(hdf5_must(H5Dget_type(dataset.get()), "H5Dget_type"));
+        const SpaceHandle space(hdf5_must(H5Dget_space(dataset.get()), "H5Dget_space"));
+        const std::string storage = storage_of(creation_of(dataset));
+        const bool is_column = shape.size() == 2 && shape[1] == 1;
+        const std::int64_t count = shape.empty() ? 1 : shape.front();
+        return H5Sget_simple_extent_type(space.get()) != H5S_NULL && is_number_type(type.get()) &&
+               (shape.size() < 2 || is_column) && storage != "external" && storage != "virtual" &&
+               count > 0 && count <= most_coordinate_values &&
+               (count == frames_ || count <= most_fixed);
+    }
+
+    /// HDF5 may read what a damaged file does not store from other memory. @throws Error (input).
+    void check_stored(const DatasetHandle& dataset, const std::string& path) const {
+        const PropertyHandle creation = creation_of(dataset);
+        const std::string where = file_and_dataset(file_.file(), path);
+        if (extents_of(dataset).empty()) {
+            const TypeHandle type(hdf5_must(H5Dget_type(dataset.get()), "H5Dget_type"));
+            if (H5Dget_storage_size(dataset.get()) != H5Tget_size(type.get())) {
+                throw Error(ExitCode::input, {"cannot read the number", where, "it is not stored",
+                                              "Write it, or remove it"});
+            }
+            return;
+        }
+        check_filter_parameters(dataset, creation, where);
+        const DatasetInfo info = inspect_dataset(file_.file(), path);
+        const CheckedStorage storage =
+            check_storage(dataset, creation, info, where, InputRules::BadChunks::refuse);
+        try_chunks(file_of(dataset), creation, info, chunks_to_try(storage.chunks, info), where);
+    }
+
+    const FileHandle& handle_;
+    const NexusFile& file_;
+    std::string dataset_;
+    FrameKey key_;
+    std::vector<std::string>& left_out_;
+    std::int64_t frames_;
+    std::string detector_; ///< the group of the key
+    std::string entry_;
+    std::vector<ScanItem> items_;
+};
+
+} // namespace
+
+std::vector<ScanItem> read_scan(const FileHandle& handle, const std::string& file,
+                                const std::string& dataset, const OutsideFiles& outside,
+                                std::vector<std::string>& left_out) {
+    const FrameKey key = find_frame_key(handle, file, dataset, outside);
+    if (key.key.empty()) {
+        return {};
+    }
+    const NexusFile nexus(handle, file, outside);
+    return ScanReader(handle, nexus, path_below("/", dataset), key, left_out).read();
+}
+
+} // namespace runner
