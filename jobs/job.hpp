@@ -115,7 +115,11 @@ class Job {
     /// What is counted in the whole output and known beforehand, for the report.
     virtual std::vector<JobCount> known_counts() const { return {}; }
 
-    /// For people, what is odd about the input and no hindrance, as DatasetInfo::notes.
+    /// For people, what the survey found.
+    virtual std::vector<std::string> found() const { return {}; }
+
+    /// For people, what is odd about the input and no hindrance, as DatasetInfo::notes; once it is
+    /// surveyed also what the survey found so.
     virtual std::vector<std::string> notes() const { return {}; }
 
     /// Channels of the images it makes, as the output's marks say them; 1 for grey.

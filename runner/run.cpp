@@ -24,6 +24,8 @@
 #include "runner/run_report.hpp"
 #include "runner/watch/progress.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdio>
 #include <ctime>
 #include <functional>
@@ -187,6 +189,17 @@ bool Run::finish_taken(TakenRows& taken, const RunContext& context) const {
 /// This rank's part of the rows; sets what is known of it then.
 void Run::make_rows(const RunContext& context) {
     const Ranks& ranks = place_.ranks;
+/// On the first rank, what the survey found, and its warnings: those behind `known` others.
+void Run::tell_findings(std::size_t known) const {
+    if (speaks()) {
+        say(notes_text(prepared_->job->found()));
+    }
+    if (place_.ranks.first()) {
+        std::for_each(prepared_->input.notes.begin() + static_cast<std::ptrdiff_t>(known),
+                      prepared_->input.notes.end(), tell_warning);
+    }
+}
+
     const std::unique_ptr<EngineRun> engine = open_run(*plan_, context);
     const auto taken = ranks.together([&] {
         return std::make_unique<TakenRows>(output_dataset(*prepared_, beginning_.parts),
@@ -231,7 +244,9 @@ bool Run::stream() {
         prepared_ = std::make_shared<const PreparedJob>(std::move(*surveyed));
     }
     make_rows({*prepared_, ranks, beginning_, open_, *stop_, is_surveyed});
+        const std::size_t known = prepared_->input.notes.size();
     mine_.resident_peak = peak_resident_memory();
+        tell_findings(known);
     mine_.bars = trace_.timeline().bars();
     mine_.merged_below_seconds = trace_.timeline().resolution();
     if (stopped_ && ranks.first()) {

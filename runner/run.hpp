@@ -63,6 +63,7 @@ class Run {
     ToDo settle();
     void begin();
     void make_rows(const RunContext& context);
+    void tell_findings(std::size_t known) const;
     bool finish_taken(TakenRows& taken, const RunContext& context) const;
     void put_together(RunReport& report);
     bool speaks() const { return place_.ranks.first() && !command_.quiet; }

@@ -83,6 +83,10 @@ RunReport run_report(const PreparedJob& prepared, const std::vector<std::string>
     }
     std::vector<JobCount> counts =
         all_counts(*prepared.job, times, origin ? origin->counts : std::vector<JobCount>{});
+    std::vector<std::string> notes = beginning.notes;
+    for (std::string& line : prepared.job->found()) {
+        notes.push_back(std::move(line));
+    }
     return {.job = prepared.file,
             .origin = origin ? &*origin : nullptr,
             .settings = settings,
@@ -99,7 +103,7 @@ RunReport run_report(const PreparedJob& prepared, const std::vector<std::string>
             .folder = std::filesystem::current_path().string(),
             .launcher = launcher_name(),
             .warnings = prepared.input.notes,
-            .notes = beginning.notes};
+            .notes = std::move(notes)};
 }
 
 RankReport rank_report(const RankBinding& binding, const JobPlan& plan, const Ranks& ranks) {

@@ -34,9 +34,7 @@ struct Bm4dJob::Memory {
         Pieces pieces(memory);
         const std::int64_t layer = job.volume_.layer_voxels();
         const HeldLayers held{0, job.first_pass(block.layers)};
-        if (job.noise_.changes_input()) {
-            volume = pieces.take<float>(block.in_layers * layer);
-        }
+        volume = pieces.take<float>(block.in_layers * layer);
         first = pieces.take<float>(held.layers * layer);
         if (job.noise_.changes_output()) {
             result = pieces.take<float>(block.layers * layer);
@@ -78,11 +76,12 @@ Bm4dJob::Bm4dJob(Volume volume, const Bm4dKeys& keys, std::vector<std::int64_t> 
     shape_.rows_between = batch_layers * volume_.shape[1];
 }
 
-std::vector<Attribute> Bm4dJob::attributes() const { return {{"sigma", noise_.sigma()}}; }
+std::vector<Attribute> Bm4dJob::attributes() const { return {{"sigma", noise_.input_sigma()}}; }
 
 std::unique_ptr<Job> Bm4dJob::surveyed(const Findings& findings) const {
     auto job = std::make_unique<Bm4dJob>(*this);
     job->noise_.learn(findings);
+    job->match_.threshold = job->noise_.threshold();
     return job;
 }
 

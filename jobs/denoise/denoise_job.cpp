@@ -195,10 +195,11 @@ class DenoiseParameters : public ListedParameters<DenoiseKeys> {
 
     std::unique_ptr<Job> make(const JobInput& input,
                               std::optional<ElementType> output_type) const override {
-        Volume volume = make_volume(input, "denoise");
+        Volume volume = make_volume(input, "denoise", VoxelTypes::all);
         const Match match = make_match(keys(), volume, "denoise");
         check_step(keys().step, match);
-        const NoiseKeys noise{keys().sigma, keys().stabilise, out_type_of(volume, output_type)};
+        const NoiseKeys noise{keys().sigma, keys().stabilise, out_type_of(volume, output_type),
+                              keys().threshold};
         if (keys().method == Method::bm4d) {
             return std::make_unique<Bm4dJob>(std::move(volume), Bm4dKeys{match, noise},
                                              input.array.shape);

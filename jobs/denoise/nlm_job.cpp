@@ -30,9 +30,7 @@ struct NlmJob::Memory {
     Memory(const NlmJob& job, const BlockLayers& block, const ListBatch& batch, std::byte* memory) {
         Pieces pieces(memory);
         const std::int64_t layer = job.volume_.layer_voxels();
-        if (job.noise_.changes_input()) {
-            volume = pieces.take<float>(block.in_layers * layer);
-        }
+        volume = pieces.take<float>(block.in_layers * layer);
         if (job.noise_.changes_output()) {
             means = pieces.take<float>(block.layers * layer);
         }
@@ -61,11 +59,12 @@ NlmJob::NlmJob(Volume volume, const NlmKeys& keys, std::vector<std::int64_t> sha
     shape_.rows_between = batch_layers * volume_.shape[1];
 }
 
-std::vector<Attribute> NlmJob::attributes() const { return {{"sigma", noise_.sigma()}}; }
+std::vector<Attribute> NlmJob::attributes() const { return {{"sigma", noise_.input_sigma()}}; }
 
 std::unique_ptr<Job> NlmJob::surveyed(const Findings& findings) const {
     auto job = std::make_unique<NlmJob>(*this);
     job->noise_.learn(findings);
+    job->match_.threshold = job->noise_.threshold();
     return job;
 }
 

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "jobs/denoise/noise.hpp"
 
+#include "base/error.hpp"
+#include "base/format.hpp"
+#include "jobs/match/match_keys.hpp"
 #include "kernels/denoise/noise_level.hpp"
 #include "kernels/match/voxels.hpp"
 
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <utility>
 
 namespace runner {
@@ -93,6 +97,30 @@ std::unique_ptr<Survey> make_noise_survey(const Volume& volume, CountNoise count
     return std::make_unique<NoiseSurvey>(volume, count_noise);
 }
 
+/// Few enough that a median is off by some per cent, and that edges may be most of them.
+constexpr std::int64_t few_voxels = 10000;
+
+/// The exponent of the power of two that what is matched is divided by.
+int exponent_of(double sigma, float magnitude) {
+    constexpr int most_above = 55; // the squares of sums of a patch are finite
+    if (!(magnitude > 0)) {
+        return 0;
+    }
+    int most = 0;
+    std::frexp(magnitude, &most); // magnitude < 2^most
+    if (!(sigma > 0)) {
+        return most;
+    }
+    int noise = 0;
+    std::frexp(sigma, &noise);
+    return std::clamp(noise, most - most_above, most);
+}
+
+/// Whether no voxel of this type is too large for its squares, and none so small that they vanish.
+bool is_counted(ElementType type) {
+    return type == ElementType::uint8 || type == ElementType::uint16;
+}
+
 } // namespace
 
 Noise::Noise(const Volume& volume, const NoiseKeys& keys) : volume_(volume), keys_(keys) {
@@ -106,7 +134,7 @@ Noise::Noise(const Volume& volume, const NoiseKeys& keys) : volume_(volume), key
 
 std::unique_ptr<Survey> Noise::survey() const {
     const bool estimates = !keys_.sigma && keys_.stabilise == Stabilise::none;
-    if (known_ || (!estimates && volume_.type != ElementType::float32)) {
+    if (known_ || (!estimates && is_counted(volume_.type))) {
         return nullptr;
     }
     return make_noise_survey(volume_, estimates ? CountNoise::yes : CountNoise::no);
@@ -117,15 +145,49 @@ void Noise::learn(const Findings& findings) {
     if (keys_.stabilise == Stabilise::anscombe) {
         CpuQueue queue(1);
         stabilise_counts(queue, 1, &magnitude_, &magnitude_);
-        sigma_ = 1;
+        input_sigma_ = 1;
+    } else if (keys_.sigma) {
+        input_sigma_ = *keys_.sigma;
     } else {
-        sigma_ = keys_.sigma ? *keys_.sigma : noise_sigma(findings.counts.data());
+        input_sigma_ = noise_sigma(findings.counts.data());
+        estimated_from_ = counted_voxels(volume_.shape, findings.counts.data());
+    }
+    if (keys_.stabilise == Stabilise::none && !is_counted(volume_.type)) {
+        exponent_ = exponent_of(input_sigma_, magnitude_);
     }
     known_ = true;
 }
 
-bool Noise::changes_input() const {
-    return volume_.type != ElementType::float32 || keys_.stabilise != Stabilise::none;
+float Noise::threshold() const {
+    return distance_limit(std::ldexp(keys_.threshold, -2 * exponent_));
+}
+
+std::vector<std::string> Noise::found() const {
+    if (!estimated_from_) {
+        return {};
+    }
+    return {fmt::format("denoise.sigma = \"auto\" found {:.6g}, from {} of {} voxels", input_sigma_,
+                        *estimated_from_, volume_.rows() * volume_.shape[2])};
+}
+
+std::vector<std::string> Noise::notes() const {
+    if (!estimated_from_ || (input_sigma_ > 0 && *estimated_from_ >= few_voxels)) {
+        return {};
+    }
+    const std::string where = volume_.source.file + ":" + volume_.source.dataset;
+    const std::int64_t all = volume_.rows() * volume_.shape[2];
+    std::string rest = fmt::format("it rests on {} of {} voxels", *estimated_from_, all);
+    if (*estimated_from_ < all / 2) {
+        rest += "; the others are in regions of one value, which say nothing of the noise";
+    }
+    if (!(input_sigma_ > 0)) {
+        return {format_error({"the noise found is 0, so that little or nothing is denoised", where,
+                              rest, "Write the standard deviation of the noise: denoise.sigma"})};
+    }
+    return {format_error({"the noise is estimated from few voxels", where,
+                          fmt::format("sigma is {:.6g}; {}", input_sigma_, rest),
+                          "If that is not the noise, write its standard deviation: "
+                          "denoise.sigma"})};
 }
 
 bool Noise::changes_output() const {

@@ -26,9 +26,7 @@ struct WindowJob::Memory {
     Memory(const WindowJob& job, const BlockLayers& block, std::byte* memory) {
         Pieces pieces(memory);
         const std::int64_t layer = job.volume_.layer_voxels();
-        if (job.noise_.changes_input()) {
-            volume = pieces.take<float>(block.in_layers * layer);
-        }
+        volume = pieces.take<float>(block.in_layers * layer);
         if (job.noise_.changes_output()) {
             means = pieces.take<float>(block.layers * layer);
         }

@@ -36,11 +36,13 @@ class WindowJob : public StreamJob {
     std::optional<Locality> locality() const override {
         return match_locality(match_, estimates_references);
     }
-    std::vector<Attribute> attributes() const override { return {{"sigma", noise_.sigma()}}; }
+    std::vector<Attribute> attributes() const override { return {{"sigma", noise_.input_sigma()}}; }
     /// Needed for the noise level, and for how large a voxel may be.
     std::unique_ptr<Survey> survey() const override { return noise_.survey(); }
     std::unique_ptr<Job> surveyed(const Findings& findings) const override;
-    bool checks_rows() const override { return volume_.type == ElementType::float32; }
+    std::vector<std::string> found() const override { return noise_.found(); }
+    std::vector<std::string> notes() const override { return noise_.notes(); }
+    bool checks_rows() const override { return volume_.is_floating(); }
     void check_rows(std::int64_t first, std::int64_t rows, const std::byte* in) const override;
     std::int64_t scratch_bytes(Backend backend, const RowBlock& block) const override;
     double operations(const RowBlock& block) const override;

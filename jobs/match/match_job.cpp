@@ -39,7 +39,7 @@ class MatchParameters : public ListedParameters<MatchKeys> {
 
     std::unique_ptr<Job> make(const JobInput& input,
                               std::optional<ElementType> output_type) const override {
-        Volume volume = make_volume(input, "match");
+        Volume volume = make_volume(input, "match", VoxelTypes::usual);
         if (output_type) {
             throw Error(ExitCode::usage,
                         {"match makes uint64, float32 and int32", "output.dtype",

@@ -64,12 +64,6 @@ Form<std::vector<std::int64_t>> three_extents_form(std::string range, CheckExten
             list_text};
 }
 
-/// The greatest float32 that is no more.
-float rounded_down(double value) {
-    const auto nearest = static_cast<float>(value);
-    return static_cast<double>(nearest) > value ? std::nextafter(nearest, 0.0F) : nearest;
-}
-
 void check_fit(const std::vector<std::int64_t>& patch, const Volume& volume,
                const std::string& table) {
     for (std::size_t i = 0; i < 3; ++i) {
@@ -153,6 +147,11 @@ void fill_in(MatchKeys& keys, bool is_image) {
     keys.window = in_effect(keys.window, usual_window(), is_image);
 }
 
+float distance_limit(double value) {
+    const auto nearest = static_cast<float>(value);
+    return static_cast<double>(nearest) > value ? std::nextafter(nearest, 0.0F) : nearest;
+}
+
 Match make_match(const MatchKeys& given, const Volume& volume, const std::string& table) {
     MatchKeys keys = given;
     fill_in(keys, volume.is_image);
@@ -170,7 +169,7 @@ Match make_match(const MatchKeys& given, const Volume& volume, const std::string
     match.count = static_cast<int>(keys.count);
     // Farther than the volume is no farther; products stay in range so.
     match.step = std::min(keys.step, *std::max_element(volume.shape.begin(), volume.shape.end()));
-    match.threshold = rounded_down(keys.threshold);
+    match.threshold = distance_limit(keys.threshold);
     match.order = keys.order;
     match.selection = keys.selection;
     if (match.selection != MatchSelection::fast &&

@@ -102,6 +102,9 @@ template <class Keys> std::vector<Key<Keys>> choosing_keys(std::string usual_ste
 /// Sets patch and window where the job file does not.
 void fill_in(MatchKeys& keys, bool is_image);
 
+/// The largest float32 that is no more than `threshold`, which may be infinite.
+float distance_limit(double threshold);
+
 /// `table`: the name of theirs, for messages. @throws Error (usage) where they do not fit the
 /// volume.
 Match make_match(const MatchKeys& keys, const Volume& volume, const std::string& table);

@@ -5,6 +5,7 @@
 #include "base/format.hpp"
 #include "jobs/input_errors.hpp"
 #include "jobs/toml_text.hpp"
+#include "kernels/elements/elements.hpp"
 
 #include <algorithm>
 #include <array>
@@ -28,13 +29,38 @@ std::uint32_t magnitude_bits(float value) {
 }
 
 std::uint32_t most_bits(const float* values, std::int64_t count) {
+    std::uint32_t most = 0;
+    for (std::int64_t i = 0; i < count; ++i) {
+        most = std::max(most, magnitude_bits(values[i]));
+    }
+    return most;
+}
+
+/// Calls `part` with each part of the elements: the first, and the values as float32.
+template <class Part>
+void for_floats(ElementType type, const std::byte* in, std::int64_t count, const Part& part) {
+    if (type == ElementType::float32) {
+        part(0, reinterpret_cast<const float*>(in), count);
+        return;
+    }
+    constexpr std::int64_t most = 1 << 12;
+    std::array<float, most> values;
+    for (std::int64_t i = 0; i < count; i += most) {
+        const std::int64_t here = std::min(most, count - i);
+        load_elements(type, in + i * size_of(type), here, values.data());
+        part(i, values.data(), here);
+    }
+}
+
+std::uint32_t most_bits(ElementType type, const std::byte* in, std::int64_t count) {
     using Range = tbb::blocked_range<std::int64_t>;
     return tbb::parallel_reduce(
         Range(0, count, 1 << 16), std::uint32_t{0},
         [&](const Range& range, std::uint32_t most) {
-            for (std::int64_t i = range.begin(); i < range.end(); ++i) {
-                most = std::max(most, magnitude_bits(values[i]));
-            }
+            for_floats(type, in + range.begin() * size_of(type), range.end() - range.begin(),
+                       [&](std::int64_t /*first*/, const float* values, std::int64_t part) {
+                           most = std::max(most, most_bits(values, part));
+                       });
             return most;
         },
         [](std::uint32_t a, std::uint32_t b) { return std::max(a, b); });
@@ -84,7 +110,7 @@ std::string float_hint(const JobInput& input) {
 
 } // namespace
 
-Volume make_volume(const JobInput& input, std::string_view kind) {
+Volume make_volume(const JobInput& input, std::string_view kind, VoxelTypes types) {
     const ArrayInfo& array = input.array;
     const std::string name(kind);
     if (array.shape.size() < 2 || array.shape.size() > 3) {
@@ -102,8 +128,10 @@ Volume make_volume(const JobInput& input, std::string_view kind) {
              "Store each channel as a dataset of its own, or mark the dataset as a volume: "
              "interpretation = \"image\""});
     }
-    if (array.type != ElementType::uint8 && array.type != ElementType::uint16 &&
-        array.type != ElementType::float32) {
+    if (types == VoxelTypes::all
+            ? !is_number(array.type)
+            : array.type != ElementType::uint8 && array.type != ElementType::uint16 &&
+                  array.type != ElementType::float32) {
         throw Error(ExitCode::input,
                     {name + " does not take this element type", "input.dataset",
                      "it is " + std::string(name_of(array.type)) + ", not uint8, uint16 or float32",
@@ -119,17 +147,21 @@ Volume make_volume(const JobInput& input, std::string_view kind) {
 
 float checked_magnitude(const Volume& volume, std::int64_t first, std::int64_t rows,
                         const std::byte* in) {
-    if (volume.type != ElementType::float32) {
+    if (volume.type == ElementType::uint8 || volume.type == ElementType::uint16) {
         return volume.type == ElementType::uint8 ? 255.0F : 65535.0F;
     }
-    const auto* values = reinterpret_cast<const float*>(in);
     const std::int64_t count = rows * volume.shape[2];
-    const std::uint32_t most = most_bits(values, count);
+    const std::uint32_t most = most_bits(volume.type, in, count);
     if (most >= infinity_bits) {
-        const float* odd = std::find_if(values, values + count, [](float value) {
-            return magnitude_bits(value) >= infinity_bits;
-        });
-        refuse_value(volume, first * volume.shape[2] + (odd - values), *odd);
+        for_floats(
+            volume.type, in, count, [&](std::int64_t at, const float* values, std::int64_t part) {
+                const float* odd = std::find_if(values, values + part, [](float value) {
+                    return magnitude_bits(value) >= infinity_bits;
+                });
+                if (odd != values + part) {
+                    refuse_value(volume, first * volume.shape[2] + at + (odd - values), *odd);
+                }
+            });
     }
     return std::bit_cast<float>(most);
 }

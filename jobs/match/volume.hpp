@@ -14,24 +14,34 @@
 
 namespace runner {
 
-/// An input that is matched: a volume (Z, Y, X) of uint8, uint16 or float32; an image has Z = 1.
+/// An input that is matched: a volume (Z, Y, X) of numbers; an image has Z = 1.
 struct Volume {
     ElementType type = ElementType::float32;
     std::array<std::int64_t, 3> shape = {1, 1, 1};
     InputDataset source = {}; ///< for messages
     bool is_image = false;    ///< of two axes
 
+    bool is_floating() const {
+        return type == ElementType::float32 || type == ElementType::float64;
+    }
     std::int64_t row_bytes() const { return shape[2] * size_of(type); }
     std::int64_t layer_voxels() const { return shape[1] * shape[2]; }
     std::int64_t rows() const { return shape[0] * shape[1]; }
 };
 
+/// The element types that a kind takes.
+enum class VoxelTypes {
+    usual, ///< uint8, uint16 and float32
+    all,   ///< of every number
+};
+
 /// The input as a volume; `kind` for messages. @throws Error (input): more than three axes or less
 /// than two, an empty one, colour, another element type.
-Volume make_volume(const JobInput& input, std::string_view kind);
+Volume make_volume(const JobInput& input, std::string_view kind, VoxelTypes types);
 
-/// The greatest magnitude of the values of rows [first, first + rows), on the host.
-/// @throws Error (input) for the first that is not finite, with its position.
+/// The greatest magnitude, as float32, of the values of rows [first, first + rows), on the host; of
+/// uint8 and uint16 that of the type.
+/// @throws Error (input) for the first that is not finite as float32, with its position.
 float checked_magnitude(const Volume& volume, std::int64_t first, std::int64_t rows,
                         const std::byte* in);
 

@@ -165,6 +165,16 @@ std::optional<Locality> PipelineJob::locality() const {
     return all;
 }
 
+std::vector<std::string> PipelineJob::found() const {
+    std::vector<std::string> all;
+    for (const PipelineStep& step : steps_) {
+        for (const std::string& line : step.job->found()) {
+            all.push_back(step.label + ": " + line);
+        }
+    }
+    return all;
+}
+
 std::vector<std::string> PipelineJob::notes() const {
     std::vector<std::string> all;
     for (const PipelineStep& step : steps_) {

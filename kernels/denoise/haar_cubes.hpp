@@ -21,13 +21,31 @@ struct HaarCubes {
     constexpr float coefficient(const float* in, std::int64_t i) const {
         const std::int64_t row = volume[2];
         const std::int64_t layer = volume[1] * row;
-        const float* at = in + (first + i / count[2] / count[1] * side[0]) * layer +
-                          i / count[2] % count[1] * side[1] * row + i % count[2] * side[2];
+        const float* at = corner(in, i);
         const float low = difference_y(at, row);
         return (side[0] == 2 ? low - difference_y(at + layer, row) : low) * scale;
     }
 
+    /// Whether all voxels of cube `i` are equal, which says nothing of the noise.
+    constexpr bool is_constant(const float* in, std::int64_t i) const {
+        const float* at = corner(in, i);
+        for (std::int64_t z = 0; z < side[0]; ++z) {
+            for (std::int64_t y = 0; y < side[1]; ++y) {
+                const float* line = at + (z * volume[1] + y) * volume[2];
+                if (line[0] != at[0] || line[side[2] - 1] != at[0]) {
+                    return false;
+                }
+            }
+        }
+        return true;
+    }
+
   private:
+    constexpr const float* corner(const float* in, std::int64_t i) const {
+        const std::int64_t row = volume[2];
+        return in + (first + i / count[2] / count[1] * side[0]) * volume[1] * row +
+               i / count[2] % count[1] * side[1] * row + i % count[2] * side[2];
+    }
     constexpr float difference_x(const float* at) const {
         return side[2] == 2 ? at[0] - at[1] : at[0];
     }

@@ -54,7 +54,9 @@ void count_magnitudes(CpuQueue& queue, const HaarCubes& cubes, const float* in, 
         tbb::parallel_for(Range(0, cubes.all(), block), [&](const Range& range) {
             std::uint64_t* own = all.local().data();
             for (std::int64_t i = range.begin(); i < range.end(); ++i) {
-                add(std::bit_cast<std::uint32_t>(std::abs(cubes.coefficient(in, i))), own);
+                if (!cubes.is_constant(in, i)) {
+                    add(std::bit_cast<std::uint32_t>(std::abs(cubes.coefficient(in, i))), own);
+                }
             }
         });
     });
@@ -126,6 +128,14 @@ void count_haar_steps(CpuQueue& queue, const std::array<std::int64_t, 3>& volume
                              }
                          }
                      });
+}
+
+std::int64_t counted_voxels(const std::array<std::int64_t, 3>& volume,
+                            const std::uint64_t* counts) {
+    const HaarCubes cubes = make_haar_cubes(volume, {});
+    return static_cast<std::int64_t>(
+               std::accumulate(counts, counts + haar_bins, std::uint64_t{0})) *
+           cubes.side[0] * cubes.side[1] * cubes.side[2];
 }
 
 double noise_sigma(const std::uint64_t* counts) {

@@ -15,6 +15,9 @@ __global__ void count_kernel(HaarCubes cubes, const float* in, unsigned long lon
     const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * threads;
     for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x;
          i < cubes.all(); i += step) {
+        if (cubes.is_constant(in, i)) {
+            continue;
+        }
         const std::uint32_t magnitude = __float_as_uint(cubes.coefficient(in, i)) & 0x7FFFFFFFU;
         atomicAdd(bins + (magnitude >> 11), 1ULL);
     }

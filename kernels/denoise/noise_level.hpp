@@ -24,9 +24,10 @@ struct HaarLayers {
 /// Counts the diagonal coefficients of a volume (Z, Y, X) of float32: it is cut into cubes of
 /// 2 × 2 × 2 voxels from its lowest corner on (a rest of one voxel is left out, an axis of one
 /// voxel does not count), and each cube's coefficient is the difference along x, of these along y,
-/// of these along z, lower less upper, times 2^(−axes/2). `bins` has haar_bins elements, to which
-/// is added. All are in the queue's device memory. The same counts on every queue and for every way
-/// to cut the layers. The CUDA form returns before the work is done.
+/// of these along z, lower less upper, times 2^(−axes/2). A cube whose voxels are all equal
+/// says nothing of the noise and is not counted. `bins` has haar_bins elements, to which is added.
+/// All are in the queue's device memory. The same counts on every queue and for every way to cut
+/// the layers. The CUDA form returns before the work is done.
 void count_haar(CpuQueue& queue, const std::array<std::int64_t, 3>& volume,
                 const HaarLayers& layers, const float* in, std::uint64_t* bins);
 void count_haar(CudaQueue& queue, const std::array<std::int64_t, 3>& volume,
@@ -47,6 +48,9 @@ void count_haar_steps(CpuQueue& queue, const std::array<std::int64_t, 3>& volume
 
 /// All that is counted: haar_bins elements and then the steps of the middle ones, or zeros.
 inline constexpr std::int64_t haar_counts = haar_bins + 2 * haar_steps;
+
+/// The voxels of the cubes that are counted.
+std::int64_t counted_voxels(const std::array<std::int64_t, 3>& volume, const std::uint64_t* counts);
 
 /// The noise's standard deviation: the median magnitude (of an even number the mean of the two in
 /// the middle) / 0.6745. Without steps the middles of bins are taken, which is right to 2^−13 of

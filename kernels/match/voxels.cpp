@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/match/voxels.hpp"
 
+#include "kernels/elements/elements.hpp"
+
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <type_traits>
 
 #include <oneapi/tbb/blocked_range.h>
 #include <oneapi/tbb/parallel_for.h>
@@ -12,14 +12,22 @@
 namespace runner {
 namespace {
 
-template <class In, class Out, class Change>
-void change_all(CpuQueue& queue, std::int64_t count, const In* in, Out* out, const Change& change) {
+/// Calls `part` with the first element and the number of elements of every part.
+template <class Part> void for_all(CpuQueue& queue, std::int64_t count, const Part& part) {
     constexpr std::int64_t block = 1 << 14;
     using Range = tbb::blocked_range<std::int64_t>;
     queue.run([&] {
         tbb::parallel_for(Range(0, count, block), [&](const Range& range) {
-            std::transform(in + range.begin(), in + range.end(), out + range.begin(), change);
+            part(range.begin(), range.end() - range.begin());
         });
+    });
+}
+
+template <class Change>
+void change_all(CpuQueue& queue, std::int64_t count, const float* in, float* out,
+                const Change& change) {
+    for_all(queue, count, [&](std::int64_t first, std::int64_t part) {
+        std::transform(in + first, in + first + part, out + first, change);
     });
 }
 
@@ -27,25 +35,21 @@ void change_all(CpuQueue& queue, std::int64_t count, const In* in, Out* out, con
 
 void voxels_to_float(CpuQueue& queue, ElementType type, std::int64_t count, const std::byte* in,
                      float* out) {
-    visit_voxel_type(type, [&](auto zero) {
-        using T = decltype(zero);
-        change_all(queue, count, reinterpret_cast<const T*>(in), out,
-                   [](T value) { return static_cast<float>(value); });
+    for_all(queue, count, [&](std::int64_t first, std::int64_t part) {
+        load_elements(type, in + first * size_of(type), part, out + first);
     });
 }
 
 void voxels_from_float(CpuQueue& queue, ElementType type, std::int64_t count, const float* in,
                        std::byte* out) {
-    visit_voxel_type(type, [&](auto zero) {
-        using T = decltype(zero);
-        change_all(queue, count, in, reinterpret_cast<T*>(out), [](float value) {
-            if constexpr (std::is_floating_point_v<T>) {
-                return value;
-            } else {
-                constexpr auto most = static_cast<float>(std::numeric_limits<T>::max());
-                return static_cast<T>(std::nearbyint(std::clamp(value, 0.0F, most)));
-            }
-        });
+    for_all(queue, count, [&](std::int64_t first, std::int64_t part) {
+        store_elements(type, in + first, part, out + first * size_of(type));
+    });
+}
+
+void scale_voxels(CpuQueue& queue, std::int64_t count, const float* in, int exponent, float* out) {
+    change_all(queue, count, in, out, [factor = std::ldexp(1.0, exponent)](float value) {
+        return static_cast<float>(static_cast<double>(value) * factor);
     });
 }
 

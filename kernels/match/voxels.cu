@@ -1,35 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/match/voxels.hpp"
 
+#include "kernels/elements/elements.hpp"
 #include "kernels/queue/launch.cuh"
 
 #include <algorithm>
-#include <limits>
-#include <type_traits>
+#include <cmath>
 
 namespace runner {
 namespace {
 
 constexpr int threads = 256;
 
-template <class T> __global__ void to_float_kernel(std::int64_t count, const T* in, float* out) {
+__global__ void scale_kernel(std::int64_t count, const float* in, double factor, float* out) {
     const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * threads;
     for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x; i < count;
          i += step) {
-        out[i] = static_cast<float>(in[i]);
-    }
-}
-
-template <class T> __global__ void from_float_kernel(std::int64_t count, const float* in, T* out) {
-    const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * threads;
-    for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x; i < count;
-         i += step) {
-        if constexpr (std::is_floating_point_v<T>) {
-            out[i] = in[i];
-        } else {
-            constexpr auto most = static_cast<float>(std::numeric_limits<T>::max());
-            out[i] = static_cast<T>(__float2uint_rn(fminf(fmaxf(in[i], 0.0F), most)));
-        }
+        out[i] = static_cast<float>(static_cast<double>(in[i]) * factor);
     }
 }
 
@@ -60,24 +47,18 @@ LaunchShape shape_for(std::int64_t count) {
 
 void voxels_to_float(CudaQueue& queue, ElementType type, std::int64_t count, const std::byte* in,
                      float* out) {
-    visit_voxel_type(type, [&](auto zero) {
-        using T = decltype(zero);
-        if (count > 0) {
-            launch(queue, shape_for(count), to_float_kernel<T>, count,
-                   reinterpret_cast<const T*>(in), out);
-        }
-    });
+    load_elements(queue, type, in, count, out);
 }
 
 void voxels_from_float(CudaQueue& queue, ElementType type, std::int64_t count, const float* in,
                        std::byte* out) {
-    visit_voxel_type(type, [&](auto zero) {
-        using T = decltype(zero);
-        if (count > 0) {
-            launch(queue, shape_for(count), from_float_kernel<T>, count, in,
-                   reinterpret_cast<T*>(out));
-        }
-    });
+    store_elements(queue, type, in, count, out);
+}
+
+void scale_voxels(CudaQueue& queue, std::int64_t count, const float* in, int exponent, float* out) {
+    if (count > 0) {
+        launch(queue, shape_for(count), scale_kernel, count, in, std::ldexp(1.0, exponent), out);
+    }
 }
 
 void stabilise_counts(CudaQueue& queue, std::int64_t count, const float* in, float* out) {

@@ -9,27 +9,25 @@
 
 namespace runner {
 
-/// out = in, `count` elements of uint8, uint16 or float32. Device memory, `in` aligned to its
-/// elements. The CUDA forms return before the work is done; the same bytes on every queue.
+/// out = in, `count` elements of a number's type, rounded once as load_elements() says. Device
+/// memory, `in` aligned to its elements. The CUDA forms return before the work is done; the same
+/// bytes on every queue.
 void voxels_to_float(CpuQueue& queue, ElementType type, std::int64_t count, const std::byte* in,
                      float* out);
 void voxels_to_float(CudaQueue& queue, ElementType type, std::int64_t count, const std::byte* in,
                      float* out);
 
-/// The way back: for integers rounded to the nearest, halves to even, and saturated; finite values.
+/// The way back, as store_elements() says.
 void voxels_from_float(CpuQueue& queue, ElementType type, std::int64_t count, const float* in,
                        std::byte* out);
 void voxels_from_float(CudaQueue& queue, ElementType type, std::int64_t count, const float* in,
                        std::byte* out);
 
-/// Calls `f` with a zero of the C++ type; for those three alone.
-template <class F> void visit_voxel_type(ElementType type, const F& f) {
-    switch (type) {
-    case ElementType::uint8: return f(std::uint8_t{});
-    case ElementType::uint16: return f(std::uint16_t{});
-    default: return f(float{});
-    }
-}
+/// out = in · 2^exponent, exact where the product is a normal float32; |exponent| ≤ 1000. `in` and
+/// `out` are device memory of `count` elements and may be the same. The CUDA form returns before
+/// the work is done; the same bytes on every queue.
+void scale_voxels(CpuQueue& queue, std::int64_t count, const float* in, int exponent, float* out);
+void scale_voxels(CudaQueue& queue, std::int64_t count, const float* in, int exponent, float* out);
 
 /// Where counts of photons are normal: out = 2·sqrt(in + 3/8), and 0 below -3/8. The noise of the
 /// result has a standard deviation of about 1. In float64, rounded once: the same bytes on

@@ -217,6 +217,12 @@ PreparedJob with_job(PreparedJob prepared, FileAccess& files) {
 PreparedJob with_findings(const PreparedJob& prepared, const Findings& findings) {
     PreparedJob found = prepared;
     found.job = prepared.job->surveyed(findings);
+    const std::vector<std::string> known = prepared.job->notes();
+    for (std::string& note : found.job->notes()) {
+        if (std::find(known.begin(), known.end(), note) == known.end()) {
+            found.input.notes.push_back(std::move(note));
+        }
+    }
     return found;
 }
 

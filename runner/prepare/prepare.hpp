@@ -73,7 +73,8 @@ JobInput job_input(const PreparedJob& prepared, FileAccess& files);
 /// Makes the job for the prepared input. @throws Error (usage, input).
 PreparedJob with_job(PreparedJob prepared, FileAccess& files);
 
-/// The prepared job once a survey of its input has found this.
+/// The prepared job once a survey of its input has found this; Job::notes() of what was found
+/// follow the others in DatasetInfo::notes.
 PreparedJob with_findings(const PreparedJob& prepared, const Findings& findings);
 
 /// The input and the job prepared. @throws Error (usage, input).

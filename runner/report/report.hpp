@@ -104,7 +104,7 @@ struct RunReport {
     std::string folder;                  ///< the working directory
     std::string launcher;                ///< launcher_name()
     std::vector<std::string> warnings;   ///< as printed on standard error
-    std::vector<std::string> notes;      ///< what the run found of an earlier one, and did with it
+    std::vector<std::string> notes;      ///< what the run found of an earlier one and in the input
     std::vector<PassReport> passes = {}; ///< of a pipeline, that this run made; this one last
     double seconds_before = 0;           ///< of wall_seconds, that earlier passes took
 };

@@ -52,7 +52,7 @@ def read_as(kind, dtype):
     if kind == "transpose":
         return dtype
     dtype = {"bool": np.dtype("uint8"), "float16": np.dtype("float32")}.get(dtype.name, dtype)
-    if kind in ("match", "denoise"):
+    if kind == "match":
         return dtype if dtype.name in ("uint8", "uint16", "float32") else None
     return dtype
 

@@ -89,7 +89,8 @@ def test_methods_of_denoise():
 def test_images_of_two_axes():
     image = np.random.default_rng(1).normal(100, 5, (30, 40)).astype("f4")
     store(flat=image, deep=image[None])
-    for kind, lines in [("denoise", 'method = "nlm"\n'), ("denoise", 'method = "bm4d"\n'),
+    for kind, lines in [("denoise", 'method = "nlm"\nsigma = 5.0\n'),
+                        ("denoise", 'method = "bm4d"\nsigma = 5.0\n'),
                         ("match", "")]:
         patch = [1, 4, 4] if "bm4d" in lines else [1, 3, 3]
         dataset = "m" if kind == "match" else "x"

@@ -129,11 +129,11 @@ TEST(DenoiseJob, TakesScratchForVoxelsSumsAndLists) {
     const std::int64_t sums = 5632;                  // 693 of int64
     const std::int64_t lists = 93440 + 46848 + 3072; // 729 x 16 of 8 and of 4 bytes; 729 of 4
     const std::int64_t voxels = 2816;                // 693 of float32
-    EXPECT_EQ(bytes(ElementType::float32, {}), sums + lists);
+    EXPECT_EQ(bytes(ElementType::float32, {}), sums + lists + voxels) << "to scale them";
     EXPECT_EQ(bytes(ElementType::uint16, {}), sums + lists + voxels);
     EXPECT_EQ(bytes(ElementType::uint16, ElementType::uint16), sums + lists + 2 * voxels);
     entries.push_back(all);
-    EXPECT_EQ(bytes(ElementType::float32, {}), 0) << "whole windows need no lists";
+    EXPECT_EQ(bytes(ElementType::float32, {}), voxels) << "whole windows need no lists";
     EXPECT_EQ(bytes(ElementType::uint16, ElementType::uint16), 2 * voxels);
 }
 
@@ -190,7 +190,8 @@ TEST(DenoiseJob, RefusesInputsThatDoNotFit) {
         }
     };
     using Failure = std::pair<int, std::string>;
-    EXPECT_EQ(failure({}, {ElementType::int32, {7, 9, 11}}, {}, {}), (Failure{3, "input.dataset"}));
+    EXPECT_EQ(failure({}, {ElementType::int32, {7, 9, 11}}, {}, {}), (Failure{0, ""}));
+    EXPECT_EQ(failure({}, {ElementType::complex64, {7, 9, 11}}, {}, {}), (Failure{3, ""}));
     EXPECT_EQ(failure({}, {ElementType::uint8, {7, 9, 3}}, 3, {}), (Failure{3, "input.dataset"}));
     EXPECT_EQ(failure({}, volume, {}, ElementType::uint8), (Failure{2, "output.dtype"}));
     EXPECT_EQ(failure({{"step", of(std::int64_t{4})}}, volume, {}, {}),
@@ -216,6 +217,7 @@ TEST(DenoiseJob, SurveysWhatItDoesNotKnow) {
         EXPECT_FALSE(surveys(sigma_of_two, ElementType::uint8));
         EXPECT_FALSE(surveys(counts, ElementType::uint16));
         EXPECT_TRUE(surveys(sigma_of_two, ElementType::float32));
+        EXPECT_TRUE(surveys(sigma_of_two, ElementType::int32));
         EXPECT_TRUE(surveys(counts, ElementType::float32));
     }
     EXPECT_EQ(make({sigma_of_two}, volume)->attributes(), (std::vector<Attribute>{{"sigma", 2.0}}));

@@ -40,14 +40,21 @@ double reference_sigma(const Extents& extents, const std::vector<float>& volume)
         for (std::int64_t y = 0; y + side[1] <= extents[1]; y += side[1]) {
             for (std::int64_t x = 0; x + side[2] <= extents[2]; x += side[2]) {
                 double sum = 0;
+                bool constant = true;
                 for (std::int64_t i = 0; i < side[0] * side[1] * side[2]; ++i) {
                     const Extents d = {i / side[2] / side[1], i / side[2] % side[1], i % side[2]};
                     const double sign = (d[0] + d[1] + d[2]) % 2 == 0 ? 1 : -1;
-                    sum +=
-                        sign * static_cast<double>(volume[static_cast<std::size_t>(
-                                   ((z + d[0]) * extents[1] + y + d[1]) * extents[2] + x + d[2])]);
+                    const float value = volume[static_cast<std::size_t>(
+                        ((z + d[0]) * extents[1] + y + d[1]) * extents[2] + x + d[2])];
+                    sum += sign * static_cast<double>(value);
+                    constant =
+                        constant &&
+                        value ==
+                            volume[static_cast<std::size_t>((z * extents[1] + y) * extents[2] + x)];
                 }
-                magnitudes.push_back(std::abs(sum) * scale);
+                if (!constant) {
+                    magnitudes.push_back(std::abs(sum) * scale);
+                }
             }
         }
     }
@@ -117,6 +124,25 @@ TYPED_TEST(NoiseLevelTest, IsTheMedianOfTheDefinition) {
                              middle_bins(all.data()), all.data() + haar_bins);
         }
         EXPECT_NEAR(noise_sigma(all.data()), right, right * 1e-6);
+    }
+}
+
+/// Half of the volume, more and all; and single voxels that differ.
+TYPED_TEST(NoiseLevelTest, IgnoresRegionsOfOneValue) {
+    for (const Extents& extents : {Extents{8, 9, 12}, {1, 20, 30}, {7, 1, 40}, {1, 1, 200}}) {
+        auto volume = noisy(extents, 7, 0, 3);
+        for (std::size_t i = 0; i < volume.size(); ++i) {
+            const auto x = i % static_cast<std::size_t>(extents[2]);
+            if (x >= 6 && i != volume.size() - 3) {
+                volume[i] = x % 2 == 0 || x < 10 ? -3.5F : volume[i - 1];
+            }
+        }
+        const double right = reference_sigma(extents, volume);
+        EXPECT_GT(right, 0);
+        const auto counts = this->counts(extents, volume, extents[0]);
+        EXPECT_NEAR(noise_sigma(counts.data()), right, right * 0x1p-12);
+        EXPECT_LT(counted_voxels(extents, counts.data()), std::ssize(volume) * 3 / 4);
+        EXPECT_GT(counted_voxels(extents, counts.data()), 0);
     }
 }
 

@@ -197,6 +197,23 @@ TYPED_TEST(MatchTest, RowsOfListsSideBySide) {
     }
 }
 
+TYPED_TEST(MatchTest, VoxelsAreScaledByPowersOfTwo) {
+    const std::vector<float> values = {0, -1.5F, 3.25e-30F, 0x1.fffffep127F, -7, 0x1p-126F};
+    std::vector<std::byte> bytes(values.size() * 4);
+    std::memcpy(bytes.data(), values.data(), bytes.size());
+    for (const int exponent : {-200, -3, 0, 1, 90, 149}) {
+        const DeviceBytes<TypeParam> floats(this->queue(), bytes);
+        auto* both = reinterpret_cast<float*>(floats.data());
+        scale_voxels(this->queue(), std::ssize(values), both, exponent, both);
+        const auto made = floats.fetch();
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            float value = 0;
+            std::memcpy(&value, made.data() + 4 * i, 4);
+            EXPECT_EQ(value, std::ldexp(values[i], exponent)) << values[i] << ' ' << exponent;
+        }
+    }
+}
+
 TYPED_TEST(MatchTest, VoxelsBecomeFloatsAndBack) {
     const auto change = [&]<class T>(const std::vector<float>& values,
                                      const std::vector<T>& right) {
