@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/tiff/tiff_handle.hpp"
 
+#include "base/format.hpp"
 #include "base/sizes.hpp"
 #include "base/text.hpp"
 #include "io/files/input_rules.hpp"
@@ -38,6 +39,12 @@ struct TiffHandle::Calls {
         try {
             const std::int64_t there =
                 std::clamp<std::int64_t>(tiff.size_ - tiff.position_, 0, bytes);
+            if (there < bytes) {
+                tiff.wanted_end_ = std::max(tiff.wanted_end_, tiff.position_ + bytes);
+            }
+            if (there == 0) {
+                return 0;
+            }
             tiff.read(there, static_cast<std::byte*>(to));
             tiff.position_ += there;
             return there;
@@ -149,7 +156,12 @@ std::uint16_t TiffHandle::short_number(std::uint32_t tag) const {
 }
 
 void TiffHandle::fail(const std::string& where, const std::string& why) const {
-    refuse(where, complaint_.empty() ? why : "libtiff says: " + complaint_);
+    const std::string cause = complaint_.empty() ? why : "libtiff says: " + complaint_;
+    refuse(where, wanted_end_ <= size_
+                      ? cause
+                      : fmt::format("the file has {} bytes and should have at least {}: it was cut "
+                                    "off, or a number in it is wrong ({})",
+                                    size_, wanted_end_, cause));
 }
 
 void TiffHandle::refuse_guesses(const std::string& where) const {

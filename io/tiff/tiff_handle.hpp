@@ -31,13 +31,15 @@ class TiffHandle {
     std::uint32_t number(std::uint32_t tag) const;
     std::uint16_t short_number(std::uint32_t tag) const;
 
-    /// @throws Error (input): at `where`, what was complained of last, or where nothing was, `why`.
+    /// @throws Error (input): at `where`, what was complained of last, or where nothing was, `why`;
+    /// and that the file is too short, where libtiff looked for bytes behind its end.
     [[noreturn]] void fail(const std::string& where, const std::string& why) const;
 
     /// Forgets complaints and warnings: a call follows whose failure fail() is to explain.
     void clear() {
         complaint_.clear();
         warning_.clear();
+        wanted_end_ = 0;
     }
 
     /// To be called after elements were unpacked. libtiff only warns where it drops or makes up
@@ -54,6 +56,7 @@ class TiffHandle {
     File file_;
     std::int64_t size_ = 0; ///< as the file was opened
     std::int64_t position_ = 0;
+    std::int64_t wanted_end_ = 0;       ///< the last byte behind the file's end that was asked for
     std::vector<std::byte> read_ahead_; ///< of the file's bytes from read_from_ on
     std::int64_t read_from_ = 0;
     std::string complaint_;

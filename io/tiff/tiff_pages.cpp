@@ -5,10 +5,10 @@
 #include "base/format.hpp"
 #include "io/rows/dense_rows.hpp"
 #include "io/rows/file_elements.hpp"
+#include "io/tiff/tiff_planes.hpp"
 
-#include <charconv>
 #include <optional>
-#include <string_view>
+#include <utility>
 
 #include <tiffio.h>
 
@@ -95,23 +95,6 @@ std::string page_text(const TiffPages& page) {
     return type_text(page.array()) + " " + shape_text(page.array().shape);
 }
 
-/// How many images ImageJ says that there are; 1 where it says nothing.
-std::int64_t images_of(const TiffHandle& tiff) {
-    const char* text = nullptr;
-    if (TIFFGetField(tiff.get(), TIFFTAG_IMAGEDESCRIPTION, &text) != 1 || text == nullptr) {
-        return 1;
-    }
-    const std::string_view description(text);
-    const std::size_t at = description.find("\nimages=");
-    std::int64_t images = 1;
-    if (description.starts_with("ImageJ=") && at != std::string_view::npos) {
-        constexpr std::size_t key = 8;
-        (void)std::from_chars(description.data() + at + key,
-                              description.data() + description.size(), images);
-    }
-    return images;
-}
-
 /// What its pixels mean, where that is not brightness.
 void note_meaning(const TiffHandle& tiff, TiffPages& pages) {
     const char* meaning = nullptr;
@@ -143,6 +126,12 @@ ArrayInfo TiffPages::array() const {
     return array;
 }
 
+bool is_sparse(const TiffHandle& tiff, std::int64_t number) {
+    const auto strile = static_cast<std::uint32_t>(number);
+    return TIFFGetStrileByteCount(tiff.get(), strile) == 0 &&
+           TIFFGetStrileOffset(tiff.get(), strile) == 0;
+}
+
 DatasetInfo tiff_info(const TiffHandle& tiff, const TiffPages& pages) {
     DatasetInfo info;
     info.array = pages.array();
@@ -161,16 +150,18 @@ TiffPages list_tiff_pages(TiffHandle& tiff) {
     const std::string& file = tiff.file().path();
     TiffPages pages;
     std::int64_t reduced = 0;
-    std::int64_t images = 1;
+    std::int64_t named = 0;
     for (std::int64_t number = 0;; ++number) {
         const std::string where = fmt::format("{}, page {}", file, number);
+        pages.directories.push_back(TIFFCurrentDirOffset(tiff.get()));
         if ((tiff.number(TIFFTAG_SUBFILETYPE) & FILETYPE_REDUCEDIMAGE) != 0) {
             ++reduced;
         } else {
             TiffPages page = page_of(tiff, where);
             check_readable_shape(page.array(), where, what_pages);
             if (pages.offsets.empty()) {
-                images = images_of(tiff);
+                named = named_planes(tiff, page);
+                page.directories = std::move(pages.directories);
                 pages = page;
                 note_meaning(tiff, pages);
             } else if (page.type != pages.type || page.width != pages.width ||
@@ -196,8 +187,8 @@ TiffPages list_tiff_pages(TiffHandle& tiff) {
         pages.notes.push_back(format_error({"reduced images are left out", file,
                                             fmt::format("{} of its pages are such", reduced), ""}));
     }
-    if (std::ssize(pages.offsets) == 1 && images > 1 && pages.depth == 1) {
-        pages.hidden_pages = images - 1;
+    if (named > std::ssize(pages.offsets)) {
+        find_hidden_planes(tiff, pages, named);
     }
     check_readable_shape(pages.array(), file, what_pages);
     return pages;

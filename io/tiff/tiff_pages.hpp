@@ -19,9 +19,11 @@ struct TiffPages {
     std::int64_t depth = 1;             ///< slices of a page, which is a volume then (ImageDepth)
     int samples = 1;                    ///< of a pixel, together: 1, or 3 for colour
     std::vector<std::uint64_t> offsets; ///< of each page's directory in the file
-    /// More pages than directories, as ImageJ writes large stacks: all follow the first's elements.
+    std::vector<std::uint64_t> directories; ///< of reduced pages too
+    /// More pages than directories: all lie dense from `first_plane` on.
     std::int64_t hidden_pages = 0;
-    std::string storage; ///< "strips", "tiles"
+    std::int64_t first_plane = 0; ///< byte of the file; where there are hidden pages
+    std::string storage;          ///< "strips", "tiles"
     std::string compression;
     std::vector<std::string> notes;
 
@@ -31,9 +33,15 @@ struct TiffPages {
     ArrayInfo array() const;
 };
 
-/// Goes through all pages. Reduced ones (thumbnails, parts of pyramids) are left out.
-/// @throws Error (input) when one is damaged, of a type that cannot be read, or unlike the first.
+/// Goes through all pages. Reduced ones (thumbnails, parts of pyramids) are left out. Where the
+/// description of the first names more planes (named_planes()), these are found too.
+/// @throws Error (input) when one is damaged, of a type that cannot be read, unlike the first, or
+/// not found.
 TiffPages list_tiff_pages(TiffHandle& tiff);
+
+/// Whether this strip or tile of the page that the handle is at has no bytes in the file: its
+/// elements are 0.
+bool is_sparse(const TiffHandle& tiff, std::int64_t number);
 
 /// What is known of the dataset that the pages are; the handle is at one of them. Without a place.
 DatasetInfo tiff_info(const TiffHandle& tiff, const TiffPages& pages);

@@ -38,9 +38,6 @@ class TiffReader final : public RowReader {
         : tiff_(file), pages_(list_tiff_pages(tiff_)), threads_(threads),
           line_bytes_(pages_.width * pages_.samples * size_of(pages_.type)) {
         go_to(0);
-        if (!is_plain_) {
-            pages_.hidden_pages = 0; // ImageJ hides none behind others
-        }
         info_ = tiff_info(tiff_, pages_);
     }
 
@@ -79,7 +76,7 @@ class TiffReader final : public RowReader {
         }
         DenseLayout layout;
         layout.array = info_.array;
-        layout.offset = strip_offset(0);
+        layout.offset = pages_.first_plane;
         layout.bytes =
             info_.big_endian ? DenseLayout::Bytes::big_endian : DenseLayout::Bytes::little_endian;
         layout.storage = info_.storage;
@@ -166,9 +163,16 @@ class TiffReader final : public RowReader {
             const std::int64_t strip = line / strip_lines_;
             const std::int64_t within = line % strip_lines_;
             std::int64_t count = std::min(lines, strip_lines_ - within);
+            if (is_sparse(tiff_, strip)) {
+                std::fill_n(to, count * line_bytes_, std::byte{0});
+                line += count;
+                lines -= count;
+                to += count * line_bytes_;
+                continue;
+            }
             const std::int64_t offset = strip_offset(strip) + within * line_bytes_;
             // Strips that follow one another in the file are read together.
-            while (count < lines &&
+            while (count < lines && !is_sparse(tiff_, (line + count) / strip_lines_) &&
                    strip_offset((line + count) / strip_lines_) == offset + count * line_bytes_) {
                 count += std::min(lines - count, strip_lines_);
             }
@@ -187,6 +191,10 @@ class TiffReader final : public RowReader {
     /// Line by line: libtiff continues in a strip where it was.
     void decode_strips(std::int64_t line, std::int64_t lines, std::byte* to) {
         for (std::int64_t i = 0; i < lines; ++i) {
+            if (is_sparse(tiff_, (line + i) / strip_lines_)) {
+                std::fill_n(to + i * line_bytes_, line_bytes_, std::byte{0});
+                continue;
+            }
             const std::string place = where_line(line + i);
             if (const std::int64_t strip = (line + i) / strip_lines_; strip != checked_strip_) {
                 const std::int64_t inside =
@@ -256,12 +264,16 @@ class TiffReader final : public RowReader {
         const auto slice = static_cast<std::uint32_t>(band.line / pages_.height);
         const std::uint32_t number = TIFFComputeTile(tiff_.get(), column, y, slice, 0);
         const std::string place = fmt::format("{}, tile {}", where_line(band.line), number);
-        check_.check(tiff_, number, {std::ssize(tile_), std::ssize(tile_)}, place);
-        tiff_.clear();
-        if (TIFFReadTile(tiff_.get(), tile_.data(), column, y, slice, 0) < 0) {
-            tiff_.fail(place, "it cannot be unpacked");
+        if (is_sparse(tiff_, number)) {
+            std::fill(tile_.begin(), tile_.end(), std::byte{0});
+        } else {
+            check_.check(tiff_, number, {std::ssize(tile_), std::ssize(tile_)}, place);
+            tiff_.clear();
+            if (TIFFReadTile(tiff_.get(), tile_.data(), column, y, slice, 0) < 0) {
+                tiff_.fail(place, "it cannot be unpacked");
+            }
+            tiff_.refuse_guesses(place);
         }
-        tiff_.refuse_guesses(place);
         const std::int64_t pixel = pages_.samples * size_of(pages_.type);
         const std::int64_t bytes = std::min(tile_line, (pages_.width - x) * pixel);
         for (std::int64_t i = 0; i < band.lines; ++i) {

@@ -79,16 +79,17 @@ class Survey {
             pages_.pages() * places_of_page() > most_places) {
             return;
         }
-        if (packing_.compression == COMPRESSION_NONE && !packing_.tiled) {
-            add_extents();
-        } else if (std::optional<std::vector<Filter>> filters = filters_of()) {
+        if (packing_.compression == COMPRESSION_NONE && !packing_.tiled && add_extents()) {
+            return;
+        }
+        if (std::optional<std::vector<Filter>> filters = filters_of()) {
             stored_.filters = *std::move(filters);
             add_chunks();
         }
     }
 
     /// Several strips or tiles may share bytes, each of which may be enough for one of them.
-    void check_size() const {
+    void check_size() {
         DeclaredBytes declared{byte_count(stored_.info.array), tiff_.size(), 1, pages_.compression};
         switch (packing_.compression) {
         case COMPRESSION_NONE: break;
@@ -101,7 +102,24 @@ class Survey {
         case COMPRESSION_JPEG: declared.ratio = highest_ratio::jpeg; break;
         default: return; // LERC and WebP have pictures of one value at any size
         }
+        if ((declared.unpacked - 1) / declared.ratio >= declared.stored) {
+            declared.unpacked = std::max<std::int64_t>(1, declared.unpacked - sparse_bytes());
+        }
         check_declared_bytes(declared, "cannot read the TIFF file", tiff_.file().path());
+    }
+
+    /// How many bytes the elements of strips and tiles have that have none in the file.
+    std::int64_t sparse_bytes() {
+        std::int64_t bytes = 0;
+        if (packing_.lines < 1 || packing_.columns < 1) {
+            return 0;
+        }
+        (void)each_page([&](std::int64_t /*page*/) {
+            for (std::int64_t number = 0; number < places_of_page(); ++number) {
+                bytes += is_sparse(tiff_, number) ? bytes_of(number) : 0;
+            }
+        });
+        return bytes;
     }
 
     void go_to(std::int64_t page) {
@@ -161,25 +179,22 @@ class Survey {
         return {0, static_cast<std::int64_t>(offset), static_cast<std::int64_t>(there), 0};
     }
 
-    /// Strips as the elements are. Pages without a directory (ImageJ) follow the first one's.
-    void add_extents() {
+    /// Strips as the elements are; false where one has no bytes in the file.
+    bool add_extents() {
         if (pages_.hidden_pages > 0) {
-            const std::int64_t size = tiff_.size();
-            const std::int64_t offset = place(0, bytes_of(0)).offset;
-            if (byte_count(stored_.info.array) > size - offset) {
-                tiff_.fail(tiff_.file().path(), "its pages take " +
-                                                    std::to_string(byte_count(stored_.info.array)) +
-                                                    " bytes from byte " + std::to_string(offset) +
-                                                    " on, and it has " + std::to_string(size));
-            }
-            stored_.info.offset = offset;
+            stored_.info.offset = pages_.first_plane;
             stored_.way = StoredRows::Way::positions;
-            return;
+            return true;
         }
+        bool sparse = false;
         const std::int64_t row = stored_.info.array.shape.back() * element_;
         std::vector<RowExtent>& extents = stored_.extents;
         const bool alike = each_page([&](std::int64_t page) {
-            for (std::int64_t strip = 0; strip < places_of_page(); ++strip) {
+            for (std::int64_t strip = 0; strip < places_of_page() && !sparse; ++strip) {
+                sparse = is_sparse(tiff_, strip);
+                if (sparse) {
+                    break;
+                }
                 const std::int64_t bytes = bytes_of(strip);
                 const std::int64_t offset = place(strip, bytes).offset;
                 if (!extents.empty() &&
@@ -191,20 +206,22 @@ class Survey {
                 extents.push_back({line * line_bytes() / row, bytes / row, offset});
             }
         });
-        if (!alike) {
-            return;
+        if (!alike || sparse) {
+            extents.clear();
+            return !sparse;
         }
         stored_.way = StoredRows::Way::positions;
         if (extents.size() == 1) {
             stored_.info.offset = extents.front().offset;
             extents.clear();
         }
+        return true;
     }
 
     void add_chunks() {
         DatasetInfo& info = stored_.info;
-        const bool early =
-            packing_.compression == COMPRESSION_LZW && begins_as_early_lzw(place(0, 1));
+        const bool early = packing_.compression == COMPRESSION_LZW && !is_sparse(tiff_, 0) &&
+                           begins_as_early_lzw(place(0, 1));
         const std::int64_t bytes = packing_.lines * line_bytes();
         if (early || bytes > largest_chunk) {
             return;
@@ -220,6 +237,9 @@ class Survey {
         const bool alike = each_page([&](std::int64_t page) {
             for (std::int64_t number = 0; number < places_of_page(); ++number) {
                 const std::int64_t wanted = bytes_of(number);
+                if (is_sparse(tiff_, number)) {
+                    continue; // a chunk that is not there is zeros
+                }
                 ChunkPlace chunk = place(number, plain ? wanted : 1);
                 chunk.index = page * places_of_page() + number;
                 // Some writers give a strip more bytes than it has.

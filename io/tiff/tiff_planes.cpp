@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/tiff/tiff_planes.hpp"
+
+#include "base/error.hpp"
+#include "base/format.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <tiffio.h>
+
+namespace runner {
+namespace {
+
+constexpr std::uint16_t planes_of_stk = 33629; ///< UIC2Tag, which has as many values as planes
+
+/// An integer of the file; nothing where the file ends before it.
+std::optional<std::uint64_t> integer_at(const TiffHandle& tiff, std::uint64_t offset, int bytes) {
+    const auto size = static_cast<std::uint64_t>(tiff.size());
+    if (offset > size || static_cast<std::uint64_t>(bytes) > size - offset) {
+        return std::nullopt;
+    }
+    std::array<std::byte, 8> buffer{};
+    const auto used = std::span(buffer).first(static_cast<std::size_t>(bytes));
+    tiff.file().read(static_cast<std::int64_t>(offset), bytes, used.data());
+    if (TIFFIsBigEndian(tiff.get()) == 0) {
+        std::reverse(used.begin(), used.end());
+    }
+    std::uint64_t value = 0;
+    for (const std::byte byte : used) {
+        value = value << 8U | std::to_integer<std::uint64_t>(byte);
+    }
+    return value;
+}
+
+/// How many values a tag of the directory has that the handle is at, whatever their type is; 0
+/// without the tag. libtiff may leave out a tag that it does not know.
+std::int64_t values_of(const TiffHandle& tiff, std::uint16_t tag) {
+    const bool big = TIFFIsBigTIFF(tiff.get()) != 0;
+    const std::uint64_t first = TIFFCurrentDirOffset(tiff.get());
+    const std::uint64_t entries = integer_at(tiff, first, big ? 8 : 2).value_or(0);
+    std::uint64_t at = first + (big ? 8 : 2);
+    for (std::uint64_t i = 0; i < std::min<std::uint64_t>(entries, 65536); ++i) {
+        if (integer_at(tiff, at, 2) == tag) {
+            const std::uint64_t count = integer_at(tiff, at + 4, big ? 8 : 4).value_or(0);
+            return static_cast<std::int64_t>(std::min<std::uint64_t>(count, INT32_MAX));
+        }
+        at += big ? 20 : 12;
+    }
+    return 0;
+}
+
+std::string_view description_of(const TiffHandle& tiff) {
+    const char* text = nullptr;
+    const bool there =
+        TIFFGetField(tiff.get(), TIFFTAG_IMAGEDESCRIPTION, &text) == 1 && text != nullptr;
+    return there ? std::string_view(text) : std::string_view();
+}
+
+/// The integer that the text begins with, which it is cut off from.
+std::optional<std::int64_t> take_integer(std::string_view& text) {
+    text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
+    std::int64_t value = 0;
+    const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (failure != std::errc{}) {
+        return std::nullopt;
+    }
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    return value;
+}
+
+/// ImageJ=1.54f\nimages=12\n…
+std::int64_t planes_of_imagej(std::string_view description) {
+    constexpr std::string_view key = "\nimages=";
+    const std::size_t at = description.find(key);
+    if (!description.starts_with("ImageJ=") || at == std::string_view::npos) {
+        return 0;
+    }
+    description.remove_prefix(at + key.size());
+    return take_integer(description).value_or(0);
+}
+
+/// {"shape": [3, 4, 512, 512], …}, or of old shape=(3,4,512,512): elements of all planes.
+std::optional<std::int64_t> elements_of_shape(std::string_view description) {
+    std::size_t at = std::string_view::npos;
+    if (constexpr std::string_view key = "\"shape\":"; description.starts_with('{')) {
+        at = description.find(key);
+        at = at == std::string_view::npos ? at : description.find('[', at);
+    } else if (description.starts_with("shape=(")) {
+        at = description.find('(');
+    }
+    if (at == std::string_view::npos) {
+        return std::nullopt;
+    }
+    std::int64_t elements = 1;
+    do {
+        description.remove_prefix(at + 1);
+        at = 0;
+        const std::optional<std::int64_t> extent = take_integer(description);
+        if (!extent && (description.starts_with(')') || description.starts_with(']'))) {
+            break; // (5,)
+        }
+        if (!extent || *extent < 1 || elements > INT64_MAX / *extent) {
+            return std::nullopt;
+        }
+        elements *= *extent;
+    } while (description.starts_with(','));
+    return elements;
+}
+
+/// Where the elements of the page begin that the handle is at; nothing where they are packed or in
+/// several pieces.
+std::optional<std::int64_t> plain_place(const TiffHandle& tiff, std::int64_t bytes) {
+    if (TIFFIsTiled(tiff.get()) != 0 ||
+        tiff.short_number(TIFFTAG_COMPRESSION) != COMPRESSION_NONE ||
+        tiff.short_number(TIFFTAG_FILLORDER) == FILLORDER_LSB2MSB) {
+        return std::nullopt;
+    }
+    const std::uint64_t first = TIFFGetStrileOffset(tiff.get(), 0);
+    std::uint64_t next = first;
+    for (std::uint32_t strip = 0; strip < TIFFNumberOfStrips(tiff.get()); ++strip) {
+        const std::uint64_t there = next - first;
+        if (TIFFGetStrileOffset(tiff.get(), strip) != next) {
+            return std::nullopt;
+        }
+        // Of a stack behind one directory some writers say the bytes of all.
+        next += std::min(TIFFGetStrileByteCount(tiff.get(), strip),
+                         static_cast<std::uint64_t>(bytes) - there);
+    }
+    return next - first == static_cast<std::uint64_t>(bytes) &&
+                   next <= static_cast<std::uint64_t>(tiff.size())
+               ? std::optional(static_cast<std::int64_t>(first))
+               : std::nullopt;
+}
+
+/// Where the first plane begins, if all of so many lie dense from there on; else why not.
+struct DensePlanes {
+    std::optional<std::int64_t> first = {};
+    std::string why_not = {};
+};
+
+DensePlanes dense_planes(TiffHandle& tiff, const TiffPages& pages, std::int64_t named) {
+    const std::int64_t plane =
+        pages.height * pages.width * pages.samples * pages.depth * size_of(pages.type);
+    DensePlanes dense;
+    for (std::size_t i = 0; i < pages.offsets.size(); ++i) {
+        tiff.clear();
+        if (TIFFCurrentDirOffset(tiff.get()) != pages.offsets[i] &&
+            TIFFSetSubDirectory(tiff.get(), pages.offsets[i]) != 1) {
+            tiff.fail(fmt::format("{}, page {}", tiff.file().path(), i), "it cannot be read");
+        }
+        const std::optional<std::int64_t> at = plain_place(tiff, plane);
+        if (!at || (i > 0 && *at != *dense.first + static_cast<std::int64_t>(i) * plane)) {
+            return {std::nullopt, "the pages that it has do not lie one behind the other unpacked"};
+        }
+        dense.first = dense.first.value_or(*at);
+    }
+    const std::int64_t first = *dense.first;
+    if (named > (tiff.size() - first) / plane) {
+        return {std::nullopt, fmt::format("so many take {} bytes each from byte {} on, and the "
+                                          "file has {}: it was cut off, or the others are in "
+                                          "other files",
+                                          plane, first, tiff.size())};
+    }
+    const auto holds = [&](std::uint64_t offset) {
+        return offset >= static_cast<std::uint64_t>(first) &&
+               offset < static_cast<std::uint64_t>(first + named * plane);
+    };
+    if (std::any_of(pages.directories.begin(), pages.directories.end(), holds)) {
+        return {std::nullopt, "where the others might lie is a page's directory"};
+    }
+    return dense;
+}
+
+} // namespace
+
+std::int64_t named_planes(const TiffHandle& tiff, const TiffPages& page) {
+    const std::string_view description = description_of(tiff);
+    if (const std::int64_t planes = planes_of_imagej(description); planes > 0) {
+        return planes;
+    }
+    if (const std::int64_t planes = values_of(tiff, planes_of_stk); planes > 0) {
+        return planes;
+    }
+    const std::int64_t elements = elements_of_shape(description).value_or(0);
+    const std::int64_t of_page = page.height * page.width * page.samples * page.depth;
+    // Another shape than the page's is what a program that changed the image has left.
+    return elements % of_page == 0 ? elements / of_page : 0;
+}
+
+void find_hidden_planes(TiffHandle& tiff, TiffPages& pages, std::int64_t named) {
+    const std::int64_t there = std::ssize(pages.offsets);
+    const DensePlanes dense = dense_planes(tiff, pages, named);
+    if (!dense.first) {
+        throw Error(ExitCode::input,
+                    {"not all planes of the TIFF file are found", tiff.file().path(),
+                     fmt::format("its description says {}, and it has {} pages; {}", named, there,
+                                 dense.why_not),
+                     "Get the file again. If the pages are all, save them without that "
+                     "description, as tiffset -u 270 FILE does"});
+    }
+    pages.hidden_pages = named - there;
+    pages.first_plane = *dense.first;
+}
+
+} // namespace runner

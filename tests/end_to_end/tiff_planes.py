@@ -1,0 +1,227 @@
+"""Which planes a TIFF file has: those that its description names, wherever they lie, against
+tifffile."""
+import os
+import pathlib
+import re
+import struct
+
+import numpy as np
+from PIL import Image, TiffImagePlugin
+import pytest
+import tifffile
+
+from harness import attempt, good
+
+pytestmark = pytest.mark.quick
+
+
+def planes(count=5, dtype="u2", shape=(4, 6)):
+    return np.arange(count * np.prod(shape)).reshape(count, *shape).astype(dtype)
+
+
+def read(name):
+    good("convert", name, "out.npy", "--overwrite")
+    return np.load("out.npy")
+
+
+def same_as_tifffile(name):
+    wanted = tifffile.imread(name)
+    made = read(name)
+    assert made.dtype.newbyteorder("=") == wanted.dtype.newbyteorder("=")
+    assert made.size == wanted.size and np.array_equal(made.ravel(), wanted.ravel()), name
+    shape = list(made.shape)
+    assert shape[-2:] == list(wanted.shape[-2:])
+
+
+def refused(name, *words):
+    done = attempt("convert", name, "out.npy", "--overwrite")
+    assert done.returncode == 3 and done.stderr.count("runner: error") == 1, done
+    for word in (name, *words):
+        assert word in done.stderr, f"no {word} in {done.stderr}"
+
+
+def cut_chain(name, after):
+    """Ends the chain of directories behind so many."""
+    with tifffile.TiffFile(name) as file:
+        offset = file.pages[after - 1].offset
+        order, big = file.byteorder, file.is_bigtiff
+    data = bytearray(pathlib.Path(name).read_bytes())
+    entries = struct.unpack_from(order + ("Q" if big else "H"), data, offset)[0]
+    at = offset + (8 + 20 * entries if big else 2 + 12 * entries)
+    struct.pack_into(order + ("Q" if big else "I"), data, at, 0)
+    pathlib.Path(name).write_bytes(data)
+
+
+@pytest.mark.parametrize("dtype", ["u1", "u2", "f4"])
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_shaped(order, dtype):
+    """tifffile's own description of a stack behind one directory."""
+    for array in [planes(5, dtype), planes(6, dtype).reshape(2, 3, 4, 6), planes(1, dtype),
+                  planes(4, dtype, (1, 7))]:
+        for bigtiff in [False, True]:
+            tifffile.imwrite("a.tif", array, truncate=True, byteorder=order, bigtiff=bigtiff,
+                             metadata={"axes": "TZYX"[-array.ndim:]}, photometric="minisblack")
+            same_as_tifffile("a.tif")
+    colour = planes(4, dtype, (5, 6, 3))
+    tifffile.imwrite("c.tif", colour, truncate=True, photometric="rgb", byteorder=order)
+    same_as_tifffile("c.tif")
+
+
+def test_shaped_with_a_short_chain():
+    tifffile.imwrite("a.tif", planes(5), photometric="minisblack")
+    cut_chain("a.tif", 2)
+    assert np.array_equal(read("a.tif"), planes(5))
+    tifffile.imwrite("z.tif", planes(5), photometric="minisblack", compression="zlib")
+    cut_chain("z.tif", 2)
+    refused("z.tif", "says 5", "has 2 pages")
+
+
+def test_a_description_of_another_shape():
+    """What a program that crops leaves is of no plane that is there."""
+    tifffile.imwrite("a.tif", planes(1)[0], description='{"shape": [7, 9, 11]}', metadata=None)
+    assert np.array_equal(read("a.tif"), planes(1)[0])
+    tifffile.imwrite("b.tif", planes(1)[0], description='{"shape": [7, "x"', metadata=None)
+    assert np.array_equal(read("b.tif"), planes(1)[0])
+
+
+def write_stk(name, array, order="<", tail=b""):
+    count, height, width = array.shape
+    size = height * width * 2
+    tags = [(256, 4, 1, width), (257, 4, 1, height), (258, 3, 1, 16), (259, 3, 1, 1), (262, 3, 1, 1),
+            (273, 4, 1, 400), (277, 3, 1, 1), (278, 4, 1, height), (279, 4, 1, size),
+            (33628, 4, 1, 400), (33629, 5, count, 160)]
+    head = (b"II*\0" if order == "<" else b"MM\0*") + struct.pack(order + "IH", 8, len(tags))
+    for tag, kind, values, value in tags:
+        inline = struct.pack(order + "HH", value, 0) if kind == 3 else struct.pack(order + "I", value)
+        head += struct.pack(order + "HHI", tag, kind, values) + inline
+    data = (head + bytes(4)).ljust(400, b"\0") + array.astype(order + "u2").tobytes() + tail
+    pathlib.Path(name).write_bytes(data)
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_stk(order):
+    for count in [5, 1]:
+        write_stk("a.tif", planes(count), order)
+        assert np.array_equal(read("a.tif").reshape(count, 4, 6), planes(count))
+        if order == "<":  # this tifffile cannot read the other
+            same_as_tifffile("a.tif")
+    write_stk("short.tif", planes(5), order)
+    os.truncate("short.tif", 400 + 4 * 48)
+    refused("short.tif", "says 5", "has 1 pages", "cut off")
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_imagej(order):
+    for kept in [1, 3, 5]:
+        tifffile.imwrite("a.tif", planes(5), imagej=True, byteorder=order)
+        if kept < 5:
+            cut_chain("a.tif", kept)
+        assert np.array_equal(read("a.tif"), planes(5)), kept
+    tifffile.imwrite("h.tif", planes(12).reshape(2, 3, 2, 4, 6), imagej=True, byteorder=order)
+    cut_chain("h.tif", 1)
+    same_as_tifffile("h.tif")
+
+
+def test_imagej_above_four_gib():
+    """All planes are behind one directory: a file with a hole, of whose planes the last is not 0."""
+    count, side = 17000, 512
+    description = f"ImageJ=1.54f\nimages={count}\nslices={count}\n"
+    tifffile.imwrite("a.tif", np.zeros((side, side), "u1"), description=description, metadata=None)
+    with tifffile.TiffFile("a.tif") as file:
+        first = file.pages[0].dataoffsets[0]
+    last = planes(1, "u1", (side, side))
+    with open("a.tif", "r+b") as file:
+        file.seek(first + (count - 1) * side * side)
+        file.write(last.tobytes())
+    assert os.path.getsize("a.tif") > 2**32
+    assert f"uint8 [{count}, {side}, {side}]" in good("inspect", "a.tif")
+    pathlib.Path("j.toml").write_text(
+        f'kind = "transpose"\n[input]\nfile = "a.tif"\nframes = "{count - 1}:{count}"\n'
+        '[output]\nfile = "o.npy"\nsync = false\n[run]\nbackend = "cpu"\n[transpose]\npermutation = [0, 2, 1]\n')
+    good("j.toml", "--quiet")
+    assert np.array_equal(np.load("o.npy"), last.transpose(0, 2, 1))
+
+
+def test_planes_that_are_not_there():
+    """One page of a stack, as a program that splits it writes: the file is refused, not half read."""
+    with tifffile.TiffWriter("one.tif") as file:
+        for plane in planes(2):
+            file.write(plane, description="ImageJ=1.54f\nimages=5\n", metadata=None, contiguous=False)
+    refused("one.tif", "says 5", "has 2 pages")
+    tifffile.imwrite("packed.tif", planes(1)[0], description="ImageJ=1.54f\nimages=5\n",
+                     metadata=None, compression="zlib")
+    refused("packed.tif", "says 5", "has 1 pages")
+    # Room enough for five, but a directory is where they would be.
+    head = b"II*\0" + struct.pack("<I", 8 + 48 + 20)
+    description = b"ImageJ=1\nimages=3\n\0"
+    tags = [(256, 4, 1, 6), (257, 4, 1, 4), (258, 3, 1, 16), (259, 3, 1, 1), (262, 3, 1, 1),
+            (270, 2, len(description), 56), (273, 4, 1, 8), (277, 3, 1, 1), (278, 4, 1, 4),
+            (279, 4, 1, 48)]
+    body = planes(1).tobytes() + description.ljust(20, b"\0")
+    body += struct.pack("<H", len(tags)) + b"".join(struct.pack("<HHII", *tag) for tag in tags) + bytes(300)
+    pathlib.Path("room.tif").write_bytes(head + body)
+    refused("room.tif", "says 3", "has 1 pages", "directory")
+
+
+def make_sparse(name, numbers):
+    """Sets offset and bytes of these strips or tiles of the first page to 0."""
+    with tifffile.TiffFile(name) as file:
+        page = file.pages[0]
+        order = file.byteorder
+        tags = [page.tags[code] for code in ((324, 325) if page.is_tiled else (273, 279))]
+        where = [(tag.valueoffset, {3: "H", 4: "I", 16: "Q"}[int(tag.dtype)]) for tag in tags]
+    data = bytearray(pathlib.Path(name).read_bytes())
+    for offset, kind in where:
+        for number in numbers:
+            struct.pack_into(order + kind, data, offset + number * struct.calcsize(kind), 0)
+    pathlib.Path(name).write_bytes(data)
+
+
+@pytest.mark.parametrize("compression", [None, "zlib"])
+@pytest.mark.parametrize("tile", [None, (16, 16)])
+def test_sparse(compression, tile):
+    """Strips and tiles without bytes are zeros."""
+    array = (planes(1, "u1", (64, 48))[0] % 50 + 100).astype("u1")
+    cut = {"tile": tile} if tile else {"rowsperstrip": 16}
+    tifffile.imwrite("a.tif", array, compression=compression, metadata=None, **cut)
+    right = read("a.tif").copy()
+    numbers = [0, 2] if not tile else [0, 4, 11]
+    make_sparse("a.tif", numbers)
+    for number in numbers:
+        if tile:
+            y, x = number // 3 * 16, number % 3 * 16
+            right[y:y + 16, x:x + 16] = 0
+        else:
+            right[number * 16:number * 16 + 16] = 0
+    assert np.array_equal(read("a.tif"), right)
+    make_sparse("a.tif", range(4 if not tile else 12))
+    assert not read("a.tif").any()
+
+
+def test_sparse_by_libtiff(monkeypatch):
+    """What only libtiff unpacks."""
+    array = (planes(1, "u1", (64, 48))[0] % 50 + 100).astype("u1")
+    monkeypatch.setattr(TiffImagePlugin, "STRIP_SIZE", 16 * 48)
+    Image.fromarray(array).save("a.tif", compression="jpeg")
+    right = read("a.tif").copy()
+    with tifffile.TiffFile("a.tif") as file:
+        assert file.pages[0].rowsperstrip == 16 and file.pages[0].compression == 7
+    make_sparse("a.tif", [0, 2])
+    right[:16] = right[32:48] = 0
+    assert np.array_equal(read("a.tif"), right)
+
+
+@pytest.mark.parametrize("compression", [None, "zlib"])
+def test_cut_off(compression):
+    """At whatever byte a file ends, it is refused, by its name and why; never by a program's own words."""
+    with tifffile.TiffWriter("a.tif") as file:
+        for plane in planes(9, "u2", (24, 31)):
+            file.write(plane, metadata=None, contiguous=False, compression=compression)
+    whole = pathlib.Path("a.tif").read_bytes()
+    for end in [0, 1, 4, 7, 8, 9, 60, 200, 1000, len(whole) // 3, len(whole) // 2, len(whole) - 1]:
+        pathlib.Path("cut.tif").write_bytes(whole[:end])
+        done = attempt("convert", "cut.tif", "out.npy", "--overwrite")
+        assert done.returncode == 3, (end, done)
+        assert "cut.tif" in done.stderr and "vector" not in done.stderr, (end, done.stderr)
+        if end >= 8 and not (compression and end == len(whole) - 1):  # within a packed strip
+            assert re.search("cut off|in a file of", done.stderr), (end, done.stderr)
