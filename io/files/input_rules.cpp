@@ -62,14 +62,32 @@ bool OutsideFiles::is_beside(const fs::path& real) const {
     });
 }
 
-std::vector<fs::path> OutsideFiles::places(const std::string& named, const fs::path& folder) {
+std::vector<fs::path> OutsideFiles::places(const std::string& named, const std::string& holder) {
     const fs::path name = named;
-    return name.is_absolute() ? std::vector{name, folder / name.filename()}
-                              : std::vector{folder / name, fs::current_path() / name};
+    const fs::path relative = name.is_absolute() ? name.filename() : name;
+    const fs::path opened = fs::absolute(holder);
+    std::error_code failure;
+    const fs::path real = fs::canonical(opened, failure);
+    std::vector<fs::path> all;
+    const auto add = [&all](const fs::path& place) {
+        if (std::find(all.begin(), all.end(), place) == all.end()) {
+            all.push_back(place);
+        }
+    };
+    if (name.is_absolute()) {
+        add(name);
+    }
+    add(opened.parent_path() / relative);
+    if (!failure) {
+        add(real.parent_path() / relative);
+    }
+    add(fs::current_path() / relative);
+    return all;
 }
 
-void OutsideFiles::add_marks(FileMarks& marks, const std::string& named, const fs::path& folder) {
-    for (const fs::path& place : places(named, folder)) {
+void OutsideFiles::add_marks(FileMarks& marks, const std::string& named,
+                             const std::string& holder) {
+    for (const fs::path& place : places(named, holder)) {
         add_mark(marks, place.string());
         std::error_code failure;
         if (fs::exists(place, failure)) {
@@ -78,15 +96,14 @@ void OutsideFiles::add_marks(FileMarks& marks, const std::string& named, const f
     }
 }
 
-std::vector<fs::path> OutsideFiles::allowed(const std::string& named, const fs::path& folder,
-                                            const std::string& where) const {
+std::optional<fs::path> OutsideFiles::allowed(const std::string& named, const std::string& holder,
+                                              const std::string& where) const {
     const std::string it = "it leads to " + named;
     if (is_url(named)) {
         throw Error(ExitCode::input, {what, where, it + ", and runner reads no URLs",
                                       "Fetch that file first and name it in the link"});
     }
-    std::vector<fs::path> there;
-    for (const fs::path& place : places(named, folder)) {
+    for (const fs::path& place : places(named, holder)) {
         std::error_code failure;
         const fs::path real = fs::canonical(place, failure);
         if (failure) {
@@ -103,9 +120,29 @@ std::vector<fs::path> OutsideFiles::allowed(const std::string& named, const fs::
                                           "If you trust the input, set input.allow_external = true "
                                           "(for a verb: --trust-input)"});
         }
-        there.push_back(real);
+        return real;
     }
-    return there;
+    return std::nullopt;
+}
+
+void OutsideFiles::refuse_clash(const std::string& named, const std::string& holder,
+                                const std::string& where) {
+    std::error_code failure;
+    const fs::path beside = fs::absolute(holder).parent_path() / named;
+    const fs::path here = fs::current_path() / named;
+    if (fs::path(named).is_absolute() || fs::exists(beside, failure) ||
+        !fs::exists(here, failure)) {
+        return;
+    }
+    const fs::path linked = fs::canonical(holder, failure).parent_path() / named;
+    if (!failure && fs::exists(linked, failure) && !fs::equivalent(linked, here, failure)) {
+        throw Error(ExitCode::input,
+                    {what, where,
+                     "it leads to " + named + ": HDF5 would read " + here.string() + ", and " +
+                         linked.string() + " is beside the file",
+                     "Run the program in another folder, or name the file itself instead of the "
+                     "symbolic link to it"});
+    }
 }
 
 void check_regular_file(const std::string& file, const std::string& what_failed) {

@@ -47,21 +47,26 @@ class OutsideFiles {
     /// `file`: the input, which is there.
     OutsideFiles(const std::string& file, const InputRules& rules);
 
-    /// Where HDF5 looks for a file that is named in `folder`'s file, in its order.
+    /// Where a file is looked for that is named in `holder`: beside it under the name by which it
+    /// was opened, beside the file itself where that name is a symbolic link, in the working
+    /// folder.
     static std::vector<std::filesystem::path> places(const std::string& named,
-                                                     const std::filesystem::path& folder);
+                                                     const std::string& holder);
 
     /// Adds the first of these places that is there and those before it, which would count if
     /// they were.
-    static void add_marks(FileMarks& marks, const std::string& named,
-                          const std::filesystem::path& folder);
+    static void add_marks(FileMarks& marks, const std::string& named, const std::string& holder);
 
-    /// The places() of `named` that are there. @throws Error (input) if one of them is not allowed,
-    /// with `where` as the place of the name: a device, a pipe, a file of /proc, a URL; a file in
-    /// another folder where the rules say so.
-    std::vector<std::filesystem::path> allowed(const std::string& named,
-                                               const std::filesystem::path& folder,
-                                               const std::string& where) const;
+    /// The first of places() that is there, which alone is read. @throws Error (input) if it is not
+    /// allowed, with `where` as the place of the name: a device, a pipe, a file of /proc, a URL; a
+    /// file in another folder where the rules say so.
+    std::optional<std::filesystem::path>
+    allowed(const std::string& named, const std::string& holder, const std::string& where) const;
+
+    /// HDF5 itself looks in the working folder before it looks beside the file that a symbolic link
+    /// leads to. @throws Error (input) where it would read another file than allowed() has found.
+    static void refuse_clash(const std::string& named, const std::string& holder,
+                             const std::string& where);
 
   private:
     bool is_beside(const std::filesystem::path& real) const;

@@ -3,7 +3,9 @@
 
 #include "base/error.hpp"
 #include "base/format.hpp"
+#include "io/files/input_rules.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <filesystem>
@@ -47,14 +49,12 @@ std::string listed(const std::set<std::string>& missing) {
                  "Put them where the dataset looks for them, or copy it whole (h5repack)"});
 }
 
-/// The places where HDF5 looks for a virtual dataset's source.
-bool is_there(const std::filesystem::path& source, const std::filesystem::path& folder) {
-    std::error_code ignored;
-    if (std::filesystem::exists(source, ignored) ||
-        std::filesystem::exists(folder / source, ignored)) {
-        return true;
-    }
-    return source.is_absolute() && std::filesystem::exists(folder / source.filename(), ignored);
+bool is_there(const std::string& source, const std::string& file) {
+    const auto places = OutsideFiles::places(source, file);
+    return std::any_of(places.begin(), places.end(), [](const std::filesystem::path& place) {
+        std::error_code ignored;
+        return std::filesystem::exists(place, ignored);
+    });
 }
 
 /// check_outside_sources() of a virtual dataset.
@@ -62,10 +62,9 @@ std::string check_virtual(const PropertyHandle& creation, const std::string& fil
                           const std::string& where) {
     std::set<std::string> missing;
     bool any = false; // is there
-    const std::filesystem::path folder = std::filesystem::path(file).parent_path();
     for (const auto& [name, dataset] : virtual_sources(creation)) {
         // "." is the file itself; a name with %b stands for a series that may grow.
-        if (name != "." && name.find('%') == std::string::npos && !is_there(name, folder)) {
+        if (name != "." && name.find('%') == std::string::npos && !is_there(name, file)) {
             missing.insert(name);
         } else {
             any = true;

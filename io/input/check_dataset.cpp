@@ -152,6 +152,39 @@ void check_fill_value(const PropertyHandle& creation, const std::string& where) 
     }
 }
 
+std::int64_t elements_of(const Selection& selection, const std::vector<std::int64_t>& shape) {
+    if (selection.is_all) {
+        return checked_product(shape);
+    }
+    std::int64_t all = 0;
+    for (std::size_t box = 0; box < selection.corners.size(); box += 2 * selection.axes) {
+        std::int64_t elements = 1;
+        for (std::size_t axis = box; axis < box + selection.axes; ++axis) {
+            elements *= selection.corners[axis + selection.axes] - selection.corners[axis] + 1;
+        }
+        all += elements;
+    }
+    return all;
+}
+
+/// Whether a source of this shape has all elements that a dataset of the other shape takes from it.
+bool holds(const std::vector<std::int64_t>& source, const VirtualMapping& mapping,
+           const std::vector<std::int64_t>& shape) {
+    const Selection& taken = mapping.source_elements;
+    if (taken.is_all) {
+        return elements_of(mapping.elements, shape) <= checked_product(source);
+    }
+    if (taken.axes != source.size()) {
+        return false;
+    }
+    for (std::size_t i = 0; i < taken.corners.size(); ++i) {
+        if (taken.corners[i] >= source[i % taken.axes]) {
+            return false;
+        }
+    }
+    return true;
+}
+
 class DatasetCheck {
   public:
     /// Adds to `files` what the dataset's elements come from.
@@ -203,6 +236,7 @@ class DatasetCheck {
             });
         }
         if (layout.way == DatasetLayout::Way::library) {
+            check_mappings(creation, file_of(opened), info, where);
             try_chunks(layout.holder, creation, info, first, where);
             try_sources(creation, file_of(opened));
             try_first_element(opened, info);
@@ -229,19 +263,15 @@ class DatasetCheck {
         if (name == ".") {
             return file;
         }
-        const auto places = outside_.allowed(name_in_series(name, number), folder_of(file), where);
-        return places.empty() ? "" : places.front().string();
-    }
-
-    static std::filesystem::path folder_of(const std::string& file) {
-        return std::filesystem::absolute(file).parent_path();
+        const auto place = outside_.allowed(name_in_series(name, number), file, where);
+        return place ? place->string() : "";
     }
 
     void check_sources(const PropertyHandle& creation, const std::string& file,
                        const std::string& where, int depth) {
         for (const ExternalSource& source : external_sources(creation)) {
             // HDF5 takes these from the working directory.
-            (void)outside_.allowed(source.file, std::filesystem::current_path(), where);
+            (void)outside_.allowed(std::filesystem::absolute(source.file).string(), file, where);
             add_mark(files_, source.file);
         }
         for (const auto& [name, dataset] : virtual_sources(creation)) {
@@ -259,7 +289,7 @@ class DatasetCheck {
                       const std::string& file, const std::string& where, int depth) {
         const std::string place = source_file(name, file, where, number);
         if (name != ".") {
-            OutsideFiles::add_marks(files_, name_in_series(name, number), folder_of(file));
+            OutsideFiles::add_marks(files_, name_in_series(name, number), file);
         }
         if (place.empty()) {
             return false;
@@ -274,6 +304,36 @@ class DatasetCheck {
         }
         (void)check(place, source, depth + 1);
         return true;
+    }
+
+    /// Refuses a virtual dataset that HDF5 would read otherwise than its mappings say: a source of
+    /// another file than source_file() finds, or one that is shorter than what is mapped of it.
+    void check_mappings(const PropertyHandle& creation, const std::string& file,
+                        const DatasetInfo& info, const std::string& where) const {
+        for (const auto& [name, source] : virtual_sources(creation)) {
+            OutsideFiles::refuse_clash(name_in_series(name, 0), file, where);
+        }
+        const auto mappings = info.storage == "virtual"
+                                  ? virtual_mappings(creation)
+                                  : std::optional<std::vector<VirtualMapping>>();
+        for (const VirtualMapping& mapping : mappings.value_or(std::vector<VirtualMapping>())) {
+            const std::optional<std::string> name = plain_source_name(mapping.file);
+            if (!name) {
+                continue;
+            }
+            const std::string place = source_file(mapping.file, file, where);
+            const auto known = known_.find(file_and_dataset(place, mapping.dataset));
+            if (known != known_.end() &&
+                !holds(known->second.info.array.shape, mapping, info.array.shape)) {
+                throw Error(ExitCode::input,
+                            {what, where,
+                             "its source " + known->first + " has the shape " +
+                                 shape_text(known->second.info.array.shape) +
+                                 ", and more of it is mapped",
+                             "Get the whole source. Where the scan was ended early, make the "
+                             "virtual dataset again, of the frames that are there"});
+            }
+        }
     }
 
     /// Tries the chunks of a virtual dataset's sources, which HDF5 unpacks where it reads it.

@@ -158,10 +158,9 @@ void check_holder(const DatasetLayout& layout, const std::string& holder, const 
         return;
     }
     const auto allowed = OutsideFiles(layout.file, rules)
-                             .allowed(std::filesystem::absolute(holder).string(),
-                                      std::filesystem::absolute(layout.file).parent_path(),
+                             .allowed(std::filesystem::absolute(holder).string(), layout.file,
                                       file_and_dataset(layout.file, layout.dataset));
-    if (allowed.empty()) {
+    if (!allowed) {
         refuse(layout, "a link into " + holder + ", which is not there");
     }
 }

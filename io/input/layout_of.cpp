@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/input/layout_of.hpp"
 
+#include "io/files/input_rules.hpp"
 #include "io/filters/unpacker.hpp"
 #include "io/hdf5/hdf5_file.hpp"
 #include "io/hdf5/hdf5_type.hpp"
@@ -115,13 +116,18 @@ DatasetLayout inspect_layout(const std::string& file, const std::string& dataset
     layout.file = file;
     layout.dataset = dataset;
     if (info.storage == "virtual") {
-        const std::filesystem::path folder = std::filesystem::path(layout.holder).parent_path();
         const auto find = [&](const std::string& name,
                               const std::string& source) -> std::optional<DatasetLayout> {
             const std::optional<std::string> plain = plain_source_name(name);
-            return plain && *plain != "." && std::filesystem::exists(folder / *plain)
-                       ? std::optional(inspect_layout((folder / *plain).string(), source))
-                       : std::nullopt;
+            if (!plain || *plain == ".") {
+                return std::nullopt;
+            }
+            for (const std::filesystem::path& place : OutsideFiles::places(*plain, layout.holder)) {
+                if (std::filesystem::exists(place)) {
+                    return inspect_layout(place.string(), source);
+                }
+            }
+            return std::nullopt;
         };
         add_sources(layout, creation_of(opened), find);
     }

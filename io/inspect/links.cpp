@@ -9,6 +9,7 @@
 
 #include <deque>
 #include <filesystem>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -104,9 +105,8 @@ class LinkWalk {
         if (H5Lunpack_elink_val(packed.data(), packed.size(), &flags, &named, &object) < 0) {
             refuse("it is a link into another file that cannot be read", "The file may be damaged");
         }
-        const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
-        const auto places = outside_.allowed(named, folder, where_);
-        if (places.empty()) {
+        const std::optional<std::filesystem::path> found = outside_.allowed(named, file, where_);
+        if (!found) {
             refuse("it is a link into " + std::string(named) + ", which is not there",
                    "Put that file where the link looks for it, beside " + file);
         }
@@ -114,8 +114,9 @@ class LinkWalk {
         for (const std::string& part : rest) {
             path.append("/").append(part);
         }
-        OutsideFiles::add_marks(passed_, named, folder);
-        const std::string there = places.front().string();
+        OutsideFiles::refuse_clash(named, file, where_);
+        OutsideFiles::add_marks(passed_, named, file);
+        const std::string there = found->string();
         walk(open_hdf5(there), there, path);
     }
 

@@ -5,6 +5,7 @@
 #include "base/error.hpp"
 #include "base/format.hpp"
 #include "io/files/file.hpp"
+#include "io/files/input_rules.hpp"
 #include "io/hdf5/hdf5_dataset.hpp"
 #include "io/hdf5/hdf5_file.hpp"
 #include "io/hdf5/source_names.hpp"
@@ -160,12 +161,18 @@ void check_part(const std::string& path, const PartsRecord& record, std::size_t 
     }
 }
 
-/// The sources' paths, from the folder of the file.
+/// The sources' paths: where they are, or would be beside the file.
 std::vector<fs::path> source_paths(const std::string& file, const PropertyHandle& creation) {
     const fs::path folder = fs::path(file).parent_path();
     std::vector<fs::path> paths;
     for (const auto& [name, dataset] : virtual_sources(creation)) {
-        paths.push_back(folder / plain_source_name(name).value_or(name));
+        const std::string plain = plain_source_name(name).value_or(name);
+        const std::vector<fs::path> places = OutsideFiles::places(plain, file);
+        const auto there = std::find_if(places.begin(), places.end(), [](const fs::path& place) {
+            std::error_code failure;
+            return fs::exists(place, failure);
+        });
+        paths.push_back(there == places.end() ? folder / plain : *there);
     }
     return paths;
 }

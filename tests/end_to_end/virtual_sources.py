@@ -1,0 +1,123 @@
+"""Where the sources of virtual datasets and the files of links are looked for, and sources that are
+shorter than what is mapped of them; against h5py where HDF5 finds the same."""
+import os
+import pathlib
+
+import h5py
+import numpy as np
+import pytest
+
+from harness import attempt, bad, good
+
+pytestmark = pytest.mark.quick
+SHAPE = (3, 4, 5)
+
+
+def write_source(path, value):
+    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+    with h5py.File(path, "w") as file:
+        file["d"] = np.full(SHAPE, value, "u2")
+
+
+def write_master(path, name, halves=False):
+    """Of one source, by whole rows, or by halves of rows in turn, which HDF5 alone reads."""
+    layout = h5py.VirtualLayout(SHAPE, "u2")
+    source = h5py.VirtualSource(name, "d", SHAPE)
+    if halves:
+        layout[:, :, :2], layout[:, :, 2:] = source[:, :, 3:], source[:, :, :3]
+    else:
+        layout[:] = source
+    with h5py.File(path, "w") as file:
+        file.create_virtual_dataset("v", layout)
+        file["link"] = h5py.ExternalLink(name, "/d")
+
+
+def read(master, *options, dataset="v"):
+    good("convert", f"{master}:/{dataset}", "o.npy", "--overwrite", *options)
+    values = np.unique(np.load("o.npy"))
+    assert len(values) == 1
+    return int(values[0])
+
+
+@pytest.fixture(name="here", autouse=True)
+def make_folders(folder):
+    """The master in raw/, a symbolic link to it in proc/, and an empty working folder."""
+    for name in ["raw", "proc", "work"]:
+        os.mkdir(name)
+    os.symlink(os.path.abspath("raw/m.h5"), "proc/m.h5")
+    os.chdir("work")
+    return folder
+
+
+@pytest.mark.parametrize("dataset", ["v", "link"])
+@pytest.mark.parametrize("halves", [False, True])
+@pytest.mark.parametrize("beside", [(1,), (2,), (1, 2)])
+def test_beside_the_file_and_beside_its_link(halves, beside, dataset):
+    write_master("../raw/m.h5", "data/p.h5", halves)
+    for value in beside:
+        write_source(f"../{['raw', 'proc'][value - 1]}/data/p.h5", value)
+    for master in ["../proc/m.h5", os.path.abspath("../proc/m.h5"), "../raw/m.h5"]:
+        if beside == (2,) and "raw" in master:
+            continue
+        with h5py.File(master) as file:
+            wanted = int(file[dataset][0, 0, 0])
+        assert wanted in beside and read(master, dataset=dataset) == wanted, master
+
+
+def test_the_working_folder_comes_last():
+    """A file of the same name there counts only where the others are not."""
+    write_master("../raw/m.h5", "data/p.h5")
+    write_source("data/p.h5", 3)
+    write_source("../raw/data/p.h5", 1)
+    assert read("../raw/m.h5") == 1
+    assert read("../raw/m.h5", dataset="link") == 1
+    assert read("../proc/m.h5") == 1
+    os.remove("../raw/data/p.h5")
+    bad(3, ["outside the folder", "data/p.h5"], "convert", "../raw/m.h5:/v", "o2.npy")
+    assert read("../raw/m.h5", "--trust-input") == 3
+
+
+def test_another_file_than_hdf5_would_read():
+    """HDF5 prefers the working folder to the folder that a symbolic link leads to: what it would read
+    wrongly is refused."""
+    write_master("../raw/m.h5", "data/p.h5", halves=True)
+    write_source("data/p.h5", 3)
+    write_source("../raw/data/p.h5", 1)
+    for dataset in ["v", "link"]:
+        bad(3, ["HDF5 would read", os.path.abspath("data/p.h5"), "another folder"], "convert",
+            f"../proc/m.h5:/{dataset}", "o.npy")
+    assert read("../raw/m.h5") == 1
+
+
+def job(dataset):
+    return (f'kind = "median"\n[input]\nfile = "m.h5"\ndataset = "/{dataset}"\n[output]\n'
+            'file = "o.h5"\nsync = false\n[run]\nbackend = "cpu"\n[median]\nsize = [3, 3]\n')
+
+
+@pytest.mark.parametrize("form", ["frames", "halves", "box", "all"])
+def test_a_source_that_is_shorter(form):
+    """As of a scan that was ended early: `plan` and the run name it."""
+    shape = (8, 4, 5)
+    layout = h5py.VirtualLayout(shape, "u2")
+    for i in range(2):
+        name = f"p{i}.h5"
+        with h5py.File(name, "w") as file:
+            file["d"] = np.ones((4 - 3 * i, 4, 5), "u2")
+        source = h5py.VirtualSource(name, "d", (4, 4, 5))
+        rows = slice(4 * i, 4 * i + 4)
+        if form == "frames":
+            layout[rows] = source
+        elif form == "halves":
+            layout[rows, :, :2], layout[rows, :, 2:] = source[:, :, 3:], source[:, :, :3]
+        elif form == "box":
+            layout[4 * i:4 * i + 3, 1:3] = source[1:4, 1:3]
+        else:
+            layout[rows] = source[...]
+    with h5py.File("m.h5", "w") as file:
+        file.create_virtual_dataset("v", layout)
+    pathlib.Path("j.toml").write_text(job("v"))
+    for arguments in [["plan", "j.toml"], ["j.toml", "--quiet"], ["convert", "m.h5:/v", "o.npy"]]:
+        bad(3, ["p1.h5:/d", "[1, 4, 5]", "mapped"], *arguments)
+    with h5py.File("p1.h5", "w") as file:
+        file["d"] = np.ones((4, 4, 5), "u2")
+    assert attempt("j.toml", "--quiet").returncode == 0
