@@ -78,7 +78,8 @@ PlannedEnds ends_of(const PreparedJob& prepared) {
 }
 
 std::string disk_text(const DiskSpace& disk) {
-    return "  disk: needs " + size_text(disk.needed) + ", " + size_text(disk.free) + " free\n";
+    return std::string("  disk: needs ") + (disk.least < disk.needed ? "at most " : "") +
+           size_text(disk.needed) + ", " + size_text(disk.free) + " free\n";
 }
 
 std::string end_text(const PlannedEnd& end) {
@@ -254,6 +255,9 @@ PlanReport plan_report(const PlanCommand& command) {
                        disk_text(disk);
         report.notes.insert(report.notes.end(), prepared.input.notes.begin(),
                             prepared.input.notes.end());
+        if (std::string doubt = disk.doubt(); !doubt.empty()) {
+            report.notes.push_back(std::move(doubt));
+        }
     }
     if (command.json) {
         report.text = plan_json(planned);

@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -42,6 +43,38 @@ void check_ranks(int asked) {
     }
 }
 
+/// Whether a program of this name is in PATH.
+bool is_in_path(std::string_view program) {
+    const char* const path = std::getenv("PATH");
+    std::istringstream folders(path == nullptr ? "" : path);
+    for (std::string folder; std::getline(folders, folder, ':');) {
+        if (::access((std::filesystem::path(folder) / program).c_str(), X_OK) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// Has Open MPI start the ranks on this host without programs that a container may lack: in an
+/// allocation of Slurm it would use srun, and it starts nothing where the ssh of its configuration
+/// is not there, which no rank of this host needs. What the user has set for Open MPI counts.
+void start_without_others(std::vector<std::string>& command) {
+    const auto set = [&command](const std::string& parameter, const char* value) {
+        if (std::getenv(("OMPI_MCA_" + parameter).c_str()) == nullptr) {
+            command.insert(command.end(), {"--mca", parameter, value});
+        }
+    };
+    const bool in_slurm =
+        std::getenv("SLURM_JOB_ID") != nullptr || std::getenv("SLURM_JOBID") != nullptr;
+    if (in_slurm && !is_in_path("srun")) {
+        set("plm", "^slurm");
+        set("ras", "^slurm");
+    }
+    if (!is_in_path("ssh") && !is_in_path("rsh")) {
+        set("plm_rsh_agent", "/bin/false");
+    }
+}
+
 std::vector<std::string> mpirun_command(int ranks, const std::vector<std::string>& arguments) {
     // Ranks choose cores near their GPUs themselves, and may be more than there are cores. Open MPI
     // 4 reports about one of a thousand finished runs as failed
@@ -55,6 +88,7 @@ std::vector<std::string> mpirun_command(int ranks, const std::vector<std::string
                                         "--mca",
                                         "orte_allowed_exit_without_sync",
                                         "1"};
+    start_without_others(command);
     if (::geteuid() == 0) {
         command.emplace_back("--allow-run-as-root"); // no more rights than this process has
     }

@@ -121,7 +121,10 @@ void Run::share_images(const JobPlan& plan) const {
 /// On the first rank, once its output's folder is there.
 ToDo Run::settle() {
     check_side_files(command_);
-    (void)disk_space(*prepared_);
+    if (std::string doubt = disk_space(*prepared_).doubt(); !doubt.empty()) {
+        tell_warning(doubt);
+        warnings_.push_back(std::move(doubt));
+    }
     own_claim_.emplace(pass_.file.output.file, owner_text(binding_->host), place_.prober);
     claim_ = &*own_claim_;
     return claim_->settle(*prepared_, rules_of(pass_.file));
@@ -186,9 +189,6 @@ bool Run::finish_taken(TakenRows& taken, const RunContext& context) const {
     return true;
 }
 
-/// This rank's part of the rows; sets what is known of it then.
-void Run::make_rows(const RunContext& context) {
-    const Ranks& ranks = place_.ranks;
 /// On the first rank, what the survey found, and its warnings: those behind `known` others.
 void Run::tell_findings(std::size_t known) const {
     if (speaks()) {
@@ -200,6 +200,9 @@ void Run::tell_findings(std::size_t known) const {
     }
 }
 
+/// This rank's part of the rows; sets what is known of it then.
+void Run::make_rows(const RunContext& context) {
+    const Ranks& ranks = place_.ranks;
     const std::unique_ptr<EngineRun> engine = open_run(*plan_, context);
     const auto taken = ranks.together([&] {
         return std::make_unique<TakenRows>(output_dataset(*prepared_, beginning_.parts),
@@ -241,12 +244,12 @@ bool Run::stream() {
                       speaks() ? progress_style(stderr) : ProgressStyle::silent});
     const bool is_surveyed = surveyed.has_value();
     if (surveyed) {
+        const std::size_t known = prepared_->input.notes.size();
         prepared_ = std::make_shared<const PreparedJob>(std::move(*surveyed));
+        tell_findings(known);
     }
     make_rows({*prepared_, ranks, beginning_, open_, *stop_, is_surveyed});
-        const std::size_t known = prepared_->input.notes.size();
     mine_.resident_peak = peak_resident_memory();
-        tell_findings(known);
     mine_.bars = trace_.timeline().bars();
     mine_.merged_below_seconds = trace_.timeline().resolution();
     if (stopped_ && ranks.first()) {
@@ -262,6 +265,7 @@ void Run::put_together(RunReport& report) {
         assemble_output(output_dataset(*prepared_, beginning_.parts),
                         {ranks.rank(), ranks.size(), plan_->io_threads, beginning_.sync});
     });
+    report.warnings.insert(report.warnings.end(), warnings_.begin(), warnings_.end());
     ranks.first_alone([&] {
         for (std::string& warning : claim_->complete(*prepared_, beginning_, provenance(report))) {
             tell_warning(warning);

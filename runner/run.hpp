@@ -76,6 +76,7 @@ class Run {
     const RankBinding* binding_ = nullptr;
     std::optional<OutputClaim> own_claim_; ///< on the first rank
     OutputClaim* claim_ = nullptr;
+    std::vector<std::string> warnings_; ///< beside those of the input, on the first rank
     Beginning beginning_;
     PlanPtr plan_;
     OpenRun open_;

@@ -83,9 +83,12 @@ Sized size_job(const SubmitCommand& command, const SiteFile& site, const JobFile
     });
     for (const PreparedJob& pass : passes) {
         const PlanPtr plan = plan_job(pass, backend, sized.allocation.all_ranks(), limits);
-        (void)sufficient_disk_space(pass, plan->scratch_bytes());
+        const DiskSpace disk = sufficient_disk_space(pass, plan->scratch_bytes());
         sized.work.add(work_of(*plan));
         sized.notes.insert(sized.notes.end(), pass.input.notes.begin(), pass.input.notes.end());
+        if (std::string doubt = disk.doubt(); !doubt.empty()) {
+            sized.notes.push_back(std::move(doubt));
+        }
     }
     return sized;
 }

@@ -62,10 +62,10 @@ std::vector<std::uint64_t> all_generations(const Snapshots& snapshots) {
 /// whose attributes the process that reads them is lost has none; its elements were good.
 Metadata output_metadata(const PreparedJob& prepared, Prober& prober) {
     const std::vector<Likeness> steps = prepared.job->likeness();
-    if (steps.empty()) {
+    const JobFile::Input& input = prepared.file.input;
+    if (steps.empty() || input.raw) { // of which nothing is known but its elements
         return {};
     }
-    const JobFile::Input& input = prepared.file.input;
     Metadata metadata;
     try {
         metadata = ProbedFiles(prober, input.rules).metadata(input.file, input.dataset);

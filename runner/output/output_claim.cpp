@@ -60,12 +60,12 @@ void check_room(const PreparedJob& prepared) {
     const std::string& file = prepared.file.output.file;
     check_places_beside(file);
     const DiskSpace disk = disk_space(prepared);
-    if (disk.free < disk.needed) {
+    if (disk.free < disk.least) {
         throw Error(
             ExitCode::output,
             {"the output does not fit on its disk", file,
-             "it takes " + size_text(disk.needed) + " and " + size_text(disk.free) + " are free",
-             "Free " + size_text(disk.needed - disk.free) + ", or name another disk"});
+             "it takes " + size_text(disk.least) + " and " + size_text(disk.free) + " are free",
+             "Free " + size_text(disk.least - disk.free) + ", or name another disk"});
     }
 }
 

@@ -296,7 +296,10 @@ DiskSpace disk_space(const PreparedJob& prepared) {
                                        "Make it: mkdir -p " + folder.string()});
     }
     DiskSpace disk;
-    disk.needed = output_bytes(prepared.output(), prepared.file.output.layout);
+    const OutputLayout& layout = prepared.file.output.layout;
+    const bool is_packed = layout.compression != Compression::none;
+    disk.needed = output_bytes(prepared.output(), layout);
+    const std::int64_t packed = is_packed ? disk.needed : 0;
     if (prepared.input_is_missing && on_one_device(folder_of(prepared.file.input.file), folder)) {
         disk.needed += byte_count(prepared.layout.info.array);
     }
@@ -312,6 +315,7 @@ DiskSpace disk_space(const PreparedJob& prepared) {
             add(file, bytes);
         }
     }
+    disk.least = disk.needed - packed;
     disk.free = static_cast<std::int64_t>(
         std::min<std::uintmax_t>(space.available, std::uintmax_t{1} << 62));
     // What an earlier run left is resumed or replaced.
@@ -320,15 +324,25 @@ DiskSpace disk_space(const PreparedJob& prepared) {
     return disk;
 }
 
+std::string DiskSpace::doubt() const {
+    if (free < least || free >= needed) {
+        return "";
+    }
+    return "the output may not fit on its disk: without compression it takes " + size_text(needed) +
+           ", and " + size_text(free) +
+           " are free; if the disk becomes full, the run ends, and the same command resumes it";
+}
+
 DiskSpace sufficient_disk_space(const PreparedJob& prepared, std::int64_t scratch_bytes) {
     DiskSpace disk = disk_space(prepared);
     disk.needed += scratch_bytes;
-    if (disk.free < disk.needed) {
+    disk.least += scratch_bytes;
+    if (disk.free < disk.least) {
         throw Error(
             ExitCode::usage,
             {"the job does not fit", "disk of " + prepared.file.output.file,
-             "it needs " + size_text(disk.needed) + " and " + size_text(disk.free) + " are free",
-             "Free " + size_text(disk.needed - disk.free) + ", or name another disk"});
+             "it needs " + size_text(disk.least) + " and " + size_text(disk.free) + " are free",
+             "Free " + size_text(disk.least - disk.free) + ", or name another disk"});
     }
     return disk;
 }

@@ -111,8 +111,12 @@ OutputDataset output_dataset(const PreparedJob& prepared, const PartLayout& part
 
 /// Bytes the output takes on its file system, and those free there, before the run.
 struct DiskSpace {
-    std::int64_t needed = 0;
+    std::int64_t needed = 0; ///< at most: how small a compressed output becomes is not known
+    std::int64_t least = 0;  ///< the same without what is compressed
     std::int64_t free = 0;
+
+    /// A line where the output fits only if compression makes it small enough; else "".
+    std::string doubt() const;
 };
 /// @throws Error (output) when the output's folder is not there.
 DiskSpace disk_space(const PreparedJob& prepared);

@@ -4,11 +4,14 @@
 #include "base/sizes.hpp"
 
 #include <algorithm>
+#include <cctype>
+#include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <limits>
 #include <optional>
 #include <sstream>
+#include <string_view>
 
 namespace runner {
 namespace {
@@ -93,12 +96,35 @@ std::int64_t environment_number(const char* name) {
     return text == nullptr ? 0 : std::strtoll(text, nullptr, 10);
 }
 
-/// SLURM_MEM_PER_NODE, or per CPU times the CPUs on this node; both in MiB.
+/// A size as Slurm has it: a number of MiB, or with K, M, G or T behind it, as sbatch takes them; 0
+/// where there is none, or no size that means anything.
+std::int64_t environment_size(const char* name) {
+    const char* const text = std::getenv(name);
+    if (text == nullptr) {
+        return 0;
+    }
+    char* end = nullptr;
+    const double number = std::strtod(text, &end);
+    constexpr std::string_view units = "KMGT";
+    const std::size_t unit =
+        end == text || *end == '\0'
+            ? 1
+            : units.find(static_cast<char>(std::toupper(static_cast<unsigned char>(*end))));
+    if (unit == std::string_view::npos) {
+        return 0;
+    }
+    const double bytes = number * std::pow(1024.0, static_cast<double>(unit + 1));
+    return bytes >= 1 && bytes < 0x1p62 ? static_cast<std::int64_t>(bytes) : 0;
+}
+
+/// SLURM_MEM_PER_NODE, or per CPU times the CPUs on this node.
 std::int64_t slurm_memory() {
-    const std::int64_t node = environment_number("SLURM_MEM_PER_NODE");
+    if (const std::int64_t node = environment_size("SLURM_MEM_PER_NODE"); node > 0) {
+        return node;
+    }
     const std::int64_t cpus = std::max<std::int64_t>(1, environment_number("SLURM_CPUS_ON_NODE"));
-    const std::int64_t megabytes = node > 0 ? node : environment_number("SLURM_MEM_PER_CPU") * cpus;
-    return megabytes > 0 && megabytes < unlimited / MiB ? megabytes * MiB : unlimited;
+    const std::int64_t each = environment_size("SLURM_MEM_PER_CPU");
+    return each > 0 && each < unlimited / cpus ? each * cpus : unlimited;
 }
 
 } // namespace

@@ -226,3 +226,17 @@ def test_limit_of_the_size_of_files(output):
     limit = (100 << 10, 100 << 10)
     bad(4, ["big.", "File too large"], "generate", "noise", *output.split(), "--shape", "400,400", "--dtype", "float64",
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit))
+
+
+def test_a_compressed_output_that_may_not_fit():
+    """How small it becomes is not known: a warning; without compression it is refused."""
+    shape = (900 << 10, 1 << 10, 1 << 10)  # 900 GiB, of which nothing is stored
+    with h5py.File("in.h5", "w") as file:
+        file.create_dataset("x", shape, "u1", chunks=(1, 1 << 10, 1 << 10), fillvalue=0)
+    packed = 'chunk = [1, 1024, 1024]\ncompression = "zstd"\n'
+    for output, code in [(packed, 0), ("", 2)]:
+        pathlib.Path("job.toml").write_text(CONVOLVE.format(output=output))
+        done = attempt("plan", "job.toml")
+        assert done.returncode == code, done
+        assert ("may not fit" in done.stderr) == (code == 0), done
+        assert ("needs at most 900 GiB" in done.stdout) == (code == 0), done

@@ -6,6 +6,7 @@ message is printed once.
 import json
 import os
 import pathlib
+import shutil
 
 import h5py
 import numpy as np
@@ -81,3 +82,15 @@ def test_batch(right):
     os.mkdir("batch")
     call("batch", "-n", "2", "b.toml")
     assert made("batch/in.h5") == right
+
+
+def test_in_an_allocation_of_slurm_without_srun(right):
+    """As in a container: Open MPI would start the ranks by srun, which is not there, nor is ssh."""
+    os.mkdir("bin")
+    os.symlink(shutil.which("mpirun"), "bin/mpirun")
+    write_job("made")
+    slurm = {"SLURM_JOB_ID": "7", "SLURM_JOBID": "7", "SLURM_NTASKS": "4", "SLURM_NNODES": "1",
+             "SLURM_NODELIST": "n1", "SLURM_JOB_NODELIST": "n1", "SLURM_TASKS_PER_NODE": "4"}
+    done = attempt("-n", "2", "made.toml", env={"PATH": os.path.abspath("bin"), **slurm})
+    assert done.returncode == 0, done
+    assert made("made.h5") == right

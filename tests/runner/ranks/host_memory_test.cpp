@@ -64,6 +64,16 @@ TEST_F(HostMemoryTest, TakesSlurmsGrant) {
     EXPECT_EQ(available_host_memory(root_).source, "Slurm");
     ::setenv("SLURM_MEM_PER_NODE", "1", 1);
     EXPECT_EQ(available_host_memory(root_).bytes, 1 * MiB);
+    ::unsetenv("SLURM_MEM_PER_NODE");
+    for (const auto& [text, bytes] : {std::pair("1024K", 3 * MiB), std::pair("2M", 6 * MiB),
+                                      std::pair("1.5m", 9 * MiB / 2), std::pair("2Mc", 6 * MiB)}) {
+        ::setenv("SLURM_MEM_PER_CPU", text, 1);
+        EXPECT_EQ(available_host_memory(root_).bytes, bytes) << text;
+    }
+    for (const char* text : {"4P5", "many", "", "-3G", "0"}) {
+        ::setenv("SLURM_MEM_PER_CPU", text, 1);
+        EXPECT_NE(available_host_memory(root_).source, "Slurm") << text;
+    }
 }
 
 TEST(PeakResidentMemory, IsMoreThanThisProgram) { EXPECT_GT(peak_resident_memory(), MiB); }
