@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/input/layout_of.hpp"
 
+#include "base/error.hpp"
 #include "io/files/input_rules.hpp"
 #include "io/filters/unpacker.hpp"
 #include "io/hdf5/hdf5_file.hpp"
@@ -71,11 +72,15 @@ DatasetLayout layout_of(const DatasetHandle& dataset, const DatasetInfo& info,
 }
 
 DatasetLayout layout_of_format(const std::string& file, const std::string& dataset,
-                               const RowsFormat& format) {
+                               const RowsFormat& format, FileIs is) {
     using Way = DatasetLayout::Way;
     FileMarks files;
     add_mark(files, file);
     StoredRows stored = format.survey(file);
+    if (is == FileIs::all && !stored.elsewhere.empty()) {
+        throw Error(ExitCode::input, {"the dataset is in several files", file, stored.elsewhere,
+                                      "Name all of them as a stack, as \"scan_*.tif\""});
+    }
     DatasetLayout layout{file, dataset, file, std::move(stored.info)};
     layout.files = std::move(files);
     switch (stored.way) {

@@ -15,9 +15,12 @@ namespace runner {
 DatasetLayout layout_of(const DatasetHandle& dataset, const DatasetInfo& info,
                         std::vector<ChunkPlace> chunks);
 
+/// What a file is of a dataset.
+enum class FileIs { all, a_part };
+
 /// The layout of a file of another format. It may be lost over one that a library surveys.
-/// @throws Error (input).
+/// @throws Error (input); also where the file is to be all of a dataset and says that it is not.
 DatasetLayout layout_of_format(const std::string& file, const std::string& dataset,
-                               const RowsFormat& format);
+                               const RowsFormat& format, FileIs is = FileIs::all);
 
 } // namespace runner

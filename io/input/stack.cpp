@@ -131,7 +131,7 @@ DatasetLayout stack_layout(const std::string& stack, const std::string& dataset,
     std::vector<DatasetLayout> files(names.size());
     for_each_file(std::ssize(names), [&](std::int64_t index) {
         const auto i = static_cast<std::size_t>(index);
-        files[i] = layout_of_format(names[i], dataset, *format);
+        files[i] = layout_of_format(names[i], dataset, *format, FileIs::a_part);
     });
     DatasetLayout layout = join_stack(stack, dataset, std::move(files));
     if (!note.empty()) {

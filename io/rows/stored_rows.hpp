@@ -5,6 +5,7 @@
 #include "io/rows/rows.hpp"
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace runner {
@@ -45,6 +46,9 @@ struct StoredRows {
     std::vector<Filter> filters = {};
     std::vector<ChunkPlace> chunks = {};
     EdgeChunks edges = EdgeChunks::whole;
+    /// Why the file alone is not the dataset that it says; "" where it is. In a stack of files each
+    /// may be a part.
+    std::string elsewhere = {};
 };
 
 } // namespace runner

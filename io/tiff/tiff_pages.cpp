@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/format.hpp"
+#include "base/text.hpp"
 #include "io/rows/dense_rows.hpp"
 #include "io/rows/file_elements.hpp"
 #include "io/tiff/tiff_planes.hpp"
@@ -107,6 +108,24 @@ void note_meaning(const TiffHandle& tiff, TiffPages& pages) {
                                         meaning, "They are taken as they are stored"}));
 }
 
+/// ImageJ stores signed elements as unsigned ones, and says how they become values.
+void note_calibration(const std::string& description, const std::string& file, TiffPages& pages) {
+    const std::size_t at = description.find("\nc0=");
+    if (!description.starts_with("ImageJ=") || at == std::string::npos) {
+        return;
+    }
+    const auto value_at = [&](std::size_t begin) {
+        return description.substr(begin, description.find('\n', begin) - begin);
+    };
+    const std::size_t slope = description.find("\nc1=");
+    pages.notes.push_back(
+        format_error({"the elements are calibrated", file,
+                      "by ImageJ a value is " + printable(value_at(at + 4)) + " + " +
+                          (slope == std::string::npos ? "1" : printable(value_at(slope + 4))) +
+                          " times the element",
+                      "They are taken as they are stored; rescale makes values of them"}));
+}
+
 } // namespace
 
 ArrayInfo TiffPages::array() const {
@@ -151,6 +170,7 @@ TiffPages list_tiff_pages(TiffHandle& tiff) {
     TiffPages pages;
     std::int64_t reduced = 0;
     std::int64_t named = 0;
+    std::string description;
     for (std::int64_t number = 0;; ++number) {
         const std::string where = fmt::format("{}, page {}", file, number);
         pages.directories.push_back(TIFFCurrentDirOffset(tiff.get()));
@@ -164,6 +184,8 @@ TiffPages list_tiff_pages(TiffHandle& tiff) {
                 page.directories = std::move(pages.directories);
                 pages = page;
                 note_meaning(tiff, pages);
+                description = description_of(tiff);
+                note_calibration(description, file, pages);
             } else if (page.type != pages.type || page.width != pages.width ||
                        page.height != pages.height || page.depth != pages.depth ||
                        page.samples != pages.samples) {
@@ -187,6 +209,7 @@ TiffPages list_tiff_pages(TiffHandle& tiff) {
         pages.notes.push_back(format_error({"reduced images are left out", file,
                                             fmt::format("{} of its pages are such", reduced), ""}));
     }
+    order_by_ome(tiff, pages, description);
     if (named > std::ssize(pages.offsets)) {
         find_hidden_planes(tiff, pages, named);
     }

@@ -23,7 +23,9 @@ struct TiffPages {
     /// More pages than directories: all lie dense from `first_plane` on.
     std::int64_t hidden_pages = 0;
     std::int64_t first_plane = 0; ///< byte of the file; where there are hidden pages
-    std::string storage;          ///< "strips", "tiles"
+    /// Why the pages are not all planes of the dataset: what says so and where the others are.
+    std::string elsewhere;
+    std::string storage; ///< "strips", "tiles"
     std::string compression;
     std::vector<std::string> notes;
 

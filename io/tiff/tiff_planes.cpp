@@ -3,14 +3,18 @@
 
 #include "base/error.hpp"
 #include "base/format.hpp"
+#include "io/tiff/ome_planes.hpp"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <tiffio.h>
 
@@ -53,13 +57,6 @@ std::int64_t values_of(const TiffHandle& tiff, std::uint16_t tag) {
         at += big ? 20 : 12;
     }
     return 0;
-}
-
-std::string_view description_of(const TiffHandle& tiff) {
-    const char* text = nullptr;
-    const bool there =
-        TIFFGetField(tiff.get(), TIFFTAG_IMAGEDESCRIPTION, &text) == 1 && text != nullptr;
-    return there ? std::string_view(text) : std::string_view();
 }
 
 /// The integer that the text begins with, which it is cut off from.
@@ -179,8 +176,49 @@ DensePlanes dense_planes(TiffHandle& tiff, const TiffPages& pages, std::int64_t 
 
 } // namespace
 
+std::string description_of(const TiffHandle& tiff) {
+    const char* text = nullptr;
+    const bool there =
+        TIFFGetField(tiff.get(), TIFFTAG_IMAGEDESCRIPTION, &text) == 1 && text != nullptr;
+    return there ? text : "";
+}
+
+void order_by_ome(const TiffHandle& tiff, TiffPages& pages, const std::string& description) {
+    const std::string& file = tiff.file().path();
+    const std::optional<OmePlanes> ome =
+        ome_planes(description, file, pages.samples, std::ssize(pages.directories));
+    if (!ome) {
+        return;
+    }
+    const std::set<std::uint64_t> there(pages.offsets.begin(), pages.offsets.end());
+    std::vector<std::uint64_t> ordered;
+    for (const std::int64_t directory : ome->directories) {
+        const std::uint64_t offset =
+            directory < 0 ? 0 : pages.directories[static_cast<std::size_t>(directory)];
+        if (there.contains(offset)) {
+            ordered.push_back(offset);
+        }
+    }
+    if (std::ssize(ordered) == ome->planes) {
+        pages.offsets = std::move(ordered);
+        return;
+    }
+    if (ome->other_files.empty()) {
+        throw Error(ExitCode::input,
+                    {"not all planes of the TIFF file are found", file,
+                     fmt::format("its OME-XML says {}, and the file has {} of them", ome->planes,
+                                 ordered.size()),
+                     "Get the file again. If the pages are all, save them without that "
+                     "description, as tiffset -u 270 FILE does"});
+    }
+    pages.elsewhere = fmt::format("its OME-XML says {} planes, of which {} are in this file and "
+                                  "others in {}{}",
+                                  ome->planes, ordered.size(), ome->other_files.front(),
+                                  ome->other_files.size() > 1 ? " and more" : "");
+}
+
 std::int64_t named_planes(const TiffHandle& tiff, const TiffPages& page) {
-    const std::string_view description = description_of(tiff);
+    const std::string description = description_of(tiff);
     if (const std::int64_t planes = planes_of_imagej(description); planes > 0) {
         return planes;
     }

@@ -5,6 +5,7 @@
 #include "io/tiff/tiff_pages.hpp"
 
 #include <cstdint>
+#include <string>
 
 namespace runner {
 
@@ -12,6 +13,14 @@ namespace runner {
 /// has: by ImageJ's description, by the shape that tifffile writes, or by MetaMorph's tags (STK).
 /// 0 where it does not say.
 std::int64_t named_planes(const TiffHandle& tiff, const TiffPages& page);
+
+/// The ImageDescription of the page that the handle is at; "" where it has none.
+std::string description_of(const TiffHandle& tiff);
+
+/// Puts the pages into the order that an OME-XML says, the description of the first of them; leaves
+/// them as they are where it is none. Planes in other files are named in `elsewhere`.
+/// @throws Error (input), which has both numbers, where a plane is in none.
+void order_by_ome(const TiffHandle& tiff, TiffPages& pages, const std::string& description);
 
 /// Finds the planes that have no directory of their own behind those of the pages that have one,
 /// and sets `hidden_pages` and `first_plane`: all lie dense from the first page's elements on,

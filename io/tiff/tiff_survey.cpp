@@ -66,6 +66,7 @@ class Survey {
 
     StoredRows make() {
         stored_.info = tiff_info(tiff_, pages_);
+        stored_.elsewhere = pages_.elsewhere;
         stored_.way = StoredRows::Way::library;
         find_places();
         check_size();

@@ -225,3 +225,75 @@ def test_cut_off(compression):
         assert "cut.tif" in done.stderr and "vector" not in done.stderr, (end, done.stderr)
         if end >= 8 and not (compression and end == len(whole) - 1):  # within a packed strip
             assert re.search("cut off|in a file of", done.stderr), (end, done.stderr)
+
+
+def write_ome(name, array, axes, change=lambda xml: xml, pages=None):
+    """An OME-TIFF of tifffile's, with its pages in another order and its XML changed."""
+    tifffile.imwrite("made.tif", array, ome=True, metadata={"axes": axes}, photometric="minisblack")
+    with tifffile.TiffFile("made.tif") as file:
+        xml = file.ome_metadata
+    flat = array.reshape(-1, *array.shape[-2:])
+    with tifffile.TiffWriter(name) as file:
+        for i, page in enumerate(pages if pages is not None else range(len(flat))):
+            file.write(flat[page], description=change(xml).encode() if i == 0 else None, metadata=None,
+                       contiguous=False)
+
+
+def listed(numbers, name=None):
+    """The XML with a TiffData for each plane: of z, whose page is numbers[z]."""
+    uuid = f'<UUID FileName="{name}">urn:uuid:1</UUID>' if name else ""
+    data = "".join(f'<TiffData FirstC="0" FirstT="0" FirstZ="{z}" IFD="{at}" PlaneCount="1">{uuid}</TiffData>'
+                   for z, at in enumerate(numbers))
+    return lambda xml: re.sub(r"<TiffData.*?(/>|</TiffData>)", data, xml, count=1, flags=re.DOTALL)
+
+
+def test_ome_order():
+    """Planes are in the order that the XML says, whatever order the pages have."""
+    array = planes(6)
+    write_ome("a.tif", array, "ZYX")
+    assert np.array_equal(read("a.tif"), array)
+    order = [3, 0, 5, 1, 4, 2]  # of plane z the page
+    pages = [order.index(i) for i in range(6)]
+    for name in [None, "a.tif", "renamed.tif"]:
+        write_ome("a.tif", array, "ZYX", listed(order, name), pages)
+        assert np.array_equal(read("a.tif"), array), name
+    hyper = planes(12).reshape(2, 3, 2, 4, 6)
+    write_ome("h.tif", hyper, "TCZYX")
+    same_as_tifffile("h.tif")
+
+
+def test_ome_planes_that_are_not_there():
+    array = planes(6)
+    write_ome("short.tif", array, "ZYX", pages=range(4))
+    refused("short.tif", "says 6", "has 4")
+    write_ome("gone.tif", array, "ZYX", listed([0, 1, 2, 3, 4, 9]))
+    refused("gone.tif", "says 6", "has 5")
+
+
+def test_ome_in_several_files():
+    """Alone each is refused, by the names of the others; as a stack each is a part."""
+    for i, name in enumerate(["s_0.tif", "s_1.tif"]):
+        def change(xml):
+            parts = "".join(f'<TiffData FirstZ="{z}" IFD="0" PlaneCount="1"><UUID FileName="s_{z}.tif">'
+                            "urn:uuid:1</UUID></TiffData>" for z in range(2))
+            return re.sub(r"<TiffData.*?(/>|</TiffData>)", parts, xml, count=1, flags=re.DOTALL)
+        write_ome(name, planes(2), "ZYX", change, pages=[i])
+    refused("s_0.tif", "several files", "says 2", "s_1.tif")
+    assert np.array_equal(read("s_*.tif"), planes(2))
+
+
+@pytest.mark.parametrize("xml", ["<OME", "<OME><Pixels SizeZ='9", "<OME><Pixels SizeZ='0' SizeC='1'/>",
+                                 '<OME><Pixels DimensionOrder="XYZZT" SizeZ="2" SizeC="1" SizeT="1"/>',
+                                 '<OME><Pixels DimensionOrder="XYZCT" SizeZ="99999999999999" SizeC="1" '
+                                 'SizeT="1"/></OME>'])
+def test_an_ome_xml_that_says_nothing(xml):
+    tifffile.imwrite("a.tif", planes(1)[0], description=xml, metadata=None)
+    assert np.array_equal(read("a.tif"), planes(1)[0])
+
+
+def test_imagej_calibration():
+    """Signed elements that ImageJ stores as unsigned ones: a warning says how they become values."""
+    tifffile.imwrite("a.tif", planes(1)[0], metadata=None,
+                     description="ImageJ=1.54f\nunit=pixel\nc0=-32768.0\nc1=1.0\nvunit=gray value\n")
+    done = attempt("convert", "a.tif", "out.npy", "--overwrite")
+    assert done.returncode == 0 and "calibrated" in done.stderr and "-32768.0" in done.stderr, done

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/tiff/ome_planes.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <filesystem>
+#include <set>
+#include <utility>
+
+namespace runner {
+namespace {
+
+constexpr std::int64_t most_planes = 1 << 24;
+
+/// The start tags of an XML text, one after the other. Comments and what stands between tags is
+/// passed over; so is the prefix of a name.
+class StartTags {
+  public:
+    explicit StartTags(std::string_view xml) : rest_(xml) {}
+
+    /// Goes to the next tag that starts or ends an element; false where there is none.
+    bool next() {
+        for (;;) {
+            const std::size_t begin = rest_.find('<');
+            if (begin == std::string_view::npos) {
+                return false;
+            }
+            rest_.remove_prefix(begin + 1);
+            const bool comment = rest_.starts_with("!--");
+            const std::size_t end = comment ? rest_.find("-->") : rest_.find('>');
+            if (end == std::string_view::npos) {
+                return false;
+            }
+            tag_ = rest_.substr(0, end);
+            rest_.remove_prefix(end + 1);
+            if (!comment && !tag_.empty() && tag_.front() != '?' && tag_.front() != '!') {
+                return true;
+            }
+        }
+    }
+
+    std::string_view name() const {
+        std::string_view name = tag_.substr(0, tag_.find_first_of(" \t\r\n/", 1));
+        const std::size_t prefix = name.find(':');
+        return prefix == std::string_view::npos ? name : name.substr(prefix + 1);
+    }
+
+    std::optional<std::string_view> text(std::string_view key) const {
+        for (std::size_t at = 0; (at = tag_.find(key, at)) != std::string_view::npos; ++at) {
+            const std::string_view behind = tag_.substr(at + key.size());
+            const bool whole =
+                at > 0 && std::string_view(" \t\r\n").find(tag_[at - 1]) != std::string_view::npos;
+            if (!whole || behind.size() < 3 || behind[0] != '=' ||
+                (behind[1] != '"' && behind[1] != '\'')) {
+                continue;
+            }
+            const std::size_t end = behind.find(behind[1], 2);
+            return end == std::string_view::npos ? std::nullopt
+                                                 : std::optional(behind.substr(2, end - 2));
+        }
+        return std::nullopt;
+    }
+
+    std::optional<std::int64_t> number(std::string_view key) const {
+        const std::optional<std::string_view> value = text(key);
+        std::int64_t number = 0;
+        if (!value) {
+            return std::nullopt;
+        }
+        const auto [end, failure] =
+            std::from_chars(value->data(), value->data() + value->size(), number);
+        return failure == std::errc{} && end == value->data() + value->size() && number >= 0
+                   ? std::optional(number)
+                   : std::nullopt;
+    }
+
+  private:
+    std::string_view rest_;
+    std::string_view tag_;
+};
+
+/// Extents of z, c and t, and how a plane's number counts them.
+struct PlaneOrder {
+    std::array<std::int64_t, 3> extent = {1, 1, 1}; ///< of z, c and t
+    std::array<std::size_t, 3> axis = {0, 1, 2};    ///< the fastest first
+
+    std::int64_t planes() const { return extent[0] * extent[1] * extent[2]; }
+    std::int64_t number(const std::array<std::int64_t, 3>& at) const {
+        return at[axis[0]] + extent[axis[0]] * (at[axis[1]] + extent[axis[1]] * at[axis[2]]);
+    }
+};
+
+/// Of a Pixels element.
+std::optional<PlaneOrder> order_of(const StartTags& pixels, int samples) {
+    PlaneOrder order;
+    constexpr std::array<std::string_view, 3> sizes = {"SizeZ", "SizeC", "SizeT"};
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+        order.extent.at(i) = pixels.number(sizes.at(i)).value_or(0);
+        if (order.extent.at(i) < 1 || order.extent.at(i) > most_planes) {
+            return std::nullopt;
+        }
+    }
+    // Samples of one pixel count as channels, and are in one page.
+    if (order.extent[1] % samples != 0) {
+        return std::nullopt;
+    }
+    order.extent[1] /= samples;
+    const std::string_view text = pixels.text("DimensionOrder").value_or("");
+    if (!text.starts_with("XY") || text.size() != 5 ||
+        order.extent[0] * order.extent[1] > most_planes ||
+        order.extent[0] * order.extent[1] * order.extent[2] > most_planes) {
+        return std::nullopt;
+    }
+    std::array<bool, 3> seen{};
+    for (std::size_t i = 0; i < 3; ++i) {
+        const std::size_t axis = std::string_view("ZCT").find(text[i + 2]);
+        if (axis == std::string_view::npos || seen.at(axis)) {
+            return std::nullopt;
+        }
+        seen.at(axis) = true;
+        order.axis.at(i) = axis;
+    }
+    return order;
+}
+
+/// A TiffData element: planes one after the other in a file.
+struct TiffData {
+    std::int64_t plane = 0;
+    std::int64_t directory = 0;
+    std::int64_t count = 1;
+    std::string file; ///< empty: this one
+};
+
+std::optional<TiffData> data_of(const StartTags& element, const PlaneOrder& order, int samples) {
+    const std::array<std::int64_t, 3> first = {element.number("FirstZ").value_or(0),
+                                               element.number("FirstC").value_or(0) / samples,
+                                               element.number("FirstT").value_or(0)};
+    for (std::size_t i = 0; i < first.size(); ++i) {
+        if (first.at(i) >= order.extent.at(i)) {
+            return std::nullopt;
+        }
+    }
+    TiffData data;
+    data.plane = order.number(first);
+    const std::optional<std::int64_t> directory = element.number("IFD");
+    data.directory = directory.value_or(0);
+    const std::int64_t left = order.planes() - data.plane;
+    data.count = std::min(left, element.number("PlaneCount").value_or(directory ? 1 : left));
+    return data;
+}
+
+/// Notes where the planes are. A file that alone is named is this one, whose name may have changed
+/// since.
+void find_planes(OmePlanes& planes, const std::vector<TiffData>& all, const std::string& file,
+                 std::int64_t chain) {
+    std::set<std::string> names;
+    for (const TiffData& data : all) {
+        names.insert(data.file);
+    }
+    for (const TiffData& data : all) {
+        if (names.size() > 1 && !data.file.empty() && data.file != file) {
+            continue;
+        }
+        for (std::int64_t i = 0; i < data.count && data.directory + i < chain; ++i) {
+            planes.directories[static_cast<std::size_t>(data.plane + i)] = data.directory + i;
+        }
+    }
+    if (names.size() > 1) {
+        names.erase("");
+        names.erase(file);
+        planes.other_files = {names.begin(), names.end()};
+    }
+}
+
+} // namespace
+
+std::optional<OmePlanes> ome_planes(std::string_view description, const std::string& file,
+                                    int samples, std::int64_t chain) {
+    if (description.substr(0, 4096).find("OME") == std::string_view::npos) {
+        return std::nullopt;
+    }
+    const std::string name = std::filesystem::path(file).filename().string();
+    std::optional<PlaneOrder> order;
+    OmePlanes planes;
+    std::vector<TiffData> all;
+    StartTags tags(description);
+    while (tags.next()) {
+        if (tags.name() == "Pixels") {
+            order = order ? std::nullopt : order_of(tags, samples);
+            if (!order) {
+                return std::nullopt; // several images, or extents that cannot be
+            }
+        } else if (tags.name() == "TiffData" && order) {
+            std::optional<TiffData> data = data_of(tags, *order, samples);
+            if (!data || std::ssize(all) == most_planes) {
+                return std::nullopt;
+            }
+            all.push_back(*std::move(data));
+        } else if (tags.name() == "UUID" && !all.empty()) {
+            all.back().file = std::string(tags.text("FileName").value_or(""));
+        }
+    }
+    if (!order) {
+        return std::nullopt;
+    }
+    planes.planes = order->planes();
+    planes.directories.assign(static_cast<std::size_t>(planes.planes), -1);
+    if (all.empty()) {
+        all.push_back({0, 0, planes.planes, ""});
+    }
+    find_planes(planes, all, name, chain);
+    return planes;
+}
+
+} // namespace runner

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace runner {
+
+/// What the OME-XML of a TIFF file says of the planes of its one image.
+struct OmePlanes {
+    std::int64_t planes = 0; ///< pages that z, c and t make
+    /// The directory of each plane, counted in the file's chain, by the plane's number in the
+    /// order that the XML says; −1 where it is in another file or nowhere.
+    std::vector<std::int64_t> directories;
+    std::vector<std::string> other_files; ///< the names of files that hold planes, each once
+};
+
+/// Reads the description of the first page of `file`, whose pages have so many samples a pixel and
+/// whose chain has so many directories. Nothing where it is no OME-XML of one image, or where what
+/// it says cannot be: then the chain alone says what there is.
+std::optional<OmePlanes> ome_planes(std::string_view description, const std::string& file,
+                                    int samples, std::int64_t chain);
+
+} // namespace runner
