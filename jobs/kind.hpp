@@ -52,6 +52,10 @@ class KindParameters {
     enum class Elements { numbers, any };
     virtual Elements elements() const { return Elements::numbers; }
 
+    /// Whether an element of the output is made of one of the input, so that what its neighbours
+    /// are does not matter.
+    virtual bool takes_elements_alone() const { return false; }
+
     /// The job for this input, whose elements are as elements() says. `output_type`: output.dtype,
     /// or nothing for the kind's default.
     /// @throws Error (usage or input) when parameters and input do not fit.

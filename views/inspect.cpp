@@ -118,6 +118,7 @@ std::optional<double> ratio_of(const DatasetContent& dataset) {
 struct Reading {
     std::string way;  ///< how it is read; that it is not, and why
     FrameRoles roles; ///< of its frames
+    std::vector<std::string> invalid = {}; ///< as DatasetInfo's
 };
 
 /// What a job would make of each dataset. Each takes a process: of a file with very many the first
@@ -128,7 +129,7 @@ std::vector<Reading> readings_of(FileAccess& files, const FileContent& content) 
     for (std::size_t i = 0; i < std::min(readings.size(), most); ++i) {
         try {
             DatasetLayout layout = files.layout(content.file, content.datasets[i].path);
-            readings[i] = {reading_way(layout), std::move(layout.roles)};
+            readings[i] = {reading_way(layout), std::move(layout.roles), layout.info.invalid};
         } catch (const Error& error) {
             if (error.code() != ExitCode::input) {
                 throw;
@@ -182,6 +183,9 @@ std::string dataset_text(const DatasetContent& dataset, const Reading& reading) 
         text += "    read " + printable(reading.way) + "\n";
     }
     text += roles_text(reading.roles);
+    for (const std::string& each : reading.invalid) {
+        text += "    invalid elements: " + printable(each) + "\n";
+    }
     return text + attributes_text(dataset.attributes, "    ");
 }
 
@@ -237,6 +241,9 @@ Json dataset_json(const DatasetContent& dataset, const Reading& reading) {
     }
     if (!reading.way.empty()) {
         json["read"] = reading.way;
+    }
+    if (!reading.invalid.empty()) {
+        json["invalid"] = reading.invalid;
     }
     if (reading.roles.known()) {
         json["frames"] = roles_json(reading.roles);

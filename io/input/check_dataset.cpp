@@ -152,39 +152,6 @@ void check_fill_value(const PropertyHandle& creation, const std::string& where) 
     }
 }
 
-std::int64_t elements_of(const Selection& selection, const std::vector<std::int64_t>& shape) {
-    if (selection.is_all) {
-        return checked_product(shape);
-    }
-    std::int64_t all = 0;
-    for (std::size_t box = 0; box < selection.corners.size(); box += 2 * selection.axes) {
-        std::int64_t elements = 1;
-        for (std::size_t axis = box; axis < box + selection.axes; ++axis) {
-            elements *= selection.corners[axis + selection.axes] - selection.corners[axis] + 1;
-        }
-        all += elements;
-    }
-    return all;
-}
-
-/// Whether a source of this shape has all elements that a dataset of the other shape takes from it.
-bool holds(const std::vector<std::int64_t>& source, const VirtualMapping& mapping,
-           const std::vector<std::int64_t>& shape) {
-    const Selection& taken = mapping.source_elements;
-    if (taken.is_all) {
-        return elements_of(mapping.elements, shape) <= checked_product(source);
-    }
-    if (taken.axes != source.size()) {
-        return false;
-    }
-    for (std::size_t i = 0; i < taken.corners.size(); ++i) {
-        if (taken.corners[i] >= source[i % taken.axes]) {
-            return false;
-        }
-    }
-    return true;
-}
-
 class DatasetCheck {
   public:
     /// Adds to `files` what the dataset's elements come from.
@@ -317,14 +284,10 @@ class DatasetCheck {
                                   ? virtual_mappings(creation)
                                   : std::optional<std::vector<VirtualMapping>>();
         for (const VirtualMapping& mapping : mappings.value_or(std::vector<VirtualMapping>())) {
-            const std::optional<std::string> name = plain_source_name(mapping.file);
-            if (!name) {
-                continue;
-            }
             const std::string place = source_file(mapping.file, file, where);
             const auto known = known_.find(file_and_dataset(place, mapping.dataset));
             if (known != known_.end() &&
-                !holds(known->second.info.array.shape, mapping, info.array.shape)) {
+                !holds_mapped(known->second.info.array.shape, mapping, info.array.shape)) {
                 throw Error(ExitCode::input,
                             {what, where,
                              "its source " + known->first + " has the shape " +

@@ -46,6 +46,7 @@ void put(MessageWriter& to, const DatasetInfo& info) {
     to.number(info.stored_bytes);
     put(to, info.offset);
     put(to, info.channels ? std::optional<std::int64_t>(*info.channels) : std::nullopt);
+    to.texts(info.invalid);
     to.number(static_cast<std::int64_t>(info.order));
     to.texts(info.notes);
 }
@@ -69,6 +70,7 @@ DatasetInfo take_info(MessageReader& from) {
         }
         info.channels = static_cast<int>(*channels);
     }
+    info.invalid = printable_texts(from.texts());
     info.order = static_cast<DatasetInfo::Order>(
         from.number_up_to(static_cast<std::int64_t>(DatasetInfo::Order::first_fastest)));
     info.notes = printable_texts(from.texts());

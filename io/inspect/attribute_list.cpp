@@ -112,6 +112,14 @@ AttributeList attributes_of(hid_t object) {
     return list;
 }
 
+std::optional<AttributeValue> attribute_of(hid_t object, const std::string& name) {
+    if (H5Aexists(object, name.c_str()) <= 0) {
+        return std::nullopt;
+    }
+    const AttributeHandle attribute(H5Aopen(object, name.c_str(), H5P_DEFAULT));
+    return attribute.valid() ? std::optional(value_of(attribute.get())) : std::nullopt;
+}
+
 std::optional<std::string> text_of_attribute(hid_t object, const std::string& name) {
     if (H5Aexists(object, name.c_str()) <= 0) {
         return std::nullopt;

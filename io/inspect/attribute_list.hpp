@@ -13,6 +13,9 @@ namespace runner {
 /// The attributes of an open object in the order of their names.
 AttributeList attributes_of(hid_t object);
 
+/// The attribute of that name, if there is one that can be read.
+std::optional<AttributeValue> attribute_of(hid_t object, const std::string& name);
+
 /// The attribute's one text without blanks at its end; nothing where there is none of that name, or
 /// it is something else.
 std::optional<std::string> text_of_attribute(hid_t object, const std::string& name);

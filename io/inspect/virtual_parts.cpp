@@ -177,6 +177,21 @@ std::vector<fs::path> source_paths(const std::string& file, const PropertyHandle
     return paths;
 }
 
+std::int64_t elements_of(const Selection& selection, const std::vector<std::int64_t>& shape) {
+    if (selection.is_all) {
+        return checked_product(shape);
+    }
+    std::int64_t all = 0;
+    for (std::size_t box = 0; box < selection.corners.size(); box += 2 * selection.axes) {
+        std::int64_t elements = 1;
+        for (std::size_t axis = box; axis < box + selection.axes; ++axis) {
+            elements *= selection.corners[axis + selection.axes] - selection.corners[axis] + 1;
+        }
+        all += elements;
+    }
+    return all;
+}
+
 } // namespace
 
 std::optional<std::vector<ElementRun>> runs_of(const Selection& selection,
@@ -222,6 +237,23 @@ std::optional<std::vector<VirtualMapping>> virtual_mappings(const PropertyHandle
         mappings.push_back({file, dataset, *std::move(elements), *std::move(source_elements)});
     }
     return mappings;
+}
+
+bool holds_mapped(const std::vector<std::int64_t>& source, const VirtualMapping& mapping,
+                  const std::vector<std::int64_t>& shape) {
+    const Selection& taken = mapping.source_elements;
+    if (taken.is_all) {
+        return elements_of(mapping.elements, shape) <= checked_product(source);
+    }
+    if (taken.axes != source.size()) {
+        return false;
+    }
+    for (std::size_t i = 0; i < taken.corners.size(); ++i) {
+        if (taken.corners[i] >= source[i % taken.axes]) {
+            return false;
+        }
+    }
+    return true;
 }
 
 void check_parts(const FileHandle& handle, const std::string& file, const PropertyHandle& creation,

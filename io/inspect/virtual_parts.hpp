@@ -42,6 +42,10 @@ struct VirtualMapping {
 /// there are very many of them.
 std::optional<std::vector<VirtualMapping>> virtual_mappings(const PropertyHandle& creation);
 
+/// Whether a source of this shape has all elements that a dataset of the other shape takes from it.
+bool holds_mapped(const std::vector<std::int64_t>& source, const VirtualMapping& mapping,
+                  const std::vector<std::int64_t>& shape);
+
 /// Checks that the parts which an output of this program lists are there, whole and its own: HDF5
 /// would read fill values, or another output's elements, without an error. `creation`: of a virtual
 /// dataset of the open file, called `where`; of other files nothing is checked. @throws Error

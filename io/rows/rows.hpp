@@ -56,6 +56,8 @@ struct DatasetInfo {
     /// What the file says of the last axis: 3 or 4, the channels of colour images; 1, an axis of
     /// the image. Nothing where it does not say.
     std::optional<int> channels;
+    /// What the file says are no values, a text each: `_FillValue = -32768`, `pixel_mask = /mask`.
+    std::vector<std::string> invalid;
     /// Which axis runs fastest in the file, whatever the order in which rows are read: where it is
     /// the first, read_runs() of rows that share all numbers but the first axis' is fast, and rows
     /// of one such number alone are slow.

@@ -91,7 +91,7 @@ struct PlaneOrder {
     }
 };
 
-/// Of a Pixels element.
+/// The extents and the order that a Pixels element says.
 std::optional<PlaneOrder> order_of(const StartTags& pixels, int samples) {
     PlaneOrder order;
     constexpr std::array<std::string_view, 3> sizes = {"SizeZ", "SizeC", "SizeT"};

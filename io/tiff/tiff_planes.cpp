@@ -125,7 +125,7 @@ std::optional<std::int64_t> plain_place(const TiffHandle& tiff, std::int64_t byt
         if (TIFFGetStrileOffset(tiff.get(), strip) != next) {
             return std::nullopt;
         }
-        // Of a stack behind one directory some writers say the bytes of all.
+        // Some writers say the bytes of all planes that lie behind one directory.
         next += std::min(TIFFGetStrileByteCount(tiff.get(), strip),
                          static_cast<std::uint64_t>(bytes) - there);
     }

@@ -41,21 +41,6 @@ int channels_of(const JobInput& input) {
     return input.array.shape.size() >= 3 && input.array.shape.back() == channels ? channels : 1;
 }
 
-/// A last axis of 3 or 4 of which the file says nothing.
-std::vector<std::string> notes_on(const JobInput& input) {
-    const std::vector<std::int64_t>& shape = input.array.shape;
-    if (input.channels || shape.size() < 3 || (shape.back() != 3 && shape.back() != 4)) {
-        return {};
-    }
-    const std::string marked = shape.back() == 3 ? "\"rgb-image\"" : "\"rgba-image\"";
-    return {
-        format_error({"the last axis may be colour", input.source.file + ":" + input.source.dataset,
-                      "its shape is " + shape_text(shape) +
-                          " and the file does not say; it is filtered as an axis of the image",
-                      "If it is colour, set the dataset's attribute interpretation = " + marked +
-                          ", else \"image\""})};
-}
-
 /// Taps and fill are rounded to the type computed in; none may become infinite.
 void check_rounding(const Convolution& convolution) {
     if (convolution.compute_type() == ElementType::float64) {
@@ -147,15 +132,14 @@ class ConvolveParameters : public ListedParameters<ConvolveKeys> {
         convolution.boundary = keys().boundary;
         convolution.fill = keys().fill;
         check_rounding(convolution);
-        return std::make_unique<ConvolveJob>(std::move(convolution), input, notes_on(given));
+        return std::make_unique<ConvolveJob>(std::move(convolution), input);
     }
 };
 
 } // namespace
 
-ConvolveJob::ConvolveJob(Convolution convolution, const ArrayInfo& input,
-                         std::vector<std::string> notes)
-    : convolution_(std::move(convolution)), notes_(std::move(notes)) {
+ConvolveJob::ConvolveJob(Convolution convolution, const ArrayInfo& input)
+    : convolution_(std::move(convolution)) {
     const std::size_t frame_axes =
         (convolution_.has_depth() ? 3 : 2) + (convolution_.channels > 1 ? 1 : 0);
     const std::span leading(input.shape.data(), input.shape.size() - frame_axes);

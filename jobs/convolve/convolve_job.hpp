@@ -20,9 +20,8 @@ class ConvolveJob : public StreamJob {
   public:
     /// `convolution`: layers, rows and columns are those of a frame. `input`: two axes or more, the
     /// last two rows × columns, in colour rows × pixels × channels; with depth taps the one before
-    /// counts layers; the others frames. `notes`: what notes() says.
-    ConvolveJob(Convolution convolution, const ArrayInfo& input,
-                std::vector<std::string> notes = {});
+    /// counts layers; the others frames.
+    ConvolveJob(Convolution convolution, const ArrayInfo& input);
 
     StreamShape shape() const override;
     std::string computation() const override;
@@ -34,7 +33,6 @@ class ConvolveJob : public StreamJob {
                                   convolution_.row_radius()},
                         .wraps = convolution_.boundary == Boundary::wrap};
     }
-    std::vector<std::string> notes() const override { return notes_; }
     int channels() const override { return convolution_.channels; }
     std::int64_t scratch_bytes(Backend backend, const RowBlock& block) const override;
     double operations(const RowBlock& block) const override {
@@ -53,7 +51,6 @@ class ConvolveJob : public StreamJob {
 
     Convolution convolution_;
     StreamShape shape_;
-    std::vector<std::string> notes_;
 };
 
 /// The keys of [convolve].

@@ -125,8 +125,8 @@ Volume make_volume(const JobInput& input, std::string_view kind, VoxelTypes type
             {name + " does not take colour", "input.dataset",
              fmt::format("the file marks the last axis of {} as the {} channels of a colour image",
                          shape_text(array.shape), *input.channels),
-             "Store each channel as a dataset of its own, or mark the dataset as a volume: "
-             "interpretation = \"image\""});
+             "Store each channel as a dataset of its own. If it is no colour, write "
+             "input.colour = false"});
     }
     if (types == VoxelTypes::all
             ? !is_number(array.type)

@@ -71,8 +71,8 @@ void check_input(const JobInput& input, std::size_t axes) {
                     {"median does not take colour", "input.dataset",
                      "the file marks the last axis of " + shape_text(shape) + " as the " +
                          std::to_string(*input.channels) + " channels of a colour image",
-                     "Store each channel as a dataset of its own, or mark the dataset as a volume: "
-                     "interpretation = \"image\""});
+                     "Store each channel as a dataset of its own. If it is no colour, write "
+                     "input.colour = false"});
     }
 }
 

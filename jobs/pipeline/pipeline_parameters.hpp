@@ -4,6 +4,7 @@
 #include "jobs/kind.hpp"
 #include "jobs/pipeline/pipeline_job.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -55,6 +56,11 @@ class PipelineParameters : public KindParameters {
 
     std::vector<InputDataset> inputs() const override;
     Elements elements() const override { return steps_.front().parameters->elements(); }
+    bool takes_elements_alone() const override {
+        return std::all_of(steps_.begin(), steps_.end(), [](const StepParameters& step) {
+            return step.parameters->takes_elements_alone();
+        });
+    }
 
     /// The job that makes the last step's output alone: what others save does not end a pass.
     /// @throws Error (usage or input) as the step's kind does, with the step's place; and where

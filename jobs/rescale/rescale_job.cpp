@@ -154,6 +154,8 @@ class RescaleParameters : public ListedParameters<RescaleKeys> {
   public:
     using ListedParameters::ListedParameters;
 
+    bool takes_elements_alone() const override { return true; }
+
     std::unique_ptr<Job> make(const JobInput& input,
                               std::optional<ElementType> output_type) const override {
         check_input(input.array);

@@ -163,6 +163,8 @@ class SandParameters : public ListedParameters<SandKeys> {
   public:
     using ListedParameters::ListedParameters;
 
+    bool takes_elements_alone() const override { return true; }
+
     std::unique_ptr<Job> make(const JobInput& input,
                               std::optional<ElementType> output_type) const override {
         check_input(input.array);

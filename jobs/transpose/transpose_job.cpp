@@ -74,6 +74,7 @@ class TransposeParameters : public ListedParameters<TransposeKeys> {
     using ListedParameters::ListedParameters;
 
     Elements elements() const override { return Elements::any; }
+    bool takes_elements_alone() const override { return true; }
 
     std::unique_ptr<Job> make(const JobInput& given,
                               std::optional<ElementType> output_type) const override {

@@ -22,7 +22,8 @@ device_memory, host_memory : str, optional
 dtype : optional
     The result's type, of kinds that make several.
 channels : {1, 3, 4}, optional
-    3 or 4: the last axis is colour.
+    3 or 4: the last axis is colour; 1: it is not. Without it a last axis of 3 or 4, behind two
+    others, is none, and a warning says so.
 progress : callable, optional
     Of an array of the host: called with the rows that are done and their number, from the calling
     thread.

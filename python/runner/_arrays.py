@@ -1,6 +1,7 @@
 """Runs one job on an array of the caller, wherever that is."""
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, TypedDict
 
@@ -76,6 +77,7 @@ def run(kind: str | None, x: Any, parameters: Any, *, dtype: Any = None, out: An
     for keyword in limits:
         if keyword not in _LIMITS:
             raise TypeError(f"there is no keyword {keyword!r}")
+    _warn_of_colour(kind, x, parameters, channels)
     library = library_of(x)
     if library is not None:
         _check_in_core(backend, progress, limits)
@@ -102,6 +104,20 @@ def run(kind: str | None, x: Any, parameters: Any, *, dtype: Any = None, out: An
         if not is_direct:
             m[...] = target
     return made
+
+
+_ALONE = ("rescale", "sand", "transpose")  # kinds that make an element of one element
+
+
+def _warn_of_colour(kind: str | None, x: Any, parameters: Any, channels: int | None) -> None:
+    """Where a last axis may be colour, and the caller does not say."""
+    kinds = [kind] if kind is not None else [step.get("kind") for step in parameters]
+    shape = tuple(getattr(x, "shape", ()))
+    if (channels is None and len(shape) >= 3 and shape[-1] in (3, 4)
+            and any(each not in _ALONE for each in kinds)):
+        warnings.warn(f"the last axis may be colour: the shape is {list(shape)}, and it is taken as "
+                      f"an axis of the image; pass channels={shape[-1]} if it is colour, else "
+                      "channels=1", stacklevel=4)
 
 
 _LIMITS = ("device_memory", "host_memory", "chunk_rows", "lanes")

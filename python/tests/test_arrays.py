@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 
 import h5py
 import numpy as np
@@ -327,3 +328,21 @@ def test_after_fork():
             pytest.fail("the forked process hangs")
         time.sleep(0.01)
     assert status == 0
+
+
+def test_a_last_axis_that_may_be_colour(tmp_path):
+    """One warning where the caller does not say; `bin` keeps three channels where it is colour."""
+    x = noise((12, 14, 3), "uint8")
+    with pytest.warns(UserWarning, match="may be colour.*channels=3"):
+        assert runner.bin(x, [2, 2]).shape == (12, 7, 1)
+    with pytest.warns(UserWarning, match="may be colour"):
+        runner.pipeline(x, [dict(kind="rescale", **{"from": [0, 255]}), dict(kind="median", size=[1, 3])])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        made = runner.bin(x, [2, 2], channels=3)
+        assert made.shape == (6, 7, 3)
+        for channel in range(3):
+            same(made[..., channel], runner.bin(np.ascontiguousarray(x[..., channel]), [2, 2]))
+        runner.bin(x, [2, 2], channels=1)
+        runner.rescale(x, [0, 255])
+        runner.bin(x[..., 0], [2, 2])

@@ -134,6 +134,10 @@ JobFile::Input parse_input(TableReader& top, std::string_view usual_dataset, Fil
     if (const auto size = parse_memory(*table, "max_logical_bytes", Share::none)) {
         input.rules.max_logical_bytes = size->bytes;
     }
+    input.colour = table->boolean("colour");
+    if (const std::optional<std::size_t> index = table->choice("invalid", {"file", "none"})) {
+        input.invalid = static_cast<JobFile::Input::Invalid>(*index);
+    }
     table->finish();
     return input;
 }

@@ -57,6 +57,13 @@ struct JobFile {
         std::optional<DenseLayout> raw; ///< what a file holds that does not say it itself
         InputPart part;                 ///< of the dataset, which is the job's input
         InputRules rules;               ///< for the kind's own datasets too
+        /// Whether the last axis has the samples of colour pixels; nothing: as the file says.
+        std::optional<bool> colour;
+        /// Which elements are no values.
+        enum class Invalid {
+            file, ///< those that the file says
+            none
+        } invalid = Invalid::file;
     } input;
 
     struct Output {

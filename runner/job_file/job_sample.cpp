@@ -94,6 +94,10 @@ std::string input_lines(const JobFile::Input& input) {
     text += rules.max_logical_bytes
                 ? line("max_logical_bytes", toml_text(bytes_text(*rules.max_logical_bytes)))
                 : comment("max_logical_bytes", "any that are stored");
+    text +=
+        input.colour ? line("colour", truth(*input.colour)) : comment("colour", "as the file says");
+    text +=
+        line("invalid", input.invalid == JobFile::Input::Invalid::none ? "\"none\"" : "\"file\"");
     return text;
 }
 
@@ -172,6 +176,8 @@ dataset = "/image"
 # frames = "0:3000:2"           # some of the frames
 # allow_external = true         # its links may lead to files in other folders
 # max_logical_bytes = "100TiB"  # of a dataset whose elements need not all be stored
+# colour = true                 # whether a last axis of 3 or 4 has the samples of colour pixels
+# invalid = "none"              # takes elements as values that the file says are none
 
 [output]
 file = "out/image.h5"

@@ -182,6 +182,7 @@ std::string input_lines(const PreparedJob& prepared) {
            (stack ? stack_lines(prepared.layout) : file_lines(input.file)) +
            (input.raw ? line("input.raw", raw_text(*input.raw)) : "") +
            (prepared.part ? line("input.part", part_text(*prepared.part)) : "") +
+           (input.colour ? line("input.colour", *input.colour ? "true" : "false") : "") +
            (stack ? "" : source_lines(prepared.layout)) + other_lines(prepared) +
            line("input.shape", shape_text(prepared.input.array.shape)) +
            line("input.dtype", type_text(prepared.input.array));

@@ -146,7 +146,7 @@ def test_marks():
     done = run()
     assert (made()[0] == volume).all()
     assert "warning: the last axis may be colour (in.h5:/image)" in done.stderr, done.stderr
-    assert 'interpretation = "rgb-image"' in done.stderr
+    assert "input.colour = true" in done.stderr
     assert "may be colour" in call("plan", "job.toml").stderr
     # Marks that do not fit the shape are none.
     store(array[..., :2], interpretation="rgb-image")

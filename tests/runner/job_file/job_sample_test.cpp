@@ -36,6 +36,8 @@ void expect_same(const JobFile& a, const JobFile& b) {
     EXPECT_EQ(a.output.file, b.output.file);
     EXPECT_EQ(a.input.rules.outside, b.input.rules.outside);
     EXPECT_EQ(a.input.rules.max_logical_bytes, b.input.rules.max_logical_bytes);
+    EXPECT_EQ(a.input.colour, b.input.colour);
+    EXPECT_EQ(a.input.invalid, b.input.invalid);
     EXPECT_EQ(a.output.dataset, b.output.dataset);
     EXPECT_EQ(a.output.type, b.output.type);
     EXPECT_EQ(a.output.overwrite, b.output.overwrite);
@@ -66,6 +68,7 @@ TEST(ExplainJob, ParsesBackToTheSameJob) {
         "[input]\nfile = \"a.h5\"\ndataset = \"/x\"\n"
         "generate = { pattern = \"index\", shape = [5, 7], dtype = \"int8\", seed = 3 }\n"
         "allow_external = true\nmax_logical_bytes = \"3GiB\"\n"
+        "colour = false\ninvalid = \"none\"\n"
         "[output]\nfile = \"o.h5\"\ndataset = \"/y\"\ndtype = \"uint16\"\noverwrite = true\n"
         "sync = false\nparts = \"auto\"\nchunk = [2, 7]\ncompression = \"deflate\"\nlevel = "
         "0\nshuffle = true\n"
@@ -112,7 +115,8 @@ TEST(ExplainJob, FillsInTheDefaults) {
         text,
         "kind = \"convolve\"\nname = \"n\"\n\n"
         "[input]\nfile = \"a.h5\"\ndataset = \"/x\"\nallow_external = false\n"
-        "# max_logical_bytes: any that are stored\n\n"
+        "# max_logical_bytes: any that are stored\n# colour: as the file says\n"
+        "invalid = \"file\"\n\n"
         "[output]\nfile = \"o.h5\"\ndataset = \"/x\"\n"
         "# dtype: the kind's default for the input's\noverwrite = false\nsync = true\nparts = 1\n"
         "# chunk: none, the dataset is contiguous\ncompression = \"none\"\n\n"
@@ -136,8 +140,9 @@ TEST(JobSample, CommentedKeysAreKeys) {
     // Every "# key = value" of the sample, taken out of its comment, must still parse.
     std::string text = job_sample(kinds().front());
     for (const std::string key :
-         {"generate", "allow_external", "max_logical_bytes", "dataset = \"/image\" ", "dtype",
-          "chunk =", "compression", "level", "shuffle", "host_memory", "device_memory"}) {
+         {"generate", "allow_external", "max_logical_bytes", "colour", "invalid",
+          "dataset = \"/image\" ", "dtype", "chunk =", "compression", "level", "shuffle",
+          "host_memory", "device_memory"}) {
         const std::size_t at = text.find("\n# " + key);
         ASSERT_NE(at, std::string::npos) << key;
         text.erase(at + 1, 2);

@@ -1,0 +1,183 @@
+"""What the file does not say of its elements: the job file declares it, or one warning says so."""
+import json
+import pathlib
+
+import h5py
+import numpy as np
+import pytest
+from PIL import Image
+
+from harness import attempt, bad, call, good
+
+pytestmark = pytest.mark.quick
+KINDS = {"bin": "factors = [2, 2]", "convolve": "row_taps = [0.5, 0.25, 0.25]\ncolumn_taps = [1.0]",
+         "median": "size = [3, 3]", "denoise": "patch = [1, 2, 2]\nwindow = [1, 3, 3]\nsigma = 3.0",
+         "match": "patch = [1, 2, 2]\nwindow = [1, 3, 3]", "correct": "dark = 1.0\nflat = 300.0"}
+COLOUR = np.random.default_rng(0).integers(0, 255, (12, 14, 3)).astype("u1")
+
+
+def write_job(kind, file, more="", output="o.h5"):
+    text = f"[{kind}]\n{KINDS[kind]}\n"
+    pathlib.Path("j.toml").write_text(
+        f'kind = "{kind}"\n[input]\nfile = "{file}"\n{more}\n[output]\nfile = "{output}"\n'
+        f'overwrite = true\nsync = false\n[run]\nbackend = "cpu"\n{text}')
+
+
+def run(*options):
+    done = call("j.toml", "--quiet", "--report", "r.json", *options)
+    return done.stderr, json.loads(pathlib.Path("r.json").read_text()).get("warnings", [])
+
+
+def save(name, array):
+    """The array as a file that says nothing of colour; what the job file needs beside its name."""
+    if name.endswith(".npy"):
+        np.save(name, array)
+    elif name.endswith(".raw"):
+        array.tofile(name)
+        return f'raw = {{ shape = {list(array.shape)}, dtype = "uint8" }}'
+    else:
+        with h5py.File(name, "w") as file:
+            file["d"] = array
+        return 'dataset = "/d"'
+    return ""
+
+
+@pytest.mark.parametrize("name", ["c.npy", "c.raw", "c.h5"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_last_axis_that_may_be_colour(kind, name):
+    more = save(name, COLOUR)
+    write_job(kind, name, more)
+    text, reported = run()
+    assert text.count("runner: warning") == 1 and "may be colour" in text, text
+    assert len(reported) == 1 and "may be colour" in reported[0], reported
+    assert "input.colour" in reported[0] and name in reported[0]
+    assert "may be colour" in attempt("plan", "j.toml").stderr
+    write_job(kind, name, more + "\ncolour = false")
+    assert run() == ("", [])
+
+
+@pytest.mark.parametrize("name", ["c.npy", "c.raw", "c.h5"])
+def test_colour_is_never_filtered_across(name):
+    """Of each kind that takes colour every channel is as it is by itself; the others refuse it."""
+    more = save(name, COLOUR) + "\ncolour = true"
+    for kind in ["bin", "convolve", "correct"]:
+        write_job(kind, name, more)
+        assert run() == ("", [])
+        with h5py.File("o.h5") as file:
+            made = next(iter(file[key] for key in file if key != "runner"))[...]
+        assert made.shape[-1] == 3
+        for channel in range(3):
+            save("one.h5", np.ascontiguousarray(COLOUR[..., channel]))
+            write_job(kind, "one.h5", 'dataset = "/d"', "one_o.h5")
+            run()
+            with h5py.File("one_o.h5") as file:
+                assert np.array_equal(file["d"][...], made[..., channel]), (kind, channel)
+    for kind in ["median", "denoise", "match"]:
+        write_job(kind, name, more)
+        bad(3, ["does not take colour", "input.colour = false"], "j.toml", "--quiet")
+
+
+def test_a_mark_is_overruled():
+    """A file that says colour, of which the job file says that it is none."""
+    Image.fromarray(COLOUR).save("c.png")
+    write_job("median", "c.png")
+    bad(3, ["does not take colour"], "j.toml", "--quiet")
+    write_job("median", "c.png", "colour = false")
+    assert run() == ("", [])
+    write_job("bin", "c.png", "", "a.npy")
+    run()
+    assert np.load("a.npy").shape == (6, 7, 3)
+    write_job("bin", "c.png", "colour = false", "a.npy")
+    run()
+    assert np.load("a.npy").shape == (12, 7, 1)
+
+
+def test_what_cannot_be_colour():
+    for shape in [(12, 3), (4, 12, 14), (3, 4, 5)]:
+        np.save("c.npy", np.zeros(shape, "u1"))
+        write_job("bin", "c.npy", "colour = true")
+        bad(2, ["input.colour", str(list(shape))], "j.toml", "--quiet")
+    np.save("c.npy", np.zeros((12, 4), "u1"))
+    write_job("bin", "c.npy")
+    assert run() == ("", [])
+    write_job("bin", "c.npy", "colour = 1")
+    done = attempt("j.toml", "--quiet")
+    assert done.returncode == 2 and "input.colour: expected a boolean" in done.stderr, done
+
+
+def test_a_declaration_is_of_the_job():
+    """An output of the one is not taken for the other's."""
+    np.save("c.npy", COLOUR)
+    write_job("bin", "c.npy", "colour = true", "a.npy")
+    run()
+    write_job("bin", "c.npy", "colour = false", "a.npy")
+    pathlib.Path("j.toml").write_text(
+        pathlib.Path("j.toml").read_text().replace("overwrite = true", "overwrite = false"))
+    done = attempt("j.toml", "--quiet")
+    assert done.returncode == 4 and "a.npy" in done.stderr, done
+
+
+def test_several_steps_say_it_once():
+    np.save("c.npy", COLOUR)
+    pathlib.Path("j.toml").write_text(
+        'name = "j"\n[input]\nfile = "c.npy"\n[output]\nfile = "o.npy"\noverwrite = true\nsync = false\n'
+        '[run]\nbackend = "cpu"\n[[step]]\nkind = "median"\nsize = [3, 3]\n'
+        '[[step]]\nkind = "rescale"\nfrom = "extremes"\nto = [0, 255]\ndtype = "uint8"\n'
+        '[[step]]\nkind = "bin"\nfactors = [2, 2]\n')
+    text, reported = run()
+    assert text.count("may be colour") == 1, text
+    assert sum("may be colour" in each for each in reported) <= 1, reported
+
+
+def write_invalid(name="a.nc"):
+    array = np.full((4, 4), 100, "i2")
+    array[0, 0] = -32768
+    with h5py.File(name, "w") as file:
+        data = file.create_dataset("t", data=array)
+        data.attrs["_FillValue"] = np.array([-32768], "i2")
+        data.attrs["missing_value"] = np.int16(-1)
+        file.create_dataset("f", data=array.astype("f4")).attrs["_FillValue"] = np.float32("nan")
+        detector = file.create_group("entry/instrument/detector")
+        detector["data"] = array[None]
+        detector["pixel_mask"] = np.zeros((4, 4), "u4")
+        file["entry/data/data"] = array[None]
+        file["plain"] = array
+        file["linked/data"] = array
+        file["linked/pixel_mask"] = h5py.ExternalLink("none.h5", "/mask")
+
+
+MARKS = {"t": ["_FillValue = -32768", "missing_value = -1"], "f": ["_FillValue = nan"],
+         "entry/instrument/detector/data": ["pixel_mask = /entry/instrument/detector/pixel_mask"],
+         "entry/data/data": ["pixel_mask = /entry/instrument/detector/pixel_mask"],
+         "plain": [], "linked/data": []}
+
+
+@pytest.mark.parametrize("dataset", MARKS)
+def test_invalid_elements_are_known(dataset):
+    """Those that the file declares: `inspect` shows them, and a kind that takes them as values says so
+    once."""
+    write_invalid()
+    found = json.loads(good("inspect", f"a.nc:/{dataset}", "--json"))
+    assert found.get("invalid", []) == MARKS[dataset]
+    shown = good("inspect", f"a.nc:/{dataset}")
+    assert all(f"invalid elements: {mark}" in shown for mark in MARKS[dataset])
+    for kind in KINDS:
+        if kind == "match":
+            continue  # it takes no int16
+        write_job(kind, "a.nc", f'dataset = "/{dataset}"')
+        text, reported = run()
+        assert text.count("are no values") == (1 if MARKS[dataset] else 0), text
+        assert [mark for mark in MARKS[dataset] if mark in "".join(reported)] == MARKS[dataset]
+        write_job(kind, "a.nc", f'dataset = "/{dataset}"\ninvalid = "none"')
+        assert "are no values" not in run()[0]
+
+
+def test_invalid_is_a_choice():
+    write_invalid()
+    write_job("bin", "a.nc", 'dataset = "/t"\ninvalid = "all"')
+    done = attempt("j.toml", "--quiet")
+    assert done.returncode == 2 and "input.invalid: unknown value" in done.stderr, done
+    pathlib.Path("j.toml").write_text(
+        'kind = "transpose"\n[input]\nfile = "a.nc"\ndataset = "/t"\n[output]\nfile = "o.h5"\n'
+        'overwrite = true\nsync = false\n[run]\nbackend = "cpu"\n[transpose]\npermutation = [1, 0]\n')
+    assert run()[0] == ""
