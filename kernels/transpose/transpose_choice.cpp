@@ -116,7 +116,6 @@ struct Move {
     void operator()(const MoveGathered& gather) const {
         transpose_gathered(queue, gather.plan, in, out);
     }
-    void operator()(const MoveSplit& split) const { transpose_split(queue, split.plan, in, out); }
 };
 
 struct Text {
@@ -156,16 +155,12 @@ struct Text {
                " threads, group " + std::to_string(plan.group) +
                (plan.cluster > 1 ? ", clusters of " + std::to_string(plan.cluster) : "");
     }
-    std::string operator()(const MoveSplit& split) const {
-        return "split " + std::to_string(split.plan.components) + " x " +
-               std::to_string(split.plan.step) + (split.plan.skewed ? " skewed" : "");
-    }
 };
 
 } // namespace
 
 TransposeChoice choose_transpose(const TransposeAxes& axes, const std::byte* in,
-                                 const std::byte* out, bool may_split) {
+                                 const std::byte* out) {
     const std::optional<InterleavePlan> interleave = plan_interleave(axes);
     if (rows_are_run(axes) ||
         (moves_rows(axes) && (interleave ? row_bytes(axes) >= least_interleaved_row_bytes
@@ -179,9 +174,6 @@ TransposeChoice choose_transpose(const TransposeAxes& axes, const std::byte* in,
     if (!tiles || tiles->form.start == RowStart::anywhere) {
         if (const auto gather = choose_gather(axes)) {
             return MoveGathered{*gather};
-        }
-        if (const auto split = choose_split(axes); split && may_split) {
-            return MoveSplit{*split};
         }
     }
     if (tiles) {
@@ -220,9 +212,6 @@ std::vector<TransposeChoice> all_transpose_choices(const TransposeAxes& axes, co
                 choices.emplace_back(MoveGathered{*plan});
             }
         }
-    }
-    if (const auto plan = plan_split(axes)) {
-        choices.emplace_back(MoveSplit{*plan});
     }
     for (const int box_bytes : {16384, 32768, 49152}) {
         for (const int run_bytes : {128, 512}) {

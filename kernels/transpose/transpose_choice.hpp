@@ -3,7 +3,6 @@
 
 #include "kernels/transpose/gather/transpose_gather_plan.hpp"
 #include "kernels/transpose/scatter/transpose_scatter_plan.hpp"
-#include "kernels/transpose/split/transpose_split_plan.hpp"
 #include "kernels/transpose/transpose_box_plan.hpp"
 #include "kernels/transpose/transpose_interleave_plan.hpp"
 #include "kernels/transpose/transpose_ways.hpp"
@@ -32,18 +31,14 @@ struct MoveScattered {
 struct MoveGathered {
     GatherPlan plan;
 };
-struct MoveSplit {
-    SplitPlan plan;
-};
 
 /// Which of the CUDA kernels does a transposition, and how it is set.
-using TransposeChoice = std::variant<MoveRows, MoveTiles, MoveBoxes, MoveInterleaved, MoveScattered,
-                                     MoveGathered, MoveSplit>;
+using TransposeChoice =
+    std::variant<MoveRows, MoveTiles, MoveBoxes, MoveInterleaved, MoveScattered, MoveGathered>;
 
-/// The one that `transpose` takes. @param axes at least one. @param may_split false to measure what
-/// the split kernel gains.
+/// The one that `transpose` takes. @param axes at least one.
 TransposeChoice choose_transpose(const TransposeAxes& axes, const std::byte* in,
-                                 const std::byte* out, bool may_split = true);
+                                 const std::byte* out);
 
 /// All that can do it, for measuring.
 std::vector<TransposeChoice> all_transpose_choices(const TransposeAxes& axes, const std::byte* in,

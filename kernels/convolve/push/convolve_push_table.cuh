@@ -97,6 +97,19 @@ namespace runner {
 
 template <class T> PushLaunch<T> push_launch(std::int64_t radius) {
     using convolve_cuda::convolve_push;
+    if constexpr (sizeof(T) == 8) {
+        switch (radius) {
+        case 9: return convolve_push<T, 9>;
+        case 10: return convolve_push<T, 10>;
+        case 11: return convolve_push<T, 11>;
+        case 12: return convolve_push<T, 12>;
+        case 13: return convolve_push<T, 13>;
+        case 14: return convolve_push<T, 14>;
+        case 15: return convolve_push<T, 15>;
+        case 16: return convolve_push<T, 16>;
+        default: break;
+        }
+    }
     switch (radius) {
     case 1: return convolve_push<T, 1>;
     case 2: return convolve_push<T, 2>;
@@ -106,14 +119,6 @@ template <class T> PushLaunch<T> push_launch(std::int64_t radius) {
     case 6: return convolve_push<T, 6>;
     case 7: return convolve_push<T, 7>;
     case 8: return convolve_push<T, 8>;
-    case 9: return convolve_push<T, 9>;
-    case 10: return convolve_push<T, 10>;
-    case 11: return convolve_push<T, 11>;
-    case 12: return convolve_push<T, 12>;
-    case 13: return convolve_push<T, 13>;
-    case 14: return convolve_push<T, 14>;
-    case 15: return convolve_push<T, 15>;
-    case 16: return convolve_push<T, 16>;
     case 20: return convolve_push<T, 20>;
     case 24: return convolve_push<T, 24>;
     case 32: return convolve_push<T, 32>;

@@ -239,32 +239,6 @@ TEST_F(TransposeCuda, RowsThatAreARunGiveTheSame) {
     EXPECT_GT(runs, 40);
 }
 
-TEST_F(TransposeCuda, SplittingGivesTheSame) {
-    TransposeCases cases(27);
-    // One tile and several, a batch of short rows, components by which threads meet in banks, and
-    // so many that a tile holds few points.
-    const std::pair<std::array<std::int64_t, 3>, std::array<int, 3>> shapes[] = {
-        {{1, 9001, 3}, {2, 0, 1}}, {{3, 4099, 5}, {0, 2, 1}},  {{3, 4099, 5}, {2, 0, 1}},
-        {{1, 67, 3}, {2, 0, 1}},   {{5, 71, 7}, {0, 2, 1}},    {{2, 3001, 8}, {0, 2, 1}},
-        {{2, 3008, 8}, {2, 0, 1}}, {{1, 2100, 64}, {2, 0, 1}}, {{3, 526, 12}, {0, 2, 1}}};
-    int planned = 0;
-    for (const auto& [shape, permutation] : shapes) {
-        for (const int e : {1, 2, 4}) {
-            for (const int offset : {0, 1, 5}) {
-                const Transposition t = dense_transposition(shape, permutation, e);
-                TransposeBuffers<CudaQueue> buffers(queue(), cases, t, offset, 3 * offset);
-                const TransposeAxes axes = reduce_axes(t, buffers.in(), buffers.out());
-                if (const auto plan = plan_split(axes)) {
-                    ++planned;
-                    transpose_split(queue(), *plan, buffers.in(), buffers.out());
-                    EXPECT_EQ("", buffers.wrong()) << choice_text(MoveSplit{*plan});
-                }
-            }
-        }
-    }
-    EXPECT_GT(planned, 75);
-}
-
 TEST_F(TransposeCuda, EveryTileFormGivesTheSame) {
     TransposeCases cases(22);
     const auto check = [&](const TileChoice& tiles, const Transposition& t) {
