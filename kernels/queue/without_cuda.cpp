@@ -16,7 +16,8 @@ std::int64_t free_device_memory(int /*device*/) { return 0; }
 std::string cuda_versions() { return "none"; }
 
 Queue make_queue(Backend /*backend*/, int /*device*/, int threads,
-                 std::shared_ptr<StagingPool> /*staging*/) {
+                 std::shared_ptr<StagingPool> staging) {
+    staging.reset(); // it is for page-locked memory alone
     return CpuQueue(threads);
 }
 
