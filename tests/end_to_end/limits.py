@@ -24,6 +24,16 @@ row_taps = [0.25, 0.5, 0.25]
 column_taps = [1.0]
 '''
 
+HALF = '''kind = "transpose"
+[input]
+file = "in.h5"
+dataset = "/half"
+[output]
+file = "half.npy"
+[transpose]
+permutation = [1, 0]
+'''
+
 
 @pytest.fixture(name="files", autouse=True)
 def make_files(folder):
@@ -90,11 +100,15 @@ def test_long_attribute():
 
 @pytest.mark.parametrize("arguments, words", [
     (["convert", "in.h5:/data", "new.sand"], ["new.sand, float32"]),
+    (["half.toml"], ["half.npy, float16"]),
     (["job.toml", "--set", "run.chunk_rows=2147483647", "--set", 'run.host_memory="1MiB"'],
      ["job.toml, run.host_memory", "2147483647 rows"]),
     (["plan", "job.toml", "--set", "run.chunk_rows=2147483647", "--set", 'run.host_memory="1MiB"'],
      ["job.toml, run.host_memory"])],
-    ids=["sand", "run", "plan"])
+    ids=["sand", "npy", "run", "plan"])
 def test_message_names_the_file(arguments, words):
+    with h5py.File("in.h5", "a") as file:
+        file["half"] = np.ones((6, 4), dtype=np.float16)
+    pathlib.Path("half.toml").write_text(HALF)
     done = attempt(*arguments)
     assert done.returncode == 2 and all(word in done.stderr for word in words), done.stderr

@@ -194,5 +194,13 @@ TYPED_TEST(SandTest, RandomJobs) {
     }
 }
 
+TEST(SandTables, AreGivenUpWhenTheirWorkIsDropped) {
+    const Sand job = SandCases(12).job(3, 100000);
+    CpuQueue queue(2);
+    const Buffer tables = allocate_device(queue, sand_table_bytes(Backend::cpu, job));
+    queue.meter()->drop();
+    EXPECT_THROW(make_sand_tables(queue, job, tables.data()), WorkDropped);
+}
+
 } // namespace
 } // namespace runner

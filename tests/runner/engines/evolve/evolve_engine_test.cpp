@@ -11,10 +11,12 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstring>
 #include <future>
 #include <optional>
 #include <utility>
+#include <variant>
 
 #include <gtest/gtest.h>
 
@@ -36,6 +38,23 @@ struct Shape {
                            rows, width, snapshots.first, snapshots.last(), snapshots.every,
                            chunk_rows, lanes);
     }
+};
+
+/// Its tables take until their work is dropped, or for a minute.
+class EndlessTables : public SandJob {
+  public:
+    using SandJob::SandJob;
+
+    void make_tables(Queue& queue, std::byte* /*tables*/) const override {
+        begun.happen();
+        const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+        while (std::chrono::steady_clock::now() < end) {
+            std::get<CpuQueue>(queue).count(0);
+        }
+        ADD_FAILURE() << "nothing has dropped the tables' work";
+    }
+
+    mutable Event begun;
 };
 
 constexpr std::array homes = {StateHome::device, StateHome::host, StateHome::disk};
@@ -67,9 +86,13 @@ class EvolveTrial : public SteppedRun {
     }
 
     RunTimes run(const Stop& until, std::optional<std::uint64_t> checkpoint = {}) {
+        return run(until, checkpoint, job);
+    }
+    RunTimes run(const Stop& until, std::optional<std::uint64_t> checkpoint,
+                 const EvolveJob& what) {
         const Ranks ranks(Ranks::Alone{});
         return SteppedRun::run([&](Commits& commits) {
-            return run_evolution({plan, job, ranks, reader, writer, &commits, progress, nullptr,
+            return run_evolution({plan, what, ranks, reader, writer, &commits, progress, nullptr,
                                   until, HaloChoice{}, journal(), checkpoint, 3600,
                                   RowWriter::Sync::no, say()},
                                  [] { return Queue(CpuQueue(1)); });
@@ -292,6 +315,23 @@ TEST(EvolveEngine, DoesNotBeginOnceItIsAskedToStop) {
     EXPECT_EQ(times.generations, 0);
     EXPECT_EQ(trial.reader.rows_read.value(), 0);
     EXPECT_EQ(trial.recorded(), RowSet{});
+}
+
+TEST(EvolveEngine, DropsItsTablesOnceItIsAskedToStop) {
+    for (const StateHome home : homes) {
+        const Shape shape{251, 67, {3, 20, 7}, 7, 3, home};
+        EvolveTrial trial(shape);
+        const EndlessTables job({shape.rows, shape.width}, 5, usual_sand_chances, shape.snapshots,
+                                0);
+        const auto asked = std::async(std::launch::async, [&] {
+            job.begun.wait();
+            trial.stop.ask("a test");
+        });
+        const RunTimes times = trial.run(trial.stop, {}, job);
+        EXPECT_EQ(times.generations, 0) << shape.text();
+        EXPECT_EQ(times.checkpoints, 0) << shape.text();
+        EXPECT_EQ(trial.recorded(), RowSet{}) << shape.text();
+    }
 }
 
 TEST(EvolveEngine, DropsWithoutACheckpoint) {
