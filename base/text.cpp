@@ -148,10 +148,12 @@ std::string printable_json(std::string_view text) {
 }
 
 std::string shell_word(const std::string& text) {
-    const bool plain = !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-        return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
-               std::string_view("_-+=./:,@%^").find(c) != std::string_view::npos;
-    });
+    // Some shells take '^' for a pipe or a pattern, and a word that begins with '=' for a command.
+    const bool plain =
+        !text.empty() && text.front() != '=' && std::all_of(text.begin(), text.end(), [](char c) {
+            return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+                   std::string_view("_-+=./:,@%").find(c) != std::string_view::npos;
+        });
     if (plain) {
         return text;
     }

@@ -282,7 +282,7 @@ DatasetName VerbParser::whole_dataset(const std::string& argument, const std::st
     }
     if (name.dataset.empty()) {
         refuse(argument + " lacks the dataset: write " + given + ":/dataset",
-               "See what there is: runner inspect " + given);
+               "See what there is: runner inspect " + shell_word(given));
     }
     return name;
 }

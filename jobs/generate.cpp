@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/sizes.hpp"
+#include "base/text.hpp"
 #include "io/formats/rows_format.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/input/generations.hpp"
@@ -60,7 +61,7 @@ void check_room(const OutputDataset& output, const std::string& file) {
     if (failure) {
         throw Error(ExitCode::output, {"cannot generate the file", file,
                                        "its folder " + folder + ": " + failure.message(),
-                                       "Make it: mkdir -p " + folder});
+                                       "Make it: mkdir -p " + shell_word(folder)});
     }
     const std::int64_t needed = output_bytes(output.array, output.layout);
     if (output.layout.compression == Compression::none &&

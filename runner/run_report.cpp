@@ -57,7 +57,7 @@ void check_side_files(const RunCommand& command) {
         if (!folder.empty() && !std::filesystem::is_directory(folder, ignored)) {
             throw Error(ExitCode::output,
                         {"cannot write", file, "there is no folder " + folder.string(),
-                         "Make it: mkdir -p " + folder.string()});
+                         "Make it: mkdir -p " + shell_word(folder.string())});
         }
         if (std::filesystem::is_directory(file, ignored)) {
             throw Error(ExitCode::output,

@@ -279,7 +279,7 @@ std::string only_dataset(const FileContent& content) {
                                             " leads to one";
         throw Error(ExitCode::input,
                     {"the file has no dataset to open", content.file, "it holds none" + links,
-                     "See runner inspect " + content.file});
+                     "See runner inspect " + shell_word(content.file)});
     }
     throw Error(ExitCode::input, {"the file has several datasets", content.file,
                                   "it holds " + listed_names(names) + ", and none is named",

@@ -2,6 +2,7 @@
 #include "io/files/file.hpp"
 
 #include "base/format.hpp"
+#include "base/text.hpp"
 #include "io/files/descriptor.hpp"
 #include "io/files/own_file.hpp"
 
@@ -124,7 +125,7 @@ File::File(std::string path, Mode mode)
         if (mode == Mode::create && failure == ENOENT && !folder.empty() &&
             !std::filesystem::exists(folder, ignored)) {
             throw Error(code_, {"cannot create the file", path_, errno_text(failure),
-                                "Make its folder: mkdir -p " + folder.string()});
+                                "Make its folder: mkdir -p " + shell_word(folder.string())});
         }
         fail(mode == Mode::create ? "cannot create the file" : "cannot open the file", path_,
              failure);

@@ -31,7 +31,7 @@ namespace {
     std::error_code ignored;
     if (number == ENOENT && !folder.empty() && !std::filesystem::exists(folder, ignored)) {
         throw Error(ExitCode::output, {"cannot take the output's lock", path, errno_text(number),
-                                       "Make its folder: mkdir -p " + folder.string()});
+                                       "Make its folder: mkdir -p " + shell_word(folder.string())});
     }
     throw Error(ExitCode::output,
                 {"cannot take the output's lock", path, errno_text(number), errno_remedy(number)});

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/format.hpp"
+#include "base/text.hpp"
 #include "io/files/descriptor.hpp"
 #include "io/files/file.hpp"
 
@@ -37,7 +38,7 @@ namespace fs = std::filesystem;
     std::error_code ignored;
     if (number == ENOENT && !folder.empty() && !fs::exists(folder, ignored)) {
         throw Error(ExitCode::output, {"cannot write", path, errno_text(number),
-                                       "Make its folder: mkdir -p " + folder.string()});
+                                       "Make its folder: mkdir -p " + shell_word(folder.string())});
     }
     throw Error(ExitCode::output, {"cannot write", path, errno_text(number), errno_remedy(number)});
 }

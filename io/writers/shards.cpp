@@ -2,6 +2,7 @@
 #include "io/writers/shards.hpp"
 
 #include "base/format.hpp"
+#include "base/text.hpp"
 #include "io/files/file.hpp"
 #include "io/files/hash.hpp"
 #include "io/rows/chunk_grid.hpp"
@@ -55,8 +56,9 @@ std::vector<std::string> shard_paths(const OutputDataset& output) {
         }
     }
     if (failure == std::errc::no_such_file_or_directory) {
-        throw Error(ExitCode::output, {"cannot write into the output's folder", folder.string(),
-                                       failure.message(), "Make it: mkdir -p " + folder.string()});
+        throw Error(ExitCode::output,
+                    {"cannot write into the output's folder", folder.string(), failure.message(),
+                     "Make it: mkdir -p " + shell_word(folder.string())});
     }
     if (failure) {
         fail("cannot list the folder of the output", folder.string(), failure);

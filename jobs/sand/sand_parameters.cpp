@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/error.hpp"
 #include "base/format.hpp"
+#include "base/text.hpp"
 #include "io/formats/rows_format.hpp"
 #include "io/input/file_access.hpp"
 #include "io/input/generations.hpp"
@@ -246,7 +247,7 @@ Start SandParameters::find_start(const JobInput& input) const {
                      fmt::format("it is {}; the input's are from {} to {}", wanted,
                                  *std::min_element(stored->begin(), stored->end()),
                                  *std::max_element(stored->begin(), stored->end())),
-                     "List them with: runner inspect " + input.source.file});
+                     "List them with: runner inspect " + shell_word(input.source.file)});
     }
     return {found - stored->begin(), wanted};
 }

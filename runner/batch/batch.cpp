@@ -79,7 +79,8 @@ class BatchRun {
         if (!job.batch) {
             throw Error(ExitCode::usage,
                         {"the job is of one dataset", job.path, "it has no table [batch]",
-                         "Run it with `runner " + job.path + "`, or add [batch] (docs/batch.md)"});
+                         "Run it with `runner " + shell_word(job.path) +
+                             "`, or add [batch] (docs/batch.md)"});
         }
         return job;
     }
@@ -273,7 +274,7 @@ class BatchRun {
                 in_all));
         }
         if (!all.failed.empty()) {
-            say("  `runner status " + printable(state_) + "` lists what failed\n");
+            say("  `runner status " + printable(shell_word(state_)) + "` lists what failed\n");
         }
     }
 

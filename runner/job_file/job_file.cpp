@@ -220,7 +220,7 @@ void require_one_dataset(const JobFile& job) {
     if (job.batch) {
         throw Error(ExitCode::usage,
                     {"the job is a batch of datasets", job.path, "it has a table [batch]",
-                     "Run it with `runner batch " + job.path +
+                     "Run it with `runner batch " + shell_word(job.path) +
                          "`, or name one dataset with --set input.file and --set output.file"});
     }
 }

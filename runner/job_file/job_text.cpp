@@ -39,7 +39,7 @@ struct UserText {
 std::string text_of(const File& file, const UserText& source, std::int64_t most_bytes) {
     if (has_hdf5_signature(file)) {
         source.refuse("it is an HDF5 file, not text",
-                      "To see what it holds: runner inspect " + source.path +
+                      "To see what it holds: runner inspect " + shell_word(source.path) +
                           "; to work on it, name it as input.file of a job file (runner init)");
     }
     const std::int64_t bytes = file.size();

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/sizes.hpp"
+#include "base/text.hpp"
 #include "io/input/open_rows.hpp"
 #include "io/output/journal.hpp"
 #include "io/output/output_size.hpp"
@@ -343,7 +344,7 @@ DiskSpace disk_space(const PreparedJob& prepared) {
     if (failure) {
         throw Error(ExitCode::output, {"cannot write the output", prepared.file.output.file,
                                        "its folder " + folder.string() + ": " + failure.message(),
-                                       "Make it: mkdir -p " + folder.string()});
+                                       "Make it: mkdir -p " + shell_word(folder.string())});
     }
     DiskSpace disk;
     const OutputLayout& layout = prepared.file.output.layout;

@@ -174,7 +174,7 @@ std::string certify(const CertifyRequest& request, Prober& prober) {
                                         output.file + ":" + output.datasets_text() + ", " +
                                             rows_text(*digested.wrong, array),
                                         "their checksum differs from the one that the output lists",
-                                        "See runner verify " + output.file});
+                                        "See runner verify " + shell_word(output.file)});
     }
     check_runs_undamaged(output);
     Json certificate = {{"certificate", certificate_version},

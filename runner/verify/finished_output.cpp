@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/format.hpp"
+#include "base/text.hpp"
 #include "io/files/file.hpp"
 #include "io/files/hash.hpp"
 #include "io/files/text_file.hpp"
@@ -274,7 +275,7 @@ void check_runs_undamaged(const FinishedOutput& output) {
         throw Error(ExitCode::differs,
                     {"the list of the rows' checksums is damaged", output.file,
                      "it does not match its own checksum, and the rows that were compared match it",
-                     "See runner verify " + output.file +
+                     "See runner verify " + shell_word(output.file) +
                          " without --sample; else remove the file and run the job again"});
     }
 }

@@ -7,6 +7,7 @@ began, and its JSON reads back as the name was.
 import json
 import os
 import pathlib
+import re
 import subprocess
 
 import h5py
@@ -166,3 +167,50 @@ def submissions(raw):
 def test_name(raw):
     jobs(raw, data_verbs(raw))
     submissions(raw)
+
+
+@pytest.mark.parametrize("kind", ["job", "batch", "saved step"])
+def test_a_script_has_whole_paths(kind):
+    """From a folder whose name a shell would expand: every name in the script begins with its whole path."""
+    os.mkdir("~")
+    os.chdir("~")
+    with h5py.File("in.h5", "w") as file:
+        file["image"] = np.zeros((60, 40), "f4")
+    values = {"name": '"job"', "input": '"in.h5"', "dataset": '"/image"', "output": '"out.h5"'}
+    text = (BATCH if kind == "batch" else JOB).format(**values)
+    if kind == "saved step":
+        text = text.replace('kind = "convolve"\n', "").replace(
+            "[convolve]", "[[step]]\nkind = 'median'\nsize = [3, 3]\nsave = 'step.h5'\n[[step]]\nkind = 'convolve'")
+    pathlib.Path("job.toml").write_text(text)
+    pathlib.Path("site.toml").write_text(SITE)
+    shown, _ = call((0,), "submit", "job.toml", "--site", "site.toml", "--dry-run")
+    names = re.findall(r"[^\s=']*(?:~|STOP|job\.toml)[^\s']*", shown.replace("### ", ""))
+    assert len(names) >= 5 and all(name.startswith(os.getcwd()) for name in names), names
+    stops = {"job": ["STOP"], "batch": ["made/STOP", "state/STOP"], "saved step": ["STOP"]}[kind]
+    assert all(os.path.join(os.getcwd(), stop) in names for stop in stops), names
+
+
+def test_commands_in_messages_are_quoted():
+    """A person can paste them."""
+    with h5py.File("a^b.h5", "w") as file:
+        file["image"] = np.zeros((60, 40), "f8")
+    values = {"name": '"job"', "input": '"a^b.h5"', "dataset": '"/image"', "output": '"~/x/out.h5"'}
+    pathlib.Path("job.toml").write_text(JOB.format(**values))
+    pathlib.Path("match.toml").write_text("""kind = "match"
+[input]
+file = "a^b.h5"
+dataset = "/image"
+[output]
+file = "out.h5"
+[match]
+window = [1, 5, 5]
+patch = [1, 3, 3]
+count = 3
+""")
+    for code, hint, *arguments in [
+            (4, "mkdir -p '~/x'", "job.toml"), (4, "mkdir -p '~/x'", "convert", "a^b.h5:/image", "~/x/out.h5"),
+            (4, "mkdir -p '~/x'", "generate", "noise", "~/x/out.h5", "--shape", "3,4", "--dtype", "uint8"),
+            (2, "runner inspect 'a^b.h5'", "a^b.h5"),
+            (3, "Convert it: runner convert 'a^b.h5:/image' 'a^b-float32.h5:/image' --dtype float32", "match.toml")]:
+        _, errors = call((code,), *arguments)
+        assert hint in errors, errors

@@ -197,6 +197,13 @@ TEST(SummaryScript, TellsAndEndsWithWhatIsSaidOfTheBatch) {
     EXPECT_EQ(summary_arguments(submission, "17").at(1), "--dependency=afterany:17");
 }
 
+TEST(ShellWord, IsQuotedForEveryShell) {
+    EXPECT_EQ(shell_word("in^2.h5"), "'in^2.h5'");
+    EXPECT_EQ(shell_word("=x"), "'=x'");
+    EXPECT_EQ(shell_word("--set=run.lanes=2"), "--set=run.lanes=2");
+    EXPECT_EQ(shell_word("log-%j.txt"), "log-%j.txt");
+}
+
 TEST(ShellWord, ReadsBackAsItWas) {
     std::string command = "printf '%s|'";
     std::string wanted;
