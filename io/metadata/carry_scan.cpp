@@ -27,7 +27,7 @@ bool is_zero(const PlainValue& value) {
                        [](std::byte byte) { return byte == std::byte{0}; });
 }
 
-/// Of integers rounded towards 0, if the product passes their type left as it was.
+/// Rounds integers towards 0.
 void multiply(PlainValue& value, std::int64_t by) {
     visit_element_type(value.type, [&](auto number) {
         for (std::int64_t i = 0; i < value.count(); ++i) {
@@ -47,7 +47,7 @@ std::int64_t pixels_of(const ScanItem& item, const AxisChange& change) {
                                   : (name == "y_pixel_size" ? change.axes[1].block : 1);
 }
 
-/// Of blocks of frames the means; nothing can be said of the role of flats among projections.
+/// Takes means of blocks of frames; nothing can be said of the role of flats among projections.
 bool join_frames(ScanItem& item, const AxisChange& change) {
     if (is_role(item)) {
         item.value = chosen(item.value, evenly(0, 1, change.to[0]));

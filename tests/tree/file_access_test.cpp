@@ -25,9 +25,9 @@ template <class See> void for_each_source(const std::set<std::string>& folders, 
 /// Who may open HDF5 files, and which (docs/adr/0014): those that this run has made, or any, in a
 /// process that may be lost.
 const std::set<std::string> openers_of_own_files = {
-    "assemble_output.cpp", "row_writers.cpp",   "create_output.cpp", "default_plot.cpp",
-    "generations.cpp",     "object_names.cpp",  "record_facts.cpp",  "row_hashes.cpp",
-    "attributes.cpp",      "write_metadata.cpp"};
+    "assemble_output.cpp", "row_writers.cpp",    "create_output.cpp", "default_plot.cpp",
+    "generations.cpp",     "object_names.cpp",   "record_facts.cpp",  "row_hashes.cpp",
+    "attributes.cpp",      "write_metadata.cpp", "write_scan.cpp"};
 const std::set<std::string> openers_in_other_processes = {
     "check_dataset.cpp",   "links.cpp",         "virtual_parts.cpp", "file_content.cpp",
     "inspect_dataset.cpp", "layout_of.cpp",     "object_names.cpp",  "open_rows.cpp",
