@@ -56,15 +56,15 @@ ProgressSnapshot snapshot(const EngineRun& engine, const RunProgress& progress, 
 void open_files(const RunContext& context, int io_threads) {
     const JobFile& file = context.prepared.file;
     const RowWriter::Sync sync = context.beginning.sync;
-    const std::int64_t generation = context.beginning.generation;
+    const std::int64_t attempt = context.beginning.attempt;
     const int rank = context.ranks.rank();
     OpenRun& open = context.open;
     open.reader = open_input_rows(context.prepared, io_threads);
     open.writer = open_output_rows(output_dataset(context.prepared, context.beginning.parts), rank,
-                                   io_threads, generation);
+                                   io_threads, attempt);
     open.commits =
         std::make_unique<Commits>(*open.writer,
-                                  JournalWriter(journal_folder(file.output.file), generation,
+                                  JournalWriter(journal_folder(file.output.file), attempt,
                                                 fmt::format("rank-{}", rank), sync),
                                   file.run.commit_seconds, sync);
 }

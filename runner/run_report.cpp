@@ -97,7 +97,7 @@ RunReport run_report(const PreparedJob& prepared, const std::vector<std::string>
             .input_modified = input.modified,
             .ranks = std::move(ranks),
             .started = {},
-            .runs = beginning.generation,
+            .runs = beginning.attempt,
             .rows_before = count_rows(beginning.done),
             .counts = std::move(counts),
             .folder = std::filesystem::current_path().string(),

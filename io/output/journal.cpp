@@ -41,18 +41,18 @@ static_assert(sizeof(Record) == record_bytes);
 
 struct Header {
     std::array<char, 8> mark = magic;
-    std::uint64_t generation = 0;
+    std::uint64_t attempt = 0;
     std::array<std::uint32_t, 3> zeros{};
     std::uint32_t check = 0;
 };
 static_assert(sizeof(Header) == record_bytes);
 
 /// The check of a record's or header's bytes before it.
-std::uint32_t check_of(const void* bytes, std::int64_t generation) {
+std::uint32_t check_of(const void* bytes, std::int64_t attempt) {
     constexpr std::size_t checked = record_bytes - sizeof(std::uint32_t);
-    std::array<std::byte, checked + sizeof(generation)> together{};
+    std::array<std::byte, checked + sizeof(attempt)> together{};
     std::memcpy(together.data(), bytes, checked);
-    std::memcpy(together.data() + checked, &generation, sizeof(generation));
+    std::memcpy(together.data() + checked, &attempt, sizeof(attempt));
     return static_cast<std::uint32_t>(hash_bytes(together.data(), std::ssize(together)));
 }
 
@@ -68,9 +68,8 @@ std::uint32_t check_of(const void* bytes, std::int64_t generation) {
 
 std::string identity_path(const std::string& folder) { return folder + "/identity"; }
 
-std::string records_path(const std::string& folder, std::int64_t generation,
-                         const std::string& name) {
-    return fmt::format("{}/{}-{}{}", folder, generation, name, ending);
+std::string records_path(const std::string& folder, std::int64_t attempt, const std::string& name) {
+    return fmt::format("{}/{}-{}{}", folder, attempt, name, ending);
 }
 
 /// The bytes of a file of the journal. One that is longer than what this program writes is
@@ -86,17 +85,17 @@ std::string read_whole(const std::string& path, std::int64_t most_bytes) {
     return text;
 }
 
-/// The files of records in the folder: those of this generation, or of all others.
-enum class Which { of_generation, of_others };
-std::vector<std::string> record_files(const std::string& folder, std::int64_t generation,
+/// The files of records in the folder: those of this attempt, or of all others.
+enum class Which { of_attempt, of_others };
+std::vector<std::string> record_files(const std::string& folder, std::int64_t attempt,
                                       Which which) {
-    const std::string start = fmt::format("{}-", generation);
+    const std::string start = fmt::format("{}-", attempt);
     std::vector<std::string> files;
     std::error_code failure;
     for (fs::directory_iterator entry(folder, failure), end; !failure && entry != end;
          entry.increment(failure)) {
         const std::string name = entry->path().filename().string();
-        if (name.ends_with(ending) && name.starts_with(start) == (which == Which::of_generation)) {
+        if (name.ends_with(ending) && name.starts_with(start) == (which == Which::of_attempt)) {
             files.push_back(entry->path().string());
         }
     }
@@ -196,7 +195,7 @@ JournalIdentity parse_identity(const std::string& bytes, const std::string& name
     JournalIdentity identity;
     const char* number = bytes.data() + identity_version.size();
     const auto [rest, wrong] =
-        std::from_chars(number, bytes.data() + bytes.size(), identity.generation);
+        std::from_chars(number, bytes.data() + bytes.size(), identity.attempt);
     if (last == std::string::npos || wrong != std::errc() || *rest != '\n' ||
         bytes.substr(last + 1) !=
             fmt::format("check {}\n", hash_bytes(reinterpret_cast<const std::byte*>(bytes.data()),
@@ -234,7 +233,7 @@ void write_identity(const std::string& folder, const JournalIdentity& identity,
                     RowWriter::Sync sync) {
     make_journal(folder);
     std::string text(identity_version);
-    text += fmt::format("{}\n{}", identity.generation, identity.text);
+    text += fmt::format("{}\n{}", identity.attempt, identity.text);
     if (!text.ends_with('\n')) {
         text += '\n';
     }
@@ -256,7 +255,7 @@ void write_identity(const std::string& folder, const JournalIdentity& identity,
         sync_folder_of(path);
         sync_folder_of(folder);
     }
-    for (const std::string& old : record_files(folder, identity.generation, Which::of_others)) {
+    for (const std::string& old : record_files(folder, identity.attempt, Which::of_others)) {
         fs::remove(old, failure); // they count no more, whether they go or stay
     }
 }
@@ -289,7 +288,7 @@ void remove_journal(const std::string& folder) {
     }
 }
 
-JournalRows parse_journal(std::span<const std::byte> bytes, std::int64_t generation,
+JournalRows parse_journal(std::span<const std::byte> bytes, std::int64_t attempt,
                           std::int64_t total_rows, const std::string& name) {
     JournalRows result;
     Header header;
@@ -301,8 +300,8 @@ JournalRows parse_journal(std::span<const std::byte> bytes, std::int64_t generat
         return result;
     }
     std::memcpy(&header, bytes.data(), sizeof(header));
-    if (header.mark != magic || header.check != check_of(&header, generation) ||
-        header.generation != static_cast<std::uint64_t>(generation)) {
+    if (header.mark != magic || header.check != check_of(&header, attempt) ||
+        header.attempt != static_cast<std::uint64_t>(attempt)) {
         if (std::ssize(bytes) == record_bytes) {
             // A power cut before its first sync may leave the length without the bytes.
             result.notes.push_back(name + ": its first bytes are damaged, and it has no others");
@@ -315,8 +314,8 @@ JournalRows parse_journal(std::span<const std::byte> bytes, std::int64_t generat
     for (; at + record_bytes <= bytes.size(); at += record_bytes) {
         Record record;
         std::memcpy(&record, bytes.data() + at, sizeof(record));
-        records.push_back(record.check == check_of(&record, generation) ? std::optional(record)
-                                                                        : std::nullopt);
+        records.push_back(record.check == check_of(&record, attempt) ? std::optional(record)
+                                                                     : std::nullopt);
     }
     check_settled(records, name);
     std::size_t bad = at < bytes.size() ? 1 : 0;
@@ -334,15 +333,13 @@ JournalRows parse_journal(std::span<const std::byte> bytes, std::int64_t generat
     return result;
 }
 
-JournalRows read_journal(const std::string& folder, std::int64_t generation,
-                         std::int64_t total_rows) {
+JournalRows read_journal(const std::string& folder, std::int64_t attempt, std::int64_t total_rows) {
     JournalRows all;
     // A header, a record of each row at most, and the beginning of one that was cut off.
     const std::int64_t records = std::min(total_rows, most_records) + 2;
-    for (const std::string& path : record_files(folder, generation, Which::of_generation)) {
+    for (const std::string& path : record_files(folder, attempt, Which::of_attempt)) {
         const std::string bytes = read_whole(path, records * record_bytes);
-        JournalRows one =
-            parse_journal(std::as_bytes(std::span(bytes)), generation, total_rows, path);
+        JournalRows one = parse_journal(std::as_bytes(std::span(bytes)), attempt, total_rows, path);
         all.rows.insert(all.rows.end(), one.rows.begin(), one.rows.end());
         all.notes.insert(all.notes.end(), one.notes.begin(), one.notes.end());
     }
@@ -356,13 +353,13 @@ JournalRows read_journal(const std::string& folder, std::int64_t generation,
     return all;
 }
 
-JournalWriter::JournalWriter(const std::string& folder, std::int64_t generation,
+JournalWriter::JournalWriter(const std::string& folder, std::int64_t attempt,
                              const std::string& name, RowWriter::Sync sync)
-    : file_(records_path(folder, generation, name), File::Mode::create), sync_(sync),
-      generation_(generation) {
+    : file_(records_path(folder, attempt, name), File::Mode::create), sync_(sync),
+      attempt_(attempt) {
     Header header;
-    header.generation = static_cast<std::uint64_t>(generation);
-    header.check = check_of(&header, generation);
+    header.attempt = static_cast<std::uint64_t>(attempt);
+    header.check = check_of(&header, attempt);
     file_.write(0, record_bytes, reinterpret_cast<const std::byte*>(&header));
     if (sync == RowWriter::Sync::yes) {
         file_.sync();
@@ -379,7 +376,7 @@ void JournalWriter::append(std::span<const RowHash> rows) {
     for (const RowHash& run : rows) {
         Record record{static_cast<std::uint64_t>(run.first), static_cast<std::uint64_t>(run.rows),
                       run.hash, batches_ + 1, 0};
-        record.check = check_of(&record, generation_);
+        record.check = check_of(&record, attempt_);
         records.push_back(record);
     }
     const std::int64_t bytes = record_bytes * std::ssize(records);

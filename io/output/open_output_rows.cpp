@@ -137,7 +137,7 @@ std::unique_ptr<RowWriter> reopen_parts(FileAccess& files, const OutputDataset& 
 } // namespace
 
 std::unique_ptr<RowWriter> open_output_rows(const OutputDataset& output, int rank, int threads,
-                                            std::int64_t generation) {
+                                            std::int64_t attempt) {
     if (!output.layout.is_hdf5()) {
         return output.layout.format->open_writer(output, threads);
     }
@@ -152,7 +152,7 @@ std::unique_ptr<RowWriter> open_output_rows(const OutputDataset& output, int ran
     }
     return output.layout.compression == Compression::none
                ? open_chunk_writer(output, threads)
-               : open_packed_writer(output, threads, shard_path(output, rank, generation));
+               : open_packed_writer(output, threads, shard_path(output, rank, attempt));
 }
 
 RowSteps row_steps(const OutputDataset& output, std::int64_t buffer_bytes, std::int64_t most_bytes,

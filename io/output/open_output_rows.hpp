@@ -8,10 +8,10 @@
 
 namespace runner {
 
-/// `threads` ≥ 1 write at once. `rank` and `generation`, that of the journal, tell apart the shards
-/// that compressed chunks are kept in: `FILE.shard-GENERATION-RANK`.
+/// `threads` ≥ 1 write at once. `rank` and `attempt`, that of the journal, tell apart the shards
+/// that compressed chunks are kept in: `FILE.shard-ATTEMPT-RANK`.
 std::unique_ptr<RowWriter> open_output_rows(const OutputDataset& output, int rank, int threads,
-                                            std::int64_t generation = 1);
+                                            std::int64_t attempt = 1);
 
 /// How rows pass through the memory of a process that writes all of an output.
 struct RowSteps {

@@ -23,7 +23,7 @@ constexpr const char* mark = ".shard-";
     throw Error(ExitCode::output, {what, where, failure.message(), errno_remedy(failure.value())});
 }
 
-/// Whether it is "GENERATION-RANK", as every shard's name ends.
+/// Whether it is "ATTEMPT-RANK", as every shard's name ends.
 bool is_number_pair(const std::string& text) {
     const std::size_t dash = text.find('-');
     constexpr const char* digits = "0123456789";
@@ -38,8 +38,8 @@ std::uint64_t check_of(const ShardRecord& record) {
     return hash_bytes(reinterpret_cast<const std::byte*>(&record), offsetof(ShardRecord, check));
 }
 
-std::string shard_path(const OutputDataset& output, int rank, std::int64_t generation) {
-    return fmt::format("{}{}{}-{}", output.file, mark, generation, rank);
+std::string shard_path(const OutputDataset& output, int rank, std::int64_t attempt) {
+    return fmt::format("{}{}{}-{}", output.file, mark, attempt, rank);
 }
 
 std::vector<std::string> shard_paths(const OutputDataset& output) {

@@ -25,7 +25,7 @@ struct ShardRecord {
 /// The check that a record's other fields call for.
 std::uint64_t check_of(const ShardRecord& record);
 
-std::string shard_path(const OutputDataset& output, int rank, std::int64_t generation);
+std::string shard_path(const OutputDataset& output, int rank, std::int64_t attempt);
 
 /// All shards there are, of whichever run, by name; no file whose name only begins like theirs.
 std::vector<std::string> shard_paths(const OutputDataset& output);

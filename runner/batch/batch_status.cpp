@@ -66,7 +66,7 @@ std::optional<double> finished_part(const ListedDataset& dataset) {
             return std::nullopt;
         }
         std::int64_t rows = 0;
-        for (const RowHash& run : read_journal(folder, identity->generation, dataset.rows).rows) {
+        for (const RowHash& run : read_journal(folder, identity->attempt, dataset.rows).rows) {
             rows += run.rows;
         }
         return static_cast<double>(rows) / static_cast<double>(dataset.rows);

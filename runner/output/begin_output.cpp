@@ -137,7 +137,7 @@ Beginning begin_journal(const PreparedJob& prepared, const BeginRequest& request
     if (request.rules.is_brief) {
         begin_without_identity(folder);
     } else {
-        write_identity(folder, {beginning.generation, beginning.identity}, beginning.sync);
+        write_identity(folder, {beginning.attempt, beginning.identity}, beginning.sync);
     }
     return beginning;
 }
@@ -201,10 +201,10 @@ void keep_to_checkpoint(const EvolveShape& shape, const std::string& folder,
                              : "restarts: the run before left no checkpoint");
 }
 
-/// The new generation's rows come first: the old one counts until the identity changes.
-void begin_generation(const std::string& folder, const JournalIdentity& identity,
-                      RowWriter::Sync sync, const std::vector<RowHash>& rows) {
-    JournalWriter(folder, identity.generation, "before", sync).append(rows);
+/// The new attempt's rows come first: the old one counts until the identity changes.
+void begin_attempt(const std::string& folder, const JournalIdentity& identity, RowWriter::Sync sync,
+                   const std::vector<RowHash>& rows) {
+    JournalWriter(folder, identity.attempt, "before", sync).append(rows);
     write_identity(folder, identity, sync);
 }
 
@@ -212,14 +212,14 @@ Beginning resume_output(const PreparedJob& prepared, const ClaimRules& rules,
                         const OutputDataset& output, const JournalIdentity& journal) {
     const std::string folder = journal_folder(prepared.file.output.file);
     const std::int64_t total = row_count(output.array);
-    JournalRows rows = read_journal(folder, journal.generation, total);
+    JournalRows rows = read_journal(folder, journal.attempt, total);
     const auto [found, all_were_read] =
         intact_rows(output, rows.rows, prepared.file.run.resume_check);
     std::vector<RowHash> intact = found;
 
     Beginning beginning;
     beginning.sync = sync_of(prepared, rules);
-    beginning.generation = journal.generation + 1;
+    beginning.attempt = journal.attempt + 1;
     beginning.parts = output.parts;
     beginning.identity = journal.text;
     beginning.done = rows_of(intact);
@@ -241,7 +241,7 @@ Beginning resume_output(const PreparedJob& prepared, const ClaimRules& rules,
     }
     std::error_code ignored;
     fs::remove(stop_path(prepared.file.output.file), ignored); // it was for the run before
-    begin_generation(folder, {beginning.generation, beginning.identity}, beginning.sync, intact);
+    begin_attempt(folder, {beginning.attempt, beginning.identity}, beginning.sync, intact);
     return beginning;
 }
 
@@ -321,17 +321,17 @@ void give_up_rows(const PreparedJob& prepared, const Beginning& beginning,
                   const std::vector<RowHash>& wrong) {
     const std::string folder = journal_folder(prepared.file.output.file);
     std::vector<RowHash> rows =
-        read_journal(folder, beginning.generation, row_count(prepared.output())).rows;
+        read_journal(folder, beginning.attempt, row_count(prepared.output())).rows;
     std::erase_if(rows, [&](const RowHash& run) {
         return std::find(wrong.begin(), wrong.end(), run) != wrong.end();
     });
-    begin_generation(folder, {beginning.generation + 1, beginning.identity}, beginning.sync, rows);
+    begin_attempt(folder, {beginning.attempt + 1, beginning.identity}, beginning.sync, rows);
 }
 
 std::vector<RowHash> finished_rows(const PreparedJob& prepared, const Beginning& beginning) {
     const std::string folder = journal_folder(prepared.file.output.file);
     const std::int64_t total = row_count(prepared.output());
-    std::vector<RowHash> rows = read_journal(folder, beginning.generation, total).rows;
+    std::vector<RowHash> rows = read_journal(folder, beginning.attempt, total).rows;
     const RowSet missing = subtract({{0, total}}, rows_of(rows));
     if (!missing.empty()) {
         throw Error(ExitCode::output, {"the output is not complete", folder,

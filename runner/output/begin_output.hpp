@@ -26,7 +26,7 @@ ClaimRules rules_of(const JobFile& job);
 
 /// Where a run begins: with nothing, or with rows that runs before it finished.
 struct Beginning {
-    std::int64_t generation = 1; ///< of the journal
+    std::int64_t attempt = 1;    ///< of the journal
     RowSet done;                 ///< finished rows
     std::vector<RowHash> unread; ///< of these, where only some were compared with their checksums
     /// The checkpoint of a state that evolves, to resume from; its snapshots up to there are done.
@@ -39,7 +39,7 @@ struct Beginning {
     RowWriter::Sync sync = RowWriter::Sync::yes;
 
     static auto members(auto& self) {
-        return std::tie(self.generation, self.done, self.unread, self.checkpoint, self.parts,
+        return std::tie(self.attempt, self.done, self.unread, self.checkpoint, self.parts,
                         self.identity, self.notes, self.sync);
     }
 };

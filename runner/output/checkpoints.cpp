@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Each is in a folder of its own, so that its records need no number to tell them from others.
-constexpr std::int64_t record_generation = 1;
+constexpr std::int64_t record_attempt = 1;
 constexpr std::string_view prefix = "checkpoint-";
 
 std::string folder_of(const std::string& journal, std::uint64_t generation) {
@@ -65,7 +65,7 @@ bool is_right(const File& file, const RowHash& rows, std::int64_t row_bytes) {
 bool is_whole(const std::string& journal, std::uint64_t generation, const StateSize& size) {
     try {
         const JournalRows listed =
-            read_journal(folder_of(journal, generation), record_generation, size.rows);
+            read_journal(folder_of(journal, generation), record_attempt, size.rows);
         std::int64_t next = 0;
         const File file = open_checkpoint(journal, generation);
         for (const RowHash& rows : listed.rows) {
@@ -111,8 +111,8 @@ CheckpointWriter::CheckpointWriter(const std::string& journal, std::uint64_t gen
                                    std::int64_t row_bytes, RowWriter::Sync sync)
     : row_bytes_(row_bytes), sync_(sync),
       file_(state_path(journal, generation), File::Mode::update),
-      journal_(folder_of(journal, generation), record_generation, fmt::format("rank-{}", rank),
-               sync) {}
+      journal_(folder_of(journal, generation), record_attempt, fmt::format("rank-{}", rank), sync) {
+}
 
 void CheckpointWriter::write(std::int64_t first, std::int64_t rows, const std::byte* from) {
     const std::int64_t bytes = rows * row_bytes_;

@@ -20,7 +20,7 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 constexpr std::size_t record_bytes = 32;
-constexpr std::int64_t generation = 3;
+constexpr std::int64_t attempt = 3;
 
 void expect(bool condition) {
     if (!condition) {
@@ -32,14 +32,14 @@ void expect(bool condition) {
 std::uint32_t check_of(const std::byte* record) {
     std::array<std::byte, 36> together{};
     std::memcpy(together.data(), record, 28);
-    std::memcpy(together.data() + 28, &generation, 8);
+    std::memcpy(together.data() + 28, &attempt, 8);
     return static_cast<std::uint32_t>(runner::hash_bytes(together.data(), 36));
 }
 
 void fuzz_records(Bytes bytes, unsigned right) {
     if ((right & 2U) != 0 && bytes.size() >= record_bytes) {
         std::memcpy(bytes.data(), "RNROWS1\n", 8);
-        std::memcpy(bytes.data() + 8, &generation, 8);
+        std::memcpy(bytes.data() + 8, &attempt, 8);
         const std::uint32_t check = check_of(bytes.data());
         std::memcpy(bytes.data() + 28, &check, 4);
     }
@@ -59,7 +59,7 @@ void fuzz_records(Bytes bytes, unsigned right) {
     }
     constexpr std::int64_t total = 1000;
     try {
-        const runner::JournalRows journal = runner::parse_journal(bytes, generation, total, "f");
+        const runner::JournalRows journal = runner::parse_journal(bytes, attempt, total, "f");
         expect(bytes.size() < record_bytes ? journal.rows.empty() : journal.rows == valid);
         for (const runner::RowHash& row : journal.rows) {
             expect(row.first >= 0 && row.rows >= 1 && row.rows <= total - row.first);

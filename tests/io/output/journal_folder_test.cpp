@@ -49,10 +49,10 @@ TEST(JournalFolder, GivesTheIdentityBack) {
     for (const std::string& text :
          {some_identity.text, std::string(), std::string("\n"), std::string("5\n\ncheck 7\n"),
           std::string(70000, 'x') + "\n", std::string("\0\n", 2), std::string("ä = \xff\n")}) {
-        write_identity(folder / "j", {some_identity.generation, text});
+        write_identity(folder / "j", {some_identity.attempt, text});
         const auto identity = read_identity(folder / "j");
         ASSERT_TRUE(identity);
-        EXPECT_EQ(identity->generation, some_identity.generation);
+        EXPECT_EQ(identity->attempt, some_identity.attempt);
         EXPECT_EQ(identity->text, text);
     }
 }
@@ -80,7 +80,7 @@ TEST(JournalFolder, NoByteOfTheIdentityCanChangeUnseen) {
     expect_refused("from the file", [&] { read_identity(folder.path()); });
 }
 
-TEST(JournalFolder, JoinsTheFilesOfItsGeneration) {
+TEST(JournalFolder, JoinsTheFilesOfItsAttempt) {
     const ScratchFolder folder;
     JournalWriter(folder.path(), 1, "rank-0").append(std::vector<RowHash>{{50, 10, 1}});
     JournalWriter one(folder.path(), 2, "rank-0");
@@ -95,7 +95,7 @@ TEST(JournalFolder, JoinsTheFilesOfItsGeneration) {
     EXPECT_EQ(journal.rows,
               (std::vector<RowHash>{{0, 10, 0}, {10, 10, 10}, {20, 5, 20}, {40, 5, 40}}));
     EXPECT_TRUE(journal.notes.empty());
-    EXPECT_FALSE(fs::exists(folder / "1-rank-0.rows")) << "files of generations before go";
+    EXPECT_FALSE(fs::exists(folder / "1-rank-0.rows")) << "files of attempts before go";
     EXPECT_FALSE(fs::exists(folder / "identity.new"));
 }
 
@@ -183,7 +183,7 @@ TEST(JournalFolder, GoesAsAWhole) {
     const std::string journal = folder / "out.h5.journal";
     remove_journal(journal);
     write_identity(journal, some_identity);
-    { const JournalWriter writer(journal, some_identity.generation, "rank-0"); }
+    { const JournalWriter writer(journal, some_identity.attempt, "rank-0"); }
     remove_journal(journal);
     EXPECT_FALSE(fs::exists(journal));
 }

@@ -17,7 +17,7 @@
 namespace runner {
 namespace {
 
-constexpr std::int64_t generation = 7;
+constexpr std::int64_t attempt = 7;
 constexpr std::int64_t total = 100000;
 constexpr std::size_t record_bytes = 32;
 constexpr std::size_t sector = 512;
@@ -42,14 +42,13 @@ Bytes read_bytes(const std::string& path) {
 }
 
 /// The bytes of one file of records with these batches, as the writer leaves them.
-Bytes written(const std::vector<std::vector<RowHash>>& batches,
-              std::int64_t of_generation = generation) {
+Bytes written(const std::vector<std::vector<RowHash>>& batches, std::int64_t of_attempt = attempt) {
     const ScratchFolder folder;
-    JournalWriter writer(folder.path(), of_generation, "rank-0");
+    JournalWriter writer(folder.path(), of_attempt, "rank-0");
     for (const auto& batch : batches) {
         writer.append(batch);
     }
-    return read_bytes(folder / (std::to_string(of_generation) + "-rank-0.rows"));
+    return read_bytes(folder / (std::to_string(of_attempt) + "-rank-0.rows"));
 }
 
 std::vector<RowHash> joined(const std::vector<std::vector<RowHash>>& batches) {
@@ -61,7 +60,7 @@ std::vector<RowHash> joined(const std::vector<std::vector<RowHash>>& batches) {
 }
 
 JournalRows parse(std::span<const std::byte> bytes, std::int64_t rows = total) {
-    return parse_journal(bytes, generation, rows, "a file");
+    return parse_journal(bytes, attempt, rows, "a file");
 }
 
 /// What parsing gives, or nothing where it refuses with the exit code of an output.
@@ -201,7 +200,7 @@ TEST(Journal, ATornAppendLosesItsOwnRecordsAlone) {
 TEST(Journal, RecordsOfAnotherRunThatLieInTheFileCountForNothing) {
     // As a file system may leave them behind where a file grew before its data were written.
     Bytes bytes = written({some_rows(0, 2)});
-    const Bytes other = written({some_rows(10, 1), some_rows(11, 3)}, generation - 1);
+    const Bytes other = written({some_rows(10, 1), some_rows(11, 3)}, attempt - 1);
     bytes.insert(bytes.end(), other.begin() + record_bytes, other.end());
     const JournalRows journal = parse(bytes);
     EXPECT_EQ(journal.rows, some_rows(0, 2));
@@ -209,7 +208,7 @@ TEST(Journal, RecordsOfAnotherRunThatLieInTheFileCountForNothing) {
 }
 
 TEST(Journal, RefusesFilesOfAnotherRunOrVersion) {
-    EXPECT_FALSE(parsed_or_refused(written({some_rows(0, 2)}, generation + 1)));
+    EXPECT_FALSE(parsed_or_refused(written({some_rows(0, 2)}, attempt + 1)));
     Bytes bytes = written({some_rows(0, 2)});
     bytes[6] = std::byte{'2'};
     EXPECT_FALSE(parsed_or_refused(bytes));

@@ -253,8 +253,8 @@ TEST(AssembleOutput, TakesNoDamagedChunk) {
         folder / "a.h5", "x", {ElementType::uint8, {4, 3}}, {{2, 3}, Compression::deflate}};
     const std::vector<std::byte> rows(6);
     create_output(output);
-    for (const std::int64_t generation : {1, 2}) {
-        const auto writer = open_output_rows(output, 0, 1, generation);
+    for (const std::int64_t attempt : {1, 2}) {
+        const auto writer = open_output_rows(output, 0, 1, attempt);
         writer->write(0, 2, rows.data());
         writer->write(2, 2, rows.data());
         writer->finish(RowWriter::Sync::no);

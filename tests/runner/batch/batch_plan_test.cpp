@@ -84,7 +84,7 @@ struct BatchPlanTest : testing::Test {
             const auto writer = open_output_rows(output_dataset(job), 0, 1);
             writer->write(0, rows, made.data());
             writer->finish(RowWriter::Sync::no);
-            JournalWriter(journal_folder(output(name)), beginning.generation, "rank-0")
+            JournalWriter(journal_folder(output(name)), beginning.attempt, "rank-0")
                 .append(std::vector<RowHash>{{0, rows, hash_bytes(made.data(), bytes)}});
             if (rows == 4) {
                 (void)claim.complete(job, beginning, {});

@@ -85,7 +85,7 @@ struct BatchWorkerTest : testing::Test {
         const auto writer = open_output_rows(output_dataset(prepared), 0, 1);
         writer->write(0, rows, rows_of_99.data());
         writer->finish(RowWriter::Sync::no);
-        JournalWriter(journal_folder(output), beginning.generation, "rank-0")
+        JournalWriter(journal_folder(output), beginning.attempt, "rank-0")
             .append(std::vector<RowHash>{{0, rows, hash_bytes(rows_of_99.data(), rows * 3)}});
         if (rows == 4) {
             (void)claim.complete(prepared, beginning, {});

@@ -56,7 +56,7 @@ struct Claim : testing::Test {
         OutputDataset dataset = output_dataset(job);
         dataset.parts = beginning.parts;
         const auto writer = open_output_rows(dataset, 0, 1);
-        JournalWriter journal(journal_folder(output), beginning.generation, "rank-0");
+        JournalWriter journal(journal_folder(output), beginning.attempt, "rank-0");
         for (const RowRange& run : runs) {
             const auto* const from =
                 reinterpret_cast<const std::byte*>(values.data()) + run.first * columns;
@@ -76,9 +76,9 @@ struct Claim : testing::Test {
         file.write(offset, 1, &other);
     }
 
-    RowSet listed(std::int64_t generation) const {
+    RowSet listed(std::int64_t attempt) const {
         std::vector<RowRange> all;
-        for (const RowHash& run : read_journal(journal_folder(output), generation, rows).rows) {
+        for (const RowHash& run : read_journal(journal_folder(output), attempt, rows).rows) {
             all.push_back({run.first, run.first + run.rows});
         }
         return make_row_set(all);
@@ -97,7 +97,7 @@ Beginning begin(const PreparedJob& job, int ranks = 1) {
 TEST_F(Claim, BeginsWithNothing) {
     const PreparedJob job = prepared();
     const Beginning beginning = begin(job);
-    EXPECT_EQ(beginning.generation, 1);
+    EXPECT_EQ(beginning.attempt, 1);
     EXPECT_TRUE(beginning.done.empty());
     EXPECT_EQ(beginning.checkpoint, std::nullopt);
     EXPECT_EQ(beginning.notes, Notes{});
@@ -106,7 +106,7 @@ TEST_F(Claim, BeginsWithNothing) {
     EXPECT_FALSE(fs::exists(output));
     const std::optional<JournalIdentity> journal = read_identity(journal_folder(output));
     ASSERT_TRUE(journal);
-    EXPECT_EQ(journal->generation, 1);
+    EXPECT_EQ(journal->attempt, 1);
     EXPECT_EQ(journal->text, beginning.identity);
     EXPECT_EQ(leftovers_beside(output, job_identity(job)), Leftovers::fit);
     EXPECT_EQ(leftovers_beside(output, "another"), Leftovers::other);
@@ -117,7 +117,7 @@ TEST_F(Claim, ResumesFromTheRowsThatAreThere) {
     commit(job, begin(job), {{0, 5}, {7, 8}});
     std::ofstream(stop_path(output)) << "";
     const Beginning second = begin(job);
-    EXPECT_EQ(second.generation, 2);
+    EXPECT_EQ(second.attempt, 2);
     EXPECT_EQ(second.done, (RowSet{{0, 5}, {7, 8}}));
     EXPECT_EQ(second.notes, (Notes{"resumes where a run stopped: 6 of 12 rows (50.0 %) are done"}));
     EXPECT_EQ(listed(2), second.done);
@@ -125,7 +125,7 @@ TEST_F(Claim, ResumesFromTheRowsThatAreThere) {
 
     commit(job, second, {{5, 7}});
     const Beginning third = begin(prepared({"run.lanes=3"}), 2);
-    EXPECT_EQ(third.generation, 3);
+    EXPECT_EQ(third.attempt, 3);
     EXPECT_EQ(third.done, (RowSet{{0, 8}}));
     EXPECT_EQ(third.identity, second.identity);
 }
@@ -147,7 +147,7 @@ TEST_F(Claim, StartsOverWhereNothingIsLost) {
     const PreparedJob job = prepared();
     (void)begin(job);
     const Beginning same = begin(job);
-    EXPECT_EQ(same.generation, 1);
+    EXPECT_EQ(same.attempt, 1);
     EXPECT_TRUE(same.done.empty());
     EXPECT_EQ(same.notes, (Notes{"starts over: the run before had committed nothing"}));
 
@@ -200,7 +200,7 @@ TEST_F(Claim, StartsOverWhenTold) {
     const PreparedJob job = prepared();
     commit(job, begin(job), {{0, 5}});
     const Beginning beginning = begin(prepared({"run.resume=\"never\""}));
-    EXPECT_EQ(beginning.generation, 1);
+    EXPECT_EQ(beginning.attempt, 1);
     EXPECT_TRUE(beginning.done.empty());
     EXPECT_TRUE(listed(1).empty());
 }
@@ -210,7 +210,7 @@ TEST_F(Claim, ResumesOrFailsWhenTold) {
     expect_refused([&] { (void)begin(job); }, ExitCode::output, "there is nothing to resume");
     EXPECT_FALSE(fs::exists(partial_name(output)));
     (void)begin(prepared());
-    EXPECT_EQ(begin(job).generation, 2) << "nothing is committed, but it is there";
+    EXPECT_EQ(begin(job).attempt, 2) << "nothing is committed, but it is there";
     fs::remove(partial_name(output));
     expect_refused([&] { (void)begin(job); }, ExitCode::output, "there is nothing to resume");
 }

@@ -59,7 +59,7 @@ struct RepairTest : testing::Test {
         runs = {{0, 2, hash_bytes(bytes, 6)},
                 {2, 1, hash_bytes(bytes + 6, 3)},
                 {3, 3, hash_bytes(bytes + 9, 9)}};
-        JournalWriter(journal_folder(output), beginning.generation, "rank-0").append(runs);
+        JournalWriter(journal_folder(output), beginning.attempt, "rank-0").append(runs);
         (void)claim.complete(job, beginning,
                              {{"runner_version", version()},
                               {"job", text},
