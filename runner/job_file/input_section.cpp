@@ -124,7 +124,7 @@ JobFile::Input parse_input(TableReader& top, std::string_view usual_dataset, Fil
     if (names == FileNames::own) {
         input.generate = parse_generate(*table);
     }
-    input.part = parse_input_part(*table);
+    input.selection = parse_input_selection(*table);
     if (table->boolean("allow_external").value_or(false)) {
         input.rules.outside = InputRules::Outside::anywhere;
     }

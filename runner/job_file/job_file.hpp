@@ -11,7 +11,7 @@
 #include "jobs/generate.hpp"
 #include "jobs/kind.hpp"
 #include "jobs/pipeline/pipeline_parameters.hpp"
-#include "runner/job_file/input_part.hpp"
+#include "runner/job_file/input_selection.hpp"
 
 #include <array>
 #include <cstddef>
@@ -55,7 +55,7 @@ struct JobFile {
         std::string dataset; ///< empty: the file's default signal
         std::optional<GenerateRequest> generate;
         std::optional<DenseLayout> raw; ///< what a file holds that does not say it itself
-        InputPart part;                 ///< of the dataset, which is the job's input
+        InputSelection selection;       ///< of the dataset, which is the job's input
         InputRules rules;               ///< for the kind's own datasets too
         /// Whether the last axis has the samples of colour pixels; nothing: as the file says.
         std::optional<bool> colour;

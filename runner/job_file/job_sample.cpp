@@ -88,7 +88,7 @@ std::string input_lines(const JobFile::Input& input) {
                             ", offset = " + std::to_string(input.raw->offset) + ", big_endian = " +
                             truth(input.raw->bytes == DenseLayout::Bytes::big_endian) + " }");
     }
-    text += toml_lines(input.part);
+    text += toml_lines(input.selection);
     const InputRules& rules = input.rules;
     text += line("allow_external", truth(rules.outside == InputRules::Outside::anywhere));
     text += rules.max_logical_bytes

@@ -46,9 +46,9 @@ DatasetLayout input_layout(const JobFile::Input& input, FileAccess& files) {
 InputFrames part_of_input(const JobFile::Input& input, const DatasetInfo& info,
                           const FrameRoles& roles, FileAccess& files) {
     const std::string where = input.file + ":" + input.dataset;
-    const auto* const marked = std::get_if<FramesWhere>(&input.part.frames);
+    const auto* const marked = std::get_if<FramesWhere>(&input.selection.frames);
     if (!roles.fault.empty() && marked == nullptr &&
-        !std::holds_alternative<AllFrames>(input.part.frames)) {
+        !std::holds_alternative<AllFrames>(input.selection.frames)) {
         throw Error(ExitCode::input, {"cannot tell which frames are projections", where,
                                       roles.fault, std::string("Mend it; ") + roles_remedy});
     }
@@ -60,7 +60,7 @@ InputFrames part_of_input(const JobFile::Input& input, const DatasetInfo& info,
             found.roles = roles_by_marks(marked->dataset, marks);
         }
     }
-    found.part = resolve_part(input.part, info, roles, marks, where);
+    found.part = resolve_selection(input.selection, info, roles, marks, where);
     return found;
 }
 

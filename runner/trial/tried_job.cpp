@@ -55,7 +55,7 @@ std::optional<std::int64_t> even_step(const std::vector<std::int64_t>& frames) {
 std::vector<std::int64_t> counted_frames(const PreparedJob& prepared,
                                          std::vector<std::int64_t> frames) {
     if (prepared.layout.roles.known() &&
-        !std::holds_alternative<AllFrames>(prepared.file.input.part.frames)) {
+        !std::holds_alternative<AllFrames>(prepared.file.input.selection.frames)) {
         const std::vector<std::int64_t> all = prepared.layout.roles.of(FrameRole::projection);
         for (std::int64_t& frame : frames) {
             frame = std::lower_bound(all.begin(), all.end(), frame) - all.begin();
@@ -66,7 +66,7 @@ std::vector<std::int64_t> counted_frames(const PreparedJob& prepared,
 
 /// Whether a range in input.frames can take fewer of the frames that the job takes.
 bool can_cut_frames(const PreparedJob& prepared, std::size_t axes) {
-    const auto& frames = prepared.file.input.part.frames;
+    const auto& frames = prepared.file.input.selection.frames;
     const bool scan = prepared.layout.roles.known() || !prepared.layout.roles.fault.empty();
     if (scan && std::holds_alternative<AllFrames>(frames)) {
         return axes <= 3; // by input.region

@@ -25,7 +25,7 @@ struct FramesWhere {
 bool counts_alone(const FramesWhere& where);
 
 /// `input.region` and `input.frames`: the part of the input dataset that is the job's input.
-struct InputPart {
+struct InputSelection {
     std::optional<IndexRange> rows;
     std::optional<IndexRange> columns;
     std::optional<IndexRange> depth;
@@ -36,10 +36,10 @@ struct InputPart {
 };
 
 /// The keys that say so, a line each, as "frames = \"0:3000:2\"\n"; empty for the whole.
-std::string toml_lines(const InputPart& part);
+std::string toml_lines(const InputSelection& selection);
 
 /// Reads the keys `region` and `frames` of [input].
-InputPart parse_input_part(TableReader& input);
+InputSelection parse_input_selection(TableReader& input);
 
 /// The part of a dataset that has this info; nothing for all of it. Of frames with roles the
 /// projections are taken, and ranges count among them; `frames = "all"` takes every frame, and so
@@ -48,9 +48,9 @@ InputPart parse_input_part(TableReader& input);
 /// one before, frames are of the first. @throws Error (usage) where the dataset has no such axis, a
 /// range is empty or leads beyond the axis, or no frame is left; (input) where no frame is a
 /// projection; `where` names the dataset.
-std::optional<DatasetPart> resolve_part(const InputPart& part, const DatasetInfo& info,
-                                        const FrameRoles& roles,
-                                        std::span<const std::int64_t> marks,
-                                        const std::string& where);
+std::optional<DatasetPart> resolve_selection(const InputSelection& selection,
+                                             const DatasetInfo& info, const FrameRoles& roles,
+                                             std::span<const std::int64_t> marks,
+                                             const std::string& where);
 
 } // namespace runner

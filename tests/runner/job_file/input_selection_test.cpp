@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "runner/job_file/input_part.hpp"
+#include "runner/job_file/input_selection.hpp"
 
 #include "base/error.hpp"
 #include "runner/toml/toml_values.hpp"
@@ -10,12 +10,12 @@
 namespace runner {
 namespace {
 
-/// The part that a table [input] names; `wrong` gets what is reported.
-InputPart parse(const std::string& text, std::string* wrong = nullptr) {
+/// What a table [input] selects; `wrong` gets what is reported.
+InputSelection parse(const std::string& text, std::string* wrong = nullptr) {
     Diagnostics diagnostics;
     const std::optional<TableEntries> values = parse_toml(text, 0, diagnostics);
     TableReader input(*values, {}, "input", diagnostics);
-    InputPart part = parse_input_part(input);
+    InputSelection selection = parse_input_selection(input);
     input.finish();
     std::string all;
     for (const Diagnostics::Entry& entry : diagnostics.entries()) {
@@ -26,7 +26,7 @@ InputPart parse(const std::string& text, std::string* wrong = nullptr) {
     } else {
         EXPECT_EQ(all, "");
     }
-    return part;
+    return selection;
 }
 
 std::string part_of(const std::string& text, std::vector<std::int64_t> shape,
@@ -34,7 +34,7 @@ std::string part_of(const std::string& text, std::vector<std::int64_t> shape,
     DatasetInfo info;
     info.array = {ElementType::uint16, std::move(shape)};
     info.channels = channels;
-    return part_text(resolve_part(parse(text), info, {}, marks, "a.h5:/data").value());
+    return part_text(resolve_selection(parse(text), info, {}, marks, "a.h5:/data").value());
 }
 
 /// The part of a scan of 8 frames of 4 × 5; "" for all of it.
@@ -47,7 +47,7 @@ std::string part_of_scan(const std::string& text, const std::vector<std::int64_t
     for (const std::int64_t key : keys) {
         roles.frames.push_back(role_of_key(key).value());
     }
-    const auto part = resolve_part(parse(text), info, roles, marks, "a.h5:/data");
+    const auto part = resolve_selection(parse(text), info, roles, marks, "a.h5:/data");
     return part ? part_text(*part) : "";
 }
 
@@ -62,7 +62,7 @@ std::string refusal(const std::string& text, std::vector<std::int64_t> shape,
     return "";
 }
 
-TEST(InputPart, RangesAreNumpys) {
+TEST(InputSelection, RangesAreNumpys) {
     EXPECT_TRUE(parse("").is_whole());
     EXPECT_EQ(part_of("region = {rows = \"2:5\"}", {10, 20}), "[2:5, 0:20]");
     EXPECT_EQ(part_of("region = {rows = \":5\", columns = \"-4:\"}", {10, 20}), "[0:5, 16:20]");
@@ -71,12 +71,12 @@ TEST(InputPart, RangesAreNumpys) {
     EXPECT_EQ(part_of("region = {columns = \"3:4\"}", {10}), "[3:4]");
 }
 
-TEST(InputPart, ChannelsAreNoColumns) {
+TEST(InputSelection, ChannelsAreNoColumns) {
     EXPECT_EQ(part_of("region = {rows = \"1:3\", columns = \"2:5\"}", {10, 20, 3}, 3),
               "[1:3, 2:5, 0:3]");
 }
 
-TEST(InputPart, FramesAreOfTheFirstAxis) {
+TEST(InputSelection, FramesAreOfTheFirstAxis) {
     EXPECT_EQ(part_of("frames = \"0:9:3\"", {10, 4, 4}), "[0:7:3, 0:4, 0:4]");
     EXPECT_EQ(part_of("frames = \"-1:\"", {10, 4, 4}), "[9:10, 0:4, 0:4]");
     EXPECT_EQ(part_of("frames = \"5:9:9223372036854775807\"", {10, 4, 4}), "[5:6, 0:4, 0:4]");
@@ -85,7 +85,7 @@ TEST(InputPart, FramesAreOfTheFirstAxis) {
               part_text({{0, 1, 0}, {3, 1, 4}, {1, 2, 4}}));
 }
 
-TEST(InputPart, OfAScanIsOfItsProjections) {
+TEST(InputSelection, OfAScanIsOfItsProjections) {
     const std::vector<std::int64_t> keys = {2, 0, 0, 1, 0, -1, 0, 3};
     const auto frames = [](std::vector<std::int64_t> numbers) {
         const std::int64_t count = std::ssize(numbers);
@@ -113,7 +113,7 @@ TEST(InputPart, OfAScanIsOfItsProjections) {
     ASSERT_TRUE(twice);
 }
 
-TEST(InputPart, IsWrittenAsItIsRead) {
+TEST(InputSelection, IsWrittenAsItIsRead) {
     for (const char* text :
          {"region = { rows = \"2:5\", depth = \":-1\" }\n", "frames = \"0:9:3\"\n",
           "frames = \"all\"\n",
@@ -122,7 +122,7 @@ TEST(InputPart, IsWrittenAsItIsRead) {
     }
 }
 
-TEST(InputPart, RefusesWhatIsNoRange) {
+TEST(InputSelection, RefusesWhatIsNoRange) {
     for (const char* text :
          {"5", "1:2:3:4", "a:b", "1.5:2", "0:3:0", "0:3:-1", "::::", "", "99999999999999999999:"}) {
         std::string wrong;
@@ -138,7 +138,7 @@ TEST(InputPart, RefusesWhatIsNoRange) {
     EXPECT_NE(wrong.find("input.frames.equals"), std::string::npos) << wrong;
 }
 
-TEST(InputPart, RefusesWhatTheDatasetHasNot) {
+TEST(InputSelection, RefusesWhatTheDatasetHasNot) {
     EXPECT_NE(refusal("region = {rows = \"0:11\"}", {10, 20}).find("11 is beyond the 10 elements"),
               std::string::npos);
     EXPECT_NE(refusal("region = {rows = \"5:5\"}", {10, 20}).find("empty"), std::string::npos);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "runner/job_file/input_part.hpp"
+#include "runner/job_file/input_selection.hpp"
 
 #include "base/error.hpp"
 #include "base/format.hpp"
@@ -68,15 +68,15 @@ std::vector<std::int64_t> projections_of(const FrameRoles& roles, const std::str
 class PartMaker {
   public:
     /// The arguments outlive this.
-    PartMaker(const InputPart& part, const DatasetInfo& info, const std::string& where)
-        : part_(part), shape_(info.array.shape),
+    PartMaker(const InputSelection& selection, const DatasetInfo& info, const std::string& where)
+        : selection_(selection), shape_(info.array.shape),
           axes_(shape_.size() - (info.channels.value_or(1) > 1 ? 1 : 0)),
           where_(where), found_{std::vector<std::int64_t>(shape_.size(), 0), shape_} {}
 
     /// Takes the projections of a scan, unless the job file says otherwise.
     void begin_with(const FrameRoles& roles) {
-        const auto* const marked = std::get_if<FramesWhere>(&part_.frames);
-        if (roles.known() && !std::holds_alternative<AllFrames>(part_.frames) &&
+        const auto* const marked = std::get_if<FramesWhere>(&selection_.frames);
+        if (roles.known() && !std::holds_alternative<AllFrames>(selection_.frames) &&
             !(marked != nullptr && counts_alone(*marked))) {
             found_.frames = projections_of(roles, where_);
         }
@@ -107,8 +107,8 @@ class PartMaker {
     /// Takes what input.frames names of the frames that are left.
     void choose_frames(std::span<const std::int64_t> marks) {
         const RangePlace place = {"input.frames", where_};
-        const auto* const range = std::get_if<IndexRange>(&part_.frames);
-        const auto* const marked = std::get_if<FramesWhere>(&part_.frames);
+        const auto* const range = std::get_if<IndexRange>(&selection_.frames);
+        const auto* const marked = std::get_if<FramesWhere>(&selection_.frames);
         if (range == nullptr && marked == nullptr) {
             if (std::cmp_equal(found_.frames.size(), shape_[0])) {
                 found_.frames.clear(); // every frame is a projection
@@ -127,14 +127,14 @@ class PartMaker {
     /// Nothing for all of the dataset.
     std::optional<DatasetPart> made() {
         if (found_.frames.empty()) {
-            return part_.is_whole() ? std::nullopt : std::optional(std::move(found_));
+            return selection_.is_whole() ? std::nullopt : std::optional(std::move(found_));
         }
         found_.count[0] = std::ssize(found_.frames);
         return std::move(found_);
     }
 
   private:
-    const InputPart& part_;
+    const InputSelection& selection_;
     const std::vector<std::int64_t>& shape_;
     std::size_t axes_; ///< without that of colour
     const std::string& where_;
@@ -144,7 +144,7 @@ class PartMaker {
 
 } // namespace
 
-bool InputPart::is_whole() const {
+bool InputSelection::is_whole() const {
     return !rows && !columns && !depth &&
            (std::holds_alternative<std::monostate>(frames) ||
             std::holds_alternative<AllFrames>(frames));
@@ -154,55 +154,56 @@ bool counts_alone(const FramesWhere& where) {
     return where.dataset.ends_with("image_key") || where.dataset.ends_with("image_key_control");
 }
 
-std::string toml_lines(const InputPart& part) {
+std::string toml_lines(const InputSelection& selection) {
     std::string region;
-    for (const auto& [key, range] :
-         {std::pair("rows", part.rows), {"columns", part.columns}, {"depth", part.depth}}) {
+    for (const auto& [key, range] : {std::pair("rows", selection.rows),
+                                     {"columns", selection.columns},
+                                     {"depth", selection.depth}}) {
         if (range) {
             region += (region.empty() ? "" : ", ") + std::string(key) + " = " + toml_text(*range);
         }
     }
     std::string text = region.empty() ? "" : "region = { " + region + " }\n";
-    if (std::holds_alternative<AllFrames>(part.frames)) {
+    if (std::holds_alternative<AllFrames>(selection.frames)) {
         text += "frames = \"all\"\n";
-    } else if (const auto* const range = std::get_if<IndexRange>(&part.frames)) {
+    } else if (const auto* const range = std::get_if<IndexRange>(&selection.frames)) {
         text += "frames = " + toml_text(*range) + "\n";
-    } else if (const auto* const where = std::get_if<FramesWhere>(&part.frames)) {
+    } else if (const auto* const where = std::get_if<FramesWhere>(&selection.frames)) {
         text += fmt::format("frames = {{ where = {}, equals = {} }}\n",
                             toml_text(std::string_view(where->dataset)), where->equals);
     }
     return text;
 }
 
-InputPart parse_input_part(TableReader& input) {
-    InputPart part;
+InputSelection parse_input_selection(TableReader& input) {
+    InputSelection selection;
     if (std::optional<TableReader> region = input.table("region")) {
-        part.rows = parse_range(*region, "rows", RangeStep::one);
-        part.columns = parse_range(*region, "columns", RangeStep::one);
-        part.depth = parse_range(*region, "depth", RangeStep::one);
+        selection.rows = parse_range(*region, "rows", RangeStep::one);
+        selection.columns = parse_range(*region, "columns", RangeStep::one);
+        selection.depth = parse_range(*region, "depth", RangeStep::one);
         region->finish();
     }
     const TableValue* const frames = input.value("frames");
     if (frames != nullptr && std::holds_alternative<TableEntries>(frames->data)) {
         if (std::optional<TableReader> table = input.table("frames")) {
-            part.frames = parse_where(*table).value();
+            selection.frames = parse_where(*table).value();
         }
     } else if (const FramesTaken range = parse_frame_range(input, "frames");
                !std::holds_alternative<std::monostate>(range)) {
-        std::visit([&](const auto& some) { part.frames = some; }, range);
+        std::visit([&](const auto& some) { selection.frames = some; }, range);
     }
-    return part;
+    return selection;
 }
 
-std::optional<DatasetPart> resolve_part(const InputPart& part, const DatasetInfo& info,
-                                        const FrameRoles& roles,
-                                        std::span<const std::int64_t> marks,
-                                        const std::string& where) {
-    PartMaker maker(part, info, where);
+std::optional<DatasetPart> resolve_selection(const InputSelection& selection,
+                                             const DatasetInfo& info, const FrameRoles& roles,
+                                             std::span<const std::int64_t> marks,
+                                             const std::string& where) {
+    PartMaker maker(selection, info, where);
     maker.begin_with(roles);
-    maker.cut(part.columns, 1, "input.region.columns");
-    maker.cut(part.rows, 2, "input.region.rows");
-    maker.cut(part.depth, 3, "input.region.depth");
+    maker.cut(selection.columns, 1, "input.region.columns");
+    maker.cut(selection.rows, 2, "input.region.rows");
+    maker.cut(selection.depth, 3, "input.region.depth");
     maker.choose_frames(marks);
     return maker.made();
 }
