@@ -33,6 +33,21 @@ struct PipelinePiece {
     std::uint64_t trace_number() const { return static_cast<std::uint64_t>(number); }
 };
 
+/// Some of a piece's results, in host memory: all of them, or as many as fit into one buffer. An
+/// engine adds where they are.
+struct PipelinePortion {
+    std::int64_t number = 0; ///< of the piece
+    std::size_t lane = 0;
+    double read_begin = 0;
+    bool last = true; ///< of its piece
+
+    /// Of a piece.
+    static PipelinePortion of(const PipelinePiece& piece) {
+        return {piece.number, piece.lane, piece.read_begin};
+    }
+    std::uint64_t trace_number() const { return static_cast<std::uint64_t>(number); }
+};
+
 /// What write() has handed to the output.
 struct Written {
     std::int64_t rows = 0; ///< of progress
@@ -53,27 +68,34 @@ struct PipelineRun {
 ///
 ///     free lane ─▶ read ─▶ compute ─▶ hash ─▶ write ─▶ free lane
 ///
-/// Engine does the work. It has the types Q, a queue, Piece, derived from PipelinePiece, and Place,
-/// a small value that says which rows a piece is, and
+/// A piece goes through the first two stages whole. Its results leave in portions, so that what is
+/// on the device may be larger than what is page-locked.
+///
+/// Engine does the work. It has the types Q, a queue, Piece, derived from PipelinePiece, Portion,
+/// derived from PipelinePortion, and Place, a small value that says which rows these are, and
 ///
 ///     Q& queue(std::size_t lane);
 ///     std::optional<Piece> next();         // `lane` is set by the pipeline
 ///     std::int64_t read(const Piece&);     // bytes read
 ///     double operations(const Piece&);     // that its queue counts while it computes; 0: none
 ///     void compute(const Piece&);          // queues the work; done at once where Q does so
-///     void wait(const Piece&);             // until its results are in host memory
+///     void wait(const Piece&);             // until it is computed
 ///     void record_device(const Piece&);    // what the device did, in the recorder
-///     std::int64_t hash(Piece&);           // bytes hashed
-///     Written write(const Piece&);         // hands the rows to the output and its journal
+///     std::optional<Portion> fetch(Piece&); // waits for the next; nothing after the last, or cut
+///     std::int64_t hash(Portion&);         // bytes hashed
+///     Written write(const Portion&);       // hands the rows to the output and its journal
 ///     std::int64_t rows(const Piece&);     // done with it; 0: not before it is written
-///     Place place(const Piece&);
+///     Place place(const Piece&);           // of a portion, too
 ///     std::string text(const Place&);      // "chunk 7, rows 0 to 63"
+///     void cut();                          // fetch() waits no longer; from any thread
+///     void drain();                        // until no queue works any more
 ///
-/// Each of them is called by one thread at a time.
+/// Each of them but cut() is called by one thread at a time.
 template <class Engine> class Pipeline {
   public:
     using Q = typename Engine::Q;
     using Piece = typename Engine::Piece;
+    using Portion = typename Engine::Portion;
 
     Pipeline(Engine& engine, std::size_t lanes, const PipelineRun& run)
         : engine_(engine), lanes_(lanes), run_(run),
@@ -99,9 +121,10 @@ template <class Engine> class Pipeline {
     void hash_stage();
     void write_stage();
 
-    void take(Stage stage, const Piece& piece);
+    template <class T> void take(Stage stage, const T& piece);
     void end_compute(const Piece& piece);
-    void wrote(const Piece& piece, const Written& written, double begin);
+    void hash_portions(Piece& piece);
+    void wrote(const Portion& portion, const Written& written, double begin);
     void cut();
     void drain();
     void report_dropped() const;
@@ -113,7 +136,7 @@ template <class Engine> class Pipeline {
     Channel<std::size_t> free_lanes_;
     Channel<Piece> read_;
     Channel<Piece> computed_;
-    Channel<Piece> hashed_;
+    Channel<Portion> hashed_;
     std::array<typename Engine::Place, stage_count> places_{}; ///< each for its stage's thread
     StageThreads threads_;
 };
@@ -146,16 +169,15 @@ template <class Engine> void Pipeline<Engine>::cut() {
     read_.cut();
     computed_.cut();
     hashed_.cut();
+    engine_.cut();
 }
 
-/// Lets the lanes' work end before their memory goes. What fails now is not why the run ends.
+/// Lets the queues' work end before its memory goes. What fails now is not why the run ends.
 template <class Engine> void Pipeline<Engine>::drain() {
-    for (std::size_t lane = 0; lane < lanes_; ++lane) {
-        try {
-            engine_.queue(lane).synchronize();
-        } catch (const Error&) {
-            return;
-        }
+    try {
+        engine_.drain();
+    } catch (const Error&) {
+        return;
     }
 }
 
@@ -174,7 +196,9 @@ template <class Engine> std::string Pipeline<Engine>::place_text(Stage stage) co
            engine_.text(places_[index_of(stage)]);
 }
 
-template <class Engine> void Pipeline<Engine>::take(Stage stage, const Piece& piece) {
+template <class Engine>
+template <class T>
+void Pipeline<Engine>::take(Stage stage, const T& piece) {
     places_[index_of(stage)] = engine_.place(piece);
     run_.recorder.take(stage, piece.number);
 }
@@ -243,7 +267,6 @@ template <class Engine> void Pipeline<Engine>::end_compute(const Piece& piece) {
     run_.recorder.end(Stage::compute);
 }
 
-/// Beside the writing, which one thread does: a checksum takes a fifth of the time of a write.
 template <class Engine> void Pipeline<Engine>::hash_stage() {
     for (;;) {
         const double asked = now();
@@ -255,50 +278,69 @@ template <class Engine> void Pipeline<Engine>::hash_stage() {
         engine_.wait(*piece);
         engine_.queue(piece->lane).settle();
         run_.progress.in_flight.computed(piece->number);
-        run_.recorder.begin(Stage::hash);
-        const double begin = now();
-        run_.recorder.add_wait(Stage::hash, begin - asked);
+        run_.recorder.add_wait(Stage::hash, now() - asked);
         if constexpr (!Q::shares_host_memory) {
             end_compute(*piece);
         }
-        const std::int64_t bytes = engine_.hash(*piece);
-        run_.recorder.add(Stage::hash, piece->trace_number(), piece->lane, begin, now(), bytes);
+        hash_portions(*piece);
+    }
+}
+
+/// Beside the writing, which one thread does: a checksum takes a fifth of the time of a write.
+template <class Engine> void Pipeline<Engine>::hash_portions(Piece& piece) {
+    for (;;) {
+        const double asked = now();
+        std::optional<Portion> portion = engine_.fetch(piece);
+        if (!portion) {
+            return;
+        }
+        run_.recorder.begin(Stage::hash);
+        const double begin = now();
+        run_.recorder.add_wait(Stage::hash, begin - asked);
+        const std::int64_t bytes = engine_.hash(*portion);
+        run_.recorder.add(Stage::hash, piece.trace_number(), piece.lane, begin, now(), bytes);
         run_.recorder.end(Stage::hash);
-        hashed_.push(std::move(*piece));
+        hashed_.push(std::move(*portion));
     }
 }
 
 template <class Engine> void Pipeline<Engine>::write_stage() {
     for (;;) {
         const double asked = now();
-        const std::optional<Piece> piece = hashed_.pop();
-        if (!piece) {
+        const std::optional<Portion> portion = hashed_.pop();
+        if (!portion) {
             return;
         }
         if (asked_to(StopLevel::drop_chunks)) {
             return cut();
         }
-        take(Stage::write, *piece);
+        take(Stage::write, *portion);
         run_.recorder.begin(Stage::write);
         const double begin = now();
         run_.recorder.add_wait(Stage::write, begin - asked);
         const ProfileRange range("write");
-        wrote(*piece, engine_.write(*piece), begin);
+        wrote(*portion, engine_.write(*portion), begin);
         run_.recorder.end(Stage::write);
-        free_lanes_.push(piece->lane);
+        if (portion->last) {
+            free_lanes_.push(portion->lane);
+        }
     }
 }
 
-/// The output has the piece.
+/// The output has the portion.
 template <class Engine>
-void Pipeline<Engine>::wrote(const Piece& piece, const Written& written, double begin) {
+void Pipeline<Engine>::wrote(const Portion& portion, const Written& written, double begin) {
     RunProgress& progress = run_.progress;
-    ++run_.times.chunks;
-    progress.in_flight.end(piece.number);
+    progress.in_flight.wrote(portion.number, written.rows);
     progress.rows_done += written.rows;
     const double end = now();
-    progress.slowest_chunk = std::max<double>(progress.slowest_chunk, end - piece.read_begin);
-    run_.recorder.add(Stage::write, piece.trace_number(), piece.lane, begin, end, written.bytes);
+    if (portion.last) {
+        ++run_.times.chunks;
+        progress.in_flight.end(portion.number);
+        progress.slowest_chunk = std::max<double>(progress.slowest_chunk, end - portion.read_begin);
+    }
+    run_.recorder.add(Stage::write, portion.trace_number(), portion.lane, begin, end,
+                      written.bytes);
 }
 
 } // namespace runner

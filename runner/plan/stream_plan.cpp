@@ -33,6 +33,11 @@ constexpr double short_chunk_seconds = 0.25;
 constexpr double core_rate = 1e10;
 constexpr double gpu_rate = 8e12;
 
+/// Page-locked memory that rows pass through to a device and back. Few and large enough that a link
+/// of 50 GB/s is kept busy and all I/O threads have a share of each.
+constexpr std::int64_t in_portion_bytes = 32 * MiB;
+constexpr std::int64_t out_portion_bytes = 16 * MiB;
+
 /// Border rows of the rank that holds most, and a periodic border's early rows. Of very many ranks
 /// the first and last are asked: those between hold what their neighbours do.
 std::int64_t most_border_rows(const Decomposition& d) {
@@ -162,6 +167,32 @@ double StreamPlan::bytes_a_row() const {
                (static_cast<double>(made.layer) * static_cast<double>(made.step));
 }
 
+std::int64_t StreamPlan::most_in_portion() const {
+    if (backend == Backend::cpu) {
+        return in_bytes();
+    }
+    const std::int64_t row = std::max<std::int64_t>(1, shape.in_row_bytes);
+    return std::min(in_bytes(), std::max<std::int64_t>(1, in_portion_bytes / row) * row);
+}
+
+Decomposition StreamPlan::out_portions() const {
+    Decomposition portions = decomposition;
+    portions.done = {}; // no chunk has finished rows
+    if (backend == Backend::cpu) {
+        return portions;
+    }
+    const OutputRows& made = shape.made;
+    const std::int64_t row = std::max<std::int64_t>(1, shape.out_row_bytes);
+    const std::int64_t out = std::max(write_rows, out_portion_bytes / row);
+    const std::int64_t rows = std::max<std::int64_t>(1, out / made.each) * made.layer * made.step;
+    portions.chunk_rows = std::min(portions.chunk_rows, round_up(rows, portions.alignment));
+    return portions;
+}
+
+std::int64_t StreamPlan::most_out_portion() const {
+    return out_portions().most_out_rows() * shape.out_row_bytes;
+}
+
 std::int64_t StreamPlan::bytes_to_read() const {
     return decomposition.rows_to_do({0, decomposition.total_rows()}) * shape.in_row_bytes;
 }
@@ -205,11 +236,12 @@ StreamPlan with_chunks(const StreamJob& job, const StreamPlan& frame, std::int64
     const std::int64_t out = plan.out_bytes() * plan.lanes;
     const std::int64_t scratch =
         plan.scratch_bytes * plan.lanes + job.kept_bytes(plan.backend); // that all lanes share
-    plan.need.staging = in + out;
     if (plan.backend == Backend::cuda) {
+        plan.need.staging = plan.most_in_portion() * plan.input_slots() +
+                            plan.most_out_portion() * plan.out_portions_a_lane() * plan.lanes;
         plan.need.device = in + out + scratch;
     } else {
-        plan.need.staging += scratch;
+        plan.need.staging = in + out + scratch;
     }
     return plan;
 }
@@ -218,6 +250,7 @@ StreamPlan make_plan(const StreamJob& job, const PlanRequest& request) {
     StreamPlan frame;
     frame.start_from(request);
     frame.cores = std::max(1, request.cores);
+    frame.write_rows = request.write_rows;
     frame.shape = job.shape();
     const std::int64_t alignment = chunk_alignment(frame.shape, request.alignment);
     frame.decomposition = {frame.shape.frames, frame.shape.rows,

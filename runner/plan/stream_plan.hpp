@@ -17,6 +17,7 @@ struct StreamPlan : JobPlan {
     StreamShape shape;
     Decomposition decomposition;
     int cores = 1;                  ///< of one rank
+    std::int64_t write_rows = 1;    ///< of the output, that reach all files written at once
     std::int64_t scratch_bytes = 0; ///< of one lane
     /// About what computing a chunk takes, on a usual core or a large GPU; 0 where the job counts
     /// no operations.
@@ -25,6 +26,16 @@ struct StreamPlan : JobPlan {
     /// Input buffers: one a lane, and two at least, since a chunk takes the halo rows it shares
     /// with the chunk before from that one's buffer.
     int input_slots() const { return lanes < 2 ? 2 : lanes; }
+    /// Memory that a device copies from and to, where it is not the host's: page-locked, and apart
+    /// from chunks, since 1 GiB takes 0.5 s to lock. Rows come in through as many portions as there
+    /// are input slots. Each lane's go out through two, or one where a chunk is no larger.
+    std::int64_t most_in_portion() const; ///< bytes
+    /// The rows of a chunk in the portions in which they leave; one portion, where the host
+    /// computes.
+    Decomposition out_portions() const;
+    std::int64_t most_out_portion() const; ///< bytes
+    int out_portions_a_lane() const { return most_out_portion() < out_bytes() ? 2 : 1; }
+
     /// Read and written for a row of the input, on average.
     double bytes_a_row() const;
     std::int64_t in_bytes() const { return decomposition.most_in_rows() * shape.in_row_bytes; }

@@ -45,6 +45,13 @@ void InFlight::computed(std::int64_t number) {
     }
 }
 
+void InFlight::wrote(std::int64_t number, std::int64_t rows) {
+    const std::lock_guard lock(mutex_);
+    if (Entry* entry = find(number)) {
+        entry->rows = std::max<std::int64_t>(0, entry->rows - rows);
+    }
+}
+
 void InFlight::end(std::int64_t number) {
     const std::lock_guard lock(mutex_);
     std::erase_if(entries_, [&](const Entry& entry) { return entry.number == number; });

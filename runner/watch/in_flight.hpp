@@ -37,6 +37,8 @@ class InFlight {
     void compute(std::int64_t number, double operations, const std::shared_ptr<WorkMeter>& meter,
                  Clock::time_point now);
     void computed(std::int64_t number);
+    /// So many of its rows are written, and are counted elsewhere from now on.
+    void wrote(std::int64_t number, std::int64_t rows);
     void end(std::int64_t number);
 
     /// By number.

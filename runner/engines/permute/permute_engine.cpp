@@ -42,6 +42,12 @@ struct RowPiece {
 /// A box on its way, or a piece of one.
 struct BoxPiece : PipelinePiece {
     PermuteBox box;
+    bool fetched = false;
+};
+
+/// Its results: all of them.
+struct BoxPortion : PipelinePortion {
+    PermuteBox box;
     std::vector<RowPiece> rows;
 };
 
@@ -50,6 +56,7 @@ template <class Queue_> class PermuteEngine {
   public:
     using Q = Queue_;
     using Piece = BoxPiece;
+    using Portion = BoxPortion;
     using Place = PermuteBox;
 
     /// Takes all memory. @throws OutOfMemory
@@ -65,12 +72,16 @@ template <class Queue_> class PermuteEngine {
     void compute(const Piece& piece);
     void wait(const Piece& piece) { lanes_[piece.lane].done.wait(); }
     void record_device(const Piece& piece);
-    std::int64_t hash(Piece& piece);
-    Written write(const Piece& piece);
+    std::optional<Portion> fetch(Piece& piece);
+    std::int64_t hash(Portion& portion);
+    Written write(const Portion& portion);
     /// Which of a box's rows an earlier run has written is known when it is hashed.
     std::int64_t rows(const Piece& /*piece*/) const { return 0; }
     Place place(const Piece& piece) const { return piece.box; }
+    Place place(const Portion& portion) const { return portion.box; }
     std::string text(const Place& box) const;
+    void cut() {} // fetch() never waits
+    void drain();
 
   private:
     std::vector<RowPiece> rows_to_write(const PermuteBox& box) const;
@@ -209,23 +220,29 @@ std::vector<RowPiece> PermuteEngine<Q>::rows_to_write(const PermuteBox& box) con
     return pieces;
 }
 
-template <class Q> std::int64_t PermuteEngine<Q>::hash(Piece& piece) {
-    const std::byte* const bytes = lanes_[piece.lane].out.data();
-    piece.rows = rows_to_write(piece.box);
+template <class Q> std::optional<BoxPortion> PermuteEngine<Q>::fetch(Piece& piece) {
+    if (std::exchange(piece.fetched, true)) {
+        return std::nullopt;
+    }
+    return Portion{PipelinePortion::of(piece), piece.box, rows_to_write(piece.box)};
+}
+
+template <class Q> std::int64_t PermuteEngine<Q>::hash(Portion& portion) {
+    const std::byte* const bytes = lanes_[portion.lane].out.data();
     if (run_.commits == nullptr) {
         return 0;
     }
-    for (RowPiece& part : piece.rows) {
+    for (RowPiece& part : portion.rows) {
         part.hashes = hasher_.hash(part.rows.first, part.rows.count(), row_bytes(),
                                    bytes + part.offset * row_bytes());
     }
-    return bytes_of(piece.box);
+    return bytes_of(portion.box);
 }
 
-template <class Q> Written PermuteEngine<Q>::write(const Piece& piece) {
-    const std::byte* const bytes = lanes_[piece.lane].out.data();
+template <class Q> Written PermuteEngine<Q>::write(const Portion& portion) {
+    const std::byte* const bytes = lanes_[portion.lane].out.data();
     std::int64_t written = 0;
-    for (const RowPiece& part : piece.rows) {
+    for (const RowPiece& part : portion.rows) {
         run_.writer.write(part.rows.first, part.rows.count(), bytes + part.offset * row_bytes());
         if (run_.commits != nullptr) {
             run_.commits->add(part.hashes);
@@ -233,6 +250,12 @@ template <class Q> Written PermuteEngine<Q>::write(const Piece& piece) {
         written += part.rows.count();
     }
     return {written, written * row_bytes()};
+}
+
+template <class Q> void PermuteEngine<Q>::drain() {
+    for (PermuteLane<Q>& lane : lanes_) {
+        lane.own().synchronize();
+    }
 }
 
 } // namespace

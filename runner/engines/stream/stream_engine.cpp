@@ -4,6 +4,8 @@
 #include "base/format.hpp"
 #include "io/writers/row_hashes.hpp"
 #include "runner/engines/pipeline.hpp"
+#include "runner/engines/stream/chunk_input.hpp"
+#include "runner/engines/stream/chunk_output.hpp"
 #include "runner/engines/take_memory.hpp"
 
 #include <algorithm>
@@ -17,29 +19,27 @@
 namespace runner {
 namespace {
 
-/// Where a chunk's input rows are: shared with the next chunk, so apart from the lanes.
-template <class Q> struct InputSlot {
-    Buffer staging;
-    Buffer device; ///< empty where the queue computes in the staging buffer
-    typename Q::Event loaded;
-
-    std::byte* data() const { return Q::shares_host_memory ? staging.data() : device.data(); }
-};
-
 /// The queue and the output side of one chunk in flight.
 template <class Q> struct StreamLane {
+    /// @throws OutOfMemory
+    StreamLane(const StreamPlan& plan, const QueueMaker& make_queue, std::size_t steps)
+        : queue(make_queue()), output(plan, own()),
+          scratch(allocate_device(own(), plan.scratch_bytes)), begun(own()), computed(own()) {
+        for (std::size_t step = 0; step < steps; ++step) {
+            step_ends.emplace_back(own());
+        }
+        step_bytes.reserve(steps);
+    }
+
     Queue queue;
-    Buffer staging;
-    Buffer device;
+    ChunkOutput<Q> output;
     Buffer scratch;
     typename Q::Event begun;
     typename Q::Event computed;
-    typename Q::Event done;
-    std::vector<typename Q::Event> step_ends = {}; ///< of a job of several steps
-    std::vector<std::int64_t> step_bytes = {};     ///< of those that the chunk has had
+    std::vector<typename Q::Event> step_ends; ///< of a job of several steps
+    std::vector<std::int64_t> step_bytes;     ///< of those that the chunk has had
 
     Q& own() { return std::get<Q>(queue); }
-    std::byte* data() const { return Q::shares_host_memory ? staging.data() : device.data(); }
 };
 
 /// Records the end of each step on the lane's queue.
@@ -62,7 +62,12 @@ struct StreamPiece : PipelinePiece {
     RowRange window;               ///< extended rows of its input; of its first frame
     std::int64_t carried = 0;      ///< leading window rows that the chunk before holds too
     std::int64_t carried_from = 0; ///< their place in that chunk's buffer, rows
-    std::vector<RowHash> hashes;   ///< of its output rows, once they are back
+};
+
+/// A run of its output rows.
+template <class Q> struct StreamPortion : PipelinePortion {
+    typename ChunkOutput<Q>::Run run;
+    std::vector<RowHash> hashes;
 };
 
 /// For messages.
@@ -76,6 +81,7 @@ template <class Queue_> class StreamEngine {
   public:
     using Q = Queue_;
     using Piece = StreamPiece;
+    using Portion = StreamPortion<Queue_>;
     using Place = StreamPlace;
 
     /// Takes all memory. @throws OutOfMemory
@@ -90,33 +96,30 @@ template <class Queue_> class StreamEngine {
         return stream_.job.operations(piece.chunk.block);
     }
     void compute(const Piece& piece);
-    void wait(const Piece& piece) { lanes_[piece.lane].done.wait(); }
+    void wait(const Piece& piece) { lanes_[piece.lane].computed.wait(); }
     void record_device(const Piece& piece);
-    std::int64_t hash(Piece& piece);
-    Written write(const Piece& piece);
+    std::optional<Portion> fetch(Piece& piece);
+    std::int64_t hash(Portion& portion);
+    Written write(const Portion& portion);
     std::int64_t rows(const Piece& piece) const { return piece.chunk.out_rows(); }
     Place place(const Piece& piece) const { return {piece.number, in_rows(piece)}; }
+    Place place(const Portion& portion) const { return {portion.number, portion.run.in}; }
     std::string text(const Place& place) const;
+    void cut();
+    void drain();
 
   private:
-    void load(const Piece& piece);
     void add_steps(const Piece& piece);
 
-    InputSlot<Q>& slot_of(std::int64_t number) {
-        return slots_[static_cast<std::size_t>(number) % slots_.size()];
-    }
     /// The rows of the input that it stands for, counted through all frames.
     RowRange in_rows(const Piece& piece) const {
         const std::int64_t first =
             piece.chunk.frame * plan_.shape.rows + piece.chunk.block.out_first;
         return {first, first + piece.chunk.out_rows()};
     }
-    RowRange out_rows(const Piece& piece) const {
-        return plan_.decomposition.out_rows(in_rows(piece));
-    }
     std::int64_t in_bytes(std::int64_t rows) const { return rows * plan_.shape.in_row_bytes; }
-    std::int64_t out_bytes(const Piece& piece) const {
-        return out_rows(piece).count() * plan_.shape.out_row_bytes;
+    std::int64_t out_bytes(const Portion& portion) const {
+        return portion.run.out.count() * plan_.shape.out_row_bytes;
     }
 
     const Stream stream_;
@@ -125,7 +128,8 @@ template <class Queue_> class StreamEngine {
     RunTimes times_;
     StageRecorder recorder_;
     std::deque<StreamLane<Q>> lanes_;
-    std::deque<InputSlot<Q>> slots_;
+    Queue uploads_; ///< apart from the lanes' queues
+    ChunkInput<Q> input_;
     RowHasher hasher_;
     std::optional<typename Q::Event> origin_; ///< reached when the recorder's time starts
     ChunkCursor cursor_;
@@ -136,39 +140,15 @@ template <class Q>
 StreamEngine<Q>::StreamEngine(const Stream& stream, const StreamPlan& plan,
                               const QueueMaker& make_queue)
     : stream_(stream), plan_(plan), recorder_(times_, stream.progress, stream.trace),
+      uploads_(make_queue()), input_(plan_, std::get<Q>(uploads_)),
       hasher_(plan_.io_threads, std::max(plan_.decomposition.alignment, plan_.shape.made.each)),
       cursor_(plan_.decomposition, plan_.decomposition.slab(stream.rank)) {
     for (int i = 0; i < plan_.lanes; ++i) {
-        Queue queue = make_queue();
-        Q& own = std::get<Q>(queue);
-        Buffer staging = allocate_staging(own, plan_.out_bytes());
-        Buffer device;
-        if constexpr (!Q::shares_host_memory) {
-            device = allocate_device(own, plan_.out_bytes());
-        }
-        Buffer scratch = allocate_device(own, plan_.scratch_bytes);
-        typename Q::Event begun(own);
-        typename Q::Event computed(own);
-        typename Q::Event done(own);
-        times_.device_bytes += device.size() + scratch.size();
-        lanes_.push_back({std::move(queue), std::move(staging), std::move(device),
-                          std::move(scratch), std::move(begun), std::move(computed),
-                          std::move(done)});
-        for (std::size_t step = 0; step < stream.job.steps(); ++step) {
-            lanes_.back().step_ends.emplace_back(lanes_.back().own());
-        }
-        lanes_.back().step_bytes.reserve(stream.job.steps());
+        lanes_.emplace_back(plan_, make_queue, stream.job.steps());
+        times_.device_bytes += lanes_.back().output.device_bytes() + lanes_.back().scratch.size();
     }
     Q& first = lanes_.front().own();
-    for (int i = 0; i < plan_.input_slots(); ++i) {
-        Buffer staging = allocate_staging(first, plan_.in_bytes());
-        Buffer device;
-        if constexpr (!Q::shares_host_memory) {
-            device = allocate_device(first, plan_.in_bytes());
-        }
-        times_.device_bytes += device.size();
-        slots_.push_back({std::move(staging), std::move(device), typename Q::Event(first)});
-    }
+    times_.device_bytes += input_.device_bytes();
     if (const std::int64_t kept = stream.job.kept_bytes(plan_.backend); kept > 0) {
         // An allocation of no bytes would still take a page of the device.
         kept_ = allocate_device(first, kept);
@@ -189,10 +169,12 @@ template <class Q> RunTimes StreamEngine<Q>::run() {
     origin_->record(first.own());
     origin_->wait();
     recorder_.restart();
+    input_.record_to(recorder_, *origin_);
     Pipeline<StreamEngine>(
         *this, lanes_.size(),
         {stream_.rank, times_, stream_.progress, recorder_, stream_.stop, stream_.say})
         .run();
+    input_.record_uploads();
     if (stream_.stop == nullptr || stream_.stop->level() < StopLevel::drop_chunks) {
         times_.counts = stream_.job.counts(first.queue, kept_.data());
     }
@@ -223,89 +205,49 @@ template <class Q> std::optional<StreamPiece> StreamEngine<Q>::next() {
 }
 
 template <class Q> std::int64_t StreamEngine<Q>::read(const Piece& piece) {
-    std::byte* to = slot_of(piece.number).staging.data();
-    if constexpr (Q::shares_host_memory) {
-        if (piece.carried > 0) {
-            const InputSlot<Q>& before = slot_of(piece.number - 1 + plan_.input_slots());
-            copy_on_device(queue(piece.lane), to,
-                           before.staging.data() + in_bytes(piece.carried_from),
-                           in_bytes(piece.carried));
-        }
-    }
-    to += in_bytes(piece.carried);
     const std::int64_t frame = piece.chunk.frame * plan_.shape.rows;
-    const std::int64_t count = piece.chunk.in_rows() - piece.carried;
-    if (piece.chunk.block.frames > 1) {
-        stream_.border.read_rows({frame, frame + piece.chunk.in_rows()}, stream_.reader, to);
-    } else {
-        stream_.border.read(piece.chunk.frame,
-                            {piece.window.first + piece.carried, piece.window.last}, stream_.reader,
-                            to);
-    }
-    stream_.job.check_rows(frame + piece.window.first + piece.carried, count, to);
-    return in_bytes(count);
-}
-
-template <class Q> void StreamEngine<Q>::load(const Piece& piece) {
-    InputSlot<Q>& slot = slot_of(piece.number);
-    Q& own = queue(piece.lane);
-    if constexpr (!Q::shares_host_memory) {
-        // The chunk after the one that used this slot last may still be copying its halo from it.
-        const std::int64_t next_user = piece.number + 1 - plan_.input_slots();
-        if (next_user > 0) {
-            slot_of(next_user).loaded.hold(own);
+    const auto fill = [&](std::int64_t row, std::int64_t rows, std::byte* to) {
+        const std::int64_t first = piece.window.first + row;
+        if (piece.chunk.block.frames > 1) {
+            stream_.border.read_rows({frame + first, frame + first + rows}, stream_.reader, to);
+        } else {
+            stream_.border.read(piece.chunk.frame, {first, first + rows}, stream_.reader, to);
         }
-        const std::int64_t carried = in_bytes(piece.carried);
-        upload(own, slot.device.data() + carried, slot.staging.data() + carried,
-               in_bytes(piece.chunk.in_rows() - piece.carried));
-        if (piece.carried > 0) {
-            const InputSlot<Q>& before = slot_of(piece.number - 1);
-            before.loaded.hold(own);
-            copy_on_device(own, slot.device.data(),
-                           before.device.data() + in_bytes(piece.carried_from), carried);
-        }
-    }
-    slot.loaded.record(own);
+        stream_.job.check_rows(frame + first, rows, to);
+    };
+    const std::int64_t rows = piece.chunk.in_rows();
+    input_.load({piece.number, piece.lane, rows, piece.carried, piece.carried_from}, fill);
+    return in_bytes(rows - piece.carried);
 }
 
 template <class Q> void StreamEngine<Q>::compute(const Piece& piece) {
     StreamLane<Q>& lane = lanes_[piece.lane];
+    input_.loaded(piece.number).hold(lane.own());
     lane.begun.record(lane.own());
-    load(piece);
     LaneMarks<Q> marks(lane);
-    stream_.job.run(lane.queue, piece.chunk.block, slot_of(piece.number).data(), lane.data(),
+    stream_.job.run(lane.queue, piece.chunk.block, input_.data(piece.number), lane.output.data(),
                     {.scratch = lane.scratch.data(), .kept = kept_.data(), .marks = &marks});
     lane.computed.record(lane.own());
-    if constexpr (!Q::shares_host_memory) {
-        download(lane.own(), lane.staging.data(), lane.device.data(), out_bytes(piece));
-    }
-    lane.done.record(lane.own());
+    lane.output.start(in_rows(piece), lane.own());
 }
 
 template <class Q> void StreamEngine<Q>::record_device(const Piece& piece) {
-    const std::int64_t rows = piece.chunk.in_rows();
-    const auto add = [&](Stage stage, double begin, double end, std::int64_t bytes) {
-        recorder_.add(stage, piece.trace_number(), piece.lane, begin, end, bytes);
-    };
-    add_steps(piece);
-    if constexpr (Q::shares_host_memory) {
-        add(Stage::compute, piece.compute_begin, piece.compute_end, in_bytes(rows));
-    } else {
-        const StreamLane<Q>& lane = lanes_[piece.lane];
-        const double begun = lane.begun.seconds_since(*origin_);
-        const double loaded = slot_of(piece.number).loaded.seconds_since(*origin_);
-        const double computed = lane.computed.seconds_since(*origin_);
-        const double done = lane.done.seconds_since(*origin_);
-        add(Stage::upload, begun, loaded, in_bytes(rows - piece.carried));
-        add(Stage::compute, loaded, computed, in_bytes(rows));
-        add(Stage::download, computed, done, out_bytes(piece));
+    const StreamLane<Q>& lane = lanes_[piece.lane];
+    double begin = piece.compute_begin;
+    double end = piece.compute_end;
+    if constexpr (!Q::shares_host_memory) {
+        begin = lane.begun.seconds_since(*origin_);
+        end = lane.computed.seconds_since(*origin_);
     }
+    add_steps(piece);
+    recorder_.add(Stage::compute, piece.trace_number(), piece.lane, begin, end,
+                  in_bytes(piece.chunk.in_rows()));
 }
 
 /// Adds what the job's steps took for a chunk that is computed.
 template <class Q> void StreamEngine<Q>::add_steps(const Piece& piece) {
     const StreamLane<Q>& lane = lanes_[piece.lane];
-    const typename Q::Event* before = &slot_of(piece.number).loaded;
+    const typename Q::Event* before = &lane.begun;
     for (std::size_t i = 0; i < lane.step_bytes.size(); ++i) {
         times_.steps[i].seconds += lane.step_ends[i].seconds_since(*before);
         times_.steps[i].bytes += lane.step_bytes[i];
@@ -313,23 +255,53 @@ template <class Q> void StreamEngine<Q>::add_steps(const Piece& piece) {
     }
 }
 
-template <class Q> std::int64_t StreamEngine<Q>::hash(Piece& piece) {
-    if (stream_.commits != nullptr) {
-        const RowRange out = out_rows(piece);
-        piece.hashes = hasher_.hash(out.first, out.count(), plan_.shape.out_row_bytes,
-                                    lanes_[piece.lane].staging.data());
+template <class Q> std::optional<StreamPortion<Q>> StreamEngine<Q>::fetch(Piece& piece) {
+    ChunkOutput<Q>& output = lanes_[piece.lane].output;
+    auto run = output.fetch();
+    if (!run) {
+        return std::nullopt;
     }
-    return out_bytes(piece);
+    Portion portion{PipelinePortion::of(piece), std::move(*run), {}};
+    portion.last = portion.run.last;
+    if constexpr (!Q::shares_host_memory) {
+        recorder_.add(Stage::download, piece.trace_number(), piece.lane,
+                      output.begun(portion.run).seconds_since(*origin_),
+                      output.done(portion.run).seconds_since(*origin_), out_bytes(portion));
+    }
+    return portion;
 }
 
-template <class Q> Written StreamEngine<Q>::write(const Piece& piece) {
-    if (const RowRange out = out_rows(piece); !out.empty()) {
-        stream_.writer.write(out.first, out.count(), lanes_[piece.lane].staging.data());
+template <class Q> std::int64_t StreamEngine<Q>::hash(Portion& portion) {
+    if (stream_.commits != nullptr) {
+        const RowRange& out = portion.run.out;
+        portion.hashes =
+            hasher_.hash(out.first, out.count(), plan_.shape.out_row_bytes, portion.run.data);
+    }
+    return out_bytes(portion);
+}
+
+template <class Q> Written StreamEngine<Q>::write(const Portion& portion) {
+    if (const RowRange& out = portion.run.out; !out.empty()) {
+        stream_.writer.write(out.first, out.count(), portion.run.data);
         if (stream_.commits != nullptr) {
-            stream_.commits->add(piece.hashes);
+            stream_.commits->add(portion.hashes);
         }
     }
-    return {piece.chunk.out_rows(), out_bytes(piece)};
+    lanes_[portion.lane].output.written(portion.run, queue(portion.lane));
+    return {portion.run.in.count(), out_bytes(portion)};
+}
+
+template <class Q> void StreamEngine<Q>::cut() {
+    for (StreamLane<Q>& lane : lanes_) {
+        lane.output.cut();
+    }
+}
+
+template <class Q> void StreamEngine<Q>::drain() {
+    std::get<Q>(uploads_).synchronize();
+    for (StreamLane<Q>& lane : lanes_) {
+        lane.own().synchronize();
+    }
 }
 
 } // namespace
