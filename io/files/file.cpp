@@ -10,6 +10,8 @@
 #include <array>
 #include <cerrno>
 #include <filesystem>
+#include <limits>
+#include <optional>
 #include <utility>
 
 #include <fcntl.h>
@@ -27,6 +29,23 @@ constexpr std::int64_t largest_call = 1 << 30;
 // XFS has its number only in the kernel's own headers.
 constexpr std::array<long, 4> local_file_systems = {EXT4_SUPER_MAGIC, BTRFS_SUPER_MAGIC,
                                                     TMPFS_MAGIC, 0x58465342};
+
+/// What a file may have in all, where it lies in memory. To reserve space there writes zeros to all
+/// of it before the run begins: several seconds for outputs of some ten GiB.
+std::optional<std::int64_t> free_memory(int descriptor) {
+    struct statfs system {};
+    struct stat status {};
+    if (::fstatfs(descriptor, &system) != 0 || system.f_type != TMPFS_MAGIC ||
+        ::fstat(descriptor, &status) != 0) {
+        return std::nullopt;
+    }
+    if (system.f_blocks == 0) { // it has no limit of its own
+        return std::numeric_limits<std::int64_t>::max();
+    }
+    constexpr std::int64_t held_unit = 512; // of st_blocks
+    return static_cast<std::int64_t>(system.f_bavail) * system.f_bsize +
+           status.st_blocks * held_unit;
+}
 
 /// What reading needs: a descriptor, or why there is none.
 struct OpenedToRead {
@@ -162,11 +181,19 @@ std::int64_t File::size() const {
 }
 
 void File::reserve(std::int64_t offset, std::int64_t bytes) const {
-    // Not posix_fallocate, which writes every block where the file system has no such call.
-    if (bytes > 0 &&
-        uninterrupted([&] { return ::fallocate(descriptor_, 0, offset, bytes); }) != 0 &&
-        errno != EOPNOTSUPP && errno != ENOSYS && errno != EINVAL) {
-        fail(fmt::format("cannot take the disk space of the file ({} bytes)", bytes), path_, errno);
+    if (bytes <= 0) {
+        return;
+    }
+    int number = 0;
+    if (const std::optional<std::int64_t> free = free_memory(descriptor_)) {
+        number = bytes > *free ? ENOSPC : 0;
+    } else if (uninterrupted([&] { return ::fallocate(descriptor_, 0, offset, bytes); }) != 0) {
+        // Not posix_fallocate, which writes every block where the file system has no such call.
+        number = errno;
+    }
+    if (number != 0 && number != EOPNOTSUPP && number != ENOSYS && number != EINVAL) {
+        fail(fmt::format("cannot take the disk space of the file ({} bytes)", bytes), path_,
+             number);
     }
 }
 
