@@ -98,6 +98,7 @@ void Run::end_if_asked() const {
 void Run::begin_step(const char* doing) const {
     place_.ranks.together([&] { end_if_asked(); });
     place_.ranks.note(doing);
+    place_.log.phases.begin(doing);
 }
 
 void Run::prepare() {
@@ -210,15 +211,19 @@ void Run::make_rows(const RunContext& context) {
                                            plan_->io_threads);
     });
     start_seconds_ = seconds_since(place_.start);
+    Phases& phases = place_.log.phases;
     if (context.surveyed) {
+        phases.begin("taking memory");
         mine_.times = run_engine(*engine, context, *binding_,
                                  command_.quiet ? ShowProgress::no : ShowProgress::yes,
                                  command_.trace || !command_.reports.empty() ? &trace_ : nullptr);
+        phases.split("stream", mine_.times.wall_seconds);
         if (binding_->backend == Backend::cpu) {
             mine_.times.device_bytes = 0; // its device is the host
         }
     }
     last_row_ = Clock::now();
+    phases.begin("closing the output");
     ranks.together([&] {
         open_.commits->finish();
         open_.writer->finish(RowWriter::Sync::no);
@@ -238,6 +243,7 @@ bool Run::stream() {
     stop_->look(); // a short job may be done before the attendant does
     attendant_.emplace(command_, *prepared_, *binding_, place_, open_, *stop_);
     ranks.note("running it");
+    place_.log.phases.begin("opening the files");
     std::optional<PreparedJob> surveyed =
         survey_input(*prepared_, ranks,
                      {binding_->limits.cores, plan_->io_threads, *stop_, open_.progress,
@@ -261,11 +267,13 @@ bool Run::stream() {
 /// Puts the output together and gives it its name.
 void Run::put_together(RunReport& report) {
     const Ranks& ranks = place_.ranks;
+    place_.log.phases.begin("assembling the output");
     ranks.together([&] {
         assemble_output(output_dataset(*prepared_, beginning_.parts),
                         {ranks.rank(), ranks.size(), plan_->io_threads, beginning_.sync});
     });
     report.warnings.insert(report.warnings.end(), warnings_.begin(), warnings_.end());
+    place_.log.phases.begin("recording checksums and facts");
     ranks.first_alone([&] {
         for (std::string& warning : claim_->complete(*prepared_, beginning_, provenance(report))) {
             tell_warning(warning);
@@ -283,6 +291,7 @@ void Run::complete() {
         mine_.rates = kept_rates(binding_->device.uuid);
     }
     ranks.note("completing the output");
+    log.phases.begin("gathering the report");
     const std::vector<std::string> settings = settings_of(command_);
     RunReport report = run_report(*prepared_, settings, *plan_, beginning_, ranks.gather(mine_));
     report.started = started_;
@@ -291,6 +300,7 @@ void Run::complete() {
     report.seconds_before = log.seconds;
     report.wall_seconds = seconds_since(place_.start);
     put_together(report);
+    log.phases.begin("ending the ranks' watch");
     attendant_.reset(); // on every rank, before the folder of its files goes
     ranks.barrier();
     report.wall_seconds = seconds_since(place_.start);
@@ -301,6 +311,7 @@ void Run::complete() {
         report.passes = log.reports;
     }
     log.seconds = report.wall_seconds;
+    report.phases = log.phases.until_now();
     write_all(command_, report, *prepared_, *binding_, ranks, log);
     ranks.first_alone([&] { claim_->release(*prepared_); });
 }
@@ -326,6 +337,8 @@ ExitCode run_pass(const RunCommand& command, const JobPass& pass, const RunPlace
 }
 
 ExitCode run_job(const RunCommand& command, const Ranks& ranks, Clock::time_point start) {
+    PassLog log{Phases(start, "starting MPI")};
+    log.phases.begin("reading the job file");
     Prober prober;
     std::jthread device; // ends last: others may wait for it within CUDA
     const JobFile job = load_on_all(command, ranks);
@@ -337,7 +350,6 @@ ExitCode run_job(const RunCommand& command, const Ranks& ranks, Clock::time_poin
         // needs the device waits within CUDA until it is there. Ranks take GPUs in turn.
         device = std::jthread([nth = ranks.local_rank()] { start_device(nth); });
     }
-    PassLog log;
     const RunPlace place{ranks, prober, start, log};
     std::vector<JobPass> passes = passes_on_all(job, ranks, prober);
     if (passes.empty()) {

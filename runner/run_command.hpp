@@ -5,6 +5,7 @@
 #include "runner/probe/prober.hpp"
 #include "runner/ranks/mpi.hpp"
 #include "runner/report/report.hpp"
+#include "runner/watch/phases.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -33,11 +34,13 @@ struct RunCommand {
 
 /// What the passes of a run leave for its report and trace, on each rank.
 struct PassLog {
-    std::vector<PassReport> reports;     ///< of passes that are complete; on the first rank
-    std::vector<KernelUse> kernels;      ///< of this rank in them all
-    std::string events;                  ///< Trace::chrome_events() of them all
-    std::optional<double> start_seconds; ///< from the program's start to the first pass's first row
-    double seconds = 0;                  ///< from the program's start to the last one's end
+    Phases phases;                        ///< of the command, on this rank
+    std::vector<PassReport> reports = {}; ///< of passes that are complete; on the first rank
+    std::vector<KernelUse> kernels = {};  ///< of this rank in them all
+    std::string events = {};              ///< Trace::chrome_events() of them all
+    std::optional<double> start_seconds =
+        {};             ///< from the program's start to the first pass's first row
+    double seconds = 0; ///< from the program's start to the last one's end
 };
 
 /// What the runs of a process share; all of it outlives them.

@@ -62,7 +62,7 @@ DatasetEnding BatchWorker::work_on(const PlannedDataset& planned, const Ranks& r
         }
     }
     const RunCommand command = command_for(dataset);
-    PassLog log; // a batch writes no report
+    PassLog log{Phases(start_, "the batch")}; // which writes no report
     Run run(command, {job}, {ranks, prober_, start_, log});
     run.prepare();
     run.bind(binding_);
@@ -117,7 +117,7 @@ DatasetEnding BatchWorker::work_on_passes(const PlannedDataset& planned,
         }
     });
     const RunCommand command = command_for(planned.dataset);
-    PassLog log; // a batch writes no report
+    PassLog log{Phases(start_, "the batch")}; // which writes no report
     const RunPlace place{ranks, prober_, start_, log};
     const RunPass run = [&](const RunCommand& of_pass, const JobPass& pass) {
         Run earlier(of_pass, pass, place);

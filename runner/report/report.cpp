@@ -107,6 +107,14 @@ Json pass_json(const PlannedPass& pass) {
     return json;
 }
 
+Json phases_value(const std::vector<Phase>& phases) {
+    Json list = Json::array();
+    for (const Phase& phase : phases) {
+        list.push_back({{"phase", phase.name}, {"seconds", phase.seconds}});
+    }
+    return list;
+}
+
 Json counts_json(const std::vector<JobCount>& counts) {
     Json json = Json::object();
     for (const auto& [name, value] : counts) {
@@ -206,6 +214,7 @@ std::string report_json(const RunReport& report) {
                  {"start_seconds", report.start_seconds},
                  {"wall_seconds", report.wall_seconds},
                  {"finish_seconds", report.finish_seconds},
+                 {"phases", phases_value(report.phases)},
                  {"bottleneck", stage_names[static_cast<std::size_t>(bottleneck.stage)]},
                  {"overlap_efficiency", bottleneck.overlap_efficiency},
                  {"warnings", report.warnings},

@@ -9,6 +9,7 @@
 #include "runner/prepare/passes.hpp"
 #include "runner/prepare/prepare.hpp"
 #include "runner/ranks/kept_rates.hpp"
+#include "runner/watch/phases.hpp"
 #include "runner/watch/stages.hpp"
 #include "runner/watch/timeline.hpp"
 
@@ -107,6 +108,7 @@ struct RunReport {
     std::vector<std::string> notes;      ///< what the run found of an earlier one and in the input
     std::vector<PassReport> passes = {}; ///< of a pipeline, that this run made; this one last
     double seconds_before = 0;           ///< of wall_seconds, that earlier passes took
+    std::vector<Phase> phases = {};      ///< of the first rank, until the report was written
 };
 
 /// What bounded a run of these ranks, at least one, and how near to that limit it came: one

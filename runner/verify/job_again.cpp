@@ -120,7 +120,7 @@ void JobAgain::run_passes_before_last(const FinishedOutput& output, EarlierPasse
     }
     const Ranks ranks{Ranks::Alone{}};
     const auto start = std::chrono::steady_clock::now();
-    PassLog log;
+    PassLog log{Phases(start, "running the job")};
     const RunPlace place{ranks, prober, start, log};
     const RunPass run = [&](const RunCommand& command, const JobPass& pass) {
         return run_pass(command, pass, place);
