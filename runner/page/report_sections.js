@@ -54,6 +54,25 @@ function tiles(report) {
 }
 
 /**
+ * What the time of the whole command went to.
+ * @param {object} report
+ * @returns {HTMLElement|null} null for a report that does not say
+ */
+function phasesSection(report) {
+  const felt = 0.001;
+  const phases = (report.phases ?? []).filter(({ seconds }) => seconds >= felt);
+  if (phases.length === 0) {
+    return null;
+  }
+  const longest = mostOf(phases, ({ seconds }) => seconds);
+  return section("The command's time", ...phases.map(({ phase, seconds }) =>
+    barLine(phase, [{ name: phase === "stream" ? "compute" : "hash", part: shareOf(seconds, longest) }],
+      timeText(seconds))),
+  note("Of the first rank, from the start of its process to this report. What takes less than " +
+    "1 ms is left out."));
+}
+
+/**
  * What each stage did, over all ranks.
  * @param {object} report
  * @returns {HTMLElement}
@@ -195,7 +214,7 @@ function repeatSection(report) {
  */
 function drawReport(main, report, pictures) {
   document.title = `${report.job.name} – runner`;
-  const parts = [header(report), tiles(report), ...timelineSections(report), stagesSection(report),
+  const parts = [header(report), tiles(report), phasesSection(report), ...timelineSections(report), stagesSection(report),
     passesSection(report), kernelsSection(report), picturesSection(pictures), memorySection(report), ranksSection(report),
     warningsSection(report), repeatSection(report)];
   main.replaceChildren(...parts.filter((part) => part !== null));

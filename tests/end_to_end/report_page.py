@@ -213,6 +213,8 @@ def numbers(browser, check, report):
                                     {"file": "o.h5", "dataset": "/a"},
                                     "steps": [step | {"step": "step 3", "seconds": 0, "bytes": 0}]}]
     report["bounding_step"] = "step 2"
+    report["phases"] = [{"phase": "loading", "seconds": 0.25}, {"phase": "stream", "seconds": 0.5},
+                        {"phase": "too short to show", "seconds": 0.0009}]
     report["plan"]["backend"] = "cuda"
     report["plan"]["memory_per_rank"].update({"host_bytes": 1024, "host_limit_bytes": 4096,
                                               "device_bytes": 2048, "device_limit_bytes": 8192,
@@ -235,6 +237,10 @@ def numbers(browser, check, report):
     open_page(browser, check, page_of(report, "numbers"))
     check(text_of(browser, "dd") == ["2 s", "250 ms", "1.5 s", "125 ms", "3.91 KiB", "1.95 KiB",
                                      "3 kB/s"], f"tiles: {text_of(browser, 'dd')}")
+    bars = browser.value('[...document.querySelectorAll(".stack")].map(bar => '
+                         '[bar.textContent, bar.querySelector("i").style.width])')
+    check(bars[:2] == [["loading250 ms", "50%"], ["stream500 ms", "100%"]] and
+          "too short" not in str(bars), f"phases: {bars}")
     rows = browser.value('[...document.querySelectorAll(".wide tr")].map(row => '
                          "[...row.cells].map(cell => cell.textContent))")
     check(["reading", "500 ms", "33 %", "250 ms", "3.91 KiB", "8 kB/s"] in rows and
