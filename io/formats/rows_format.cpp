@@ -203,7 +203,9 @@ std::string output_name_fault(const std::string& file) {
     if (format != nullptr ? format->written != nullptr : is_hdf5_name(file)) {
         return "";
     }
-    return "names no format that is written: end it in one of " + written_endings();
+    const bool is_png = format != nullptr && format->name == std::string_view("PNG");
+    return "names no format that is written: end it in one of " + written_endings() +
+           (is_png ? ", and make a PNG file of that by runner convert" : "");
 }
 
 const WrittenFormat* written_format_of(const std::string& file) {

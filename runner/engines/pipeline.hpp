@@ -41,7 +41,7 @@ struct PipelinePortion {
     double read_begin = 0;
     bool last = true; ///< of its piece
 
-    /// Of a piece.
+    /// The last portion of a piece, or its only one.
     static PipelinePortion of(const PipelinePiece& piece) {
         return {piece.number, piece.lane, piece.read_begin};
     }

@@ -366,8 +366,8 @@ def test_what_cannot_be():
         refused("output.chunk", f"a {ending} file has none", name=name, more="chunk = [1, 20, 30]")
         refused("output.parts", f"a {ending} file has none", name=name, more="parts = 2")
     refused("output.compression", more='chunk = [1, 20, 30]\ncompression = "deflate"')
-    refused("output.file", "a job does not write PNG files", "runner convert", name="out.png")
-    refused("output.file", "a job does not write NIfTI-1 files", name="out.nii.gz")
+    refused("output.file", "names no format that is written", "runner convert", name="out.png")
+    refused("output.file", "names no format that is written", name="out.nii.gz")
     refused("output.file", "cells of sand alone", name="out.sand")
     write_input(noise((3, 4)).astype("complex64"))
     for name in FILES:
