@@ -559,19 +559,19 @@ def test_errors_name_the_step(checks):
 def test_a_refused_type_names_the_step_that_converts(checks):
     """The step that the message names makes what numpy makes of the values."""
     values = np.random.default_rng(5).random((6, 8, 7)) * 1000
-    denoise = '[[step]]\nname = "clean"\nkind = "denoise"\nmethod = "nlm"\nsigma = 2.0\n'
+    match = '[[step]]\nname = "search"\nkind = "match"\nwindow = [3, 3, 3]\npatch = [1, 3, 3]\n'
     for dtype in ["float64", "int32", "int64"]:
         with h5py.File("in.h5", "w") as file:
             file["data"] = values.astype(dtype)
         chain = ends("in.h5", "/data", "out.h5") + (
             '[[step]]\nname = "first"\nkind = "median"\nsize = [1, 1, 1]\n')
-        pathlib.Path("job.toml").write_text(chain + denoise)
+        pathlib.Path("job.toml").write_text(chain + match)
         done = checks.run("plan", "job.toml")
         checks.expect(done.returncode == 3 and 'what step 1 ("first") makes' in done.stderr and
                       "runner convert" not in done.stderr and "in.h5" not in done.stderr,
                       f"{dtype}: {done.stderr}")
         step = done.stderr.split("[[step]] before it, ")[1].strip().replace("; ", "\n")
-        pathlib.Path("job.toml").write_text(f"{chain}[[step]]\n{step}\n{denoise}")
+        pathlib.Path("job.toml").write_text(f"{chain}[[step]]\n{step}\n{match}")
         done = checks.run("plan", "job.toml")
         checks.expect(done.returncode == 0, f"{dtype}: {done.stderr}")
         done = checks.job("--until", "2")
