@@ -81,7 +81,7 @@ struct PipelineRun {
 ///     void compute(const Piece&);          // queues the work; done at once where Q does so
 ///     void wait(const Piece&);             // until it is computed
 ///     void record_device(const Piece&);    // what the device did, in the recorder
-///     std::optional<Portion> fetch(Piece&); // waits for the next; nothing after the last, or cut
+///     std::optional<Portion> fetch(const Piece&); // waits for the next; nothing once cut
 ///     std::int64_t hash(Portion&);         // bytes hashed
 ///     Written write(const Portion&);       // hands the rows to the output and its journal
 ///     std::int64_t rows(const Piece&);     // done with it; 0: not before it is written
@@ -123,7 +123,7 @@ template <class Engine> class Pipeline {
 
     template <class T> void take(Stage stage, const T& piece);
     void end_compute(const Piece& piece);
-    void hash_portions(Piece& piece);
+    void hash_portions(const Piece& piece);
     void wrote(const Portion& portion, const Written& written, double begin);
     void cut();
     void drain();
@@ -270,7 +270,7 @@ template <class Engine> void Pipeline<Engine>::end_compute(const Piece& piece) {
 template <class Engine> void Pipeline<Engine>::hash_stage() {
     for (;;) {
         const double asked = now();
-        std::optional<Piece> piece = computed_.pop();
+        const std::optional<Piece> piece = computed_.pop();
         if (!piece) {
             return hashed_.close();
         }
@@ -287,13 +287,15 @@ template <class Engine> void Pipeline<Engine>::hash_stage() {
 }
 
 /// Beside the writing, which one thread does: a checksum takes a fifth of the time of a write.
-template <class Engine> void Pipeline<Engine>::hash_portions(Piece& piece) {
-    for (;;) {
+/// Its lane is another piece's as soon as the last portion is handed on.
+template <class Engine> void Pipeline<Engine>::hash_portions(const Piece& piece) {
+    for (bool last = false; !last;) {
         const double asked = now();
         std::optional<Portion> portion = engine_.fetch(piece);
         if (!portion) {
             return;
         }
+        last = portion->last;
         run_.recorder.begin(Stage::hash);
         const double begin = now();
         run_.recorder.add_wait(Stage::hash, begin - asked);

@@ -42,7 +42,6 @@ struct RowPiece {
 /// A box on its way, or a piece of one.
 struct BoxPiece : PipelinePiece {
     PermuteBox box;
-    bool fetched = false;
 };
 
 /// Its results: all of them.
@@ -72,7 +71,7 @@ template <class Queue_> class PermuteEngine {
     void compute(const Piece& piece);
     void wait(const Piece& piece) { lanes_[piece.lane].done.wait(); }
     void record_device(const Piece& piece);
-    std::optional<Portion> fetch(Piece& piece);
+    std::optional<Portion> fetch(const Piece& piece);
     std::int64_t hash(Portion& portion);
     Written write(const Portion& portion);
     /// Which of a box's rows an earlier run has written is known when it is hashed.
@@ -220,10 +219,7 @@ std::vector<RowPiece> PermuteEngine<Q>::rows_to_write(const PermuteBox& box) con
     return pieces;
 }
 
-template <class Q> std::optional<BoxPortion> PermuteEngine<Q>::fetch(Piece& piece) {
-    if (std::exchange(piece.fetched, true)) {
-        return std::nullopt;
-    }
+template <class Q> std::optional<BoxPortion> PermuteEngine<Q>::fetch(const Piece& piece) {
     return Portion{PipelinePortion::of(piece), piece.box, rows_to_write(piece.box)};
 }
 

@@ -43,7 +43,8 @@ template <class Q> class ChunkOutput {
     /// What is behind `computed` in the queue is the output of the chunk of rows `in`. No other
     /// chunk's is left.
     void start(RowRange in, Q& queue);
-    /// Waits for the chunk's next run; nothing after the last, or once the output is cut.
+    /// Waits for the chunk's next run, of which the last is not yet fetched; nothing once the
+    /// output is cut.
     std::optional<Run> fetch();
     /// The run is written.
     void written(const Run& run, Q& queue);
@@ -69,7 +70,6 @@ template <class Q> class ChunkOutput {
     Buffer device_;
     std::deque<Portion> portions_;
     std::vector<Run> runs_;         ///< of the chunk
-    std::size_t fetched_ = 0;       ///< of these
     Channel<std::size_t> arriving_; ///< runs whose download is queued
 };
 
@@ -89,7 +89,6 @@ ChunkOutput<Q>::ChunkOutput(const StreamPlan& plan, Q& queue)
 
 template <class Q> void ChunkOutput<Q>::start(RowRange in, Q& queue) {
     runs_.clear();
-    fetched_ = 0;
     ChunkCursor cursor(cut_, in);
     while (const std::optional<Chunk> chunk = cursor.next()) {
         const std::int64_t first = chunk->frame * cut_.rows + chunk->block.out_first;
@@ -117,14 +116,10 @@ template <class Q> void ChunkOutput<Q>::download_run(std::size_t index, Q& queue
 }
 
 template <class Q> std::optional<typename ChunkOutput<Q>::Run> ChunkOutput<Q>::fetch() {
-    if (fetched_ == runs_.size()) {
-        return std::nullopt;
-    }
     const std::optional<std::size_t> index = arriving_.pop();
     if (!index) {
         return std::nullopt;
     }
-    ++fetched_;
     portion_of(*index).done.wait();
     return runs_[*index];
 }

@@ -98,7 +98,7 @@ template <class Queue_> class StreamEngine {
     void compute(const Piece& piece);
     void wait(const Piece& piece) { lanes_[piece.lane].computed.wait(); }
     void record_device(const Piece& piece);
-    std::optional<Portion> fetch(Piece& piece);
+    std::optional<Portion> fetch(const Piece& piece);
     std::int64_t hash(Portion& portion);
     Written write(const Portion& portion);
     std::int64_t rows(const Piece& piece) const { return piece.chunk.out_rows(); }
@@ -255,7 +255,7 @@ template <class Q> void StreamEngine<Q>::add_steps(const Piece& piece) {
     }
 }
 
-template <class Q> std::optional<StreamPortion<Q>> StreamEngine<Q>::fetch(Piece& piece) {
+template <class Q> std::optional<StreamPortion<Q>> StreamEngine<Q>::fetch(const Piece& piece) {
     ChunkOutput<Q>& output = lanes_[piece.lane].output;
     auto run = output.fetch();
     if (!run) {

@@ -377,7 +377,7 @@ TEST(Counts, OfRanksAreAddedUpBehindThoseOfEarlierPasses) {
 TEST(PlanJson, HasEachPassWithItsEnds) {
     PlannedPass pass;
     pass.plan = std::make_shared<FakePlan>();
-    pass.disk = {500, 600};
+    pass.disk = {500, 500, 600};
     pass.ends = {{"in.h5", "/a", {ElementType::uint8, {3, 4}}},
                  {{"out.h5", "/b", {ElementType::float32, {3}}}}};
     pass.reading = {"in place", 100, 50, 400};

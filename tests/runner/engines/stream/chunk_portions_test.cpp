@@ -118,7 +118,10 @@ TEST_P(ChunkPortions, LeaveInOrderAndWhole) {
             }
         });
         output.start(rows, queue);
-        while (const auto run = output.fetch()) {
+        for (bool last = false; !last;) {
+            const auto run = output.fetch();
+            ASSERT_TRUE(run);
+            last = run->last;
             ASSERT_EQ(run->out.first, next);
             ASSERT_EQ(run->out.first % 211 % plan.decomposition.alignment, 0);
             ASSERT_LE(run->out.count() * row_bytes, plan.most_out_portion());
