@@ -116,8 +116,8 @@ std::optional<double> ratio_of(const DatasetContent& dataset) {
 
 /// What a job makes of a dataset.
 struct Reading {
-    std::string way;  ///< how it is read; that it is not, and why
-    FrameRoles roles; ///< of its frames
+    std::string way;                       ///< how it is read; that it is not, and why
+    FrameRoles roles;                      ///< of its frames
     std::vector<std::string> invalid = {}; ///< as DatasetInfo's
 };
 
