@@ -214,7 +214,7 @@ function repeatSection(report) {
  */
 function drawReport(main, report, pictures) {
   document.title = `${report.job.name} – runner`;
-  const parts = [header(report), tiles(report), phasesSection(report), ...timelineSections(report), stagesSection(report),
+  const parts = [header(report), tiles(report), ...timelineSections(report), stagesSection(report), phasesSection(report),
     passesSection(report), kernelsSection(report), picturesSection(pictures), memorySection(report), ranksSection(report),
     warningsSection(report), repeatSection(report)];
   main.replaceChildren(...parts.filter((part) => part !== null));

@@ -180,8 +180,8 @@ def read_drawn(browser, check, name, report):
     check(len(page.pictures) == 2 and browser.value(
         "[...document.images].every(i => i.naturalWidth > 1)"), f"{name}: pictures")
     passes = ["Passes and steps"] if "passes" in report else []
-    check(text_of(browser, "h2") == ["Timeline", "Throughput", "Stages", *passes, "Data", "Memory",
-                                     "Ranks and devices", "Warnings", "Reproduce this run"],
+    check(text_of(browser, "h2") == ["Timeline", "Throughput", "Stages", "The command's time", *passes,
+                                     "Data", "Memory", "Ranks and devices", "Warnings", "Reproduce this run"],
           f"{name}: {text_of(browser, 'h2')}")
     heads = [f"Pass {each['pass']}: {each['output']['file']}:{each['output']['dataset']}"
              for each in report.get("passes", [])]
@@ -255,12 +255,12 @@ def numbers(browser, check, report):
           "--set run.lanes=2", f"command: {text_of(browser, 'pre')}")
     check("2 ranks on 2 hosts, H200" in text_of(browser, ".sub")[0], "where it ran")
     widths = browser.value('[...document.querySelectorAll(".stack i")].map(i => i.style.width)')
-    check(widths == ["50%", "100%", "0%", "50%", "100%", "100%", "50%"],
+    check(widths[2:] == ["50%", "100%", "0%", "50%", "100%", "100%", "50%"],
           f"steps and memory: {widths}")
     check(text_of(browser, "h3")[:2] == ["Pass 1: o.h5.pass-1.h5:/pass/data", "Pass 2: o.h5:/a"],
           f"passes: {text_of(browser, 'h3')}")
     labels = text_of(browser, ".stack span:first-child")
-    check(labels[:3] == ['step 1 ("a")', "step 2, longest", "step 3"], f"steps: {labels}")
+    check(labels[2:5] == ['step 1 ("a")', "step 2, longest", "step 3"], f"steps: {labels}")
     check(["1", 'step 1 ("a")', "250 ms", "3.91 KiB", "16 kB/s"] in rows and
           ["2", "step 3", "0 µs", "0 B", "–"] in rows, f"steps: {rows}")
     notes = " ".join(text_of(browser, ".small"))
