@@ -65,7 +65,7 @@ void Phases::begin(std::string name) {
     begun_ = now;
 }
 
-void Phases::split(std::string name, double seconds) {
+void Phases::split(const std::string& name, double seconds) {
     const Clock::time_point now = Clock::now();
     const double all = seconds_between(begun_, now);
     const double apart = std::clamp(seconds, 0.0, all);

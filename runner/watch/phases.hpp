@@ -25,7 +25,7 @@ class Phases {
     /// The phase ends here, and the next begins.
     void begin(std::string name);
     /// The last `seconds` of the phase are one of their own, which ends here; the phase continues.
-    void split(std::string name, double seconds);
+    void split(const std::string& name, double seconds);
 
     /// All of them so far; those of one name are one.
     std::vector<Phase> until_now() const;
