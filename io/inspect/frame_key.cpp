@@ -73,14 +73,20 @@ class KeySearch {
         return all;
     }
 
-    void add_detectors(const std::string& entry, std::vector<std::string>& places) const {
-        std::vector<std::string> instruments = {path_below(entry, "instrument")};
+    /// The group of an entry that has this name, and those of this class.
+    std::vector<std::string> groups_in(const std::string& entry, const std::string& name,
+                                       const char* nx_class) const {
+        std::vector<std::string> groups = {path_below(entry, name)};
         if (is_entry(entry)) {
-            for (std::string& group : file_.groups_of_class(entry, "NXinstrument")) {
-                instruments.push_back(std::move(group));
+            for (std::string& group : file_.groups_of_class(entry, nx_class)) {
+                groups.push_back(std::move(group));
             }
         }
-        for (const std::string& instrument : instruments) {
+        return groups;
+    }
+
+    void add_detectors(const std::string& entry, std::vector<std::string>& places) const {
+        for (const std::string& instrument : groups_in(entry, "instrument", "NXinstrument")) {
             for (const std::string& name : names_in(instrument)) {
                 places.push_back(path_below(instrument, name));
             }
@@ -89,13 +95,7 @@ class KeySearch {
 
     /// The NXdata groups that have a link to the dataset.
     void add_plots(const std::string& entry, std::vector<std::string>& places) const {
-        std::vector<std::string> groups = {path_below(entry, "data")};
-        if (is_entry(entry)) {
-            for (std::string& group : file_.groups_of_class(entry, "NXdata")) {
-                groups.push_back(std::move(group));
-            }
-        }
-        for (const std::string& group : groups) {
+        for (const std::string& group : groups_in(entry, "data", "NXdata")) {
             try {
                 const std::string name = file_.text(group, "signal").value_or("data");
                 if (file_.is_group(group) && file_.is_same(path_below(group, name), dataset_)) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <type_traits>
 
 namespace runner {
 namespace {
@@ -27,17 +28,22 @@ bool is_zero(const PlainValue& value) {
                        [](std::byte byte) { return byte == std::byte{0}; });
 }
 
-/// Rounds integers towards 0.
-void multiply(PlainValue& value, std::int64_t by) {
-    visit_element_type(value.type, [&](auto number) {
+/// False where the numbers' type does not have all products.
+bool multiply(PlainValue& value, std::int64_t by) {
+    bool fits = true;
+    visit_element_type(value.type, [&]<class T>(T number) {
         for (std::int64_t i = 0; i < value.count(); ++i) {
-            std::byte* const at = value.bytes.data() + i * std::int64_t{sizeof(number)};
-            std::memcpy(&number, at, sizeof(number));
-            number = static_cast<decltype(number)>(static_cast<double>(number) *
-                                                   static_cast<double>(by));
-            std::memcpy(at, &number, sizeof(number));
+            std::byte* const at = value.bytes.data() + i * std::int64_t{sizeof(T)};
+            std::memcpy(&number, at, sizeof(T));
+            if constexpr (std::is_integral_v<T>) {
+                fits = !__builtin_mul_overflow(number, by, &number) && fits;
+            } else {
+                number = static_cast<T>(static_cast<double>(number) * static_cast<double>(by));
+            }
+            std::memcpy(at, &number, sizeof(T));
         }
     });
+    return fits;
 }
 
 /// How many pixels of the input one of the output stands for, along what the item measures.
@@ -94,8 +100,10 @@ std::vector<ScanItem> carried_scan(const std::vector<ScanItem>& scan, const Axis
             left_out.push_back(item.path + ": frames of several roles are joined");
             return {};
         }
-        if (item.kind != ScanItem::Kind::group && item.value.kind == PlainValue::Kind::number) {
-            multiply(item.value, pixels_of(item, change));
+        if (item.kind != ScanItem::Kind::group && item.value.kind == PlainValue::Kind::number &&
+            !multiply(item.value, pixels_of(item, change))) {
+            left_out.push_back(item.path + ": its type is too small for larger pixels");
+            continue;
         }
         made.push_back(std::move(item));
     }

@@ -8,7 +8,7 @@
 namespace runner {
 namespace {
 
-/// Means of blocks, the last of what is there; of integers as float64.
+/// Means of blocks, as float64 where the numbers are integers. The last block may be shorter.
 PlainValue block_means(const PlainValue& values, std::int64_t block, std::int64_t count) {
     PlainValue made;
     made.space = PlainValue::Space::simple;

@@ -27,8 +27,8 @@ std::string_view name_of(FrameRole role);
 /// What a file says of the frames of one of its datasets.
 struct FrameRoles {
     std::string key = {}; ///< the dataset of the same file that says it
-    /// Of each element of the first axis; empty where the file says nothing, or what it says cannot
-    /// be right.
+    /// The role of each element of the first axis; empty where the file says nothing, or what it
+    /// says cannot be right.
     std::vector<FrameRole> frames = {};
     /// Why they are not known although the file has or should have them; else empty.
     std::string fault = {};

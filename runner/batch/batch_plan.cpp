@@ -275,6 +275,11 @@ std::vector<DiskShare> disk_shares(const BatchPlan& plan) {
     return all;
 }
 
+/// How small compressed outputs become is not known.
+bool is_packed(const BatchPlan& plan) {
+    return plan.job.output.layout.compression != Compression::none;
+}
+
 } // namespace
 
 bool is_known_done(const DatasetEvent* last, const std::string& key, const FileMark& input,
@@ -364,7 +369,7 @@ std::string batch_plan_text(const BatchPlan& plan) {
     }
     for (const DiskShare& disk : disk_shares(plan)) {
         text += "  disk of " + printable(disk.folder) + ": needs " +
-                (plan.job.output.layout.compression != Compression::none ? "at most " : "") +
+                (is_packed(plan) ? "at most " : "") +
                 size_text(std::max<std::int64_t>(0, disk.needed)) + ", " + size_text(disk.free) +
                 " free\n";
     }
@@ -372,10 +377,11 @@ std::string batch_plan_text(const BatchPlan& plan) {
 }
 
 void check_batch_disk(const BatchPlan& plan) {
+    if (is_packed(plan)) {
+        return;
+    }
     for (const DiskShare& disk : disk_shares(plan)) {
-        // How small compressed outputs become is not known.
-        const bool is_packed = plan.job.output.layout.compression != Compression::none;
-        if (!is_packed && disk.needed > disk.free) {
+        if (disk.needed > disk.free) {
             throw Error(ExitCode::output, {"the batch does not fit on its disk", disk.folder,
                                            "its outputs take " + size_text(disk.needed) +
                                                " more and " + size_text(disk.free) + " are free",

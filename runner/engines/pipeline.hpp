@@ -22,30 +22,25 @@
 
 namespace runner {
 
-/// A piece of work on its way: a chunk, a box. An engine adds what it must know of it.
-struct PipelinePiece {
+/// What a piece of work and its results are known by.
+struct PieceName {
     std::int64_t number = 0; ///< no other piece of the run has it
     std::size_t lane = 0;
-    double read_begin = 0;    ///< seconds of the recorder
-    double compute_begin = 0; ///< host time, of a queue that computes at once
-    double compute_end = 0;
+    double read_begin = 0; ///< seconds of the recorder
 
     std::uint64_t trace_number() const { return static_cast<std::uint64_t>(number); }
 };
 
+/// A piece of work on its way: a chunk, a box. An engine adds what it must know of it.
+struct PipelinePiece : PieceName {
+    double compute_begin = 0; ///< host time, of a queue that computes at once
+    double compute_end = 0;
+};
+
 /// Some of a piece's results, in host memory: all of them, or as many as fit into one buffer. An
 /// engine adds where they are.
-struct PipelinePortion {
-    std::int64_t number = 0; ///< of the piece
-    std::size_t lane = 0;
-    double read_begin = 0;
+struct PipelinePortion : PieceName {
     bool last = true; ///< of its piece
-
-    /// The last portion of a piece, or its only one.
-    static PipelinePortion of(const PipelinePiece& piece) {
-        return {piece.number, piece.lane, piece.read_begin};
-    }
-    std::uint64_t trace_number() const { return static_cast<std::uint64_t>(number); }
 };
 
 /// What write() has handed to the output.

@@ -17,7 +17,8 @@ DatasetLayout input_layout(const JobFile::Input& input, FileAccess& files);
 /// What of its dataset is a job's input.
 struct InputFrames {
     std::optional<DatasetPart> part = {}; ///< nothing for all of it
-    /// Of all frames of the dataset, by the file, or by the dataset that the job file names.
+    /// The roles of all frames of the dataset, by the file, or by the dataset that the job file
+    /// names.
     FrameRoles roles = {};
 };
 

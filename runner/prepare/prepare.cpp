@@ -12,6 +12,7 @@
 #include "io/rows/row_geometry.hpp"
 #include "io/rows/written_format.hpp"
 #include "jobs/toml_text.hpp"
+#include "runner/prepare/declared_input.hpp"
 #include "runner/prepare/input_layout.hpp"
 #include "runner/prepare/marking_files.hpp"
 
@@ -123,54 +124,6 @@ void check_elements(const JobFile& file, const ArrayInfo& input) {
     }
 }
 
-bool may_be_colour(const std::vector<std::int64_t>& shape) {
-    return shape.size() >= 3 && (shape.back() == 3 || shape.back() == 4);
-}
-
-/// Takes the last axis of the input as input.colour says. Where neither that nor the file says
-/// anything, it is noted that it may be colour.
-void declare_colour(const JobFile& file, PreparedJob& prepared) {
-    DatasetInfo& input = prepared.input;
-    const std::string shape = shape_text(input.array.shape);
-    const bool is_first = !prepared.place.origin; // what a later pass reads has marks
-    if (is_first && file.input.colour) {
-        if (*file.input.colour && !may_be_colour(input.array.shape)) {
-            throw Error(ExitCode::usage, {"the input is not colour", "input.colour",
-                                          "its shape is " + shape +
-                                              ", and colour has a last axis of 3 or 4 behind "
-                                              "at least two others",
-                                          "Write false, or leave it out"});
-        }
-        input.channels = *file.input.colour ? static_cast<int>(input.array.shape.back()) : 1;
-    } else if (is_first && !prepared.input_is_missing && !input.channels &&
-               may_be_colour(prepared.layout.info.array.shape) &&
-               may_be_colour(input.array.shape) && !file.parameters->takes_elements_alone()) {
-        input.notes.push_back(format_error(
-            {"the last axis may be colour", file_and_dataset(file.input.file, file.input.dataset),
-             "its shape is " + shape +
-                 " and the file does not say; it is taken as an axis of the image",
-             "Write input.colour = true if it is colour, else input.colour = false"}));
-    }
-}
-
-/// Notes what the file says are no values, since no kind leaves these out yet.
-void note_invalid(const JobFile& file, PreparedJob& prepared) {
-    const std::vector<std::string>& marks = prepared.input.invalid;
-    if (marks.empty() || file.input.invalid == JobFile::Input::Invalid::none ||
-        prepared.place.origin || file.parameters->elements() == KindParameters::Elements::any) {
-        return;
-    }
-    std::string all;
-    for (const std::string& mark : marks) {
-        all += (all.empty() ? "" : "; ") + mark;
-    }
-    prepared.input.notes.push_back(format_error(
-        {"the file says that some elements are no values",
-         file_and_dataset(file.input.file, file.input.dataset),
-         all + "; " + file.kind + " takes all elements as values",
-         "Replace them before, or write input.invalid = \"none\" to take them as they are"}));
-}
-
 /// Puts in what the job file leaves to the input's file: the names of the datasets. Returns the
 /// settings that a later reading of the job needs without the input.
 std::vector<std::string> settle_names(JobFile& file, const DatasetLayout& layout) {
@@ -233,8 +186,12 @@ PreparedJob prepare_input(JobFile file, FileAccess& files, PassPlace place) {
     if (prepared.part) {
         prepared.input = info_of_part(prepared.input, *prepared.part);
     }
-    declare_colour(file, prepared);
-    note_invalid(file, prepared);
+    if (!prepared.place.origin) { // a later pass reads what the run has made, with its marks
+        if (!prepared.input_is_missing || file.input.colour) {
+            declare_colour(file, prepared.layout.info.array, prepared.input);
+        }
+        note_invalid(file, prepared.input);
+    }
     prepared.file = std::move(file);
     return prepared;
 }

@@ -58,7 +58,7 @@ def test_a_last_axis_that_may_be_colour(kind, name):
 
 @pytest.mark.parametrize("name", ["c.npy", "c.raw", "c.h5"])
 def test_colour_is_never_filtered_across(name):
-    """Of each kind that takes colour every channel is as it is by itself; the others refuse it."""
+    """Every channel is as it is by itself, in each kind that takes colour; the others refuse it."""
     more = save(name, COLOUR) + "\ncolour = true"
     for kind in ["bin", "convolve", "correct"]:
         write_job(kind, name, more)

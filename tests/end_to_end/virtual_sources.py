@@ -20,7 +20,7 @@ def write_source(path, value):
 
 
 def write_master(path, name, halves=False):
-    """Of one source, by whole rows, or by halves of rows in turn, which HDF5 alone reads."""
+    """One source, by whole rows, or by halves of rows in turn, which HDF5 alone reads."""
     layout = h5py.VirtualLayout(SHAPE, "u2")
     source = h5py.VirtualSource(name, "d", SHAPE)
     if halves:

@@ -220,7 +220,7 @@ std::vector<RowPiece> PermuteEngine<Q>::rows_to_write(const PermuteBox& box) con
 }
 
 template <class Q> std::optional<BoxPortion> PermuteEngine<Q>::fetch(const Piece& piece) {
-    return Portion{PipelinePortion::of(piece), piece.box, rows_to_write(piece.box)};
+    return Portion{{piece}, piece.box, rows_to_write(piece.box)};
 }
 
 template <class Q> std::int64_t PermuteEngine<Q>::hash(Portion& portion) {

@@ -40,8 +40,8 @@ template <class Q> class ChunkOutput {
         return Q::shares_host_memory ? portions_[0].memory.data() : device_.data();
     }
 
-    /// What is behind `computed` in the queue is the output of the chunk of rows `in`. No other
-    /// chunk's is left.
+    /// The queue's work so far computes the output of a chunk, the rows `in` of the input; the
+    /// first downloads follow it. Every run of the chunk before is written.
     void start(RowRange in, Q& queue);
     /// Waits for the chunk's next run, of which the last is not yet fetched; nothing once the
     /// output is cut.

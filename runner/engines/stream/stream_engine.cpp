@@ -257,12 +257,11 @@ template <class Q> void StreamEngine<Q>::add_steps(const Piece& piece) {
 
 template <class Q> std::optional<StreamPortion<Q>> StreamEngine<Q>::fetch(const Piece& piece) {
     ChunkOutput<Q>& output = lanes_[piece.lane].output;
-    auto run = output.fetch();
+    const auto run = output.fetch();
     if (!run) {
         return std::nullopt;
     }
-    Portion portion{PipelinePortion::of(piece), std::move(*run), {}};
-    portion.last = portion.run.last;
+    Portion portion{{piece, run->last}, *run, {}};
     if constexpr (!Q::shares_host_memory) {
         recorder_.add(Stage::download, piece.trace_number(), piece.lane,
                       output.begun(portion.run).seconds_since(*origin_),

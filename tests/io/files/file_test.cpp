@@ -14,8 +14,10 @@
 #include <fstream>
 
 #include <gtest/gtest.h>
+#include <linux/magic.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 namespace runner {
@@ -48,6 +50,25 @@ TEST(File, NamesWhatCannotBeOpened) {
                  {"cannot create the file", "Is a directory"});
     expect_error(error_of([&] { File(folder / "no/a", File::Mode::create); }), ExitCode::output,
                  {folder / "no/a", "No such file", "mkdir -p " + (folder / "no")});
+}
+
+TEST(File, TakesNoMemoryWhereItLiesInIt) {
+    const std::string path = "/dev/shm/runner-file-test-" + std::to_string(::getpid());
+    struct statfs system {};
+    if (::statfs("/dev/shm", &system) != 0 || system.f_type != TMPFS_MAGIC ||
+        system.f_blocks == 0) {
+        GTEST_SKIP() << "/dev/shm is no tmpfs with a limit";
+    }
+    const File file(path, File::Mode::create);
+    file.resize(4 << 20);
+    file.reserve(0, 4 << 20);
+    struct stat status {};
+    EXPECT_EQ(::stat(path.c_str(), &status), 0);
+    EXPECT_EQ(status.st_blocks, 0);
+    const std::int64_t all = static_cast<std::int64_t>(system.f_blocks) * system.f_bsize;
+    expect_error(error_of([&] { file.reserve(0, all + 1); }), ExitCode::output,
+                 {"cannot take the disk space", path, "No space left"});
+    std::filesystem::remove(path);
 }
 
 TEST(File, IsMadeAnewInPlaceOfAnother) {

@@ -93,6 +93,16 @@ TEST(CarriedMetadata, OfAScanIsThatOfItsFrames) {
     EXPECT_EQ(small.scan[3].value, scalar(1.5F));
     EXPECT_EQ(small.left_out, Names{"instrument/detector/x_rotation_axis_pixel_position: columns "
                                     "are joined"});
+    Metadata whole_numbers = scan();
+    whole_numbers.scan[2].value = scalar(std::int8_t{100}); // 200 is none of the type
+    whole_numbers.scan[3].value = scalar(std::uint8_t{60});
+    const std::int64_t nanoseconds = (std::int64_t{1} << 60) + 1; // no float64 has it
+    whole_numbers.scan[5] = {"start", "", scalar(nanoseconds), {}, ScanItem::Kind::fixed};
+    const Metadata counted = carried_metadata(whole_numbers, binned);
+    ASSERT_EQ(counted.scan.size(), 4U);
+    EXPECT_EQ(counted.scan[2].value, scalar(std::uint8_t{180}));
+    EXPECT_EQ(counted.scan[3].value, scalar(nanoseconds));
+
     EXPECT_TRUE(carried_metadata(scan(), transposed).scan.empty());
 }
 

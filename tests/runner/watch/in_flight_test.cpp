@@ -21,6 +21,18 @@ class InFlightTest : public testing::Test {
     InFlight::Clock::time_point begin_ = InFlight::Clock::now();
 };
 
+TEST_F(InFlightTest, CountsRowsThatAreWrittenNoLonger) {
+    flight_.begin(1, 10);
+    flight_.begin(2, 0); // of which the rows are not known before they are written
+    flight_.wrote(1, 4);
+    flight_.wrote(2, 4);
+    flight_.wrote(3, 4);
+    const auto chunks = flight_.chunks(at(0));
+    ASSERT_EQ(chunks.size(), 2U);
+    EXPECT_EQ(chunks[0].rows, 6);
+    EXPECT_EQ(chunks[1].rows, 0);
+}
+
 TEST_F(InFlightTest, KnowsHowFarAChunkIsAndHowLongItTakes) {
     meter_->add(1000); // of chunks before
     flight_.watch(meter_);
