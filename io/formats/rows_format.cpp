@@ -153,6 +153,21 @@ const RowsFormat* format_of_ending(const std::string& name) {
     return found == formats.end() ? nullptr : found;
 }
 
+/// What in a name would stand for the number of a slice: `*`, or a number as printf writes one,
+/// `%04d`; "" where nothing does.
+std::string mark_of_slices(std::string_view name) {
+    if (name.find('*') != std::string_view::npos) {
+        return "*";
+    }
+    for (std::size_t at = 0; (at = name.find('%', at)) != std::string_view::npos; ++at) {
+        const std::size_t end = name.find_first_not_of("0123456789", at + 1);
+        if (end != std::string_view::npos && (name[end] == 'd' || name[end] == 'i')) {
+            return std::string(name.substr(at, end + 1 - at));
+        }
+    }
+    return "";
+}
+
 } // namespace
 
 std::span<const RowsFormat> rows_formats() { return formats; }
@@ -195,9 +210,8 @@ std::string written_endings() {
 
 std::string output_name_fault(const std::string& file) {
     const std::string name = plain_name(file);
-    if (const std::size_t at = name.find_first_of("*%"); at != std::string::npos) {
-        return std::string("holds ") + name[at] +
-               ", and no folder of slices is written: name one file";
+    if (const std::string mark = mark_of_slices(name); !mark.empty()) {
+        return "holds " + mark + ", and no folder of slices is written: name one file";
     }
     const RowsFormat* const format = format_of_ending(name);
     if (format != nullptr ? format->written != nullptr : is_hdf5_name(file)) {

@@ -50,7 +50,7 @@ const WrittenFormat* written_format_of(const std::string& file);
 bool is_hdf5_name(const std::string& file);
 
 /// What is wrong with the name of a file that is to be made, for "NAME ...": its ending is none of
-/// a format that is written, or it holds a character of a pattern. "" where nothing is.
+/// a format that is written, or it would stand for many. "" where nothing is.
 std::string output_name_fault(const std::string& file);
 
 /// The endings of all files that jobs write: ".h5, .npy and .tif".

@@ -143,8 +143,9 @@ def test_endings_of_inputs(name):
 
 
 REFUSED = ["r.zarr", "r.mrc", "r.jpg", "r.btf", "r.raw", "r", "r.h5.gz", "r.PNG", "r.nii", "r_*.tif", "r_%04d.tif",
-           "r%.h5"]
-TAKEN = ["r.TIF", "r.Npy", "r.H5", "r.hdf5", "r.nx", "r.nxs", "r.nexus", "r.he5", "r.NC4"]
+           "r%d.h5", "r%b%3i.h5"]
+TAKEN = ["r.TIF", "r.Npy", "r.H5", "r.hdf5", "r.nx", "r.nxs", "r.nexus", "r.he5", "r.NC4", "50%.h5",
+         "50%b.h5"]
 
 
 @pytest.mark.quick
