@@ -142,9 +142,8 @@ void check_formats(const std::string& input, const std::string& output, InputNam
         throw Error(ExitCode::usage, {"cannot convert to the output", output,
                                       "its ending names no format that can be made", known});
     }
-    if (output.substr(output.rfind('/') + 1).find_first_of("*%") != std::string::npos) {
-        throw Error(ExitCode::usage, {"cannot convert to the output", output,
-                                      output_name_fault(output), "Name one file"});
+    if (const std::string fault = slices_fault(output); !fault.empty()) {
+        throw Error(ExitCode::usage, {"cannot convert to the output", output, fault, ""});
     }
 }
 

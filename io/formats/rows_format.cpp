@@ -208,10 +208,16 @@ std::string written_endings() {
     return text;
 }
 
+std::string slices_fault(const std::string& file) {
+    const std::string mark = mark_of_slices(plain_name(file));
+    return mark.empty() ? ""
+                        : "holds " + mark + ", and no folder of slices is written: name one file";
+}
+
 std::string output_name_fault(const std::string& file) {
     const std::string name = plain_name(file);
-    if (const std::string mark = mark_of_slices(name); !mark.empty()) {
-        return "holds " + mark + ", and no folder of slices is written: name one file";
+    if (const std::string fault = slices_fault(name); !fault.empty()) {
+        return fault;
     }
     const RowsFormat* const format = format_of_ending(name);
     if (format != nullptr ? format->written != nullptr : is_hdf5_name(file)) {

@@ -49,8 +49,12 @@ const WrittenFormat* written_format_of(const std::string& file);
 /// Whether a file of this name is an HDF5 file, by its ending.
 bool is_hdf5_name(const std::string& file);
 
+/// What is wrong with the name of a file that is to be made where it would stand for many, one a
+/// slice: "holds %04d, ..."; "" where it does not.
+std::string slices_fault(const std::string& file);
+
 /// What is wrong with the name of a file that is to be made, for "NAME ...": its ending is none of
-/// a format that is written, or it would stand for many. "" where nothing is.
+/// a format that is written, or it has a slices_fault(). "" where nothing is.
 std::string output_name_fault(const std::string& file);
 
 /// The endings of all files that jobs write: ".h5, .npy and .tif".
