@@ -144,7 +144,7 @@ struct DensePlanes {
 DensePlanes dense_planes(TiffHandle& tiff, const TiffPages& pages, std::int64_t named) {
     const std::int64_t plane =
         pages.height * pages.width * pages.samples * pages.depth * size_of(pages.type);
-    DensePlanes dense;
+    std::int64_t first = 0;
     for (std::size_t i = 0; i < pages.offsets.size(); ++i) {
         tiff.clear();
         if (TIFFCurrentDirOffset(tiff.get()) != pages.offsets[i] &&
@@ -152,12 +152,11 @@ DensePlanes dense_planes(TiffHandle& tiff, const TiffPages& pages, std::int64_t 
             tiff.fail(fmt::format("{}, page {}", tiff.file().path(), i), "it cannot be read");
         }
         const std::optional<std::int64_t> at = plain_place(tiff, plane);
-        if (!at || (i > 0 && *at != *dense.first + static_cast<std::int64_t>(i) * plane)) {
+        if (!at || (i > 0 && *at != first + static_cast<std::int64_t>(i) * plane)) {
             return {std::nullopt, "the pages that it has do not lie one behind the other unpacked"};
         }
-        dense.first = dense.first.value_or(*at);
+        first = i == 0 ? *at : first;
     }
-    const std::int64_t first = *dense.first;
     if (named > (tiff.size() - first) / plane) {
         return {std::nullopt, fmt::format("so many take {} bytes each from byte {} on, and the "
                                           "file has {}: it was cut off, or the others are in "
@@ -171,7 +170,7 @@ DensePlanes dense_planes(TiffHandle& tiff, const TiffPages& pages, std::int64_t 
     if (std::any_of(pages.directories.begin(), pages.directories.end(), holds)) {
         return {std::nullopt, "where the others might lie is a page's directory"};
     }
-    return dense;
+    return {first, ""};
 }
 
 } // namespace
