@@ -29,6 +29,7 @@ class NoiseSurvey : public Survey {
         : volume_(std::move(volume)), counts_(count_noise == CountNoise::yes) {
         if (counts_) {
             findings_.counts.resize(static_cast<std::size_t>(haar_bins));
+            thread_counts_.emplace(haar_bins);
         }
     }
 
@@ -51,19 +52,25 @@ class NoiseSurvey : public Survey {
         const HaarLayers layers{first / volume_.shape[1], rows / volume_.shape[1],
                                 first / volume_.shape[1], rows / volume_.shape[1]};
         if (bins_.empty()) {
-            count_haar(queue, volume_.shape, layers, voxels, findings_.counts.data());
+            count_haar(queue, volume_.shape, layers, voxels, *thread_counts_);
         } else {
-            count_haar_steps(queue, volume_.shape, layers, voxels, middle_,
-                             findings_.counts.data());
+            count_haar_steps(queue, volume_.shape, layers, voxels, middle_, *thread_counts_);
         }
     }
 
-    Findings& findings() override { return findings_; }
+    Findings& findings() override {
+        if (thread_counts_) {
+            thread_counts_->move_to(findings_.counts.data());
+            thread_counts_.reset();
+        }
+        return findings_;
+    }
 
     bool needs_another_pass() override {
         if (!counts_) {
             return false;
         }
+        (void)findings();
         if (!bins_.empty()) {
             bins_.insert(bins_.end(), findings_.counts.begin(), findings_.counts.end());
             findings_.counts = std::move(bins_);
@@ -76,6 +83,7 @@ class NoiseSurvey : public Survey {
         middle_ = middle_bins(findings_.counts.data());
         bins_ = std::move(findings_.counts);
         findings_.counts.assign(static_cast<std::size_t>(2 * haar_steps), 0);
+        thread_counts_.emplace(2 * haar_steps);
         return true;
     }
 
@@ -83,7 +91,8 @@ class NoiseSurvey : public Survey {
     Volume volume_;
     bool counts_;
     Findings findings_;
-    std::vector<std::uint64_t> bins_; ///< of the first pass, in the second
+    std::optional<ThreadCounts> thread_counts_ = {}; ///< of the pass that is under way
+    std::vector<std::uint64_t> bins_;                ///< of the first pass, in the second
     std::array<std::uint32_t, 2> middle_{};
     std::vector<float> converted_;
 };

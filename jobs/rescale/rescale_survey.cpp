@@ -2,10 +2,10 @@
 #include "jobs/rescale/rescale_survey.hpp"
 
 #include "kernels/elements/ordered_key.hpp"
+#include "kernels/queue/thread_counts.hpp"
 
 #include <algorithm>
 #include <charconv>
-#include <functional>
 #include <limits>
 #include <string_view>
 #include <utility>
@@ -83,25 +83,25 @@ template <class T> class RanksSurvey final : public Survey {
     void add(CpuQueue& queue, std::int64_t /*first*/, std::int64_t rows,
              const std::byte* in) override {
         const auto* elements = reinterpret_cast<const T*>(in);
-        tbb::enumerable_thread_specific<std::vector<std::uint64_t>> parts(
-            [] { return std::vector<std::uint64_t>(2 * bins, 0); });
         queue.run([&] {
             tbb::parallel_for(Range(0, rows * row_elements_, grain), [&](const Range& range) {
-                std::vector<std::uint64_t>& counts = parts.local();
+                std::uint64_t* counts = thread_counts_.own();
                 for (std::int64_t i = range.begin(); i < range.end(); ++i) {
                     count(elements[i], counts);
                 }
             });
         });
-        for (const std::vector<std::uint64_t>& part : parts) {
-            std::transform(part.begin(), part.end(), findings_.counts.begin(),
-                           findings_.counts.begin(), std::plus<>());
-        }
     }
 
-    Findings& findings() override { return findings_; }
+    Findings& findings() override {
+        if (findings_.counts.size() == 2 * bins) {
+            thread_counts_.move_to(findings_.counts.data());
+        }
+        return findings_;
+    }
 
     bool needs_another_pass() override {
+        (void)findings();
         if (shift_ == first_shift) {
             std::uint64_t numbers = 0;
             for (std::size_t bin = 0; bin < bins; ++bin) {
@@ -148,7 +148,7 @@ template <class T> class RanksSurvey final : public Survey {
         }
     };
 
-    void count(T element, std::vector<std::uint64_t>& counts) const {
+    void count(T element, std::uint64_t* counts) const {
         if (is_nan(element)) {
             return;
         }
@@ -171,6 +171,7 @@ template <class T> class RanksSurvey final : public Survey {
     int shift_ = first_shift;
     std::array<Found, 2> found_;
     Findings findings_;
+    ThreadCounts thread_counts_{2 * bins};
 };
 
 template <class T> double value_of_bits(std::uint64_t bits) {

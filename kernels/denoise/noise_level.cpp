@@ -1,20 +1,61 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/denoise/noise_level.hpp"
 
-#include "kernels/denoise/haar_cubes.hpp"
-
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
+#include <cstddef>
 #include <numeric>
-#include <vector>
 
 #include <oneapi/tbb/blocked_range.h>
-#include <oneapi/tbb/enumerable_thread_specific.h>
 #include <oneapi/tbb/parallel_for.h>
 
 namespace runner {
+namespace {
+
+/// The cubes of one call of count_haar(). Extents are z, y, x.
+struct HaarCubes {
+    std::int64_t volume[3];
+    std::int64_t count[3]; ///< of cubes; along z of this call
+    std::int64_t side[3];  ///< 2, or 1 along an axis of one voxel
+    std::int64_t first;    ///< the first cube's layer in the buffer
+    float scale;
+
+    /// The lowest corner of the first cube of row `row`, counted through all layers.
+    constexpr const float* row(const float* in, std::int64_t row) const {
+        const std::int64_t z = first + row / count[1] * side[0];
+        return in + (z * volume[1] + row % count[1] * side[1]) * volume[2];
+    }
+
+    /// The coefficient of the cube whose lowest corner is at `at`.
+    constexpr float coefficient(const float* at) const {
+        const float low = difference_y(at);
+        return (side[0] == 2 ? low - difference_y(at + volume[1] * volume[2]) : low) * scale;
+    }
+
+    /// Whether all voxels of that cube are equal, which says nothing of the noise.
+    constexpr bool is_constant(const float* at) const {
+        for (std::int64_t z = 0; z < side[0]; ++z) {
+            for (std::int64_t y = 0; y < side[1]; ++y) {
+                const float* line = at + (z * volume[1] + y) * volume[2];
+                if (line[0] != at[0] || line[side[2] - 1] != at[0]) {
+                    return false;
+                }
+            }
+        }
+        return true;
+    }
+
+  private:
+    constexpr float difference_x(const float* at) const {
+        return side[2] == 2 ? at[0] - at[1] : at[0];
+    }
+    constexpr float difference_y(const float* at) const {
+        const float low = difference_x(at);
+        return side[1] == 2 ? low - difference_x(at + volume[2]) : low;
+    }
+};
 
 HaarCubes make_haar_cubes(const std::array<std::int64_t, 3>& volume, const HaarLayers& layers) {
     HaarCubes cubes{};
@@ -37,32 +78,31 @@ HaarCubes make_haar_cubes(const std::array<std::int64_t, 3>& volume, const HaarL
     return cubes;
 }
 
-namespace {
-
 constexpr int step_bits = 11;
 constexpr std::uint32_t step_mask = haar_steps - 1;
 
-/// Adds to `counts`, which has `size` elements: add(magnitude's bits, a thread's own counts).
+/// Calls add(a magnitude's bits, the thread's own counts) for each cube.
 template <class Add>
-void count_magnitudes(CpuQueue& queue, const HaarCubes& cubes, const float* in, std::int64_t size,
-                      std::uint64_t* counts, const Add& add) {
-    constexpr std::int64_t block = 1 << 14;
-    tbb::enumerable_thread_specific<std::vector<std::uint64_t>> all(
-        [size] { return std::vector<std::uint64_t>(static_cast<std::size_t>(size)); });
+void count_magnitudes(CpuQueue& queue, const HaarCubes& cubes, const float* in,
+                      ThreadCounts& counts, const Add& add) {
+    constexpr std::int64_t block = 1 << 14; // cubes
+    const std::int64_t rows = cubes.count[0] * cubes.count[1];
+    const auto grain = static_cast<std::size_t>(
+        std::max<std::int64_t>(1, block / std::max<std::int64_t>(1, cubes.count[2])));
     using Range = tbb::blocked_range<std::int64_t>;
     queue.run([&] {
-        tbb::parallel_for(Range(0, cubes.all(), block), [&](const Range& range) {
-            std::uint64_t* own = all.local().data();
-            for (std::int64_t i = range.begin(); i < range.end(); ++i) {
-                if (!cubes.is_constant(in, i)) {
-                    add(std::bit_cast<std::uint32_t>(std::abs(cubes.coefficient(in, i))), own);
+        tbb::parallel_for(Range(0, rows, grain), [&](const Range& range) {
+            std::uint64_t* own = counts.own();
+            for (std::int64_t row = range.begin(); row < range.end(); ++row) {
+                const float* at = cubes.row(in, row);
+                for (std::int64_t i = 0; i < cubes.count[2]; ++i, at += cubes.side[2]) {
+                    if (!cubes.is_constant(at)) {
+                        add(std::bit_cast<std::uint32_t>(std::abs(cubes.coefficient(at))), own);
+                    }
                 }
             }
         });
     });
-    for (const auto& own : all) {
-        std::transform(own.begin(), own.end(), counts, counts, std::plus<>());
-    }
 }
 
 /// A bin and how many of its elements come before the one that is meant.
@@ -106,9 +146,9 @@ double magnitude_at(const Rank& rank, const std::uint64_t* steps) {
 } // namespace
 
 void count_haar(CpuQueue& queue, const std::array<std::int64_t, 3>& volume,
-                const HaarLayers& layers, const float* in, std::uint64_t* bins) {
+                const HaarLayers& layers, const float* in, ThreadCounts& bins) {
     count_magnitudes(
-        queue, make_haar_cubes(volume, layers), in, haar_bins, bins,
+        queue, make_haar_cubes(volume, layers), in, bins,
         [](std::uint32_t magnitude, std::uint64_t* own) { ++own[magnitude >> step_bits]; });
 }
 
@@ -119,8 +159,8 @@ std::array<std::uint32_t, 2> middle_bins(const std::uint64_t* bins) {
 
 void count_haar_steps(CpuQueue& queue, const std::array<std::int64_t, 3>& volume,
                       const HaarLayers& layers, const float* in,
-                      const std::array<std::uint32_t, 2>& bins, std::uint64_t* steps) {
-    count_magnitudes(queue, make_haar_cubes(volume, layers), in, 2 * haar_steps, steps,
+                      const std::array<std::uint32_t, 2>& bins, ThreadCounts& steps) {
+    count_magnitudes(queue, make_haar_cubes(volume, layers), in, steps,
                      [&](std::uint32_t magnitude, std::uint64_t* own) {
                          for (std::size_t i = 0; i < bins.size(); ++i) {
                              if (magnitude >> step_bits == bins[i]) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "kernels/queue/queue.hpp"
+#include "kernels/queue/cpu_queue.hpp"
+#include "kernels/queue/thread_counts.hpp"
 
 #include <array>
 #include <cstdint>
@@ -25,13 +26,10 @@ struct HaarLayers {
 /// 2 × 2 × 2 voxels from its lowest corner on (a rest of one voxel is left out, an axis of one
 /// voxel does not count), and each cube's coefficient is the difference along x, of these along y,
 /// of these along z, lower less upper, times 2^(−axes/2). A cube whose voxels are all equal
-/// says nothing of the noise and is not counted. `bins` has haar_bins elements, to which is added.
-/// All are in the queue's device memory. The same counts on every queue and for every way to cut
-/// the layers. The CUDA form returns before the work is done.
+/// says nothing of the noise and is not counted. `bins` has haar_bins counts. The same counts for
+/// every way to cut the layers.
 void count_haar(CpuQueue& queue, const std::array<std::int64_t, 3>& volume,
-                const HaarLayers& layers, const float* in, std::uint64_t* bins);
-void count_haar(CudaQueue& queue, const std::array<std::int64_t, 3>& volume,
-                const HaarLayers& layers, const float* in, std::uint64_t* bins);
+                const HaarLayers& layers, const float* in, ThreadCounts& bins);
 
 /// The bins that the two middle magnitudes are in: one bin twice where it has both, or the number
 /// of magnitudes is odd. 0 where nothing was counted.
@@ -41,10 +39,10 @@ std::array<std::uint32_t, 2> middle_bins(const std::uint64_t* bins);
 inline constexpr std::int64_t haar_steps = 1 << 11;
 
 /// Counts those coefficients that are in these bins by their values there: `steps` has haar_steps
-/// elements for each of the two. Otherwise as count_haar().
+/// counts for each of the two. Otherwise as count_haar().
 void count_haar_steps(CpuQueue& queue, const std::array<std::int64_t, 3>& volume,
                       const HaarLayers& layers, const float* in,
-                      const std::array<std::uint32_t, 2>& bins, std::uint64_t* steps);
+                      const std::array<std::uint32_t, 2>& bins, ThreadCounts& steps);
 
 /// All that is counted: haar_bins elements and then the steps of the middle ones, or zeros.
 inline constexpr std::int64_t haar_counts = haar_bins + 2 * haar_steps;

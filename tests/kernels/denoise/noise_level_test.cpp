@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/denoise/noise_level.hpp"
 
-#include "tests/support/queues.hpp"
-
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <cstring>
 #include <random>
+#include <vector>
+
+#include <gtest/gtest.h>
 
 namespace runner {
 namespace {
@@ -63,50 +64,37 @@ double reference_sigma(const Extents& extents, const std::vector<float>& volume)
     return count == 0 ? 0 : (magnitudes[(count - 1) / 2] + magnitudes[count / 2]) / 2 / 0.6745;
 }
 
-template <class Q> class NoiseLevelTest : public QueueTest<Q> {
-  protected:
-    /// Counts with the layers taken in parts of so many.
-    std::vector<std::uint64_t> counts(const Extents& extents, const std::vector<float>& volume,
-                                      std::int64_t layers) {
-        Q& q = this->queue();
-        const DeviceBytes<Q> bins(q, std::vector<std::byte>(8 * haar_bins));
-        for (std::int64_t first = 0; first < extents[0]; first += layers) {
-            const std::int64_t in_layers = std::min(layers + 1, extents[0] - first);
-            const auto layer = static_cast<std::size_t>(extents[1] * extents[2]);
-            std::vector<std::byte> part(4 * layer * static_cast<std::size_t>(in_layers));
-            std::memcpy(part.data(), volume.data() + static_cast<std::size_t>(first) * layer,
-                        part.size());
-            const DeviceBytes<Q> in(q, part);
-            count_haar(q, extents, {first, in_layers, first, layers},
-                       reinterpret_cast<const float*>(in.data()),
-                       reinterpret_cast<std::uint64_t*>(bins.data()));
-            q.synchronize();
-        }
-        std::vector<std::uint64_t> list(static_cast<std::size_t>(haar_counts));
-        const auto bytes = bins.fetch();
-        std::memcpy(list.data(), bytes.data(), bytes.size());
-        return list;
+/// Counts with the layers taken in parts of so many.
+std::vector<std::uint64_t> count_parts(const Extents& extents, const std::vector<float>& volume,
+                                       std::int64_t layers) {
+    CpuQueue queue(2);
+    ThreadCounts bins(haar_bins);
+    for (std::int64_t first = 0; first < extents[0]; first += layers) {
+        const std::int64_t in_layers = std::min(layers + 1, extents[0] - first);
+        count_haar(queue, extents, {first, in_layers, first, layers},
+                   volume.data() + first * extents[1] * extents[2], bins);
     }
+    std::vector<std::uint64_t> counts(static_cast<std::size_t>(haar_counts));
+    bins.move_to(counts.data());
+    return counts;
+}
 
-    double sigma(const Extents& extents, const std::vector<float>& volume) {
-        return noise_sigma(counts(extents, volume, extents[0]).data());
-    }
-};
+double sigma_of(const Extents& extents, const std::vector<float>& volume) {
+    return noise_sigma(count_parts(extents, volume, extents[0]).data());
+}
 
-TYPED_TEST_SUITE(NoiseLevelTest, TestQueues);
-
-TYPED_TEST(NoiseLevelTest, IsWithinFivePerCentOfTheNoise) {
+TEST(NoiseLevelTest, IsWithinFivePerCentOfTheNoise) {
     unsigned seed = 1;
     for (const Extents& extents :
          {Extents{40, 40, 40}, {41, 33, 55}, {1, 200, 201}, {1, 1, 30000}, {20000, 1, 2}}) {
         for (const double sigma : {0.01, 1.0, 30.0, 5000.0}) {
             const auto volume = noisy(extents, sigma, extents[1] > 1 ? 3 * sigma : 0, ++seed);
-            EXPECT_NEAR(this->sigma(extents, volume) / sigma, 1, 0.05) << extents[0];
+            EXPECT_NEAR(sigma_of(extents, volume) / sigma, 1, 0.05) << extents[0];
         }
     }
 }
 
-TYPED_TEST(NoiseLevelTest, IsTheMedianOfTheDefinition) {
+TEST(NoiseLevelTest, IsTheMedianOfTheDefinition) {
     std::mt19937 random(5);
     for (int i = 0; i < 30; ++i) {
         Extents extents{};
@@ -115,20 +103,22 @@ TYPED_TEST(NoiseLevelTest, IsTheMedianOfTheDefinition) {
         }
         const auto volume = noisy(extents, 7, 0, static_cast<unsigned>(i));
         const double right = reference_sigma(extents, volume);
-        EXPECT_NEAR(this->sigma(extents, volume), right, right * 0x1p-12);
+        EXPECT_NEAR(sigma_of(extents, volume), right, right * 0x1p-12);
 
-        auto all = this->counts(extents, volume, extents[0]);
+        auto all = count_parts(extents, volume, extents[0]);
         CpuQueue cpu(2);
+        ThreadCounts steps(2 * haar_steps);
         for (std::int64_t z = 0; z < extents[0]; z += 2) { // in parts
             count_haar_steps(cpu, extents, {0, extents[0], z, 2}, volume.data(),
-                             middle_bins(all.data()), all.data() + haar_bins);
+                             middle_bins(all.data()), steps);
         }
+        steps.move_to(all.data() + haar_bins);
         EXPECT_NEAR(noise_sigma(all.data()), right, right * 1e-6);
     }
 }
 
 /// Half of the volume, more and all; and single voxels that differ.
-TYPED_TEST(NoiseLevelTest, IgnoresRegionsOfOneValue) {
+TEST(NoiseLevelTest, IgnoresRegionsOfOneValue) {
     for (const Extents& extents : {Extents{8, 9, 12}, {1, 20, 30}, {7, 1, 40}, {1, 1, 200}}) {
         auto volume = noisy(extents, 7, 0, 3);
         for (std::size_t i = 0; i < volume.size(); ++i) {
@@ -139,28 +129,28 @@ TYPED_TEST(NoiseLevelTest, IgnoresRegionsOfOneValue) {
         }
         const double right = reference_sigma(extents, volume);
         EXPECT_GT(right, 0);
-        const auto counts = this->counts(extents, volume, extents[0]);
+        const auto counts = count_parts(extents, volume, extents[0]);
         EXPECT_NEAR(noise_sigma(counts.data()), right, right * 0x1p-12);
         EXPECT_LT(counted_voxels(extents, counts.data()), std::ssize(volume) * 3 / 4);
         EXPECT_GT(counted_voxels(extents, counts.data()), 0);
     }
 }
 
-TYPED_TEST(NoiseLevelTest, IsZeroWithoutNoise) {
+TEST(NoiseLevelTest, IsZeroWithoutNoise) {
     const Extents extents = {6, 7, 8};
     for (const float value : {0.0F, -2.5F, 65535.0F}) {
-        EXPECT_EQ(0, this->sigma(extents, std::vector<float>(voxels(extents), value)));
+        EXPECT_EQ(0, sigma_of(extents, std::vector<float>(voxels(extents), value)));
     }
     EXPECT_EQ(0, noise_sigma(std::vector<std::uint64_t>(haar_counts).data()));
 }
 
-TYPED_TEST(NoiseLevelTest, PartsCountAsTheWhole) {
+TEST(NoiseLevelTest, PartsCountAsTheWhole) {
     for (const std::int64_t extent : {1, 2, 3, 8, 11}) {
         const Extents extents = {extent, 6, 9};
         const auto volume = noisy(extents, 1, 0, 9);
-        const auto whole = this->counts(extents, volume, extent);
+        const auto whole = count_parts(extents, volume, extent);
         for (std::int64_t layers = 1; layers <= extent; ++layers) {
-            EXPECT_EQ(whole, this->counts(extents, volume, layers)) << extent << ' ' << layers;
+            EXPECT_EQ(whole, count_parts(extents, volume, layers)) << extent << ' ' << layers;
         }
     }
 }
