@@ -11,8 +11,10 @@
 #include <chrono>
 #include <cstdio>
 #include <functional>
+#include <future>
 #include <memory>
 #include <optional>
+#include <utility>
 
 namespace runner {
 namespace {
@@ -30,7 +32,7 @@ RowRange part_of(const Survey& survey, std::int64_t rows, int rank, int ranks) {
 }
 
 /// Whether it came to the end before `seen` returned false, which is called before and after each
-/// read with the rows that have been counted.
+/// read with the rows that have been counted. One piece is read while the one before is counted.
 bool take(Survey& survey, const PreparedJob& prepared, RowRange part, int threads, int io_threads,
           const std::function<bool(std::int64_t)>& seen) {
     const std::unique_ptr<RowReader> reader = open_input_rows(prepared, io_threads);
@@ -38,18 +40,29 @@ bool take(Survey& survey, const PreparedJob& prepared, RowRange part, int thread
     const std::int64_t step =
         std::max<std::int64_t>(1, piece_bytes / row / survey.step()) * survey.step();
     CpuQueue queue(threads);
-    const Buffer rows =
-        allocate_staging(queue, std::min(step, std::max<std::int64_t>(1, part.count())) * row);
+    const std::int64_t most = std::min(step, std::max<std::int64_t>(1, part.count())) * row;
+    Buffer now = allocate_staging(queue, most);
+    Buffer next = allocate_staging(queue, most);
+    std::future<void> reading; // before the buffers go, it ends
+    const auto read = [&](std::int64_t first) {
+        if (first < part.last) {
+            reading = std::async(std::launch::async, [&, first] {
+                reader->read(first, std::min(step, part.last - first), next.data());
+            });
+        }
+    };
+    read(part.first);
     for (std::int64_t first = part.first; first < part.last; first += step) {
-        const std::int64_t count = std::min(step, part.last - first);
         if (!seen(first - part.first)) {
             return false;
         }
-        reader->read(first, count, rows.data());
+        reading.get();
         if (!seen(first - part.first)) {
             return false;
         }
-        survey.add(queue, first, count, rows.data());
+        std::swap(now, next);
+        read(first + step);
+        survey.add(queue, first, std::min(step, part.last - first), now.data());
     }
     return true;
 }
