@@ -188,6 +188,10 @@ class BlockRows {
 void bin(CpuQueue& queue, const Bin& bin, const RowBlock& block, const std::byte* in,
          std::byte* out) {
     const BinView view = bin_view(bin, block);
+    if (bin.invalid) {
+        bin_valid(queue, bin, view, in, out);
+        return;
+    }
     const BlockRows rows(bin, view, in, out);
     tbb::enumerable_thread_specific<Space> spaces;
     using Range = tbb::blocked_range<std::int64_t>;

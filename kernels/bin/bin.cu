@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "base/error.hpp"
 #include "kernels/bin/bin.hpp"
 #include "kernels/bin/bin_device.cuh"
 #include "kernels/elements/elementwise.cuh"
@@ -162,36 +161,6 @@ __global__ void __launch_bounds__(threads, blocks_at_once)
              row * view.out_columns * view.channels + element);
 }
 
-/// The work of elements of `in_bytes`.
-KernelWork bin_work(const BinView& view, std::int64_t in_bytes) {
-    const std::int64_t in = view.frames * view.layers * view.rows * view.columns;
-    const std::int64_t out = view.all_rows() * view.out_columns;
-    return {static_cast<double>(view.channels * (in * in_bytes + out * size_of(view.out_type)))};
-}
-
-/// Launches blocks over rows of `width` places of one thread each.
-template <class In, class Kernel, class... Arguments>
-void launch_rows(CudaQueue& queue, const BinView& view, std::int64_t width, Kernel kernel,
-                 const Arguments&... arguments) {
-    unsigned across = threads;
-    while (across / 2 >= width && across > 1) {
-        across /= 2;
-    }
-    const unsigned down = threads / across;
-    const auto strips = static_cast<std::uint32_t>((width + across - 1) / across);
-    // Rows in parts: a grid has at most 2³¹ − 1 blocks.
-    const std::int64_t most = std::numeric_limits<std::int32_t>::max() / strips;
-    const std::int64_t lines = (view.all_rows() + down - 1) / down;
-    if (lines > most) {
-        throw Error(ExitCode::defect,
-                    {"a block of rows is too large for one launch", "bin", "", ""});
-    }
-    launch(queue,
-           {dim3(static_cast<unsigned>(lines * strips)), dim3(across, down), 0,
-            bin_work(view, sizeof(In))},
-           kernel, view, strips, arguments...);
-}
-
 /// Launches bin_vectors_kernel() where blocks have `factor` columns and rows are made of vectors.
 template <class In, int factor>
 bool launch_vectors(CudaQueue& queue, const BinView& view, const In* in, std::byte* out) {
@@ -216,6 +185,10 @@ void bin(CudaQueue& queue, const Bin& bin, const RowBlock& block, const std::byt
          std::byte* out) {
     const BinView view = bin_view(bin, block);
     if (view.all_rows() == 0 || view.out_columns == 0) {
+        return;
+    }
+    if (bin.invalid) {
+        bin_valid(queue, bin, view, in, out);
         return;
     }
     visit_element_type(bin.in_type, [&](auto zero) {

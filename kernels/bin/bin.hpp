@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 namespace runner {
 
@@ -32,6 +33,9 @@ struct Bin {
     std::array<std::int64_t, 3> factors = {1, 1, 1}; ///< z, y, x; each ≥ 1
     Value value = Value::mean;
     BinEdge edge = BinEdge::drop;
+    /// Invalid elements of the input (kernels/elements/invalid.hpp), which are left out: the count
+    /// is that of the others, and a block without others is invalid. Nothing: all are values.
+    std::optional<double> invalid = {};
 
     /// Blocks along an axis of so many elements.
     std::int64_t blocks(std::int64_t extent, std::int64_t factor) const {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "kernels/bin/bin.hpp"
+#include "base/error.hpp"
 #include "kernels/bin/bin_view.hpp"
 #include "kernels/elements/converted.cuh"
 #include "kernels/elements/elementwise.cuh"
@@ -186,6 +186,36 @@ __device__ double any_block(const BinView& view, const BlockRows& rows, std::int
     }
     const auto count = static_cast<double>(std::int64_t{rows.z_count} * rows.y_count * x_count);
     return view.is_mean ? __ddiv_rn(sum, count) : sum;
+}
+
+/// The work of elements of `in_bytes`.
+inline KernelWork bin_work(const BinView& view, std::int64_t in_bytes) {
+    const std::int64_t in = view.frames * view.layers * view.rows * view.columns;
+    const std::int64_t out = view.all_rows() * view.out_columns;
+    return {static_cast<double>(view.channels * (in * in_bytes + out * size_of(view.out_type)))};
+}
+
+/// Launches blocks over rows of `width` places of one thread each.
+template <class In, class Kernel, class... Arguments>
+void launch_rows(CudaQueue& queue, const BinView& view, std::int64_t width, Kernel kernel,
+                 const Arguments&... arguments) {
+    unsigned across = threads;
+    while (across / 2 >= width && across > 1) {
+        across /= 2;
+    }
+    const unsigned down = threads / across;
+    const auto strips = static_cast<std::uint32_t>((width + across - 1) / across);
+    // Rows in parts: a grid has at most 2³¹ − 1 blocks.
+    const std::int64_t most = std::numeric_limits<std::int32_t>::max() / strips;
+    const std::int64_t lines = (view.all_rows() + down - 1) / down;
+    if (lines > most) {
+        throw Error(ExitCode::defect,
+                    {"a block of rows is too large for one launch", "bin", "", ""});
+    }
+    launch(queue,
+           {dim3(static_cast<unsigned>(lines * strips)), dim3(across, down), 0,
+            bin_work(view, sizeof(In))},
+           kernel, view, strips, arguments...);
 }
 
 } // namespace runner::bin_cuda

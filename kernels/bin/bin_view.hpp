@@ -3,6 +3,7 @@
 
 #include "kernels/bin/bin.hpp"
 
+#include <cstddef>
 #include <cstdint>
 
 namespace runner {
@@ -45,5 +46,11 @@ inline BinView bin_view(const Bin& bin, const RowBlock& block) {
             bin.factors[2],
             bin.value == Bin::Value::mean};
 }
+
+/// bin() where some elements are invalid.
+void bin_valid(CpuQueue& queue, const Bin& bin, const BinView& view, const std::byte* in,
+               std::byte* out);
+void bin_valid(CudaQueue& queue, const Bin& bin, const BinView& view, const std::byte* in,
+               std::byte* out);
 
 } // namespace runner

@@ -118,6 +118,9 @@ void median(CpuQueue& queue, const Median& median, const RowBlock& block, const 
             }
         });
     });
+    if (median.invalid) {
+        mend_medians(queue, median.type, *median.invalid, view, in, out);
+    }
 }
 
 } // namespace runner

@@ -47,6 +47,9 @@ void median(CudaQueue& queue, const Median& median, const RowBlock& block, const
     if (view.columns >= most_columns || !launch_networks(queue, median.type, view, in, out)) {
         launch_median_search(queue, median.type, view, in, out);
     }
+    if (median.invalid) {
+        mend_medians(queue, median.type, *median.invalid, view, in, out);
+    }
     queue.count(median_operations(median, block));
 }
 

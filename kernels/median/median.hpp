@@ -30,6 +30,10 @@ struct Median {
     /// Where given, x becomes the median only if |x − median| is greater, both as float64 (of
     /// integers exactly); it stays otherwise, also where either is NaN.
     std::optional<double> difference = {};
+    /// Invalid elements (kernels/elements/invalid.hpp), which stay so: the median is that of the
+    /// window's others, of an even number of them the lower one of the middle. Nothing: all are
+    /// values.
+    std::optional<double> invalid = {};
 
     int elements() const { return size[0] * size[1] * size[2]; }
     /// Whether blocks are whole layers: their rows beyond the layer are then known.

@@ -4,6 +4,7 @@
 // keys in the interval's lower half, and finds the keys that are nearest to the middle.
 #include "base/error.hpp"
 #include "kernels/elements/elements.hpp"
+#include "kernels/elements/invalid.hpp"
 #include "kernels/elements/ordered_key.hpp"
 #include "kernels/median/median_view.hpp"
 #include "kernels/queue/launch.cuh"
@@ -27,6 +28,12 @@ template <class Bits> struct Search {
     Bits fill;
     std::uint32_t strips;
     std::int64_t tiles; ///< of a run of rows
+    /// The keys of invalid elements: of the value, of −0 where it is 0, and of NaN.
+    Bits invalid[3];
+
+    __device__ bool is_invalid(Bits key) const {
+        return key == invalid[0] || key == invalid[1] || key == invalid[2];
+    }
 };
 
 template <class Bits> constexpr Bits sign_bit = static_cast<Bits>(~(~Bits{0} >> 1U));
@@ -104,9 +111,10 @@ struct Tile {
     }
 };
 
-template <class Bits>
+/// Calls put(i, key, whether it is of the image) for the i-th key of the tile and its windows.
+template <class Bits, class Put>
 __device__ void load_keys(const MedianView& view, const Search<Bits>& search, const Tile& tile,
-                          Bits* keys) {
+                          const Put& put) {
     const int count = tile.extent_z * tile.extent_y * tile.extent_x;
     visit_type<Bits>(search.type, [&](auto zero) {
         using T = decltype(zero);
@@ -117,6 +125,7 @@ __device__ void load_keys(const MedianView& view, const Search<Bits>& search, co
             const int dy = line % tile.extent_y - view.radius_y;
             const std::int64_t x = tile.x + i % tile.extent_x - view.radius_x;
             Bits key = search.fill;
+            bool is_of_image = false;
             // What only outputs beyond the image would need is left out: it need not be held.
             if (dy < tile.rows + view.radius_y && x < view.columns + view.radius_x) {
                 const std::int64_t held =
@@ -124,29 +133,33 @@ __device__ void load_keys(const MedianView& view, const Search<Bits>& search, co
                 const std::int64_t column = map_index(x, view.columns, view.boundary);
                 if (held >= 0 && column >= 0) {
                     key = bits_of<Bits>(in[held * view.columns + column]);
+                    is_of_image = true;
                 }
             }
-            keys[i] = key;
+            put(i, key, is_of_image);
         }
     });
 }
 
-/// The median of the window whose first key is `keys`.
-template <int extent_x, class Bits>
-__device__ Bits median_of(const MedianView& view, const Tile& tile, const Bits* keys) {
-    const int extent_y = 2 * view.radius_y + 1;
-    const auto each = [&](const auto& take) {
-        for (int z = 0; z < tile.extent_z; ++z) {
-            const Bits* line = keys + z * tile.extent_y * tile.extent_x;
-            for (int y = 0; y < extent_y; ++y, line += tile.extent_x) {
+/// Calls take(value) with each of a window, the first of which is at `first`.
+template <int extent_x, class T, class Take>
+__device__ void for_window(const MedianView& view, const Tile& tile, const T* first,
+                           const Take& take) {
+    for (int z = 0; z < tile.extent_z; ++z) {
+        const T* line = first + z * tile.extent_y * tile.extent_x;
+        for (int y = 0; y < 2 * view.radius_y + 1; ++y, line += tile.extent_x) {
 #pragma unroll
-                for (int i = 0; i < extent_x; ++i) {
-                    take(line[i]);
-                }
+            for (int i = 0; i < extent_x; ++i) {
+                take(line[i]);
             }
         }
-    };
-    const int half = tile.extent_z * extent_y * extent_x / 2;
+    }
+}
+
+/// The key of the window whose first key is `keys` that has `half` keys before it.
+template <int extent_x, class Bits>
+__device__ Bits key_of_rank(const MedianView& view, const Tile& tile, const Bits* keys, int half) {
+    const auto each = [&](const auto& take) { for_window<extent_x>(view, tile, keys, take); };
     Bits low = ~Bits{0}; // the window's least and greatest key, between which the median is
     Bits high = 0;
     each([&](Bits key) {
@@ -175,35 +188,104 @@ __device__ Bits median_of(const MedianView& view, const Tile& tile, const Bits* 
     return low;
 }
 
+/// A thread's element of its tile.
+struct Place {
+    int dx = static_cast<int>(threadIdx.x) % tile_columns;
+    int dy = static_cast<int>(threadIdx.x) / tile_columns;
+    /// Whether it is of the image.
+    __device__ bool is_own(const MedianView& view, const Tile& tile) const {
+        return dy < tile.rows && tile.x + dx < view.columns;
+    }
+};
+
+/// Stores change(the input's element at the place), an element of the same type.
+template <class Bits, class Change>
+__device__ void store_changed(const MedianView& view, const Search<Bits>& search, const Tile& tile,
+                              const Place& place, const Change& change) {
+    const std::int64_t row = tile.row + place.dy;
+    const std::int64_t column = tile.x + place.dx;
+    const std::int64_t held = tile.frame * view.in_rows + row - view.in_first;
+    const std::int64_t to = tile.frame * view.out_rows + row - view.out_first;
+    visit_type<Bits>(search.type, [&](auto zero) {
+        using T = decltype(zero);
+        reinterpret_cast<T*>(search.out)[to * view.columns + column] =
+            change(reinterpret_cast<const T*>(search.in)[held * view.columns + column]);
+    });
+}
+
+/// Stores the median of this key, or the element itself where it differs too little.
+template <class Bits>
+__device__ void store_median(const MedianView& view, const Search<Bits>& search, const Tile& tile,
+                             const Place& place, Bits median) {
+    store_changed(view, search, tile, place, [&]<class T>(const T& x) {
+        const T result = element_of<T>(median);
+        return !view.has_difference || distance(x, result) > view.difference ? result : x;
+    });
+}
+
 template <class Bits, int extent_x>
 __global__ void __launch_bounds__(threads) search_kernel(MedianView view, Search<Bits> search) {
     extern __shared__ std::uint64_t shared_keys[];
     auto* keys = reinterpret_cast<Bits*>(shared_keys);
     const Tile tile(view, search);
-    load_keys(view, search, tile, keys);
+    load_keys(view, search, tile, [&](int i, Bits key, bool /*is_of_image*/) { keys[i] = key; });
     __syncthreads();
-    const int dx = static_cast<int>(threadIdx.x) % tile_columns;
-    const int dy = static_cast<int>(threadIdx.x) / tile_columns;
-    if (dy >= tile.rows || tile.x + dx >= view.columns) {
+    const Place place;
+    if (!place.is_own(view, tile)) {
         return;
     }
-    const Bits median = median_of<extent_x>(view, tile, keys + dy * tile.extent_x + dx);
-    const std::int64_t row = tile.row + dy - view.out_first;
-    const std::int64_t at = (tile.frame * view.out_rows + row) * view.columns + tile.x + dx;
-    visit_type<Bits>(search.type, [&](auto zero) {
-        using T = decltype(zero);
-        T result = element_of<T>(median);
-        if (view.has_difference) {
-            const std::int64_t held = tile.frame * view.in_rows + tile.row + dy - view.in_first;
-            const T x = reinterpret_cast<const T*>(search.in)[held * view.columns + tile.x + dx];
-            result = distance(x, result) > view.difference ? result : x;
-        }
-        reinterpret_cast<T*>(search.out)[at] = result;
+    const Bits* const first = keys + place.dy * tile.extent_x + place.dx;
+    const int half = tile.extent_z * (2 * view.radius_y + 1) * extent_x / 2;
+    store_median(view, search, tile, place, key_of_rank<extent_x>(view, tile, first, half));
+}
+
+/// As mend_medians(). Invalid keys are the greatest, so that those before them have their ranks.
+template <class Bits, int extent_x>
+__global__ void __launch_bounds__(threads) mend_kernel(MedianView view, Search<Bits> search) {
+    extern __shared__ std::uint64_t shared_keys[];
+    auto* keys = reinterpret_cast<Bits*>(shared_keys);
+    const Tile tile(view, search);
+    auto* is_invalid =
+        reinterpret_cast<unsigned char*>(keys + tile.extent_z * tile.extent_y * tile.extent_x);
+    int found = 0;
+    load_keys(view, search, tile, [&](int i, Bits key, bool is_of_image) {
+        const bool invalid = is_of_image && search.is_invalid(key);
+        is_invalid[i] = invalid ? 1 : 0;
+        keys[i] = invalid ? ~Bits{0} : key;
+        found += invalid ? 1 : 0;
     });
+    const Place place;
+    if (__syncthreads_or(found) == 0 || !place.is_own(view, tile)) {
+        return;
+    }
+    const int first = place.dy * tile.extent_x + place.dx;
+    const int own =
+        first + (view.radius_z * tile.extent_y + view.radius_y) * tile.extent_x + view.radius_x;
+    if (is_invalid[own] != 0) {
+        store_changed(view, search, tile, place, []<class T>(const T& x) {
+            return std::is_floating_point_v<T> ? std::numeric_limits<T>::quiet_NaN() : x;
+        });
+        return;
+    }
+    int invalid = 0;
+    for_window<extent_x>(view, tile, is_invalid + first,
+                         [&](unsigned char each) { invalid += each; });
+    if (invalid == 0) {
+        return;
+    }
+    const int valid = tile.extent_z * (2 * view.radius_y + 1) * extent_x - invalid;
+    store_median(view, search, tile, place,
+                 key_of_rank<extent_x>(view, tile, keys + first, (valid - 1) / 2));
+}
+
+enum class Task { search, mend };
+
+template <class Bits, int extent_x> constexpr auto kernel_of(Task task) {
+    return task == Task::search ? search_kernel<Bits, extent_x> : mend_kernel<Bits, extent_x>;
 }
 
 template <class Bits, class T>
-void launch_search(CudaQueue& queue, const MedianView& view, Search<Bits> search) {
+void launch_search(CudaQueue& queue, Task task, const MedianView& view, Search<Bits> search) {
     search.fill = bits_of<Bits>(converted<T>(view.fill));
     search.strips = static_cast<std::uint32_t>((view.columns + tile_columns - 1) / tile_columns);
     search.tiles = (view.lines() + tile_rows - 1) / tile_rows;
@@ -212,24 +294,26 @@ void launch_search(CudaQueue& queue, const MedianView& view, Search<Bits> search
         throw Error(ExitCode::defect,
                     {"a block of rows is too large for one launch", "median", "", ""});
     }
-    // At most 39 KiB, for 9 x 9 x 3.
+    // At most 39 KiB of keys, for 9 x 9 x 3.
     const auto shared =
         static_cast<std::size_t>((2 * view.radius_z + 1) * (2 * view.radius_y + tile_rows) *
                                  (2 * view.radius_x + tile_columns)) *
-        sizeof(Bits);
+        (sizeof(Bits) + (task == Task::mend ? 1 : 0));
     const KernelWork work{static_cast<double>(view.elements()) * sizeof(T)};
     const auto start = [&](auto kernel) {
         launch(queue, {dim3(static_cast<unsigned>(blocks)), dim3(threads), shared, work}, kernel,
                view, search);
     };
     switch (view.radius_x) {
-    case 0: return start(search_kernel<Bits, 1>);
-    case 1: return start(search_kernel<Bits, 3>);
-    case 2: return start(search_kernel<Bits, 5>);
-    case 3: return start(search_kernel<Bits, 7>);
-    default: return start(search_kernel<Bits, 9>);
+    case 0: return start(kernel_of<Bits, 1>(task));
+    case 1: return start(kernel_of<Bits, 3>(task));
+    case 2: return start(kernel_of<Bits, 5>(task));
+    case 3: return start(kernel_of<Bits, 7>(task));
+    default: return start(kernel_of<Bits, 9>(task));
     }
 }
+
+template <class T> using BitsOf = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
 
 } // namespace
 
@@ -237,8 +321,24 @@ void launch_median_search(CudaQueue& queue, ElementType type, const MedianView& 
                           const std::byte* in, std::byte* out) {
     visit_element_type(type, [&](auto zero) {
         using T = decltype(zero);
-        using Bits = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
-        launch_search<Bits, T>(queue, view, Search<Bits>{type, in, out, 0, 0, 0});
+        using Bits = BitsOf<T>;
+        launch_search<Bits, T>(queue, Task::search, view, Search<Bits>{type, in, out, 0, 0, 0, {}});
+    });
+}
+
+void mend_medians(CudaQueue& queue, ElementType type, double value, const MedianView& view,
+                  const std::byte* in, std::byte* out) {
+    visit_element_type(type, [&](auto zero) {
+        using T = decltype(zero);
+        using Bits = BitsOf<T>;
+        const T element = converted<T>(value);
+        Search<Bits> search{type, in, out, 0, 0, 0, {}};
+        search.invalid[0] = bits_of<Bits>(element);
+        search.invalid[1] = bits_of<Bits>(element == T{} ? static_cast<T>(-T{}) : element);
+        search.invalid[2] = std::is_floating_point_v<T>
+                                ? bits_of<Bits>(std::numeric_limits<T>::quiet_NaN())
+                                : search.invalid[0];
+        launch_search<Bits, T>(queue, Task::mend, view, search);
     });
 }
 

@@ -78,6 +78,13 @@ inline MedianView median_view(const Median& median, const RowBlock& block) {
 void launch_median_search(CudaQueue& queue, ElementType type, const MedianView& view,
                           const std::byte* in, std::byte* out);
 
+/// Puts right what median() makes where elements are invalid, `value` of the type: medians of
+/// windows that have one, and the invalid ones themselves.
+void mend_medians(CpuQueue& queue, ElementType type, double value, const MedianView& view,
+                  const std::byte* in, std::byte* out);
+void mend_medians(CudaQueue& queue, ElementType type, double value, const MedianView& view,
+                  const std::byte* in, std::byte* out);
+
 /// Medians on the GPU by networks in registers, of elements of up to 2 and from 4 bytes. Return
 /// whether there are networks for the window; where not, nothing is launched. Columns are below
 /// 2³⁰.

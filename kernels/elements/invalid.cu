@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "kernels/elements/invalid.hpp"
+#include "kernels/queue/launch.cuh"
+
+#include <algorithm>
+
+namespace runner {
+namespace {
+
+constexpr int threads = 256;
+
+template <class In, class Out>
+__global__ void __launch_bounds__(threads)
+    mark_kernel(InvalidTest<In> is_invalid, Out mark, std::int64_t count, const In* in, Out* out) {
+    const std::int64_t step = std::int64_t{gridDim.x} * threads;
+    for (std::int64_t i = std::int64_t{blockIdx.x} * threads + threadIdx.x; i < count; i += step) {
+        if (is_invalid(in[i])) {
+            out[i] = mark;
+        }
+    }
+}
+
+} // namespace
+
+void mark_invalid(CudaQueue& queue, const InvalidMapping& mapping, std::int64_t count,
+                  const std::byte* in, std::byte* out) {
+    if (count == 0) {
+        return;
+    }
+    constexpr std::int64_t most_blocks = 1 << 16;
+    const LaunchShape shape{
+        dim3(static_cast<unsigned>(std::min(most_blocks, (count + threads - 1) / threads))),
+        dim3(threads)};
+    visit_element_type(mapping.in_type, [&](auto in_zero) {
+        using In = decltype(in_zero);
+        visit_element_type(mapping.out_type, [&](auto out_zero) {
+            using Out = decltype(out_zero);
+            launch(queue, shape, mark_kernel<In, Out>, invalid_test<In>(mapping.in_value),
+                   invalid_element<Out>(mapping.out_value), count, reinterpret_cast<const In*>(in),
+                   reinterpret_cast<Out*>(out));
+        });
+    });
+}
+
+} // namespace runner

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "kernels/elements/converted.cuh"
+#include "kernels/fill/fill.hpp"
+#include "kernels/fill/fill_view.hpp"
+#include "kernels/queue/launch.cuh"
+
+#include <algorithm>
+
+namespace runner {
+namespace {
+
+constexpr int threads = 256;
+
+/// A thread makes elements of the output one after the other.
+template <class T>
+__global__ void __launch_bounds__(threads)
+    fill_kernel(FillView<T> view, std::int64_t count, const T* in, T* out, FillCounts* counts) {
+    const std::int64_t line = view.columns * view.channels;
+    const std::int64_t step = std::int64_t{gridDim.x} * threads;
+    for (std::int64_t i = std::int64_t{blockIdx.x} * threads + threadIdx.x; i < count; i += step) {
+        const std::int64_t row = i / line;
+        const std::int64_t column = i - row * line;
+        const std::int64_t frame_number = row / view.out_rows;
+        const std::int64_t frame_row = view.out_first + row - frame_number * view.out_rows;
+        const T* const frame = in + frame_number * view.in_rows * line;
+        T element = frame[(frame_row - view.in_first) * line + column];
+        if (view.is_invalid(element)) {
+            std::uint64_t* counted = &counts->filled;
+            if (view.method == Fill::Method::number) {
+                element = view.number;
+            } else {
+                const std::int64_t x = column / view.channels;
+                const auto around = view.look(frame, frame_row, x, column - x * view.channels);
+                const bool is_mean = view.method == Fill::Method::mean;
+                element = around.count == 0 ? view.rest
+                          : is_mean         ? converted_on_device<T>(
+                                          __ddiv_rn(around.sum, static_cast<double>(around.count)))
+                                    : around.nearest;
+                counted = around.count == 0 ? &counts->left : counted;
+            }
+            atomicAdd(reinterpret_cast<unsigned long long*>(counted), 1ULL);
+        }
+        out[i] = element;
+    }
+}
+
+} // namespace
+
+void fill(CudaQueue& queue, const Fill& fill, const RowBlock& block, const std::byte* in,
+          std::byte* out, FillCounts* counts) {
+    const std::int64_t count = block.frames * block.out_rows * fill.columns * fill.channels;
+    if (count == 0) {
+        return;
+    }
+    constexpr std::int64_t most_blocks = 1 << 16;
+    const LaunchShape shape{
+        dim3(static_cast<unsigned>(std::min(most_blocks, (count + threads - 1) / threads))),
+        dim3(threads)};
+    visit_element_type(fill.type, [&](auto zero) {
+        using T = decltype(zero);
+        launch(queue, shape, fill_kernel<T>, fill_view<T>(fill, block), count,
+               reinterpret_cast<const T*>(in), reinterpret_cast<T*>(out), counts);
+    });
+}
+
+} // namespace runner

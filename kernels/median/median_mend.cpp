@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "kernels/elements/invalid.hpp"
+#include "kernels/elements/ordered_key.hpp"
+#include "kernels/median/median_view.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include <oneapi/tbb/blocked_range.h>
+#include <oneapi/tbb/enumerable_thread_specific.h>
+#include <oneapi/tbb/parallel_for.h>
+
+namespace runner {
+namespace {
+
+/// |a − b|, exact for integers as far as float64 is.
+template <class T> double apart(T a, T b) {
+    if constexpr (std::is_floating_point_v<T>) {
+        return std::abs(static_cast<double>(a) - static_cast<double>(b));
+    } else {
+        using Wide = std::make_unsigned_t<T>;
+        return static_cast<double>(
+            static_cast<Wide>(a > b ? static_cast<Wide>(a) - static_cast<Wide>(b)
+                                    : static_cast<Wide>(b) - static_cast<Wide>(a)));
+    }
+}
+
+/// Mends the medians of one row after the other.
+template <class T> class Mender {
+  public:
+    Mender(const MedianView& view, double value, const std::byte* in, std::byte* out)
+        : view_(view), is_invalid_(invalid_test<T>(value)), mark_(invalid_element<T>(value)),
+          fill_(converted<T>(view.fill)), in_(reinterpret_cast<const T*>(in)),
+          out_(reinterpret_cast<T*>(out)) {}
+
+    /// A row of the output, counted through all frames.
+    void mend(std::int64_t made) {
+        const std::int64_t frame = made / view_.out_rows;
+        const std::int64_t row = view_.out_first + made % view_.out_rows;
+        const T* held = in_ + frame * view_.in_rows * view_.columns;
+        if (!find_lines(row, held)) {
+            return;
+        }
+        const T* own = held + (row - view_.in_first) * view_.columns;
+        T* to = out_ + made * view_.columns;
+        std::int64_t invalid = 0; // of the window
+        for (std::int64_t x = -view_.radius_x; x < view_.radius_x; ++x) {
+            invalid += invalid_in(x);
+        }
+        for (std::int64_t x = 0; x < view_.columns; ++x) {
+            invalid += invalid_in(x + view_.radius_x);
+            if (is_invalid_(own[x])) {
+                to[x] = mark_;
+            } else if (invalid > 0) {
+                const T median = median_at(x);
+                to[x] = !view_.has_difference || apart(own[x], median) > view_.difference ? median
+                                                                                          : own[x];
+            }
+            invalid -= invalid_in(x - view_.radius_x);
+        }
+    }
+
+  private:
+    /// The rows of the window, null where the fill value stands, and how many invalid elements each
+    /// column of them has. False where there are none.
+    bool find_lines(std::int64_t row, const T* held) {
+        const std::int64_t layer = view_.layer_of(row);
+        lines_.clear();
+        counts_.assign(static_cast<std::size_t>(view_.columns), 0);
+        std::int64_t all = 0;
+        for (int z = -view_.radius_z; z <= view_.radius_z; ++z) {
+            for (int y = -view_.radius_y; y <= view_.radius_y; ++y) {
+                const std::int64_t at = view_.held_row(layer, row - layer * view_.rows + y, z);
+                lines_.push_back(at < 0 ? nullptr : held + at * view_.columns);
+                for (std::int64_t x = 0; at >= 0 && x < view_.columns; ++x) {
+                    const int one = is_invalid_(lines_.back()[x]) ? 1 : 0;
+                    counts_[static_cast<std::size_t>(x)] += one;
+                    all += one;
+                }
+            }
+        }
+        return all > 0;
+    }
+
+    /// In a column, which may lie beyond the image.
+    int invalid_in(std::int64_t x) const {
+        const std::int64_t column = map_index(x, view_.columns, view_.boundary);
+        return column < 0 ? 0 : counts_[static_cast<std::size_t>(column)];
+    }
+
+    /// Of the valid elements about column `x`.
+    T median_at(std::int64_t x) {
+        keys_.clear();
+        for (std::int64_t i = x - view_.radius_x; i <= x + view_.radius_x; ++i) {
+            const std::int64_t column = map_index(i, view_.columns, view_.boundary);
+            for (const T* line : lines_) {
+                const bool is_fill = column < 0 || line == nullptr;
+                const T element = is_fill ? fill_ : line[column];
+                if (is_fill || !is_invalid_(element)) {
+                    keys_.push_back(ordered_key(element));
+                }
+            }
+        }
+        const auto middle = keys_.begin() + (std::ssize(keys_) - 1) / 2;
+        std::nth_element(keys_.begin(), middle, keys_.end());
+        return element_of_key<T>(*middle);
+    }
+
+    MedianView view_;
+    InvalidTest<T> is_invalid_;
+    T mark_;
+    T fill_;
+    const T* in_;
+    T* out_;
+    std::vector<const T*> lines_;
+    std::vector<int> counts_;
+    std::vector<SignedOf<sizeof(T)>> keys_;
+};
+
+} // namespace
+
+void mend_medians(CpuQueue& queue, ElementType type, double value, const MedianView& view,
+                  const std::byte* in, std::byte* out) {
+    visit_element_type(type, [&](auto zero) {
+        using T = decltype(zero);
+        tbb::enumerable_thread_specific<Mender<T>> menders(view, value, in, out);
+        using Range = tbb::blocked_range<std::int64_t>;
+        queue.run([&] {
+            tbb::parallel_for(Range(0, view.frames * view.out_rows), [&](const Range& range) {
+                Mender<T>& mender = menders.local();
+                for (std::int64_t row = range.begin(); row < range.end(); ++row) {
+                    mender.mend(row);
+                }
+            });
+        });
+    });
+}
+
+} // namespace runner
