@@ -122,6 +122,9 @@ class Job {
     /// surveyed also what the survey found so.
     virtual std::vector<std::string> notes() const { return {}; }
 
+    /// Invalid elements of the output (kernels/elements/invalid.hpp); nothing: all are values.
+    virtual std::optional<double> invalid() const { return std::nullopt; }
+
     /// Channels of the images it makes, as the output's marks say them; 1 for grey.
     virtual int channels() const { return 1; }
 

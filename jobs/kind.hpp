@@ -37,6 +37,9 @@ struct JobInput {
     std::optional<DatasetPart> part = {}; ///< of the source, that `array` is
     /// Whether a step before makes `array`, of the source.
     bool is_of_step = false;
+    /// Invalid elements (kernels/elements/invalid.hpp), which kinds heed that take them; nothing:
+    /// all are values.
+    std::optional<double> invalid = {};
 };
 
 /// The parameters of one kind as the job file gives them, checked as far as they can be without the
@@ -55,6 +58,11 @@ class KindParameters {
     /// Whether an element of the output is made of one of the input, so that what its neighbours
     /// are does not matter.
     virtual bool takes_elements_alone() const { return false; }
+
+    /// Whether make() heeds JobInput::invalid, or needs it; and whether its output then has no
+    /// invalid elements.
+    enum class Invalid { ignores, heeds, requires_some, removes };
+    virtual Invalid invalid() const { return Invalid::ignores; }
 
     /// The job for this input, whose elements are as elements() says. `output_type`: output.dtype,
     /// or nothing for the kind's default.

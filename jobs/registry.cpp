@@ -3,6 +3,7 @@
 #include "jobs/convolve/convolve_job.hpp"
 #include "jobs/correct/correct_job.hpp"
 #include "jobs/denoise/denoise_job.hpp"
+#include "jobs/fill/fill_job.hpp"
 #include "jobs/kind.hpp"
 #include "jobs/match/match_job.hpp"
 #include "jobs/median/median_job.hpp"
@@ -21,6 +22,7 @@ std::span<const Kind> kinds() {
         Kind{"correct", "frames corrected for dark and flat field", correct_keys, "",
              parse_correct},
         Kind{"denoise", "denoising of volumes by similar patches", denoise_keys, "", parse_denoise},
+        Kind{"fill", "invalid elements replaced by what is around them", fill_keys, "", parse_fill},
         Kind{"match", "the most similar patches of every patch of a volume", match_keys, "",
              parse_match, match_datasets},
         Kind{"median", "medians of windows", median_keys, "", parse_median},

@@ -6,6 +6,7 @@
 #include "io/input/roles_message.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <type_traits>
 #include <utility>
@@ -47,6 +48,8 @@ void put(MessageWriter& to, const DatasetInfo& info) {
     put(to, info.offset);
     put(to, info.channels ? std::optional<std::int64_t>(*info.channels) : std::nullopt);
     to.texts(info.invalid);
+    put(to, info.invalid_value ? std::optional(std::bit_cast<std::int64_t>(*info.invalid_value))
+                               : std::nullopt);
     to.number(static_cast<std::int64_t>(info.order));
     to.texts(info.notes);
 }
@@ -71,6 +74,9 @@ DatasetInfo take_info(MessageReader& from) {
         info.channels = static_cast<int>(*channels);
     }
     info.invalid = printable_texts(from.texts());
+    if (const std::optional<std::int64_t> bits = take_optional(from)) {
+        info.invalid_value = std::bit_cast<double>(*bits);
+    }
     info.order = static_cast<DatasetInfo::Order>(
         from.number_up_to(static_cast<std::int64_t>(DatasetInfo::Order::first_fastest)));
     info.notes = printable_texts(from.texts());

@@ -98,7 +98,7 @@ DatasetInfo inspect_dataset(const std::string& file, const std::string& dataset)
     info.array = {*element, extents_of(opened), stored_type_of(type.get(), *element)};
     check_shape(info.array, where);
     info.channels = marked_channels(opened.get(), info.array.shape);
-    info.invalid = invalid_marks(handle, opened, dataset);
+    find_invalid_marks(handle, opened, dataset, info);
     info.big_endian = is_number(*element) && H5Tget_order(type.get()) == H5T_ORDER_BE;
     info.storage = storage_of(creation);
     info.chunk = chunk_of(creation);

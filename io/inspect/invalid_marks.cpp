@@ -35,6 +35,23 @@ std::optional<std::string> numbers_text(const AttributeValue& value) {
     return text.empty() ? std::nullopt : std::optional(std::move(text));
 }
 
+/// A number, or an array that has one element; nothing for others.
+std::optional<double> one_number(const AttributeValue& value) {
+    std::optional<double> number;
+    std::visit(
+        [&number]<class T>(const T& each) {
+            if constexpr (std::is_arithmetic_v<T>) {
+                number = static_cast<double>(each);
+            } else if constexpr (std::is_same_v<T, std::vector<std::int64_t>> ||
+                                 std::is_same_v<T, std::vector<double>>) {
+                number = each.size() == 1 ? std::optional(static_cast<double>(each.front()))
+                                          : std::nullopt;
+            }
+        },
+        value);
+    return number;
+}
+
 /// Whether there is an object of this path, which no link but hard ones leads to.
 bool is_own(const FileHandle& file, const std::string& path) {
     for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
@@ -69,20 +86,19 @@ std::string pixel_mask(const FileHandle& file, const std::string& path) {
 
 } // namespace
 
-std::vector<std::string> invalid_marks(const FileHandle& file, const DatasetHandle& dataset,
-                                       const std::string& path) {
-    std::vector<std::string> marks;
+void find_invalid_marks(const FileHandle& file, const DatasetHandle& dataset,
+                        const std::string& path, DatasetInfo& info) {
     for (const char* name : {"_FillValue", "missing_value"}) {
         const std::optional<AttributeValue> value = attribute_of(dataset.get(), name);
         if (const auto text = value ? numbers_text(*value) : std::nullopt) {
-            marks.push_back(std::string(name) + " = " + *text);
+            info.invalid.push_back(std::string(name) + " = " + *text);
+            info.invalid_value = info.invalid_value ? info.invalid_value : one_number(*value);
         }
     }
     const std::string mask = pixel_mask(file, path.starts_with('/') ? path : "/" + path);
     if (!mask.empty()) {
-        marks.push_back("pixel_mask = " + mask);
+        info.invalid.push_back("pixel_mask = " + mask);
     }
-    return marks;
 }
 
 } // namespace runner

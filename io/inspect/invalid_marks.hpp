@@ -2,17 +2,18 @@
 #pragma once
 
 #include "io/hdf5/hdf5_handle.hpp"
+#include "io/rows/rows.hpp"
 
 #include <string>
-#include <vector>
 
 namespace runner {
 
-/// What an open HDF5 file says of a dataset's elements that are no values, as DatasetInfo::invalid:
-/// the attributes `_FillValue` and `missing_value` of netCDF, and the dataset `pixel_mask` of
-/// NeXus, beside the dataset or in the detector of a group that it is in. No link of these names
-/// is followed. `path`: the dataset's, in the file.
-std::vector<std::string> invalid_marks(const FileHandle& file, const DatasetHandle& dataset,
-                                       const std::string& path);
+/// Finds what an open HDF5 file says of a dataset's elements that are no values, for
+/// DatasetInfo::invalid and invalid_value: the attributes `_FillValue` and `missing_value` of
+/// netCDF, of which the first is the value, and the dataset `pixel_mask` of NeXus, beside the
+/// dataset or in the detector of a group that it is in. No link of these names is followed.
+/// `path`: the dataset's, in the file.
+void find_invalid_marks(const FileHandle& file, const DatasetHandle& dataset,
+                        const std::string& path, DatasetInfo& info);
 
 } // namespace runner

@@ -58,6 +58,9 @@ struct DatasetInfo {
     std::optional<int> channels;
     /// What the file says are no values, a text each: `_FillValue = -32768`, `pixel_mask = /mask`.
     std::vector<std::string> invalid;
+    /// The number that invalid elements are: as the file says, and of a job's input as the job
+    /// heeds it. NaN: of floats, NaN. Nothing: all elements are values.
+    std::optional<double> invalid_value;
     /// Which axis runs fastest in the file, whatever the order in which rows are read: where it is
     /// the first, read_runs() of rows that share all numbers but the first axis' is fast, and rows
     /// of one such number alone are slow.

@@ -5,6 +5,7 @@
 #include "jobs/input_errors.hpp"
 #include "jobs/keys.hpp"
 #include "jobs/toml_text.hpp"
+#include "kernels/elements/invalid.hpp"
 
 #include <array>
 #include <span>
@@ -70,6 +71,8 @@ class BinParameters : public ListedParameters<BinKeys> {
   public:
     using ListedParameters::ListedParameters;
 
+    Invalid invalid() const override { return Invalid::heeds; }
+
     std::unique_ptr<Job> make(const JobInput& input,
                               std::optional<ElementType> output_type) const override {
         std::vector<std::int64_t> axes = input.array.shape;
@@ -93,6 +96,7 @@ class BinParameters : public ListedParameters<BinKeys> {
         bin.in_type = input.array.type;
         bin.out_type = output_type.value_or(bin.value == Bin::Value::sum ? ElementType::float64
                                                                          : input.array.type);
+        bin.invalid = input.invalid;
         check_blocks(bin);
         return std::make_unique<BinJob>(bin, axes);
     }
@@ -122,6 +126,10 @@ BinJob::BinJob(const Bin& bin, const std::vector<std::int64_t>& leading) : bin_(
     shape_.made.layer = (layers ? bin_.factors[0] * bin_.rows : bin_.factors[1]) * line;
     shape_.made.each = (layers ? bin_.out_rows() : 1) * out_line;
     shape_.made.last = (layers ? bin_.out_layers() : bin_.out_rows()) - 1;
+}
+
+std::optional<double> BinJob::invalid() const {
+    return bin_.invalid ? std::optional(invalid_value(bin_.out_type, *bin_.invalid)) : std::nullopt;
 }
 
 std::vector<Likeness> BinJob::likeness() const {

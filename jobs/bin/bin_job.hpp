@@ -27,6 +27,7 @@ class BinJob : public StreamJob {
     std::optional<Locality> locality() const override {
         return Locality{.step = bin_.factors, .block = bin_.factors};
     }
+    std::optional<double> invalid() const override;
     int channels() const override { return bin_.channels; }
     std::int64_t scratch_bytes(Backend /*backend*/, const RowBlock& /*block*/) const override {
         return 0;

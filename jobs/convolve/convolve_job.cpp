@@ -8,6 +8,7 @@
 #include "jobs/convolve/taps.hpp"
 #include "jobs/input_errors.hpp"
 #include "jobs/toml_text.hpp"
+#include "kernels/convolve/convolve_valid.hpp"
 
 #include <array>
 #include <cmath>
@@ -96,6 +97,8 @@ class ConvolveParameters : public ListedParameters<ConvolveKeys> {
   public:
     using ListedParameters::ListedParameters;
 
+    Invalid invalid() const override { return Invalid::heeds; }
+
     std::vector<InputDataset> inputs() const override {
         std::vector<InputDataset> files;
         const auto add = [&](const TapsChoice& choice) {
@@ -132,14 +135,15 @@ class ConvolveParameters : public ListedParameters<ConvolveKeys> {
         convolution.boundary = keys().boundary;
         convolution.fill = keys().fill;
         check_rounding(convolution);
-        return std::make_unique<ConvolveJob>(std::move(convolution), input);
+        return std::make_unique<ConvolveJob>(std::move(convolution), input, given.invalid);
     }
 };
 
 } // namespace
 
-ConvolveJob::ConvolveJob(Convolution convolution, const ArrayInfo& input)
-    : convolution_(std::move(convolution)) {
+ConvolveJob::ConvolveJob(Convolution convolution, const ArrayInfo& input,
+                         std::optional<double> invalid)
+    : convolution_(std::move(convolution)), in_invalid_(invalid) {
     const std::size_t frame_axes =
         (convolution_.has_depth() ? 3 : 2) + (convolution_.channels > 1 ? 1 : 0);
     const std::span leading(input.shape.data(), input.shape.size() - frame_axes);
@@ -190,15 +194,33 @@ RowBlock ConvolveJob::in_lines(const RowBlock& block) const {
             lines(block.out_rows)};
 }
 
+std::optional<double> ConvolveJob::invalid() const {
+    return in_invalid_ ? std::optional(invalid_value(convolution_.out_type, *in_invalid_))
+                       : std::nullopt;
+}
+
+double ConvolveJob::operations(const RowBlock& block) const {
+    const double one = convolve_operations(convolution_, in_lines(block));
+    return in_invalid_ ? 2 * one : one; // of values and of weights
+}
+
 std::int64_t ConvolveJob::scratch_bytes(Backend backend, const RowBlock& block) const {
-    return convolve_scratch_bytes(backend, convolution_, in_lines(block));
+    return in_invalid_ ? ValidScratch(backend, convolution_, in_lines(block)).bytes()
+                       : convolve_scratch_bytes(backend, convolution_, in_lines(block));
 }
 
 void ConvolveJob::run(Queue& queue, const RowBlock& block, const std::byte* in, std::byte* out,
                       const RunMemory& memory) const {
     const RowBlock lines = in_lines(block);
     std::visit(
-        [&](auto& backend) { convolve(backend, convolution_, lines, in, out, memory.scratch); },
+        [&](auto& backend) {
+            if (in_invalid_) {
+                convolve_valid(backend, ValidConvolution{convolution_, *in_invalid_}, lines, in,
+                               out, memory.scratch);
+            } else {
+                convolve(backend, convolution_, lines, in, out, memory.scratch);
+            }
+        },
         queue);
 }
 

@@ -21,7 +21,9 @@ class ConvolveJob : public StreamJob {
     /// `convolution`: layers, rows and columns are those of a frame. `input`: two axes or more, the
     /// last two rows × columns, in colour rows × pixels × channels; with depth taps the one before
     /// counts layers; the others frames.
-    ConvolveJob(Convolution convolution, const ArrayInfo& input);
+    /// `invalid`: elements of the input that are (JobInput::invalid).
+    ConvolveJob(Convolution convolution, const ArrayInfo& input,
+                std::optional<double> invalid = std::nullopt);
 
     StreamShape shape() const override;
     std::string computation() const override;
@@ -34,10 +36,9 @@ class ConvolveJob : public StreamJob {
                         .wraps = convolution_.boundary == Boundary::wrap};
     }
     int channels() const override { return convolution_.channels; }
+    std::optional<double> invalid() const override;
     std::int64_t scratch_bytes(Backend backend, const RowBlock& block) const override;
-    double operations(const RowBlock& block) const override {
-        return convolve_operations(convolution_, in_lines(block));
-    }
+    double operations(const RowBlock& block) const override;
     void run(Queue& queue, const RowBlock& block, const std::byte* in, std::byte* out,
              const RunMemory& memory) const override;
 
@@ -50,6 +51,7 @@ class ConvolveJob : public StreamJob {
     RowBlock in_lines(const RowBlock& block) const;
 
     Convolution convolution_;
+    std::optional<double> in_invalid_;
     StreamShape shape_;
 };
 

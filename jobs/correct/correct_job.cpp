@@ -5,8 +5,10 @@
 #include "base/format.hpp"
 #include "base/rounding.hpp"
 #include "io/files/hash.hpp"
+#include "jobs/counted_rows.hpp"
 #include "jobs/input_errors.hpp"
 #include "jobs/toml_text.hpp"
+#include "kernels/elements/invalid.hpp"
 
 #include <algorithm>
 #include <array>
@@ -72,6 +74,23 @@ Form<double> floor_form() {
     return form;
 }
 
+/// A number, or NaN for "invalid".
+Form<double> dead_form() {
+    Form<double> form = number_form();
+    form.type = "number or `\"invalid\"`";
+    form.annotation = "float | Literal[\"invalid\"]";
+    form.read = [number = form.read](TableReader& table,
+                                     const std::string& key) -> std::optional<double> {
+        const auto* text = std::get_if<std::string>(&table.value(key)->data);
+        return text != nullptr && *text == "invalid" ? std::numeric_limits<double>::quiet_NaN()
+                                                     : number(table, key);
+    };
+    form.text = [number = form.text](const double& value) {
+        return std::isnan(value) ? "\"invalid\"" : number(value);
+    };
+    return form;
+}
+
 Form<std::array<double, 2>> clip_form() {
     using Ends = std::array<double, 2>;
     return {"two numbers", "`[low, high]`", "Sequence[float]",
@@ -94,8 +113,9 @@ const KeyList<CorrectKeys>& correct_list() {
             .sample("{ dataset = \"/entry/darks\", reduce = \"mean\" }"),
         field_key<Keys>(flat_role, &Keys::flat)
             .sample("{ dataset = \"/entry/flats\", reduce = \"median\" }"),
-        key<Keys>("dead", &Keys::dead, number_form(),
+        key<Keys>("dead", &Keys::dead, dead_form(),
                   "the value where the flat field is not above the dark field")
+            .detail("`\"invalid\"` makes these elements invalid: NaN")
             .sample("0", KeyText::Shown::commented),
         key<Keys>("clip", &Keys::clip, clip_form(), "the range of the values")
             .sample("[0.0, 1.2]", KeyText::Shown::commented),
@@ -113,6 +133,8 @@ const KeyList<CorrectKeys>& correct_list() {
 class CorrectParameters : public ListedParameters<CorrectKeys> {
   public:
     using ListedParameters::ListedParameters;
+
+    Invalid invalid() const override { return Invalid::heeds; }
 
     std::vector<InputDataset> inputs() const override {
         std::vector<InputDataset> files;
@@ -144,8 +166,7 @@ class CorrectParameters : public ListedParameters<CorrectKeys> {
         correct.rows = checked_product(std::span(frame).first(axes - 1));
         Field dark = make_field(keys().dark, dark_role, input, frame);
         Field flat = make_field(keys().flat, flat_role, input, frame);
-        return std::make_unique<CorrectJob>(correct, std::move(dark), std::move(flat), shape,
-                                            channels);
+        return std::make_unique<CorrectJob>(correct, std::move(dark), std::move(flat), input);
     }
 };
 
@@ -191,15 +212,16 @@ struct CorrectJob::Kept {
     }
 };
 
-CorrectJob::CorrectJob(const Correct& correct, Field dark, Field flat,
-                       std::vector<std::int64_t> shape, int channels)
+CorrectJob::CorrectJob(const Correct& correct, Field dark, Field flat, const JobInput& input)
     : correct_(correct), dark_(std::make_shared<const Field>(std::move(dark))),
-      flat_(std::make_shared<const Field>(std::move(flat))), channels_(channels) {
+      flat_(std::make_shared<const Field>(std::move(flat))), channels_(input.channels.value_or(1)),
+      in_invalid_(input.invalid) {
+    const std::vector<std::int64_t>& shape = input.array.shape;
     shape_.frames = checked_product(shape) / (correct_.rows * correct_.columns);
     shape_.rows = correct_.rows;
     shape_.in_row_bytes = correct_.columns * size_of(correct_.in_type);
     shape_.out_row_bytes = correct_.columns * size_of(ElementType::float32);
-    shape_.output = {ElementType::float32, std::move(shape)};
+    shape_.output = {ElementType::float32, shape};
 }
 
 std::string CorrectJob::computation() const {
@@ -211,6 +233,12 @@ std::string CorrectJob::computation() const {
         }
     }
     return text;
+}
+
+std::optional<double> CorrectJob::invalid() const {
+    return in_invalid_ || std::isnan(correct_.dead)
+               ? std::optional(std::numeric_limits<double>::quiet_NaN())
+               : std::nullopt;
 }
 
 std::vector<JobCount> CorrectJob::known_counts() const {
@@ -288,30 +316,25 @@ void CorrectJob::run(Queue& queue, const RowBlock& block, const std::byte* in, s
     const Kept kept{memory.kept, is_host, image_bytes(*dark_)};
     const CorrectField dark = kept.field(*dark_, 0);
     const CorrectField flat = kept.field(*flat_, kept.dark_bytes);
-    const std::int64_t all = block.frames * block.out_rows;
-    const std::array<std::int64_t, 4> borders = {
-        0, std::clamp<std::int64_t>(memory.counted_first, 0, all),
-        std::clamp<std::int64_t>(memory.counted_last, 0, all), all};
-    const std::int64_t skipped = block.out_first - block.in_first; // rows of the input
-    for (std::size_t i = 0; i + 1 < borders.size(); ++i) {
-        const std::int64_t first = borders.at(i);
-        const std::int64_t rows = borders.at(i + 1) - first;
-        if (rows <= 0) {
-            continue;
-        }
-        // Several frames are whole ones.
-        const std::int64_t frames = block.frames > 1 ? rows / block.out_rows : 1;
-        const std::int64_t row = block.out_first + (block.frames > 1 ? 0 : first);
-        const RowBlock part{frames, row, rows / frames, row, rows / frames};
+    for_counted_rows(block, memory, [&](const CountedRows& rows) {
+        const RowBlock& made = rows.block;
+        const RowBlock part{made.frames, made.out_first, made.out_rows, made.out_first,
+                            made.out_rows};
+        const std::int64_t skipped = block.out_first - block.in_first; // rows of the input
+        const std::byte* const from = in + (rows.first + skipped) * shape_.in_row_bytes;
+        std::byte* const to = out + rows.first * shape_.out_row_bytes;
         std::visit(
             [&](auto& backend) {
-                runner::correct(backend, correct_, part, dark, flat,
-                                in + (first + skipped) * shape_.in_row_bytes,
-                                reinterpret_cast<float*>(out + first * shape_.out_row_bytes),
-                                kept.raised(i == 1));
+                runner::correct(backend, correct_, part, dark, flat, from,
+                                reinterpret_cast<float*>(to), kept.raised(rows.are_counted));
+                if (in_invalid_) {
+                    mark_invalid(backend,
+                                 {correct_.in_type, *in_invalid_, ElementType::float32, *invalid()},
+                                 made.frames * made.out_rows * correct_.columns, from, to);
+                }
             },
             queue);
-    }
+    });
 }
 
 std::vector<KeyText> correct_keys() { return correct_list().texts(); }

@@ -17,10 +17,8 @@ namespace runner {
 /// Correction of frames for dark and flat field; docs/correct.md says what it computes.
 class CorrectJob : public StreamJob {
   public:
-    /// `correct.rows` and `columns`: of a frame of the input, which has this shape. A field's image
-    /// has as many pixels.
-    CorrectJob(const Correct& correct, Field dark, Field flat, std::vector<std::int64_t> shape,
-               int channels);
+    /// `correct.rows` and `columns`: of a frame of the input. A field's image has as many pixels.
+    CorrectJob(const Correct& correct, Field dark, Field flat, const JobInput& input);
 
     StreamShape shape() const override { return shape_; }
     std::string computation() const override;
@@ -29,6 +27,7 @@ class CorrectJob : public StreamJob {
     }
     std::optional<Locality> locality() const override { return Locality{}; }
     int channels() const override { return channels_; }
+    std::optional<double> invalid() const override;
     std::vector<JobCount> known_counts() const override;
     std::vector<std::shared_ptr<const SideImage>> side_images() const override;
     std::int64_t scratch_bytes(Backend /*backend*/, const RowBlock& /*block*/) const override {
@@ -51,6 +50,7 @@ class CorrectJob : public StreamJob {
     std::shared_ptr<const Field> dark_;
     std::shared_ptr<const Field> flat_;
     int channels_;
+    std::optional<double> in_invalid_; ///< of the input
     StreamShape shape_;
 };
 

@@ -80,6 +80,8 @@ class MedianParameters : public ListedParameters<MedianKeys> {
   public:
     using ListedParameters::ListedParameters;
 
+    Invalid invalid() const override { return Invalid::heeds; }
+
     std::unique_ptr<Job> make(const JobInput& input,
                               std::optional<ElementType> output_type) const override {
         const std::size_t axes = keys().size[0] > 1 ? 3 : 2;
@@ -101,6 +103,7 @@ class MedianParameters : public ListedParameters<MedianKeys> {
         median.boundary = keys().boundary;
         median.fill = keys().fill;
         median.difference = keys().difference;
+        median.invalid = input.invalid;
         return std::make_unique<MedianJob>(median, shape);
     }
 };

@@ -38,6 +38,7 @@ class PipelineJob : public StreamJob {
     std::vector<Attribute> attributes() const override;
     std::vector<Likeness> likeness() const override;
     std::optional<Locality> locality() const override;
+    std::optional<double> invalid() const override { return steps_.back().job->invalid(); }
     std::vector<std::string> found() const override;
     std::vector<std::string> notes() const override;
     int channels() const override { return steps_.back().job->channels(); }

@@ -64,7 +64,11 @@ std::vector<PipelinePass> cut_into_passes(const std::vector<PipelineStep>& steps
                 passes.back().end = before_streams ? parameters[i].label + ": " + why : why;
                 passes.back().saved = is_saved ? parameters[i - 1].save : "";
             }
-            passes.push_back({i, {}, "", i == 0 ? std::nullopt : channels_of(*steps[i - 1].job)});
+            passes.push_back({i, {}, "", {}, {}, {}});
+            if (i > 0) {
+                passes.back().channels = channels_of(*steps[i - 1].job);
+                passes.back().invalid = steps[i - 1].job->invalid();
+            }
             pass.clear();
         }
         pass.push_back(steps[i]);
@@ -87,6 +91,18 @@ std::vector<InputDataset> PipelineParameters::inputs() const {
     return all;
 }
 
+KindParameters::Invalid PipelineParameters::invalid() const {
+    Invalid all = Invalid::heeds;
+    for (const StepParameters& step : steps_) {
+        const Invalid own = step.parameters->invalid();
+        if (own == Invalid::ignores || own == Invalid::removes) {
+            return own;
+        }
+        all = own == Invalid::requires_some ? own : all;
+    }
+    return all;
+}
+
 std::vector<PipelineStep> PipelineParameters::made(const JobInput& input,
                                                    std::optional<ElementType> output_type) const {
     std::vector<PipelineStep> made;
@@ -101,6 +117,13 @@ std::vector<PipelineStep> PipelineParameters::made(const JobInput& input,
                             {step.kind + " does not take these elements", "",
                              "they are " + type_text(next.array) + ", not real numbers", ""});
             }
+            if (next.invalid && step.parameters->invalid() == Invalid::ignores) {
+                throw Error(ExitCode::usage,
+                            {step.kind + " does not take invalid elements", "",
+                             "what it reads has some, which it would take as values",
+                             "Put a step of kind fill before it, with rest = a number, or write "
+                             "input.invalid = \"none\""});
+            }
             std::shared_ptr<const Job> job =
                 step.parameters->make(next, last && !step.type ? output_type : step.type);
             made.push_back(
@@ -113,6 +136,7 @@ std::vector<PipelineStep> PipelineParameters::made(const JobInput& input,
             next.is_of_step = true;
             next.array = job->output();
             next.channels = channels_of(*job);
+            next.invalid = job->invalid();
         } catch (const Error& error) {
             throw at_step(error, step, i == 0 ? nullptr : &steps_[i - 1]);
         }

@@ -37,11 +37,12 @@ struct StepFacts {
 
 /// Steps that one run passes the data through, and why no more.
 struct PipelinePass {
-    std::size_t first = 0;        ///< step, from 0
-    std::vector<StepFacts> steps; ///< at least one
-    std::string end;              ///< why the next step is not in it; empty of the last pass
-    std::optional<int> channels;  ///< of its input, as JobInput's; not of the first pass
-    std::string saved = {};       ///< the file that its output is kept in; "": it is not kept
+    std::size_t first = 0;              ///< step, from 0
+    std::vector<StepFacts> steps;       ///< at least one
+    std::string end;                    ///< why the next step is not in it; empty of the last pass
+    std::optional<int> channels;        ///< of its input, as JobInput's; not of the first pass
+    std::optional<double> invalid = {}; ///< of its input, as JobInput's; not of the first pass
+    std::string saved = {};             ///< the file that its output is kept in; "": it is not kept
 };
 
 /// The steps of a job file. Its job is a PipelineJob.
@@ -61,6 +62,9 @@ class PipelineParameters : public KindParameters {
             return step.parameters->takes_elements_alone();
         });
     }
+
+    /// A step that removes invalid elements is followed by any.
+    Invalid invalid() const override;
 
     /// The job that makes the last step's output alone: what others save does not end a pass.
     /// @throws Error (usage or input) as the step's kind does, with the step's place; and where

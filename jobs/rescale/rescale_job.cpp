@@ -7,6 +7,7 @@
 #include "jobs/keys.hpp"
 #include "jobs/rescale/rescale_survey.hpp"
 #include "jobs/toml_text.hpp"
+#include "kernels/elements/invalid.hpp"
 
 #include <cmath>
 #include <limits>
@@ -155,6 +156,7 @@ class RescaleParameters : public ListedParameters<RescaleKeys> {
     using ListedParameters::ListedParameters;
 
     bool takes_elements_alone() const override { return true; }
+    Invalid invalid() const override { return Invalid::heeds; }
 
     std::unique_ptr<Job> make(const JobInput& input,
                               std::optional<ElementType> output_type) const override {
@@ -177,7 +179,7 @@ class RescaleParameters : public ListedParameters<RescaleKeys> {
 
 RescaleJob::RescaleJob(const JobInput& input, ElementType out_type, const FromRange& from, Ends to)
     : source_(input.source), channels_(input.channels.value_or(1)), from_(from),
-      row_elements_(row_elements(input.array)) {
+      row_elements_(row_elements(input.array)), in_invalid_(input.invalid) {
     const std::vector<std::int64_t>& shape = input.array.shape;
     const std::size_t axes = row_axes(shape);
     rescale_.in_type = input.array.type;
@@ -199,12 +201,18 @@ std::vector<Attribute> RescaleJob::attributes() const {
     return {{"from_low", rescale_.from_low}, {"from_high", rescale_.from_high}};
 }
 
+std::optional<double> RescaleJob::invalid() const {
+    return in_invalid_ ? std::optional(invalid_value(rescale_.out_type, *in_invalid_))
+                       : std::nullopt;
+}
+
 std::unique_ptr<Survey> RescaleJob::survey() const {
     if (std::holds_alternative<Extremes>(from_)) {
-        return make_range_survey(rescale_.in_type, row_elements_, std::nullopt);
+        return make_range_survey(rescale_.in_type, row_elements_, std::nullopt, in_invalid_);
     }
     if (const auto* percentiles = std::get_if<TwoPercentiles>(&from_)) {
-        return make_range_survey(rescale_.in_type, row_elements_, percentiles->percent);
+        return make_range_survey(rescale_.in_type, row_elements_, percentiles->percent,
+                                 in_invalid_);
     }
     return nullptr;
 }
@@ -214,7 +222,8 @@ std::unique_ptr<Job> RescaleJob::surveyed(const Findings& findings) const {
     if (!range) {
         throw Error(ExitCode::input,
                     {"the input has no range", source_.file + ":" + source_.dataset,
-                     "every element is NaN", "Choose another dataset, or write rescale.from"});
+                     in_invalid_ ? "every element is invalid" : "every element is NaN",
+                     "Choose another dataset, or write rescale.from"});
     }
     auto job = std::make_unique<RescaleJob>(*this);
     job->learn(*range);
@@ -240,7 +249,16 @@ void RescaleJob::run(Queue& queue, const RowBlock& block, const std::byte* in, s
         throw Error(ExitCode::defect, {"the input was not surveyed", "rescale", "", ""});
     }
     const std::int64_t count = block.frames * block.out_rows * row_elements_;
-    std::visit([&](auto& backend) { runner::rescale(backend, rescale_, count, in, out); }, queue);
+    std::visit(
+        [&](auto& backend) {
+            runner::rescale(backend, rescale_, count, in, out);
+            if (in_invalid_) {
+                mark_invalid(backend,
+                             {rescale_.in_type, *in_invalid_, rescale_.out_type, *invalid()}, count,
+                             in, out);
+            }
+        },
+        queue);
 }
 
 std::vector<KeyText> rescale_keys() { return rescale_list().texts(); }

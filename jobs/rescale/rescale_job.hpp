@@ -39,6 +39,7 @@ class RescaleJob : public StreamJob {
     std::optional<Locality> locality() const override { return Locality{}; }
     std::vector<Attribute> attributes() const override;
     int channels() const override { return channels_; }
+    std::optional<double> invalid() const override;
     /// For the range, where it is not given as numbers.
     std::unique_ptr<Survey> survey() const override;
     std::unique_ptr<Job> surveyed(const Findings& findings) const override;
@@ -60,6 +61,7 @@ class RescaleJob : public StreamJob {
     int channels_;
     FromRange from_; ///< numbers once the survey is done
     std::int64_t row_elements_;
+    std::optional<double> in_invalid_;
     StreamShape shape_;
 };
 

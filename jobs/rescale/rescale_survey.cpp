@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "jobs/rescale/rescale_survey.hpp"
 
+#include "kernels/elements/elements.hpp"
 #include "kernels/elements/ordered_key.hpp"
 #include "kernels/queue/thread_counts.hpp"
 
@@ -21,6 +22,14 @@ namespace {
 using Range = tbb::blocked_range<std::int64_t>;
 constexpr std::int64_t grain = 1 << 16;
 
+/// Which elements have no rank: NaN, and those equal to the value where there is one.
+template <class T> struct LeftOut {
+    bool has_value = false;
+    T value = {};
+
+    bool operator()(T element) const { return is_nan(element) || (has_value && element == value); }
+};
+
 /// The findings of no elements.
 const Findings no_findings = {
     {}, std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()};
@@ -28,7 +37,8 @@ const Findings no_findings = {
 /// The least and the greatest key, which Findings takes as they are.
 template <class T> class ExtremesSurvey final : public Survey {
   public:
-    explicit ExtremesSurvey(std::int64_t row_elements) : row_elements_(row_elements) {}
+    ExtremesSurvey(std::int64_t row_elements, LeftOut<T> left_out)
+        : row_elements_(row_elements), left_out_(left_out) {}
 
     std::int64_t step() const override { return 1; }
 
@@ -40,7 +50,7 @@ template <class T> class ExtremesSurvey final : public Survey {
             tbb::parallel_for(Range(0, rows * row_elements_, grain), [&](const Range& range) {
                 Extremes& part = parts.local();
                 for (std::int64_t i = range.begin(); i < range.end(); ++i) {
-                    part.add(elements[i]);
+                    part.add(elements[i], left_out_);
                 }
             });
         });
@@ -57,15 +67,16 @@ template <class T> class ExtremesSurvey final : public Survey {
         std::int64_t least = std::numeric_limits<std::int64_t>::max();
         std::int64_t most = std::numeric_limits<std::int64_t>::min();
 
-        void add(T element) {
+        void add(T element, const LeftOut<T>& left_out) {
             const auto key = std::int64_t{ordered_key(element)};
-            const bool number = !is_nan(element);
+            const bool number = !left_out(element);
             least = std::min(least, number ? key : least);
             most = std::max(most, number ? key : most);
         }
     };
 
     std::int64_t row_elements_;
+    LeftOut<T> left_out_;
     Findings findings_ = no_findings;
 };
 
@@ -73,8 +84,9 @@ template <class T> class ExtremesSurvey final : public Survey {
 /// the bits found before, for either rank.
 template <class T> class RanksSurvey final : public Survey {
   public:
-    RanksSurvey(std::int64_t row_elements, std::array<double, 2> percentiles)
-        : row_elements_(row_elements), percentiles_(percentiles), findings_(no_findings) {
+    RanksSurvey(std::int64_t row_elements, std::array<double, 2> percentiles, LeftOut<T> left_out)
+        : row_elements_(row_elements), percentiles_(percentiles), left_out_(left_out),
+          findings_(no_findings) {
         findings_.counts.assign(2 * bins, 0);
     }
 
@@ -149,7 +161,7 @@ template <class T> class RanksSurvey final : public Survey {
     };
 
     void count(T element, std::uint64_t* counts) const {
-        if (is_nan(element)) {
+        if (left_out_(element)) {
             return;
         }
         // Unsigned, so that they order as the keys.
@@ -168,6 +180,7 @@ template <class T> class RanksSurvey final : public Survey {
 
     std::int64_t row_elements_;
     std::array<double, 2> percentiles_;
+    LeftOut<T> left_out_;
     int shift_ = first_shift;
     std::array<Found, 2> found_;
     Findings findings_;
@@ -213,13 +226,15 @@ std::uint64_t percentile_rank(double percent, std::uint64_t count) {
 }
 
 std::unique_ptr<Survey> make_range_survey(ElementType type, std::int64_t row_elements,
-                                          std::optional<std::array<double, 2>> percentiles) {
+                                          std::optional<std::array<double, 2>> percentiles,
+                                          std::optional<double> invalid) {
     return visit_element_type(type, [&](auto zero) -> std::unique_ptr<Survey> {
         using T = decltype(zero);
+        const LeftOut<T> left_out{invalid.has_value(), converted<T>(invalid.value_or(0))};
         if (percentiles) {
-            return std::make_unique<RanksSurvey<T>>(row_elements, *percentiles);
+            return std::make_unique<RanksSurvey<T>>(row_elements, *percentiles, left_out);
         }
-        return std::make_unique<ExtremesSurvey<T>>(row_elements);
+        return std::make_unique<ExtremesSurvey<T>>(row_elements, left_out);
     });
 }
 

@@ -75,6 +75,7 @@ class TransposeParameters : public ListedParameters<TransposeKeys> {
 
     Elements elements() const override { return Elements::any; }
     bool takes_elements_alone() const override { return true; }
+    Invalid invalid() const override { return Invalid::heeds; }
 
     std::unique_ptr<Job> make(const JobInput& given,
                               std::optional<ElementType> output_type) const override {
@@ -109,7 +110,7 @@ class TransposeParameters : public ListedParameters<TransposeKeys> {
         shape.output = input;
         shape.output.shape.assign(permuted.end() - static_cast<std::ptrdiff_t>(axes),
                                   permuted.end());
-        return std::make_unique<TransposeJob>(std::move(shape));
+        return std::make_unique<TransposeJob>(std::move(shape), given.invalid);
     }
 };
 

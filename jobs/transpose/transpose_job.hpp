@@ -14,15 +14,19 @@ namespace runner {
 /// Another order of axes; docs/transpose.md says what it makes.
 class TransposeJob : public PermuteJob {
   public:
-    explicit TransposeJob(PermuteShape shape) : shape_(std::move(shape)) {}
+    /// `invalid`: elements of the input that are, and stay so.
+    explicit TransposeJob(PermuteShape shape, std::optional<double> invalid = std::nullopt)
+        : shape_(std::move(shape)), invalid_(invalid) {}
 
     PermuteShape shape() const override { return shape_; }
     std::string computation() const override { return "transpose 1"; }
     std::vector<Likeness> likeness() const override;
+    std::optional<double> invalid() const override { return invalid_; }
     void run(Queue& queue, const Extents& box, const std::byte* in, std::byte* out) const override;
 
   private:
     PermuteShape shape_;
+    std::optional<double> invalid_;
 };
 
 /// The keys of [transpose].

@@ -24,6 +24,9 @@ dtype : optional
 channels : {1, 3, 4}, optional
     3 or 4: the last axis is colour; 1: it is not. Without it a last axis of 3 or 4, behind two
     others, is none, and a warning says so.
+invalid : float, optional
+    The number that elements without a value are, or ``float("nan")``; docs/inputs.md says what each
+    kind makes of them.
 progress : callable, optional
     Of an array of the host: called with the rows that are done and their number, from the calling
     thread.
@@ -40,8 +43,8 @@ from ._arrays import release_memory
 from ._host import type_text
 from .errors import (DeviceError, Error, InputError, JobError, OutputError, ResourceError, Stopped)
 from .jobs import Plan, plan, run
-from .kinds import (bin, convolve, correct, denoise, match, median, rescale,  # noqa: A004
-                    sand, transpose)
+from .kinds import (bin, convolve, correct, denoise, fill, match, median,  # noqa: A004
+                    rescale, sand, transpose)
 from .stored import Stored, read
 
 if TYPE_CHECKING:
@@ -51,9 +54,9 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = ["DeviceError", "Error", "InputError", "JobError", "OutputError", "Plan",
-           "ResourceError", "Stopped", "Stored", "bin", "convolve", "correct", "denoise", "gaussian",
-           "match", "median", "pipeline", "plan", "read", "release_memory", "rescale", "run", "sand",
-           "transpose"]
+           "ResourceError", "Stopped", "Stored", "bin", "convolve", "correct", "denoise", "fill",
+           "gaussian", "match", "median", "pipeline", "plan", "read", "release_memory", "rescale",
+           "run", "sand", "transpose"]
 
 
 def gaussian(sigma: float, radius: int | None = None) -> dict[str, dict[str, float | int]]:

@@ -22,6 +22,7 @@ class Options(TypedDict, total=False):
     device: int | None
     stream: Any
     channels: int | None
+    invalid: float | None
     progress: Callable[[int, int], None] | None
     device_memory: str | int
     host_memory: str | int
@@ -62,7 +63,7 @@ def _results(job: _runner.ArrayJob, x: np.ndarray, out: Any, moves: bool) -> lis
 
 def run(kind: str | None, x: Any, parameters: Any, *, dtype: Any = None, out: Any = None,
         backend: str = "auto", device: int | None = None, stream: Any = None,
-        channels: int | None = None, moves: bool = False,
+        channels: int | None = None, invalid: float | None = None, moves: bool = False,
         progress: Callable[[int, int], None] | None = None, **limits: Any) -> list[Any]:
     """Runs one job on an array; returns the arrays that it made. `limits`: keys of [run]."""
     if backend not in _BACKENDS:
@@ -82,15 +83,16 @@ def run(kind: str | None, x: Any, parameters: Any, *, dtype: Any = None, out: An
     if library is not None:
         _check_in_core(backend, progress, limits)
         return _device_run.run(library, kind, x, parameters, dtype=name, out=out,
-                               channels=channels, moves=moves, stream=stream, device=device,
-                               named=named)
+                               channels=channels, invalid=invalid, moves=moves, stream=stream,
+                               device=device, named=named)
     if stream is not None:
         raise ValueError("stream is of a GPU, and x an array of the host")
     array = as_host_array(x)
     if not moves:
         array = as_numbers(array)
-    job = _runner.ArrayJob(job_text(kind, parameters, limits, name), type_name(array, moves),
-                           list(array.shape), channels, [each.argument() for each in named])
+    job = _runner.ArrayJob(job_text(kind, parameters, limits, name, invalid),
+                           type_name(array, moves), list(array.shape), channels,
+                           [each.argument() for each in named])
     made = _results(job, array, out, moves)
     # The engine reads while it writes: an output over the input, or one that is not dense, is
     # written elsewhere first.

@@ -47,9 +47,10 @@ def _key(value: Any) -> bytes | None:
 
 
 def _job(place: Place, kind: str | None, x: Any, parameters: Any, *, dtype: str | None,
-         channels: int | None, moves: bool, named: Sequence[Named]) -> Any:
+         channels: int | None, invalid: float | None, moves: bool,
+         named: Sequence[Named]) -> Any:
     key = None
-    if not named and (text := _key(parameters)) is not None:
+    if not named and (text := _key((parameters, invalid))) is not None:
         key = (place.name, kind, x.shape, x.dtype, text, dtype, channels)
         if (kept := _KEPT.get(key)) is not None:
             return kept
@@ -59,8 +60,8 @@ def _job(place: Place, kind: str | None, x: Any, parameters: Any, *, dtype: str 
         name = f"bytes{size}" if name not in NUMBERS else name
     if name not in NUMBERS and not moves:
         raise ValueError(f"elements of type {name} are not taken; convert them to float32")
-    job = _runner.DeviceJob(job_text(kind, parameters, {}, dtype), name, list(x.shape), channels,
-                            [array.argument() for array in named])
+    job = _runner.DeviceJob(job_text(kind, parameters, {}, dtype, invalid), name,
+                            list(x.shape), channels, [array.argument() for array in named])
     made = job, [(tuple(shape), x.dtype if moves else place.type_of(output))
                  for output, shape in job.outputs]
     if key is not None:
@@ -97,16 +98,16 @@ def _name(place: Place, dtype: Any) -> str:
 
 
 def run(library: type[Cupy] | type[Torch] | type[Other], kind: str | None, x: Any, parameters: Any,
-        *, dtype: str | None, out: Any, channels: int | None, moves: bool, stream: Any,
-        device: int | None, named: Sequence[Named]) -> list[Any]:
+        *, dtype: str | None, out: Any, channels: int | None, invalid: float | None, moves: bool,
+        stream: Any, device: int | None, named: Sequence[Named]) -> list[Any]:
     """Runs one job on an array on a GPU; returns the arrays that it made."""
     place = library(x, stream)
     if device is not None and device != place.device:
         raise ValueError(f"device is {device}, and x is on device {place.device}")
     with place.current():
         x = place.prepared(x, moves)
-        job, wanted = _job(place, kind, x, parameters, dtype=dtype, channels=channels, moves=moves,
-                           named=named)
+        job, wanted = _job(place, kind, x, parameters, dtype=dtype, channels=channels,
+                           invalid=invalid, moves=moves, named=named)
         if out is None:
             made = targets = [place.empty(shape, output) for shape, output in wanted]
         else:

@@ -50,10 +50,13 @@ def table(name: str, values: Mapping[str, Any]) -> str:
     return "\n".join([f"[{name}]", *lines, ""])
 
 
-def job_text(kind: str | None, parameters: Any, run: Mapping[str, Any], dtype: str | None) -> str:
-    """The job file of one kind, or of the steps in a list where `kind` is None."""
+def job_text(kind: str | None, parameters: Any, run: Mapping[str, Any], dtype: str | None,
+             invalid: float | None = None) -> str:
+    """The job file of one kind, or of the steps in a list where `kind` is None. `invalid`: what
+    elements without a value are."""
+    word = "nan" if invalid is not None and math.isnan(invalid) else invalid
     parts = [] if kind is None else [f"kind = {toml_value(kind)}\n"]
-    parts.append(table("input", {"file": "array.h5", "dataset": "/array"}))
+    parts.append(table("input", {"file": "array.h5", "dataset": "/array", "invalid": word}))
     parts.append(table("output", {"file": "result.h5", "dataset": "/result", "dtype": dtype}
                        if kind not in GROUPS else {"file": "result.h5"}))
     parts.append(table("run", run))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from ._arrays import Options
 
-__all__ = ["bin", "convolve", "correct", "denoise", "match", "median", "rescale", "sand",
+__all__ = ["bin", "convolve", "correct", "denoise", "fill", "match", "median", "rescale", "sand",
            "transpose"]
 
 
@@ -82,7 +82,7 @@ def convolve(x: Any, row_taps: Any, column_taps: Any, depth_taps: Any | None = N
     return _arrays.run("convolve", x, keys, **options)[0]
 
 
-def correct(x: Any, dark: Any, flat: Any, *, dead: float | None = None,
+def correct(x: Any, dark: Any, flat: Any, *, dead: float | Literal["invalid"] | None = None,
             clip: Sequence[float] | None = None, negative_log: bool | None = None,
             floor: float | None = None, **options: Unpack[Options]) -> Any:
     """Frames corrected for dark and flat field.
@@ -93,12 +93,15 @@ def correct(x: Any, dark: Any, flat: Any, *, dead: float | None = None,
         Array of at least two axes; leading axes count frames.
     dark : Any
         The dark field; ``reduce`` is ``mean``, ``median`` or ``none``; without ``file`` the images
-        are in the input's file. A number, an image, or images and how they become one.
+        are in the input's file; of a scan, ``frames`` counts among those of the field. A number, an
+        image, or images and how they become one.
     flat : Any
         The flat field; ``reduce`` is ``mean``, ``median`` or ``none``; without ``file`` the images
-        are in the input's file. A number, an image, or images and how they become one.
-    dead : float, default ``0.0``
-        The value where the flat field is not above the dark field.
+        are in the input's file; of a scan, ``frames`` counts among those of the field. A number, an
+        image, or images and how they become one.
+    dead : float | Literal["invalid"], default ``0.0``
+        The value where the flat field is not above the dark field. ``"invalid"`` makes these
+        elements invalid: NaN.
     clip : Sequence[float], default none
         The range of the values; ``[low, high]``.
     negative_log : bool, default ``false``
@@ -174,6 +177,40 @@ def denoise(x: Any, *, method: Literal["nlm", "bm4d"] | None = None,
             patch, "window": window, "count": count, "step": step, "threshold": threshold, "order":
             order, "selection": selection}
     return _arrays.run("denoise", x, keys, **options)[0]
+
+
+def fill(x: Any, *, method: Literal["nearest", "mean", "number"] | None = None,
+         value: float | None = None, reach: Sequence[int] | None = None, rest: float | None = None,
+         **options: Unpack[Options]) -> Any:
+    """Invalid elements replaced by what is around them.
+
+    Parameters
+    ----------
+    x : array
+        Array of at least two axes; leading axes count images or volumes.
+    method : Literal["nearest", "mean", "number"], default ``"nearest"``
+        ``nearest``, ``mean`` or ``number``: what an invalid element becomes. The nearest valid
+        element, the mean of the valid ones in the smallest cube around it that has any, or
+        ``value``.
+    value : float, default ``0.0``
+        The number of ``method = "number"``; in units of the input.
+    reach : Sequence[int], default ``[0, 16, 16]``
+        How far valid elements are looked for, ``[z, y, x]`` or ``[y, x]``; each from 0 to 64; in
+        elements.
+    rest : float, default they stay invalid
+        What elements without a valid one in reach become; in units of the input.
+    **options
+        What every function takes: see the package.
+
+    Pass `invalid`, the number that elements without a value are, or ``float("nan")``.
+
+    docs/fill.md says what is computed.
+
+    >>> fill(np.array([[1, 0, 3, 0, 0, 6]], np.uint8), invalid=0)
+    array([[1, 1, 3, 3, 6, 6]], dtype=uint8)
+    """
+    keys = {"method": method, "value": value, "reach": reach, "rest": rest}
+    return _arrays.run("fill", x, keys, **options)[0]
 
 
 def match(x: Any, *, patch: Sequence[int] | None = None, window: Sequence[int] | None = None,

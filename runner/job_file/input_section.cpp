@@ -89,6 +89,20 @@ std::optional<DenseLayout> parse_raw(TableReader& input) {
     return raw;
 }
 
+/// A word or a number.
+JobFile::Input::Invalid parse_invalid(TableReader& table) {
+    using Rule = JobFile::Input::Invalid::Rule;
+    JobFile::Input::Invalid invalid;
+    if (std::holds_alternative<std::string>(table.value("invalid")->data)) {
+        if (const auto index = table.choice("invalid", {"file", "none", "nan"})) {
+            invalid.rule = static_cast<Rule>(*index);
+        }
+    } else if (const std::optional<double> number = table.number("invalid")) {
+        invalid = {Rule::number, *number};
+    }
+    return invalid;
+}
+
 } // namespace
 
 JobFile::Input parse_input(TableReader& top, std::string_view usual_dataset, FileNames names) {
@@ -135,8 +149,8 @@ JobFile::Input parse_input(TableReader& top, std::string_view usual_dataset, Fil
         input.rules.max_logical_bytes = size->bytes;
     }
     input.colour = table->boolean("colour");
-    if (const std::optional<std::size_t> index = table->choice("invalid", {"file", "none"})) {
-        input.invalid = static_cast<JobFile::Input::Invalid>(*index);
+    if (table->has("invalid")) {
+        input.invalid = parse_invalid(*table);
     }
     table->finish();
     return input;

@@ -59,11 +59,11 @@ struct JobFile {
         InputRules rules;               ///< for the kind's own datasets too
         /// Whether the last axis has the samples of colour pixels; nothing: as the file says.
         std::optional<bool> colour;
-        /// Which elements are no values.
-        enum class Invalid {
-            file, ///< those that the file says
-            none
-        } invalid = Invalid::file;
+        /// Which elements are no values: those that the file says, none, NaN or a number.
+        struct Invalid {
+            enum class Rule { file, none, nan, number } rule = Rule::file;
+            double number = 0;
+        } invalid;
     } input;
 
     struct Output {

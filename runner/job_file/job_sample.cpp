@@ -65,6 +65,16 @@ std::string count_text(const std::optional<std::int64_t>& count) {
     return count ? std::to_string(*count) : "\"auto\"";
 }
 
+std::string invalid_text(const JobFile::Input::Invalid& invalid) {
+    using Rule = JobFile::Input::Invalid::Rule;
+    switch (invalid.rule) {
+    case Rule::file: return "\"file\"";
+    case Rule::none: return "\"none\"";
+    case Rule::nan: return "\"nan\"";
+    default: return toml_text(invalid.number);
+    }
+}
+
 std::string input_lines(const JobFile::Input& input) {
     std::string text =
         "[input]\n" + (input.file.empty() ? "" : line("file", toml_text(input.file))) +
@@ -96,8 +106,7 @@ std::string input_lines(const JobFile::Input& input) {
                 : comment("max_logical_bytes", "any that are stored");
     text +=
         input.colour ? line("colour", truth(*input.colour)) : comment("colour", "as the file says");
-    text +=
-        line("invalid", input.invalid == JobFile::Input::Invalid::none ? "\"none\"" : "\"file\"");
+    text += line("invalid", invalid_text(input.invalid));
     return text;
 }
 
@@ -177,7 +186,7 @@ dataset = "/image"
 # allow_external = true         # its links may lead to files in other folders
 # max_logical_bytes = "100TiB"  # of a dataset whose elements need not all be stored
 # colour = true                 # whether a last axis of 3 or 4 has the samples of colour pixels
-# invalid = "none"              # takes elements as values that the file says are none
+# invalid = 65535               # the number of elements that are no values, "nan" or "none"
 
 [output]
 file = "out/image.h5"

@@ -14,6 +14,7 @@
 #include "io/rows/rows.hpp"
 #include "io/writers/record_seal.hpp"
 #include "io/writers/row_hashes.hpp"
+#include "kernels/elements/elements.hpp"
 #include "runner/output/identity.hpp"
 #include "runner/output/read_files.hpp"
 #include "runner/output/replacing.hpp"
@@ -88,6 +89,26 @@ Metadata output_metadata(const PreparedJob& prepared, Prober& prober) {
     return metadata;
 }
 
+/// Makes the attributes say which elements of the output are invalid, by netCDF's `_FillValue`,
+/// where the job knows it.
+void state_invalid(const PreparedJob& prepared, Metadata& metadata) {
+    const std::optional<double> invalid = prepared.job->invalid();
+    if (!invalid && !prepared.input.invalid_value) {
+        return;
+    }
+    std::erase_if(metadata.dataset, [](const NamedValue& each) {
+        return each.name == "_FillValue" || each.name == "missing_value";
+    });
+    if (invalid) {
+        const ElementType type = prepared.output().type;
+        PlainValue value;
+        value.type = type;
+        value.bytes.resize(static_cast<std::size_t>(size_of(type)));
+        store_elements(type, &*invalid, 1, value.bytes.data());
+        metadata.dataset.push_back({"_FillValue", std::move(value)});
+    }
+}
+
 /// One line about what the output does not have of the input's metadata.
 std::vector<std::string> warning_of(const PreparedJob& prepared,
                                     const std::vector<std::string>& left_out) {
@@ -131,7 +152,8 @@ std::vector<std::string> write_record(const PreparedJob& prepared, const Beginni
     if (dataset.fields.empty()) { // lists of matches are no picture
         write_default_plot(dataset.file, dataset.dataset, prepared.job->channels());
     }
-    const Metadata metadata = output_metadata(prepared, prober);
+    Metadata metadata = output_metadata(prepared, prober);
+    state_invalid(prepared, metadata);
     std::vector<std::string> left_out = metadata.left_out;
     for (std::string& each : write_metadata(dataset.file, dataset.dataset, metadata)) {
         left_out.push_back(std::move(each));

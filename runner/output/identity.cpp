@@ -183,6 +183,9 @@ std::string input_lines(const PreparedJob& prepared) {
            (input.raw ? line("input.raw", raw_text(*input.raw)) : "") +
            (prepared.part ? line("input.part", part_text(*prepared.part)) : "") +
            (input.colour ? line("input.colour", *input.colour ? "true" : "false") : "") +
+           (prepared.input.invalid_value
+                ? line("input.invalid", toml_text(*prepared.input.invalid_value))
+                : "") +
            (stack ? "" : source_lines(prepared.layout)) + other_lines(prepared) +
            line("input.shape", shape_text(prepared.input.array.shape)) +
            line("input.dtype", type_text(prepared.input.array));

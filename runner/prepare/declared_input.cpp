@@ -2,9 +2,13 @@
 #include "runner/prepare/declared_input.hpp"
 
 #include "base/error.hpp"
+#include "kernels/elements/elements.hpp"
 
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace runner {
@@ -12,6 +16,26 @@ namespace {
 
 bool may_be_colour(const std::vector<std::int64_t>& shape) {
     return shape.size() >= 3 && (shape.back() == 3 || shape.back() == 4);
+}
+
+/// Whether an array of this type has elements equal to the number.
+bool has_element(ElementType type, double number) {
+    return is_number(type) && visit_element_type(type, [number](auto zero) {
+               using T = decltype(zero);
+               return std::is_floating_point_v<T> ||
+                      (!std::isnan(number) && static_cast<double>(converted<T>(number)) == number);
+           });
+}
+
+/// What follows the sign of a mark: `-32768` of `_FillValue = -32768`.
+std::string mark_number(const std::string& mark) { return mark.substr(mark.find('=') + 1); }
+
+[[noreturn]] void refuse_invalid(const JobFile& job) {
+    throw Error(ExitCode::usage,
+                {job.kind + " does not take invalid elements", "input.invalid",
+                 "it would take them as values",
+                 "Put a step of kind fill before it, with rest = a number, or write "
+                 "input.invalid = \"none\""});
 }
 
 } // namespace
@@ -37,20 +61,47 @@ void declare_colour(const JobFile& job, const ArrayInfo& whole, DatasetInfo& inp
     }
 }
 
-void note_invalid(const JobFile& job, DatasetInfo& input) {
-    if (input.invalid.empty() || job.input.invalid == JobFile::Input::Invalid::none ||
-        job.parameters->elements() == KindParameters::Elements::any) {
+void declare_invalid(const JobFile& job, DatasetInfo& input) {
+    using Rule = JobFile::Input::Invalid::Rule;
+    const JobFile::Input::Invalid& declared = job.input.invalid;
+    const bool heeds = job.parameters->invalid() != KindParameters::Invalid::ignores;
+    const std::vector<std::string> marks = input.invalid;
+    if (declared.rule != Rule::file) {
+        const bool is_nan = declared.rule == Rule::nan;
+        input.invalid_value = is_nan ? std::numeric_limits<double>::quiet_NaN() : declared.number;
+        if (declared.rule == Rule::none) {
+            input.invalid_value.reset();
+        } else if (!heeds && !job.pipeline) { // a pipeline names the step
+            refuse_invalid(job);
+        } else if (!has_element(input.array.type, *input.invalid_value)) {
+            throw Error(ExitCode::usage,
+                        {"the input has no such elements", "input.invalid",
+                         "its elements are " + type_text(input.array),
+                         is_nan ? "Write the number of those that are no values, or leave it out"
+                                : "Write another number, \"nan\" or \"none\""});
+        }
         return;
     }
-    std::string all;
-    for (const std::string& mark : input.invalid) {
-        all += (all.empty() ? "" : "; ") + mark;
+    if (!heeds || (input.invalid_value && !has_element(input.array.type, *input.invalid_value))) {
+        input.invalid_value.reset();
     }
-    input.notes.push_back(format_error(
-        {"the file says that some elements are no values",
-         file_and_dataset(job.input.file, job.input.dataset),
-         all + "; " + job.kind + " takes all elements as values",
-         "Replace them before, or write input.invalid = \"none\" to take them as they are"}));
+    if (job.parameters->elements() == KindParameters::Elements::any) {
+        return;
+    }
+    std::string others; // that the kind takes as values
+    for (const std::string& mark : marks) {
+        const bool is_heeded =
+            input.invalid_value && !mark.starts_with("pixel_mask") &&
+            (&mark == &marks.front() || mark_number(mark) == mark_number(marks.front()));
+        others += is_heeded ? "" : (others.empty() ? "" : "; ") + mark;
+    }
+    if (!others.empty()) {
+        input.notes.push_back(format_error(
+            {"the file says that some elements are no values",
+             file_and_dataset(job.input.file, job.input.dataset),
+             others + "; " + job.kind + " takes them as values",
+             "Replace them before, or write input.invalid = \"none\" to take them as they are"}));
+    }
 }
 
 } // namespace runner

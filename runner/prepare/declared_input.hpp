@@ -12,8 +12,9 @@ namespace runner {
 /// input may be a part. @throws Error (usage) where the input cannot be colour.
 void declare_colour(const JobFile& job, const ArrayInfo& whole, DatasetInfo& input);
 
-/// Notes what the file says are no values, unless input.invalid = "none": no kind that computes
-/// leaves these out yet.
-void note_invalid(const JobFile& job, DatasetInfo& input);
+/// Sets which elements of a job's `input` are invalid, as input.invalid says. Where the file says
+/// so and the kind takes them as values, `input` gets a note. @throws Error (usage) where the
+/// input's type has no such element, or the kind takes them as values though the job names them.
+void declare_invalid(const JobFile& job, DatasetInfo& input);
 
 } // namespace runner

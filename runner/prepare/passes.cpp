@@ -27,9 +27,9 @@ JobFile::Output output_of_pass(const JobFile& whole, const PipelinePass& pass, s
     return output;
 }
 
-/// The place of pass `index` of so many, of the job `whole`.
-PassPlace place_of_pass(const JobFile& whole, const JobInput& input, std::size_t index,
-                        std::size_t passes) {
+/// The place of pass `index` of the job `whole`.
+PassPlace place_of_pass(const JobFile& whole, const JobInput& input,
+                        const std::vector<PipelinePass>& passes, std::size_t index) {
     PassPlace place;
     if (index > 0) {
         InputOrigin origin; // clang 14 cannot emplace it
@@ -37,9 +37,10 @@ PassPlace place_of_pass(const JobFile& whole, const JobInput& input, std::size_t
         origin.dataset = whole.input.dataset;
         origin.roles = input.roles;
         origin.part = input.part;
+        origin.invalid = passes[index].invalid;
         place.origin = std::move(origin);
     }
-    if (index + 1 < passes) {
+    if (index + 1 < passes.size()) {
         place.of_job = whole.output.file;
     }
     return place;
@@ -93,7 +94,7 @@ std::vector<JobPass> passes_of(const JobFile& file, FileAccess& files) {
     std::vector<JobPass> all;
     for (std::size_t i = 0; i < passes.size(); ++i) {
         JobPass pass{file_of_pass(prepared.file, passes, i),
-                     place_of_pass(prepared.file, input, i, passes.size()),
+                     place_of_pass(prepared.file, input, passes, i),
                      prepared.input,
                      passes[i].steps,
                      passes[i].end,
@@ -102,6 +103,7 @@ std::vector<JobPass> passes_of(const JobFile& file, FileAccess& files) {
             pass.input = {};
             pass.input.array = passes[i].steps.front().input;
             pass.input.channels = passes[i].channels;
+            pass.input.invalid_value = passes[i].invalid;
             pass.input.storage = "contiguous";
         }
         if (!passes[i].saved.empty()) {

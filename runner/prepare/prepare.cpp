@@ -190,7 +190,9 @@ PreparedJob prepare_input(JobFile file, FileAccess& files, PassPlace place) {
         if (!prepared.input_is_missing || file.input.colour) {
             declare_colour(file, prepared.layout.info.array, prepared.input);
         }
-        note_invalid(file, prepared.input);
+        declare_invalid(file, prepared.input);
+    } else {
+        prepared.input.invalid_value = prepared.place.origin->invalid;
     }
     prepared.file = std::move(file);
     return prepared;
@@ -199,6 +201,7 @@ PreparedJob prepare_input(JobFile file, FileAccess& files, PassPlace place) {
 JobInput job_input(const PreparedJob& prepared, FileAccess& files) {
     const JobFile::Input& input = prepared.file.input;
     JobInput given{prepared.input.array, {}, prepared.input.channels, &files};
+    given.invalid = prepared.input.invalid_value;
     if (const std::optional<InputOrigin>& origin = prepared.place.origin) {
         given.source = {origin->file, origin->dataset};
         given.roles = origin->roles;

@@ -25,9 +25,10 @@ struct InputOrigin {
     std::string identity;  ///< of the job that makes this pass's input of it
     FrameRoles roles = {}; ///< and `part`: as JobInput's
     std::optional<DatasetPart> part = {};
-    std::vector<JobCount> counts = {}; ///< of the passes before this one
-    FileMark mark = {};                ///< of the file that is read, once it is made
-    FileMarks files = {};              ///< that the passes before this one read, but `file`
+    std::optional<double> invalid = {}; ///< of what is read, as JobInput's
+    std::vector<JobCount> counts = {};  ///< of the passes before this one
+    FileMark mark = {};                 ///< of the file that is read, once it is made
+    FileMarks files = {};               ///< that the passes before this one read, but `file`
     /// The saved outputs of the passes before the last one, and their bytes.
     std::vector<std::pair<std::string, std::int64_t>> kept = {};
 };

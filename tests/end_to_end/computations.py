@@ -35,6 +35,7 @@ CASES = {
     "median": ((4, 31, 37), "uint16", "median", "size = [3, 3, 3]\n"),
     "rescale": ((4, 31, 37), "uint16", "rescale", 'from = "extremes"\nto = [0.0, 1.0]\n'),
     "correct": ((6, 31, 37), "uint16", "correct", "dark = 3.0\nflat = 450.0\nnegative_log = true\n"),
+    "fill": ((5, 31, 37), "uint16", "fill", 'method = "mean"\nreach = [1, 2, 2]\n'),
     "bin": ((5, 31, 37), "float32", "bin", 'factors = [2, 3, 2]\nedge = "partial"\n'),
 }
 
@@ -57,6 +58,8 @@ def recorded():
 def found(shape, dtype, kind, table):
     with h5py.File("in.h5", "w") as file:
         file["x"] = values(shape, dtype)
+        if kind == "fill":
+            file["x"].attrs["_FillValue"] = np.uint16(7)
     pathlib.Path("job.toml").write_text(f'kind = "{kind}"\n[input]\nfile = "in.h5"\ndataset = "/x"\n'
                                         f'[output]\nfile = "out.h5"\n[{kind}]\n{table}')
     harness.call("job.toml", "--quiet", "--backend", programs.backend)

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "jobs/stream_job.hpp"
+#include "kernels/queue/row_block.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+namespace runner {
+
+/// Rows of a block's output all of which a job's counts take, or none.
+struct CountedRows {
+    RowBlock block;         ///< as the whole, but for frames, out_first and out_rows
+    std::int64_t first = 0; ///< the row of the output's buffer that they begin with
+    bool are_counted = false;
+};
+
+/// Calls take(rows) with the rows of the block's output before those that `memory` counts, with
+/// these, and with those behind, where there are any.
+template <class Take>
+void for_counted_rows(const RowBlock& block, const RunMemory& memory, const Take& take) {
+    const std::int64_t all = block.frames * block.out_rows;
+    const std::array<std::int64_t, 4> borders = {
+        0, std::clamp<std::int64_t>(memory.counted_first, 0, all),
+        std::clamp<std::int64_t>(memory.counted_last, 0, all), all};
+    for (std::size_t i = 0; i + 1 < borders.size(); ++i) {
+        const std::int64_t first = borders.at(i);
+        const std::int64_t rows = borders.at(i + 1) - first;
+        if (rows <= 0) {
+            continue;
+        }
+        CountedRows part{block, first, i == 1};
+        // Several frames are whole ones.
+        part.block.frames = block.frames > 1 ? rows / block.out_rows : 1;
+        part.block.out_first = block.out_first + (block.frames > 1 ? 0 : first);
+        part.block.out_rows = rows / part.block.frames;
+        take(part);
+    }
+}
+
+} // namespace runner
