@@ -204,7 +204,7 @@ void FillJob::run(Queue& queue, const RowBlock& block, const std::byte* in, std:
         const RowBlock& made = rows.block;
         const RowBlock lines{made.frames, made.in_first / line, made.in_rows / line,
                              made.out_first / line, made.out_rows / line};
-        // Of several frames the first ones may be another part's.
+        // The first of several frames may be another part's.
         const std::int64_t skipped = block.frames > 1 ? rows.first : 0;
         std::visit(
             [&](auto& backend) {

@@ -27,9 +27,9 @@ Making making_of(const Convolution& convolution);
 
 /// The convolution of the elements with 0 for the invalid ones, in the compute type.
 Convolution of_values(const Convolution& convolution);
-/// That of the elements' weights, which are uint8 or, to be computed in float64, int32: 1 for valid
-/// elements and those beyond the border, by the same taps; or, for a refusal, 1 for invalid ones,
-/// by taps of 1 for those but 0.
+/// The convolution of the weights, which are uint8 or, to be computed in float64, int32: 1 for
+/// valid elements and those beyond the border, by the same taps; or, for a refusal, 1 for invalid
+/// ones, by taps of 1 for those but 0.
 Convolution of_weights(const Convolution& convolution);
 
 /// values[i] = in[i], or 0 where it is invalid, and weights[i] as of_weights() says.

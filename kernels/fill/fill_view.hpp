@@ -33,7 +33,7 @@ template <class T> struct FillView {
         std::int64_t distance = 0; ///< of the nearest, squared
         std::int64_t place = 0;    ///< of the nearest, in z, y, x order
 
-        /// Of several at one distance the first is the nearest.
+        /// The first of several at one distance counts as the nearest.
         constexpr void take(T element, std::int64_t at, std::int64_t away) {
             if (count == 0 || away < distance || (away == distance && at < place)) {
                 nearest = element;

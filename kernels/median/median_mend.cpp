@@ -89,7 +89,7 @@ template <class T> class Mender {
         return column < 0 ? 0 : counts_[static_cast<std::size_t>(column)];
     }
 
-    /// Of the valid elements about column `x`.
+    /// The median of the valid elements about column `x`.
     T median_at(std::int64_t x) {
         keys_.clear();
         for (std::int64_t i = x - view_.radius_x; i <= x + view_.radius_x; ++i) {
