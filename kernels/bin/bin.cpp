@@ -3,8 +3,10 @@
 
 #include "kernels/bin/bin_view.hpp"
 #include "kernels/elements/elements.hpp"
+#include "kernels/elements/invalid.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <vector>
 
 #include <oneapi/tbb/blocked_range.h>
@@ -106,11 +108,43 @@ void add_columns(const double* values, std::int64_t count, std::int64_t factor,
 /// Elements that are converted at once, which stay in the L1 cache.
 constexpr std::int64_t piece_elements = 2048;
 
-/// One thread's memory: values of a piece of a row, and the sums of a piece of the output's.
+/// One thread's memory: values of a piece of a row, and the sums of a piece of the output's. Where
+/// elements may be invalid, these are 0 with a weight of 0, others have a weight of 1.
 struct Space {
     std::vector<double> values;
     std::vector<double> sums;
+    std::vector<double> weights;
+    std::vector<double> counts; ///< sums of weights
 };
+
+/// Sets the weights of `values`, and those that are invalid to 0.
+void weigh(ElementType type, double invalid, const std::byte* elements, Space& space) {
+    space.weights.resize(space.values.size());
+    visit_element_type(type, [&](auto zero) {
+        using T = decltype(zero);
+        const InvalidTest<T> is_invalid = invalid_test<T>(invalid);
+        const auto* from = reinterpret_cast<const T*>(elements);
+        for (std::size_t i = 0; i < space.values.size(); ++i) {
+            const bool is_value = !is_invalid(from[i]);
+            space.values[i] = is_value ? space.values[i] : 0.0;
+            space.weights[i] = is_value ? 1.0 : 0.0;
+        }
+    });
+}
+
+/// Makes those of the stored elements invalid that have no valid one in their block.
+void mark_empty(ElementType type, double invalid, const std::vector<double>& counts,
+                std::byte* elements) {
+    visit_element_type(type, [&](auto zero) {
+        using T = decltype(zero);
+        const auto mark = invalid_element<T>(invalid_value(type, invalid));
+        for (std::size_t i = 0; i < counts.size(); ++i) {
+            if (counts[i] == 0) {
+                reinterpret_cast<T*>(elements)[i] = mark;
+            }
+        }
+    });
+}
 
 /// Makes parts of rows of the output.
 class BlockRows {
@@ -133,18 +167,27 @@ class BlockRows {
         const std::int64_t z_end = std::min(view_.layers, (oz + 1) * view_.factor_z);
         const std::int64_t y_end = std::min(view_.rows, (oy + 1) * view_.factor_y);
         space.sums.assign(static_cast<std::size_t>(count * view_.channels), 0);
+        if (bin_.invalid) {
+            space.counts.assign(space.sums.size(), 0);
+        }
         for (std::int64_t z = oz * view_.factor_z; z < z_end; ++z) {
             for (std::int64_t y = oy * view_.factor_y; y < y_end; ++y) {
                 add_row((frame * view_.layers + z) * view_.rows + y, first, count, space);
             }
         }
-        if (view_.is_mean) {
+        std::byte* const to = out_ + (row * view_.out_columns + first) * view_.channels * out_size_;
+        if (view_.is_mean && bin_.invalid) {
+            std::transform(space.sums.begin(), space.sums.end(), space.counts.begin(),
+                           space.sums.begin(), std::divides<>());
+        } else if (view_.is_mean) {
             const std::int64_t lines =
                 (z_end - oz * view_.factor_z) * (y_end - oy * view_.factor_y);
             divide(lines, first, count, space.sums);
         }
-        store_elements(bin_.out_type, space.sums.data(), count * view_.channels,
-                       out_ + (row * view_.out_columns + first) * view_.channels * out_size_);
+        store_elements(bin_.out_type, space.sums.data(), count * view_.channels, to);
+        if (bin_.invalid) {
+            mark_empty(bin_.out_type, *bin_.invalid, space.counts, to);
+        }
     }
 
   private:
@@ -152,15 +195,26 @@ class BlockRows {
         const std::int64_t begin = first * view_.factor_x;
         const std::int64_t end = std::min(view_.columns, (first + count) * view_.factor_x);
         const std::int64_t elements = (end - begin) * view_.channels;
+        const std::byte* const from =
+            in_ + (row * view_.columns + begin) * view_.channels * in_size_;
         space.values.resize(static_cast<std::size_t>(elements));
-        load_elements(bin_.in_type, in_ + (row * view_.columns + begin) * view_.channels * in_size_,
-                      elements, space.values.data());
-        const std::int64_t whole = (end - begin) / view_.factor_x;
-        add_columns(space.values.data(), whole, view_.factor_x, view_.channels, space.sums.data());
+        load_elements(bin_.in_type, from, elements, space.values.data());
+        if (bin_.invalid) {
+            weigh(bin_.in_type, *bin_.invalid, from, space);
+            add_pixels(space.weights.data(), end - begin, count, space.counts.data());
+        }
+        add_pixels(space.values.data(), end - begin, count, space.sums.data());
+    }
+
+    /// Adds `pixels` values side by side to `count` sums, the last of which may get fewer.
+    void add_pixels(const double* values, std::int64_t pixels, std::int64_t count,
+                    double* sums) const {
+        const std::int64_t whole = pixels / view_.factor_x;
+        add_columns(values, whole, view_.factor_x, view_.channels, sums);
         if (whole < count) {
             const std::int64_t used = whole * view_.factor_x;
-            add_columns(space.values.data() + used * view_.channels, 1, end - begin - used,
-                        view_.channels, space.sums.data() + whole * view_.channels);
+            add_columns(values + used * view_.channels, 1, pixels - used, view_.channels,
+                        sums + whole * view_.channels);
         }
     }
 
@@ -188,10 +242,6 @@ class BlockRows {
 void bin(CpuQueue& queue, const Bin& bin, const RowBlock& block, const std::byte* in,
          std::byte* out) {
     const BinView view = bin_view(bin, block);
-    if (bin.invalid) {
-        bin_valid(queue, bin, view, in, out);
-        return;
-    }
     const BlockRows rows(bin, view, in, out);
     tbb::enumerable_thread_specific<Space> spaces;
     using Range = tbb::blocked_range<std::int64_t>;

@@ -48,8 +48,6 @@ inline BinView bin_view(const Bin& bin, const RowBlock& block) {
 }
 
 /// bin() where some elements are invalid.
-void bin_valid(CpuQueue& queue, const Bin& bin, const BinView& view, const std::byte* in,
-               std::byte* out);
 void bin_valid(CudaQueue& queue, const Bin& bin, const BinView& view, const std::byte* in,
                std::byte* out);
 

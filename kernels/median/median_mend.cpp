@@ -4,6 +4,7 @@
 #include "kernels/median/median_view.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <vector>
 
@@ -52,7 +53,7 @@ template <class T> class Mender {
             invalid += invalid_in(x + view_.radius_x);
             if (is_invalid_(own[x])) {
                 to[x] = mark_;
-            } else if (invalid > 0) {
+            } else if (invalid > 1) {
                 const T median = median_at(x);
                 to[x] = !view_.has_difference || apart(own[x], median) > view_.difference ? median
                                                                                           : own[x];
@@ -91,19 +92,18 @@ template <class T> class Mender {
 
     /// The median of the valid elements about column `x`.
     T median_at(std::int64_t x) {
-        keys_.clear();
+        std::size_t count = 0;
         for (std::int64_t i = x - view_.radius_x; i <= x + view_.radius_x; ++i) {
             const std::int64_t column = map_index(i, view_.columns, view_.boundary);
             for (const T* line : lines_) {
                 const bool is_fill = column < 0 || line == nullptr;
                 const T element = is_fill ? fill_ : line[column];
-                if (is_fill || !is_invalid_(element)) {
-                    keys_.push_back(ordered_key(element));
-                }
+                keys_[count] = ordered_key(element);
+                count += is_fill || !is_invalid_(element) ? 1 : 0;
             }
         }
-        const auto middle = keys_.begin() + (std::ssize(keys_) - 1) / 2;
-        std::nth_element(keys_.begin(), middle, keys_.end());
+        const auto middle = keys_.begin() + static_cast<std::ptrdiff_t>((count - 1) / 2);
+        std::nth_element(keys_.begin(), middle, keys_.begin() + static_cast<std::ptrdiff_t>(count));
         return element_of_key<T>(*middle);
     }
 
@@ -115,7 +115,7 @@ template <class T> class Mender {
     T* out_;
     std::vector<const T*> lines_;
     std::vector<int> counts_;
-    std::vector<SignedOf<sizeof(T)>> keys_;
+    std::array<SignedOf<sizeof(T)>, Median::most_elements + 1> keys_{}; ///< of a window
 };
 
 } // namespace

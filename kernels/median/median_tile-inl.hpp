@@ -17,6 +17,7 @@
 #include <hwy/highway.h>
 
 #include "kernels/elements/elements.hpp"
+#include "kernels/elements/invalid.hpp"
 #include "kernels/elements/ordered_key.hpp"
 #include "kernels/median/median_network.hpp"
 #include "kernels/median/median_tile.hpp"
@@ -62,8 +63,9 @@ template <class T> class MedianTileWork {
     using D = hn::ScalableTag<Key>;
 
     MedianTileWork(const MedianCall& call, const MedianTile& tile, std::byte* space)
-        : call_(call), tile_(tile), pitch_(median_pitch(call)),
-          count_(call.extent_z() * call.extent_x()), space_(reinterpret_cast<Key*>(space)),
+        : call_(call), tile_(tile), is_invalid_(invalid_test<T>(call.invalid.value_or(0))),
+          pitch_(median_pitch(call)), count_(call.extent_z() * call.extent_x()),
+          space_(reinterpret_cast<Key*>(space)),
           in_(reinterpret_cast<const T*>(call.in) +
               tile.frame * call.view.in_rows * call.view.columns),
           out_(reinterpret_cast<T*>(call.out) +
@@ -150,6 +152,13 @@ template <class T> class MedianTileWork {
         keys_of(row + first + begin, end - begin, to + begin);
         for (std::int64_t i = end; i < count; ++i) {
             beyond(i);
+        }
+        if (call_.invalid) {
+            for (std::int64_t i = 0; i < count; ++i) {
+                const std::int64_t column = map_index(first + i, view.columns, view.boundary);
+                to[i] = column >= 0 && is_invalid_(row[column]) ? std::numeric_limits<Key>::min()
+                                                                : to[i];
+            }
         }
     }
 
@@ -309,6 +318,7 @@ template <class T> class MedianTileWork {
 
     const MedianCall& call_;
     const MedianTile& tile_;
+    InvalidTest<T> is_invalid_; ///< where the call says which are
     std::int64_t pitch_;
     int count_;
     Key* space_;

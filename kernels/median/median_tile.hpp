@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 namespace runner {
 
@@ -17,6 +18,8 @@ struct MedianCall {
     const std::byte* in = nullptr;
     std::byte* out = nullptr;
     std::int64_t tile_columns = 0; ///< the most columns of a tile
+    /// Invalid elements get the least key: windows with one of them then have the right median.
+    std::optional<double> invalid = {};
 
     int extent_z() const { return 2 * view.radius_z + 1; }
     int extent_y() const { return 2 * view.radius_y + 1; }

@@ -79,7 +79,7 @@ void launch_median_search(CudaQueue& queue, ElementType type, const MedianView& 
                           const std::byte* in, std::byte* out);
 
 /// Puts right what median() makes where elements are invalid, `value` of the type: medians of
-/// windows that have one, and the invalid ones themselves.
+/// windows that have one (on the CPU, two or more), and the invalid ones themselves.
 void mend_medians(CpuQueue& queue, ElementType type, double value, const MedianView& view,
                   const std::byte* in, std::byte* out);
 void mend_medians(CudaQueue& queue, ElementType type, double value, const MedianView& view,
