@@ -346,3 +346,19 @@ def test_a_last_axis_that_may_be_colour(tmp_path):
         runner.bin(x, [2, 2], channels=1)
         runner.rescale(x, [0, 255])
         runner.bin(x[..., 0], [2, 2])
+
+
+def test_invalid_elements():
+    """They are left out, and filled."""
+    x = np.array([[1, 0, 3, 0, 0, 6]], np.uint8)
+    same(runner.fill(x, invalid=0), np.array([[1, 1, 3, 3, 6, 6]], np.uint8))
+    same(runner.bin(x, [1, 2], invalid=0, dtype="float32"), np.array([[1, 3, 6]], np.float32))
+    y = np.where(x == 0, np.nan, x).astype(np.float32)
+    same(runner.fill(y, method="number", value=7, invalid=float("nan")),
+         np.array([[1, 7, 3, 7, 7, 6]], np.float32))
+    steps = [dict(kind="fill", rest=0.0), dict(kind="median", size=[1, 1])]
+    same(runner.pipeline(x, steps, invalid=0), np.array([[1, 1, 3, 3, 6, 6]], np.uint8))
+    with pytest.raises(runner.JobError, match="denoise does not take invalid elements"):
+        runner.denoise(y, sigma=1.0, invalid=0)
+    with pytest.raises(runner.InputError, match="nothing is there to fill"):
+        runner.fill(x)
