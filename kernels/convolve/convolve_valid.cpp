@@ -29,7 +29,7 @@ template <class Body> void for_parts(CpuQueue& queue, std::int64_t count, const 
 template <class Weight>
 void split(CpuQueue& queue, const ValidConvolution& valid, std::int64_t count, const std::byte* in,
            std::byte* values, std::byte* weights) {
-    const bool counts_invalid = making_of(valid.convolution) == Making::refusal;
+    const bool counts_invalid = weight_use(valid.convolution) == WeightUse::refuse;
     visit_element_type(valid.convolution.in_type, [&](auto zero) {
         using T = decltype(zero);
         const InvalidTest<T> is_invalid = invalid_test<T>(valid.invalid);
@@ -47,7 +47,7 @@ void split(CpuQueue& queue, const ValidConvolution& valid, std::int64_t count, c
 template <class Sum>
 void join(CpuQueue& queue, const ValidConvolution& valid, std::int64_t count,
           const std::byte* values, const std::byte* weights, std::byte* out) {
-    const bool divides = making_of(valid.convolution) == Making::quotient;
+    const bool divides = weight_use(valid.convolution) == WeightUse::divide;
     const auto* value = reinterpret_cast<const Sum*>(values);
     const auto* weight = reinterpret_cast<const Sum*>(weights);
     visit_element_type(valid.convolution.out_type, [&](auto zero) {
@@ -65,11 +65,11 @@ void join(CpuQueue& queue, const ValidConvolution& valid, std::int64_t count,
 
 } // namespace
 
-Making making_of(const Convolution& convolution) {
+WeightUse weight_use(const Convolution& convolution) {
     return has_one_sign(convolution.row_taps) && has_one_sign(convolution.column_taps) &&
                    has_one_sign(convolution.depth_taps)
-               ? Making::quotient
-               : Making::refusal;
+               ? WeightUse::divide
+               : WeightUse::refuse;
 }
 
 Convolution of_values(const Convolution& convolution) {
@@ -83,7 +83,7 @@ Convolution of_weights(const Convolution& convolution) {
     weights.in_type = convolution.compute_type() == ElementType::float64 ? ElementType::int32
                                                                          : ElementType::uint8;
     weights.fill = 1;
-    if (making_of(convolution) == Making::refusal) {
+    if (weight_use(convolution) == WeightUse::refuse) {
         weights.fill = 0;
         for (std::vector<double>* taps :
              {&weights.row_taps, &weights.column_taps, &weights.depth_taps}) {

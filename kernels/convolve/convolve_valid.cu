@@ -73,7 +73,7 @@ void split_valid(CudaQueue& queue, const ValidConvolution& valid, std::int64_t c
     if (count == 0) {
         return;
     }
-    const bool counts_invalid = making_of(valid.convolution) == Making::refusal;
+    const bool counts_invalid = weight_use(valid.convolution) == WeightUse::refuse;
     visit_element_type(valid.convolution.in_type, [&](auto zero) {
         using T = decltype(zero);
         const auto start = [&](auto weight) {
@@ -96,7 +96,7 @@ void join_valid(CudaQueue& queue, const ValidConvolution& valid, std::int64_t co
     if (count == 0) {
         return;
     }
-    const bool divides = making_of(valid.convolution) == Making::quotient;
+    const bool divides = weight_use(valid.convolution) == WeightUse::divide;
     const double mark = invalid_value(valid.convolution.out_type, valid.invalid);
     visit_sum(valid.convolution, [&](auto sum) {
         using Sum = decltype(sum);

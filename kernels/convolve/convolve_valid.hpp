@@ -5,6 +5,7 @@
 #include "kernels/convolve/convolve.hpp"
 #include "kernels/elements/invalid.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -17,19 +18,19 @@ struct ValidConvolution {
     double invalid = 0;
 };
 
-/// How invalid elements, which count as 0, are made up for.
-enum class Making {
-    quotient, ///< taps of one sign along each axis: by the sum of the taps of the valid ones
-    refusal,  ///< others: what a tap but 0 meets an invalid element for is invalid
+/// What the weights are for. Invalid elements count as 0.
+enum class WeightUse {
+    divide, ///< taps of one sign along each axis: the sum of values by that of weights
+    refuse, ///< others: what a tap but 0 meets an invalid element for is invalid
 };
 
-Making making_of(const Convolution& convolution);
+WeightUse weight_use(const Convolution& convolution);
 
 /// The convolution of the elements with 0 for the invalid ones, in the compute type.
 Convolution of_values(const Convolution& convolution);
 /// The convolution of the weights, which are uint8 or, to be computed in float64, int32: 1 for
-/// valid elements and those beyond the border, by the same taps; or, for a refusal, 1 for invalid
-/// ones, by taps of 1 for those but 0.
+/// valid elements and those beyond the border, by the same taps; or, to refuse, 1 for invalid ones,
+/// by taps of 1 for those but 0.
 Convolution of_weights(const Convolution& convolution);
 
 /// values[i] = in[i], or 0 where it is invalid, and weights[i] as of_weights() says.
@@ -38,8 +39,8 @@ void split_valid(CpuQueue& queue, const ValidConvolution& valid, std::int64_t co
 void split_valid(CudaQueue& queue, const ValidConvolution& valid, std::int64_t count,
                  const std::byte* in, std::byte* values, std::byte* weights);
 
-/// out[i] of the sums of values and of weights, both of the compute type: for a quotient their
-/// quotient, invalid where the weights' is 0; for a refusal the values', invalid where the weights'
+/// out[i] of the sums of values and of weights, both of the compute type: their quotient, invalid
+/// where the sum of weights is 0; or, to refuse, the sum of values, invalid where that of weights
 /// is not 0.
 void join_valid(CpuQueue& queue, const ValidConvolution& valid, std::int64_t count,
                 const std::byte* values, const std::byte* weights, std::byte* out);
