@@ -216,7 +216,7 @@ std::string slices_fault(const std::string& file) {
 
 std::string output_name_fault(const std::string& file) {
     const std::string name = plain_name(file);
-    if (const std::string fault = slices_fault(name); !fault.empty()) {
+    if (std::string fault = slices_fault(name); !fault.empty()) {
         return fault;
     }
     const RowsFormat* const format = format_of_ending(name);
