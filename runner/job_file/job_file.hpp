@@ -63,6 +63,7 @@ struct JobFile {
         struct Invalid {
             enum class Rule { file, none, nan, number } rule = Rule::file;
             double number = 0;
+            bool operator==(const Invalid&) const = default;
         } invalid;
     } input;
 
