@@ -283,9 +283,9 @@ Command parse_convert(const Verb& verb, std::span<const std::string> arguments) 
     parser.add_argument(
         "IN", input,
         "HDF5[:/dataset] (default: its only one), .sand, .npy, .tif, .png, .nii, .nii.gz, "
-        "or raw");
+        ".mrc, or raw");
     parser.add_argument("OUT", output,
-                        "the file to write: .h5[:/dataset], .sand, .npy, .tif or .png");
+                        "the file to write: .h5[:/dataset], .sand, .npy, .tif, .nii, .mrc or .png");
     RawOptions raw(parser);
     LayoutOptions layout(parser);
     parser.add_frames();

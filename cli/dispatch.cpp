@@ -10,6 +10,7 @@
 #include "io/formats/rows_format.hpp"
 #include "io/input/generations.hpp"
 #include "io/inspect/file_content.hpp"
+#include "io/metadata/metadata_placement.hpp"
 #include "io/output/publish_output.hpp"
 #include "io/rows/dense_rows.hpp"
 #include "jobs/generate.hpp"
@@ -66,6 +67,26 @@ void tell_notes(const std::vector<std::string>& notes) {
 /// Prints what is odd about an input and no error.
 void tell_notes_of(const DatasetName& what, FileAccess& files) {
     tell_notes(files.layout(what.file, what.dataset).info.notes);
+}
+
+/// Where the input's elements lie. An HDF5 file is asked only where the output can say it.
+Placement placement_for(const DatasetName& input, const std::string& output, ProbedFiles& files) {
+    const DatasetInfo info = files.layout(input.file, input.dataset).info;
+    const RowsFormat* const format = rows_format_of(output);
+    const bool can_say = format != nullptr && format->written != nullptr &&
+                         format->written->placed == WrittenFormat::Placed::yes;
+    if (info.placement.known() || !can_say) {
+        return info.placement;
+    }
+    try {
+        const Metadata metadata = files.metadata(input.file, input.dataset);
+        return metadata.shape == info.array.shape ? placement_from(metadata) : Placement();
+    } catch (const Error& error) {
+        if (error.code() != ExitCode::input) {
+            throw;
+        }
+        return {}; // the elements are good
+    }
 }
 
 /// The code of the first dataset that failed; of what is not done, that it can be resumed.
@@ -202,6 +223,9 @@ struct Verbs {
         request.output = command.output.file;
         request.output_dataset =
             command.output.dataset.empty() ? input.dataset : command.output.dataset;
+        if (!command.raw) {
+            request.placement = placement_for(input, command.output.file, files);
+        }
         request.frames = command.frames;
         request.first_generation = command.first_generation;
         request.palette = command.palette;

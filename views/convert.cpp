@@ -7,6 +7,8 @@
 #include "io/output/own_parts.hpp"
 #include "io/output/publish_output.hpp"
 #include "io/rows/dense_rows.hpp"
+#include "io/rows/file_elements.hpp"
+#include "io/rows/written_format.hpp"
 #include "views/frame_source.hpp"
 
 #include <algorithm>
@@ -24,8 +26,8 @@ namespace {
 constexpr std::string_view picture_ending = ".png";
 
 /// Endings of formats that others read, so that a name of theirs is no HDF5 file of an odd name.
-constexpr std::array<std::string_view, 9> unread_endings = {".npz", ".jpg", ".jpeg", ".gif", ".bmp",
-                                                            ".mrc", ".img", ".hdr",  ".zarr"};
+constexpr std::array<std::string_view, 8> unread_endings = {".npz", ".jpg", ".jpeg", ".gif",
+                                                            ".bmp", ".img", ".hdr",  ".zarr"};
 
 /// Endings of files that do not say what they hold.
 constexpr std::array<std::string_view, 3> raw_endings = {".raw", ".bin", ".dat"};
@@ -73,6 +75,17 @@ std::string input_endings() {
 /// Whether convert_to_rows() makes such files.
 bool is_of_rows(const std::string& output) { return output_name_fault(output).empty(); }
 
+/// Whether a file of this name holds such an array.
+bool can_hold(const std::string& output, const ArrayInfo& array) {
+    const RowsFormat* const format = rows_format_of(output);
+    try {
+        return format != nullptr && format->written != nullptr &&
+               format->written->place(array).bytes > 0;
+    } catch (const Error&) {
+        return false;
+    }
+}
+
 /// Each element of one axis is a row.
 ImageShape column_of(const ArrayInfo& array) { return {1, array.shape.front(), 1, 1}; }
 
@@ -88,7 +101,8 @@ FrameSource open_source(FileAccess& files, const ConvertRequest& request) {
             with_type(std::move(source.reader), *request.type, request.beyond, source.where);
     }
     const DatasetInfo& info = source.reader->info();
-    if (!is_number(info.array.type) && !is_hdf5_name(request.output)) {
+    if (!is_number(info.array.type) && !is_hdf5_name(request.output) &&
+        !(is_float16(info.array) && can_hold(request.output, info.array))) {
         throw Error(ExitCode::input, {"cannot convert the elements", source.where,
                                       "they are " + type_text(info.array) + ", not real numbers",
                                       "HDF5 files hold them: name an output that ends in .h5"});

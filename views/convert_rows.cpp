@@ -2,6 +2,7 @@
 #include "io/formats/rows_format.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/input/generations.hpp"
+#include "io/metadata/write_metadata.hpp"
 #include "io/output/default_plot.hpp"
 #include "io/output/open_output_rows.hpp"
 #include "io/rows/row_geometry.hpp"
@@ -14,12 +15,39 @@
 namespace runner {
 namespace {
 
+/// The placement of the chosen frames: of an axis before those of a frame, or of one frame of it.
+Placement placement_of_frames(const Placement& whole, const FrameSource& source, std::size_t axes) {
+    const std::size_t of_frame = source.image.channels > 1 ? 3 : 2;
+    if (whole.axes.size() < of_frame) {
+        return {};
+    }
+    const std::size_t lead = whole.axes.size() - of_frame;
+    Placement moved = whole;
+    if (lead == 1) {
+        std::vector<AxisOrigin> all = {
+            {0, static_cast<double>(source.frames[0]), static_cast<double>(source.frames.step)}};
+        for (std::size_t axis = 1; axis < whole.axes.size(); ++axis) {
+            all.push_back({static_cast<std::int64_t>(axis), 0, 1});
+        }
+        moved = placed(whole, all);
+    }
+    std::vector<AxisOrigin> kept;
+    if (axes > of_frame) {
+        kept.push_back({lead == 1 ? 0 : -1, 0, 1});
+    }
+    for (std::size_t axis = lead; axis < whole.axes.size(); ++axis) {
+        kept.push_back({static_cast<std::int64_t>(axis), 0, 1});
+    }
+    return placed(moved, kept);
+}
+
 /// What will be stored: the array as it is, or the chosen frames.
 OutputDataset output_of(const FrameSource& source, const ConvertRequest& request,
                         const std::string& partial) {
     const ArrayInfo& array = source.reader->info().array;
     const bool is_sand = source.content == Content::sand;
     OutputDataset output{partial, request.output_dataset, array, request.layout};
+    output.placement = request.placement;
     if (request.frames || is_sand) {
         output.array.shape = {source.image.height, source.image.width};
         if (is_sand || request.frames->count == FrameChoice::Count::several) {
@@ -28,6 +56,8 @@ OutputDataset output_of(const FrameSource& source, const ConvertRequest& request
         if (source.image.channels > 1) {
             output.array.shape.push_back(source.image.channels);
         }
+        output.placement =
+            placement_of_frames(request.placement, source, output.array.shape.size());
     }
     output.layout.format = written_format_of(request.output);
     return output;
@@ -147,6 +177,9 @@ std::string convert_to_rows(FrameSource& source, const ConvertRequest& request) 
                       write_attributes(output.file, {{"kind", cells_kind}});
                   }
                   write_default_plot(output.file, output.dataset, source.image.channels);
+                  Metadata metadata;
+                  metadata.placement = output.placement;
+                  (void)write_metadata(output.file, output.dataset, metadata);
               });
     return made_text(request.output, request.output_dataset, made);
 }

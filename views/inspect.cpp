@@ -119,6 +119,7 @@ struct Reading {
     std::string way;                       ///< how it is read; that it is not, and why
     FrameRoles roles;                      ///< of its frames
     std::vector<std::string> invalid = {}; ///< as DatasetInfo's
+    Placement placement = {};              ///< likewise
 };
 
 /// What a job would make of each dataset. Each takes a process: of a file with very many the first
@@ -129,7 +130,8 @@ std::vector<Reading> readings_of(FileAccess& files, const FileContent& content) 
     for (std::size_t i = 0; i < std::min(readings.size(), most); ++i) {
         try {
             DatasetLayout layout = files.layout(content.file, content.datasets[i].path);
-            readings[i] = {reading_way(layout), std::move(layout.roles), layout.info.invalid};
+            readings[i] = {reading_way(layout), std::move(layout.roles), layout.info.invalid,
+                           layout.info.placement};
         } catch (const Error& error) {
             if (error.code() != ExitCode::input) {
                 throw;
@@ -183,6 +185,9 @@ std::string dataset_text(const DatasetContent& dataset, const Reading& reading) 
         text += "    read " + printable(reading.way) + "\n";
     }
     text += roles_text(reading.roles);
+    if (const std::string spacing = spacing_text(reading.placement); !spacing.empty()) {
+        text += "    spacing: " + spacing + "\n";
+    }
     for (const std::string& each : reading.invalid) {
         text += "    invalid elements: " + printable(each) + "\n";
     }
@@ -244,6 +249,9 @@ Json dataset_json(const DatasetContent& dataset, const Reading& reading) {
     }
     if (!reading.invalid.empty()) {
         json["invalid"] = reading.invalid;
+    }
+    if (reading.placement.known()) {
+        json["placement"] = Json::parse(to_text(reading.placement));
     }
     if (reading.roles.known()) {
         json["frames"] = roles_json(reading.roles);

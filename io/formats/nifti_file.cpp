@@ -3,13 +3,14 @@
 
 #include "base/error.hpp"
 #include "base/format.hpp"
+#include "io/formats/header_fields.hpp"
+#include "io/formats/nifti_placement.hpp"
 #include "io/packings/packings.hpp"
-#include "io/rows/file_elements.hpp"
 
 #include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <cstring>
+#include <limits>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -23,6 +24,7 @@ using namespace std::string_view_literals;
 constexpr const char* what = "cannot read the NIfTI file";
 constexpr const char* get_again = "Get it again from where it was made";
 
+constexpr std::int64_t regular_at = 38;
 constexpr std::int64_t dim_at = 40;
 constexpr std::int64_t datatype_at = 70;
 constexpr std::int64_t bitpix_at = 72;
@@ -31,66 +33,45 @@ constexpr std::int64_t slope_at = 112;
 constexpr std::int64_t intercept_at = 116;
 constexpr std::int64_t magic_at = 344;
 constexpr std::int64_t least_offset = 352; ///< behind the header and the mark of extensions
+constexpr std::int64_t most_axes = 7;
 
 [[noreturn]] void refuse(const std::string& file, std::int64_t byte, const std::string& why,
                          const std::string& try_this = get_again) {
     throw Error(ExitCode::input, {what, fmt::format("{}, byte {}", file, byte), why, try_this});
 }
 
-/// The header's fields at their bytes.
-class Fields {
-  public:
-    Fields(const std::array<std::byte, nifti_header_bytes>& head, const std::string& file)
-        : head_(head) {
-        swapped_ = at<std::int32_t>(0) != nifti_header_bytes;
-        if (at<std::int32_t>(0) != nifti_header_bytes) {
-            swapped_ = false;
-            const auto length = at<std::int32_t>(0);
-            constexpr std::int32_t second_version = 540;
-            refuse(file, 0,
-                   length == second_version || length == __builtin_bswap32(second_version)
-                       ? "it is of NIfTI's second version"
-                       : fmt::format("sizeof_hdr is {}, and that of NIfTI-1 is 348", length),
-                   "Name a .nii or .nii.gz file of NIfTI-1");
+/// The header in its own order of bytes, which its length tells.
+HeaderFields fields_of(const std::array<std::byte, nifti_header_bytes>& head,
+                       const std::string& file) {
+    for (const auto order : {HeaderFields::Order::of_machine, HeaderFields::Order::other}) {
+        const HeaderFields fields(head, order);
+        if (fields.at<std::int32_t>(0) == nifti_header_bytes) {
+            return fields;
         }
     }
+    const auto length = HeaderFields(head).at<std::int32_t>(0);
+    constexpr std::int32_t second_version = 540;
+    refuse(file, 0,
+           length == second_version || length == __builtin_bswap32(second_version)
+               ? "it is of NIfTI's second version"
+               : fmt::format("sizeof_hdr is {}, and that of NIfTI-1 is 348", length),
+           "Name a .nii or .nii.gz file of NIfTI-1");
+}
 
-    bool swapped() const { return swapped_; }
-
-    template <class T> T at(std::int64_t byte) const {
-        std::array<std::byte, sizeof(T)> bytes{};
-        std::copy_n(head_.begin() + byte, sizeof(T), bytes.begin());
-        if (swapped_) {
-            swap_bytes(bytes.data(), 1, std::int64_t{sizeof(T)});
-        }
-        T value{};
-        std::memcpy(&value, bytes.data(), sizeof(T));
-        return value;
-    }
-
-    std::string_view magic() const {
-        return {reinterpret_cast<const char*>(head_.data()) + magic_at, 4};
-    }
-
-  private:
-    const std::array<std::byte, nifti_header_bytes>& head_;
-    bool swapped_ = false;
-};
-
-void check_magic(const Fields& fields, const std::string& file) {
-    if (fields.magic() == "ni1\0"sv) {
+void check_magic(const HeaderFields& fields, const std::string& file) {
+    if (fields.text(magic_at, 4) == "ni1\0"sv) {
         refuse(file, magic_at, "its elements are in another file, a .img",
                "Join the two in a .nii file first, as with fslchfiletype NIFTI");
     }
-    if (fields.magic() != "n+1\0"sv) {
+    if (fields.text(magic_at, 4) != "n+1\0"sv) {
         refuse(file, magic_at, "the magic is not \"n+1\", as that of a .nii file",
                "Name a NIfTI-1 file; one of the older Analyze format is none");
     }
 }
 
-std::vector<std::int64_t> shape_of(const Fields& fields, const std::string& file) {
+std::vector<std::int64_t> shape_of(const HeaderFields& fields, const std::string& file) {
     const auto axes = fields.at<std::int16_t>(dim_at);
-    if (axes < 1 || axes > 7) {
+    if (axes < 1 || axes > most_axes) {
         refuse(file, dim_at, fmt::format("dim[0] is {}, and there are 1 to 7 axes", axes));
     }
     std::vector<std::int64_t> shape;
@@ -105,22 +86,23 @@ std::vector<std::int64_t> shape_of(const Fields& fields, const std::string& file
     return shape;
 }
 
-ElementType type_of(const Fields& fields, const std::string& file) {
-    struct Code {
-        std::int16_t code;
-        ElementType type;
-    };
-    static constexpr std::array codes = {
-        Code{2, ElementType::uint8},    Code{4, ElementType::int16},
-        Code{8, ElementType::int32},    Code{16, ElementType::float32},
-        Code{64, ElementType::float64}, Code{256, ElementType::int8},
-        Code{512, ElementType::uint16}, Code{768, ElementType::uint32},
-        Code{1024, ElementType::int64}, Code{1280, ElementType::uint64},
-    };
+struct TypeCode {
+    std::int16_t code;
+    ElementType type;
+};
+constexpr std::array type_codes = {
+    TypeCode{2, ElementType::uint8},    TypeCode{4, ElementType::int16},
+    TypeCode{8, ElementType::int32},    TypeCode{16, ElementType::float32},
+    TypeCode{64, ElementType::float64}, TypeCode{256, ElementType::int8},
+    TypeCode{512, ElementType::uint16}, TypeCode{768, ElementType::uint32},
+    TypeCode{1024, ElementType::int64}, TypeCode{1280, ElementType::uint64},
+};
+
+ElementType type_of(const HeaderFields& fields, const std::string& file) {
     const auto code = fields.at<std::int16_t>(datatype_at);
-    const auto* found = std::find_if(codes.begin(), codes.end(),
-                                     [&](const Code& each) { return each.code == code; });
-    if (found == codes.end()) {
+    const auto* found = std::find_if(type_codes.begin(), type_codes.end(),
+                                     [&](const TypeCode& each) { return each.code == code; });
+    if (found == type_codes.end()) {
         refuse(file, datatype_at,
                fmt::format("datatype is {}, which is none of the ten types", code),
                "Supported are " + element_type_names());
@@ -134,7 +116,7 @@ ElementType type_of(const Fields& fields, const std::string& file) {
     return found->type;
 }
 
-std::int64_t offset_of(const Fields& fields, const std::string& file) {
+std::int64_t offset_of(const HeaderFields& fields, const std::string& file) {
     const auto offset = fields.at<float>(vox_offset_at);
     constexpr float beyond = 0x1p62F;
     if (offset == 0) {
@@ -147,7 +129,7 @@ std::int64_t offset_of(const Fields& fields, const std::string& file) {
     return static_cast<std::int64_t>(offset);
 }
 
-std::optional<Scale> scale_of(const Fields& fields, const std::string& file) {
+std::optional<Scale> scale_of(const HeaderFields& fields, const std::string& file) {
     const Scale scale{fields.at<float>(slope_at), fields.at<float>(intercept_at)};
     if (scale.slope == 0 || std::isnan(scale.slope)) {
         return std::nullopt; // none, says the format
@@ -171,15 +153,16 @@ bool is_gzip_name(const std::string& file) {
 
 DenseLayout parse_nifti(const std::array<std::byte, nifti_header_bytes>& head,
                         const std::string& file) {
-    const Fields fields(head, file);
+    const HeaderFields fields = fields_of(head, file);
     check_magic(fields, file);
     DenseLayout layout;
     layout.array.shape = shape_of(fields, file);
     layout.array.type = type_of(fields, file);
     layout.offset = offset_of(fields, file);
     layout.scale = scale_of(fields, file);
-    layout.bytes =
-        fields.swapped() ? DenseLayout::Bytes::big_endian : DenseLayout::Bytes::little_endian;
+    layout.bytes = fields.order() == HeaderFields::Order::other ? DenseLayout::Bytes::big_endian
+                                                                : DenseLayout::Bytes::little_endian;
+    layout.placement = nifti_placement(fields, layout.array.shape.size());
     layout.storage = "NIfTI-1";
     if (layout.scale) {
         layout.notes.push_back(format_error(
@@ -207,6 +190,53 @@ std::unique_ptr<RowReader> open_nifti_reader(const std::string& file, int thread
                              what, file);
     }
     return open_dense_rows(std::move(source), file, what, std::move(layout), threads);
+}
+
+DataPlace nifti_place(const ArrayInfo& array) {
+    const auto refuse = [&](const std::string& what_of_it, const std::string& why) {
+        throw Error(ExitCode::usage, {"cannot make a .nii file", what_of_it, why,
+                                      "End the output's name in .h5, .npy or .tif"});
+    };
+    const bool known = std::any_of(type_codes.begin(), type_codes.end(),
+                                   [&](const TypeCode& each) { return each.type == array.type; });
+    if (!known) {
+        refuse(type_text(array), "NIfTI-1 holds " + element_type_names());
+    }
+    if (array.shape.empty() || std::ssize(array.shape) > most_axes) {
+        refuse(shape_text(array.shape), "NIfTI-1 has 1 to 7 axes");
+    }
+    constexpr std::int64_t longest = std::numeric_limits<std::int16_t>::max();
+    if (std::any_of(array.shape.begin(), array.shape.end(),
+                    [](std::int64_t extent) { return extent > longest; })) {
+        refuse(shape_text(array.shape),
+               fmt::format("an axis of NIfTI-1 has at most {} elements", longest));
+    }
+    const std::int64_t bytes = byte_count(array);
+    return {least_offset, bytes, least_offset + bytes};
+}
+
+void nifti_structure(const ArrayInfo& array, const Placement& placement,
+                     const StructurePiece& piece) {
+    HeaderMaker<least_offset> header;
+    header.put<std::int32_t>(0, nifti_header_bytes);
+    header.put<char>(regular_at, 'r'); // as the format's own library leaves it
+    for (std::int64_t axis = 0; axis <= most_axes; ++axis) {
+        header.put<std::int16_t>(dim_at + 2 * axis, 1);
+    }
+    header.put(dim_at, static_cast<std::int16_t>(array.shape.size()));
+    std::int64_t byte = dim_at;
+    for (auto extent = array.shape.rbegin(); extent != array.shape.rend(); ++extent) {
+        header.put(byte += 2, static_cast<std::int16_t>(*extent));
+    }
+    const auto* code = std::find_if(type_codes.begin(), type_codes.end(),
+                                    [&](const TypeCode& each) { return each.type == array.type; });
+    header.put(datatype_at, code->code);
+    header.put(bitpix_at, static_cast<std::int16_t>(8 * size_of(array.type)));
+    header.put(vox_offset_at, static_cast<float>(least_offset));
+    header.put(slope_at, 1.0F);
+    put_nifti_placement(header, placement, array.shape.size());
+    header.put_text(magic_at, "n+1\0"sv);
+    piece(0, header.made());
 }
 
 } // namespace runner

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "io/rows/dense_rows.hpp"
+#include "io/rows/written_format.hpp"
 
 #include <array>
 #include <cstddef>
@@ -23,5 +24,12 @@ DenseLayout parse_nifti(const std::array<std::byte, nifti_header_bytes>& head,
 
 /// .nii, or .nii.gz. @throws Error (input).
 std::unique_ptr<RowReader> open_nifti_reader(const std::string& file, int threads);
+
+/// WrittenFormat's functions: a .nii file of little-endian elements, not scaled, with the spacing
+/// and the affines of the output's placement. @throws Error (usage) for elements other than the ten
+/// types, more than 7 axes, and axes of more than 32767 elements.
+DataPlace nifti_place(const ArrayInfo& array);
+void nifti_structure(const ArrayInfo& array, const Placement& placement,
+                     const StructurePiece& piece);
 
 } // namespace runner

@@ -310,13 +310,7 @@ std::unique_ptr<RowReader> open_npy_reader(const std::string& file, int threads)
         static_cast<std::size_t>(std::min(*source->size(), npy_most_header)));
     source->read(0, std::ssize(head), head.data());
     DenseLayout layout = parse_npy(head, file);
-    const std::int64_t bytes = byte_count(layout.array);
-    if (const std::int64_t rest = *source->size() - layout.offset; bytes < rest) {
-        layout.notes.push_back(format_error(
-            {"more follows the array", fmt::format("{}, byte {}", file, layout.offset + bytes),
-             fmt::format("{} bytes, which may be another one", rest - bytes),
-             "They are left out"}));
-    }
+    note_rest(layout, file, *source->size());
     return open_dense_rows(std::move(source), file, what_npy, std::move(layout), threads);
 }
 
@@ -326,7 +320,8 @@ DataPlace npy_place(const ArrayInfo& array) {
     return {begin, bytes, begin + bytes};
 }
 
-void npy_structure(const ArrayInfo& array, const StructurePiece& piece) {
+void npy_structure(const ArrayInfo& array, const Placement& /*placement*/,
+                   const StructurePiece& piece) {
     const std::string header = npy_header(array);
     piece(0, std::as_bytes(std::span(header)));
 }

@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "io/files/file.hpp"
 #include "io/files/input_rules.hpp"
+#include "io/formats/mrc_file.hpp"
 #include "io/formats/nifti_file.hpp"
 #include "io/formats/npy_file.hpp"
 #include "io/formats/png_reader.hpp"
@@ -42,6 +43,7 @@ constexpr WrittenFormat written_sand{WrittenFormat::Elements::cells,
                                      WrittenFormat::Unknown::replaced,
                                      sand_place,
                                      sand_structure,
+                                     WrittenFormat::Placed::no,
                                      sand_alignment,
                                      sand_block_bytes,
                                      open_sand_output,
@@ -49,11 +51,14 @@ constexpr WrittenFormat written_sand{WrittenFormat::Elements::cells,
 
 /// The writing of a format whose elements lie dense and little-endian.
 constexpr WrittenFormat dense(DataPlace (*place)(const ArrayInfo&),
-                              void (*structure)(const ArrayInfo&, const StructurePiece&)) {
+                              void (*structure)(const ArrayInfo&, const Placement&,
+                                                const StructurePiece&),
+                              WrittenFormat::Placed placed = WrittenFormat::Placed::no) {
     return {WrittenFormat::Elements::numbers,
             WrittenFormat::Unknown::kept,
             place,
             structure,
+            placed,
             dense_alignment,
             0,
             open_dense_output,
@@ -61,19 +66,29 @@ constexpr WrittenFormat dense(DataPlace (*place)(const ArrayInfo&),
 }
 constexpr WrittenFormat written_npy = dense(npy_place, npy_structure);
 constexpr WrittenFormat written_tiff = dense(tiff_place, tiff_structure);
+constexpr WrittenFormat written_nifti =
+    dense(nifti_place, nifti_structure, WrittenFormat::Placed::yes);
+constexpr WrittenFormat written_mrc = dense(mrc_place, mrc_structure, WrittenFormat::Placed::yes);
 
 constexpr std::array formats = {
     RowsFormat{"sand", ".sand", cells_dataset, survey_own<open_sand_reader>, open_sand_reader,
-               &written_sand, Parser::own},
+               &written_sand, "", Parser::own},
     RowsFormat{"numpy", ".npy", image_dataset, survey_own<open_npy_reader>, open_npy_reader,
-               &written_npy, Parser::own},
+               &written_npy, "", Parser::own},
     RowsFormat{"TIFF", ".tif .tiff", image_dataset, survey_tiff, open_tiff_reader, &written_tiff,
-               Parser::foreign},
+               "", Parser::foreign},
     RowsFormat{"TIFF", ".btf .svs .lsm .stk .ndpi", image_dataset, survey_tiff, open_tiff_reader,
-               nullptr, Parser::foreign},
-    RowsFormat{"PNG", ".png", image_dataset, survey_png, open_png_reader, nullptr, Parser::foreign},
-    RowsFormat{"NIfTI-1", ".nii .nii.gz", image_dataset, survey_own<open_nifti_reader>,
-               open_nifti_reader, nullptr, Parser::own},
+               nullptr, "", Parser::foreign},
+    RowsFormat{"PNG", ".png", image_dataset, survey_png, open_png_reader, nullptr,
+               "make a PNG file of that by runner convert", Parser::foreign},
+    RowsFormat{"NIfTI-1", ".nii", image_dataset, survey_own<open_nifti_reader>, open_nifti_reader,
+               &written_nifti, "", Parser::own},
+    RowsFormat{"NIfTI-1", ".nii.gz", image_dataset, survey_own<open_nifti_reader>,
+               open_nifti_reader, nullptr, "make a .nii file, and pack it by gzip", Parser::own},
+    RowsFormat{"MRC", ".mrc", image_dataset, survey_own<open_mrc_reader>, open_mrc_reader,
+               &written_mrc, "", Parser::own},
+    RowsFormat{"MRC", ".mrcs .rec .st .map", image_dataset, survey_own<open_mrc_reader>,
+               open_mrc_reader, nullptr, "make a .mrc file, and rename it", Parser::own},
 };
 
 constexpr std::string_view hdf5_endings = ".h5 .hdf5 .nx .nxs .nexus .he5 .nc4";
@@ -140,6 +155,9 @@ std::string_view ending_by_bytes(const std::string& bytes) {
         if (bytes.starts_with(begin)) {
             return ending;
         }
+    }
+    if (is_mrc(bytes)) {
+        return ".mrc";
     }
     constexpr std::size_t nifti_magic = 344;
     return bytes.size() >= nifti_magic + 4 && bytes.substr(nifti_magic, 4) == "n+1\0"sv ? ".nii"sv
@@ -223,17 +241,19 @@ std::string output_name_fault(const std::string& file) {
     if (format != nullptr ? format->written != nullptr : is_hdf5_name(file)) {
         return "";
     }
-    const bool is_png = format != nullptr && format->name == std::string_view("PNG");
+    const std::string instead(format == nullptr ? "" : format->instead);
     return "names no format that is written: end it in one of " + written_endings() +
-           (is_png ? ", and make a PNG file of that by runner convert" : "");
+           (instead.empty() ? "" : ", or " + instead);
 }
 
 const WrittenFormat* written_format_of(const std::string& file) {
     const RowsFormat* const format = rows_format_of(file);
     if (format != nullptr && format->written == nullptr) {
-        throw Error(ExitCode::usage, {"cannot make the file", file,
-                                      std::string(format->name) + " files are not made so",
-                                      "Make an HDF5 file and use runner convert"});
+        throw Error(ExitCode::usage,
+                    {"cannot make the file", file,
+                     std::string(format->name) + " files are not made so",
+                     format->instead.empty() ? "Make an HDF5 file and use runner convert"
+                                             : "Instead, " + std::string(format->instead)});
     }
     return format == nullptr ? nullptr : format->written;
 }

@@ -28,6 +28,7 @@ struct RowsFormat {
     Open open; ///< @throws Error (input)
 
     const WrittenFormat* written; ///< null: no such file is written row by row
+    std::string_view instead; ///< where it is null, how to make one: "make a …"; "": not at all
 
     /// Whether it is surveyed by a library that is not to be trusted with a damaged file, or by
     /// our own parser, which the fuzzer knows.

@@ -4,6 +4,7 @@
 #include "base/format.hpp"
 #include "base/text.hpp"
 #include "io/input/roles_message.hpp"
+#include "io/rows/placement_message.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -50,6 +51,7 @@ void put(MessageWriter& to, const DatasetInfo& info) {
     to.texts(info.invalid);
     put(to, info.invalid_value ? std::optional(std::bit_cast<std::int64_t>(*info.invalid_value))
                                : std::nullopt);
+    to.text(to_text(info.placement));
     to.number(static_cast<std::int64_t>(info.order));
     to.texts(info.notes);
 }
@@ -77,6 +79,7 @@ DatasetInfo take_info(MessageReader& from) {
     if (const std::optional<std::int64_t> bits = take_optional(from)) {
         info.invalid_value = std::bit_cast<double>(*bits);
     }
+    info.placement = take_placement(from, info.array.shape.size());
     info.order = static_cast<DatasetInfo::Order>(
         from.number_up_to(static_cast<std::int64_t>(DatasetInfo::Order::first_fastest)));
     info.notes = printable_texts(from.texts());
@@ -120,8 +123,7 @@ std::vector<ChunkPlace> take_chunks(MessageReader& from) {
         chunk.index = from.number_up_to(highest);
         chunk.offset = from.number_up_to(highest);
         chunk.bytes = from.number_up_to(highest);
-        chunk.skipped = static_cast<std::uint32_t>(
-            from.number_up_to(std::numeric_limits<std::uint32_t>::max()));
+        chunk.skipped = static_cast<std::uint32_t>(from.number_up_to(0xffffffff));
     }
     return chunks;
 }
@@ -168,8 +170,7 @@ DatasetLayout take_layout(MessageReader& from) {
                    [](char byte) { return static_cast<std::byte>(byte); });
     layout.chunks = take_chunks(from);
     layout.extents = take_extents(from);
-    layout.edges =
-        static_cast<EdgeChunks>(from.number_up_to(static_cast<std::int64_t>(EdgeChunks::cut)));
+    layout.edges = from.number_up_to(1) == 1 ? EdgeChunks::cut : EdgeChunks::whole;
     return layout;
 }
 
@@ -189,7 +190,7 @@ void put_sources(MessageWriter& to, const DatasetLayout& layout) {
 }
 
 void take_sources(MessageReader& from, DatasetLayout& layout) {
-    for (std::size_t left = from.count(11 * word); left > 0; --left) {
+    for (std::size_t left = from.count(12 * word); left > 0; --left) {
         const std::string dataset = printable(from.text());
         DatasetLayout source = take_layout(from);
         source.file = source.holder;

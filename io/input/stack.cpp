@@ -90,6 +90,7 @@ DatasetLayout join_stack(const std::string& stack, const std::string& dataset,
     info.array.shape.insert(info.array.shape.begin(), std::ssize(files));
     (void)byte_count(info.array); // past 63 bits it throws
     info.storage = "stack of files";
+    info.placement = {};
     info.chunk.clear();
     info.offset.reset();
     info.order = DatasetInfo::Order::last_fastest;
@@ -122,7 +123,7 @@ DatasetLayout stack_layout(const std::string& stack, const std::string& dataset,
     if (format == nullptr) {
         throw Error(ExitCode::input,
                     {what_stack, stack,
-                     "its name does not end as those of .npy, .tif, .png or .nii files",
+                     "its name does not end as those of .npy, .tif, .png, .nii or .mrc files",
                      "End it so, as slices/*.tif, or say what the files hold (input.raw). For HDF5 "
                      "files there is [batch], and HDF5's own virtual datasets"});
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/metadata/carry_metadata.hpp"
 
+#include "io/metadata/metadata_placement.hpp"
 #include "io/metadata/scan_items.hpp"
 #include "io/metadata/value_lists.hpp"
 
@@ -55,6 +56,16 @@ std::vector<NamedValue> held_by(const Coordinates& each, std::int64_t from, std:
                            left_out);
 }
 
+/// The first element of an axis in blocks is in the middle of its block.
+std::vector<AxisOrigin> origins_of(const std::vector<Likeness::Axis>& axes) {
+    std::vector<AxisOrigin> origins;
+    for (const auto& [axis, block] : axes) {
+        const auto step = static_cast<double>(block);
+        origins.push_back({axis, (step - 1) / 2, step});
+    }
+    return origins;
+}
+
 using Values = Likeness::Values;
 
 /// Attributes that say something of the elements, and how like they must be for it to hold. Names
@@ -73,9 +84,6 @@ constexpr std::array value_rules = {
     ValueRule{"flag_meanings", Values::coded}, ValueRule{"saturation_value", Values::same},
     ValueRule{"underload_value", Values::same}};
 
-/// A size for each axis, in their order.
-constexpr std::array<std::string_view, 5> size_names = {"element_size_um", "element_size",
-                                                        "voxel_size", "pixel_size", "spacing"};
 /// Where the first element is, along each axis.
 constexpr std::array<std::string_view, 3> place_names = {"origin", "offset", "translation"};
 
@@ -86,7 +94,7 @@ bool is_one_of(const std::array<std::string_view, N>& names, const std::string& 
 
 bool speaks_of_pixels(const std::string& name) {
     return name.find("pixel_size") != std::string::npos ||
-           name.find("voxel_size") != std::string::npos || is_one_of(size_names, name);
+           name.find("voxel_size") != std::string::npos || is_size_of_axes(name);
 }
 
 bool is_list(const PlainValue& value, std::size_t length) {
@@ -160,7 +168,7 @@ Fate after(const AxisChange& change, const std::string& name, PlainValue& value)
         return change.reorders() ? Fate::dropped : Fate::held;
     }
     if (speaks_of_pixels(name)) {
-        if (per_axis && value.kind == PlainValue::Kind::number && is_one_of(size_names, name)) {
+        if (per_axis && value.kind == PlainValue::Kind::number && is_size_of_axes(name)) {
             if (change.to.size() != change.from.size() || change.adds()) {
                 return Fate::dropped;
             }
@@ -213,13 +221,14 @@ Metadata metadata_of_part(const Metadata& whole, const DatasetPart& part) {
         made.coordinates.push_back(std::move(of_part));
     }
     made.scan = scan_of_part(whole.scan, change, part, made.left_out);
+    made.placement = placed(whole.placement, origins_of(part));
     forget_axes(made);
     return made;
 }
 
 Metadata carried_metadata(const Metadata& input, const Likeness& output) {
     if (output.values == Likeness::Values::none) {
-        return {output.shape, {}, {}, {}, {}, {}, {}};
+        return {output.shape, {}, {}, {}, {}, {}, {}, {}};
     }
     const AxisChange change{input.shape, output.axes, output.shape};
     Metadata made;
@@ -254,6 +263,7 @@ Metadata carried_metadata(const Metadata& input, const Likeness& output) {
     }
     if (output.values > Likeness::Values::foreign) {
         made.scan = carried_scan(input.scan, change, made.left_out);
+        made.placement = placed(input.placement, origins_of(output.axes));
     }
     forget_axes(made);
     return made;

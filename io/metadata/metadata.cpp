@@ -4,6 +4,7 @@
 #include "base/array_info.hpp"
 #include "base/text.hpp"
 #include "io/metadata/read_value.hpp"
+#include "io/rows/placement_message.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -199,6 +200,7 @@ std::string encode_metadata(const Metadata& metadata) {
     for (const ScanItem& item : metadata.scan) {
         put(to, item);
     }
+    to.text(to_text(metadata.placement));
     return to.take();
 }
 
@@ -226,6 +228,7 @@ Metadata decode_metadata(std::string_view bytes) {
     for (std::size_t left = items; left > 0; --left) {
         made.scan.push_back(take_item(from, made.shape));
     }
+    made.placement = take_placement(from, made.shape.size());
     from.end();
     return made;
 }

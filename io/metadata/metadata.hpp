@@ -3,6 +3,7 @@
 
 #include "base/element_type.hpp"
 #include "io/files/message.hpp"
+#include "io/rows/placement.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -77,13 +78,14 @@ struct Metadata {
     std::vector<Coordinates> coordinates;
     std::vector<std::string> left_out; ///< "/data@units: why", for people
     std::vector<ScanItem> scan = {};   ///< of a dataset that is the frames of an NXtomo scan
+    Placement placement = {}; ///< as the format of the file has it, or this program wrote it
 
     bool operator==(const Metadata&) const = default;
 
     /// True where there is nothing to write.
     bool empty() const {
         return dataset.empty() && group.empty() && axes.empty() && coordinates.empty() &&
-               scan.empty();
+               scan.empty() && !placement.known();
     }
 };
 

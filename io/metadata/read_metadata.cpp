@@ -11,6 +11,7 @@
 #include "io/inspect/check_chunks.hpp"
 #include "io/inspect/inspect_dataset.hpp"
 #include "io/inspect/links.hpp"
+#include "io/metadata/metadata_placement.hpp"
 #include "io/metadata/read_value.hpp"
 #include "io/metadata/scan_items.hpp"
 
@@ -38,6 +39,7 @@ class MetadataReader {
         const DatasetHandle dataset = open_dataset(handle_, file_, dataset_);
         found_.shape = extents_of(dataset);
         read_attributes(dataset.get(), dataset_, most_attributes, found_.dataset, found_.left_out);
+        take_placement();
         const std::size_t slash = dataset_.rfind('/');
         group_path_ = slash == std::string::npos || slash == 0 ? "/" : dataset_.substr(0, slash);
         name_ = dataset_.substr(slash == std::string::npos ? 0 : slash + 1);
@@ -53,6 +55,22 @@ class MetadataReader {
     }
 
   private:
+    /// The placement that this program wrote is no attribute as others are.
+    void take_placement() {
+        const auto text =
+            std::find_if(found_.dataset.begin(), found_.dataset.end(), [](const NamedValue& each) {
+                return each.name == placement_attribute && each.value.texts.size() == 1;
+            });
+        if (text == found_.dataset.end()) {
+            return;
+        }
+        if (std::optional<Placement> placement =
+                placement_of(text->value.texts.front(), found_.shape.size())) {
+            found_.placement = std::move(*placement);
+            found_.dataset.erase(text);
+        }
+    }
+
     /// Whether the group is an NXdata that has the dataset as its signal.
     bool is_signal_of(hid_t group) const {
         const std::optional<std::string> signal = text_of_attribute(group, "signal");

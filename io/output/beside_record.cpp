@@ -13,6 +13,7 @@
 #include "io/formats/rows_format.hpp"
 #include "io/output/journal.hpp"
 #include "io/output/own_parts.hpp"
+#include "io/rows/file_elements.hpp"
 #include "io/rows/row_geometry.hpp"
 
 #include <algorithm>
@@ -157,6 +158,10 @@ std::optional<std::string> identity_in(const std::string& path, const std::strin
     }
 }
 
+std::string dtype_of(const ArrayInfo& array) {
+    return is_float16(array) ? float16_text : std::string(name_of(array.type));
+}
+
 std::string to_text(const std::string& file, const BesideRecord& record, const FileMark& mark) {
     Json attributes = Json::array();
     for (const auto& [name, value] : record.attributes) {
@@ -168,7 +173,7 @@ std::string to_text(const std::string& file, const BesideRecord& record, const F
         rows.push_back(Json::array(run.first, run.rows, fmt::format("{:016x}", run.hash)));
     }
     const Json json{
-        {"array", Json{{"dtype", name_of(record.array.type)}, {"shape", record.array.shape}}},
+        {"array", Json{{"dtype", dtype_of(record.array)}, {"shape", record.array.shape}}},
         {"attributes", std::move(attributes)},
         {"row_hashes_checksum", record.rows_checksum.value_or(digest_of_rows(record.rows))}};
     std::string text = head_of(file, mark, latest) + record.identity;
@@ -215,11 +220,12 @@ std::variant<std::string, std::int64_t, double> attribute_of(const Json& value) 
 
 ArrayInfo array_of(const Json& json) {
     const auto name = json.at("dtype").get<std::string>();
-    const std::optional<ElementType> type = element_type(name);
+    const bool halves = name == float16_text;
+    const std::optional<ElementType> type = halves ? ElementType::bytes2 : element_type(name);
     if (!type) {
         throw JsonError("there is no type \"" + name + "\"");
     }
-    ArrayInfo array{*type, {}};
+    ArrayInfo array{*type, {}, {halves ? float16_text : "", {}}};
     for (const Json& extent : json.at("shape").values()) {
         array.shape.push_back(extent.get<std::int64_t>());
     }

@@ -181,10 +181,24 @@ std::string part_text(const DatasetPart& part) {
     return text + "]";
 }
 
+std::vector<AxisOrigin> origins_of(const DatasetPart& part) {
+    std::vector<AxisOrigin> axes;
+    for (std::size_t axis = 0; axis < part.count.size(); ++axis) {
+        axes.push_back({static_cast<std::int64_t>(axis), static_cast<double>(part.first[axis]), 1});
+    }
+    if (const std::vector<std::int64_t>& frames = part.frames; !frames.empty()) {
+        const std::int64_t step = frames.size() < 2 ? 1 : frames[1] - frames[0];
+        axes.front() = {0, static_cast<double>(frames.front()),
+                        is_even(frames) ? static_cast<double>(step) : 0};
+    }
+    return axes;
+}
+
 DatasetInfo info_of_part(const DatasetInfo& info, const DatasetPart& part) {
     DatasetInfo of_part = info;
     of_part.array.shape = part.count;
     of_part.offset.reset();
+    of_part.placement = placed(info.placement, origins_of(part));
     const double share = static_cast<double>(byte_count(of_part.array)) /
                          static_cast<double>(byte_count(info.array));
     of_part.stored_bytes =

@@ -23,6 +23,9 @@ struct DatasetPart {
 /// Equal texts are equal parts.
 std::string part_text(const DatasetPart& part);
 
+/// Where the part's axes come from.
+std::vector<AxisOrigin> origins_of(const DatasetPart& part);
+
 /// What `info` is of the part alone: the part's shape, its share of the stored bytes, no offset.
 DatasetInfo info_of_part(const DatasetInfo& info, const DatasetPart& part);
 

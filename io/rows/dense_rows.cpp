@@ -38,6 +38,7 @@ class DenseReader final : public RowReader {
         }
         info_.big_endian = layout_.bytes == DenseLayout::Bytes::big_endian;
         info_.storage = layout_.storage;
+        info_.placement = layout_.placement;
         info_.stored_bytes = std::min(byte_count(layout_.array), source_->stored_bytes());
         info_.notes = layout_.notes;
         info_.order = layout_.array.shape.size() > 1 ? layout_.order : DatasetInfo::Order{};
@@ -264,6 +265,16 @@ class PlainWriter final : public RowWriter {
 };
 
 } // namespace
+
+void note_rest(DenseLayout& layout, const std::string& file, std::int64_t file_bytes) {
+    const std::int64_t bytes = byte_count(layout.array);
+    if (const std::int64_t rest = file_bytes - layout.offset; bytes < rest) {
+        layout.notes.push_back(format_error(
+            {"more follows the array", fmt::format("{}, byte {}", file, layout.offset + bytes),
+             fmt::format("{} bytes, which may be another one", rest - bytes),
+             "They are left out"}));
+    }
+}
 
 void check_readable_shape(const ArrayInfo& array, const std::string& file,
                           const std::string& what) {

@@ -26,6 +26,7 @@ struct DenseLayout {
     DatasetInfo::Order order = DatasetInfo::Order::last_fastest;
     std::optional<Scale> scale; ///< elements are read as float64 then; of last_fastest alone
     std::string storage;        ///< as DatasetInfo's
+    Placement placement = {};   ///< likewise
     std::vector<std::string> notes;
 };
 
@@ -36,6 +37,9 @@ struct DenseLayout {
 std::unique_ptr<RowReader> open_dense_rows(std::unique_ptr<ByteSource> source,
                                            const std::string& file, const std::string& what,
                                            DenseLayout layout, int threads);
+
+/// Adds a note where more follows the array in a file of so many bytes.
+void note_rest(DenseLayout& layout, const std::string& file, std::int64_t file_bytes);
 
 /// Refuses what cannot be read of a shape out of a file. @throws Error (input).
 void check_readable_shape(const ArrayInfo& array, const std::string& file, const std::string& what);

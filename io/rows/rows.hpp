@@ -3,6 +3,7 @@
 
 #include "base/array_info.hpp"
 #include "io/rows/output_layout.hpp"
+#include "io/rows/placement.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -61,6 +62,7 @@ struct DatasetInfo {
     /// The number that invalid elements are: as the file says, and of a job's input as the job
     /// heeds it. NaN: of floats, NaN. Nothing: all elements are values.
     std::optional<double> invalid_value;
+    Placement placement; ///< of a file of another format than HDF5
     /// Which axis runs fastest in the file, whatever the order in which rows are read: where it is
     /// the first, read_runs() of rows that share all numbers but the first axis' is fast, and rows
     /// of one such number alone are slow.
@@ -128,6 +130,8 @@ struct OutputDataset {
     PartLayout parts = {};
     /// The mark of a part: what it is a part of, in the attribute `part` of its root.
     std::string mark = {};
+    /// Where the elements lie, of a format that says it; known when all rows are written.
+    Placement placement = {};
 };
 
 /// Writes rows of one output on behalf of one rank.

@@ -15,7 +15,7 @@ namespace runner {
 namespace {
 
 void write_structure(const OutputDataset& output, const File& file) {
-    output.layout.format->structure(output.array,
+    output.layout.format->structure(output.array, output.placement,
                                     [&](std::int64_t offset, std::span<const std::byte> bytes) {
                                         file.write(offset, std::ssize(bytes), bytes.data());
                                     });
@@ -71,6 +71,12 @@ void restore_written(const OutputDataset& output) {
     file.close();
 }
 
+void place_written(const OutputDataset& output) {
+    File file(output.file, File::Mode::update);
+    write_structure(output, file);
+    file.close();
+}
+
 void check_written(const OutputDataset& output) {
     const DataPlace place = output.layout.format->place(output.array);
     const File file(output.file, File::Mode::read);
@@ -80,7 +86,7 @@ void check_written(const OutputDataset& output) {
     }
     std::vector<std::byte> there;
     output.layout.format->structure(
-        output.array, [&](std::int64_t offset, std::span<const std::byte> bytes) {
+        output.array, output.placement, [&](std::int64_t offset, std::span<const std::byte> bytes) {
             there.resize(bytes.size());
             file.read(offset, std::ssize(there), there.data());
             const auto differs = std::mismatch(there.begin(), there.end(), bytes.begin()).first;

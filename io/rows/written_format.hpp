@@ -22,7 +22,7 @@ struct DataPlace {
 using StructurePiece = std::function<void(std::int64_t offset, std::span<const std::byte> bytes)>;
 
 /// How files of a format other than HDF5 are written. All that such a file holds follows from the
-/// array's type and shape, but for its elements.
+/// array's type and shape and from its placement, but for its elements.
 struct WrittenFormat {
     /// What the elements may be: of any number type, or cells of sand.
     enum class Elements { numbers, cells } elements = Elements::numbers;
@@ -35,7 +35,11 @@ struct WrittenFormat {
     DataPlace (*place)(const ArrayInfo& array) = nullptr;
 
     /// Calls `piece` for all bytes before and behind the elements, with ascending offsets.
-    void (*structure)(const ArrayInfo& array, const StructurePiece& piece) = nullptr;
+    void (*structure)(const ArrayInfo& array, const Placement& placement,
+                      const StructurePiece& piece) = nullptr;
+
+    /// Whether the structure says where the elements lie (OutputDataset::placement).
+    enum class Placed { no, yes } placed = Placed::no;
 
     /// As row_alignment().
     std::int64_t (*alignment)(const ArrayInfo& array) = nullptr;
@@ -56,6 +60,9 @@ std::unique_ptr<RowWriter> open_dense_writer(const OutputDataset& output, int th
 /// @throws Error (output), (usage).
 void create_written(const OutputDataset& output);
 void restore_written(const OutputDataset& output);
+
+/// Writes the structure again, once the output's placement is known. @throws Error (output).
+void place_written(const OutputDataset& output);
 
 /// Whether the file has the length and, but for its elements, the bytes that create_written()
 /// gives it. @throws Error (input) naming the first byte that differs.

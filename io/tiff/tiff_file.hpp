@@ -26,6 +26,7 @@ std::unique_ptr<RowReader> open_tiff_reader(const std::string& file, int threads
 /// [..., height, width, 3] in colour. Classic where all offsets fit 32 bits, else BigTIFF.
 /// @throws Error (usage) for one axis, and sides beyond 2^32 - 1.
 DataPlace tiff_place(const ArrayInfo& array);
-void tiff_structure(const ArrayInfo& array, const StructurePiece& piece);
+void tiff_structure(const ArrayInfo& array, const Placement& placement,
+                    const StructurePiece& piece);
 
 } // namespace runner

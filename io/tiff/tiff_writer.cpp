@@ -228,7 +228,8 @@ DataPlace tiff_place(const ArrayInfo& array) {
     return {Layout::data_at, byte_count(array), Layout(image_of(array)).size()};
 }
 
-void tiff_structure(const ArrayInfo& array, const StructurePiece& piece) {
+void tiff_structure(const ArrayInfo& array, const Placement& /*placement*/,
+                    const StructurePiece& piece) {
     constexpr std::int64_t buffer_bytes = 1 << 20;
     const Image image = image_of(array);
     const Layout layout(image);

@@ -4,14 +4,17 @@
 #include "base/error.hpp"
 #include "base/format.hpp"
 #include "io/files/hash.hpp"
+#include "io/formats/rows_format.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/input/generations.hpp"
 #include "io/metadata/carry_metadata.hpp"
+#include "io/metadata/metadata_placement.hpp"
 #include "io/metadata/write_metadata.hpp"
 #include "io/output/beside_record.hpp"
 #include "io/output/default_plot.hpp"
 #include "io/output/part_files.hpp"
 #include "io/rows/rows.hpp"
+#include "io/rows/written_format.hpp"
 #include "io/writers/record_seal.hpp"
 #include "io/writers/row_hashes.hpp"
 #include "kernels/elements/elements.hpp"
@@ -77,8 +80,15 @@ Metadata output_metadata(const PreparedJob& prepared, Prober& prober) {
         metadata.left_out.push_back("all: " + error.text().why);
         return metadata;
     }
+    if (prepared.layout.info.placement.known()) { // of another format, which has no attributes
+        metadata.shape = prepared.layout.info.array.shape;
+        metadata.placement = prepared.layout.info.placement;
+    }
     if (metadata.shape != prepared.layout.info.array.shape) {
         return {};
+    }
+    if (!prepared.file.output.layout.is_hdf5()) { // it has no attributes and coordinates to say it
+        metadata.placement = placement_from(metadata);
     }
     if (prepared.part) {
         metadata = metadata_of_part(metadata, *prepared.part);
@@ -162,6 +172,42 @@ std::vector<std::string> write_record(const PreparedJob& prepared, const Beginni
     return warning_of(prepared, left_out);
 }
 
+/// What the file does not say of where the output's elements lie.
+std::vector<std::string> unplaced(const OutputDataset& output) {
+    const RowsFormat* const format = rows_format_of(output.file);
+    const Placement there = format->survey(output.file).info.placement;
+    std::vector<std::string> left_out;
+    for (std::size_t axis = 0; axis < output.placement.axes.size(); ++axis) {
+        const bool known = output.placement.axes[axis].spacing > 0;
+        if (known && (!there.known() || there.axes[axis].spacing == 0)) {
+            left_out.push_back(fmt::format("the spacing of axis {}", axis));
+        }
+    }
+    if ((output.placement.sform && !there.sform) || (output.placement.qform && !there.qform)) {
+        left_out.emplace_back("the affine");
+    }
+    return left_out;
+}
+
+/// The same of an output of another format: where its elements lie, and the record beside it.
+std::vector<std::string> write_record_beside(const PreparedJob& prepared,
+                                             const Beginning& beginning, OutputDataset dataset,
+                                             std::vector<RowHash> rows,
+                                             std::vector<Attribute> attributes, Prober& prober) {
+    std::vector<std::string> left_out;
+    if (dataset.layout.format->placed == WrittenFormat::Placed::yes) {
+        dataset.placement = output_metadata(prepared, prober).placement;
+        place_written(dataset);
+        left_out = unplaced(dataset);
+        attributes.emplace_back(placement_attribute, to_text(dataset.placement));
+    }
+    prepare_beside_record(
+        prepared.file.output.file,
+        {without_layout(beginning.identity), dataset.array, std::move(attributes), std::move(rows)},
+        final_sync(prepared));
+    return warning_of(prepared, left_out);
+}
+
 } // namespace
 
 RowWriter::Sync final_sync(const PreparedJob& prepared) {
@@ -176,15 +222,11 @@ std::vector<std::string> complete_record(const PreparedJob& prepared, const Begi
     for (Attribute& attribute : prepared.job->attributes()) {
         facts.push_back(std::move(attribute));
     }
-    std::vector<std::string> warnings;
-    if (dataset.layout.is_hdf5()) {
-        warnings = write_record(prepared, beginning, dataset, rows, std::move(facts), prober);
-    } else {
-        prepare_beside_record(
-            prepared.file.output.file,
-            {without_layout(beginning.identity), dataset.array, std::move(facts), std::move(rows)},
-            final_sync(prepared));
-    }
+    std::vector<std::string> warnings =
+        dataset.layout.is_hdf5()
+            ? write_record(prepared, beginning, dataset, rows, std::move(facts), prober)
+            : write_record_beside(prepared, beginning, dataset, std::move(rows), std::move(facts),
+                                  prober);
     check_files_unchanged(prepared); // the metadata come from them too
     return warnings;
 }

@@ -8,6 +8,7 @@ import re
 import struct
 
 import h5py
+import mrcfile
 import numpy as np
 import pytest
 import tifffile
@@ -29,7 +30,7 @@ def jobs():
     found = {}
     for text in re.findall(r"```toml\n(.*?)```", PAGE.read_text(), re.S):
         found[re.search(r'(?:file|inputs) = \[?"([^"]+)"', text)[1]] = text
-    assert len(found) == 9, found.keys()
+    assert len(found) == 10, found.keys()
     return found
 
 
@@ -136,6 +137,16 @@ def test_mri():
     with gzip.open("brain.nii.gz", "wb") as file:
         file.write(bytes(head) + array.tobytes())
     check("brain.nii.gz", array, "data")
+
+
+def test_electron_microscope():
+    array = volume().astype("int16")
+    mrcfile.write("tomogram.rec", array, voxel_size=3.5)
+    output, _ = run("tomogram.rec")
+    blocks = array.reshape(6, 2, 20, 2, 25, 2).mean((1, 3, 5))
+    with mrcfile.open(output) as file:
+        assert np.abs(file.data - blocks).max() <= 0.5 and np.isclose(float(file.voxel_size.x), 7)
+    call("verify", output)
 
 
 def test_microscope():

@@ -19,8 +19,8 @@ namespace fs = std::filesystem;
 /// those that are written row by row.
 std::vector<std::string> words_of_formats() {
     std::vector<std::string> words = {
-        "io/formats/sand_", "io/formats/npy_", "io/formats/nifti_", "io/formats/png_reader",
-        "io/tiff/",         "is_sand_name",    "sand_storage"};
+        "io/formats/sand_",      "io/formats/npy_", "io/formats/nifti_", "io/formats/mrc_",
+        "io/formats/png_reader", "io/tiff/",        "is_sand_name",      "sand_storage"};
     for (const RowsFormat& format : rows_formats()) {
         std::istringstream endings{std::string(format.endings)};
         for (std::string ending; format.written != nullptr && endings >> ending;) {

@@ -9,6 +9,7 @@
 #include "tests/io/metadata/metadata_values.hpp"
 #include "tests/io/scratch_folder.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 
@@ -68,6 +69,20 @@ TEST_F(WriteMetadata, IsReadAsItWasWritten) {
     make("/entry/data");
     EXPECT_TRUE(write_metadata(file(), "/entry/data", everything()).empty());
     EXPECT_EQ(read("/entry/data"), everything());
+}
+
+TEST_F(WriteMetadata, KeepsAPlacement) {
+    make("/entry/data");
+    Metadata metadata = everything();
+    metadata.placement.axes.assign(metadata.shape.size(), {0.5, "mm", 3});
+    EXPECT_TRUE(write_metadata(file(), "/entry/data", metadata).empty());
+    const Metadata found = read("/entry/data");
+    EXPECT_EQ(found.placement, metadata.placement);
+    ASSERT_EQ(found.dataset.size(), metadata.dataset.size() + 1);
+    EXPECT_TRUE(std::any_of(found.dataset.begin(), found.dataset.end(), [](const auto& each) {
+        return each.name == "element_size_um" && each.value.count() == 2;
+    }));
+    EXPECT_EQ(decode_metadata(encode_metadata(found)), found);
 }
 
 TEST_F(WriteMetadata, MakesTheSameBytes) {
