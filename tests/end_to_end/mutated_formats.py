@@ -1,4 +1,4 @@
-"""Changes fields of numpy, TIFF, PNG, NIfTI-1 and .sand files, and has every verb read them:
+"""Changes fields of numpy, TIFF, PNG, NIfTI-1, MRC and .sand files, and has every verb read them:
 mutated_formats.py RUNNER [--count N] [--seed S] [--case K]
 
 A case changes the extents and other numbers of a header to edge values, some bytes anywhere, or the file's
@@ -24,8 +24,10 @@ import struct
 import subprocess
 import sys
 import tempfile
+import warnings
 import zlib
 
+import mrcfile
 import nibabel
 import numpy as np
 from PIL import Image
@@ -114,6 +116,12 @@ def read_png(data):
         return np.asarray(image) if image.mode in ("L", "RGB", "I;16") else None
 
 
+def read_mrc(data):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of bytes behind the elements
+        return mrcfile.mrcinterpreter.MrcInterpreter(io.BytesIO(data)).data
+
+
 def make_bases():
     rng = np.random.default_rng(3)
     volume = np.cumsum(rng.integers(0, 3, (4, 20, 24)), -1).astype("<u2")
@@ -141,10 +149,16 @@ def make_bases():
         places = [(16, ">I"), (20, ">I"), *[(at, "B") for at in range(24, 29)], (33, ">I")]
         bases.append(Base(f"{mode}.png", data, places, png_sums, read_png))
     nifti = nibabel.Nifti1Image(volume.T, np.eye(4)).to_bytes()
-    places = [(0, "<I"), *[(at, "<H") for at in range(40, 56, 2)], (70, "<H"), (72, "<H"), (108, "<f"), (112, "<f"),
+    places = nifti_places = [(0, "<I"), *[(at, "<H") for at in range(40, 56, 2)], (70, "<H"), (72, "<H"), (108, "<f"), (112, "<f"),
               (116, "<f"), (344, "<I")]
     bases.append(Base("a.nii", nifti, places))
-    bases.append(Base("a.nii.gz", nifti, places, lambda data: gzip.compress(data, mtime=0)))
+    head = bytearray(1024)
+    struct.pack_into("<10i6f3i", head, 0, 24, 20, 4, 6, 0, 0, 0, 24, 20, 4, 24, 20, 4, 90, 90, 90, 1, 2, 3)
+    struct.pack_into("<2i", head, 88, 1, 32)
+    head[208:216] = b"MAP DD\0\0"
+    places = [*[(at, "<I") for at in (*range(0, 16, 4), *range(28, 52, 4), *range(64, 76, 4), 88, 92, 152, 208, 212)]]
+    bases.append(Base("a.mrc", bytes(head) + bytes(32) + volume.tobytes(), places, read=read_mrc))
+    bases.append(Base("a.nii.gz", nifti, nifti_places, lambda data: gzip.compress(data, mtime=0)))
     cells = rng.integers(0, 256, 2 * 120, dtype=np.uint8).tobytes()
     bases.append(Base("a.sand", b"SAND" + struct.pack("<3i", 24, 20, 2) + cells, [(4, "<I"), (8, "<I"), (12, "<I")]))
     return bases

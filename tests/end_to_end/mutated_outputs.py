@@ -71,6 +71,8 @@ OUTPUTS = {
     "parts_deflate": ("convolve", TAPS, f"parts = 2\nchunk = [1, 8, 31]\n{PACKED}", (6, 24, 31),
                       "uint16", ["a"]),
     "convolve.npy": ("convolve", TAPS, "", (3, 40, 50), "float32", []),
+    "convolve.nii": ("convolve", TAPS, "", (3, 40, 50), "int16", []),
+    "convolve.mrc": ("convolve", TAPS, "", (3, 40, 50), "float32", []),
     "convolve.tif": ("convolve", TAPS, "", (3, 40, 50), "uint16", []),
     "sand.sand": ("sand", "generations = 20\nsnapshot_every = 5", "", (1, 41, 37), "cells", []),
 }
@@ -146,7 +148,7 @@ def content(path, but=()):
     digest = hashlib.sha256()
     if path.suffix != ".h5":
         digest.update(path.read_bytes())
-        if path.suffix != ".sand":
+        if path.suffix in (".npy", ".tif"):
             values = np.load(path) if path.suffix == ".npy" else tifffile.imread(path)
             digest.update(f"{values.shape} {values.dtype.str};".encode() + values.tobytes())
         return digest.hexdigest()
@@ -231,7 +233,7 @@ class Good:
         is_data = {at for first, last in self.ranges[file] for at in range(first, last)}
         self.data += [(file, at) for at in sorted(is_data)]
         # By blocks: seconds in attributes are others in each run, and a mutation is to be the same.
-        head = 200 if path.suffix in (".npy", ".tif", ".sand") else 0
+        head = 200 if path.suffix in (".npy", ".tif", ".nii", ".mrc", ".sand") else 0
         self.structure += [(file, at) for at in range(len(data))
                            if (at not in is_data or at < head) and any(data[at // 64 * 64:at // 64 * 64 + 64])]
         marks = [at for mark in MARKS for at in places(data, mark) if at not in is_data]

@@ -132,11 +132,11 @@ def runs():
     made = [a_run(f"convolve {name}", job("convolve", "/image", "x.h5", CONVOLVE, layout), "x.h5")
             for name, layout in LAYOUTS.items()]
     made += [a_run(f"convolve {ending}", job("convolve", "/image", "x" + ending, CONVOLVE), "x" + ending)
-             for ending in (".npy", ".tif")]
+             for ending in (".npy", ".tif", ".nii", ".mrc")]
     made += [a_run(f"transpose {name}", job("transpose", "/volume", "x.h5", TRANSPOSE, layout), "x.h5")
              for name, layout in VOLUME_LAYOUTS.items()]
     made += [a_run(f"transpose {ending}", job("transpose", "/volume", "x" + ending, TRANSPOSE), "x" + ending)
-             for ending in (".npy", ".tif")]
+             for ending in (".npy", ".tif", ".nii", ".mrc")]
     made += [a_run(f"sand {name}", job("sand", "/cells", "x.h5", SAND, layout), "x.h5")
              for name, layout in VOLUME_LAYOUTS.items()]
     made += [a_run(f"sand {ending}", job("sand", "/cells", "x" + ending, SAND), "x" + ending)
@@ -170,6 +170,7 @@ def batches():
     return [Writer(f"batch {name}", ("batch", "job.toml", "--quiet"), BATCH.format(ending=ending, more=more),
                    ranks=(0, 0, 1, 3), verified=tuple(f"{OUTPUTS}/{stem}{ending}" for stem in "abc"))
             for name, ending, more in [(".h5", ".h5", ""), (".npy", ".npy", ""), (".tif", ".tif", ""),
+                                       (".nii", ".nii", ""), (".mrc", ".mrc", ""),
                                        ("deflate", ".h5", 'chunk = [10, 20]\ncompression = "deflate"'),
                                        ("parts", ".h5", "parts = 2")]]
 
@@ -181,6 +182,7 @@ def data_verbs():
             for name, source, file, options in [
                 (".h5", "in.h5:/volume", "x.h5", ()), ("deflate", "in.h5:/volume", "x.h5", packed),
                 (".npy", "in.h5:/volume", "x.npy", ()), (".tif", "in.h5:/volume", "x.tif", ()),
+                (".nii", "in.h5:/volume", "x.nii", ()), (".mrc", "in.h5:/volume", "x.mrc", ()),
                 (".sand", "in.h5:/cells", "x.sand", ()), (".png", "in.h5:/pictures", "x.png", ("--frame", "0")),
                 ("pictures", "in.h5:/pictures", "x.png", ("--frames", "all"))]]
     made += [Writer(f"generate {name}", ("generate", pattern, f"{OUTPUTS}/x{ending}", "--shape", "6,30,24", *options),
@@ -237,6 +239,8 @@ def repairs():
                 ("parts", "x.h5", "convolve parts", damage_part),
                 (".npy", "x.npy", "convolve .npy", damage_end(".npy")),
                 (".tif", "x.tif", "convolve .tif", damage_end(".tif")),
+                (".nii", "x.nii", "convolve .nii", damage_end(".nii")),
+                (".mrc", "x.mrc", "convolve .mrc", damage_end(".mrc")),
                 (".sand", "x.sand", "sand .sand", damage_end(".sand")),
                 ("snapshots", "x.h5", "sand contiguous", damage_hdf5),
                 ("two passes", "x.h5", "two passes .h5", damage_hdf5)]]
@@ -306,7 +310,7 @@ def summary(path):
     """What is the same of every run that made the file, whatever its ranks and chunks."""
     if path.suffix == ".h5" and path.parent.suffix != ".parts":
         return hdf5_summary(path)
-    if path.suffix in (".npy", ".tif", ".sand", ".png", ".sbatch"):
+    if path.suffix in (".npy", ".tif", ".nii", ".mrc", ".sand", ".png", ".sbatch"):
         return hashlib.sha256(path.read_bytes()).hexdigest()
     if path.suffix == ".json":
         return sorted(json.loads(path.read_text())) and "JSON"

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Any bytes as the header of a .npy file (the first byte is even) or of a NIfTI-1 file (odd).
+// Any bytes as the header of a .npy file (the first byte is 0 modulo 4), of an MRC file (2), or of
+// a NIfTI-1 file (odd).
 //
 // What is accepted has extents of 1 or more whose bytes can be counted, and elements behind the
 // header; a .npy header that is written for its numbers says the same. What is refused names a
 // byte.
+#include "io/formats/mrc_file.hpp"
 #include "io/formats/nifti_file.hpp"
 #include "io/formats/npy_file.hpp"
 
@@ -29,6 +31,31 @@ void check_array(const runner::ArrayInfo& array) {
     expect(runner::byte_count(array) >= runner::size_of(array.type));
 }
 
+/// What a header says of space has a text that says the same.
+void check_placement(const runner::DenseLayout& layout) {
+    const std::string text = runner::to_text(layout.placement);
+    expect(runner::placement_of(text, layout.array.shape.size()) == layout.placement);
+    expect(runner::placed(layout.placement, {{0, 1, 2}}).axes.size() == 1);
+}
+
+void fuzz_mrc(Bytes bytes) {
+    std::array<std::byte, runner::mrc_header_bytes> head{};
+    std::copy_n(bytes.begin(), std::min(bytes.size(), head.size()), head.begin());
+    const runner::DenseLayout layout = runner::parse_mrc(head, "f");
+    check_array(layout.array);
+    expect(layout.array.shape.size() >= 2 && layout.array.shape.size() <= 4);
+    expect(layout.offset >= 1024);
+    check_placement(layout);
+    if (layout.array.type != runner::ElementType::uint8) { // which is IMOD's, and not written
+        expect(runner::mrc_place(layout.array).bytes == runner::byte_count(layout.array));
+        runner::mrc_structure(layout.array, layout.placement, [&](std::int64_t offset, Bytes made) {
+            expect(offset == 0 && made.size() == head.size());
+            std::copy(made.begin(), made.end(), head.begin());
+        });
+        expect(runner::parse_mrc(head, "f").array == layout.array);
+    }
+}
+
 void fuzz_npy(Bytes bytes) {
     const runner::DenseLayout layout = runner::parse_npy(bytes, "f");
     check_array(layout.array);
@@ -49,6 +76,7 @@ void fuzz_nifti(Bytes bytes) {
     check_array(layout.array);
     expect(layout.array.shape.size() <= 7);
     expect(layout.offset >= 352);
+    check_placement(layout);
     expect(!layout.scale ||
            (std::isfinite(layout.scale->slope) && std::isfinite(layout.scale->intercept)));
     expect(layout.notes.size() == (layout.scale ? 1U : 0U));
@@ -62,7 +90,8 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
     }
     const Bytes bytes(reinterpret_cast<const std::byte*>(data) + 1, size - 1);
     try {
-        (data[0] & 1U) == 0 ? fuzz_npy(bytes) : fuzz_nifti(bytes);
+        const unsigned format = data[0] & 3U;
+        (format == 0 ? fuzz_npy : format == 2 ? fuzz_mrc : fuzz_nifti)(bytes);
     } catch (const runner::Error& error) {
         expect(error.code() == runner::ExitCode::input);
         expect(error.text().where.starts_with("f"));

@@ -76,7 +76,7 @@ def sand(folder):
 
 
 def headers(folder):
-    """A control byte, 0 for .npy, 1 for NIfTI, then the header."""
+    """A control byte, 0 for .npy, 1 for NIfTI, 2 for MRC, then the header."""
     for number, (shape, kind, order) in enumerate([((3, 4), "<f4", "C"), ((5,), "|u1", "C"),
                                                    ((2, 3, 4), ">i8", "F")]):
         with io.BytesIO() as file:
@@ -91,6 +91,11 @@ def headers(folder):
         struct.pack_into(order + "3f", head, 108, 352, 0.5, -1024)
         head[344:348] = b"n+1\0"
         (folder / ("nifti-little" if order == "<" else "nifti-big")).write_bytes(b"\1" + head)
+        head = bytearray(1024)
+        struct.pack_into(order + "10i6f3i", head, 0, 7, 5, 6, 1, 0, 0, 0, 7, 5, 3, 70, 50, 30, 90, 90, 90, 1, 2, 3)
+        struct.pack_into(order + "2i", head, 88, 401, 80)
+        head[208:216] = b"MAP DD\0\0" if order == "<" else b"MAP \x11\x11\0\0"
+        (folder / ("mrc-little" if order == "<" else "mrc-big")).write_bytes(b"\2" + head)
 
 
 def inputs(folder):
