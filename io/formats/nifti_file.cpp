@@ -33,7 +33,7 @@ constexpr std::int64_t slope_at = 112;
 constexpr std::int64_t intercept_at = 116;
 constexpr std::int64_t magic_at = 344;
 constexpr std::int64_t least_offset = 352; ///< behind the header and the mark of extensions
-constexpr std::int64_t most_axes = 7;
+constexpr std::int64_t most_nifti_axes = 7;
 
 [[noreturn]] void refuse(const std::string& file, std::int64_t byte, const std::string& why,
                          const std::string& try_this = get_again) {
@@ -71,7 +71,7 @@ void check_magic(const HeaderFields& fields, const std::string& file) {
 
 std::vector<std::int64_t> shape_of(const HeaderFields& fields, const std::string& file) {
     const auto axes = fields.at<std::int16_t>(dim_at);
-    if (axes < 1 || axes > most_axes) {
+    if (axes < 1 || axes > most_nifti_axes) {
         refuse(file, dim_at, fmt::format("dim[0] is {}, and there are 1 to 7 axes", axes));
     }
     std::vector<std::int64_t> shape;
@@ -202,7 +202,7 @@ DataPlace nifti_place(const ArrayInfo& array) {
     if (!known) {
         refuse(type_text(array), "NIfTI-1 holds " + element_type_names());
     }
-    if (array.shape.empty() || std::ssize(array.shape) > most_axes) {
+    if (array.shape.empty() || std::ssize(array.shape) > most_nifti_axes) {
         refuse(shape_text(array.shape), "NIfTI-1 has 1 to 7 axes");
     }
     constexpr std::int64_t longest = std::numeric_limits<std::int16_t>::max();
@@ -220,7 +220,7 @@ void nifti_structure(const ArrayInfo& array, const Placement& placement,
     HeaderMaker<least_offset> header;
     header.put<std::int32_t>(0, nifti_header_bytes);
     header.put<char>(regular_at, 'r'); // as the format's own library leaves it
-    for (std::int64_t axis = 0; axis <= most_axes; ++axis) {
+    for (std::int64_t axis = 0; axis <= most_nifti_axes; ++axis) {
         header.put<std::int16_t>(dim_at + 2 * axis, 1);
     }
     header.put(dim_at, static_cast<std::int16_t>(array.shape.size()));
