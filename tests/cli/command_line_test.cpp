@@ -273,11 +273,12 @@ TEST(CommandLine, MistakesHaveOneWholeMessage) {
         {{"repair", "a.h5", "--inptu", "b.h5"},
          wrong("repair", "there is no option \"--inptu\"", "Did you mean --input?")},
         {{"init", "convolv"},
-         wrong("init",
-               "KIND is one of bin, convolve, correct, denoise, match, median, rescale, sand, "
-               "transpose, not "
-               "\"convolv\"",
-               "Did you mean convolve?")},
+         wrong(
+             "init",
+             "KIND is one of bin, convolve, correct, denoise, fill, match, median, rescale, sand, "
+             "transpose, not "
+             "\"convolv\"",
+             "Did you mean convolve?")},
     };
     for (const auto& [words, expected] : cases) {
         EXPECT_EQ(refusal(words), expected);

@@ -2,6 +2,7 @@
 import itertools
 import json
 import pathlib
+import zlib
 
 import h5py
 import numpy as np
@@ -42,10 +43,10 @@ def write_job(kind, keys, mark, more="", dtype=None, output="o.h5"):
 
 
 def check(array, expected, chunk_rows):
-    """The job j.toml, on one rank and on two."""
+    """The job j.toml, on one rank or on two; in a full run on both."""
     with h5py.File("i.h5", "w") as file:
         file["d"] = array
-    for ranks in (1, 2):
+    for ranks in (1, 2) if programs.full else (1 + zlib.crc32(expected.tobytes()) % 2,):
         call("j.toml", "--quiet", "--set", f"run.chunk_rows={chunk_rows}", "--resume", "never", ranks=ranks)
         with h5py.File("o.h5") as file:
             found, fill = file["d"][()], file["d"].attrs.get("_FillValue")
