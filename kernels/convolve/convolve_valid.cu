@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/convolve/convolve_valid.hpp"
 #include "kernels/elements/converted.cuh"
-#include "kernels/queue/launch.cuh"
-
-#include <algorithm>
+#include "kernels/elements/elementwise.cuh"
 
 namespace runner {
 namespace {
 
-constexpr int threads = 256;
+constexpr int threads = elementwise_threads;
 
 /// Calls body(i) for i from 0 to count − 1.
 template <class Body> __device__ void for_elements(std::int64_t count, const Body& body) {
@@ -51,12 +49,6 @@ __global__ void __launch_bounds__(threads)
     });
 }
 
-LaunchShape elements_shape(std::int64_t count) {
-    constexpr std::int64_t most_blocks = 1 << 16;
-    return {dim3(static_cast<unsigned>(std::min(most_blocks, (count + threads - 1) / threads))),
-            dim3(threads)};
-}
-
 /// Calls visit with a zero of the compute type.
 template <class Visit> void visit_sum(const Convolution& convolution, const Visit& visit) {
     if (convolution.compute_type() == ElementType::float64) {
@@ -78,7 +70,7 @@ void split_valid(CudaQueue& queue, const ValidConvolution& valid, std::int64_t c
         using T = decltype(zero);
         const auto start = [&](auto weight) {
             using Weight = decltype(weight);
-            launch(queue, elements_shape(count), split_kernel<T, Weight>,
+            launch(queue, strided_shape(count), split_kernel<T, Weight>,
                    invalid_test<T>(valid.invalid), counts_invalid, count,
                    reinterpret_cast<const T*>(in), reinterpret_cast<T*>(values),
                    reinterpret_cast<Weight*>(weights));
@@ -102,7 +94,7 @@ void join_valid(CudaQueue& queue, const ValidConvolution& valid, std::int64_t co
         using Sum = decltype(sum);
         visit_element_type(valid.convolution.out_type, [&](auto zero) {
             using Out = decltype(zero);
-            launch(queue, elements_shape(count), join_kernel<Sum, Out>, invalid_element<Out>(mark),
+            launch(queue, strided_shape(count), join_kernel<Sum, Out>, invalid_element<Out>(mark),
                    divides, count, reinterpret_cast<const Sum*>(values),
                    reinterpret_cast<const Sum*>(weights), reinterpret_cast<Out*>(out));
         });

@@ -2,16 +2,15 @@
 #include "kernels/elements/elements.hpp"
 
 #include "kernels/elements/converted.cuh"
-#include "kernels/queue/launch.cuh"
+#include "kernels/elements/elementwise.cuh"
 
-#include <algorithm>
 #include <cstdint>
 #include <type_traits>
 
 namespace runner {
 namespace {
 
-constexpr int threads = 256;
+constexpr int threads = elementwise_threads;
 
 /// As static_cast<T>, in one rounding.
 template <class T, class In> __device__ inline T loaded(In element) {
@@ -75,24 +74,17 @@ __global__ void __launch_bounds__(threads)
     }
 }
 
-/// The grid of a kernel over `count` elements, each thread of which takes several of a long array.
-LaunchShape shape_for(std::int64_t count) {
-    constexpr std::int64_t most_blocks = 1 << 16;
-    return {dim3(static_cast<unsigned>(std::min(most_blocks, (count + threads - 1) / threads))),
-            dim3(threads)};
-}
-
 template <class T>
 void load(CudaQueue& queue, ElementType type, const std::byte* from, std::int64_t count, T* to) {
     if (count > 0) {
-        launch(queue, shape_for(count), load_kernel<T>, type, from, count, to);
+        launch(queue, strided_shape(count), load_kernel<T>, type, from, count, to);
     }
 }
 
 template <class T>
 void store(CudaQueue& queue, ElementType type, const T* from, std::int64_t count, std::byte* to) {
     if (count > 0) {
-        launch(queue, shape_for(count), store_kernel<T>, type, from, count, to);
+        launch(queue, strided_shape(count), store_kernel<T>, type, from, count, to);
     }
 }
 

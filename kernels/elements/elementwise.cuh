@@ -19,6 +19,14 @@ inline constexpr int vector_elements = 16 / static_cast<int>(std::max(sizeof(In)
 inline constexpr int elementwise_threads = 256;
 inline constexpr int elementwise_vectors = 4; ///< that a thread has in flight
 
+/// The grid of a kernel over `count` ≥ 1 elements, each thread of which takes several of a long
+/// array, a grid's threads apart.
+inline LaunchShape strided_shape(std::int64_t count) {
+    constexpr std::int64_t most_blocks = 1 << 16;
+    const std::int64_t blocks = (count + elementwise_threads - 1) / elementwise_threads;
+    return {dim3(static_cast<unsigned>(std::min(most_blocks, blocks))), dim3(elementwise_threads)};
+}
+
 /// out[i] = change(in[i]). `aligned`: both begin at multiples of their vectors.
 template <class In, class Out, class Change>
 __global__ void __launch_bounds__(elementwise_threads)

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/elements/invalid.hpp"
-#include "kernels/queue/launch.cuh"
 
-#include <algorithm>
+#include "kernels/elements/elementwise.cuh"
 
 namespace runner {
 namespace {
 
-constexpr int threads = 256;
+constexpr int threads = elementwise_threads;
 
 template <class In, class Out>
 __global__ void __launch_bounds__(threads)
@@ -27,17 +26,13 @@ void mark_invalid(CudaQueue& queue, const InvalidMapping& mapping, std::int64_t 
     if (count == 0) {
         return;
     }
-    constexpr std::int64_t most_blocks = 1 << 16;
-    const LaunchShape shape{
-        dim3(static_cast<unsigned>(std::min(most_blocks, (count + threads - 1) / threads))),
-        dim3(threads)};
     visit_element_type(mapping.in_type, [&](auto in_zero) {
         using In = decltype(in_zero);
         visit_element_type(mapping.out_type, [&](auto out_zero) {
             using Out = decltype(out_zero);
-            launch(queue, shape, mark_kernel<In, Out>, invalid_test<In>(mapping.in_value),
-                   invalid_element<Out>(mapping.out_value), count, reinterpret_cast<const In*>(in),
-                   reinterpret_cast<Out*>(out));
+            launch(queue, strided_shape(count), mark_kernel<In, Out>,
+                   invalid_test<In>(mapping.in_value), invalid_element<Out>(mapping.out_value),
+                   count, reinterpret_cast<const In*>(in), reinterpret_cast<Out*>(out));
         });
     });
 }

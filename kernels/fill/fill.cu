@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/elements/converted.cuh"
+#include "kernels/elements/elementwise.cuh"
 #include "kernels/fill/fill.hpp"
 #include "kernels/fill/fill_view.hpp"
-#include "kernels/queue/launch.cuh"
-
-#include <algorithm>
 
 namespace runner {
 namespace {
 
-constexpr int threads = 256;
+constexpr int threads = elementwise_threads;
 
 /// A thread makes elements of the output one after the other.
 template <class T>
@@ -52,13 +50,9 @@ void fill(CudaQueue& queue, const Fill& fill, const RowBlock& block, const std::
     if (count == 0) {
         return;
     }
-    constexpr std::int64_t most_blocks = 1 << 16;
-    const LaunchShape shape{
-        dim3(static_cast<unsigned>(std::min(most_blocks, (count + threads - 1) / threads))),
-        dim3(threads)};
     visit_element_type(fill.type, [&](auto zero) {
         using T = decltype(zero);
-        launch(queue, shape, fill_kernel<T>, fill_view<T>(fill, block), count,
+        launch(queue, strided_shape(count), fill_kernel<T>, fill_view<T>(fill, block), count,
                reinterpret_cast<const T*>(in), reinterpret_cast<T*>(out), counts);
     });
 }

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <vector>
 
 #include <oneapi/tbb/blocked_range.h>
@@ -14,18 +13,6 @@
 
 namespace runner {
 namespace {
-
-/// |a − b|, exact for integers as far as float64 is.
-template <class T> double apart(T a, T b) {
-    if constexpr (std::is_floating_point_v<T>) {
-        return std::abs(static_cast<double>(a) - static_cast<double>(b));
-    } else {
-        using Wide = std::make_unsigned_t<T>;
-        return static_cast<double>(
-            static_cast<Wide>(a > b ? static_cast<Wide>(a) - static_cast<Wide>(b)
-                                    : static_cast<Wide>(b) - static_cast<Wide>(a)));
-    }
-}
 
 /// Mends the medians of one row after the other.
 template <class T> class Mender {

@@ -292,20 +292,8 @@ template <class T> class MedianTileWork {
         if (view.has_difference) {
             const T* own = in_ + (at - view.in_first) * view.columns + tile_.first_column;
             for (std::int64_t x = 0; x < tile_.columns; ++x) {
-                to[x] = distance(own[x], to[x]) > view.difference ? to[x] : own[x];
+                to[x] = apart(own[x], to[x]) > view.difference ? to[x] : own[x];
             }
-        }
-    }
-
-    /// |a − b|, exact for integers as far as float64 is.
-    static double distance(T a, T b) {
-        if constexpr (std::is_floating_point_v<T>) {
-            return std::abs(static_cast<double>(a) - static_cast<double>(b));
-        } else {
-            using Wide = std::make_unsigned_t<T>;
-            return static_cast<double>(
-                static_cast<Wide>(a > b ? static_cast<Wide>(a) - static_cast<Wide>(b)
-                                        : static_cast<Wide>(b) - static_cast<Wide>(a)));
         }
     }
 

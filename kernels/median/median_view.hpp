@@ -3,8 +3,10 @@
 
 #include "kernels/median/median.hpp"
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace runner {
 
@@ -72,6 +74,18 @@ inline MedianView median_view(const Median& median, const RowBlock& block) {
             median.fill,
             median.difference.has_value(),
             median.difference.value_or(0)};
+}
+
+/// |a − b|, exact for integers as far as float64 is.
+template <class T> double apart(T a, T b) {
+    if constexpr (std::is_floating_point_v<T>) {
+        return std::abs(static_cast<double>(a) - static_cast<double>(b));
+    } else {
+        using Wide = std::make_unsigned_t<T>;
+        return static_cast<double>(
+            static_cast<Wide>(a > b ? static_cast<Wide>(a) - static_cast<Wide>(b)
+                                    : static_cast<Wide>(b) - static_cast<Wide>(a)));
+    }
 }
 
 /// The median of any window and type on the GPU, by the bits of its key.

@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <limits>
 #include <string>
 #include <type_traits>
@@ -27,8 +28,16 @@ bool has_element(ElementType type, double number) {
            });
 }
 
-/// What follows the sign of a mark: `-32768` of `_FillValue = -32768`.
-std::string mark_number(const std::string& mark) { return mark.substr(mark.find('=') + 1); }
+/// Whether a mark, such as `_FillValue = -32768`, declares these elements and no others.
+bool declares(const std::string& mark, double value) {
+    const std::string number = mark.substr(mark.find('=') + 1);
+    char* end = nullptr;
+    const double read = std::strtod(number.c_str(), &end);
+    // A mark has the digits of a float32.
+    return end == number.c_str() + number.size() &&
+           (static_cast<float>(read) == static_cast<float>(value) ||
+            (std::isnan(read) && std::isnan(value)));
+}
 
 [[noreturn]] void refuse_invalid(const JobFile& job) {
     throw Error(ExitCode::usage,
@@ -90,9 +99,7 @@ void declare_invalid(const JobFile& job, DatasetInfo& input) {
     }
     std::string others; // that the kind takes as values
     for (const std::string& mark : marks) {
-        const bool is_heeded =
-            input.invalid_value && !mark.starts_with("pixel_mask") &&
-            (&mark == &marks.front() || mark_number(mark) == mark_number(marks.front()));
+        const bool is_heeded = input.invalid_value && declares(mark, *input.invalid_value);
         others += is_heeded ? "" : (others.empty() ? "" : "; ") + mark;
     }
     if (!others.empty()) {
