@@ -182,3 +182,16 @@ def test_invalid_is_a_choice():
         'kind = "transpose"\n[input]\nfile = "a.nc"\ndataset = "/t"\n[output]\nfile = "o.h5"\n'
         'overwrite = true\nsync = false\n[run]\nbackend = "cpu"\n[transpose]\npermutation = [1, 0]\n')
     assert run()[0] == ""
+
+
+def test_a_mark_of_several_numbers_is_not_heeded():
+    """The other mark is, and the warning names the one that is not."""
+    with h5py.File("a.h5", "w") as file:
+        file["t"] = np.array([[1, 7], [9, 3]], "i2")
+        file["t"].attrs["_FillValue"] = np.array([7, 8], "i2")
+        file["t"].attrs["missing_value"] = np.int16(9)
+    write_job("bin", "a.h5", 'dataset = "/t"')
+    text, reported = run()
+    assert text.count("are no values") == 1 and "_FillValue = 7, 8" in text and "missing_value" not in text, text
+    with h5py.File("o.h5") as file:
+        assert file["t"][()].tolist() == [[4]]  # (1 + 7 + 3) / 3, to the nearest
