@@ -80,7 +80,7 @@ bool can_hold(const std::string& output, const ArrayInfo& array) {
     const RowsFormat* const format = rows_format_of(output);
     try {
         return format != nullptr && format->written != nullptr &&
-               format->written->place(array).bytes > 0;
+               format->written->place({{}, {}, array, {}}).bytes > 0;
     } catch (const Error&) {
         return false;
     }

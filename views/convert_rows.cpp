@@ -60,6 +60,9 @@ OutputDataset output_of(const FrameSource& source, const ConvertRequest& request
             placement_of_frames(request.placement, source, output.array.shape.size());
     }
     output.layout.format = written_format_of(request.output);
+    if (source.image.channels > 1 || source.reader->info().channels) {
+        output.layout.channels = static_cast<int>(source.image.channels);
+    }
     return output;
 }
 

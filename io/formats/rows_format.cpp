@@ -39,42 +39,71 @@ template <RowsFormat::Open open> StoredRows survey_own(const std::string& file) 
     return stored;
 }
 
+/// The functions of a format whose files follow from the array and its placement alone.
+template <DataPlace (*place)(const ArrayInfo&)> DataPlace place_of(const OutputDataset& output) {
+    return place(output.array);
+}
+template <void (*structure)(const ArrayInfo&, const Placement&, const StructurePiece&)>
+void structure_of(const OutputDataset& output, const StructurePiece& piece) {
+    structure(output.array, output.placement, piece);
+}
+
 constexpr WrittenFormat written_sand{WrittenFormat::Elements::cells,
                                      WrittenFormat::Unknown::replaced,
-                                     sand_place,
-                                     sand_structure,
+                                     place_of<sand_place>,
+                                     structure_of<sand_structure>,
                                      WrittenFormat::Placed::no,
+                                     nullptr,
                                      sand_alignment,
                                      sand_block_bytes,
                                      open_sand_output,
                                      open_sand_writer};
 
 /// The writing of a format whose elements lie dense and little-endian.
-constexpr WrittenFormat dense(DataPlace (*place)(const ArrayInfo&),
-                              void (*structure)(const ArrayInfo&, const Placement&,
-                                                const StructurePiece&),
-                              WrittenFormat::Placed placed = WrittenFormat::Placed::no) {
+constexpr WrittenFormat dense(DataPlace (*place)(const OutputDataset&),
+                              void (*structure)(const OutputDataset&, const StructurePiece&),
+                              WrittenFormat::Placed placed,
+                              std::vector<std::string> (*left_out)(const OutputDataset&)) {
     return {WrittenFormat::Elements::numbers,
             WrittenFormat::Unknown::kept,
             place,
             structure,
             placed,
+            left_out,
             dense_alignment,
             0,
             open_dense_output,
             open_dense_writer};
 }
-constexpr WrittenFormat written_npy = dense(npy_place, npy_structure);
-constexpr WrittenFormat written_tiff = dense(tiff_place, tiff_structure);
+template <DataPlace (*place)(const ArrayInfo&),
+          void (*structure)(const ArrayInfo&, const Placement&, const StructurePiece&)>
+constexpr WrittenFormat dense_of(WrittenFormat::Placed placed) {
+    return dense(place_of<place>, structure_of<structure>, placed, nullptr);
+}
+constexpr WrittenFormat written_npy = dense_of<npy_place, npy_structure>(WrittenFormat::Placed::no);
 constexpr WrittenFormat written_nifti =
-    dense(nifti_place, nifti_structure, WrittenFormat::Placed::yes);
-constexpr WrittenFormat written_mrc = dense(mrc_place, mrc_structure, WrittenFormat::Placed::yes);
+    dense_of<nifti_place, nifti_structure>(WrittenFormat::Placed::yes);
+constexpr WrittenFormat written_mrc =
+    dense_of<mrc_place, mrc_structure>(WrittenFormat::Placed::yes);
+
+template <TiffFlavour flavour> constexpr WrittenFormat tiff_of() {
+    return dense([](const OutputDataset& output) { return place_tiff(output, flavour); },
+                 [](const OutputDataset& output, const StructurePiece& piece) {
+                     make_tiff_structure(output, flavour, piece);
+                 },
+                 WrittenFormat::Placed::yes,
+                 [](const OutputDataset& output) { return left_out_of_tiff(output, flavour); });
+}
+constexpr WrittenFormat written_tiff = tiff_of<TiffFlavour::imagej>();
+constexpr WrittenFormat written_ome = tiff_of<TiffFlavour::ome>();
 
 constexpr std::array formats = {
     RowsFormat{"sand", ".sand", cells_dataset, survey_own<open_sand_reader>, open_sand_reader,
                &written_sand, "", Parser::own},
     RowsFormat{"numpy", ".npy", image_dataset, survey_own<open_npy_reader>, open_npy_reader,
                &written_npy, "", Parser::own},
+    RowsFormat{"OME-TIFF", ".ome.tif .ome.tiff", image_dataset, survey_tiff, open_tiff_reader,
+               &written_ome, "", Parser::foreign},
     RowsFormat{"TIFF", ".tif .tiff", image_dataset, survey_tiff, open_tiff_reader, &written_tiff,
                "", Parser::foreign},
     RowsFormat{"TIFF", ".btf .svs .lsm .stk .ndpi", image_dataset, survey_tiff, open_tiff_reader,

@@ -61,8 +61,9 @@ DatasetContent only_content(const std::string& file, const RowsFormat& format) {
     content.storage = info.storage;
     content.chunk = info.chunk;
     content.filters = info.filters;
-    content.offset =
-        holds_cells(info) ? std::optional(format.written->place(info.array).begin) : info.offset;
+    content.offset = holds_cells(info)
+                         ? std::optional(format.written->place({{}, {}, info.array, {}}).begin)
+                         : info.offset;
     return content;
 }
 

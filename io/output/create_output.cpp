@@ -141,7 +141,7 @@ std::vector<Extent> data_extents(const OutputDataset& output) {
         return {};
     }
     if (!output.layout.is_hdf5()) {
-        const DataPlace place = output.layout.format->place(output.array);
+        const DataPlace place = output.layout.format->place(output);
         return {{place.begin, place.bytes}};
     }
     if (!output.fields.empty()) {

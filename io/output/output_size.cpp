@@ -50,7 +50,8 @@ Error of_output(const Error& error, const std::string& file) {
 }
 
 std::int64_t output_bytes(const ArrayInfo& array, const OutputLayout& layout) {
-    return layout.is_hdf5() ? byte_count(array) : layout.format->place(array).bytes;
+    return layout.is_hdf5() ? byte_count(array)
+                            : layout.format->place({{}, {}, array, layout}).bytes;
 }
 
 std::int64_t writer_bytes(const ArrayInfo& array, const OutputLayout& layout, int threads) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -61,6 +62,9 @@ struct OutputLayout {
     int level = 1;                               ///< as levels_of(); of deflate ISA-L has 0–3
     bool shuffle = false; ///< bytes of equal weight side by side before compressing
     const WrittenFormat* format = nullptr; ///< of the file, as its name says; null: HDF5
+    /// What the last axis is, for formats that mark colour: as DatasetInfo::channels. HDF5's
+    /// attributes say it.
+    std::optional<int> channels = {};
 
     bool is_hdf5() const { return format == nullptr; }
 

@@ -15,7 +15,7 @@ namespace runner {
 namespace {
 
 void write_structure(const OutputDataset& output, const File& file) {
-    output.layout.format->structure(output.array, output.placement,
+    output.layout.format->structure(output,
                                     [&](std::int64_t offset, std::span<const std::byte> bytes) {
                                         file.write(offset, std::ssize(bytes), bytes.data());
                                     });
@@ -33,14 +33,14 @@ std::int64_t dense_alignment(const ArrayInfo& /*array*/) { return 1; }
 std::unique_ptr<RowReader> open_dense_output(const OutputDataset& output, int threads) {
     DenseLayout layout;
     layout.array = output.array;
-    layout.offset = output.layout.format->place(output.array).begin;
+    layout.offset = output.layout.format->place(output).begin;
     layout.storage = "contiguous";
     return open_dense_rows(open_plain_source(output.file), output.file, "cannot read the output",
                            std::move(layout), threads);
 }
 
 std::unique_ptr<RowWriter> open_dense_writer(const OutputDataset& output, int threads) {
-    const DataPlace place = output.layout.format->place(output.array);
+    const DataPlace place = output.layout.format->place(output);
     if (File(output.file, File::Mode::update).size() != place.file_bytes) {
         refuse_changed_output(output.file);
     }
@@ -48,7 +48,7 @@ std::unique_ptr<RowWriter> open_dense_writer(const OutputDataset& output, int th
 }
 
 void create_written(const OutputDataset& output) {
-    const DataPlace place = output.layout.format->place(output.array);
+    const DataPlace place = output.layout.format->place(output);
     File file(output.file, File::Mode::create);
     file.resize(place.file_bytes);
     file.reserve(0, place.file_bytes);
@@ -57,7 +57,7 @@ void create_written(const OutputDataset& output) {
 }
 
 void restore_written(const OutputDataset& output) {
-    const DataPlace place = output.layout.format->place(output.array);
+    const DataPlace place = output.layout.format->place(output);
     File file(output.file, File::Mode::update);
     if (file.size() < place.file_bytes) {
         throw Error(ExitCode::output,
@@ -73,12 +73,13 @@ void restore_written(const OutputDataset& output) {
 
 void place_written(const OutputDataset& output) {
     File file(output.file, File::Mode::update);
+    file.resize(output.layout.format->place(output).file_bytes);
     write_structure(output, file);
     file.close();
 }
 
 void check_written(const OutputDataset& output) {
-    const DataPlace place = output.layout.format->place(output.array);
+    const DataPlace place = output.layout.format->place(output);
     const File file(output.file, File::Mode::read);
     if (file.size() != place.file_bytes) {
         refuse_structure(output.file, fmt::format("it has {} bytes, and was made with {}",
@@ -86,7 +87,7 @@ void check_written(const OutputDataset& output) {
     }
     std::vector<std::byte> there;
     output.layout.format->structure(
-        output.array, output.placement, [&](std::int64_t offset, std::span<const std::byte> bytes) {
+        output, [&](std::int64_t offset, std::span<const std::byte> bytes) {
             there.resize(bytes.size());
             file.read(offset, std::ssize(there), there.data());
             const auto differs = std::mismatch(there.begin(), there.end(), bytes.begin()).first;

@@ -8,6 +8,8 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
+#include <vector>
 
 namespace runner {
 
@@ -22,7 +24,7 @@ struct DataPlace {
 using StructurePiece = std::function<void(std::int64_t offset, std::span<const std::byte> bytes)>;
 
 /// How files of a format other than HDF5 are written. All that such a file holds follows from the
-/// array's type and shape and from its placement, but for its elements.
+/// array, layout and placement of the OutputDataset, but for its elements.
 struct WrittenFormat {
     /// What the elements may be: of any number type, or cells of sand.
     enum class Elements { numbers, cells } elements = Elements::numbers;
@@ -31,15 +33,19 @@ struct WrittenFormat {
     /// this format too, and their file is kept; or it is replaced.
     enum class Unknown { kept, replaced } unknown = Unknown::kept;
 
+    /// The placement changes the file's length alone.
     /// @throws Error (usage) for what the format cannot hold.
-    DataPlace (*place)(const ArrayInfo& array) = nullptr;
+    DataPlace (*place)(const OutputDataset& output) = nullptr;
 
     /// Calls `piece` for all bytes before and behind the elements, with ascending offsets.
-    void (*structure)(const ArrayInfo& array, const Placement& placement,
-                      const StructurePiece& piece) = nullptr;
+    void (*structure)(const OutputDataset& output, const StructurePiece& piece) = nullptr;
 
     /// Whether the structure says where the elements lie (OutputDataset::placement).
     enum class Placed { no, yes } placed = Placed::no;
+
+    /// What the structure does not say of that, for people. Null: what a survey of the file does
+    /// not find.
+    std::vector<std::string> (*left_out)(const OutputDataset& output) = nullptr;
 
     /// As row_alignment().
     std::int64_t (*alignment)(const ArrayInfo& array) = nullptr;

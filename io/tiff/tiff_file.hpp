@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace runner {
 
@@ -22,11 +23,15 @@ StoredRows survey_tiff(const std::string& file);
 /// @throws Error (input).
 std::unique_ptr<RowReader> open_tiff_reader(const std::string& file, int threads);
 
-/// WrittenFormat's functions of a TIFF file: [pages..., height, width] a page each plane, uint8
+/// How a TIFF file that is written describes its pages.
+enum class TiffFlavour { imagej, ome };
+
+/// WrittenFormat's functions of a TIFF file: [pages..., height, width] a page each plane,
 /// [..., height, width, 3] in colour. Classic where all offsets fit 32 bits, else BigTIFF.
-/// @throws Error (usage) for one axis, and sides beyond 2^32 - 1.
-DataPlace tiff_place(const ArrayInfo& array);
-void tiff_structure(const ArrayInfo& array, const Placement& placement,
-                    const StructurePiece& piece);
+/// @throws Error (usage) as tiff_image() and ome_description().
+DataPlace place_tiff(const OutputDataset& output, TiffFlavour flavour);
+void make_tiff_structure(const OutputDataset& output, TiffFlavour flavour,
+                         const StructurePiece& piece);
+std::vector<std::string> left_out_of_tiff(const OutputDataset& output, TiffFlavour flavour);
 
 } // namespace runner

@@ -174,6 +174,9 @@ std::vector<std::string> write_record(const PreparedJob& prepared, const Beginni
 
 /// What the file does not say of where the output's elements lie.
 std::vector<std::string> unplaced(const OutputDataset& output) {
+    if (const auto left_out = output.layout.format->left_out) {
+        return left_out(output);
+    }
     const RowsFormat* const format = rows_format_of(output.file);
     const Placement there = format->survey(output.file).info.placement;
     std::vector<std::string> left_out;
@@ -200,6 +203,9 @@ std::vector<std::string> write_record_beside(const PreparedJob& prepared,
         place_written(dataset);
         left_out = unplaced(dataset);
         attributes.emplace_back(placement_attribute, to_text(dataset.placement));
+    }
+    if (dataset.layout.channels) {
+        attributes.emplace_back(channels_attribute, std::int64_t{*dataset.layout.channels});
     }
     prepare_beside_record(
         prepared.file.output.file,

@@ -13,6 +13,8 @@ namespace runner {
 
 /// The attribute of a finished output that holds Beginning::identity.
 inline constexpr const char* identity_attribute = "identity";
+/// In the record beside an output: OutputLayout::channels, where they are known.
+inline constexpr const char* channels_attribute = "channels";
 
 /// The attribute of a finished output in HDF5 that holds the Digest of its frames' generations.
 inline constexpr const char* generations_checksum_attribute = "generation_checksum";

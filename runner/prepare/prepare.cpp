@@ -69,9 +69,10 @@ bool on_one_device(const std::filesystem::path& a, const std::filesystem::path& 
 
 /// Several datasets are contiguous.
 void check_layout(const PreparedJob& prepared) {
-    if (const WrittenFormat* const format = prepared.file.output.layout.format) {
+    const OutputLayout& layout = prepared.file.output.layout;
+    if (!layout.is_hdf5()) {
         try {
-            (void)format->place(prepared.output());
+            (void)layout.format->place({{}, {}, prepared.output(), layout});
         } catch (const Error& error) { // what it cannot hold
             throw Error(of_output(error, prepared.file.output.file));
         }
@@ -214,12 +215,37 @@ JobInput job_input(const PreparedJob& prepared, FileAccess& files) {
     return given;
 }
 
+namespace {
+
+/// What the last axis of the output is, as the input's is said to be: its samples of colour are
+/// those of the output where the last axis is the same.
+std::optional<int> channels_of_output(const PreparedJob& prepared) {
+    const std::optional<int> channels = prepared.input.channels;
+    if (!channels || *channels == 1) {
+        return channels;
+    }
+    const std::vector<Likeness> steps = prepared.job->likeness();
+    std::size_t axes = prepared.input.array.shape.size();
+    const bool kept = std::all_of(steps.begin(), steps.end(), [&](const Likeness& step) {
+        const std::size_t last = std::exchange(axes, step.axes.size()) - 1;
+        return !step.axes.empty() && step.axes.back().block == 1 &&
+               step.axes.back().axis == static_cast<std::int64_t>(last);
+    });
+    const bool is_like_it = kept && !steps.empty() && prepared.output().shape.back() == *channels;
+    return is_like_it ? channels : std::optional(1);
+}
+
+} // namespace
+
 PreparedJob with_job(PreparedJob prepared, FileAccess& files) {
     MarkingFiles marking(files, prepared.files);
     prepared.job =
         prepared.file.parameters->make(job_input(prepared, marking), prepared.file.output.type);
     for (std::string& note : prepared.job->notes()) {
         prepared.input.notes.push_back(std::move(note));
+    }
+    if (!prepared.file.output.layout.is_hdf5()) {
+        prepared.file.output.layout.channels = channels_of_output(prepared);
     }
     check_layout(prepared);
     return prepared;

@@ -172,6 +172,10 @@ FinishedOutput read_recorded_beside(const std::string& file) {
     attributes.emplace_back(identity_attribute, std::move(record.identity));
     output.record = std::move(attributes);
     output.job.output.layout.format = written_format_of(file);
+    if (find_recorded(output.record, channels_attribute) != nullptr) {
+        output.job.output.layout.channels =
+            static_cast<int>(recorded<std::int64_t>(output.record, channels_attribute, file));
+    }
     output.stored.array = record.array;
     output.runs = std::move(record.rows);
     output.runs_are_damaged =

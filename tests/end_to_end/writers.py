@@ -136,7 +136,7 @@ def runs():
     made += [a_run(f"transpose {name}", job("transpose", "/volume", "x.h5", TRANSPOSE, layout), "x.h5")
              for name, layout in VOLUME_LAYOUTS.items()]
     made += [a_run(f"transpose {ending}", job("transpose", "/volume", "x" + ending, TRANSPOSE), "x" + ending)
-             for ending in (".npy", ".tif", ".nii", ".mrc")]
+             for ending in (".npy", ".tif", ".ome.tif", ".nii", ".mrc")]
     made += [a_run(f"sand {name}", job("sand", "/cells", "x.h5", SAND, layout), "x.h5")
              for name, layout in VOLUME_LAYOUTS.items()]
     made += [a_run(f"sand {ending}", job("sand", "/cells", "x" + ending, SAND), "x" + ending)

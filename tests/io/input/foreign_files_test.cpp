@@ -206,29 +206,32 @@ TEST_F(Dense, EveryFormatThatIsMadeIsReadAgainInAnyOrder) {
             EXPECT_TRUE(std::equal(found.begin(), found.end(), values.begin() + first * 7)) << file;
         }
     }
-    EXPECT_EQ(made, 4);
+    EXPECT_EQ(made, 5);
 }
 
 TEST_F(Dense, ATiffThatPasses4GiBIsABigTiff) {
-    for (const std::int64_t pages : {2, 3}) {
-        const ArrayInfo array{ElementType::uint8, {pages, 40000, 50000}};
+    using Shape = std::vector<std::int64_t>;
+    for (const Shape& shape : {Shape{2, 40000, 50000}, {3, 40000, 50000}, {3, 40000, 16000, 3}}) {
+        const ArrayInfo array{ElementType::uint8, shape};
         const std::string file = folder_ / "large.tif";
-        const DataPlace place = tiff_place(array);
+        const OutputDataset output{file, "", array, {}};
+        const DataPlace place = place_tiff(output, TiffFlavour::imagej);
         {
             const File sparse(file, File::Mode::create);
             sparse.resize(place.file_bytes);
-            tiff_structure(array, {}, [&](std::int64_t offset, std::span<const std::byte> bytes) {
-                EXPECT_TRUE(offset + std::ssize(bytes) <= place.begin ||
-                            offset >= place.begin + place.bytes);
-                sparse.write(offset, std::ssize(bytes), bytes.data());
-            });
+            make_tiff_structure(output, TiffFlavour::imagej,
+                                [&](std::int64_t offset, std::span<const std::byte> bytes) {
+                                    EXPECT_TRUE(offset + std::ssize(bytes) <= place.begin ||
+                                                offset >= place.begin + place.bytes);
+                                    sparse.write(offset, std::ssize(bytes), bytes.data());
+                                });
         }
         const StoredRows found = survey_tiff(file); // by libtiff
         EXPECT_EQ(found.info.array, array);
         EXPECT_EQ(found.info.offset, place.begin);
         std::array<std::byte, 3> head{};
         File(file, File::Mode::read).read(0, 3, head.data());
-        EXPECT_EQ(head[2], std::byte(pages == 2 ? 42 : 43));
+        EXPECT_EQ(head[2], std::byte(shape[0] == 2 ? 42 : 43)) << shape_text(shape);
     }
 }
 

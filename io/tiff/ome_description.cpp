@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "base/error.hpp"
+#include "base/format.hpp"
+#include "io/tiff/tiff_description.hpp"
+#include "io/tiff/written_axes.hpp"
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace runner {
+namespace {
+
+constexpr const char* other_formats = "End the output's name in .h5, .npy or .tif";
+
+std::string_view type_name(ElementType type) {
+    switch (type) {
+    case ElementType::float32: return "float";
+    case ElementType::float64: return "double";
+    case ElementType::int64:
+    case ElementType::uint64:
+        throw Error(ExitCode::usage,
+                    {"cannot make an OME-TIFF", std::string(name_of(type)),
+                     "OME has integers of 8, 16 and 32 bits, float32 and float64", other_formats});
+    default: return name_of(type);
+    }
+}
+
+/// Gives each axis that counts pages a letter of its own.
+void name_pages(WrittenAxes& axes, const TiffImage& image) {
+    if (axes.pages.size() > 3) {
+        throw Error(ExitCode::usage,
+                    {"cannot make an OME-TIFF", shape_text(image.leading),
+                     "OME has t, c and z before the axes of an image, and there are more axes",
+                     other_formats});
+    }
+    const std::string_view wanted = axes.pages.size() < 3 ? "ztc" : "zct";
+    for (std::size_t i = axes.pages.size(); i-- > 0;) {
+        WrittenAxis& axis = axes.pages[i];
+        for (std::size_t j = 0; axis.letter == '?' && j < wanted.size(); ++j) {
+            axis.letter = axes.find(wanted[j]) == nullptr ? wanted[j] : '?';
+        }
+    }
+}
+
+/// XYZCT: what runs fastest first, and then what is not there.
+std::string order_text(const WrittenAxes& axes) {
+    std::string order = "XY";
+    for (auto axis = axes.pages.rbegin(); axis != axes.pages.rend(); ++axis) {
+        order += static_cast<char>(axis->letter - 'a' + 'A');
+    }
+    for (const char letter : {'Z', 'C', 'T'}) {
+        order += order.find(letter) == std::string::npos ? std::string(1, letter) : "";
+    }
+    return order;
+}
+
+std::int64_t extent_of(const WrittenAxes& axes, char letter) {
+    const WrittenAxis* const axis = axes.find(letter);
+    return axis == nullptr ? 1 : axis->extent;
+}
+
+/// A size with its unit, one of the schema's.
+std::string size_text(WrittenAxes& axes, const WrittenAxis* axis, char letter) {
+    constexpr std::array units = {std::pair(1.0, "m"),   std::pair(1e-2, "cm"),
+                                  std::pair(1e-3, "mm"), std::pair(1e-6, "\u00b5m"),
+                                  std::pair(1e-9, "nm"), std::pair(1e-10, "\u00c5"),
+                                  std::pair(1e-12, "pm")};
+    if (axis == nullptr || axis->at.spacing == 0) {
+        return "";
+    }
+    const std::optional<double> metres = metres_in(axis->at.unit);
+    if (!metres && !axis->at.unit.empty()) {
+        return "";
+    }
+    axes.say_spacing(*axis);
+    std::string_view name = "reference frame"; // which stands for no unit
+    for (const auto& [size, unit] : units) {
+        name = size == metres ? unit : name;
+    }
+    return fmt::format(" PhysicalSize{0}=\"{1}\" PhysicalSize{0}Unit=\"{2}\"", letter,
+                       axis->at.spacing, name);
+}
+
+std::string interval_text(WrittenAxes& axes) {
+    const WrittenAxis* const t = axes.find('t');
+    const auto seconds = t == nullptr ? std::nullopt : WrittenAxes::seconds(*t);
+    if (!seconds) {
+        return "";
+    }
+    axes.say_spacing(*t);
+    return fmt::format(" TimeIncrement=\"{}\" TimeIncrementUnit=\"s\"", *seconds);
+}
+
+} // namespace
+
+TiffDescription ome_description(const TiffImage& image, const OutputDataset& output) {
+    constexpr const char* schema = "http://www.openmicroscopy.org/Schemas/OME/2016-06";
+    WrittenAxes axes(image, output);
+    name_pages(axes, image);
+    const std::int64_t channels = extent_of(axes, 'c');
+    std::string xml = fmt::format(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+        "<OME xmlns=\"{0}\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" "
+        "xsi:schemaLocation=\"{0} {0}/ome.xsd\" Creator=\"runner\">\n"
+        "<Image ID=\"Image:0\" Name=\"Image\">\n"
+        "<Pixels ID=\"Pixels:0\" DimensionOrder=\"{1}\" Type=\"{2}\" BigEndian=\"false\" "
+        "SizeX=\"{3}\" SizeY=\"{4}\" SizeZ=\"{5}\" SizeC=\"{6}\" SizeT=\"{7}\"",
+        schema, order_text(axes), type_name(image.type), image.width, image.height,
+        extent_of(axes, 'z'), channels * image.samples, extent_of(axes, 't'));
+    xml += size_text(axes, &axes.x, 'X') + size_text(axes, &axes.y, 'Y') +
+           size_text(axes, axes.find('z'), 'Z') + interval_text(axes) + ">\n";
+    for (std::int64_t channel = 0; channel < channels; ++channel) {
+        xml += fmt::format("<Channel ID=\"Channel:0:{}\" SamplesPerPixel=\"{}\"/>\n", channel,
+                           image.samples);
+    }
+    xml += fmt::format("<TiffData IFD=\"0\" PlaneCount=\"{}\"/>\n</Pixels>\n</Image>\n</OME>",
+                       image.pages());
+    return {{std::move(xml), std::nullopt}, axes.left_out()};
+}
+
+} // namespace runner

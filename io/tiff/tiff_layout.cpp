@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/tiff/tiff_layout.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace runner {
+namespace {
+
+constexpr std::int64_t most_32_bits = std::numeric_limits<std::uint32_t>::max();
+constexpr std::int64_t ratio_bytes = 8;
+
+std::int64_t sample_format_of(ElementType type) {
+    return visit_element_type(type, [](auto zero) {
+        using T = decltype(zero);
+        return std::is_floating_point_v<T>
+                   ? std::int64_t{3}
+                   : (std::is_signed_v<T> ? std::int64_t{2} : std::int64_t{1});
+    });
+}
+
+/// The nearest ratio of two numbers of 32 bits, by continued fractions: of 1/0.325 it is 40/13.
+std::pair<std::int64_t, std::int64_t> ratio_of(double number) {
+    if (!(number < static_cast<double>(most_32_bits))) {
+        return {most_32_bits, 1};
+    }
+    std::pair<std::int64_t, std::int64_t> before{0, 1};
+    std::pair<std::int64_t, std::int64_t> now{1, 0};
+    double rest = number;
+    constexpr int most_terms = 64;
+    for (int term = 0; term < most_terms; ++term) {
+        const double whole = std::floor(rest);
+        if (whole * static_cast<double>(std::max(now.first, now.second)) +
+                static_cast<double>(std::max(before.first, before.second)) >
+            static_cast<double>(most_32_bits)) {
+            break;
+        }
+        const auto times = static_cast<std::int64_t>(whole);
+        before = std::exchange(
+            now, {times * now.first + before.first, times * now.second + before.second});
+        const double value = static_cast<double>(now.first) / static_cast<double>(now.second);
+        if (rest == whole || std::fabs(value - number) <= 1e-15 * number) {
+            break;
+        }
+        rest = 1 / (rest - whole);
+    }
+    // Below 2^-32 the nearest is 0, which is no ratio of lengths.
+    return now.first == 0 || now.second == 0 ? std::pair{std::int64_t{1}, most_32_bits} : now;
+}
+
+void add_ratio(TiffBytes& bytes, double number) {
+    const auto [above, below] = ratio_of(number);
+    bytes.add(above, 4);
+    bytes.add(below, 4);
+}
+
+} // namespace
+
+TiffLayout::TiffLayout(TiffImage image, TiffTags tags)
+    : image_(std::move(image)), tags_(std::move(tags)), pages_(image_.pages()) {
+    constexpr std::int64_t strip_bytes = 8 << 20;
+    strip_lines_ = std::clamp<std::int64_t>(strip_bytes / image_.line_bytes(), 1, image_.height);
+    strips_ = (image_.height + strip_lines_ - 1) / strip_lines_;
+    big_ = pages_ * image_.page_bytes() > most_32_bits || size() > most_32_bits;
+}
+
+std::int64_t TiffLayout::width_of(EntryType type) {
+    switch (type) {
+    case EntryType::text: return 1;
+    case EntryType::short_number: return 2;
+    case EntryType::number: return 4;
+    default: return 8;
+    }
+}
+
+TiffBytes TiffLayout::header() const {
+    TiffBytes bytes;
+    bytes.add('I', 1);
+    bytes.add('I', 1);
+    bytes.add(big_ ? 43 : 42, 2);
+    if (big_) {
+        bytes.add(8, 2); // of an offset
+        bytes.add(0, 2);
+    }
+    bytes.add(pages_at(), word());
+    bytes.add(0, data_at - bytes.size());
+    return bytes;
+}
+
+TiffBytes TiffLayout::common() const {
+    TiffBytes bytes;
+    for (std::int64_t strip = 0; strip < strips_; ++strip) {
+        bytes.add(strip_size(strip), word());
+    }
+    for (std::int64_t sample = 0; sample < image_.samples; ++sample) {
+        bytes.add(8 * image_.sample_bytes(), 2);
+    }
+    for (std::int64_t sample = 0; sample < image_.samples; ++sample) {
+        bytes.add(sample_format_of(image_.type), 2);
+    }
+    bytes.add(0, pages_at() - common_at() - bytes.size());
+    return bytes;
+}
+
+void TiffLayout::add_page(std::int64_t page, TiffBytes& bytes) const {
+    const std::int64_t at = page_at(page);
+    const std::int64_t end = bytes.size() + directory_size(page);
+    const std::vector<Entry> entries = page_entries(page, at + directory_size(page));
+    bytes.add(std::ssize(entries), big_ ? 8 : 2);
+    for (const Entry& entry : entries) {
+        bytes.add(entry.tag, 2);
+        bytes.add(static_cast<std::int64_t>(entry.type), 2);
+        bytes.add(entry.count, word());
+        const bool itself = entry.count == 1 && width_of(entry.type) <= word();
+        bytes.add(entry.value, itself ? width_of(entry.type) : word());
+        bytes.add(0, itself ? word() - width_of(entry.type) : 0);
+    }
+    bytes.add(page + 1 < pages_ ? page_at(page + 1) : 0, word());
+    bytes.add(0, end - bytes.size());
+    if (strips_ > 1) {
+        for (std::int64_t strip = 0; strip < strips_; ++strip) {
+            bytes.add(strip_at(page, strip), word());
+        }
+        bytes.add(0, page_size(page) - directory_size(page) - strips_ * word());
+    }
+}
+
+void TiffLayout::add_tail(TiffBytes& bytes) const {
+    if (tags_.resolution && !big_) {
+        add_ratio(bytes, tags_.resolution->x);
+        add_ratio(bytes, tags_.resolution->y);
+    }
+    for (const char letter : tags_.description) {
+        bytes.add(static_cast<unsigned char>(letter), 1);
+    }
+    bytes.add(0, tags_.description.empty() ? 0 : 1);
+}
+
+std::int64_t TiffLayout::entries_of(std::int64_t page) const {
+    constexpr std::int64_t of_all = 11;
+    return of_all +
+           (page > 0 ? 0 : (tags_.description.empty() ? 0 : 1) + (tags_.resolution ? 3 : 0));
+}
+
+std::int64_t TiffLayout::directory_size(std::int64_t page) const {
+    const std::int64_t entries = entries_of(page);
+    return rounded(big_ ? 8 + entries * 20 + 8 : 2 + entries * 12 + 4);
+}
+
+std::int64_t TiffLayout::page_size(std::int64_t page) const {
+    return directory_size(page) + (strips_ > 1 ? rounded(strips_ * word()) : 0);
+}
+
+std::int64_t TiffLayout::tail_size() const {
+    return (tags_.resolution && !big_ ? 2 * ratio_bytes : 0) +
+           (tags_.description.empty() ? 0 : std::ssize(tags_.description) + 1);
+}
+
+std::int64_t TiffLayout::strip_size(std::int64_t strip) const {
+    return std::min(strip_lines_, image_.height - strip * strip_lines_) * image_.line_bytes();
+}
+
+std::vector<TiffLayout::Entry> TiffLayout::page_entries(std::int64_t page,
+                                                        std::int64_t strips_at) const {
+    const EntryType place = big_ ? EntryType::long_number : EntryType::number;
+    const std::int64_t sizes_at = common_at();
+    const std::int64_t bits_at = sizes_at + strips_ * word();
+    const bool one = strips_ == 1;
+    const bool grey = image_.samples == 1;
+    std::int64_t bits = bits_at;
+    std::int64_t formats = bits_at + 2 * image_.samples;
+    if (grey) {
+        bits = 8 * image_.sample_bytes();
+        formats = sample_format_of(image_.type);
+    } else if (big_) { // three numbers of two bytes are in the entry itself
+        bits = 8 * image_.sample_bytes() * 0x1'0001'0001;
+        formats = sample_format_of(image_.type) * 0x1'0001'0001;
+    }
+    std::vector<Entry> entries = {
+        {256, EntryType::number, 1, image_.width},
+        {257, EntryType::number, 1, image_.height},
+        {258, EntryType::short_number, image_.samples, bits},
+        {259, EntryType::short_number, 1, 1},            // not compressed
+        {262, EntryType::short_number, 1, grey ? 1 : 2}, // 0 is black; or colours
+        {273, place, strips_, one ? strip_at(page, 0) : strips_at},
+        {277, EntryType::short_number, 1, image_.samples},
+        {278, EntryType::number, 1, strip_lines_},
+        {279, place, strips_, one ? strip_size(0) : sizes_at},
+        {284, EntryType::short_number, 1, 1}, // a pixel's samples together
+        {339, EntryType::short_number, image_.samples, formats}};
+    if (page == 0) {
+        add_own_entries(entries);
+    }
+    return entries;
+}
+
+void TiffLayout::add_own_entries(std::vector<Entry>& entries) const {
+    std::int64_t at = tail_at();
+    if (tags_.resolution) {
+        const auto value = [&](double number) {
+            if (big_) {
+                const auto [above, below] = ratio_of(number);
+                return static_cast<std::int64_t>(static_cast<std::uint64_t>(below) << 32U |
+                                                 static_cast<std::uint64_t>(above));
+            }
+            return std::exchange(at, at + ratio_bytes);
+        };
+        entries.push_back({282, EntryType::ratio, 1, value(tags_.resolution->x)});
+        entries.push_back({283, EntryType::ratio, 1, value(tags_.resolution->y)});
+        entries.push_back({296, EntryType::short_number, 1, tags_.resolution->unit});
+    }
+    if (!tags_.description.empty()) {
+        entries.push_back({270, EntryType::text, std::ssize(tags_.description) + 1, at});
+    }
+    std::sort(entries.begin(), entries.end(),
+              [](const Entry& a, const Entry& b) { return a.tag < b.tag; });
+}
+
+} // namespace runner

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/tiff/written_axes.hpp"
+
+#include "base/format.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+namespace runner {
+namespace {
+
+std::optional<double> seconds_in(std::string_view unit) {
+    constexpr std::array units = {std::pair("s", 1.0),      std::pair("sec", 1.0),
+                                  std::pair("second", 1.0), std::pair("ms", 1e-3),
+                                  std::pair("us", 1e-6),    std::pair("\u00b5s", 1e-6),
+                                  std::pair("ns", 1e-9),    std::pair("min", 60.0),
+                                  std::pair("h", 3600.0),   std::pair("seconds", 1.0)};
+    for (const auto& [name, seconds] : units) {
+        if (unit == name) {
+            return seconds;
+        }
+    }
+    return std::nullopt;
+}
+
+/// What an axis that counts pages is, as its unit says: one in the unit of the pixels is z.
+char letter_of(const Placement::Axis& axis, const Placement::Axis& x) {
+    if (metres_in(axis.unit) || (axis.spacing > 0 && x.spacing > 0 && axis.unit == x.unit)) {
+        return 'z';
+    }
+    return seconds_in(axis.unit) ? 't' : '?';
+}
+
+} // namespace
+
+WrittenAxes::WrittenAxes(const TiffImage& image, const OutputDataset& output)
+    : placement_(output.placement), said_spacings_(output.array.shape.size()),
+      said_origins_(output.array.shape.size()) {
+    const auto axis_of = [&](std::size_t number, std::int64_t extent) {
+        WrittenAxis axis{number, extent, '?', {}};
+        if (placement_.known()) {
+            axis.at = placement_.axes[number];
+        }
+        return axis;
+    };
+    const std::size_t leading = image.leading.size();
+    y = axis_of(leading, image.height);
+    x = axis_of(leading + 1, image.width);
+    for (std::size_t number = leading; number-- > 0;) {
+        if (image.leading[number] == 1) {
+            continue;
+        }
+        WrittenAxis axis = axis_of(number, image.leading[number]);
+        const char letter = letter_of(axis.at, x.at);
+        axis.letter = find(letter) == nullptr ? letter : '?';
+        pages.insert(pages.begin(), std::move(axis));
+    }
+}
+
+const WrittenAxis* WrittenAxes::find(char letter) const {
+    const auto found = std::find_if(pages.begin(), pages.end(),
+                                    [&](const WrittenAxis& axis) { return axis.letter == letter; });
+    return found == pages.end() ? nullptr : &*found;
+}
+
+std::optional<double> WrittenAxes::metres() const {
+    std::optional<double> common;
+    for (const WrittenAxis* axis : {find('z'), &y, &x}) {
+        const std::optional<double> own =
+            axis == nullptr || axis->at.spacing == 0 ? std::nullopt : metres_in(axis->at.unit);
+        if (own && common && *own != *common) {
+            return 1e-6;
+        }
+        common = own ? own : common;
+    }
+    return common;
+}
+
+std::optional<double> WrittenAxes::length(const WrittenAxis& axis, std::optional<double> metres) {
+    if (axis.at.spacing == 0 || (!metres && !axis.at.unit.empty())) {
+        return std::nullopt;
+    }
+    if (!metres) {
+        return axis.at.spacing;
+    }
+    const std::optional<double> own = metres_in(axis.at.unit);
+    if (!own) {
+        return std::nullopt;
+    }
+    return *own == *metres ? axis.at.spacing : axis.at.spacing * (*own / *metres);
+}
+
+std::optional<double> WrittenAxes::seconds(const WrittenAxis& axis) {
+    const std::optional<double> own = seconds_in(axis.at.unit);
+    return axis.at.spacing > 0 && own ? std::optional(axis.at.spacing * *own) : std::nullopt;
+}
+
+std::vector<std::string> WrittenAxes::left_out() const {
+    std::vector<std::string> texts;
+    for (std::size_t axis = 0; axis < placement_.axes.size(); ++axis) {
+        const Placement::Axis& at = placement_.axes[axis];
+        if (at.spacing > 0 && !said_spacings_[axis]) {
+            texts.push_back(fmt::format("the spacing of axis {}", axis));
+        }
+        if (at.origin != 0 && !said_origins_[axis]) {
+            texts.push_back(fmt::format("the place of the first element along axis {}", axis));
+        }
+    }
+    if (placement_.sform || placement_.qform) {
+        texts.emplace_back("the affine");
+    }
+    return texts;
+}
+
+} // namespace runner
