@@ -283,7 +283,7 @@ Command parse_convert(const Verb& verb, std::span<const std::string> arguments) 
     parser.add_argument(
         "IN", input,
         "HDF5[:/dataset] (default: its only one), .sand, .npy, .tif, .png, .nii, .nii.gz, "
-        ".mrc, or raw");
+        ".mrc, .zarr, or raw");
     parser.add_argument("OUT", output,
                         "the file to write: .h5[:/dataset], .sand, .npy, .tif, .nii, .mrc or .png");
     RawOptions raw(parser);

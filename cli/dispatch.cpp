@@ -212,7 +212,9 @@ struct Verbs {
             tell_notes(open_raw_rows(input.file, *command.raw, 1)->info().notes);
         } else {
             if (input.dataset.empty()) {
-                input.dataset = only_dataset(files.content(input.file, ""));
+                input.dataset = rows_format_of(input.file) == nullptr
+                                    ? only_dataset(files.content(input.file, ""))
+                                    : files.layout(input.file, "").dataset;
             }
             tell_notes_of(input, files);
         }

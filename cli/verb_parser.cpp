@@ -276,11 +276,11 @@ DatasetName VerbParser::dataset(const std::string& argument, const std::string& 
 
 DatasetName VerbParser::whole_dataset(const std::string& argument, const std::string& given) const {
     DatasetName name = dataset(argument, given);
-    if (const RowsFormat* format = rows_format_of(name.file);
-        format != nullptr && name.dataset.empty()) {
+    const RowsFormat* const format = rows_format_of(name.file);
+    if (format != nullptr && name.dataset.empty()) {
         name.dataset = format->dataset;
     }
-    if (name.dataset.empty()) {
+    if (format == nullptr && name.dataset.empty()) {
         refuse(argument + " lacks the dataset: write " + given + ":/dataset",
                "See what there is: runner inspect " + shell_word(given));
     }

@@ -8,6 +8,7 @@
 #include "io/filters/lz4.hpp"
 #include "io/filters/page_codecs.hpp"
 #include "io/filters/shuffle.hpp"
+#include "io/filters/transpose.hpp"
 
 #include <algorithm>
 #include <array>
@@ -22,8 +23,9 @@ constexpr int nbit = 5;
 constexpr int scaleoffset = 6;
 
 /// Those that no codec is for.
-constexpr std::array<std::pair<int, const char*>, 28> others = {
+constexpr std::array<std::pair<int, const char*>, 29> others = {
     {{filter_id::fletcher32, "fletcher32"},
+     {filter_id::crc32c, "crc32c"},
      {nbit, "nbit"},
      {scaleoffset, "scaleoffset"},
      {305, "LZO"},
@@ -114,7 +116,10 @@ std::span<const Codec> codecs() {
                                    packbits_codec(),
                                    difference_codec(),
                                    float_difference_codec(),
-                                   png_codec()};
+                                   png_codec(),
+                                   gzip_codec(),
+                                   sized_lz4_codec(),
+                                   transpose_codec()};
     return all;
 }
 

@@ -35,6 +35,12 @@ inline constexpr int differences = lzw + 2;
 inline constexpr int float_differences = lzw + 3;
 inline constexpr int png = lzw + 4;
 
+/// Filters of Zarr arrays alone.
+inline constexpr int gzip = lzw + 5;
+inline constexpr int sized_lz4 = lzw + 6;
+inline constexpr int transpose = lzw + 7;
+inline constexpr int crc32c = lzw + 8;
+
 } // namespace filter_id
 
 using Bytes = std::span<const std::byte>;
@@ -75,7 +81,7 @@ struct Codec {
                                          std::span<std::byte> to, CodecMemory& memory);
 };
 
-/// Every filter that is unpacked here, but fletcher32, which packs nothing.
+/// Every filter that is unpacked here, but the checksums fletcher32 and crc32c, which pack nothing.
 std::span<const Codec> codecs();
 
 /// The one with this id; null where there is none.

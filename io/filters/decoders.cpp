@@ -23,11 +23,13 @@ std::optional<std::size_t> deflate_claimed(Parameters /*parameters*/, Bytes /*pa
     return std::nullopt;
 }
 
-std::optional<std::size_t> deflate_unpack(Parameters /*parameters*/, Bytes packed,
-                                          std::span<std::byte> to, CodecMemory& /*memory*/) {
+/// `Wrapping`: what is around the stream, as ISA-L numbers it.
+template <std::uint32_t Wrapping>
+std::optional<std::size_t> inflated(Parameters /*parameters*/, Bytes packed,
+                                    std::span<std::byte> to, CodecMemory& /*memory*/) {
     inflate_state state{};
     isal_inflate_init(&state);
-    state.crc_flag = ISAL_ZLIB;
+    state.crc_flag = Wrapping;
     // ISA-L does not write through this pointer; its type is an old one.
     state.next_in = const_cast<std::uint8_t*>(reinterpret_cast<const std::uint8_t*>(packed.data()));
     state.avail_in = static_cast<std::uint32_t>(packed.size());
@@ -282,7 +284,11 @@ std::optional<std::size_t> szip_unpack(Parameters parameters, Bytes packed, std:
 } // namespace
 
 Codec deflate_codec() {
-    return {filter_id::deflate, "deflate", deflate_accepts, deflate_claimed, deflate_unpack};
+    return {filter_id::deflate, "deflate", deflate_accepts, deflate_claimed, inflated<ISAL_ZLIB>};
+}
+
+Codec gzip_codec() {
+    return {filter_id::gzip, "gzip", deflate_accepts, deflate_claimed, inflated<ISAL_GZIP>};
 }
 
 Codec bzip2_codec() {

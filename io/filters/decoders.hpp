@@ -8,6 +8,9 @@ namespace runner {
 /// Filter 1, which h5py calls gzip: a zlib stream. By ISA-L.
 Codec deflate_codec();
 
+/// Zarr's gzip: a gzip file of one member. By ISA-L. Parameters as deflate's.
+Codec gzip_codec();
+
 /// Filter 307: a bzip2 stream. By libbz2.
 Codec bzip2_codec();
 

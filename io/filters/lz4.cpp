@@ -47,7 +47,32 @@ std::optional<std::size_t> lz4_unpack(Parameters /*parameters*/, Bytes packed,
     return to.size();
 }
 
+bool sized_lz4_accepts(Parameters parameters) { return parameters.empty(); }
+
+std::optional<std::size_t> sized_lz4_claimed(Parameters /*parameters*/, Bytes packed) {
+    if (packed.size() < sizeof(std::uint32_t)) {
+        return std::nullopt;
+    }
+    std::size_t bytes = 0;
+    for (std::size_t i = sizeof(std::uint32_t); i-- > 0;) {
+        bytes = bytes << 8U | std::to_integer<std::size_t>(packed[i]);
+    }
+    return bytes;
+}
+
+std::optional<std::size_t> sized_lz4_unpack(Parameters parameters, Bytes packed,
+                                            std::span<std::byte> to, CodecMemory& /*memory*/) {
+    const std::optional<std::size_t> bytes = sized_lz4_claimed(parameters, packed);
+    const bool fits = bytes && *bytes <= to.size() &&
+                      unpack_lz4_block(packed.subspan(sizeof(std::uint32_t)), to.first(*bytes));
+    return fits ? bytes : std::nullopt;
+}
+
 } // namespace
+
+Codec sized_lz4_codec() {
+    return {filter_id::sized_lz4, "lz4", sized_lz4_accepts, sized_lz4_claimed, sized_lz4_unpack};
+}
 
 Codec lz4_codec() { return {filter_id::lz4, "lz4", lz4_accepts, lz4_claimed, lz4_unpack}; }
 

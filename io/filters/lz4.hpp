@@ -59,6 +59,9 @@ inline std::byte* put_big_endian(std::uint64_t value, std::size_t size, std::byt
 /// their highest byte first.
 Codec lz4_codec();
 
+/// Zarr's lz4: the size in 4 bytes, the lowest first, then an LZ4 block.
+Codec sized_lz4_codec();
+
 /// Whether exactly `to` comes out of one LZ4 block.
 bool unpack_lz4_block(Bytes packed, std::span<std::byte> to);
 

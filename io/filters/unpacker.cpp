@@ -10,6 +10,8 @@
 #include <optional>
 #include <utility>
 
+#include <isa-l.h>
+
 namespace runner {
 namespace {
 
@@ -27,13 +29,17 @@ bool is_applied(std::size_t filter, std::uint32_t skipped) { return (skipped >> 
 bool keeps_size(const Filter& filter) {
     constexpr std::size_t shuffle_packing_at = 4;
     return filter.id == filter_id::shuffle || filter.id == filter_id::differences ||
-           filter.id == filter_id::float_differences ||
+           filter.id == filter_id::float_differences || filter.id == filter_id::transpose ||
            (filter.id == filter_id::bitshuffle && (filter.parameters.size() <= shuffle_packing_at ||
                                                    filter.parameters[shuffle_packing_at] == 0));
 }
 
-/// The bytes without their checksum at the end; nothing where it is another one than theirs.
-std::optional<std::span<const std::byte>> without_checksum(std::span<const std::byte> packed) {
+bool is_checksum(int id) { return id == filter_id::fletcher32 || id == filter_id::crc32c; }
+
+/// The bytes without their checksum at the end, of this filter; nothing where it is another one
+/// than theirs.
+std::optional<std::span<const std::byte>> without_checksum(int id,
+                                                           std::span<const std::byte> packed) {
     if (packed.size() < checksum_bytes) {
         return std::nullopt;
     }
@@ -42,7 +48,9 @@ std::optional<std::span<const std::byte>> without_checksum(std::span<const std::
     for (std::size_t i = checksum_bytes; i-- > 0;) {
         stored = stored << 8U | std::to_integer<std::uint32_t>(packed[bytes.size() + i]);
     }
-    return fletcher32(bytes) == stored ? std::optional(bytes) : std::nullopt;
+    return (id == filter_id::crc32c ? crc32c(bytes) : fletcher32(bytes)) == stored
+               ? std::optional(bytes)
+               : std::nullopt;
 }
 
 } // namespace
@@ -66,6 +74,21 @@ std::uint32_t fletcher32(std::span<const std::byte> bytes) {
     first = (first & 0xffffU) + (first >> 16U);
     second = (second & 0xffffU) + (second >> 16U);
     return second << 16U | first;
+}
+
+std::uint32_t crc32c(std::span<const std::byte> bytes) {
+    constexpr std::size_t most_at_once = std::size_t{1} << 30;
+    constexpr std::uint32_t all_ones = ~std::uint32_t{0};
+    std::uint32_t sum = all_ones;
+    while (!bytes.empty()) {
+        const auto part = bytes.first(std::min(bytes.size(), most_at_once));
+        // ISA-L does not write through this pointer; its type is an old one.
+        sum = crc32_iscsi(
+            const_cast<unsigned char*>(reinterpret_cast<const unsigned char*>(part.data())),
+            static_cast<int>(part.size()), sum);
+        bytes = bytes.subspan(part.size());
+    }
+    return sum ^ all_ones;
 }
 
 std::vector<Filter> layout_filters(const OutputLayout& layout, std::int64_t element_bytes) {
@@ -98,7 +121,7 @@ std::int64_t most_packed_bytes(std::int64_t chunk_bytes) {
 }
 
 bool is_known(const Filter& filter) {
-    if (filter.id == filter_id::fletcher32) {
+    if (is_checksum(filter.id)) {
         return true;
     }
     const Codec* codec = codec_of(filter.id);
@@ -119,7 +142,7 @@ Unpacker::Size Unpacker::size_before(std::size_t filter, std::uint32_t skipped) 
         if (!is_applied(i, skipped) || keeps_size(filters_[i])) {
             continue;
         }
-        if (filters_[i].id != filter_id::fletcher32) {
+        if (!is_checksum(filters_[i].id)) {
             return {static_cast<std::size_t>(
                         most_packed_bytes(static_cast<std::int64_t>(chunk_bytes_))),
                     false};
@@ -133,10 +156,11 @@ std::span<const std::byte> Unpacker::undo(std::size_t number, std::span<const st
                                           std::uint32_t skipped, const std::string& where,
                                           std::span<std::byte> to) {
     const Filter& filter = filters_[number];
-    if (filter.id == filter_id::fletcher32) {
-        const auto bytes = without_checksum(packed);
+    if (is_checksum(filter.id)) {
+        const auto bytes = without_checksum(filter.id, packed);
         if (!bytes) {
-            refuse(where, "its bytes do not fit their checksum (fletcher32)");
+            refuse(where,
+                   "its bytes do not fit their checksum (" + registered_name(filter.id) + ")");
         }
         return *bytes;
     }

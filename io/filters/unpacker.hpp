@@ -16,6 +16,9 @@ namespace runner {
 /// HDF5's form of Fletcher's checksum: of 16-bit words, the high byte first, a missing last byte 0.
 std::uint32_t fletcher32(std::span<const std::byte> bytes);
 
+/// Castagnoli's checksum, as iSCSI and Zarr have it.
+std::uint32_t crc32c(std::span<const std::byte> bytes);
+
 /// The filters of an output's compressed chunks, in their order. `element_bytes`: for those that
 /// sort bytes or bits.
 std::vector<Filter> layout_filters(const OutputLayout& layout, std::int64_t element_bytes);

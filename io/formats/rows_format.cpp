@@ -11,6 +11,7 @@
 #include "io/formats/sand_file.hpp"
 #include "io/formats/sand_rows.hpp"
 #include "io/tiff/tiff_file.hpp"
+#include "io/zarr/zarr_file.hpp"
 
 #include <algorithm>
 #include <array>
@@ -30,9 +31,9 @@ constexpr const char* image_dataset = "/data";
 using Parser = RowsFormat::Parser;
 
 /// The survey of a reader that has its own parser.
-template <RowsFormat::Open open> StoredRows survey_own(const std::string& file) {
+template <RowsFormat::Open open> StoredRows survey_own(const SurveyedDataset& what) {
     StoredRows stored;
-    stored.info = open(file, 1)->info();
+    stored.info = open(what.file, 1)->info();
     if (stored.info.offset) {
         stored.way = StoredRows::Way::positions;
     }
@@ -46,6 +47,12 @@ template <DataPlace (*place)(const ArrayInfo&)> DataPlace place_of(const OutputD
 template <void (*structure)(const ArrayInfo&, const Placement&, const StructurePiece&)>
 void structure_of(const OutputDataset& output, const StructurePiece& piece) {
     structure(output.array, output.placement, piece);
+}
+
+/// The survey of a file that holds one dataset.
+template <StoredRows (*survey)(const std::string&)>
+StoredRows survey_only(const SurveyedDataset& what) {
+    return survey(what.file);
 }
 
 constexpr WrittenFormat written_sand{WrittenFormat::Elements::cells,
@@ -97,18 +104,20 @@ template <TiffFlavour flavour> constexpr WrittenFormat tiff_of() {
 constexpr WrittenFormat written_tiff = tiff_of<TiffFlavour::imagej>();
 constexpr WrittenFormat written_ome = tiff_of<TiffFlavour::ome>();
 
+constexpr FolderFormat zarr_folders{is_zarr, zarr_arrays};
+
 constexpr std::array formats = {
     RowsFormat{"sand", ".sand", cells_dataset, survey_own<open_sand_reader>, open_sand_reader,
                &written_sand, "", Parser::own},
     RowsFormat{"numpy", ".npy", image_dataset, survey_own<open_npy_reader>, open_npy_reader,
                &written_npy, "", Parser::own},
-    RowsFormat{"OME-TIFF", ".ome.tif .ome.tiff", image_dataset, survey_tiff, open_tiff_reader,
-               &written_ome, "", Parser::foreign},
-    RowsFormat{"TIFF", ".tif .tiff", image_dataset, survey_tiff, open_tiff_reader, &written_tiff,
-               "", Parser::foreign},
-    RowsFormat{"TIFF", ".btf .svs .lsm .stk .ndpi", image_dataset, survey_tiff, open_tiff_reader,
-               nullptr, "", Parser::foreign},
-    RowsFormat{"PNG", ".png", image_dataset, survey_png, open_png_reader, nullptr,
+    RowsFormat{"OME-TIFF", ".ome.tif .ome.tiff", image_dataset, survey_only<survey_tiff>,
+               open_tiff_reader, &written_ome, "", Parser::foreign},
+    RowsFormat{"TIFF", ".tif .tiff", image_dataset, survey_only<survey_tiff>, open_tiff_reader,
+               &written_tiff, "", Parser::foreign},
+    RowsFormat{"TIFF", ".btf .svs .lsm .stk .ndpi", image_dataset, survey_only<survey_tiff>,
+               open_tiff_reader, nullptr, "", Parser::foreign},
+    RowsFormat{"PNG", ".png", image_dataset, survey_only<survey_png>, open_png_reader, nullptr,
                "make a PNG file of that by runner convert", Parser::foreign},
     RowsFormat{"NIfTI-1", ".nii", image_dataset, survey_own<open_nifti_reader>, open_nifti_reader,
                &written_nifti, "", Parser::own},
@@ -118,6 +127,8 @@ constexpr std::array formats = {
                &written_mrc, "", Parser::own},
     RowsFormat{"MRC", ".mrcs .rec .st .map", image_dataset, survey_own<open_mrc_reader>,
                open_mrc_reader, nullptr, "make a .mrc file, and rename it", Parser::own},
+    RowsFormat{"Zarr", ".zarr", "", survey_zarr, nullptr, nullptr, "", Parser::foreign,
+               &zarr_folders},
 };
 
 constexpr std::string_view hdf5_endings = ".h5 .hdf5 .nx .nxs .nexus .he5 .nc4";
@@ -130,7 +141,9 @@ std::vector<std::string> words(std::string_view text) {
 /// The name of a file, without the ending of one that is being written, in small letters.
 std::string plain_name(const std::string& file) {
     constexpr std::string_view partial = ".partial";
-    std::string name = file.substr(file.rfind('/') + 1);
+    const std::size_t end = file.find_last_not_of('/') + 1; // npos + 1 is 0
+    std::string name = file.substr(0, end);
+    name.erase(0, name.rfind('/') + 1);
     if (name.ends_with(partial)) {
         name.resize(name.size() - partial.size());
     }
@@ -200,6 +213,17 @@ const RowsFormat* format_of_ending(const std::string& name) {
     return found == formats.end() ? nullptr : found;
 }
 
+const RowsFormat* format_of_folder(const std::string& file) {
+    std::error_code failure;
+    if (!std::filesystem::is_directory(file, failure)) {
+        return nullptr;
+    }
+    const auto* found = std::find_if(formats.begin(), formats.end(), [&](const RowsFormat& each) {
+        return each.folder != nullptr && each.folder->is_one(file);
+    });
+    return found == formats.end() ? nullptr : found;
+}
+
 /// What in a name would stand for the number of a slice: `*`, or a number as printf writes one,
 /// `%04d`; "" where nothing does.
 std::string mark_of_slices(std::string_view name) {
@@ -230,6 +254,9 @@ const RowsFormat* rows_format_of(const std::string& file) {
     }
     if (!ending_among(hdf5_endings, name).empty()) {
         return nullptr;
+    }
+    if (const RowsFormat* const format = format_of_folder(file)) {
+        return format;
     }
     const std::string_view ending = ending_by_bytes(first_bytes(file));
     return ending.empty() ? nullptr : format_of_ending(std::string(ending));

@@ -10,22 +10,33 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace runner {
 
-/// A format of files beside HDF5. Each holds one dataset, of any name.
+/// A format whose files are folders of datasets.
+struct FolderFormat {
+    /// Whether a folder, whatever its name, is one.
+    bool (*is_one)(const std::string& folder);
+    /// Every dataset of it. @throws Error (input).
+    std::vector<std::string> (*datasets)(const std::string& folder, const InputRules& rules);
+};
+
+/// A format of files beside HDF5. Each holds one dataset, of any name; or it is a folder of
+/// several.
 struct RowsFormat {
     std::string_view name;    ///< for people
     std::string_view endings; ///< of file names, a space between two
-    std::string_view dataset; ///< what its dataset is called where one has a name
+    /// What its dataset is called where one has a name; "": the file says it.
+    std::string_view dataset;
 
-    /// Finds where and how a file has its rows. @throws Error (input).
-    using Survey = StoredRows (*)(const std::string& file);
+    /// Finds where and how a file has the rows of a dataset. @throws Error (input).
+    using Survey = StoredRows (*)(const SurveyedDataset& what);
     Survey survey;
 
     /// Reads rows that survey() finds to be stored in no way that the other rooms can read.
     using Open = std::unique_ptr<RowReader> (*)(const std::string& file, int threads);
-    Open open; ///< @throws Error (input)
+    Open open; ///< @throws Error (input); null where survey() finds no such way
 
     const WrittenFormat* written; ///< null: no such file is written row by row
     std::string_view instead; ///< where it is null, how to make one: "make a …"; "": not at all
@@ -33,6 +44,9 @@ struct RowsFormat {
     /// Whether it is surveyed by a library that is not to be trusted with a damaged file, or by
     /// our own parser, which the fuzzer knows.
     enum class Parser { foreign, own } parser;
+
+    /// What else a format has whose files are folders; null for all others.
+    const FolderFormat* folder = nullptr;
 };
 
 /// All of them.

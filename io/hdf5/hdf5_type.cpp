@@ -129,16 +129,14 @@ std::optional<ElementType> number_type_of(hid_t type) {
     }
 }
 
-/// The parts under their names of the file, in this machine's byte order.
-TypeHandle complex_in_memory(hid_t type, ElementType element) {
-    const std::size_t size = H5Tget_size(type);
+/// Complex numbers in this machine's byte order, their parts under these names.
+TypeHandle complex_type(ElementType element, const std::array<std::string, 2>& names) {
+    const auto size = static_cast<std::size_t>(size_of(element));
     const hid_t part =
         hdf5_type(element == ElementType::complex64 ? ElementType::float32 : ElementType::float64);
     TypeHandle made(hdf5_must(H5Tcreate(H5T_COMPOUND, size), "H5Tcreate"));
-    for (const unsigned member : {0U, 1U}) {
-        hdf5_must(H5Tinsert(made.get(), member_name(type, member).c_str(), member * size / 2, part),
-                  "H5Tinsert");
-    }
+    hdf5_must(H5Tinsert(made.get(), names[0].c_str(), 0, part), "H5Tinsert");
+    hdf5_must(H5Tinsert(made.get(), names[1].c_str(), size / 2, part), "H5Tinsert");
     return made;
 }
 
@@ -165,6 +163,9 @@ TypeHandle memory_type(const ArrayInfo& array) {
         return TypeHandle(hdf5_must(H5Tcopy(hdf5_type(array.type)), "H5Tcopy"));
     }
     // Other formats than HDF5 know the type, and not how HDF5 encodes it.
+    if (array.stored.encoded.empty() && is_complex(array.type)) {
+        return complex_type(array.type, {"r", "i"}); // as h5py names them
+    }
     const bool of_other_format = array.stored.encoded.empty() && is_float16(array);
     const std::string encoded = of_other_format ? float16_type().encoded : array.stored.encoded;
     return TypeHandle(hdf5_must(H5Tdecode(encoded.data()), "H5Tdecode"));
@@ -186,8 +187,9 @@ StoredType stored_type_of(hid_t type, ElementType element) {
     if (is_number(element)) {
         return {};
     }
-    const TypeHandle memory = is_complex(element) ? complex_in_memory(type, element)
-                                                  : TypeHandle(hdf5_must(H5Tcopy(type), "H5Tcopy"));
+    const TypeHandle memory =
+        is_complex(element) ? complex_type(element, {member_name(type, 0), member_name(type, 1)})
+                            : TypeHandle(hdf5_must(H5Tcopy(type), "H5Tcopy"));
     std::size_t bytes = 0;
     hdf5_must(H5Tencode(memory.get(), nullptr, &bytes), "H5Tencode");
     std::string encoded(bytes, '\0');

@@ -357,11 +357,9 @@ DatasetLayout check_dataset(const std::string& file, const std::string& dataset,
     const bool stack = is_stack(file);
     if (format != nullptr || stack) {
         DatasetLayout layout = stack ? stack_layout(file, dataset, rules.missing)
-                                     : layout_of_format(file, dataset, *format);
+                                     : layout_of_format(file, dataset, *format, FileIs::all, rules);
         const DatasetInfo& info = layout.info;
-        // Four cells of sand to a byte, and nothing else that is told of and not there.
-        const bool packed = holds_cells(info);
-        check_logical_size(info, packed ? byte_count(info.array) : info.stored_bytes, rules, file);
+        check_logical_size(info, stored_elements(layout), rules, file);
         return layout;
     }
     FileMarks files;

@@ -5,12 +5,14 @@
 #include "io/files/file.hpp"
 #include "io/files/io_threads.hpp"
 #include "io/filters/unpacker.hpp"
+#include "io/input/open_rows.hpp"
 #include "io/rows/file_elements.hpp"
 #include "io/rows/row_geometry.hpp"
 #include "io/rows/rows.hpp"
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -53,12 +55,61 @@ std::set<Chunk> chunks_of_rows(const DatasetInfo& info, std::int64_t first, std:
     return chunks;
 }
 
+/// Bytes of a number whose bytes have an order: a complex one is two.
+std::int64_t number_bytes(ElementType type) { return size_of(type) / (is_complex(type) ? 2 : 1); }
+
+/// The files that the chunks lie in. A few stay open.
+class ChunkFiles {
+  public:
+    explicit ChunkFiles(const DatasetLayout& layout)
+        : names_(layout.chunk_files.empty() && !layout.chunks.empty() ? std::vector{layout.holder}
+                                                                      : layout.chunk_files) {
+        if (names_.size() == 1) {
+            (void)open(0); // what is wrong with the only one is told before the first row
+        }
+    }
+
+    const std::string& name(std::uint32_t number) const { return names_[number]; }
+
+    std::shared_ptr<const File> open(std::uint32_t number) {
+        if (std::shared_ptr<const File> file = find(number)) {
+            return file;
+        }
+        auto file = std::make_shared<const File>(names_[number], File::Mode::read);
+        const std::lock_guard lock(mutex_);
+        if (open_.size() == most_open_files) {
+            open_.pop_back();
+        }
+        open_.insert(open_.begin(), {number, file});
+        return file;
+    }
+
+  private:
+    std::shared_ptr<const File> find(std::uint32_t number) {
+        const std::lock_guard lock(mutex_);
+        const auto found = std::find_if(open_.begin(), open_.end(), [number](const auto& each) {
+            return each.first == number;
+        });
+        if (found == open_.end()) {
+            return nullptr;
+        }
+        std::rotate(open_.begin(), found, found + 1);
+        return open_.front().second;
+    }
+
+    static constexpr std::size_t most_open_files = 64;
+
+    std::vector<std::string> names_;
+    std::vector<std::pair<std::uint32_t, std::shared_ptr<const File>>> open_; ///< the latest first
+    std::mutex mutex_;
+};
+
 class ChunkReader final : public RowReader {
   public:
     ChunkReader(const DatasetLayout& layout, int threads)
         : info_(layout.info), fill_(layout.fill), places_(layout.chunks), edges_(layout.edges),
           counts_(chunk_counts(layout.info)), where_(file_and_dataset(layout.file, layout.dataset)),
-          file_(layout.holder, File::Mode::read), threads_(threads) {
+          in_folder_(!layout.chunk_files.empty()), files_(layout), threads_(threads) {
         chunk_bytes_ = byte_count({info_.array.type, info_.chunk});
         for (int thread = 0; thread < threads; ++thread) {
             unpackers_.emplace_back(layout.filters, chunk_bytes_);
@@ -95,10 +146,21 @@ class ChunkReader final : public RowReader {
         copy_rows(chunk, elements, first, end, to);
         if (last_row(chunk) >= end) {
             // Rows are read in order: the next call begins within this chunk.
-            std::vector<std::byte> copy(elements.begin(), elements.end());
-            const std::lock_guard lock(mutex_);
-            kept_.emplace(chunk, std::move(copy));
+            keep(chunk, elements);
         }
+    }
+
+    /// What is not kept is unpacked again.
+    void keep(const Chunk& chunk, std::span<const std::byte> elements) {
+        {
+            const std::lock_guard lock(mutex_);
+            if (std::ssize(kept_) >= std::max<std::int64_t>(most_kept_bytes / chunk_bytes_, 1)) {
+                return;
+            }
+        }
+        std::vector<std::byte> copy(elements.begin(), elements.end());
+        const std::lock_guard lock(mutex_);
+        kept_.emplace(chunk, std::move(copy));
     }
 
     /// The first row of a chunk that is nothing but whole rows, one after the other, all of them in
@@ -117,14 +179,14 @@ class ChunkReader final : public RowReader {
     }
 
     void load_to(const Chunk& chunk, std::size_t thread, std::span<std::byte> to) {
-        std::vector<std::byte>& packed = packed_[thread];
-        const std::uint32_t skipped = fetch(chunk, packed);
-        if (packed.empty()) { // never written
+        const ChunkPlace* const place = place_of(chunk);
+        if (place == nullptr) { // never written
             return fill(to);
         }
-        unpackers_[thread].unpack_to(packed, skipped, name_of(chunk), to);
+        const std::vector<std::byte>& packed = fetch(chunk, *place, thread);
+        unpackers_[thread].unpack_to(packed, place->skipped, name_of(chunk, *place), to);
         if (info_.big_endian) {
-            const std::int64_t size = size_of(info_.array.type);
+            const std::int64_t size = number_bytes(info_.array.type);
             swap_bytes(to.data(), chunk_bytes_ / size, size);
         }
     }
@@ -135,9 +197,10 @@ class ChunkReader final : public RowReader {
         }
     }
 
-    std::string name_of(const Chunk& chunk) const {
+    std::string name_of(const Chunk& chunk, const ChunkPlace& place) const {
         if (info_.storage != "strips" && info_.storage != "tiles") {
-            return where_ + ", chunk from " + shape_text(chunk);
+            return where_ + ", chunk from " + shape_text(chunk) +
+                   (in_folder_ ? ", in " + files_.name(place.file) : "");
         }
         const std::size_t axes = chunk.size() - (info_.channels.value_or(1) > 1 ? 1 : 0);
         const std::int64_t of_page = counts_[axes - 2] * counts_[axes - 1];
@@ -173,20 +236,21 @@ class ChunkReader final : public RowReader {
 
     std::span<const std::byte> load(const Chunk& chunk, std::size_t thread) {
         std::vector<std::byte>& packed = packed_[thread];
-        const std::uint32_t skipped = fetch(chunk, packed);
-        if (packed.empty()) { // never written
+        const ChunkPlace* const place = place_of(chunk);
+        if (place == nullptr) { // never written
             packed.resize(static_cast<std::size_t>(chunk_bytes_));
             fill(packed);
             return packed;
         }
-        const auto elements =
-            unpackers_[thread].unpack(packed, skipped, name_of(chunk), bytes_within(chunk));
+        (void)fetch(chunk, *place, thread);
+        const auto elements = unpackers_[thread].unpack(
+            packed, place->skipped, name_of(chunk, *place), bytes_within(chunk));
         if (info_.big_endian) {
             const std::int64_t bytes = std::ssize(elements);
             if (elements.data() != packed.data()) {
                 packed.assign(elements.begin(), elements.end());
             }
-            const std::int64_t size = size_of(info_.array.type);
+            const std::int64_t size = number_bytes(info_.array.type);
             swap_bytes(packed.data(), bytes / size, size);
             // Behind the elements a checksum may follow.
             return std::span(packed).first(static_cast<std::size_t>(bytes));
@@ -194,27 +258,29 @@ class ChunkReader final : public RowReader {
         return elements;
     }
 
-    /// The chunk as it is stored, empty where it never was; returns the filters that it did not
-    /// pass.
-    std::uint32_t fetch(const Chunk& chunk, std::vector<std::byte>& packed) const {
+    /// Null where the chunk was never written.
+    const ChunkPlace* place_of(const Chunk& chunk) const {
         const std::int64_t index = index_of(chunk);
         const auto place = std::lower_bound(
             places_.begin(), places_.end(), index,
             [](const ChunkPlace& each, std::int64_t wanted) { return each.index < wanted; });
-        if (place == places_.end() || place->index != index) {
-            packed.clear();
-            return 0;
-        }
-        if (place->bytes == 0) {
+        return place == places_.end() || place->index != index ? nullptr : &*place;
+    }
+
+    /// The chunk as it is stored.
+    const std::vector<std::byte>& fetch(const Chunk& chunk, const ChunkPlace& place,
+                                        std::size_t thread) {
+        if (place.bytes == 0) {
             throw Error(ExitCode::input,
-                        {"cannot read a chunk", name_of(chunk),
+                        {"cannot read a chunk", name_of(chunk, place),
                          "the file's index of its chunks gives it a place or a size that cannot be "
                          "right",
                          "The file is damaged: copy it again, or make it again"});
         }
-        packed.resize(static_cast<std::size_t>(place->bytes));
-        file_.read(place->offset, place->bytes, packed.data());
-        return place->skipped;
+        std::vector<std::byte>& packed = packed_[thread];
+        packed.resize(static_cast<std::size_t>(place.bytes));
+        files_.open(place.file)->read(place.offset, place.bytes, packed.data());
+        return packed;
     }
 
     /// Number of the last row of the array that the chunk holds a part of.
@@ -274,7 +340,8 @@ class ChunkReader final : public RowReader {
     EdgeChunks edges_;
     std::vector<std::int64_t> counts_; ///< of chunks along each axis
     std::string where_;
-    File file_;
+    bool in_folder_; ///< each chunk in the file of its place
+    ChunkFiles files_;
     std::int64_t chunk_bytes_ = 0;
     std::vector<Unpacker> unpackers_;              ///< one a thread
     std::vector<std::vector<std::byte>> packed_;   ///< one a thread

@@ -60,10 +60,25 @@ void check_chunk_shape(const DatasetLayout& layout) {
         good = info.chunk[axis] > 0 && info.chunk[axis] <= largest / bytes;
         bytes *= good ? info.chunk[axis] : 1;
     }
-    if (!good || !fits_cache(info)) {
+    if (!good) {
         refuse(layout, "chunks of " + shape_text(info.chunk) + " in a shape of " +
                            shape_text(info.array.shape));
     }
+}
+
+/// The bytes of the file that each chunk lies in, by their numbers.
+std::vector<std::int64_t> file_bytes(const DatasetLayout& layout, std::int64_t holder_bytes) {
+    if (layout.chunk_files.empty()) {
+        return {holder_bytes};
+    }
+    std::vector<std::int64_t> bytes;
+    for (const std::string& file : layout.chunk_files) {
+        if (!layout.files.contains(file)) {
+            refuse(layout, "a chunk in " + file + ", which it has not looked at");
+        }
+        bytes.push_back(mark_of(file).bytes);
+    }
+    return bytes;
 }
 
 void check_chunks(const DatasetLayout& layout, std::int64_t holder_bytes) {
@@ -78,6 +93,7 @@ void check_chunks(const DatasetLayout& layout, std::int64_t holder_bytes) {
     const std::int64_t grid = checked_product(counts);
     const std::int64_t most =
         most_packed_bytes(byte_count({layout.info.array.type, layout.info.chunk}));
+    const std::vector<std::int64_t> bytes = file_bytes(layout, holder_bytes);
     std::int64_t next = 0;
     for (const ChunkPlace& chunk : layout.chunks) {
         if (chunk.index < next || chunk.index >= grid) {
@@ -85,7 +101,10 @@ void check_chunks(const DatasetLayout& layout, std::int64_t holder_bytes) {
                    fmt::format("a chunk {} of {} behind chunk {}", chunk.index, grid, next - 1));
         }
         next = chunk.index + 1;
-        check_range(layout, chunk.offset, chunk.bytes, holder_bytes);
+        if (chunk.file >= bytes.size()) {
+            refuse(layout, fmt::format("a chunk in file {} of {}", chunk.file, bytes.size()));
+        }
+        check_range(layout, chunk.offset, chunk.bytes, bytes[chunk.file]);
         if (chunk.bytes > most) {
             refuse(layout, fmt::format("a chunk of {} bytes", chunk.bytes));
         }
@@ -152,34 +171,35 @@ void check_sources(const DatasetLayout& layout) {
 }
 
 /// @throws Error where the rules of the input do not allow to read the file that holds the bytes.
-void check_holder(const DatasetLayout& layout, const std::string& holder, const InputRules& rules) {
+void check_holder(const DatasetLayout& layout, const std::string& holder,
+                  const OutsideFiles& outside) {
     std::error_code failure;
     if (holder == layout.file || std::filesystem::equivalent(holder, layout.file, failure)) {
         return;
     }
-    const auto allowed = OutsideFiles(layout.file, rules)
-                             .allowed(std::filesystem::absolute(holder).string(), layout.file,
-                                      file_and_dataset(layout.file, layout.dataset));
+    const auto allowed = outside.allowed(std::filesystem::absolute(holder).string(), layout.file,
+                                         file_and_dataset(layout.file, layout.dataset));
     if (!allowed) {
         refuse(layout, "a link into " + holder + ", which is not there");
     }
 }
 
-/// @throws Error where the elements would come from a file that the rules do not allow to read.
-void check_files(const DatasetLayout& layout, const InputRules& rules) {
-    if (is_stack(layout.file)) {
-        FileMarks others = layout.files;
-        for (const std::string& file : stack_files(layout.file)) {
-            others.erase(own_path(file));
-        }
-        if (!others.empty()) {
-            refuse(layout, "a frame in " + others.begin()->first);
-        }
-        return;
+/// @throws Error where elements would come from another file than those of the stack.
+void check_stack_files(const DatasetLayout& layout) {
+    FileMarks others = layout.files;
+    for (const std::string& file : stack_files(layout.file)) {
+        others.erase(own_path(file));
     }
+    if (!others.empty()) {
+        refuse(layout, "a frame in " + others.begin()->first);
+    }
+}
+
+/// @throws Error where the elements would come from a file that the rules do not allow to read.
+void check_files(const DatasetLayout& layout, const OutsideFiles& outside) {
     for (const auto& [file, mark] : layout.files) {
         if (mark.bytes >= 0) { // nothing is read of others
-            check_holder(layout, file, rules);
+            check_holder(layout, file, outside);
         }
     }
 }
@@ -206,6 +226,17 @@ void check_stack(const DatasetLayout& layout) {
 std::int64_t layout_reader_bytes(const DatasetLayout& layout, int threads) {
     return layout.sources.empty() ? reader_bytes(layout.info, threads)
                                   : source_reader_bytes(layout, threads);
+}
+
+std::int64_t stored_elements(const DatasetLayout& layout) {
+    const DatasetInfo& info = layout.info;
+    if (holds_cells(info)) { // four to a byte
+        return byte_count(info.array);
+    }
+    return layout.way == DatasetLayout::Way::chunks
+               ? std::min(byte_count(info.array),
+                          std::ssize(layout.chunks) * byte_count({info.array.type, info.chunk}))
+               : info.stored_bytes;
 }
 
 std::vector<std::int64_t> chunk_counts(const DatasetInfo& info) {
@@ -236,7 +267,11 @@ void check_layout_values(const DatasetLayout& layout, std::int64_t holder_bytes)
 }
 
 void check_layout(const DatasetLayout& layout, const InputRules& rules) {
-    check_files(layout, rules);
+    if (is_stack(layout.file)) {
+        check_stack_files(layout);
+    } else {
+        check_files(layout, OutsideFiles(layout.file, rules));
+    }
     if (layout.way == DatasetLayout::Way::library) { // it is opened in no other process
         check_layout_values(layout, 0);
         return;
@@ -244,12 +279,15 @@ void check_layout(const DatasetLayout& layout, const InputRules& rules) {
     if (is_stack(layout.file)) {
         return check_stack(layout);
     }
-    check_holder(layout, layout.holder, rules);
+    const OutsideFiles outside(layout.file, rules);
+    check_holder(layout, layout.holder, outside);
     for (const DatasetLayout& source : layout.sources) {
-        check_holder(layout, source.holder, rules);
+        check_holder(layout, source.holder, outside);
         check_layout_values(source, File(source.holder, File::Mode::read).size());
     }
-    check_layout_values(layout, File(layout.holder, File::Mode::read).size());
+    std::error_code failure;
+    const bool folder = std::filesystem::is_directory(layout.holder, failure);
+    check_layout_values(layout, folder ? 0 : File(layout.holder, File::Mode::read).size());
 }
 
 std::unique_ptr<RowReader> open_layout_rows(const DatasetLayout& layout, int threads) {

@@ -41,6 +41,8 @@ struct DatasetLayout {
     std::vector<std::byte> fill = {};
     std::vector<ChunkPlace> chunks = {};
     EdgeChunks edges = EdgeChunks::whole;
+    /// The files that they lie in, by their own paths, where `holder` is a folder.
+    std::vector<std::string> chunk_files = {};
     /// Facts of sources only: the datasets, and which of their rows are this one's, in order and
     /// without a gap.
     std::vector<DatasetLayout> sources = {};
@@ -58,6 +60,9 @@ DatasetLayout inspect_layout(const std::string& file, const std::string& dataset
 
 /// What reading it takes of memory beside the caller's (reader_bytes() of its datasets).
 std::int64_t layout_reader_bytes(const DatasetLayout& layout, int threads);
+
+/// Bytes of the elements that a file of another format than HDF5 stores.
+std::int64_t stored_elements(const DatasetLayout& layout);
 
 /// How many chunks there are along each axis.
 std::vector<std::int64_t> chunk_counts(const DatasetInfo& info);

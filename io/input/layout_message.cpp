@@ -3,6 +3,7 @@
 
 #include "base/format.hpp"
 #include "base/text.hpp"
+#include "io/input/marks_message.hpp"
 #include "io/input/roles_message.hpp"
 #include "io/rows/placement_message.hpp"
 
@@ -114,16 +115,18 @@ void put(MessageWriter& to, const std::vector<ChunkPlace>& chunks) {
         to.number(chunk.offset);
         to.number(chunk.bytes);
         to.number(chunk.skipped);
+        to.number(chunk.file);
     }
 }
 
 std::vector<ChunkPlace> take_chunks(MessageReader& from) {
-    std::vector<ChunkPlace> chunks(from.count(4 * word));
+    std::vector<ChunkPlace> chunks(from.count(5 * word));
     for (ChunkPlace& chunk : chunks) {
         chunk.index = from.number_up_to(highest);
         chunk.offset = from.number_up_to(highest);
         chunk.bytes = from.number_up_to(highest);
         chunk.skipped = static_cast<std::uint32_t>(from.number_up_to(0xffffffff));
+        chunk.file = static_cast<std::uint32_t>(from.number_up_to(0xffffffff));
     }
     return chunks;
 }
@@ -156,6 +159,7 @@ void put_layout(MessageWriter& to, const DatasetLayout& layout) {
     put(to, layout.chunks);
     put(to, layout.extents);
     to.number(static_cast<std::int64_t>(layout.edges));
+    to.texts(layout.chunk_files);
 }
 
 DatasetLayout take_layout(MessageReader& from) {
@@ -171,6 +175,7 @@ DatasetLayout take_layout(MessageReader& from) {
     layout.chunks = take_chunks(from);
     layout.extents = take_extents(from);
     layout.edges = from.number_up_to(1) == 1 ? EdgeChunks::cut : EdgeChunks::whole;
+    layout.chunk_files = from.texts();
     return layout;
 }
 
@@ -204,25 +209,6 @@ void take_sources(MessageReader& from, DatasetLayout& layout) {
         piece.source = from.number_up_to(highest);
         piece.source_first = from.number_up_to(highest);
     }
-}
-
-void put(MessageWriter& to, const FileMarks& files) {
-    to.number(std::ssize(files));
-    for (const auto& [path, mark] : files) {
-        to.text(path);
-        to.number(mark.bytes);
-        to.number(mark.modified);
-    }
-}
-
-FileMarks take_files(MessageReader& from) {
-    FileMarks files;
-    for (std::size_t left = from.count(3 * word); left > 0; --left) {
-        std::string path = from.text();
-        const std::int64_t bytes = from.number();
-        files.insert_or_assign(std::move(path), FileMark{bytes, from.number()});
-    }
-    return files;
 }
 
 void put_value(MessageWriter& to, const std::string& value) { to.text(value); }
@@ -334,7 +320,7 @@ std::string encode_layout(const DatasetLayout& layout) {
     put_layout(to, layout);
     put_sources(to, layout);
     put_roles(to, layout.roles);
-    put(to, layout.files);
+    put_marks(to, layout.files);
     return to.take();
 }
 
@@ -345,7 +331,7 @@ DatasetLayout decode_layout(std::string_view bytes) {
     layout.dataset = std::move(dataset);
     take_sources(from, layout);
     layout.roles = take_roles(from, layout.info.array);
-    layout.files = take_files(from);
+    layout.files = take_marks(from);
     from.end();
     return layout;
 }

@@ -72,21 +72,25 @@ DatasetLayout layout_of(const DatasetHandle& dataset, const DatasetInfo& info,
 }
 
 DatasetLayout layout_of_format(const std::string& file, const std::string& dataset,
-                               const RowsFormat& format, FileIs is) {
+                               const RowsFormat& format, FileIs is, const InputRules& rules) {
     using Way = DatasetLayout::Way;
     FileMarks files;
-    add_mark(files, file);
-    StoredRows stored = format.survey(file);
+    if (format.folder == nullptr) {
+        add_mark(files, file);
+    }
+    StoredRows stored = format.survey({file, dataset, rules});
     if (is == FileIs::all && !stored.elsewhere.empty()) {
         throw Error(ExitCode::input, {"the dataset is in several files", file, stored.elsewhere,
                                       "Name all of them as a stack, as \"scan_*.tif\""});
     }
-    DatasetLayout layout{file, dataset, file, std::move(stored.info)};
+    DatasetLayout layout{file, stored.dataset.empty() ? dataset : stored.dataset, file,
+                         std::move(stored.info)};
     layout.files = std::move(files);
+    layout.files.merge(stored.files);
     switch (stored.way) {
     case StoredRows::Way::positions: layout.way = Way::positions; break;
     case StoredRows::Way::chunks:
-        layout.way = fits_cache(layout.info) ? Way::chunks : Way::library;
+        layout.way = fits_cache(layout.info) || format.open == nullptr ? Way::chunks : Way::library;
         break;
     case StoredRows::Way::own: layout.way = Way::format; break;
     case StoredRows::Way::library: layout.way = Way::library; break;
@@ -95,7 +99,9 @@ DatasetLayout layout_of_format(const std::string& file, const std::string& datas
         layout.extents = std::move(stored.extents);
     } else if (layout.way == Way::chunks) {
         layout.filters = std::move(stored.filters);
+        layout.fill = std::move(stored.fill);
         layout.fill.resize(static_cast<std::size_t>(size_of(layout.info.array.type)));
+        layout.chunk_files = std::move(stored.chunk_files);
         layout.chunks = std::move(stored.chunks);
         layout.edges = stored.edges;
     }

@@ -21,6 +21,7 @@ enum class FileIs { all, a_part };
 /// The layout of a file of another format. It may be lost over one that a library surveys.
 /// @throws Error (input); also where the file is to be all of a dataset and says that it is not.
 DatasetLayout layout_of_format(const std::string& file, const std::string& dataset,
-                               const RowsFormat& format, FileIs is = FileIs::all);
+                               const RowsFormat& format, FileIs is = FileIs::all,
+                               const InputRules& rules = {});
 
 } // namespace runner

@@ -22,22 +22,24 @@
 namespace runner {
 namespace {
 
-constexpr std::int64_t largest_cache = GiB;
-
 std::int64_t unpacked_bytes(const DatasetInfo& info) {
     return byte_count({info.array.type, info.chunk});
 }
 
-/// Bytes of all chunks that share a range of the first axis, which rows in order pass through
-/// before the next ones; the largest cache and one where they are more.
+/// Bytes of all chunks that share a range of the first axis along which they have more than one
+/// element, which rows in order pass through before the next ones; the most that is kept and one
+/// where they are more.
 std::int64_t band_bytes(const DatasetInfo& info) {
     std::int64_t band = size_of(info.array.type);
-    for (std::size_t axis = 0; axis < info.chunk.size(); ++axis) {
+    const auto first = static_cast<std::size_t>(
+        std::find_if(info.chunk.begin(), info.chunk.end(), [](auto n) { return n > 1; }) -
+        info.chunk.begin());
+    for (std::size_t axis = first; axis < info.chunk.size(); ++axis) {
         const std::int64_t chunk = info.chunk[axis];
         const std::int64_t covered =
-            axis == 0 ? chunk : (info.array.shape[axis] + chunk - 1) / chunk * chunk;
-        if (band > largest_cache / covered) {
-            return largest_cache + 1;
+            axis == first ? chunk : (info.array.shape[axis] + chunk - 1) / chunk * chunk;
+        if (band > most_kept_bytes / covered) {
+            return most_kept_bytes + 1;
         }
         band *= covered;
     }
@@ -45,7 +47,7 @@ std::int64_t band_bytes(const DatasetInfo& info) {
 }
 
 std::int64_t cache_bytes(const DatasetInfo& info) {
-    return std::max(std::min(band_bytes(info), largest_cache), unpacked_bytes(info));
+    return std::max(std::min(band_bytes(info), most_kept_bytes), unpacked_bytes(info));
 }
 
 /// Reads through HDF5, which unpacks and converts under its one lock.
@@ -118,7 +120,7 @@ class Hdf5Reader final : public RowReader {
 
 } // namespace
 
-bool fits_cache(const DatasetInfo& info) { return band_bytes(info) <= largest_cache; }
+bool fits_cache(const DatasetInfo& info) { return band_bytes(info) <= most_kept_bytes; }
 
 std::int64_t reader_bytes(const DatasetInfo& info, int threads) {
     if (holds_cells(info)) {
@@ -131,7 +133,7 @@ std::int64_t reader_bytes(const DatasetInfo& info, int threads) {
     // Between two filters that change its size it may take twice as much.
     const auto packing =
         std::count_if(info.filters.begin(), info.filters.end(), [](const std::string& name) {
-            return name != "shuffle" && name != "fletcher32";
+            return name != "shuffle" && name != "fletcher32" && name != "crc32c";
         });
     const std::int64_t chunks = packing > 1 ? 6 : 3;
     return cache_bytes(info) + chunks * threads * unpacked_bytes(info);
@@ -201,11 +203,11 @@ std::string OwnFiles::record_facts(const std::string& file,
 
 FileContent OwnFiles::content(const std::string& file, const std::string& dataset) {
     if (dataset.empty()) {
-        return file_content(file);
+        return file_content(file, rules_);
     }
     FileContent content;
     content.file = file;
-    content.datasets.push_back(dataset_content(file, dataset));
+    content.datasets.push_back(dataset_content(file, dataset, rules_));
     return content;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "base/sizes.hpp"
 #include "io/hdf5/hdf5_handle.hpp"
 #include "io/input/dataset_layout.hpp"
 #include "io/input/file_access.hpp"
@@ -13,7 +14,11 @@
 
 namespace runner {
 
-/// Whether all chunks that share a range of the first axis may be kept in memory unpacked.
+/// A reader keeps no more than so many bytes of unpacked chunks, and one chunk at least.
+inline constexpr std::int64_t most_kept_bytes = GiB;
+
+/// Whether all chunks that rows in order pass through before the next ones may be kept in memory
+/// unpacked.
 bool fits_cache(const DatasetInfo& info);
 
 /// Opens a dataset with HDF5's cache of unpacked chunks large enough to read rows in order without
@@ -42,6 +47,9 @@ std::int64_t reader_bytes(const DatasetInfo& info, int threads);
 /// Files that this process made, or may be lost over: HDF5 reads them here.
 class OwnFiles final : public FileAccess {
   public:
+    /// The rules are for the content of folders.
+    explicit OwnFiles(InputRules rules = {}) : rules_(rules) {}
+
     DatasetLayout layout(const std::string& file, const std::string& dataset) override;
     bool has_dataset(const std::string& file, const std::string& dataset) override;
     std::vector<std::string> object_names(const std::string& file) override;
@@ -52,6 +60,9 @@ class OwnFiles final : public FileAccess {
     std::unique_ptr<RowReader> open(const DatasetLayout& layout, int threads) override;
     void store_chunks(const std::string& file, const std::string& dataset,
                       const std::vector<PackedChunk>& chunks) override;
+
+  private:
+    InputRules rules_;
 };
 
 } // namespace runner

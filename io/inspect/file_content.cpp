@@ -50,10 +50,12 @@ DatasetContent content_of(const FileHandle& handle, const std::string& file,
     return content;
 }
 
-DatasetContent only_content(const std::string& file, const RowsFormat& format) {
-    const DatasetInfo info = format.survey(file).info;
+DatasetContent content_of_format(const std::string& file, const std::string& dataset,
+                                 const RowsFormat& format, const InputRules& rules) {
+    const StoredRows stored = format.survey({file, dataset, rules});
+    const DatasetInfo& info = stored.info;
     DatasetContent content;
-    content.path = format.dataset;
+    content.path = stored.dataset.empty() ? std::string(format.dataset) : stored.dataset;
     content.type = type_text(info.array);
     content.shape = info.array.shape;
     content.bytes = byte_count(info.array);
@@ -65,6 +67,29 @@ DatasetContent only_content(const std::string& file, const RowsFormat& format) {
                          ? std::optional(format.written->place({{}, {}, info.array, {}}).begin)
                          : info.offset;
     return content;
+}
+
+/// Everything that a file of another format than HDF5 holds. Of what cannot be read of a folder,
+/// the name alone.
+void add_datasets(FileContent& content, const RowsFormat& format, const InputRules& rules) {
+    if (format.folder == nullptr) {
+        content.datasets.push_back(content_of_format(content.file, "", format, rules));
+        content.bytes = File(content.file, File::Mode::read).size();
+        return;
+    }
+    for (const std::string& dataset : format.folder->datasets(content.file, rules)) {
+        try {
+            content.datasets.push_back(content_of_format(content.file, dataset, format, rules));
+            content.bytes += content.datasets.back().stored_bytes;
+        } catch (const Error& error) {
+            if (error.code() != ExitCode::input) {
+                throw;
+            }
+            content.datasets.emplace_back();
+            content.datasets.back().path = dataset;
+            content.datasets.back().type = "unknown";
+        }
+    }
 }
 
 AttributeList root_attributes_of(const FileHandle& handle) {
@@ -79,13 +104,12 @@ AttributeList root_attributes(const std::string& file) {
     return rows_format_of(file) != nullptr ? AttributeList() : root_attributes_of(open_hdf5(file));
 }
 
-FileContent file_content(const std::string& file) {
+FileContent file_content(const std::string& file, const InputRules& rules) {
     FileContent content;
     content.file = file;
     if (const RowsFormat* format = rows_format_of(file)) {
         content.format = format->name;
-        content.datasets.push_back(only_content(file, *format));
-        content.bytes = File(file, File::Mode::read).size();
+        add_datasets(content, *format, rules);
         return content;
     }
     const FileHandle handle = open_hdf5(file);
@@ -99,9 +123,10 @@ FileContent file_content(const std::string& file) {
     return content;
 }
 
-DatasetContent dataset_content(const std::string& file, const std::string& dataset) {
+DatasetContent dataset_content(const std::string& file, const std::string& dataset,
+                               const InputRules& rules) {
     const RowsFormat* format = rows_format_of(file);
-    return format != nullptr ? only_content(file, *format)
+    return format != nullptr ? content_of_format(file, dataset, *format, rules)
                              : content_of(open_hdf5(file), file, dataset);
 }
 

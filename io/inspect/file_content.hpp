@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "io/files/input_rules.hpp"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -51,8 +53,9 @@ struct FileContent {
 /// The attributes of a file's root; none of another format than HDF5. @throws Error (input).
 AttributeList root_attributes(const std::string& file);
 
-/// Reads no elements. @throws Error (input).
-FileContent file_content(const std::string& file);
-DatasetContent dataset_content(const std::string& file, const std::string& dataset);
+/// Reads no elements. The rules are for the files of a folder. @throws Error (input).
+FileContent file_content(const std::string& file, const InputRules& rules = {});
+DatasetContent dataset_content(const std::string& file, const std::string& dataset,
+                               const InputRules& rules = {});
 
 } // namespace runner

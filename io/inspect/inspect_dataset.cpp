@@ -78,7 +78,7 @@ std::optional<std::int64_t> plain_offset(const DatasetHandle& dataset, const Dat
 
 DatasetInfo inspect_dataset(const std::string& file, const std::string& dataset) {
     if (const RowsFormat* format = rows_format_of(file)) {
-        return format->survey(file).info;
+        return format->survey({file, dataset, {}}).info;
     }
     const std::string where = file_and_dataset(file, dataset);
     const FileHandle handle = open_hdf5(file);

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "io/files/file_mark.hpp"
+#include "io/files/input_rules.hpp"
 #include "io/rows/output_layout.hpp"
 #include "io/rows/rows.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -16,6 +19,7 @@ struct ChunkPlace {
     std::int64_t offset = 0;   ///< of its bytes in the file
     std::int64_t bytes = 0;    ///< as stored; 0 where the index cannot be right
     std::uint32_t skipped = 0; ///< bit i: filter i was not applied
+    std::uint32_t file = 0;    ///< the number of the file, where chunks lie in several
 
     bool operator==(const ChunkPlace&) const = default;
 };
@@ -33,6 +37,13 @@ struct RowExtent {
     bool operator==(const RowExtent&) const = default;
 };
 
+/// A dataset of a file of another format than HDF5.
+struct SurveyedDataset {
+    const std::string& file;
+    const std::string& dataset; ///< "": the one that the format says
+    const InputRules& rules;
+};
+
 /// How a file of another format than HDF5 stores the rows of its dataset.
 struct StoredRows {
     DatasetInfo info;
@@ -46,6 +57,12 @@ struct StoredRows {
     std::vector<Filter> filters = {};
     std::vector<ChunkPlace> chunks = {};
     EdgeChunks edges = EdgeChunks::whole;
+    /// A folder has these: what its dataset is called, the files that `chunks` lie in, an element
+    /// of those that are not stored, and the marks of all files that were looked at.
+    std::string dataset = {};
+    std::vector<std::string> chunk_files = {};
+    std::vector<std::byte> fill = {};
+    FileMarks files = {};
     /// Why the file alone is not the dataset that it says; "" where it is. In a stack of files each
     /// may be a part.
     std::string elsewhere = {};

@@ -84,7 +84,7 @@ def read(file: str | os.PathLike[str], dataset: str | None = None) -> Stored:
     Parameters
     ----------
     file : path
-        HDF5, .npy, TIFF, PNG, NIfTI-1, MRC or .sand.
+        HDF5, .npy, TIFF, PNG, NIfTI-1, MRC, Zarr or .sand.
     dataset : str, optional
         Of an HDF5 file; by default its only one.
 

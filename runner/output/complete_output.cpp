@@ -178,7 +178,7 @@ std::vector<std::string> unplaced(const OutputDataset& output) {
         return left_out(output);
     }
     const RowsFormat* const format = rows_format_of(output.file);
-    const Placement there = format->survey(output.file).info.placement;
+    const Placement there = format->survey({output.file, "", {}}).info.placement;
     std::vector<std::string> left_out;
     for (std::size_t axis = 0; axis < output.placement.axes.size(); ++axis) {
         const bool known = output.placement.axes[axis].spacing > 0;

@@ -74,15 +74,6 @@ std::string lines_of(const std::vector<std::string>& files) {
     return std::accumulate(texts.begin(), texts.end(), std::string());
 }
 
-/// Lines of the files that hold the rows of a virtual dataset.
-std::string source_lines(const DatasetLayout& layout) {
-    std::vector<std::string> files;
-    for (const DatasetLayout& source : layout.sources) {
-        files.push_back(source.holder);
-    }
-    return lines_of(files);
-}
-
 std::string other_lines(const PreparedJob& prepared) {
     const std::vector<std::string> files = other_files(prepared);
     const std::string lines = lines_of(files);
@@ -122,33 +113,42 @@ std::uint64_t brief_hash(const File& file) {
     return hash_bytes(taken.data(), std::ssize(taken));
 }
 
-/// Lines of all files of a stack, which may be thousands: their names, sizes and times, and of each
-/// its beginning, its middle and its end.
-std::string stack_lines(const DatasetLayout& layout) {
+/// Lines of all files of a stack or a folder, which may be thousands: their names, sizes and times,
+/// and of each its beginning, its middle and its end.
+std::string lines_of_all(const std::vector<std::string>& files) {
     constexpr std::int64_t nanoseconds = 1'000'000'000;
-    std::vector<FileMark> of_files(layout.sources.size());
-    std::vector<std::uint64_t> hashes(layout.sources.size());
-    for_each_file(std::ssize(layout.sources), [&](std::int64_t index) {
+    std::vector<FileMark> of_files(files.size());
+    std::vector<std::uint64_t> hashes(files.size());
+    for_each_file(std::ssize(files), [&](std::int64_t index) {
         const auto i = static_cast<std::size_t>(index);
-        of_files[i] = mark_of(layout.sources[i].holder);
-        hashes[i] = brief_hash(File(layout.sources[i].holder, File::Mode::read));
+        of_files[i] = mark_of(files[i]);
+        hashes[i] = brief_hash(File(files[i], File::Mode::read));
     });
     std::string marks;
     std::int64_t bytes = 0;
     std::int64_t modified = 0;
     for (std::size_t i = 0; i < of_files.size(); ++i) {
         const FileMark& mark = of_files[i];
-        marks += layout.sources[i].holder + " " + std::to_string(mark.bytes) + " " +
-                 std::to_string(mark.modified) + " " + std::to_string(hashes[i]) + "\n";
+        marks += files[i] + " " + std::to_string(mark.bytes) + " " + std::to_string(mark.modified) +
+                 " " + std::to_string(hashes[i]) + "\n";
         bytes += mark.bytes;
         modified = std::max(modified, mark.modified);
     }
-    return line("input.files", std::to_string(layout.sources.size())) +
+    return line("input.files", std::to_string(files.size())) +
            line("input.bytes", std::to_string(bytes)) +
            line(modified_key, time_text(modified / nanoseconds, modified % nanoseconds)) +
            line("input.samples",
                 std::to_string(hash_bytes(reinterpret_cast<const std::byte*>(marks.data()),
                                           std::ssize(marks))));
+}
+
+/// The files that hold the rows of the sources.
+std::vector<std::string> holders(const DatasetLayout& layout) {
+    std::vector<std::string> files;
+    for (const DatasetLayout& source : layout.sources) {
+        files.push_back(source.holder);
+    }
+    return files;
 }
 
 std::string raw_text(const DenseLayout& raw) {
@@ -179,14 +179,16 @@ std::string input_lines(const PreparedJob& prepared) {
     const bool stack = is_stack(input.file);
     return line("input.file", toml_text(path.string())) +
            line("input.dataset", toml_text(input.dataset)) +
-           (stack ? stack_lines(prepared.layout) : file_lines(input.file)) +
+           (stack                       ? lines_of_all(holders(prepared.layout))
+            : is_folder_input(prepared) ? lines_of_all(files_of_folder(prepared))
+                                        : file_lines(input.file)) +
            (input.raw ? line("input.raw", raw_text(*input.raw)) : "") +
            (prepared.part ? line("input.part", part_text(*prepared.part)) : "") +
            (input.colour ? line("input.colour", *input.colour ? "true" : "false") : "") +
            (prepared.input.invalid_value
                 ? line("input.invalid", toml_text(*prepared.input.invalid_value))
                 : "") +
-           (stack ? "" : source_lines(prepared.layout)) + other_lines(prepared) +
+           (stack ? "" : lines_of(holders(prepared.layout))) + other_lines(prepared) +
            line("input.shape", shape_text(prepared.input.array.shape)) +
            line("input.dtype", type_text(prepared.input.array));
 }

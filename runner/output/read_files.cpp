@@ -5,6 +5,8 @@
 #include "base/format.hpp"
 #include "io/files/text_file.hpp"
 
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 namespace runner {
@@ -30,11 +32,29 @@ FileMarks files_of_pass(const PreparedJob& prepared, const InputOrigin& origin) 
 
 } // namespace
 
+bool is_folder_input(const PreparedJob& prepared) {
+    std::error_code failure;
+    return std::filesystem::is_directory(prepared.file.input.file, failure);
+}
+
+std::vector<std::string> files_of_folder(const PreparedJob& prepared) {
+    std::vector<std::string> files;
+    if (is_folder_input(prepared)) {
+        for (const auto& [file, mark] : prepared.layout.files) {
+            files.push_back(file);
+        }
+    }
+    return files;
+}
+
 std::vector<std::string> other_files(const PreparedJob& prepared) {
     const JobFile::Input& input = prepared.file.input;
     const std::optional<InputOrigin>& origin = prepared.place.origin;
     FileMarks files = origin ? files_of_pass(prepared, *origin) : prepared.files;
     files.erase(own_path(input.file));
+    for (const std::string& file : files_of_folder(prepared)) {
+        files.erase(file);
+    }
     for (const DatasetLayout& source : prepared.layout.sources) {
         files.erase(own_path(source.holder));
     }

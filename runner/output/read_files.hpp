@@ -8,6 +8,12 @@
 
 namespace runner {
 
+/// Whether the input is a folder of files.
+bool is_folder_input(const PreparedJob& prepared);
+
+/// Its files that the job looked at, in the order of their names; none of another input.
+std::vector<std::string> files_of_folder(const PreparedJob& prepared);
+
 /// The files that the job takes bytes from beside those that its identity tells of as its input:
 /// what links, external storage and virtual datasets lead to, what its parameters name, and so on.
 /// A pass behind another one has none of the passes before it. In the order of their names.

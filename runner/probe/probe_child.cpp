@@ -44,7 +44,7 @@ std::string reply_to(const ProbeRequest& request) {
     if (way == "metadata") {
         return encode_metadata(read_metadata(file, dataset, rules));
     }
-    OwnFiles files;
+    OwnFiles files(rules);
     if (way == "list") {
         MessageWriter to;
         to.texts(files.object_names(file));

@@ -43,9 +43,11 @@ ProbeLimits probe_limits(const std::string& file) {
     constexpr std::int64_t least_seconds = 3;
     constexpr std::int64_t most_more_seconds = 57;
     constexpr std::int64_t bytes_a_second = GiB;
-    // The sizes of a stack are not summed: that takes as long as the survey of its files.
+    // The sizes of a stack or a folder are not summed: that takes as long as the survey of its
+    // files.
+    std::error_code failure;
     const std::int64_t more =
-        is_stack(file)
+        is_stack(file) || std::filesystem::is_directory(file, failure)
             ? most_more_seconds
             : std::clamp<std::int64_t>(mark_of(file).bytes / bytes_a_second, 0, most_more_seconds);
     ProbeLimits limits;

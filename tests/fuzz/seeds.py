@@ -251,11 +251,27 @@ def pages(folder):
         (own / name).write_bytes(shorts([size - 1, 0, len(values), *values]) + bytes_)
 
 
+def zarr(folder):
+    """A control byte, 0 for version 2 and 1 for version 3, then the metadata of an array."""
+    two = {"zarr_format": 2, "shape": [7, 13], "chunks": [3, 5], "dtype": ">f4", "order": "F", "fill_value": "NaN",
+           "filters": None, "compressor": {"id": "blosc", "cname": "zstd", "shuffle": 2}, "dimension_separator": "/"}
+    (folder / "two").write_bytes(b"\0" + json.dumps(two).encode())
+    packed = [{"name": "transpose", "configuration": {"order": [1, 0]}}, {"name": "bytes", "configuration":
+              {"endian": "big"}}, {"name": "gzip", "configuration": {"level": 1}}, {"name": "crc32c"}]
+    shards = [{"name": "sharding_indexed", "configuration": {
+        "chunk_shape": [3, 5], "codecs": packed, "index_location": "start", "index_codecs": ["bytes", "crc32c"]}}]
+    three = {"zarr_format": 3, "node_type": "array", "shape": [7, 13], "data_type": "complex64", "chunk_grid":
+             {"name": "regular", "configuration": {"chunk_shape": [6, 10]}}, "chunk_key_encoding":
+             {"name": "v2", "configuration": {"separator": "/"}}, "fill_value": ["0x7fc00000", 1.5], "codecs": shards,
+             "attributes": {"a": 1}, "dimension_names": ["y", None]}
+    (folder / "three").write_bytes(b"\1" + json.dumps(three).encode())
+
+
 def main():
     for target, make in [("job_file", job_files), ("journal", journals),
                          ("certificate", certificates), ("sand", sand),
                          ("headers", headers), ("files", inputs), ("input", input_changes),
-                         ("layout", layouts), ("chain", chunks),
+                         ("layout", layouts), ("zarr", zarr), ("chain", chunks),
                          ("pages", pages)]:
         folder = pathlib.Path(sys.argv[1]) / target
         folder.mkdir(parents=True, exist_ok=True)

@@ -20,7 +20,8 @@ namespace fs = std::filesystem;
 std::vector<std::string> words_of_formats() {
     std::vector<std::string> words = {
         "io/formats/sand_",      "io/formats/npy_", "io/formats/nifti_", "io/formats/mrc_",
-        "io/formats/png_reader", "io/tiff/",        "is_sand_name",      "sand_storage"};
+        "io/formats/png_reader", "io/tiff/",        "io/zarr/",          "is_zarr",
+        "is_sand_name",          "sand_storage"};
     for (const RowsFormat& format : rows_formats()) {
         std::istringstream endings{std::string(format.endings)};
         for (std::string ending; format.written != nullptr && endings >> ending;) {
@@ -34,7 +35,7 @@ bool may_name_them(const std::string& file) {
     // The storage's name is one of DatasetInfo's; a kind says which format is its own.
     static const std::set<std::string> others = {"io/rows/rows.hpp", "jobs/registry.cpp"};
     return file.starts_with("io/formats/") || file.starts_with("io/tiff/") ||
-           file.starts_with("jobs/sand/") || others.contains(file);
+           file.starts_with("io/zarr/") || file.starts_with("jobs/sand/") || others.contains(file);
 }
 
 /// A format is a file and a line of the table: no other code asks which one a file has.

@@ -2,6 +2,7 @@
 // Packed bytes worked out by hand; those that other programs packed are in io/input/filter_files.
 #include "io/filters/codec.hpp"
 
+#include "base/error.hpp"
 #include "io/filters/lz4.hpp"
 #include "io/filters/shuffle.hpp"
 #include "io/filters/unpacker.hpp"
@@ -229,6 +230,61 @@ TEST(Unpacker, UndoesFiltersInAnyOrderBySizesThatItKnows) {
     const auto error = error_of([&] { (void)unpacker.unpack(once, 0, "here"); });
     ASSERT_TRUE(error);
     EXPECT_NE(error->text().why.find("lz4"), std::string::npos);
+}
+
+TEST(Crc32c, OfTheDigits) {
+    // The check value that the catalogue of such checksums lists.
+    const Vector digits = bytes_of({'1', '2', '3', '4', '5', '6', '7', '8', '9'});
+    EXPECT_EQ(crc32c(digits), 0xe3069283U);
+    EXPECT_EQ(crc32c({}), 0U);
+    Unpacker unpacker({{filter_id::crc32c, "", {}}}, 9);
+    Vector packed = digits;
+    for (const int byte : {0x83, 0x92, 0x06, 0xe3}) {
+        packed.push_back(static_cast<std::byte>(byte));
+    }
+    const auto elements = unpacker.unpack(packed, 0, "here");
+    EXPECT_EQ(Vector(elements.begin(), elements.end()), digits);
+    packed[3] ^= std::byte{1};
+    EXPECT_THROW((void)unpacker.unpack(packed, 0, "here"), Error);
+}
+
+TEST(SizedLz4, HandWorked) {
+    // The size, then a block: three literals, a match of six bytes three back, and literals.
+    const Vector packed =
+        bytes_of({15, 0, 0, 0, 0x32, 'a', 'b', 'c', 3, 0, 0x60, 'a', 'b', 'c', 'a', 'b', 'd'});
+    const Vector plain =
+        bytes_of({'a', 'b', 'c', 'a', 'b', 'c', 'a', 'b', 'c', 'a', 'b', 'c', 'a', 'b', 'd'});
+    EXPECT_EQ(unpack(filter_id::sized_lz4, {}, packed, 15), plain);
+    EXPECT_FALSE(unpack(filter_id::sized_lz4, {}, packed, 14));
+    EXPECT_FALSE(unpack(filter_id::sized_lz4, {}, bytes_of({15, 0, 0}), 15));
+    EXPECT_FALSE(unpack(filter_id::sized_lz4, {}, {}, 15));
+}
+
+TEST(Transpose, HandWorked) {
+    // A chunk [2, 3] whose columns are stored one after the other.
+    EXPECT_EQ(unpack(filter_id::transpose, {1, 1, 0, 2, 3}, bytes_of({1, 4, 2, 5, 3, 6}), 6),
+              bytes_of({1, 2, 3, 4, 5, 6}));
+    // [1, 2, 2] of two bytes, stored as axes 1, 2, 0; and one that is the same in any order.
+    EXPECT_EQ(
+        unpack(filter_id::transpose, {2, 1, 2, 0, 1, 2, 2}, bytes_of({1, 2, 3, 4, 5, 6, 7, 8}), 8),
+        bytes_of({1, 2, 3, 4, 5, 6, 7, 8}));
+    EXPECT_EQ(
+        unpack(filter_id::transpose, {1, 2, 0, 1, 2, 2, 2}, bytes_of({1, 2, 3, 4, 5, 6, 7, 8}), 8),
+        bytes_of({1, 5, 2, 6, 3, 7, 4, 8}));
+    EXPECT_FALSE(unpack(filter_id::transpose, {1, 1, 0, 2, 3}, bytes_of({1, 4, 2, 5, 3}), 6));
+    EXPECT_FALSE(unpack(filter_id::transpose, {1, 1, 0, 2, 3}, bytes_of({1, 4, 2, 5, 3, 6}), 5));
+}
+
+TEST(Transpose, AcceptsEachAxisOnce) {
+    const Codec& codec = *codec_of(filter_id::transpose);
+    EXPECT_TRUE(codec.accepts(Numbers{4, 0, 1}));
+    for (const Numbers& wrong :
+         {Numbers{}, Numbers{4}, Numbers{4, 0}, Numbers{3, 1, 0, 2, 3}, Numbers{0, 1, 0, 2, 3},
+          Numbers{1, 0, 0, 2, 3}, Numbers{1, 2, 0, 2, 3}, Numbers{1, 1, 0, 0, 3},
+          Numbers{1, 1, 0, 2, 3, 4}, Numbers{32, 1, 0, 2, 3},
+          Numbers{16, 2, 1, 0, ~0U, ~0U, ~0U}}) {
+        EXPECT_FALSE(codec.accepts(wrong));
+    }
 }
 
 } // namespace

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/zarr/zarr_chunks.hpp"
+
+#include "base/error.hpp"
+#include "base/format.hpp"
+#include "io/files/file.hpp"
+#include "io/filters/unpacker.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+
+namespace runner {
+namespace {
+
+using Coordinates = std::vector<std::int64_t>;
+
+/// More are not listed: the list would take too long, and too much memory.
+constexpr std::size_t most_files = std::size_t{1} << 20;
+constexpr std::size_t most_chunks = std::size_t{1} << 23;
+
+constexpr const char* copy_again = "The file is damaged: copy it again, or make it again";
+
+/// A number as a chunk's key has it.
+std::optional<std::int64_t> number_in(std::string_view text) {
+    std::int64_t number = 0;
+    const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const bool plain = text == "0" || (!text.empty() && text.front() >= '1' && text.front() <= '9');
+    return plain && failure == std::errc{} && end == text.data() + text.size()
+               ? std::optional(number)
+               : std::nullopt;
+}
+
+Coordinates counts_of(const Coordinates& shape, const Coordinates& chunk) {
+    Coordinates counts;
+    for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+        counts.push_back((shape[axis] - 1) / chunk[axis] + 1);
+    }
+    return counts;
+}
+
+/// Steps through the box of `counts`, the last axis fastest; false behind the last one.
+bool advance(Coordinates& at, const Coordinates& counts) {
+    for (std::size_t axis = at.size(); axis-- > 0;) {
+        if (++at[axis] < counts[axis]) {
+            return true;
+        }
+        at[axis] = 0;
+    }
+    return false;
+}
+
+/// The bytes of a file that a shard, or a chunk, is.
+struct Extent {
+    std::int64_t offset = 0;
+    std::int64_t bytes = 0;
+};
+
+class ChunkLister {
+  public:
+    ChunkLister(ZarrStore& store, const ZarrArray& array, const std::string& where)
+        : store_(store), array_(array), where_(where), shape_(array.info.array.shape),
+          chunk_bytes_(byte_count({array.info.array.type, array.info.chunk})),
+          file_counts_(counts_of(shape_, array.file_chunk)),
+          counts_(counts_of(shape_, array.info.chunk)) {}
+
+    ZarrChunks list(const std::string& name) {
+        const std::string folder = name.empty() ? "." : name;
+        if (array_.separator == '/') {
+            visit_folders(array_.key_prefix.empty() ? folder : folder + "/" + array_.key_prefix,
+                          {});
+        } else {
+            visit_names(folder);
+        }
+        std::sort(made_.places.begin(), made_.places.end(),
+                  [](const ChunkPlace& a, const ChunkPlace& b) { return a.index < b.index; });
+        return std::move(made_);
+    }
+
+  private:
+    /// Folders within folders, one an axis, and the files in the last.
+    void visit_folders(const std::string& folder, const Coordinates& begin) {
+        for (const std::string& name : store_.names(folder)) {
+            const std::optional<std::int64_t> number = number_in(name);
+            if (!number || *number >= file_counts_[begin.size()]) {
+                continue;
+            }
+            Coordinates at = begin;
+            at.push_back(*number);
+            if (at.size() == shape_.size()) {
+                add_file(fmt::format("{}/{}", folder, name), at);
+            } else {
+                visit_folders(fmt::format("{}/{}", folder, name), at);
+            }
+        }
+    }
+
+    /// Files with all numbers in their names.
+    void visit_names(const std::string& folder) {
+        const std::string prefix = array_.key_prefix.empty() ? "" : array_.key_prefix + ".";
+        for (const std::string& name : store_.names(folder)) {
+            if (name.starts_with(prefix)) {
+                if (const auto at = key_of(std::string_view(name).substr(prefix.size()))) {
+                    add_file(fmt::format("{}/{}", folder, name), *at);
+                }
+            }
+        }
+    }
+
+    std::optional<Coordinates> key_of(std::string_view key) const {
+        Coordinates at;
+        while (at.size() < shape_.size()) {
+            const std::size_t end = std::min(key.find('.'), key.size());
+            const std::optional<std::int64_t> number = number_in(key.substr(0, end));
+            const bool is_last = at.size() + 1 == shape_.size();
+            if (!number || *number >= file_counts_[at.size()] || (end == key.size()) != is_last) {
+                return std::nullopt;
+            }
+            at.push_back(*number);
+            key.remove_prefix(is_last ? end : end + 1);
+        }
+        return at;
+    }
+
+    void add_file(const std::string& name, const Coordinates& at) {
+        auto found = store_.file(name);
+        if (!found) {
+            return; // a link to nothing, or one that has just gone
+        }
+        if (made_.files.size() == most_files) {
+            refuse_zarr(where_, fmt::format("it has more than {} chunk files", most_files),
+                        "Store it again in shards, or in larger chunks");
+        }
+        Coordinates start = at;
+        for (std::size_t axis = 0; axis < at.size(); ++axis) {
+            start[axis] *= array_.file_chunk[axis];
+        }
+        made_.files.push_back(found->first);
+        const std::int64_t bytes = found->second.bytes;
+        made_.marks.insert(*std::move(found));
+        made_.stored_bytes += bytes;
+        if (array_.shards.empty()) {
+            return add_chunk(start, {0, bytes});
+        }
+        const File file(made_.files.back(), File::Mode::read);
+        add_shard(file, 0, start, {0, bytes});
+    }
+
+    std::string chunk_text(const Coordinates& start) const {
+        return where_ + ", chunk from " + shape_text(start) + ", in " + made_.files.back();
+    }
+
+    [[noreturn]] void refuse(const Coordinates& start, const std::string& why) const {
+        refuse_zarr(chunk_text(start), why, copy_again);
+    }
+
+    void add_chunk(const Coordinates& start, const Extent& extent) {
+        if (extent.bytes == 0 || (array_.filters.empty() && extent.bytes < chunk_bytes_)) {
+            refuse(start, fmt::format("{} bytes of it are stored, and a chunk has {}", extent.bytes,
+                                      chunk_bytes_));
+        }
+        if (extent.bytes > most_packed_bytes(chunk_bytes_)) {
+            refuse(start, fmt::format("{} bytes of it are stored, which cannot be its {}",
+                                      extent.bytes, chunk_bytes_));
+        }
+        if (made_.places.size() == most_chunks) {
+            refuse_zarr(where_, fmt::format("more than {} chunks of it are stored", most_chunks),
+                        "Store it again in larger chunks");
+        }
+        ChunkPlace place;
+        for (std::size_t axis = 0; axis < start.size(); ++axis) {
+            place.index = place.index * counts_[axis] + start[axis] / array_.info.chunk[axis];
+        }
+        place.offset = extent.offset;
+        place.bytes = extent.bytes;
+        place.file = static_cast<std::uint32_t>(made_.files.size() - 1);
+        made_.places.push_back(place);
+    }
+
+    /// Adds the chunks of a shard, or of shards within it. `level`: of shards, 0 the outermost.
+    void add_shard(const File& file, std::size_t level, const Coordinates& start,
+                   const Extent& extent) {
+        const ZarrShard& shard = array_.shards[level];
+        const Coordinates& whole = level == 0 ? array_.file_chunk : array_.shards[level - 1].chunk;
+        Coordinates counts;
+        for (std::size_t axis = 0; axis < whole.size(); ++axis) {
+            counts.push_back(whole[axis] / shard.chunk[axis]);
+        }
+        const std::vector<std::uint64_t> index = read_index(file, shard, counts, start, extent);
+        Coordinates at(counts.size(), 0);
+        std::size_t next = 0;
+        do {
+            const std::uint64_t offset = index[next];
+            const std::uint64_t bytes = index[next + 1];
+            next += 2;
+            Coordinates begin = start;
+            bool is_within = true;
+            for (std::size_t axis = 0; axis < at.size(); ++axis) {
+                begin[axis] += at[axis] * shard.chunk[axis];
+                is_within = is_within && begin[axis] < shape_[axis];
+            }
+            if (!is_within || (offset == absent && bytes == absent)) {
+                continue;
+            }
+            const auto room = static_cast<std::uint64_t>(extent.bytes);
+            if (offset > room || bytes > room - offset) {
+                refuse(begin, fmt::format("the index of its shard says {} bytes from byte {}, and "
+                                          "the shard has {}",
+                                          bytes, offset, room));
+            }
+            const Extent part{extent.offset + static_cast<std::int64_t>(offset),
+                              static_cast<std::int64_t>(bytes)};
+            if (level + 1 < array_.shards.size()) {
+                add_shard(file, level + 1, begin, part);
+            } else {
+                add_chunk(begin, part);
+            }
+        } while (advance(at, counts));
+    }
+
+    /// The index of a shard: of each chunk the offset, then the bytes.
+    std::vector<std::uint64_t> read_index(const File& file, const ZarrShard& shard,
+                                          const Coordinates& counts, const Coordinates& start,
+                                          const Extent& extent) const {
+        constexpr std::int64_t entry = 2 * sizeof(std::uint64_t);
+        constexpr std::int64_t checksum = 4;
+        std::int64_t bytes = entry;
+        for (const std::int64_t count : counts) {
+            if (__builtin_mul_overflow(bytes, count, &bytes)) {
+                bytes = std::numeric_limits<std::int64_t>::max() - checksum;
+                break;
+            }
+        }
+        bytes += shard.has_checksum ? checksum : 0;
+        if (bytes > extent.bytes) {
+            refuse(start, fmt::format("the shard has {} bytes, and its index alone has {}",
+                                      extent.bytes, bytes));
+        }
+        std::vector<std::byte> text(static_cast<std::size_t>(bytes));
+        file.read(shard.index == ZarrShard::Index::first ? extent.offset
+                                                         : extent.offset + extent.bytes - bytes,
+                  bytes, text.data());
+        std::span<const std::byte> numbers = text;
+        if (shard.has_checksum) {
+            numbers = numbers.first(text.size() - checksum);
+            const std::span<const std::byte> stored = std::span(text).last(checksum);
+            if (number_of(stored, false) != crc32c(numbers)) {
+                refuse(start, "the index of its shard does not fit its checksum (crc32c)");
+            }
+        }
+        std::vector<std::uint64_t> index;
+        for (std::size_t at = 0; at < numbers.size(); at += sizeof(std::uint64_t)) {
+            index.push_back(
+                number_of(numbers.subspan(at, sizeof(std::uint64_t)), shard.big_endian));
+        }
+        return index;
+    }
+
+    static std::uint64_t number_of(std::span<const std::byte> bytes, bool big_endian) {
+        std::uint64_t number = 0;
+        for (std::size_t i = 0; i < bytes.size(); ++i) {
+            const std::byte byte = bytes[big_endian ? i : bytes.size() - 1 - i];
+            number = number << 8U | std::to_integer<std::uint64_t>(byte);
+        }
+        return number;
+    }
+
+    static constexpr std::uint64_t absent = std::numeric_limits<std::uint64_t>::max();
+
+    ZarrStore& store_;
+    const ZarrArray& array_;
+    const std::string& where_;
+    const Coordinates& shape_;
+    std::int64_t chunk_bytes_;
+    Coordinates file_counts_; ///< chunk files along each axis
+    Coordinates counts_;      ///< chunks along each axis
+    ZarrChunks made_;
+};
+
+} // namespace
+
+ZarrChunks list_zarr_chunks(ZarrStore& store, const std::string& name, const ZarrArray& array,
+                            const std::string& where) {
+    return ChunkLister(store, array, where).list(name);
+}
+
+} // namespace runner

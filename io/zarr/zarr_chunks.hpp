@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "io/rows/stored_rows.hpp"
+#include "io/zarr/zarr_array.hpp"
+#include "io/zarr/zarr_store.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace runner {
+
+/// Where the stored chunks of an array lie.
+struct ZarrChunks {
+    std::vector<std::string> files; ///< by their own paths
+    std::vector<ChunkPlace> places; ///< in the order of their indices
+    FileMarks marks;                ///< of the files
+    std::int64_t stored_bytes = 0;
+};
+
+/// Lists the files of an array's chunks and reads the indexes of its shards. `name`: of the array
+/// in the store. `where`: the array, for messages. Chunks beyond the array are left out. @throws
+/// Error (input) naming array, chunk and file, where a file is too short or an index is damaged.
+ZarrChunks list_zarr_chunks(ZarrStore& store, const std::string& name, const ZarrArray& array,
+                            const std::string& where);
+
+} // namespace runner

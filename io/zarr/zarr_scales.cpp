@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/zarr/zarr_scales.hpp"
+
+#include "base/error.hpp"
+#include "io/zarr/zarr_array.hpp"
+
+#include <cmath>
+#include <utility>
+
+namespace runner {
+namespace {
+
+std::string joined(const std::string& group, const std::string& name) {
+    return group.empty() || name.empty() ? group + name : group + "/" + name;
+}
+
+/// A path as the store has its names: without slashes at its ends.
+std::string trimmed(std::string path) {
+    while (!path.empty() && path.back() == '/') {
+        path.pop_back();
+    }
+    const std::size_t begin = path.find_first_not_of('/');
+    return begin == std::string::npos ? "" : path.substr(begin);
+}
+
+/// The images that the attributes of a group list; none of another group.
+const std::vector<Json>& images_of(const Json& attributes) {
+    const Json* const ome = attributes.find("ome");
+    const Json* const found = (ome == nullptr ? attributes : *ome).find("multiscales");
+    static const Json none;
+    return (found == nullptr ? none : *found).values();
+}
+
+/// element = scale · index + translation.
+struct Transform {
+    std::vector<double> scale;
+    std::vector<double> translation;
+
+    explicit Transform(std::size_t axes) : scale(axes, 1.0), translation(axes, 0.0) {}
+
+    /// Adds transformations behind this one. @throws JsonError where they do not fit the axes.
+    void add(const Json* list) {
+        static const Json none;
+        for (const Json& each : (list == nullptr ? none : *list).values()) {
+            const auto type = each.at("type").get<std::string>();
+            for (std::size_t axis = 0; axis < scale.size(); ++axis) {
+                if (type == "scale") {
+                    const auto factor = each.at("scale").at(axis).get<double>();
+                    scale[axis] *= factor;
+                    translation[axis] *= factor;
+                } else if (type == "translation") {
+                    translation[axis] += each.at("translation").at(axis).get<double>();
+                }
+            }
+        }
+    }
+};
+
+/// Where the elements of a level lie. @throws JsonError where the description does not fit.
+Placement placement_of(const Json& image, const Json& level, std::size_t axes) {
+    const std::vector<Json>& named = image.at("axes").values();
+    if (named.size() != axes) {
+        throw JsonError("it has " + std::to_string(named.size()) + " axes");
+    }
+    Transform transform(axes);
+    transform.add(level.find("coordinateTransformations"));
+    transform.add(image.find("coordinateTransformations"));
+    Placement made;
+    made.axes.resize(axes);
+    for (std::size_t axis = 0; axis < axes; ++axis) {
+        const bool measured = named[axis].value<std::string>("type", "") != "channel";
+        const double spacing = transform.scale[axis];
+        if (measured && std::isfinite(spacing) && spacing > 0 &&
+            std::isfinite(transform.translation[axis])) {
+            made.axes[axis] = {spacing, named[axis].value<std::string>("unit", ""),
+                               transform.translation[axis]};
+        }
+    }
+    return made;
+}
+
+} // namespace
+
+Json zarr_attributes(ZarrStore& store, const std::string& name) {
+    const auto parsed = [&](const std::string& file) {
+        const std::optional<std::string> text = store.text(joined(name, file));
+        try {
+            return text ? std::optional(Json::parse(*text)) : std::nullopt;
+        } catch (const JsonError& error) {
+            throw Error(ExitCode::input,
+                        {"cannot read the Zarr store", store.folder() + "/" + joined(name, file),
+                         error.what(), "Get it again from where it was made"});
+        }
+    };
+    if (std::optional<Json> node = parsed(zarr_json)) {
+        const Json* const attributes = node->find("attributes");
+        return attributes == nullptr ? Json::object() : Json::parse(attributes->text());
+    }
+    std::optional<Json> attributes = parsed(".zattrs");
+    return attributes ? *std::move(attributes) : Json::object();
+}
+
+std::optional<std::string> first_level(ZarrStore& store, const std::string& group) {
+    const Json attributes = zarr_attributes(store, group);
+    const std::vector<Json>& images = images_of(attributes);
+    if (images.empty()) {
+        return std::nullopt;
+    }
+    try {
+        return joined(group,
+                      trimmed(images.front().at("datasets").at(0).at("path").get<std::string>()));
+    } catch (const JsonError& error) {
+        refuse_zarr(file_and_dataset(store.folder(), group),
+                    std::string("its multiscales cannot be right: ") + error.what());
+    }
+}
+
+void describe_level(ZarrStore& store, const std::string& array, DatasetInfo& info) {
+    const std::size_t axes = info.array.shape.size();
+    for (std::size_t end = array.rfind('/'); !array.empty();
+         end = end == 0 || end == std::string::npos ? end : array.rfind('/', end - 1)) {
+        const std::string group = end == std::string::npos ? "" : array.substr(0, end);
+        const std::string path = group.empty() ? array : array.substr(end + 1);
+        try {
+            const Json attributes = zarr_attributes(store, group);
+            for (const Json& image : images_of(attributes)) {
+                for (const Json& level : image.at("datasets").values()) {
+                    if (trimmed(level.at("path").get<std::string>()) == path) {
+                        info.placement = placement_of(image, level, axes);
+                        info.channels = 1; // the last axis is one of space
+                        return;
+                    }
+                }
+            }
+        } catch (const JsonError& error) {
+            info.notes.push_back(
+                format_error({"the description of the image says nothing",
+                              file_and_dataset(store.folder(), group),
+                              std::string("its multiscales do not fit the array: ") + error.what(),
+                              "Its scales and units are left out"}));
+            return;
+        }
+        if (group.empty()) {
+            return;
+        }
+    }
+}
+
+} // namespace runner

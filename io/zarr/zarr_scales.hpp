@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "base/json.hpp"
+#include "io/rows/rows.hpp"
+#include "io/zarr/zarr_store.hpp"
+
+#include <optional>
+#include <string>
+
+namespace runner {
+
+/// What OME-Zarr (NGFF 0.4 and 0.5) says of the levels of images, in the attributes of groups.
+
+/// The attributes of a group or an array; an empty object where there are none. @throws Error
+/// (input).
+Json zarr_attributes(ZarrStore& store, const std::string& name);
+
+/// The name in the store of level 0 of a group's first image; nothing where the group has none.
+/// @throws Error (input).
+std::optional<std::string> first_level(ZarrStore& store, const std::string& group);
+
+/// Adds to an array's description what the groups above it say of it as a level of an image:
+/// spacing, units and origin of its axes. A description that does not fit the array says nothing,
+/// and a note says so.
+void describe_level(ZarrStore& store, const std::string& array, DatasetInfo& info);
+
+} // namespace runner
