@@ -121,16 +121,15 @@ class CodecChain {
         }
         const std::vector<std::int64_t> order =
             zarr_extents(*json, shape.size(), 0, "the order of transpose", where_);
-        std::vector<std::int64_t> sorted = order;
-        std::sort(sorted.begin(), sorted.end());
-        std::vector<std::int64_t> stored;
-        for (std::size_t i = 0; i < shape.size(); ++i) {
-            if (sorted[i] != static_cast<std::int64_t>(i)) {
-                refuse_zarr(where_, "the order of its codec transpose is " + shape_text(order) +
-                                        ", and must have each axis once");
-            }
-            stored.push_back(shape[static_cast<std::size_t>(order[i])]);
+        std::vector<std::int64_t> axes(shape.size());
+        std::iota(axes.begin(), axes.end(), std::int64_t{0});
+        if (!std::is_permutation(order.begin(), order.end(), axes.begin())) {
+            refuse_zarr(where_, "the order of its codec transpose is " + shape_text(order) +
+                                    ", and must have each axis once");
         }
+        std::vector<std::int64_t> stored(order.size());
+        std::transform(order.begin(), order.end(), stored.begin(),
+                       [&](std::int64_t axis) { return shape[static_cast<std::size_t>(axis)]; });
         if (!is_identity(order)) {
             array_.filters.push_back(
                 {filter_id::transpose, "",

@@ -100,6 +100,18 @@ TEST(ZarrArray, TransposedAxesOfThree) {
     EXPECT_EQ(array.separator, '.');
 }
 
+TEST(ZarrArray, RefusesAnOrderThatIsNone) {
+    for (const char* order : {"[2, 0]", "[0, 0]", "[0]", "[0, 1, 2]", "[-1, 0]", "{}", "\"F\""}) {
+        const std::string text =
+            R"({"zarr_format": 3, "node_type": "array", "shape": [4, 6], "data_type": "uint8",
+                "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [2, 3]}},
+                "chunk_key_encoding": {"name": "v2"}, "fill_value": 0,
+                "codecs": [{"name": "transpose", "configuration": {"order": )" +
+            std::string(order) + R"(}}, "bytes"]})";
+        EXPECT_NE(why_refused(text, 3).find("the order of"), std::string::npos) << order;
+    }
+}
+
 TEST(ZarrArray, RefusesWhatIsNoMetadata) {
     for (const int version : {2, 3}) {
         for (const char* text :
