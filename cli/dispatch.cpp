@@ -69,6 +69,14 @@ void tell_notes_of(const DatasetName& what, FileAccess& files) {
     tell_notes(files.layout(what.file, what.dataset).info.notes);
 }
 
+/// The dataset under its own name, where none is named and the file's format says it.
+DatasetName with_its_name(DatasetName what, FileAccess& files) {
+    if (what.dataset.empty()) {
+        what.dataset = files.layout(what.file, what.dataset).dataset;
+    }
+    return what;
+}
+
 /// Where the input's elements lie. An HDF5 file is asked only where the output can say it.
 Placement placement_for(const DatasetName& input, const std::string& output, ProbedFiles& files) {
     const DatasetInfo info = files.layout(input.file, input.dataset).info;
@@ -179,7 +187,9 @@ struct Verbs {
     ExitCode operator()(const CompareCommand& command) const {
         Prober prober;
         ProbedFiles files(prober, command.rules);
-        for (const DatasetName& what : {command.a, command.b}) {
+        const DatasetName a = with_its_name(command.a, files);
+        const DatasetName b = with_its_name(command.b, files);
+        for (const DatasetName& what : {a, b}) {
             tell_notes_of(what, files);
         }
         if (command.by) {
@@ -187,8 +197,8 @@ struct Verbs {
         }
         const DatasetName by = command.by.value_or(DatasetName{});
         const Comparison comparison =
-            compare(files, {command.a.file, command.a.dataset, command.b.file, command.b.dataset,
-                            command.tolerance, all_cores(), by.file, by.dataset});
+            compare(files, {a.file, a.dataset, b.file, b.dataset, command.tolerance, all_cores(),
+                            by.file, by.dataset});
         print(command.json ? printable_json(comparison_json(comparison))
                            : comparison_text(comparison));
         return comparison.differs() ? ExitCode::differs : ExitCode::ok;
@@ -197,10 +207,12 @@ struct Verbs {
     ExitCode operator()(const RenderCommand& command) const {
         Prober prober;
         ProbedFiles files(prober, command.rules);
-        for (const DatasetName& what : command.what) {
+        RenderCommand named = command;
+        for (DatasetName& what : named.what) {
+            what = with_its_name(what, files);
             tell_notes_of(what, files);
         }
-        print(render(files, render_request(command, files, all_cores())));
+        print(render(files, render_request(named, files, all_cores())));
         return ExitCode::ok;
     }
 

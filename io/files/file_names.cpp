@@ -175,45 +175,63 @@ bool is_broken_link(const fs::path& path) {
     return !is_there || failure;
 }
 
-/// Adds what the parts name below the folder.
-void expand(const fs::path& folder, std::span<const std::string> parts, NamedFiles& found) {
-    const std::string& part = parts.front();
-    const bool last = parts.size() == 1;
-    std::error_code failure;
-    if (!has_wildcards(part)) {
-        const fs::path path = folder / part;
-        if (last && fs::is_regular_file(path, failure)) {
-            found.files.push_back(path.string());
-        } else if (!last && fs::is_directory(path, failure)) {
-            expand(path, parts.subspan(1), found);
-        } else if (is_broken_link(path)) {
-            found.missing.push_back(path.string());
+/// Finds what the parts of a pattern name.
+class Expansion {
+  public:
+    explicit Expansion(IsInputFolder is_input_folder) : is_input_folder_(is_input_folder) {}
+
+    NamedFiles take() { return std::move(found_); }
+
+    /// Adds what the parts name below the folder.
+    void expand(const fs::path& folder, std::span<const std::string> parts) {
+        const std::string& part = parts.front();
+        const bool last = parts.size() == 1;
+        std::error_code failure;
+        if (!has_wildcards(part)) {
+            const fs::path path = folder / part;
+            const bool is_folder = fs::is_directory(path, failure);
+            if (last && (fs::is_regular_file(path, failure) || (is_folder && is_input(path)))) {
+                found_.files.push_back(path.string());
+            } else if (!last && is_folder) {
+                expand(path, parts.subspan(1));
+            } else if (is_broken_link(path)) {
+                found_.missing.push_back(path.string());
+            }
+            return;
         }
-        return;
-    }
-    if (part == any_folders) {
-        expand(folder, parts.subspan(1), found);
+        if (part == any_folders) {
+            expand(folder, parts.subspan(1));
+            for (const Listed& entry : list(folder)) {
+                if (entry.folder && !entry.link && !is_hidden(entry.name) &&
+                    !is_input(folder / entry.name)) {
+                    expand(folder / entry.name, parts);
+                }
+            }
+            return;
+        }
         for (const Listed& entry : list(folder)) {
-            if (entry.folder && !entry.link && !is_hidden(entry.name)) {
-                expand(folder / entry.name, parts, found);
+            if (!matches_name(part, entry.name)) {
+                continue;
+            }
+            const fs::path path = folder / entry.name;
+            if (last && (entry.regular || (entry.folder && is_input(path)))) {
+                found_.files.push_back(path.string());
+            } else if (!last && entry.folder) {
+                expand(path, parts.subspan(1));
+            } else if (entry.link && is_broken_link(path)) {
+                found_.missing.push_back(path.string());
             }
         }
-        return;
     }
-    for (const Listed& entry : list(folder)) {
-        if (!matches_name(part, entry.name)) {
-            continue;
-        }
-        const fs::path path = folder / entry.name;
-        if (last && entry.regular) {
-            found.files.push_back(path.string());
-        } else if (!last && entry.folder) {
-            expand(path, parts.subspan(1), found);
-        } else if (entry.link && is_broken_link(path)) {
-            found.missing.push_back(path.string());
-        }
+
+  private:
+    bool is_input(const fs::path& path) const {
+        return is_input_folder_ != nullptr && is_input_folder_(path.string());
     }
-}
+
+    IsInputFolder is_input_folder_;
+    NamedFiles found_;
+};
 
 } // namespace
 
@@ -310,12 +328,13 @@ bool matches_pattern(std::string_view pattern, std::string_view path) {
     return good.back();
 }
 
-NamedFiles expand_pattern(const std::string& pattern) {
+NamedFiles expand_pattern(const std::string& pattern, IsInputFolder is_input) {
     const Parts parts = pattern_parts(pattern);
-    NamedFiles found;
+    Expansion expansion(is_input);
     if (!parts.empty()) {
-        expand({}, parts, found);
+        expansion.expand({}, parts);
     }
+    NamedFiles found = expansion.take();
     for (std::vector<std::string>* names : {&found.files, &found.missing}) {
         std::sort(names->begin(), names->end());
         names->erase(std::unique(names->begin(), names->end()), names->end());

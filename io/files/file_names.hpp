@@ -33,9 +33,12 @@ struct NamedFiles {
     std::vector<std::string> missing; ///< links to what is not there or cannot be reached
 };
 
-/// `**` goes into no link to a folder, so it comes to an end. @throws Error (input) for a folder on
-/// the way that cannot be listed.
-NamedFiles expand_pattern(const std::string& pattern);
+/// Whether a folder of this path is named as a file is, and not gone into.
+using IsInputFolder = bool (*)(const std::string& path);
+
+/// `**` goes into no link to a folder, so it comes to an end. Without `is_input` no folder is
+/// named. @throws Error (input) for a folder on the way that cannot be listed.
+NamedFiles expand_pattern(const std::string& pattern, IsInputFolder is_input = nullptr);
 
 /// What to say of files that are not there, of which the first ones are named: `what` and `where`
 /// as given.

@@ -55,6 +55,11 @@ bool is_utf8(std::string_view text) {
     return true;
 }
 
+bool is_folder_of_format(const std::string& path) {
+    const RowsFormat* const format = rows_format_of(path);
+    return format != nullptr && format->folder != nullptr;
+}
+
 /// Adds the links among what patterns name that lead to nothing to `missing`.
 std::vector<ManifestEntry> entries_of_patterns(const JobFile& job,
                                                std::vector<std::string>& missing) {
@@ -65,7 +70,7 @@ std::vector<ManifestEntry> entries_of_patterns(const JobFile& job,
             found.emplace(normal(pattern.text), place);
             continue;
         }
-        const NamedFiles named = expand_pattern(pattern.text);
+        const NamedFiles named = expand_pattern(pattern.text, is_folder_of_format);
         missing.insert(missing.end(), named.missing.begin(), named.missing.end());
         if (named.files.empty() && named.missing.empty()) {
             throw Error(ExitCode::input,

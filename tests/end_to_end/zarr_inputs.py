@@ -289,6 +289,8 @@ REFUSED_3 = {
     "no bytes": ({"codecs": [{"name": "transpose", "configuration": {"order": [0, 2, 1]}}]}, "codecs"),
     "no codecs": ({"codecs": []}, "codecs"),
     "order": ({"codecs": [{"name": "transpose", "configuration": {"order": [0, 1, 1]}}, *bytes_and()]}, "transpose"),
+    "order beyond": ({"codecs": [{"name": "transpose", "configuration": {"order": [3, 0, 1]}}, *bytes_and()]},
+                     "transpose", "[3, 0, 1]"),
     "endian": ({"codecs": [{"name": "bytes", "configuration": {"endian": "middle"}}]}, "middle"),
     "packed shards": ({"codecs": [*sharded(), {"name": "gzip"}]}, "gzip behind sharding_indexed"),
     "transposed shards": ({"codecs": [{"name": "transpose", "configuration": {"order": [0, 2, 1]}}, *sharded()]},
@@ -433,3 +435,29 @@ def test_huge_grids():
     call("job.toml", "--quiet")
     with h5py.File("out.h5") as file:
         assert file["data"].shape == (2, 2, 2)
+
+
+@pytest.mark.quick
+def test_verbs():
+    """Verbs name the array that they took; render and compare read it."""
+    wanted = stored("a.zarr")
+    np.save("a.npy", wanted)
+    assert "a.zarr:/data" in good("compare", "a.zarr", "a.npy")
+    assert "a.zarr:/data" in good("render", "a.zarr", "a.png")
+    extracted("image")
+    assert "image.ome.zarr:/0" in good("render", "image.ome.zarr", "b.png")
+
+
+def test_batch():
+    """A wildcard names a store as it does a file, and ** does not go into one."""
+    os.makedirs("scans/deep")
+    for name in ("scans/a.zarr", "scans/deep/b.zarr", "scans/deep/plain"):
+        stored(name)
+    np.save("scans/c.npy", elements("uint16"))
+    for pattern, names in (("scans/*", ["a", "c"]), ("scans/**/*.zarr", ["a", "b"]), ("scans/**", ["a", "b", "c", "plain"])):
+        pathlib.Path("job.toml").write_text(
+            f'kind = "bin"\n[batch]\ninputs = ["{pattern}"]\noutput = "out/{{stem}}.h5"\n'
+            '[run]\nbackend = "cpu"\n[bin]\nfactors = [2, 2]\n')
+        call("batch", "job.toml", "--quiet")
+        assert sorted(path.stem for path in pathlib.Path("out").glob("*.h5")) == names
+        shutil.rmtree("out")
