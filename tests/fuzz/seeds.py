@@ -148,7 +148,7 @@ def layouts(folder):
         number(0))
     filters = number(2) + number(2) + text(b"shuffle") + numbers(2) + number(1) + \
         text(b"deflate") + numbers(6)
-    chunks = number(2) + b"".join(map(number, (0, 512, 60, 0, 2, 600, 64, 0)))
+    chunks = number(2) + b"".join(map(number, (0, 512, 60, 0, 0, 2, 600, 64, 0, 0)))
     (folder / "chunks").write_bytes(b"\0" + text(b"a.h5") + info(b"chunked", [4, 4], []) + number(1) +
                                     filters + text(b"\0\0") + chunks)
     (folder / "attributes").write_bytes(

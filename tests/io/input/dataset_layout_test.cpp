@@ -3,6 +3,7 @@
 // by it without HDF5, and that one that cannot be right is refused, whoever wrote it.
 #include "io/input/dataset_layout.hpp"
 
+#include "io/files/file.hpp"
 #include "io/input/layout_message.hpp"
 #include "tests/io/dataset_file.hpp"
 #include "tests/io/scratch_folder.hpp"
@@ -92,6 +93,8 @@ TEST(DatasetLayout, ThatCannotBeIsRefused) {
         {"bytes from byte", [](DatasetLayout& some) { some.chunks[2].offset = 1 << 20; }},
         {"bytes from byte", [](DatasetLayout& some) { some.chunks[2].offset = -1; }},
         {"bytes from byte", [](DatasetLayout& some) { some.chunks[2].bytes = INT64_MAX; }},
+        {"a chunk in file 1 of 1", [](DatasetLayout& some) { some.chunks[2].file = 1; }},
+        {"has not looked at", [](DatasetLayout& some) { some.chunk_files = {"/etc/passwd"}; }},
         {"a chunk of 5000", [](DatasetLayout& some) {
              some.chunks[2] = {some.chunks[2].index, 0, 5000, 0};
          }}};
@@ -130,6 +133,46 @@ TEST(DatasetLayout, LeadsIntoNoFileThatTheRulesForbid) {
         other.files.begin()->second.bytes = 1; // it is not there
         EXPECT_TRUE(error_of([&] { check_layout(other, {}); }));
     }
+}
+
+/// A folder whose files have a chunk each, of which the third was never written.
+TEST(DatasetLayout, HasChunksInSeveralFiles) {
+    Made made(chunked);
+    const File file(made.known.file, File::Mode::read);
+    DatasetLayout some = made.known;
+    some.holder = some.file = made.folder.path();
+    some.files.clear();
+    for (std::size_t i = 0; i < some.chunks.size(); ++i) {
+        ChunkPlace& chunk = some.chunks[i];
+        std::vector<char> bytes(static_cast<std::size_t>(chunk.bytes));
+        file.read(chunk.offset, chunk.bytes, reinterpret_cast<std::byte*>(bytes.data()));
+        some.chunk_files.push_back(own_path(made.folder / std::to_string(i)));
+        std::ofstream(some.chunk_files.back(), std::ios::binary)
+            .write(bytes.data(), std::ssize(bytes));
+        add_mark(some.files, some.chunk_files.back());
+        chunk.offset = 0;
+        chunk.file = static_cast<std::uint32_t>(i);
+    }
+    some.chunks.erase(some.chunks.begin() + 2); // rows 0 to 3 of columns 8 and 9
+    some.fill = {std::byte{7}, std::byte{0}};
+    const DatasetLayout back = decode_layout(encode_layout(some));
+    EXPECT_EQ(back.chunk_files, some.chunk_files);
+    EXPECT_EQ(back.chunks, some.chunks);
+    check_layout(some, {});
+    std::vector<std::uint16_t> wanted = made.values;
+    for (std::size_t row = 0; row < 4; ++row) {
+        wanted[10 * row + 8] = wanted[10 * row + 9] = 7;
+    }
+    std::vector<std::uint16_t> read(60);
+    const auto reader = open_layout_rows(some, 2);
+    for (std::int64_t row = 0; row < 6; row += 3) { // chunks are kept from one call to the next
+        reader->read(row, 3, reinterpret_cast<std::byte*>(read.data() + 10 * row));
+    }
+    EXPECT_EQ(read, wanted);
+    std::filesystem::resize_file(some.chunk_files[4], 10);
+    const auto error = error_of([&] { check_layout(some, {}); });
+    ASSERT_TRUE(error);
+    EXPECT_NE(error->text().why.find("of a file of 10"), std::string::npos) << error->what();
 }
 
 TEST(DatasetLayout, ReadsAMarkedChunkAsDamaged) {
