@@ -10,7 +10,6 @@
 #include "io/formats/rows_format.hpp"
 #include "io/input/generations.hpp"
 #include "io/inspect/file_content.hpp"
-#include "io/metadata/metadata_placement.hpp"
 #include "io/output/publish_output.hpp"
 #include "io/rows/dense_rows.hpp"
 #include "jobs/generate.hpp"
@@ -75,26 +74,6 @@ DatasetName with_its_name(DatasetName what, FileAccess& files) {
         what.dataset = files.layout(what.file, what.dataset).dataset;
     }
     return what;
-}
-
-/// Where the input's elements lie. An HDF5 file is asked only where the output can say it.
-Placement placement_for(const DatasetName& input, const std::string& output, ProbedFiles& files) {
-    const DatasetInfo info = files.layout(input.file, input.dataset).info;
-    const RowsFormat* const format = rows_format_of(output);
-    const bool can_say = format != nullptr && format->written != nullptr &&
-                         format->written->placed == WrittenFormat::Placed::yes;
-    if (info.placement.known() || !can_say) {
-        return info.placement;
-    }
-    try {
-        const Metadata metadata = files.metadata(input.file, input.dataset);
-        return metadata.shape == info.array.shape ? placement_from(metadata) : Placement();
-    } catch (const Error& error) {
-        if (error.code() != ExitCode::input) {
-            throw;
-        }
-        return {}; // the elements are good
-    }
 }
 
 /// The code of the first dataset that failed; of what is not done, that it can be resumed.
@@ -238,7 +217,7 @@ struct Verbs {
         request.output_dataset =
             command.output.dataset.empty() ? input.dataset : command.output.dataset;
         if (!command.raw) {
-            request.placement = placement_for(input, command.output.file, files);
+            request.axes = files.layout(input.file, input.dataset).info.axes;
         }
         request.frames = command.frames;
         request.first_generation = command.first_generation;

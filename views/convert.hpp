@@ -29,7 +29,7 @@ struct ConvertRequest {
     std::optional<Palette> palette;                ///< of pictures; nothing: by what they show
     std::optional<ArrayInfo> type; ///< convertible_type() of the output; nothing: the input's
     Beyond beyond = Beyond::refuse;
-    Placement placement = {}; ///< of the input's dataset
+    Axes axes = {}; ///< of the input's dataset
     OutputLayout layout;      ///< of an HDF5 output; `format` is chosen by its name
     Overwrite overwrite = Overwrite::no;
     int threads = 1;                                                ///< that read and write, ≥ 1
@@ -52,7 +52,7 @@ void check_formats(const std::string& input, const std::string& output,
 /// - HDF5: of any type, one dataset, with /generation where generations are known
 ///   (frame_numbers()) and the root attribute kind = "sand" for sand, which has frames always;
 /// - .npy: of any type, little-endian, in C order;
-/// - .nii, .mrc: of the types that they hold, with the placement;
+/// - .nii, .mrc: of the types that they hold, with the axes;
 /// - .tif: of any type, a page a frame, not compressed; BigTIFF beyond 4 GiB;
 /// - .png: of uint8 and uint16, a pixel an element; sand in colours or as values. One frame, or a
 ///   sequence of files whose names have the frame's number (NumberedNames).

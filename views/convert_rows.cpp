@@ -2,6 +2,7 @@
 #include "io/formats/rows_format.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/input/generations.hpp"
+#include "io/metadata/axis_metadata.hpp"
 #include "io/metadata/write_metadata.hpp"
 #include "io/output/default_plot.hpp"
 #include "io/output/open_output_rows.hpp"
@@ -15,30 +16,30 @@
 namespace runner {
 namespace {
 
-/// The placement of the chosen frames: of an axis before those of a frame, or of one frame of it.
-Placement placement_of_frames(const Placement& whole, const FrameSource& source, std::size_t axes) {
+/// The axes of the chosen frames: of an axis before those of a frame, or of one frame of it.
+Axes axes_of_frames(const Axes& whole, const FrameSource& source, std::size_t count) {
     const std::size_t of_frame = source.image.channels > 1 ? 3 : 2;
-    if (whole.axes.size() < of_frame) {
+    if (whole.each.size() < of_frame) {
         return {};
     }
-    const std::size_t lead = whole.axes.size() - of_frame;
-    Placement moved = whole;
+    const std::size_t lead = whole.each.size() - of_frame;
+    Axes moved = whole;
     if (lead == 1) {
         std::vector<AxisOrigin> all = {
             {0, static_cast<double>(source.frames[0]), static_cast<double>(source.frames.step)}};
-        for (std::size_t axis = 1; axis < whole.axes.size(); ++axis) {
+        for (std::size_t axis = 1; axis < whole.each.size(); ++axis) {
             all.push_back({static_cast<std::int64_t>(axis), 0, 1});
         }
-        moved = placed(whole, all);
+        moved = moved_axes(whole, all);
     }
     std::vector<AxisOrigin> kept;
-    if (axes > of_frame) {
+    if (count > of_frame) {
         kept.push_back({lead == 1 ? 0 : -1, 0, 1});
     }
-    for (std::size_t axis = lead; axis < whole.axes.size(); ++axis) {
+    for (std::size_t axis = lead; axis < whole.each.size(); ++axis) {
         kept.push_back({static_cast<std::int64_t>(axis), 0, 1});
     }
-    return placed(moved, kept);
+    return moved_axes(moved, kept);
 }
 
 /// What will be stored: the array as it is, or the chosen frames.
@@ -47,7 +48,7 @@ OutputDataset output_of(const FrameSource& source, const ConvertRequest& request
     const ArrayInfo& array = source.reader->info().array;
     const bool is_sand = source.content == Content::sand;
     OutputDataset output{partial, request.output_dataset, array, request.layout};
-    output.placement = request.placement;
+    output.axes = request.axes;
     if (request.frames || is_sand) {
         output.array.shape = {source.image.height, source.image.width};
         if (is_sand || request.frames->count == FrameChoice::Count::several) {
@@ -56,8 +57,7 @@ OutputDataset output_of(const FrameSource& source, const ConvertRequest& request
         if (source.image.channels > 1) {
             output.array.shape.push_back(source.image.channels);
         }
-        output.placement =
-            placement_of_frames(request.placement, source, output.array.shape.size());
+        output.axes = axes_of_frames(request.axes, source, output.array.shape.size());
     }
     output.layout.format = written_format_of(request.output);
     if (source.image.channels > 1 || source.reader->info().channels) {
@@ -181,7 +181,7 @@ std::string convert_to_rows(FrameSource& source, const ConvertRequest& request) 
                   }
                   write_default_plot(output.file, output.dataset, source.image.channels);
                   Metadata metadata;
-                  metadata.placement = output.placement;
+                  set_axes(metadata, output.axes);
                   (void)write_metadata(output.file, output.dataset, metadata);
               });
     return made_text(request.output, request.output_dataset, made);

@@ -119,7 +119,7 @@ struct Reading {
     std::string way;                       ///< how it is read; that it is not, and why
     FrameRoles roles;                      ///< of its frames
     std::vector<std::string> invalid = {}; ///< as DatasetInfo's
-    Placement placement = {};              ///< likewise
+    Axes axes = {};
 };
 
 /// What a job would make of each dataset. Each takes a process: of a file with very many the first
@@ -131,7 +131,7 @@ std::vector<Reading> readings_of(FileAccess& files, const FileContent& content) 
         try {
             DatasetLayout layout = files.layout(content.file, content.datasets[i].path);
             readings[i] = {reading_way(layout), std::move(layout.roles), layout.info.invalid,
-                           layout.info.placement};
+                           layout.info.axes};
         } catch (const Error& error) {
             if (error.code() != ExitCode::input) {
                 throw;
@@ -150,6 +150,28 @@ std::string roles_text(const FrameRoles& roles) {
     return roles.known()
                ? "    frames: " + roles.counts_text() + " by " + printable(roles.key) + "\n"
                : "";
+}
+
+Json axes_json(const Axes& axes) {
+    Json json = Json::array();
+    for (const Axis& axis : axes.each) {
+        Json one = Json::object();
+        one["name"] = axis.name;
+        if (axis.spacing) {
+            one["spacing"] = *axis.spacing;
+        }
+        if (axis.origin) {
+            one["origin"] = *axis.origin;
+        }
+        if (!axis.unit.empty()) {
+            one["unit"] = axis.unit;
+        }
+        if (axis.name == "c" && !axes.channels.empty()) {
+            one["channels"] = axes.channels;
+        }
+        json.push_back(std::move(one));
+    }
+    return json;
 }
 
 Json roles_json(const FrameRoles& roles) {
@@ -184,10 +206,10 @@ std::string dataset_text(const DatasetContent& dataset, const Reading& reading) 
     if (!reading.way.empty()) {
         text += "    read " + printable(reading.way) + "\n";
     }
-    text += roles_text(reading.roles);
-    if (const std::string spacing = spacing_text(reading.placement); !spacing.empty()) {
-        text += "    spacing: " + spacing + "\n";
+    if (reading.axes.known()) {
+        text += "    axes: " + printable(reading.axes.text()) + "\n";
     }
+    text += roles_text(reading.roles);
     for (const std::string& each : reading.invalid) {
         text += "    invalid elements: " + printable(each) + "\n";
     }
@@ -247,11 +269,17 @@ Json dataset_json(const DatasetContent& dataset, const Reading& reading) {
     if (!reading.way.empty()) {
         json["read"] = reading.way;
     }
+    if (reading.axes.known()) {
+        json["axes"] = axes_json(reading.axes);
+        const Json all = Json::parse(to_text(reading.axes));
+        for (const char* form : {"sform", "qform"}) {
+            if (const Json* const affine = all.find(form)) {
+                json[form] = Json::parse(affine->text());
+            }
+        }
+    }
     if (!reading.invalid.empty()) {
         json["invalid"] = reading.invalid;
-    }
-    if (reading.placement.known()) {
-        json["placement"] = Json::parse(to_text(reading.placement));
     }
     if (reading.roles.known()) {
         json["frames"] = roles_json(reading.roles);

@@ -22,30 +22,24 @@ class RankReader {
   public:
     RankReader(const DatasetLayout& layout, const std::optional<DatasetPart>& part,
                ReadingCost& cost)
-        : layout_(layout), part_(part), cost_(cost) {
-        const std::vector<std::int64_t>& shape = layout.info.array.shape;
-        for (std::size_t axis = row_axes(shape); part && axis-- > 0;) {
-            if (axis == 0 && !part->frames.empty()) {
-                break;
-            }
-            adjacent_ *= part->count[axis];
-            if (part->count[axis] != shape[axis]) {
-                break;
-            }
+        : layout_(layout), cost_(cost) {
+        if (part) {
+            map_.emplace(layout.info.array.shape, *part);
         }
     }
 
     void read(const RowRuns& runs) {
         for (std::int64_t run = 0; run < runs.runs && visits_ < most_visits; ++run) {
             const std::int64_t first = runs.first + run * runs.stride;
-            if (!part_) {
+            if (!map_) {
                 read_rows(first, runs.rows, runs.columns);
                 continue;
             }
-            for (std::int64_t row = first; row < first + runs.rows && visits_ < most_visits;) {
-                const std::int64_t rows =
-                    std::min(first + runs.rows - row, adjacent_ - row % adjacent_);
-                read_rows(row_of(row), rows, runs.columns);
+            const RowRuns box = map_->rows_of_box({first, runs.rows, 1, 0, 0, runs.columns});
+            const std::int64_t end = box.first + box.rows;
+            for (std::int64_t row = box.first; row < end && visits_ < most_visits;) {
+                const std::int64_t rows = std::min(end - row, map_->adjacent(row));
+                read_rows(map_->row_of(row), rows, box.columns);
                 row += rows;
             }
         }
@@ -55,21 +49,6 @@ class RankReader {
     std::int64_t counted() const { return counted_; }
 
   private:
-    std::int64_t row_of(std::int64_t row) const {
-        const std::vector<std::int64_t>& shape = layout_.info.array.shape;
-        std::int64_t found = 0;
-        std::int64_t below = 1;
-        for (std::size_t axis = row_axes(shape); axis-- > 0;) {
-            const std::int64_t index = row % part_->count[axis];
-            row /= part_->count[axis];
-            const bool listed = axis == 0 && !part_->frames.empty();
-            found += below * (listed ? part_->frames[static_cast<std::size_t>(index)]
-                                     : part_->first[axis] + index);
-            below *= shape[axis];
-        }
-        return found;
-    }
-
     /// Rows of the dataset; `columns` of each are wanted.
     void read_rows(std::int64_t first, std::int64_t rows, std::int64_t columns) {
         const ArrayInfo& array = layout_.info.array;
@@ -117,10 +96,9 @@ class RankReader {
     }
 
     const DatasetLayout& layout_;
-    const std::optional<DatasetPart>& part_;
+    std::optional<PartRowMap> map_; ///< of the part
     ReadingCost& cost_;
     std::map<std::int64_t, ChunkVisits> readers_; ///< by the source's number
-    std::int64_t adjacent_ = 1;
     std::int64_t visits_ = 0;
     std::int64_t counted_ = 0;
 };

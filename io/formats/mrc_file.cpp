@@ -161,7 +161,7 @@ std::vector<std::int64_t> shape_of_mrc(const HeaderFields& fields, const std::st
 }
 
 /// The size of voxels, and where the first one is.
-Placement mrc_placement(const HeaderFields& fields, std::size_t axes) {
+Axes mrc_axes(const HeaderFields& fields, const std::vector<std::int64_t>& shape) {
     const auto number = [&](std::int64_t byte) {
         const auto value = fields.at<float>(byte);
         return std::isfinite(value) ? double{value} : 0;
@@ -169,22 +169,25 @@ Placement mrc_placement(const HeaderFields& fields, std::size_t axes) {
     const bool has_origin =
         number(origin_at) != 0 || number(origin_at + 4) != 0 || number(origin_at + 8) != 0;
     const bool of_images = fields.at<std::int32_t>(group_at) == image_group;
-    Placement made;
-    made.axes.resize(axes);
-    for (std::size_t i = 0; i < std::min<std::size_t>(axes, 3); ++i) {
+    Axes made;
+    made.each.resize(shape.size());
+    for (std::size_t i = 0; i < std::min<std::size_t>(shape.size(), 3); ++i) {
         const std::int64_t byte = 4 * static_cast<std::int64_t>(i);
+        Axis& axis = made.each[shape.size() - 1 - i];
+        axis.name = i == 2 && of_images ? "" : std::string(1, "xyz"[i]);
         const auto intervals = fields.at<std::int32_t>(intervals_at + byte);
         const double length = number(cell_at + byte);
         const bool counts_images = i == 2 && of_images && intervals == 1;
         if (intervals < 1 || length <= 0 || counts_images) {
             continue;
         }
-        Placement::Axis& axis = made.axes[axes - 1 - i];
-        axis = {length / intervals, angstrom, 0};
+        const double spacing = length / intervals;
+        axis.unit = angstrom;
+        axis.spacing = spacing;
         axis.origin = has_origin ? number(origin_at + byte)
-                                 : fields.at<std::int32_t>(start_at + byte) * axis.spacing;
+                                 : fields.at<std::int32_t>(start_at + byte) * spacing;
     }
-    return made;
+    return fitting_axes(std::move(made), shape);
 }
 
 /// Columns, rows and sections of a file, and the sections of a volume.
@@ -203,12 +206,12 @@ Extents extents_of_mrc(const std::vector<std::int64_t>& shape) {
 }
 
 /// Angstrom from one element to the next, as the header has it; 0: not known.
-double angstroms(const Placement& placement, std::size_t axis_from_last) {
-    if (axis_from_last >= placement.axes.size()) {
+double angstroms(const Axes& axes, std::size_t axis_from_last) {
+    if (axis_from_last >= axes.each.size()) {
         return 0;
     }
-    const Placement::Axis& axis = placement.axes[placement.axes.size() - 1 - axis_from_last];
-    return axis.spacing * metres_in(axis.unit).value_or(0) * 1e10;
+    const Axis& axis = axes.each[axes.each.size() - 1 - axis_from_last];
+    return axis.spacing.value_or(0) * metres_in(axis.unit).value_or(0) * 1e10;
 }
 
 } // namespace
@@ -234,7 +237,7 @@ DenseLayout parse_mrc(const std::array<std::byte, mrc_header_bytes>& head,
     layout.bytes = fields.order() == HeaderFields::Order::other ? DenseLayout::Bytes::big_endian
                                                                 : DenseLayout::Bytes::little_endian;
     layout.storage = "MRC";
-    layout.placement = mrc_placement(fields, layout.array.shape.size());
+    layout.axes = mrc_axes(fields, layout.array.shape);
     check_readable_shape(layout.array, file, what_mrc);
     return layout;
 }
@@ -279,12 +282,11 @@ DataPlace mrc_place(const ArrayInfo& array) {
     return {mrc_header_bytes, bytes, mrc_header_bytes + bytes};
 }
 
-void mrc_structure(const ArrayInfo& array, const Placement& placement,
-                   const StructurePiece& piece) {
+void mrc_structure(const ArrayInfo& array, const Axes& axes, const StructurePiece& piece) {
     const Extents extents = extents_of_mrc(array.shape);
     const bool counts_images =
         array.shape.size() == 2 ||
-        (array.shape.size() == 3 && angstroms(placement, 0) > 0 && angstroms(placement, 2) == 0);
+        (array.shape.size() == 3 && angstroms(axes, 0) > 0 && angstroms(axes, 2) == 0);
     HeaderMaker<mrc_header_bytes> header;
     const ArrayInfo type{array.type, {}, array.stored};
     header.put(mode_at, std::find_if(modes().begin(), modes().end(), [&](const Mode& each) {
@@ -298,10 +300,10 @@ void mrc_structure(const ArrayInfo& array, const Placement& placement,
         header.put(intervals_at + byte, static_cast<std::int32_t>(intervals));
         header.put(angles_at + byte, 90.0F);
         header.put(axes_at + byte, static_cast<std::int32_t>(i + 1));
-        if (const double size = angstroms(placement, i); size > 0) {
-            const Placement::Axis& axis = placement.axes[placement.axes.size() - 1 - i];
+        if (const double size = angstroms(axes, i); size > 0) {
+            const Axis& axis = axes.each[axes.each.size() - 1 - i];
             header.put(cell_at + byte, static_cast<float>(size * static_cast<double>(intervals)));
-            header.put(origin_at + byte, static_cast<float>(axis.origin / axis.spacing * size));
+            header.put(origin_at + byte, static_cast<float>(axis.origin.value_or(0) / *axis.spacing * size));
         }
     }
     header.put(group_at, array.shape.size() == 4 ? first_stack_group

@@ -23,7 +23,7 @@ bool is_mrc(std::string_view begin);
 /// (float32), 6 (uint16) and 12 (float16, as bytes2), of the order of bytes that the machine stamp
 /// says, with columns, rows and sections in this order. The shape is [z, y, x]; of one image [y,
 /// x], of a stack of volumes [volume, z, y, x]. Where IMOD's stamp is there and its flag does not
-/// say that bytes have a sign, mode 0 is uint8. The placement has the size of voxels and the
+/// say that bytes have a sign, mode 0 is uint8. The axes have the size of voxels and the
 /// origin, in angstrom. @throws Error (input) naming the byte and the field.
 DenseLayout parse_mrc(const std::array<std::byte, mrc_header_bytes>& head, const std::string& file);
 
@@ -35,6 +35,6 @@ std::unique_ptr<RowReader> open_mrc_reader(const std::string& file, int threads)
 /// the spacing of rows and columns alone is known, of four a stack of volumes.
 /// @throws Error (usage) for what MRC cannot hold.
 DataPlace mrc_place(const ArrayInfo& array);
-void mrc_structure(const ArrayInfo& array, const Placement& placement, const StructurePiece& piece);
+void mrc_structure(const ArrayInfo& array, const Axes& axes, const StructurePiece& piece);
 
 } // namespace runner

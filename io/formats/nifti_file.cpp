@@ -4,7 +4,7 @@
 #include "base/error.hpp"
 #include "base/format.hpp"
 #include "io/formats/header_fields.hpp"
-#include "io/formats/nifti_placement.hpp"
+#include "io/formats/nifti_axes.hpp"
 #include "io/packings/packings.hpp"
 
 #include <algorithm>
@@ -28,9 +28,11 @@ constexpr std::int64_t regular_at = 38;
 constexpr std::int64_t dim_at = 40;
 constexpr std::int64_t datatype_at = 70;
 constexpr std::int64_t bitpix_at = 72;
+constexpr std::int64_t pixdim_at = 76;
 constexpr std::int64_t vox_offset_at = 108;
 constexpr std::int64_t slope_at = 112;
 constexpr std::int64_t intercept_at = 116;
+constexpr std::int64_t units_at = 123;
 constexpr std::int64_t magic_at = 344;
 constexpr std::int64_t least_offset = 352; ///< behind the header and the mark of extensions
 constexpr std::int64_t most_nifti_axes = 7;
@@ -162,7 +164,7 @@ DenseLayout parse_nifti(const std::array<std::byte, nifti_header_bytes>& head,
     layout.scale = scale_of(fields, file);
     layout.bytes = fields.order() == HeaderFields::Order::other ? DenseLayout::Bytes::big_endian
                                                                 : DenseLayout::Bytes::little_endian;
-    layout.placement = nifti_placement(fields, layout.array.shape.size());
+    layout.axes = nifti_axes(fields, layout.array.shape);
     layout.storage = "NIfTI-1";
     if (layout.scale) {
         layout.notes.push_back(format_error(
@@ -215,7 +217,7 @@ DataPlace nifti_place(const ArrayInfo& array) {
     return {least_offset, bytes, least_offset + bytes};
 }
 
-void nifti_structure(const ArrayInfo& array, const Placement& placement,
+void nifti_structure(const ArrayInfo& array, const Axes& axes,
                      const StructurePiece& piece) {
     HeaderMaker<least_offset> header;
     header.put<std::int32_t>(0, nifti_header_bytes);
@@ -234,7 +236,7 @@ void nifti_structure(const ArrayInfo& array, const Placement& placement,
     header.put(bitpix_at, static_cast<std::int16_t>(8 * size_of(array.type)));
     header.put(vox_offset_at, static_cast<float>(least_offset));
     header.put(slope_at, 1.0F);
-    put_nifti_placement(header, placement, array.shape.size());
+    put_nifti_axes(header, axes, array.shape.size());
     header.put_text(magic_at, "n+1\0"sv);
     piece(0, header.made());
 }

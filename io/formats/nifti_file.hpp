@@ -26,10 +26,10 @@ DenseLayout parse_nifti(const std::array<std::byte, nifti_header_bytes>& head,
 std::unique_ptr<RowReader> open_nifti_reader(const std::string& file, int threads);
 
 /// WrittenFormat's functions: a .nii file of little-endian elements, not scaled, with the spacing
-/// and the affines of the output's placement. @throws Error (usage) for elements other than the ten
+/// and the affines of the output's axes. @throws Error (usage) for elements other than the ten
 /// types, more than 7 axes, and axes of more than 32767 elements.
 DataPlace nifti_place(const ArrayInfo& array);
-void nifti_structure(const ArrayInfo& array, const Placement& placement,
+void nifti_structure(const ArrayInfo& array, const Axes& axes,
                      const StructurePiece& piece);
 
 } // namespace runner

@@ -30,6 +30,6 @@ std::unique_ptr<RowReader> open_npy_reader(const std::string& file, int threads)
 
 /// WrittenFormat's functions. @throws Error (usage).
 DataPlace npy_place(const ArrayInfo& array);
-void npy_structure(const ArrayInfo& array, const Placement& placement, const StructurePiece& piece);
+void npy_structure(const ArrayInfo& array, const Axes& axes, const StructurePiece& piece);
 
 } // namespace runner

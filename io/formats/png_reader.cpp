@@ -154,6 +154,7 @@ class PngReader final : public RowReader {
             info_.channels = 3;
         }
         info_.storage = "png";
+        info_.axes = axes_of_letters(info_.channels ? "yxs" : "yx");
         info_.stored_bytes = File(file, File::Mode::read).size();
         check_declared_bytes(
             {declared_bytes(), info_.stored_bytes, highest_ratio::deflate, "deflate"}, what_png,

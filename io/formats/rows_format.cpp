@@ -40,13 +40,13 @@ template <RowsFormat::Open open> StoredRows survey_own(const SurveyedDataset& wh
     return stored;
 }
 
-/// The functions of a format whose files follow from the array and its placement alone.
+/// The functions of a format whose files follow from the array and its axes alone.
 template <DataPlace (*place)(const ArrayInfo&)> DataPlace place_of(const OutputDataset& output) {
     return place(output.array);
 }
-template <void (*structure)(const ArrayInfo&, const Placement&, const StructurePiece&)>
+template <void (*structure)(const ArrayInfo&, const Axes&, const StructurePiece&)>
 void structure_of(const OutputDataset& output, const StructurePiece& piece) {
-    structure(output.array, output.placement, piece);
+    structure(output.array, output.axes, piece);
 }
 
 /// The survey of a file that holds one dataset.
@@ -83,7 +83,7 @@ constexpr WrittenFormat dense(DataPlace (*place)(const OutputDataset&),
             open_dense_writer};
 }
 template <DataPlace (*place)(const ArrayInfo&),
-          void (*structure)(const ArrayInfo&, const Placement&, const StructurePiece&)>
+          void (*structure)(const ArrayInfo&, const Axes&, const StructurePiece&)>
 constexpr WrittenFormat dense_of(WrittenFormat::Placed placed) {
     return dense(place_of<place>, structure_of<structure>, placed, nullptr);
 }

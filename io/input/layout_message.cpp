@@ -3,14 +3,12 @@
 
 #include "base/format.hpp"
 #include "base/text.hpp"
+#include "io/input/description_message.hpp"
 #include "io/input/marks_message.hpp"
-#include "io/input/roles_message.hpp"
-#include "io/rows/placement_message.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <limits>
-#include <type_traits>
 #include <utility>
 
 namespace runner {
@@ -49,10 +47,10 @@ void put(MessageWriter& to, const DatasetInfo& info) {
     to.number(info.stored_bytes);
     put(to, info.offset);
     put(to, info.channels ? std::optional<std::int64_t>(*info.channels) : std::nullopt);
+    put_axes(to, info.axes);
     to.texts(info.invalid);
     put(to, info.invalid_value ? std::optional(std::bit_cast<std::int64_t>(*info.invalid_value))
                                : std::nullopt);
-    to.text(to_text(info.placement));
     to.number(static_cast<std::int64_t>(info.order));
     to.texts(info.notes);
 }
@@ -76,11 +74,11 @@ DatasetInfo take_info(MessageReader& from) {
         }
         info.channels = static_cast<int>(*channels);
     }
+    info.axes = take_axes(from, info.array);
     info.invalid = printable_texts(from.texts());
     if (const std::optional<std::int64_t> bits = take_optional(from)) {
         info.invalid_value = std::bit_cast<double>(*bits);
     }
-    info.placement = take_placement(from, info.array.shape.size());
     info.order = static_cast<DatasetInfo::Order>(
         from.number_up_to(static_cast<std::int64_t>(DatasetInfo::Order::first_fastest)));
     info.notes = printable_texts(from.texts());

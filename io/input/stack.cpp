@@ -88,9 +88,13 @@ DatasetLayout join_stack(const std::string& stack, const std::string& dataset,
     DatasetLayout layout{stack, dataset, stack, files.front().info, DatasetLayout::Way::sources};
     DatasetInfo& info = layout.info;
     info.array.shape.insert(info.array.shape.begin(), std::ssize(files));
+    if (info.axes.known()) {
+        info.axes.each.insert(info.axes.each.begin(), Axis{"frame"});
+        info.axes.sform.reset(); // of the first file alone
+        info.axes.qform.reset();
+    }
     (void)byte_count(info.array); // past 63 bits it throws
     info.storage = "stack of files";
-    info.placement = {};
     info.chunk.clear();
     info.offset.reset();
     info.order = DatasetInfo::Order::last_fastest;

@@ -7,6 +7,7 @@
 #include "io/hdf5/hdf5_file.hpp"
 #include "io/hdf5/hdf5_type.hpp"
 #include "io/hdf5/source_names.hpp"
+#include "io/inspect/axis_marks.hpp"
 #include "io/inspect/colour_marks.hpp"
 #include "io/inspect/invalid_marks.hpp"
 
@@ -98,6 +99,7 @@ DatasetInfo inspect_dataset(const std::string& file, const std::string& dataset)
     info.array = {*element, extents_of(opened), stored_type_of(type.get(), *element)};
     check_shape(info.array, where);
     info.channels = marked_channels(opened.get(), info.array.shape);
+    info.axes = axis_marks(handle, opened, dataset, info.array.shape, info.channels);
     find_invalid_marks(handle, opened, dataset, info);
     info.big_endian = is_number(*element) && H5Tget_order(type.get()) == H5T_ORDER_BE;
     info.storage = storage_of(creation);

@@ -52,8 +52,25 @@ std::optional<double> one_number(const AttributeValue& value) {
     return number;
 }
 
-/// Whether there is an object of this path, which no link but hard ones leads to.
-bool is_own(const FileHandle& file, const std::string& path) {
+/// The path of the mask of a detector; "" where there is none.
+std::string pixel_mask(const FileHandle& file, const std::string& path) {
+    for (std::size_t end = path.rfind('/'); end != std::string::npos;
+         end = end == 0 ? std::string::npos : path.rfind('/', end - 1)) {
+        const std::string group = path.substr(0, end);
+        for (const char* place :
+             {"/pixel_mask", "/detector/pixel_mask", "/instrument/detector/pixel_mask",
+              "/instrument/detector/detectorSpecific/pixel_mask"}) {
+            if (group + place != path && is_own_object(file, group + place)) {
+                return group + place;
+            }
+        }
+    }
+    return "";
+}
+
+} // namespace
+
+bool is_own_object(const FileHandle& file, const std::string& path) {
     for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
         const std::string part = path.substr(0, end);
         H5L_info_t link{};
@@ -67,24 +84,6 @@ bool is_own(const FileHandle& file, const std::string& path) {
         }
     }
 }
-
-/// The path of the mask of a detector; "" where there is none.
-std::string pixel_mask(const FileHandle& file, const std::string& path) {
-    for (std::size_t end = path.rfind('/'); end != std::string::npos;
-         end = end == 0 ? std::string::npos : path.rfind('/', end - 1)) {
-        const std::string group = path.substr(0, end);
-        for (const char* place :
-             {"/pixel_mask", "/detector/pixel_mask", "/instrument/detector/pixel_mask",
-              "/instrument/detector/detectorSpecific/pixel_mask"}) {
-            if (group + place != path && is_own(file, group + place)) {
-                return group + place;
-            }
-        }
-    }
-    return "";
-}
-
-} // namespace
 
 void find_invalid_marks(const FileHandle& file, const DatasetHandle& dataset,
                         const std::string& path, DatasetInfo& info) {

@@ -8,6 +8,9 @@
 
 namespace runner {
 
+/// Whether there is an object of this path, which no link but hard ones leads to.
+bool is_own_object(const FileHandle& file, const std::string& path);
+
 /// Finds what an open HDF5 file says of a dataset's elements that are no values, for
 /// DatasetInfo::invalid and invalid_value: the attributes `_FillValue` and `missing_value` of
 /// netCDF, of which the first is the value, and the dataset `pixel_mask` of NeXus, beside the

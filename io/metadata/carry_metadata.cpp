@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/metadata/carry_metadata.hpp"
 
-#include "io/metadata/metadata_placement.hpp"
 #include "io/metadata/scan_items.hpp"
 #include "io/metadata/value_lists.hpp"
 
@@ -22,14 +21,30 @@ bool cut(PlainValue& values, std::size_t axis, std::int64_t extent, const Datase
     const bool listed = axis == 0 && !part.frames.empty();
     if (values.count() == extent) {
         values =
-            chosen(values, listed ? part.frames : evenly(part.first[axis], 1, part.count[axis]));
+            chosen(values, listed ? part.frames
+                                  : evenly(part.first[axis], part.step_of(axis), part.count[axis]));
         return true;
     }
-    if (listed) {
+    if (listed || part.step_of(axis) != 1) {
         return false;
     }
     values = chosen(values, evenly(part.first[axis], 1, part.count[axis] + 1));
     return true;
+}
+
+/// From one element to the next that the part takes along an axis; 1 for frames that are not evenly
+/// apart.
+std::int64_t step_along(const DatasetPart& part, std::size_t axis) {
+    if (axis > 0 || part.frames.size() < 2) {
+        return part.step_of(axis);
+    }
+    const std::int64_t step = part.frames[1] - part.frames[0];
+    for (std::size_t i = 1; i < part.frames.size(); ++i) {
+        if (part.frames[i] - part.frames[i - 1] != step) {
+            return 1;
+        }
+    }
+    return step;
 }
 
 /// Names of axes whose coordinates are gone stand for nothing.
@@ -94,7 +109,7 @@ bool is_one_of(const std::array<std::string_view, N>& names, const std::string& 
 
 bool speaks_of_pixels(const std::string& name) {
     return name.find("pixel_size") != std::string::npos ||
-           name.find("voxel_size") != std::string::npos || is_size_of_axes(name);
+           name.find("voxel_size") != std::string::npos || is_list_of_sizes(name);
 }
 
 bool is_list(const PlainValue& value, std::size_t length) {
@@ -158,9 +173,9 @@ enum class Fate { held, dropped, unknown };
 
 /// What becomes of an attribute that depends on the axes; `value` becomes what holds.
 Fate after(const AxisChange& change, const std::string& name, PlainValue& value) {
-    const bool changes = change.reorders() || change.blocks();
+    const bool changes = change.reorders() || (change.blocks() && !change.is_cut);
     const bool per_axis = is_list(value, change.from.size());
-    if (name == "DIMENSION_LABELS" || name == "axes") {
+    if (name == "DIMENSION_LABELS" || name == "axes" || name == "spacing_units") {
         if (per_axis && value.kind == PlainValue::Kind::text) {
             value = of_axes(value, change);
             return Fate::held;
@@ -168,14 +183,14 @@ Fate after(const AxisChange& change, const std::string& name, PlainValue& value)
         return change.reorders() ? Fate::dropped : Fate::held;
     }
     if (speaks_of_pixels(name)) {
-        if (per_axis && value.kind == PlainValue::Kind::number && is_size_of_axes(name)) {
-            if (change.to.size() != change.from.size() || change.adds()) {
+        if (per_axis && value.kind == PlainValue::Kind::number && is_list_of_sizes(name)) {
+            if (change.adds()) {
                 return Fate::dropped;
             }
             value = of_axes(value, change);
             return Fate::held;
         }
-        return changes ? Fate::dropped : Fate::held;
+        return changes || change.thins_pixels() ? Fate::dropped : Fate::held;
     }
     if (is_one_of(place_names, name)) {
         return changes || change.is_cut ? Fate::dropped : Fate::held;
@@ -197,31 +212,46 @@ Likeness Likeness::in_place(Values values, const std::vector<std::int64_t>& shap
 }
 
 Metadata metadata_of_part(const Metadata& whole, const DatasetPart& part) {
-    const Likeness same = Likeness::in_place(Likeness::Values::same, part.count);
-    const bool begins_elsewhere =
-        !part.frames.empty() || std::any_of(part.first.begin(), part.first.end(),
-                                            [](std::int64_t first) { return first > 0; });
-    const AxisChange change{whole.shape, same.axes, part.count, begins_elsewhere};
+    const bool is_cut = !part.frames.empty() || !part.step.empty() ||
+                        std::any_of(part.first.begin(), part.first.end(),
+                                    [](std::int64_t first) { return first > 0; });
+    AxisChange change{whole.shape, {}, part.shape(), is_cut};
+    const std::vector<std::size_t> axes = part.axes();
+    for (const std::size_t axis : axes) {
+        change.axes.push_back({static_cast<std::int64_t>(axis), step_along(part, axis)});
+    }
+    constexpr auto same = Likeness::Values::same;
     Metadata made;
-    made.shape = part.count;
-    made.axes = whole.axes;
+    made.shape = change.to;
     made.left_out = whole.left_out;
-    made.dataset =
-        held_attributes(whole.dataset, change, same.values, "the dataset", made.left_out);
-    made.group = held_attributes(whole.group, change, same.values, "its group", made.left_out);
+    made.dataset = held_attributes(whole.dataset, change, same, "the dataset", made.left_out);
+    made.group = held_attributes(whole.group, change, same, "its group", made.left_out);
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+        if (!whole.axes.empty()) {
+            made.axes.push_back(whole.axes[axes[i]]);
+        }
+    }
     for (const Coordinates& each : whole.coordinates) {
         const auto axis = static_cast<std::size_t>(each.axis);
+        if (part.drops(axis)) {
+            continue;
+        }
         Coordinates of_part = each;
         if (!cut(of_part.values, axis, whole.shape[axis], part)) {
             made.left_out.push_back(each.name +
-                                    ": its bins lie side by side, and the frames do not");
+                                    ": its bins lie side by side, and the elements do not");
             continue;
         }
+        of_part.axis = std::lower_bound(axes.begin(), axes.end(), axis) - axes.begin();
         of_part.attributes = held_by(each, whole.shape[axis], part.count[axis], 1, made.left_out);
         made.coordinates.push_back(std::move(of_part));
     }
-    made.scan = scan_of_part(whole.scan, change, part, made.left_out);
-    made.placement = placed(whole.placement, origins_of(part));
+    made.placement = axes_of_part(whole.placement, part);
+    if (part.dropped.empty() && part.step.empty()) {
+        made.scan = scan_of_part(whole.scan, change, part, made.left_out);
+    } else if (!whole.scan.empty()) {
+        made.left_out.emplace_back("the scan: input.select changes its frames");
+    }
     forget_axes(made);
     return made;
 }
@@ -263,7 +293,7 @@ Metadata carried_metadata(const Metadata& input, const Likeness& output) {
     }
     if (output.values > Likeness::Values::foreign) {
         made.scan = carried_scan(input.scan, change, made.left_out);
-        made.placement = placed(input.placement, origins_of(output.axes));
+        made.placement = moved_axes(input.placement, origins_of(output.axes));
     }
     forget_axes(made);
     return made;
@@ -276,6 +306,12 @@ bool AxisChange::reorders() const {
         }
     }
     return axes.size() != from.size();
+}
+
+bool AxisChange::thins_pixels() const {
+    return is_cut && std::any_of(axes.begin(), axes.end(), [](const Likeness::Axis& axis) {
+               return axis.axis > 0 && axis.block > 1;
+           });
 }
 
 bool AxisChange::adds() const {

@@ -47,11 +47,12 @@ struct AxisChange {
     std::vector<std::int64_t> from;   ///< shape before
     std::vector<Likeness::Axis> axes; ///< of each axis after
     std::vector<std::int64_t> to;     ///< shape after
-    bool is_cut = false;              ///< to a part that begins elsewhere
+    bool is_cut = false;              ///< to a part that begins elsewhere, or leaves elements out
 
-    bool reorders() const; ///< the axes are others, or in another order
-    bool blocks() const;   ///< elements are joined
-    bool adds() const;     ///< an axis is new
+    bool reorders() const;     ///< the axes are others, or in another order
+    bool blocks() const;       ///< elements are joined, or of a cut left out evenly
+    bool thins_pixels() const; ///< a cut leaves elements of a later axis than the first out
+    bool adds() const;         ///< an axis is new
 };
 
 /// The attributes that hold after the change, for elements that are `values` like those before.

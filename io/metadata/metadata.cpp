@@ -4,7 +4,6 @@
 #include "base/array_info.hpp"
 #include "base/text.hpp"
 #include "io/metadata/read_value.hpp"
-#include "io/rows/placement_message.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -228,7 +227,9 @@ Metadata decode_metadata(std::string_view bytes) {
     for (std::size_t left = items; left > 0; --left) {
         made.scan.push_back(take_item(from, made.shape));
     }
-    made.placement = take_placement(from, made.shape.size());
+    std::optional<Axes> placement = axes_of_text(from.text(), made.shape.size());
+    require(placement.has_value(), "a placement that is none");
+    made.placement = std::move(*placement);
     from.end();
     return made;
 }

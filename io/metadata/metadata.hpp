@@ -3,7 +3,7 @@
 
 #include "base/element_type.hpp"
 #include "io/files/message.hpp"
-#include "io/rows/placement.hpp"
+#include "io/rows/axes.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -78,7 +78,7 @@ struct Metadata {
     std::vector<Coordinates> coordinates;
     std::vector<std::string> left_out; ///< "/data@units: why", for people
     std::vector<ScanItem> scan = {};   ///< of a dataset that is the frames of an NXtomo scan
-    Placement placement = {}; ///< as the format of the file has it, or this program wrote it
+    Axes placement = {}; ///< as the format of the file has it, or this program wrote it
 
     bool operator==(const Metadata&) const = default;
 

@@ -11,7 +11,6 @@
 #include "io/inspect/check_chunks.hpp"
 #include "io/inspect/inspect_dataset.hpp"
 #include "io/inspect/links.hpp"
-#include "io/metadata/metadata_placement.hpp"
 #include "io/metadata/read_value.hpp"
 #include "io/metadata/scan_items.hpp"
 
@@ -64,8 +63,8 @@ class MetadataReader {
         if (text == found_.dataset.end()) {
             return;
         }
-        if (std::optional<Placement> placement =
-                placement_of(text->value.texts.front(), found_.shape.size())) {
+        if (std::optional<Axes> placement =
+                axes_of_text(text->value.texts.front(), found_.shape.size())) {
             found_.placement = std::move(*placement);
             found_.dataset.erase(text);
         }

@@ -2,8 +2,10 @@
 #include "io/metadata/value_lists.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstring>
+#include <string_view>
 
 namespace runner {
 namespace {
@@ -38,6 +40,12 @@ PlainValue block_means(const PlainValue& values, std::int64_t block, std::int64_
 }
 
 } // namespace
+
+bool is_list_of_sizes(const std::string& name) {
+    constexpr std::array<std::string_view, 5> names = {"element_size_um", "element_size",
+                                                       "voxel_size", "pixel_size", "spacing"};
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
 
 PlainValue chosen(const PlainValue& values, const std::vector<std::int64_t>& numbers) {
     PlainValue made = values;

@@ -4,9 +4,13 @@
 #include "io/metadata/metadata.hpp"
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace runner {
+
+/// Whether an attribute of this name has a size of an element for each axis, in their order.
+bool is_list_of_sizes(const std::string& name);
 
 /// Numbers of a list as they are, some of them.
 PlainValue chosen(const PlainValue& values, const std::vector<std::int64_t>& numbers);

@@ -5,7 +5,6 @@
 #include "io/hdf5/hdf5_dataset.hpp"
 #include "io/hdf5/hdf5_file.hpp"
 #include "io/hdf5/hdf5_handle.hpp"
-#include "io/metadata/metadata_placement.hpp"
 #include "io/metadata/read_value.hpp"
 #include "io/metadata/scan_items.hpp"
 #include "io/metadata/write_value.hpp"
@@ -34,7 +33,6 @@ class MetadataWriter {
 
     void write(const Metadata& metadata) {
         write_values(dataset_.get(), file_, metadata.dataset);
-        write_placement(metadata.placement);
         std::vector<NamedValue> of_group = metadata.group;
         if (group_path_ == "/") { // the root's attributes are the record of the run
             std::erase_if(of_group, [](const NamedValue& each) { return each.name != "title"; });
@@ -68,21 +66,6 @@ class MetadataWriter {
     ObjectHandle open(const std::string& path) const {
         return ObjectHandle(hdf5_read(H5Oopen(handle_.get(), path.c_str(), H5P_DEFAULT),
                                       handle_.get(), ExitCode::output));
-    }
-
-    void write_placement(const Placement& placement) {
-        if (!placement.known()) {
-            return;
-        }
-        PlainValue text;
-        text.kind = PlainValue::Kind::text;
-        text.texts = {to_text(placement)};
-        text.utf8 = true;
-        std::vector<NamedValue> values = {{placement_attribute, std::move(text)}};
-        if (std::optional<PlainValue> sizes = sizes_in_micrometres(placement)) {
-            values.push_back({"element_size_um", std::move(*sizes)});
-        }
-        write_values(dataset_.get(), file_, values);
     }
 
     /// False where the name is taken.

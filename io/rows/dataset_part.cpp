@@ -2,7 +2,6 @@
 #include "io/rows/dataset_part.hpp"
 
 #include "base/format.hpp"
-#include "io/rows/row_geometry.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -20,15 +19,26 @@ bool is_even(const std::vector<std::int64_t>& numbers) {
     return true;
 }
 
-std::string range_text(std::int64_t first, std::int64_t last) {
-    return fmt::format("{}:{}", first, last);
+std::string range_text(std::int64_t first, std::int64_t last, std::int64_t step) {
+    return fmt::format("{}:{}", first, last) + (step == 1 ? "" : fmt::format(":{}", step));
+}
+
+/// The numbers along an axis that a part takes.
+std::vector<std::int64_t> taken(const DatasetPart& part, std::size_t axis) {
+    if (axis == 0 && !part.frames.empty()) {
+        return part.frames;
+    }
+    std::vector<std::int64_t> numbers;
+    for (std::int64_t i = 0; i < part.count[axis]; ++i) {
+        numbers.push_back(part.first[axis] + i * part.step_of(axis));
+    }
+    return numbers;
 }
 
 std::string frames_text(const std::vector<std::int64_t>& frames) {
     if (is_even(frames)) {
         const std::int64_t step = frames.size() < 2 ? 1 : frames[1] - frames[0];
-        return range_text(frames.front(), frames.back() + 1) +
-               (step == 1 ? "" : fmt::format(":{}", step));
+        return range_text(frames.front(), frames.back() + 1, step);
     }
     std::uint64_t hash = 14695981039346656037U; // FNV-1a
     for (const std::int64_t frame : frames) {
@@ -38,176 +48,118 @@ std::string frames_text(const std::vector<std::int64_t>& frames) {
                        frames.back(), hash);
 }
 
-/// Maps rows of a part to rows of the dataset.
-///
-///     dataset 2 × 4 rows, part rows 1:3      row of the part    0 1 2 3
-///     (frame 0) . a b .  (frame 1) . c d .   row of the dataset 1 2 5 6
-class PartRows final : public RowReader {
-  public:
-    PartRows(std::unique_ptr<RowReader> whole, DatasetPart part)
-        : whole_(std::move(whole)), part_(std::move(part)),
-          info_(info_of_part(whole_->info(), part_)) {
-        const std::vector<std::int64_t>& shape = whole_->info().array.shape;
-        const std::size_t axes = row_axes(shape);
-        for (std::size_t axis = axes; axis-- > 0;) {
-            if (axis == 0 && !part_.frames.empty()) {
-                break;
-            }
-            adjacent_ *= part_.count[axis];
-            if (part_.count[axis] != shape[axis]) {
-                break;
-            }
-        }
-    }
-
-    const DatasetInfo& info() const override { return info_; }
-
-    void read(std::int64_t first, std::int64_t rows, std::byte* to) override {
-        check_rows(info_.array, first, rows);
-        const bool one_axis = info_.array.shape.size() == 1;
-        read_all({first, rows, 1, 0, 0, one_axis ? 1 : info_.array.shape.back()}, to);
-    }
-
-    void read_runs(const RowRuns& runs, std::byte* to) override {
-        if (info_.array.shape.size() == 1) {
-            return RowReader::read_runs(runs, to);
-        }
-        read_all(runs, to);
-    }
-
-  private:
-    /// The row of the dataset that is row `row` of the part.
-    std::int64_t row_of(std::int64_t row) const {
-        const std::vector<std::int64_t>& shape = whole_->info().array.shape;
-        std::int64_t found = 0;
-        std::int64_t below = 1; // rows of the dataset that one step along the axis passes
-        for (std::size_t axis = row_axes(shape); axis-- > 0;) {
-            const std::int64_t index = row % part_.count[axis];
-            row /= part_.count[axis];
-            const bool listed = axis == 0 && !part_.frames.empty();
-            found += below * (listed ? part_.frames[static_cast<std::size_t>(index)]
-                                     : part_.first[axis] + index);
-            below *= shape[axis];
-        }
-        return found;
-    }
-
-    /// Reads `wanted` rows of the part; the rows of the dataset are gathered into runs of one
-    /// length, evenly apart, each of which is one call.
-    void read_all(const RowRuns& wanted, std::byte* to) {
-        RowRuns gathered;
-        Run run; // not yet in `gathered`
-        for (std::int64_t i = 0; i < wanted.runs; ++i) {
-            std::int64_t row = wanted.first + i * wanted.stride;
-            const std::int64_t end = row + wanted.rows;
-            while (row < end) {
-                const std::int64_t rows = std::min(end - row, adjacent_ - row % adjacent_);
-                const std::int64_t first = row_of(row);
-                if (run.rows > 0 && run.first + run.rows == first) {
-                    run.rows += rows;
-                } else {
-                    gather(run, gathered, wanted, to);
-                    run = {first, rows};
-                }
-                row += rows;
-            }
-        }
-        gather(run, gathered, wanted, to);
-        send(gathered, wanted, to);
-    }
-
-    struct Run {
-        std::int64_t first = 0;
-        std::int64_t rows = 0;
-    };
-
-    void gather(const Run& run, RowRuns& gathered, const RowRuns& wanted, std::byte*& to) {
-        if (run.rows == 0) {
-            return;
-        }
-        const std::int64_t apart =
-            run.first - (gathered.first + (gathered.runs - 1) * gathered.stride);
-        const bool fits = gathered.rows == run.rows && apart > 0 &&
-                          (gathered.runs == 1 || apart == gathered.stride);
-        if (!fits) {
-            send(gathered, wanted, to);
-            gathered = {};
-            gathered.first = run.first;
-            gathered.rows = run.rows;
-            return;
-        }
-        gathered.stride = apart;
-        ++gathered.runs;
-    }
-
-    void send(RowRuns& gathered, const RowRuns& wanted, std::byte*& to) {
-        if (gathered.rows == 0) {
-            return;
-        }
-        const ArrayInfo& array = whole_->info().array;
-        const bool one_axis = array.shape.size() == 1;
-        const std::int64_t bytes =
-            gathered.runs * gathered.rows * wanted.columns * size_of(array.type);
-        if (one_axis || (gathered.runs == 1 && wanted.columns == array.shape.back())) {
-            for (std::int64_t i = 0; i < gathered.runs; ++i) {
-                whole_->read(gathered.first + i * gathered.stride, gathered.rows,
-                             to + i * gathered.rows * row_bytes(array));
-            }
-        } else {
-            gathered.first_column = part_.first.back() + wanted.first_column;
-            gathered.columns = wanted.columns;
-            whole_->read_runs(gathered, to);
-        }
-        to += bytes;
-        gathered = {};
-    }
-
-    std::unique_ptr<RowReader> whole_;
-    DatasetPart part_;
-    DatasetInfo info_;
-    std::int64_t adjacent_ = 1; ///< rows that lie one after the other in the dataset too
-};
-
 } // namespace
+
+bool DatasetPart::drops(std::size_t axis) const {
+    return std::binary_search(dropped.begin(), dropped.end(), axis);
+}
+
+std::vector<std::size_t> DatasetPart::axes() const {
+    std::vector<std::size_t> left;
+    for (std::size_t axis = 0; axis < count.size(); ++axis) {
+        if (!drops(axis)) {
+            left.push_back(axis);
+        }
+    }
+    return left;
+}
+
+std::vector<std::int64_t> DatasetPart::shape() const {
+    std::vector<std::int64_t> extents;
+    for (const std::size_t axis : axes()) {
+        extents.push_back(count[axis]);
+    }
+    return extents;
+}
+
+DatasetPart part_of_part(const DatasetPart& outer, const DatasetPart& inner) {
+    DatasetPart part = outer;
+    const std::vector<std::size_t> axes = outer.axes();
+    std::vector<std::int64_t> step(outer.count.size(), 1);
+    for (std::size_t axis = 0; axis < step.size(); ++axis) {
+        step[axis] = outer.step_of(axis);
+    }
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+        const std::size_t axis = axes[i];
+        std::vector<std::int64_t> numbers = taken(inner, i);
+        if (axis == 0 && (!outer.frames.empty() || (i == 0 && !inner.frames.empty()))) {
+            for (std::int64_t& number : numbers) {
+                number = outer.frames.empty() ? outer.first[0] + number
+                                              : outer.frames[static_cast<std::size_t>(number)];
+            }
+            part.first[0] = 0;
+            part.count[0] = std::ssize(numbers);
+            part.frames = std::move(numbers);
+        } else {
+            const std::int64_t apart = numbers.size() > 1 ? numbers[1] - numbers[0] : 1;
+            part.first[axis] = outer.first[axis] + numbers.front() * step[axis];
+            part.count[axis] = std::ssize(numbers);
+            step[axis] = part.count[axis] == 1 ? 1 : step[axis] * apart;
+        }
+        if (inner.drops(i)) {
+            part.dropped.insert(std::lower_bound(part.dropped.begin(), part.dropped.end(), axis),
+                                axis);
+        }
+    }
+    const bool even = std::all_of(step.begin(), step.end(), [](auto each) { return each == 1; });
+    part.step = even ? std::vector<std::int64_t>() : std::move(step);
+    return part;
+}
 
 std::string part_text(const DatasetPart& part) {
     std::string text;
     for (std::size_t axis = 0; axis < part.count.size(); ++axis) {
         text += axis == 0 ? "[" : ", ";
-        text += axis == 0 && !part.frames.empty()
-                    ? frames_text(part.frames)
-                    : range_text(part.first[axis], part.first[axis] + part.count[axis]);
+        if (part.drops(axis)) {
+            text += std::to_string(axis == 0 && !part.frames.empty() ? part.frames.front()
+                                                                     : part.first[axis]);
+        } else if (axis == 0 && !part.frames.empty()) {
+            text += frames_text(part.frames);
+        } else {
+            const std::int64_t step = part.step_of(axis);
+            text += range_text(part.first[axis],
+                               part.first[axis] + (part.count[axis] - 1) * step + 1, step);
+        }
     }
     return text + "]";
 }
 
 std::vector<AxisOrigin> origins_of(const DatasetPart& part) {
-    std::vector<AxisOrigin> axes;
-    for (std::size_t axis = 0; axis < part.count.size(); ++axis) {
-        axes.push_back({static_cast<std::int64_t>(axis), static_cast<double>(part.first[axis]), 1});
+    std::vector<AxisOrigin> origins;
+    for (const std::size_t axis : part.axes()) {
+        const std::vector<std::int64_t> numbers = taken(part, axis);
+        const std::int64_t step = numbers.size() < 2 ? 1 : numbers[1] - numbers[0];
+        origins.push_back({static_cast<std::int64_t>(axis), static_cast<double>(numbers.front()),
+                           is_even(numbers) ? static_cast<double>(step) : 0});
     }
-    if (const std::vector<std::int64_t>& frames = part.frames; !frames.empty()) {
-        const std::int64_t step = frames.size() < 2 ? 1 : frames[1] - frames[0];
-        axes.front() = {0, static_cast<double>(frames.front()),
-                        is_even(frames) ? static_cast<double>(step) : 0};
+    return origins;
+}
+
+Axes axes_of_part(const Axes& whole, const DatasetPart& part) {
+    Axes axes = moved_axes(whole, origins_of(part));
+    const std::optional<std::size_t> c = whole.find("c");
+    axes.channels.clear();
+    if (c && !part.drops(*c) && !whole.channels.empty()) {
+        for (const std::int64_t number : taken(part, *c)) {
+            axes.channels.push_back(whole.channels[static_cast<std::size_t>(number)]);
+        }
     }
     return axes;
 }
 
 DatasetInfo info_of_part(const DatasetInfo& info, const DatasetPart& part) {
     DatasetInfo of_part = info;
-    of_part.array.shape = part.count;
+    of_part.array.shape = part.shape();
+    of_part.axes = axes_of_part(info.axes, part);
     of_part.offset.reset();
-    of_part.placement = placed(info.placement, origins_of(part));
+    if (part.drops(info.array.shape.size() - 1) && info.channels.value_or(1) > 1) {
+        of_part.channels = 1;
+    }
     const double share = static_cast<double>(byte_count(of_part.array)) /
                          static_cast<double>(byte_count(info.array));
     of_part.stored_bytes =
         static_cast<std::int64_t>(static_cast<double>(info.stored_bytes) * share);
     return of_part;
-}
-
-std::unique_ptr<RowReader> open_part(std::unique_ptr<RowReader> whole, DatasetPart part) {
-    return std::make_unique<PartRows>(std::move(whole), std::move(part));
 }
 
 } // namespace runner

@@ -25,8 +25,8 @@ struct DenseLayout {
     enum class Bytes { little_endian, big_endian } bytes = Bytes::little_endian;
     DatasetInfo::Order order = DatasetInfo::Order::last_fastest;
     std::optional<Scale> scale; ///< elements are read as float64 then; of last_fastest alone
+    Axes axes;                  ///< as DatasetInfo's
     std::string storage;        ///< as DatasetInfo's
-    Placement placement = {};   ///< likewise
     std::vector<std::string> notes;
 };
 

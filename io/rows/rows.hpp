@@ -2,8 +2,8 @@
 #pragma once
 
 #include "base/array_info.hpp"
+#include "io/rows/axes.hpp"
 #include "io/rows/output_layout.hpp"
-#include "io/rows/placement.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -57,12 +57,12 @@ struct DatasetInfo {
     /// What the file says of the last axis: 3 or 4, the channels of colour images; 1, an axis of
     /// the image. Nothing where it does not say.
     std::optional<int> channels;
+    Axes axes; ///< what the file says of them
     /// What the file says are no values, a text each: `_FillValue = -32768`, `pixel_mask = /mask`.
     std::vector<std::string> invalid;
     /// The number that invalid elements are: as the file says, and of a job's input as the job
     /// heeds it. NaN: of floats, NaN. Nothing: all elements are values.
     std::optional<double> invalid_value;
-    Placement placement; ///< of a file of another format than HDF5
     /// Which axis runs fastest in the file, whatever the order in which rows are read: where it is
     /// the first, read_runs() of rows that share all numbers but the first axis' is fast, and rows
     /// of one such number alone are slow.
@@ -130,8 +130,8 @@ struct OutputDataset {
     PartLayout parts = {};
     /// The mark of a part: what it is a part of, in the attribute `part` of its root.
     std::string mark = {};
-    /// Where the elements lie, of a format that says it; known when all rows are written.
-    Placement placement = {};
+    /// Of a format that says it; known when all rows are written.
+    Axes axes = {};
 };
 
 /// Writes rows of one output on behalf of one rank.

@@ -24,7 +24,7 @@ struct DataPlace {
 using StructurePiece = std::function<void(std::int64_t offset, std::span<const std::byte> bytes)>;
 
 /// How files of a format other than HDF5 are written. All that such a file holds follows from the
-/// array, layout and placement of the OutputDataset, but for its elements.
+/// array, layout and axes of the OutputDataset, but for its elements.
 struct WrittenFormat {
     /// What the elements may be: of any number type, or cells of sand.
     enum class Elements { numbers, cells } elements = Elements::numbers;
@@ -33,14 +33,14 @@ struct WrittenFormat {
     /// this format too, and their file is kept; or it is replaced.
     enum class Unknown { kept, replaced } unknown = Unknown::kept;
 
-    /// The placement changes the file's length alone.
+    /// The axes change the file's length alone.
     /// @throws Error (usage) for what the format cannot hold.
     DataPlace (*place)(const OutputDataset& output) = nullptr;
 
     /// Calls `piece` for all bytes before and behind the elements, with ascending offsets.
     void (*structure)(const OutputDataset& output, const StructurePiece& piece) = nullptr;
 
-    /// Whether the structure says where the elements lie (OutputDataset::placement).
+    /// Whether the structure says where the elements lie (OutputDataset::axes).
     enum class Placed { no, yes } placed = Placed::no;
 
     /// What the structure does not say of that, for people. Null: what a survey of the file does
@@ -67,7 +67,7 @@ std::unique_ptr<RowWriter> open_dense_writer(const OutputDataset& output, int th
 void create_written(const OutputDataset& output);
 void restore_written(const OutputDataset& output);
 
-/// Writes the structure again, once the output's placement is known. @throws Error (output).
+/// Writes the structure again, once the output's axes are known. @throws Error (output).
 void place_written(const OutputDataset& output);
 
 /// Whether the file has the length and, but for its elements, the bytes that create_written()

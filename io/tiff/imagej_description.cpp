@@ -93,11 +93,11 @@ void set_resolution(WrittenAxes& axes, std::optional<double> metres, std::int64_
 
 /// Where the first element is: ImageJ has the place of 0, in pixels.
 std::string origin_text(WrittenAxes& axes, const WrittenAxis& axis, const char* key) {
-    if (axis.at.origin == 0 || axis.at.spacing == 0) {
+    if (axis.at.origin.value_or(0) == 0 || !axis.at.spacing) {
         return "";
     }
     axes.say_origin(axis);
-    return fmt::format("{}={}\n", key, -axis.at.origin / axis.at.spacing);
+    return fmt::format("{}={}\n", key, -*axis.at.origin / *axis.at.spacing);
 }
 
 } // namespace

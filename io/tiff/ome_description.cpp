@@ -68,7 +68,7 @@ std::string size_text(WrittenAxes& axes, const WrittenAxis* axis, char letter) {
                                   std::pair(1e-3, "mm"), std::pair(1e-6, "\u00b5m"),
                                   std::pair(1e-9, "nm"), std::pair(1e-10, "\u00c5"),
                                   std::pair(1e-12, "pm")};
-    if (axis == nullptr || axis->at.spacing == 0) {
+    if (axis == nullptr || !axis->at.spacing) {
         return "";
     }
     const std::optional<double> metres = metres_in(axis->at.unit);
@@ -81,7 +81,7 @@ std::string size_text(WrittenAxes& axes, const WrittenAxis* axis, char letter) {
         name = size == metres ? unit : name;
     }
     return fmt::format(" PhysicalSize{0}=\"{1}\" PhysicalSize{0}Unit=\"{2}\"", letter,
-                       axis->at.spacing, name);
+                       *axis->at.spacing, name);
 }
 
 std::string interval_text(WrittenAxes& axes) {

@@ -40,6 +40,9 @@ class StartTags {
         }
     }
 
+    /// Whether it starts an element, and does not end one.
+    bool is_start() const { return tag_.front() != '/'; }
+
     std::string_view name() const {
         std::string_view name = tag_.substr(0, tag_.find_first_of(" \t\r\n/", 1));
         const std::size_t prefix = name.find(':');
@@ -79,6 +82,10 @@ class StartTags {
     std::string_view rest_;
     std::string_view tag_;
 };
+
+bool may_be_ome(std::string_view description) {
+    return description.substr(0, 4096).find("OME") != std::string_view::npos;
+}
 
 /// Extents of z, c and t, and how a plane's number counts them.
 struct PlaneOrder {
@@ -173,11 +180,80 @@ void find_planes(OmePlanes& planes, const std::vector<TiffData>& all, const std:
     }
 }
 
+/// A text of XML as it is meant: with the five names and the numbers of characters below 256.
+std::string plain_text(std::string_view xml) {
+    constexpr std::array names = {std::pair("lt;", "<"),        std::pair("gt;", ">"),
+                                  std::pair("amp;", "&"),       std::pair("quot;", "\""),
+                                  std::pair("apos;", "'"),      std::pair("#181;", "\u00b5"),
+                                  std::pair("#xB5;", "\u00b5"), std::pair("#xb5;", "\u00b5")};
+    std::string text;
+    while (!xml.empty()) {
+        const std::size_t at = std::min(xml.find('&'), xml.size());
+        text += xml.substr(0, at);
+        xml.remove_prefix(at);
+        if (xml.empty()) {
+            break;
+        }
+        const auto* const found = std::find_if(names.begin(), names.end(), [&](const auto& each) {
+            return xml.substr(1).starts_with(each.first);
+        });
+        text += found == names.end() ? "&" : found->second;
+        xml.remove_prefix(found == names.end() ? 1 : 1 + std::string_view(found->first).size());
+    }
+    return text;
+}
+
+/// An axis whose spacing and unit are in these attributes of a Pixels element.
+Axis axis_of(const StartTags& pixels, const char* name, const std::string& key,
+             const char* usual_unit) {
+    Axis axis{name};
+    const std::string_view text = pixels.text(key).value_or("");
+    double spacing = 0;
+    const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), spacing);
+    if (failure == std::errc{} && end == text.data() + text.size() && spacing > 0) {
+        axis.spacing = spacing;
+        axis.unit = plain_unit(plain_text(pixels.text(key + "Unit").value_or(usual_unit)));
+    }
+    return axis;
+}
+
 } // namespace
+
+std::optional<OmeAxes> ome_axes(std::string_view description, int samples) {
+    if (!may_be_ome(description)) {
+        return std::nullopt;
+    }
+    std::optional<OmeAxes> found;
+    StartTags tags(description);
+    while (tags.next()) {
+        if (tags.name() == "Pixels") {
+            const std::optional<PlaneOrder> order = order_of(tags, samples);
+            if (found || !order) {
+                return std::nullopt;
+            }
+            found.emplace();
+            const std::array<Axis, 3> axes = {axis_of(tags, "z", "PhysicalSizeZ", "um"), Axis{"c"},
+                                              axis_of(tags, "t", "TimeIncrement", "s")};
+            for (std::size_t i = 3; i-- > 0;) {
+                found->leading.push_back(axes.at(order->axis.at(i)));
+                found->extents.push_back(order->extent.at(order->axis.at(i)));
+            }
+            found->y = axis_of(tags, "y", "PhysicalSizeY", "um");
+            found->x = axis_of(tags, "x", "PhysicalSizeX", "um");
+        } else if (tags.name() == "Channel" && found && tags.is_start()) {
+            found->channels.push_back(plain_text(tags.text("Name").value_or("")));
+        }
+    }
+    if (found && std::all_of(found->channels.begin(), found->channels.end(),
+                             [](const std::string& name) { return name.empty(); })) {
+        found->channels.clear();
+    }
+    return found;
+}
 
 std::optional<OmePlanes> ome_planes(std::string_view description, const std::string& file,
                                     int samples, std::int64_t chain) {
-    if (description.substr(0, 4096).find("OME") == std::string_view::npos) {
+    if (!may_be_ome(description)) {
         return std::nullopt;
     }
     const std::string name = std::filesystem::path(file).filename().string();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "io/rows/axes.hpp"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -23,5 +25,17 @@ struct OmePlanes {
 /// it says cannot be: then the chain alone says what there is.
 std::optional<OmePlanes> ome_planes(std::string_view description, const std::string& file,
                                     int samples, std::int64_t chain);
+
+/// What an OME-XML says of the axes of its one image, also of those with one element.
+struct OmeAxes {
+    std::vector<std::int64_t> extents; ///< of the axes that count pages, the slowest first
+    std::vector<Axis> leading;         ///< those axes
+    Axis y;
+    Axis x;
+    std::vector<std::string> channels; ///< names of all, or none
+};
+
+/// Nothing under the same conditions.
+std::optional<OmeAxes> ome_axes(std::string_view description, int samples);
 
 } // namespace runner

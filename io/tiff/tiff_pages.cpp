@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "io/rows/dense_rows.hpp"
 #include "io/rows/file_elements.hpp"
+#include "io/tiff/tiff_axes.hpp"
 #include "io/tiff/tiff_planes.hpp"
 
 #include <optional>
@@ -136,7 +137,9 @@ ArrayInfo TiffPages::array() const {
     if (depth > 1) {
         array.shape.insert(array.shape.begin(), depth);
     }
-    if (pages() > 1) {
+    if (!leading.empty()) {
+        array.shape.insert(array.shape.begin(), leading.begin(), leading.end());
+    } else if (pages() > 1) {
         array.shape.insert(array.shape.begin(), pages());
     }
     if (samples > 1) {
@@ -159,6 +162,7 @@ DatasetInfo tiff_info(const TiffHandle& tiff, const TiffPages& pages) {
     info.stored_bytes = tiff.size();
     info.big_endian = TIFFIsBigEndian(tiff.get()) != 0;
     info.notes = pages.notes;
+    info.axes = pages.axes;
     if (pages.samples > 1) {
         info.channels = pages.samples;
     }
@@ -171,6 +175,8 @@ TiffPages list_tiff_pages(TiffHandle& tiff) {
     std::int64_t reduced = 0;
     std::int64_t named = 0;
     std::string description;
+    Resolution resolution;
+    std::vector<std::string> labels;
     for (std::int64_t number = 0;; ++number) {
         const std::string where = fmt::format("{}, page {}", file, number);
         pages.directories.push_back(TIFFCurrentDirOffset(tiff.get()));
@@ -185,6 +191,8 @@ TiffPages list_tiff_pages(TiffHandle& tiff) {
                 pages = page;
                 note_meaning(tiff, pages);
                 description = description_of(tiff);
+                resolution = resolution_of(tiff);
+                labels = imagej_labels(tiff);
                 note_calibration(description, file, pages);
             } else if (page.type != pages.type || page.width != pages.width ||
                        page.height != pages.height || page.depth != pages.depth ||
@@ -213,6 +221,7 @@ TiffPages list_tiff_pages(TiffHandle& tiff) {
     if (named > std::ssize(pages.offsets)) {
         find_hidden_planes(tiff, pages, named);
     }
+    find_axes(description, resolution, labels, pages);
     check_readable_shape(pages.array(), file, what_pages);
     return pages;
 }

@@ -25,13 +25,17 @@ struct TiffPages {
     std::int64_t first_plane = 0; ///< byte of the file; where there are hidden pages
     /// Why the pages are not all planes of the dataset: what says so and where the others are.
     std::string elsewhere;
+    /// What the first page's description says of them: the extents of the axes that count pages, of
+    /// which none is 1, where they are several; and all axes of array().
+    std::vector<std::int64_t> leading;
+    Axes axes;
     std::string storage; ///< "strips", "tiles"
     std::string compression;
     std::vector<std::string> notes;
 
     std::int64_t pages() const { return std::ssize(offsets) + hidden_pages; }
-    /// [pages, depth, height, width], without `pages` and `depth` where they are 1, with the
-    /// samples of colour last.
+    /// [pages, depth, height, width], with `leading` for `pages` where there are several such axes,
+    /// without `pages` and `depth` where they are 1, with the samples of colour last.
     ArrayInfo array() const;
 };
 

@@ -42,21 +42,55 @@ std::optional<std::uint64_t> integer_at(const TiffHandle& tiff, std::uint64_t of
     return value;
 }
 
-/// How many values a tag of the directory has that the handle is at, whatever their type is; 0
-/// without the tag. libtiff may leave out a tag that it does not know.
-std::int64_t values_of(const TiffHandle& tiff, std::uint16_t tag) {
+/// A tag of a directory as the file has it.
+struct RawTag {
+    std::int64_t count = 0;   ///< of values; 0 without the tag
+    std::uint64_t offset = 0; ///< of the first value
+};
+
+/// A tag of the directory that the handle is at, of values of so many bytes. libtiff may leave out
+/// a tag that it does not know.
+RawTag raw_tag(const TiffHandle& tiff, std::uint16_t tag, std::int64_t bytes) {
     const bool big = TIFFIsBigTIFF(tiff.get()) != 0;
+    const int word = big ? 8 : 4;
     const std::uint64_t first = TIFFCurrentDirOffset(tiff.get());
     const std::uint64_t entries = integer_at(tiff, first, big ? 8 : 2).value_or(0);
     std::uint64_t at = first + (big ? 8 : 2);
     for (std::uint64_t i = 0; i < std::min<std::uint64_t>(entries, 65536); ++i) {
         if (integer_at(tiff, at, 2) == tag) {
-            const std::uint64_t count = integer_at(tiff, at + 4, big ? 8 : 4).value_or(0);
-            return static_cast<std::int64_t>(std::min<std::uint64_t>(count, INT32_MAX));
+            const std::uint64_t count = integer_at(tiff, at + 4, word).value_or(0);
+            const std::uint64_t place = at + 4 + static_cast<std::uint64_t>(word);
+            RawTag found{static_cast<std::int64_t>(std::min<std::uint64_t>(count, INT32_MAX)),
+                         place};
+            if (found.count * bytes > word) {
+                found.offset = integer_at(tiff, place, word).value_or(0);
+            }
+            return found;
         }
         at += big ? 20 : 12;
     }
-    return 0;
+    return {};
+}
+
+/// A text of UTF-16 in the file's byte order, as UTF-8; characters of two words are "?".
+std::string text_at(const TiffHandle& tiff, std::uint64_t offset, std::uint64_t bytes) {
+    std::string text;
+    for (std::uint64_t at = 0; at + 2 <= bytes; at += 2) {
+        const std::uint64_t word = integer_at(tiff, offset + at, 2).value_or('?');
+        if (word < 0x80) {
+            text += static_cast<char>(word);
+        } else if (word < 0x800) {
+            text += static_cast<char>(0xc0U | word >> 6U);
+            text += static_cast<char>(0x80U | (word & 0x3fU));
+        } else if (word >= 0xd800 && word < 0xe000) {
+            text += word < 0xdc00 ? "?" : "";
+        } else {
+            text += static_cast<char>(0xe0U | word >> 12U);
+            text += static_cast<char>(0x80U | (word >> 6U & 0x3fU));
+            text += static_cast<char>(0x80U | (word & 0x3fU));
+        }
+    }
+    return text;
 }
 
 /// The integer that the text begins with, which it is cut off from.
@@ -216,12 +250,55 @@ void order_by_ome(const TiffHandle& tiff, TiffPages& pages, const std::string& d
                                   ome->other_files.size() > 1 ? " and more" : "");
 }
 
+std::vector<std::string> imagej_labels(const TiffHandle& tiff) {
+    constexpr std::uint16_t counts_tag = 50838;  // IJMetadataByteCounts
+    constexpr std::uint16_t data_tag = 50839;    // IJMetadata
+    constexpr std::uint64_t magic = 0x494a494a;  // "IJIJ"
+    constexpr std::uint64_t labels = 0x6c61626c; // "labl"
+    constexpr std::uint64_t most_bytes = 1024;   // of a label
+    constexpr std::int64_t most_counts = 65536;  // more than planes that have names
+    constexpr std::uint64_t most_head = 512;     // of a few kinds of metadata
+    const RawTag counts = raw_tag(tiff, counts_tag, 4);
+    const RawTag data = raw_tag(tiff, data_tag, 1);
+    if (counts.count < 2 || counts.count > most_counts ||
+        integer_at(tiff, data.offset, 4) != magic) {
+        return {};
+    }
+    const auto bytes_of = [&](std::int64_t part) {
+        return part < counts.count
+                   ? integer_at(tiff, counts.offset + 4 * static_cast<std::uint64_t>(part), 4)
+                         .value_or(0)
+                   : 0;
+    };
+    const std::uint64_t head = data.offset + std::min(bytes_of(0), most_head);
+    std::uint64_t at = data.offset + bytes_of(0);
+    std::int64_t part = 1;
+    for (std::uint64_t entry = data.offset + 4; entry + 8 <= head; entry += 8) {
+        const std::uint64_t kind = integer_at(tiff, entry, 4).value_or(0);
+        const auto parts = static_cast<std::int64_t>(integer_at(tiff, entry + 4, 4).value_or(0));
+        if (kind == labels) {
+            std::vector<std::string> found(
+                static_cast<std::size_t>(std::clamp<std::int64_t>(parts, 0, counts.count - part)));
+            for (std::size_t i = 0; i < std::min(found.size(), most_imagej_labels); ++i) {
+                const std::uint64_t bytes = bytes_of(part++);
+                found[i] = text_at(tiff, at, std::min(bytes, most_bytes));
+                at += bytes;
+            }
+            return found;
+        }
+        for (std::int64_t i = 0; i < parts && part < counts.count; ++i) {
+            at += bytes_of(part++);
+        }
+    }
+    return {};
+}
+
 std::int64_t named_planes(const TiffHandle& tiff, const TiffPages& page) {
     const std::string description = description_of(tiff);
     if (const std::int64_t planes = planes_of_imagej(description); planes > 0) {
         return planes;
     }
-    if (const std::int64_t planes = values_of(tiff, planes_of_stk); planes > 0) {
+    if (const std::int64_t planes = raw_tag(tiff, planes_of_stk, 8).count; planes > 0) {
         return planes;
     }
     const std::int64_t elements = elements_of_shape(description).value_or(0);

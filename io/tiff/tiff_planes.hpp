@@ -4,8 +4,10 @@
 #include "io/tiff/tiff_handle.hpp"
 #include "io/tiff/tiff_pages.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace runner {
 
@@ -16,6 +18,12 @@ std::int64_t named_planes(const TiffHandle& tiff, const TiffPages& page);
 
 /// The ImageDescription of the page that the handle is at; "" where it has none.
 std::string description_of(const TiffHandle& tiff);
+
+/// The labels that ImageJ gives the planes of the page that the handle is at, of all of them;
+/// behind the first most_imagej_labels they are empty. None where it has none.
+std::vector<std::string> imagej_labels(const TiffHandle& tiff);
+
+inline constexpr std::size_t most_imagej_labels = 64;
 
 /// Puts the pages into the order that an OME-XML says, the description of the first of them; leaves
 /// them as they are where it is none. Planes in other files are named in `elsewhere`.

@@ -25,9 +25,13 @@ std::optional<double> seconds_in(std::string_view unit) {
     return std::nullopt;
 }
 
-/// What an axis that counts pages is, as its unit says: one in the unit of the pixels is z.
-char letter_of(const Placement::Axis& axis, const Placement::Axis& x) {
-    if (metres_in(axis.unit) || (axis.spacing > 0 && x.spacing > 0 && axis.unit == x.unit)) {
+/// What an axis that counts pages is, by its name, else by its unit: one in the unit of the pixels
+/// is z.
+char letter_of(const Axis& axis, const Axis& x) {
+    if (axis.name == "t" || axis.name == "c" || axis.name == "z") {
+        return axis.name.front();
+    }
+    if (metres_in(axis.unit) || (axis.spacing && x.spacing && axis.unit == x.unit)) {
         return 'z';
     }
     return seconds_in(axis.unit) ? 't' : '?';
@@ -36,12 +40,12 @@ char letter_of(const Placement::Axis& axis, const Placement::Axis& x) {
 } // namespace
 
 WrittenAxes::WrittenAxes(const TiffImage& image, const OutputDataset& output)
-    : placement_(output.placement), said_spacings_(output.array.shape.size()),
+    : axes_(output.axes), said_spacings_(output.array.shape.size()),
       said_origins_(output.array.shape.size()) {
     const auto axis_of = [&](std::size_t number, std::int64_t extent) {
         WrittenAxis axis{number, extent, '?', {}};
-        if (placement_.known()) {
-            axis.at = placement_.axes[number];
+        if (axes_.known()) {
+            axis.at = axes_.each[number];
         }
         return axis;
     };
@@ -69,7 +73,7 @@ std::optional<double> WrittenAxes::metres() const {
     std::optional<double> common;
     for (const WrittenAxis* axis : {find('z'), &y, &x}) {
         const std::optional<double> own =
-            axis == nullptr || axis->at.spacing == 0 ? std::nullopt : metres_in(axis->at.unit);
+            axis != nullptr && axis->at.spacing ? metres_in(axis->at.unit) : std::nullopt;
         if (own && common && *own != *common) {
             return 1e-6;
         }
@@ -79,7 +83,7 @@ std::optional<double> WrittenAxes::metres() const {
 }
 
 std::optional<double> WrittenAxes::length(const WrittenAxis& axis, std::optional<double> metres) {
-    if (axis.at.spacing == 0 || (!metres && !axis.at.unit.empty())) {
+    if (!axis.at.spacing || (!metres && !axis.at.unit.empty())) {
         return std::nullopt;
     }
     if (!metres) {
@@ -89,26 +93,26 @@ std::optional<double> WrittenAxes::length(const WrittenAxis& axis, std::optional
     if (!own) {
         return std::nullopt;
     }
-    return *own == *metres ? axis.at.spacing : axis.at.spacing * (*own / *metres);
+    return *own == *metres ? *axis.at.spacing : *axis.at.spacing * (*own / *metres);
 }
 
 std::optional<double> WrittenAxes::seconds(const WrittenAxis& axis) {
     const std::optional<double> own = seconds_in(axis.at.unit);
-    return axis.at.spacing > 0 && own ? std::optional(axis.at.spacing * *own) : std::nullopt;
+    return axis.at.spacing && own ? std::optional(*axis.at.spacing * *own) : std::nullopt;
 }
 
 std::vector<std::string> WrittenAxes::left_out() const {
     std::vector<std::string> texts;
-    for (std::size_t axis = 0; axis < placement_.axes.size(); ++axis) {
-        const Placement::Axis& at = placement_.axes[axis];
-        if (at.spacing > 0 && !said_spacings_[axis]) {
+    for (std::size_t axis = 0; axis < axes_.each.size(); ++axis) {
+        const Axis& at = axes_.each[axis];
+        if (at.spacing && !said_spacings_[axis]) {
             texts.push_back(fmt::format("the spacing of axis {}", axis));
         }
-        if (at.origin != 0 && !said_origins_[axis]) {
+        if (at.origin.value_or(0) != 0 && !said_origins_[axis]) {
             texts.push_back(fmt::format("the place of the first element along axis {}", axis));
         }
     }
-    if (placement_.sform || placement_.qform) {
+    if (axes_.sform || axes_.qform) {
         texts.emplace_back("the affine");
     }
     return texts;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "io/rows/placement.hpp"
+#include "io/rows/axes.hpp"
 #include "io/tiff/tiff_image.hpp"
 
 #include <cstddef>
@@ -17,7 +17,7 @@ struct WrittenAxis {
     std::size_t number = 0; ///< in the array
     std::int64_t extent = 1;
     char letter = '?'; ///< t, c, z, y or x; '?' where it may be any
-    Placement::Axis at;
+    Axis at;
 };
 
 /// The axes of pages, and with how much of them is said.
@@ -46,11 +46,11 @@ class WrittenAxes {
     void say_spacing(const WrittenAxis& axis) { said_spacings_.at(axis.number) = true; }
     void say_origin(const WrittenAxis& axis) { said_origins_.at(axis.number) = true; }
 
-    /// What of the placement was not said.
+    /// What was not said, of where the elements lie.
     std::vector<std::string> left_out() const;
 
   private:
-    const Placement& placement_;
+    const Axes& axes_;
     std::vector<bool> said_spacings_;
     std::vector<bool> said_origins_;
 };

@@ -53,7 +53,10 @@ void cut_to_region(const JobInput& input, std::size_t axes, DatasetPart& part) {
     const std::size_t from = part.count.size() - axes;
     const std::vector<std::int64_t>& whole =
         input.files->layout(input.source.file, input.source.dataset).info.array.shape;
-    if (whole.size() < axes || input.part->count.size() != whole.size() ||
+    const std::size_t first = whole.size() - std::min(axes, whole.size());
+    const bool drops = std::any_of(input.part->dropped.begin(), input.part->dropped.end(),
+                                   [first](std::size_t axis) { return axis >= first; });
+    if (whole.size() < axes || input.part->count.size() != whole.size() || drops ||
         !std::equal(whole.end() - static_cast<std::ptrdiff_t>(axes), whole.end(),
                     part.count.begin() + static_cast<std::ptrdiff_t>(from))) {
         return;
@@ -61,6 +64,10 @@ void cut_to_region(const JobInput& input, std::size_t axes, DatasetPart& part) {
     for (std::size_t i = 0; i < axes; ++i) {
         part.first[from + i] = input.part->first[whole.size() - axes + i];
         part.count[from + i] = input.part->count[whole.size() - axes + i];
+        if (!input.part->step.empty()) {
+            part.step.resize(part.count.size(), 1);
+            part.step[from + i] = input.part->step[whole.size() - axes + i];
+        }
     }
 }
 

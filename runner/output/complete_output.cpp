@@ -7,8 +7,8 @@
 #include "io/formats/rows_format.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/input/generations.hpp"
+#include "io/metadata/axis_metadata.hpp"
 #include "io/metadata/carry_metadata.hpp"
-#include "io/metadata/metadata_placement.hpp"
 #include "io/metadata/write_metadata.hpp"
 #include "io/output/beside_record.hpp"
 #include "io/output/default_plot.hpp"
@@ -62,40 +62,49 @@ std::vector<std::uint64_t> all_generations(const Snapshots& snapshots) {
     return all;
 }
 
-/// What the input's file says of the dataset, as far as it is true of the output. A file over
-/// whose attributes the process that reads them is lost has none; its elements were good.
+/// What the input's file says of the dataset. A file over whose attributes the process that reads
+/// them is lost has none; its elements were good.
+Metadata input_metadata(const PreparedJob& prepared, Prober& prober) {
+    const JobFile::Input& input = prepared.file.input;
+    Metadata metadata;
+    const std::vector<std::int64_t>& shape = prepared.layout.info.array.shape;
+    if (!input.raw) { // of which nothing is known but its elements
+        try {
+            metadata = ProbedFiles(prober, input.rules).metadata(input.file, input.dataset);
+        } catch (const Error& error) {
+            if (error.code() != ExitCode::input) {
+                throw;
+            }
+            metadata.left_out.push_back("all: " + error.text().why);
+        }
+    }
+    if (metadata.shape != shape) {
+        const std::vector<std::string> left_out = std::move(metadata.left_out);
+        metadata = {};
+        metadata.shape = shape;
+        metadata.left_out = left_out;
+    }
+    return metadata;
+}
+
+/// What is said of the input, as far as it is true of the output.
 Metadata output_metadata(const PreparedJob& prepared, Prober& prober) {
     const std::vector<Likeness> steps = prepared.job->likeness();
-    const JobFile::Input& input = prepared.file.input;
-    if (steps.empty() || input.raw) { // of which nothing is known but its elements
+    if (steps.empty()) {
         return {};
     }
-    Metadata metadata;
-    try {
-        metadata = ProbedFiles(prober, input.rules).metadata(input.file, input.dataset);
-    } catch (const Error& error) {
-        if (error.code() != ExitCode::input) {
-            throw;
-        }
-        metadata.left_out.push_back("all: " + error.text().why);
-        return metadata;
-    }
-    if (prepared.layout.info.placement.known()) { // of another format, which has no attributes
-        metadata.shape = prepared.layout.info.array.shape;
-        metadata.placement = prepared.layout.info.placement;
-    }
-    if (metadata.shape != prepared.layout.info.array.shape) {
-        return {};
-    }
-    if (!prepared.file.output.layout.is_hdf5()) { // it has no attributes and coordinates to say it
-        metadata.placement = placement_from(metadata);
-    }
+    Metadata metadata = input_metadata(prepared, prober);
     if (prepared.part) {
         metadata = metadata_of_part(metadata, *prepared.part);
+    }
+    const bool has_attributes = rows_format_of(prepared.file.input.file) == nullptr;
+    if (!has_attributes || !prepared.file.output.layout.is_hdf5()) {
+        metadata.placement = prepared.input.axes;
     }
     for (const Likeness& step : steps) {
         metadata = carried_metadata(metadata, step);
     }
+    set_axes(metadata, metadata.placement);
     return metadata;
 }
 
@@ -172,22 +181,25 @@ std::vector<std::string> write_record(const PreparedJob& prepared, const Beginni
     return warning_of(prepared, left_out);
 }
 
-/// What the file does not say of where the output's elements lie.
+/// What the file does not say of the output's axes.
 std::vector<std::string> unplaced(const OutputDataset& output) {
     if (const auto left_out = output.layout.format->left_out) {
         return left_out(output);
     }
     const RowsFormat* const format = rows_format_of(output.file);
-    const Placement there = format->survey({output.file, "", {}}).info.placement;
+    const Axes there = format->survey({output.file, "", {}}).info.axes;
     std::vector<std::string> left_out;
-    for (std::size_t axis = 0; axis < output.placement.axes.size(); ++axis) {
-        const bool known = output.placement.axes[axis].spacing > 0;
-        if (known && (!there.known() || there.axes[axis].spacing == 0)) {
+    for (std::size_t axis = 0; axis < output.axes.each.size(); ++axis) {
+        const bool known = output.axes.each[axis].spacing.has_value();
+        if (known && (!there.known() || !there.each[axis].spacing)) {
             left_out.push_back(fmt::format("the spacing of axis {}", axis));
         }
     }
-    if ((output.placement.sform && !there.sform) || (output.placement.qform && !there.qform)) {
+    if ((output.axes.sform && !there.sform) || (output.axes.qform && !there.qform)) {
         left_out.emplace_back("the affine");
+    }
+    if (!output.axes.channels.empty() && there.channels.empty()) {
+        left_out.emplace_back("the names of channels");
     }
     return left_out;
 }
@@ -199,10 +211,10 @@ std::vector<std::string> write_record_beside(const PreparedJob& prepared,
                                              std::vector<Attribute> attributes, Prober& prober) {
     std::vector<std::string> left_out;
     if (dataset.layout.format->placed == WrittenFormat::Placed::yes) {
-        dataset.placement = output_metadata(prepared, prober).placement;
+        dataset.axes = output_metadata(prepared, prober).placement;
         place_written(dataset);
         left_out = unplaced(dataset);
-        attributes.emplace_back(placement_attribute, to_text(dataset.placement));
+        attributes.emplace_back(placement_attribute, to_text(dataset.axes));
     }
     if (dataset.layout.channels) {
         attributes.emplace_back(channels_attribute, std::int64_t{*dataset.layout.channels});

@@ -11,7 +11,6 @@
 #include "io/input/file_access.hpp"
 #include "io/input/generations.hpp"
 #include "io/input/stack.hpp"
-#include "io/metadata/metadata_placement.hpp"
 #include "io/output/beside_record.hpp"
 #include "io/rows/row_geometry.hpp"
 #include "io/rows/written_format.hpp"
@@ -145,18 +144,18 @@ FinishedOutput recorded_run(const AttributeList& record, const std::string& file
     return output;
 }
 
-/// Where the elements lie, in the structure of formats that say so.
-Placement recorded_placement(const AttributeList& record, const ArrayInfo& array,
+/// What the structure says of the axes, of formats that do.
+Axes recorded_axes(const AttributeList& record, const ArrayInfo& array,
                              const std::string& file) {
     if (find_recorded(record, placement_attribute) == nullptr) {
         return {};
     }
-    const std::optional<Placement> placement =
-        placement_of(recorded<std::string>(record, placement_attribute, file), array.shape.size());
-    if (!placement) {
+    const std::optional<Axes> axes =
+        axes_of_text(recorded<std::string>(record, placement_attribute, file), array.shape.size());
+    if (!axes) {
         refuse_structure(file, "the placement in its record is none");
     }
-    return *placement;
+    return *axes;
 }
 
 /// The facts of an output whose record stands beside it.
@@ -180,7 +179,7 @@ FinishedOutput read_recorded_beside(const std::string& file) {
     output.runs = std::move(record.rows);
     output.runs_are_damaged =
         record.rows_checksum && *record.rows_checksum != digest_of_rows(output.runs);
-    output.placement = recorded_placement(output.record, output.stored.array, file);
+    output.axes = recorded_axes(output.record, output.stored.array, file);
     check_written(output.dataset());
     return output;
 }

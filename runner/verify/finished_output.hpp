@@ -26,7 +26,7 @@ struct FinishedOutput {
     bool runs_are_damaged = false;      ///< the list of checksums does not match its own
     std::int64_t input_bytes = 0;       ///< of the input's file
     std::string input_modified;         ///< ISO 8601, UTC
-    Placement placement;                ///< of one whose record stands beside it, where it says so
+    Axes axes;                          ///< of one whose record stands beside it, where it says so
     /// All that the root of the file, or the record beside it, says of the run; `identity` too.
     AttributeList record;
 
@@ -36,7 +36,7 @@ struct FinishedOutput {
     /// The dataset as a writer needs it.
     OutputDataset dataset() const {
         OutputDataset made{file, job.output.dataset, stored.array, job.output.layout, fields};
-        made.placement = placement;
+        made.axes = axes;
         return made;
     }
 };

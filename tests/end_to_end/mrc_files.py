@@ -232,7 +232,7 @@ def test_write():
     good("convert", "in.mrc", "made.h5")
     good("convert", "made.h5:/data", "again.mrc")
     assert np.allclose(sizes("again.mrc"), [4, 1.5, 1.25]) and read("again.mrc")[1].origin.tolist() == (10, -20, 30)
-    assert "spacing: 4 × 1.5 × 1.25 angstrom" in good("inspect", "in.mrc")
+    assert "axes: z 4 angstrom from 30, y 1.5 angstrom from -20, x 1.25 angstrom from 10" in good("inspect", "in.mrc")
 
 
 @pytest.mark.quick

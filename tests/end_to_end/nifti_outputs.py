@@ -202,8 +202,8 @@ def test_convert():
         good("convert", "typed.nii", "typed.npy", "--overwrite")
         assert np.load("typed.npy").dtype == kind and (np.load("typed.npy") == array).all()
     text = good("inspect", "b.nii")
-    assert "spacing: 2.5 × 0.75 × 0.5 mm, sform 2, qform 1" in text, text
-    found = json.loads(good("inspect", "b.nii", "--json"))["datasets"][0]["placement"]
+    assert "axes: z 2.5 mm, y 0.75 mm, x 0.5 mm, sform 2, qform 1" in text, text
+    found = json.loads(good("inspect", "b.nii", "--json"))["datasets"][0]
     assert [axis["unit"] for axis in found["axes"]] == ["mm"] * 3 and found["sform"]["code"] == 2
 
 

@@ -31,11 +31,11 @@ void check_array(const runner::ArrayInfo& array) {
     expect(runner::byte_count(array) >= runner::size_of(array.type));
 }
 
-/// What a header says of space has a text that says the same.
-void check_placement(const runner::DenseLayout& layout) {
-    const std::string text = runner::to_text(layout.placement);
-    expect(runner::placement_of(text, layout.array.shape.size()) == layout.placement);
-    expect(runner::placed(layout.placement, {{0, 1, 2}}).axes.size() == 1);
+/// What a header says of the axes has a text that says the same.
+void check_axes(const runner::DenseLayout& layout) {
+    const std::string text = runner::to_text(layout.axes);
+    expect(runner::axes_of_text(text, layout.array.shape.size()) == layout.axes);
+    expect(!layout.axes.known() || runner::moved_axes(layout.axes, {{0, 1, 2}}).each.size() == 1);
 }
 
 void fuzz_mrc(Bytes bytes) {
@@ -45,10 +45,10 @@ void fuzz_mrc(Bytes bytes) {
     check_array(layout.array);
     expect(layout.array.shape.size() >= 2 && layout.array.shape.size() <= 4);
     expect(layout.offset >= 1024);
-    check_placement(layout);
+    check_axes(layout);
     if (layout.array.type != runner::ElementType::uint8) { // which is IMOD's, and not written
         expect(runner::mrc_place(layout.array).bytes == runner::byte_count(layout.array));
-        runner::mrc_structure(layout.array, layout.placement, [&](std::int64_t offset, Bytes made) {
+        runner::mrc_structure(layout.array, layout.axes, [&](std::int64_t offset, Bytes made) {
             expect(offset == 0 && made.size() == head.size());
             std::copy(made.begin(), made.end(), head.begin());
         });
@@ -76,7 +76,7 @@ void fuzz_nifti(Bytes bytes) {
     check_array(layout.array);
     expect(layout.array.shape.size() <= 7);
     expect(layout.offset >= 352);
-    check_placement(layout);
+    check_axes(layout);
     expect(!layout.scale ||
            (std::isfinite(layout.scale->slope) && std::isfinite(layout.scale->intercept)));
     expect(layout.notes.size() == (layout.scale ? 1U : 0U));

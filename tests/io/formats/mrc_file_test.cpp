@@ -49,9 +49,9 @@ TEST(Mrc, HasVoxelsAndAnExtendedHeader) {
     const DenseLayout layout = parse_mrc(volume().head, "f");
     EXPECT_EQ(layout.array, (ArrayInfo{ElementType::float32, {3, 5, 7}}));
     EXPECT_EQ(layout.offset, 1104);
-    EXPECT_EQ(layout.placement.axes[2], (Placement::Axis{1.5, "angstrom", 1.5})); // NXSTART is 1
-    EXPECT_EQ(layout.placement.axes[1], (Placement::Axis{2, "angstrom", 0}));
-    EXPECT_EQ(layout.placement.axes[0].spacing, 4);
+    EXPECT_EQ(layout.axes.each[2], (Axis{"x", "angstrom", 1.5, 1.5})); // NXSTART is 1
+    EXPECT_EQ(layout.axes.each[1], (Axis{"y", "angstrom", 2.0, 0.0}));
+    EXPECT_EQ(layout.axes.each[0].spacing, 4);
 }
 
 TEST(Mrc, SaysTheByteThatIsWrong) {
@@ -81,44 +81,44 @@ TEST(Mrc, IsReadAsItWasWritten) {
     for (const std::vector<std::int64_t>& shape :
          {std::vector<std::int64_t>{5, 7}, {3, 5, 7}, {1, 5, 7}, {2, 3, 5, 7}}) {
         const ArrayInfo array{ElementType::uint16, shape};
-        Placement placement;
-        placement.axes.assign(shape.size(), {2, "nm", 4});
+        Axes axes;
+        axes.each.assign(shape.size(), {"", "nm", 2.0, 4.0});
         Header<mrc_header_bytes> made;
-        mrc_structure(array, placement, [&](std::int64_t offset, std::span<const std::byte> bytes) {
+        mrc_structure(array, axes, [&](std::int64_t offset, std::span<const std::byte> bytes) {
             ASSERT_EQ(offset, 0);
             ASSERT_EQ(bytes.size(), made.head.size());
             std::copy(bytes.begin(), bytes.end(), made.head.begin());
         });
         const DenseLayout found = parse_mrc(made.head, "f");
         EXPECT_EQ(found.array, array);
-        EXPECT_NEAR(found.placement.axes.back().spacing, 20, 1e-5);
-        EXPECT_NEAR(found.placement.axes.back().origin, 40, 1e-5);
+        EXPECT_NEAR(found.axes.each.back().spacing.value_or(0), 20, 1e-5);
+        EXPECT_NEAR(found.axes.each.back().origin.value_or(0), 40, 1e-5);
     }
 }
 
 TEST(Nifti, IsReadAsItWasWritten) {
     const ArrayInfo array{ElementType::int16, {2, 3, 5, 7}};
-    Placement placement;
-    placement.axes = {{2, "s", 1}, {4, "mm", 0}, {0.5, "mm", 0}, {0.25, "mm", 0}};
+    Axes axes;
+    axes.each = {{"t", "s", 2.0, 1.0}, {"z", "mm", 4.0}, {"y", "mm", 0.5}, {"x", "mm", 0.25}};
     // A turn by a quarter about z, mirrored.
-    placement.qform = {1, {{0, 0, 0}, {0, 0, -4}, {-0.5, 0, 0}, {0, 0.25, 0}}, {}, {7, 8, 9}};
-    placement.sform = placement.qform;
-    placement.sform->steps[1] = {1, 0, -4};
+    axes.qform = {1, {{0, 0, 0}, {0, 0, -4}, {-0.5, 0, 0}, {0, 0.25, 0}}, {}, {7, 8, 9}};
+    axes.sform = axes.qform;
+    axes.sform->steps[1] = {1, 0, -4};
     std::array<std::byte, nifti_header_bytes> head{};
-    nifti_structure(array, placement, [&](std::int64_t, std::span<const std::byte> bytes) {
+    nifti_structure(array, axes, [&](std::int64_t, std::span<const std::byte> bytes) {
         ASSERT_EQ(bytes.size(), 352U);
         std::copy_n(bytes.begin(), head.size(), head.begin());
     });
     const DenseLayout found = parse_nifti(head, "f");
     EXPECT_EQ(found.array, array);
     EXPECT_EQ(found.offset, 352);
-    EXPECT_EQ(found.placement.axes, placement.axes);
-    EXPECT_EQ(found.placement.sform, placement.sform);
-    ASSERT_TRUE(found.placement.qform);
+    EXPECT_EQ(found.axes.each, axes.each);
+    EXPECT_EQ(found.axes.sform, axes.sform);
+    ASSERT_TRUE(found.axes.qform);
     for (std::size_t axis = 0; axis < 4; ++axis) {
         for (std::size_t i = 0; i < 3; ++i) {
-            EXPECT_NEAR(found.placement.qform->steps[axis].at(i),
-                        placement.qform->steps[axis].at(i), 1e-6);
+            EXPECT_NEAR(found.axes.qform->steps[axis].at(i),
+                        axes.qform->steps[axis].at(i), 1e-6);
         }
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What is still true of an output, of metadata worked by hand. Whole jobs are in
 // tests/end_to_end/metadata.py.
+#include "io/metadata/axis_metadata.hpp"
 #include "io/metadata/carry_metadata.hpp"
 
 #include "tests/io/metadata/metadata_values.hpp"
@@ -263,7 +264,7 @@ TEST(MetadataOfPart, HasTheCoordinatesOfItsFrames) {
     ASSERT_EQ(part.coordinates.size(), 3U);
     EXPECT_EQ(part.coordinates[0].values, numbers<std::int32_t>({10, 80}));
     EXPECT_EQ(part.coordinates[1], volume().coordinates[1]);
-    EXPECT_EQ(part.left_out, Names{"bins: its bins lie side by side, and the frames do not"});
+    EXPECT_EQ(part.left_out, Names{"bins: its bins lie side by side, and the elements do not"});
 }
 
 TEST(MetadataOfPart, DropsWhereTheWholeBegan) {
@@ -276,6 +277,39 @@ TEST(MetadataOfPart, DropsWhereTheWholeBegan) {
     EXPECT_EQ(part.left_out.size(), 1U); // exposures: four, of which two belong to the part
     const Metadata first = metadata_of_part(whole, {{0, 0, 0}, {4, 3, 2}});
     EXPECT_EQ(first.dataset, whole.dataset);
+}
+
+TEST(MetadataOfPart, HasNoAxesThatItDrops) {
+    // Frames 0 and 2, row 1 alone, every second column.
+    const DatasetPart some{{0, 1, 0}, {2, 1, 3}, {0, 2}, {1, 1, 2}, {1}};
+    const Metadata whole = with({{"element_size_um", numbers<double>({1, 2, 3})},
+                                 {"DIMENSION_LABELS", texts({"T", "Y", "X"})},
+                                 {"pixel_size", scalar(2.0)}});
+    const Metadata part = metadata_of_part(whole, some);
+    EXPECT_EQ(part.shape, (std::vector<std::int64_t>{2, 3}));
+    EXPECT_EQ(part.axes, (Names{"t", "x"}));
+    ASSERT_EQ(part.coordinates.size(), 2U);
+    EXPECT_EQ(part.coordinates[0].values, numbers<std::int32_t>({10, 40}));
+    EXPECT_EQ(part.coordinates[1].values, numbers<float>({1, 4, 16}));
+    EXPECT_EQ(part.coordinates[1].axis, 1);
+    EXPECT_EQ(names_of(part.dataset), (Names{"element_size_um", "DIMENSION_LABELS"}));
+    EXPECT_EQ(value_of(part.dataset, "element_size_um"), numbers<double>({2, 6}));
+    EXPECT_EQ(value_of(part.dataset, "DIMENSION_LABELS"), texts({"T", "X"}));
+}
+
+TEST(SetAxes, ReplacesSizesAndNames) {
+    Metadata metadata = with({{"voxel_size", numbers<double>({1, 2, 3})}, {"title", text("a")}});
+    Axes axes = axes_of_letters("zyx");
+    axes.each[1].spacing = 0.5;
+    axes.each[1].unit = "um";
+    set_axes(metadata, axes);
+    EXPECT_EQ(names_of(metadata.dataset),
+              (Names{"title", "DIMENSION_LABELS", "spacing", "spacing_units", "placement"}));
+    EXPECT_EQ(value_of(metadata.dataset, "DIMENSION_LABELS").texts, (Names{"z", "y", "x"}));
+    EXPECT_EQ(value_of(metadata.dataset, "spacing_units").texts, (Names{"", "um", ""}));
+    Metadata none = with({{"voxel_size", numbers<double>({1, 2, 3})}});
+    set_axes(none, {});
+    EXPECT_EQ(names_of(none.dataset), Names{"voxel_size"});
 }
 
 } // namespace

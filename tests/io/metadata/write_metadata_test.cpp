@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Metadata as HDF5 files keep it: what is written is read again. Files of h5py are in
 // tests/end_to_end/metadata.py.
+#include "io/metadata/axis_metadata.hpp"
 #include "io/metadata/write_metadata.hpp"
 
 #include "io/metadata/read_metadata.hpp"
@@ -71,14 +72,15 @@ TEST_F(WriteMetadata, IsReadAsItWasWritten) {
     EXPECT_EQ(read("/entry/data"), everything());
 }
 
-TEST_F(WriteMetadata, KeepsAPlacement) {
+TEST_F(WriteMetadata, KeepsAxes) {
     make("/entry/data");
     Metadata metadata = everything();
-    metadata.placement.axes.assign(metadata.shape.size(), {0.5, "mm", 3});
+    metadata.placement.each = {{"y", "mm", 0.5, 3.0}, {"x", "mm", 0.25}};
+    set_axes(metadata, metadata.placement);
     EXPECT_TRUE(write_metadata(file(), "/entry/data", metadata).empty());
     const Metadata found = read("/entry/data");
     EXPECT_EQ(found.placement, metadata.placement);
-    ASSERT_EQ(found.dataset.size(), metadata.dataset.size() + 1);
+    ASSERT_EQ(found.dataset.size() + 1, metadata.dataset.size());
     EXPECT_TRUE(std::any_of(found.dataset.begin(), found.dataset.end(), [](const auto& each) {
         return each.name == "element_size_um" && each.value.count() == 2;
     }));

@@ -64,8 +64,9 @@ Elements elements_of(const std::vector<std::int64_t>& shape, const DatasetPart& 
         std::int64_t index = 0;
         for (std::size_t axis = 0; axis < shape.size(); ++axis) {
             const bool listed = axis == 0 && !part.frames.empty();
-            index = index * shape[axis] + (listed ? part.frames[static_cast<std::size_t>(at[0])]
-                                                  : part.first[axis] + at[axis]);
+            index =
+                index * shape[axis] + (listed ? part.frames[static_cast<std::size_t>(at[0])]
+                                              : part.first[axis] + at[axis] * part.step_of(axis));
         }
         found.push_back(index);
         std::size_t axis = shape.size();
@@ -105,6 +106,99 @@ DatasetPart random_part(const std::vector<std::int64_t>& shape, std::mt19937& ra
         }
     }
     return part;
+}
+
+/// The same with steps, and without some of the axes.
+DatasetPart random_selection(const std::vector<std::int64_t>& shape, std::mt19937& random) {
+    DatasetPart part = random_part(shape, random);
+    part.step.assign(shape.size(), 1);
+    for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+        const bool listed = axis == 0 && !part.frames.empty();
+        if (random() % 3 == 0 && !listed) {
+            part.count[axis] = 1;
+            if (part.dropped.size() + 1 < shape.size()) {
+                part.dropped.push_back(axis);
+            }
+        } else if (axis > 0 && part.count[axis] > 2 && random() % 2 == 0) {
+            part.step[axis] = 2;
+            part.count[axis] = (part.count[axis] - 1) / 2 + 1;
+        }
+    }
+    return part;
+}
+
+const std::array<std::vector<std::int64_t>, 6> shapes = {
+    std::vector<std::int64_t>{17}, {7, 11}, {5, 3, 7}, {9, 1, 4}, {3, 4, 2, 5}, {1, 1, 1}};
+
+TEST(DatasetPart, ReadsAnyRowsOfAnySelection) {
+    std::mt19937 random(2);
+    for (const std::vector<std::int64_t>& narrow : shapes) {
+        for (int trial = 0; trial < 120; ++trial) {
+            std::vector<std::int64_t> shape = narrow;
+            if (trial % 4 == 0 && shape.size() > 1) {
+                shape.back() = 601; // rows that are not short
+            }
+            const DatasetPart part = random_selection(shape, random);
+            const Elements all = elements_of(shape, part);
+            Calls calls;
+            const auto reader = open_part(std::make_unique<IndexRows>(shape, &calls), part);
+            ASSERT_EQ(reader->info().array.shape, part.shape());
+            const std::int64_t rows = row_count(reader->info().array);
+            const std::int64_t row = row_elements(reader->info().array);
+            ASSERT_EQ(read(*reader, 0, rows), all) << part_text(part);
+            const auto first = static_cast<std::int64_t>(random() % static_cast<unsigned>(rows));
+            const std::int64_t count =
+                1 + static_cast<std::int64_t>(random() % static_cast<unsigned>(rows - first));
+            EXPECT_EQ(read(*reader, first, count),
+                      Elements(all.begin() + first * row, all.begin() + (first + count) * row))
+                << part_text(part) << " from " << first;
+        }
+    }
+}
+
+TEST(DatasetPart, OfAPartIsAPart) {
+    std::mt19937 random(3);
+    for (const std::vector<std::int64_t>& shape : shapes) {
+        for (int trial = 0; trial < 120; ++trial) {
+            const DatasetPart outer = random_selection(shape, random);
+            DatasetPart inner = random_selection(outer.shape(), random);
+            if (outer.drops(0) && !inner.frames.empty()) {
+                inner.frames.clear(); // of another axis than the dataset's first: evenly apart
+                inner.count[0] = 1;
+            }
+            const Elements of_outer = elements_of(shape, outer);
+            Elements expected;
+            for (const std::int64_t index : elements_of(outer.shape(), inner)) {
+                expected.push_back(of_outer[static_cast<std::size_t>(index)]);
+            }
+            const DatasetPart both = part_of_part(outer, inner);
+            EXPECT_EQ(elements_of(shape, both), expected)
+                << part_text(outer) << ", " << part_text(inner);
+            EXPECT_EQ(both.shape(), inner.shape());
+        }
+    }
+}
+
+TEST(DatasetPart, HasATextThatTellsSelectionsApart) {
+    DatasetPart part{{0, 2, 1}, {4, 1, 3}, {}, {1, 1, 2}, {1}};
+    EXPECT_EQ(part_text(part), "[0:4, 2, 1:6:2]");
+    part.dropped.clear();
+    EXPECT_EQ(part_text(part), "[0:4, 2:3, 1:6:2]");
+}
+
+TEST(DatasetPart, HasTheAxesThatItTakes) {
+    Axes axes = axes_of_letters("czyx");
+    axes.channels = {"a", "b", "c"};
+    axes.each[1] = {"z", "um", 2.0, 10.0};
+    axes.each[3].spacing = 0.5;
+    const DatasetPart part{{0, 3, 0, 1}, {2, 2, 1, 4}, {0, 2}, {1, 1, 1, 3}, {2}};
+    const Axes found = axes_of_part(axes, part);
+    EXPECT_EQ(found.names(), "c, z, x");
+    EXPECT_EQ(found.channels, (std::vector<std::string>{"a", "c"}));
+    EXPECT_EQ(found.each[1], (Axis{"z", "um", 2.0, 16.0}));
+    EXPECT_EQ(found.each[2].spacing, 1.5);
+    EXPECT_EQ(fitting_axes(axes_of_letters("zz"), std::vector<std::int64_t>{2, 2}).names(), "z, ?");
+    EXPECT_FALSE(fitting_axes(axes, std::vector<std::int64_t>{3, 5, 7}).known());
 }
 
 TEST(DatasetPart, ReadsAnyRowsOfAnyPart) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "io/formats/nifti_placement.hpp"
+#include "io/formats/nifti_axes.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,13 +8,13 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace runner {
 namespace {
 
-using Affine = Placement::Affine;
-using Vector = Placement::Vector;
+using Vector = Affine::Vector;
 using Columns = std::array<Vector, 3>; ///< the steps along x, y and z
 
 constexpr std::int64_t pixdim_at = 76;
@@ -231,12 +231,12 @@ void put_qform(HeaderMaker<352>& header, const Affine& affine) {
 
 /// The unit of all axes of space whose spacing is known: their own, or µm where they have several
 /// or one that NIfTI-1 lacks. Nothing where one of them is of no length.
-std::string space_unit(const std::vector<Placement::Axis>& axes) {
+std::string space_unit(const std::vector<Axis>& axes) {
     std::string unit;
     bool first = true;
     for (std::size_t i = 0; i < std::min<std::size_t>(axes.size(), 3); ++i) {
-        const Placement::Axis& axis = axes[axes.size() - 1 - i];
-        if (axis.spacing == 0) {
+        const Axis& axis = axes[axes.size() - 1 - i];
+        if (!axis.spacing) {
             continue;
         }
         if (!metres_in(axis.unit)) {
@@ -250,14 +250,19 @@ std::string space_unit(const std::vector<Placement::Axis>& axes) {
 
 } // namespace
 
-Placement nifti_placement(const HeaderFields& header, std::size_t axes) {
-    Placement made;
+Axes nifti_axes(const HeaderFields& header, const std::vector<std::int64_t>& shape) {
+    constexpr std::array<const char*, 4> names = {"x", "y", "z", "t"};
+    const std::size_t axes = shape.size();
     const int units = static_cast<unsigned char>(header.at<char>(units_at));
-    made.axes.resize(axes);
+    Axes made;
+    made.each.resize(axes);
     for (std::size_t i = 0; i < axes; ++i) {
-        Placement::Axis& axis = made.axes[axes - 1 - i];
-        axis.spacing = std::fabs(pixdim(header, i + 1));
-        if (i < 4) {
+        Axis& axis = made.each[axes - 1 - i];
+        if (const double size = std::fabs(pixdim(header, i + 1)); size > 0) {
+            axis.spacing = size;
+        }
+        if (i < names.size()) {
+            axis.name = names.at(i);
             axis.unit = unit_of(i < 3 ? units & space_units : units & 0x38);
         }
         if (i == 3) {
@@ -266,39 +271,40 @@ Placement nifti_placement(const HeaderFields& header, std::size_t axes) {
     }
     made.sform = sform_of(header, axes);
     made.qform = qform_of(header, axes);
-    return made;
+    return fitting_axes(std::move(made), shape);
 }
 
-void put_nifti_placement(HeaderMaker<352>& header, const Placement& placement, std::size_t axes) {
+void put_nifti_axes(HeaderMaker<352>& header, const Axes& axes, std::size_t count) {
     for (std::size_t i = 0; i <= pixdim_axes; ++i) {
         header.put(pixdim_at + 4 * static_cast<std::int64_t>(i), 1.0F); // where none is known
     }
-    if (placement.axes.size() != axes) {
+    if (axes.each.size() != count) {
         return;
     }
-    const std::string of_space = space_unit(placement.axes);
+    const std::string of_space = space_unit(axes.each);
     int units = code_of(of_space);
-    for (std::size_t i = 0; i < axes; ++i) {
-        const Placement::Axis& axis = placement.axes[axes - 1 - i];
+    for (std::size_t i = 0; i < count; ++i) {
+        const Axis& axis = axes.each[count - 1 - i];
+        const double spacing = axis.spacing.value_or(0);
         double scale = 1;
         if (i < 3 && !of_space.empty() && axis.unit != of_space) {
             scale = metres_in(axis.unit).value_or(0) / metres_in(of_space).value_or(1);
         }
-        if (axis.spacing * scale > 0) {
+        if (spacing * scale > 0) {
             header.put(pixdim_at + 4 * static_cast<std::int64_t>(i + 1),
-                       static_cast<float>(axis.spacing * scale));
+                       static_cast<float>(spacing * scale));
         }
         if (const int code = code_of(axis.unit); i == 3 && code > space_units) {
             units |= code;
-            header.put(time_origin_at, static_cast<float>(axis.origin));
+            header.put(time_origin_at, static_cast<float>(axis.origin.value_or(0)));
         }
     }
     header.put(units_at, static_cast<char>(units));
-    if (placement.sform) {
-        put_sform(header, *placement.sform);
+    if (axes.sform) {
+        put_sform(header, *axes.sform);
     }
-    if (placement.qform) {
-        put_qform(header, *placement.qform);
+    if (axes.qform) {
+        put_qform(header, *axes.qform);
     }
 }
 

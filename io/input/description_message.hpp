@@ -3,6 +3,7 @@
 
 #include "base/array_info.hpp"
 #include "io/files/message.hpp"
+#include "io/rows/axes.hpp"
 #include "io/rows/frame_roles.hpp"
 
 namespace runner {
@@ -12,5 +13,11 @@ void put_roles(MessageWriter& to, const FrameRoles& roles);
 
 /// The roles of the frames of a dataset, of each or of none. @throws BadMessage.
 FrameRoles take_roles(MessageReader& from, const ArrayInfo& array);
+
+/// Axes as a part of a message.
+void put_axes(MessageWriter& to, const Axes& axes);
+
+/// The axes of a dataset, as far as they fit it. @throws BadMessage.
+Axes take_axes(MessageReader& from, const ArrayInfo& array);
 
 } // namespace runner

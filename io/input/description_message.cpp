@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "io/input/roles_message.hpp"
+#include "io/input/description_message.hpp"
 
 #include "base/format.hpp"
 #include "base/text.hpp"
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,6 +37,16 @@ FrameRoles take_roles(MessageReader& from, const ArrayInfo& array) {
     }
     roles.fault = printable(from.text());
     return roles;
+}
+
+void put_axes(MessageWriter& to, const Axes& axes) { to.text(to_text(axes)); }
+
+Axes take_axes(MessageReader& from, const ArrayInfo& array) {
+    std::optional<Axes> axes = axes_of_text(from.text(), array.shape.size());
+    if (!axes) {
+        throw BadMessage("the axes are none");
+    }
+    return fitting_axes(std::move(*axes), array.shape);
 }
 
 } // namespace runner

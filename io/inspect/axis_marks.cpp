@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/inspect/axis_marks.hpp"
+
+#include "io/hdf5/hdf5_dataset.hpp"
+#include "io/inspect/attribute_list.hpp"
+#include "io/inspect/invalid_marks.hpp"
+#include "io/inspect/nexus_file.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace runner {
+namespace {
+
+/// The texts of an attribute; one text with colons or commas between names, as older files have it,
+/// is several.
+std::vector<std::string> texts_of(const std::optional<AttributeValue>& value) {
+    if (const auto* const list = value ? std::get_if<std::vector<std::string>>(&*value) : nullptr) {
+        return *list;
+    }
+    std::vector<std::string> texts;
+    if (const auto* const one = value ? std::get_if<std::string>(&*value) : nullptr) {
+        for (std::size_t at = 0; at <= one->size();) {
+            const std::size_t end = std::min(one->find_first_of(":,", at), one->size());
+            texts.push_back(one->substr(at, end - at));
+            at = end + 1;
+        }
+    }
+    return texts;
+}
+
+std::vector<double> numbers_of(const std::optional<AttributeValue>& value) {
+    if (const auto* const reals = value ? std::get_if<std::vector<double>>(&*value) : nullptr) {
+        return *reals;
+    }
+    if (const auto* const whole =
+            value ? std::get_if<std::vector<std::int64_t>>(&*value) : nullptr) {
+        return {whole->begin(), whole->end()};
+    }
+    return {};
+}
+
+/// Names the axes that have none yet.
+void name_axes(Axes& axes, std::vector<std::string> names) {
+    for (std::string& name : names) {
+        name.erase(name.find_last_not_of(' ') + 1);
+    }
+    for (std::size_t i = 0; names.size() == axes.each.size() && i < names.size(); ++i) {
+        if (axes.each[i].name.empty() && names[i] != ".") {
+            axes.each[i].name = names[i];
+        }
+    }
+}
+
+/// The last axis that a list of sizes speaks of: not that of colour.
+std::size_t sized_axes(const Axes& axes) {
+    return axes.each.size() - (axes.each.back().name == "s" ? 1 : 0);
+}
+
+void add_sizes(Axes& axes, hid_t dataset) {
+    constexpr std::array<std::string_view, 5> names = {"element_size_um", "spacing", "voxel_size",
+                                                       "pixel_size", "element_size"};
+    const std::vector<std::string> units = texts_of(attribute_of(dataset, "spacing_units"));
+    for (const std::string_view name : names) {
+        const std::vector<double> sizes = numbers_of(attribute_of(dataset, std::string(name)));
+        const std::size_t all =
+            sizes.size() == axes.each.size() ? axes.each.size() : sized_axes(axes);
+        if (sizes.empty() || sizes.size() > all) {
+            continue;
+        }
+        for (std::size_t i = 0; i < sizes.size(); ++i) {
+            Axis& axis = axes.each[all - sizes.size() + i];
+            if (std::isfinite(sizes[i]) && sizes[i] > 0) {
+                axis.spacing = sizes[i];
+                axis.unit = name == "element_size_um"                           ? "um"
+                            : name == "spacing" && units.size() == sizes.size() ? units[i]
+                                                                                : "";
+            }
+        }
+        return;
+    }
+}
+
+/// First and step of numbers that are evenly apart, and rise.
+struct EvenNumbers {
+    double first = 0;
+    double step = 0;
+};
+
+std::optional<EvenNumbers> even_numbers(hid_t dataset, std::int64_t extent) {
+    constexpr std::int64_t most = 1 << 16;
+    constexpr double tolerance = 1e-3; // of a step: coordinates are often float32
+    const PropertyHandle creation(H5Dget_create_plist(dataset));
+    if (extent < 2 || extent > most || !creation.valid() ||
+        H5Pget_layout(creation.get()) != H5D_CONTIGUOUS ||
+        H5Pget_external_count(creation.get()) != 0) {
+        return std::nullopt;
+    }
+    std::vector<double> values(static_cast<std::size_t>(extent));
+    if (H5Dread(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0) {
+        return std::nullopt;
+    }
+    const double step = (values.back() - values.front()) / static_cast<double>(extent - 1);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        if (!(std::abs(values[i] - values.front() - static_cast<double>(i) * step) <=
+              tolerance * step)) {
+            return std::nullopt;
+        }
+    }
+    return EvenNumbers{values.front(), step};
+}
+
+/// Unit, spacing and origin by the coordinates of an axis, if the group has them itself.
+void add_coordinates(Axis& axis, std::int64_t extent, const FileHandle& file,
+                     const std::string& path) {
+    if (!is_own_object(file, path)) {
+        return;
+    }
+    const DatasetHandle dataset(H5Dopen2(file.get(), path.c_str(), H5P_DEFAULT));
+    if (!dataset.valid() || extents_of(dataset) != std::vector<std::int64_t>{extent}) {
+        return;
+    }
+    const TypeHandle type(H5Dget_type(dataset.get()));
+    const H5T_class_t kind = type.valid() ? H5Tget_class(type.get()) : H5T_NO_CLASS;
+    if (kind != H5T_INTEGER && kind != H5T_FLOAT) {
+        return;
+    }
+    axis.unit = plain_unit(text_of_attribute(dataset.get(), "units").value_or(""));
+    if (const std::optional<EvenNumbers> even = even_numbers(dataset.get(), extent)) {
+        axis.spacing = even->step;
+        axis.origin = even->first;
+    }
+}
+
+/// By the NXdata group that the dataset is in.
+void add_group(Axes& axes, const FileHandle& file, const std::string& path,
+               std::span<const std::int64_t> shape) {
+    const std::string group = group_of_path(path);
+    const ObjectHandle opened(H5Oopen(file.get(), group.c_str(), H5P_DEFAULT));
+    if (!opened.valid()) {
+        return;
+    }
+    const auto signal = text_of_attribute(opened.get(), "signal");
+    if (signal && path_below(group, *signal) != path) {
+        return;
+    }
+    name_axes(axes, texts_of(attribute_of(opened.get(), "axes")));
+    for (std::size_t i = 0; i < axes.each.size(); ++i) {
+        Axis& axis = axes.each[i];
+        if (!axis.name.empty() && axis.name.find('/') == std::string::npos) {
+            add_coordinates(axis, shape[i], file, path_below(group, axis.name));
+        }
+    }
+    for (const auto& [name, value] : attributes_of(opened.get())) {
+        constexpr std::string_view ending = "_indices";
+        const std::string of = name.substr(0, name.size() - std::min(name.size(), ending.size()));
+        const std::vector<double> list = numbers_of(value);
+        const auto* const one = std::get_if<std::int64_t>(&value);
+        const double index = one != nullptr     ? static_cast<double>(*one)
+                             : list.size() == 1 ? list.front()
+                                                : -1;
+        if (!name.ends_with(ending) || of.empty() || path_below(group, of) == path || index < 0 ||
+            index >= static_cast<double>(axes.each.size()) || axes.find(of)) {
+            continue;
+        }
+        const auto at = static_cast<std::size_t>(index);
+        if (axes.each[at].name.empty()) {
+            axes.each[at].name = of;
+            add_coordinates(axes.each[at], shape[at], file, path_below(group, of));
+        }
+    }
+}
+
+/// What this program wrote.
+Axes own_axes(hid_t dataset, std::span<const std::int64_t> shape) {
+    const std::optional<std::string> text = text_of_attribute(dataset, placement_attribute);
+    std::optional<Axes> axes = axes_of_text(text.value_or(""), shape.size());
+    return axes ? fitting_axes(std::move(*axes), shape) : Axes{};
+}
+
+} // namespace
+
+Axes axis_marks(const FileHandle& file, const DatasetHandle& dataset, const std::string& path,
+                std::span<const std::int64_t> shape, std::optional<int> channels) {
+    Axes axes = own_axes(dataset.get(), shape);
+    if (axes.known()) {
+        name_axes(axes, texts_of(attribute_of(dataset.get(), "DIMENSION_LABELS")));
+        return axes;
+    }
+    axes.each.resize(shape.size());
+    if (channels.value_or(1) > 1) {
+        axes.each.back().name = "s";
+    }
+    add_group(axes, file, path.starts_with('/') ? path : "/" + path, shape);
+    name_axes(axes, texts_of(attribute_of(dataset.get(), "DIMENSION_LABELS")));
+    name_axes(axes, texts_of(attribute_of(dataset.get(), "axes")));
+    if (channels) { // an image, whose rows and columns are before the samples
+        const std::size_t end = sized_axes(axes);
+        constexpr std::array<const char*, 2> names = {"x", "y"};
+        for (std::size_t i = 0; i < std::min(end, names.size()); ++i) {
+            std::string& name = axes.each[end - 1 - i].name;
+            if (name.empty() && !axes.find(names.at(i))) {
+                name = names.at(i);
+            }
+        }
+    }
+    add_sizes(axes, dataset.get());
+    return fitting_axes(std::move(axes), shape);
+}
+
+} // namespace runner

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/metadata/axis_metadata.hpp"
+
+#include "io/metadata/value_lists.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace runner {
+namespace {
+
+void replace(Metadata& metadata, NamedValue made) {
+    std::erase_if(metadata.dataset, [&](const NamedValue& each) { return each.name == made.name; });
+    metadata.dataset.push_back(std::move(made));
+}
+
+PlainValue list_of(const Axes& axes, PlainValue::Kind kind) {
+    PlainValue value;
+    value.kind = kind;
+    value.space = PlainValue::Space::simple;
+    value.shape = {std::ssize(axes.each)};
+    return value;
+}
+
+PlainValue texts_of(const Axes& axes, const std::function<std::string(const Axis&)>& text) {
+    PlainValue value = list_of(axes, PlainValue::Kind::text);
+    value.utf8 = true;
+    for (const Axis& axis : axes.each) {
+        value.texts.push_back(text(axis));
+    }
+    return value;
+}
+
+PlainValue sizes_of(const Axes& axes, const std::function<double(const Axis&)>& size) {
+    PlainValue sizes = list_of(axes, PlainValue::Kind::number);
+    sizes.type = ElementType::float64;
+    sizes.bytes.resize(axes.each.size() * sizeof(double));
+    for (std::size_t i = 0; i < axes.each.size(); ++i) {
+        const double number = size(axes.each[i]);
+        std::memcpy(sizes.bytes.data() + i * sizeof(double), &number, sizeof(double));
+    }
+    return sizes;
+}
+
+/// The sizes that are known. `element_size_um` is what ilastik and Fiji's HDF5 plug-ins read.
+void set_sizes(Metadata& metadata, const Axes& axes) {
+    std::erase_if(metadata.dataset, [](const NamedValue& each) {
+        return is_list_of_sizes(each.name) || each.name == "spacing_units";
+    });
+    replace(metadata, {"spacing", sizes_of(axes, [](const Axis& axis) {
+                           return axis.spacing.value_or(std::numeric_limits<double>::quiet_NaN());
+                       })});
+    const std::vector<Axis>& each = axes.each;
+    if (std::any_of(each.begin(), each.end(), [](const Axis& axis) { return !axis.unit.empty(); })) {
+        replace(metadata, {"spacing_units", texts_of(axes, [](const Axis& axis) {
+                               return axis.spacing ? axis.unit : "";
+                           })});
+    }
+    if (std::all_of(each.begin(), each.end(),
+                    [](const Axis& axis) { return axis.spacing && metres_in(axis.unit); })) {
+        replace(metadata, {"element_size_um", sizes_of(axes, [](const Axis& axis) {
+                               return *axis.spacing * *metres_in(axis.unit) * 1e6;
+                           })});
+    }
+}
+
+} // namespace
+
+void set_axes(Metadata& metadata, const Axes& axes) {
+    const auto any = [&](const auto& says) {
+        return std::any_of(axes.each.begin(), axes.each.end(), says);
+    };
+    if (any([](const Axis& axis) { return !axis.name.empty(); })) {
+        replace(metadata,
+                {"DIMENSION_LABELS", texts_of(axes, [](const Axis& axis) { return axis.name; })});
+    }
+    if (any([](const Axis& axis) { return axis.spacing.has_value(); })) {
+        set_sizes(metadata, axes);
+    }
+    const bool names_alone = !axes.sform && !axes.qform && axes.channels.empty() &&
+                             !any([](const Axis& axis) { return axis.spacing || axis.origin; });
+    if (!names_alone) {
+        PlainValue text;
+        text.kind = PlainValue::Kind::text;
+        text.texts = {to_text(axes)};
+        text.utf8 = true;
+        replace(metadata, {placement_attribute, std::move(text)});
+    }
+}
+
+} // namespace runner

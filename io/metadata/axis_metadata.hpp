@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "io/metadata/metadata.hpp"
+#include "io/rows/axes.hpp"
+
+namespace runner {
+
+/// Puts names and spacings of axes into the dataset's attributes, in place of those that it has:
+/// `DIMENSION_LABELS`; `spacing` with a number for each axis (NaN where none is known) and
+/// `spacing_units`; `element_size_um` where all are lengths; and all that is known, as `placement`.
+/// `axes` fit the metadata's shape, or say nothing.
+void set_axes(Metadata& metadata, const Axes& axes);
+
+} // namespace runner

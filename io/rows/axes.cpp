@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/rows/axes.hpp"
+
+#include "base/format.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+namespace runner {
+namespace {
+
+bool fits(const Affine& affine, std::size_t axes) {
+    const auto is_finite = [](const Affine::Vector& vector) {
+        return std::all_of(vector.begin(), vector.end(),
+                           [](double number) { return std::isfinite(number); });
+    };
+    return affine.steps.size() == axes && affine.beside.size() <= affine.origin.size() &&
+           is_finite(affine.origin) &&
+           std::all_of(affine.steps.begin(), affine.steps.end(), is_finite) &&
+           std::all_of(affine.beside.begin(), affine.beside.end(), is_finite);
+}
+
+} // namespace
+
+std::optional<std::size_t> Axes::find(std::string_view name) const {
+    std::optional<std::size_t> found;
+    for (std::size_t axis = 0; axis < each.size() && !name.empty(); ++axis) {
+        if (each[axis].name == name) {
+            if (found) {
+                return std::nullopt;
+            }
+            found = axis;
+        }
+    }
+    return found;
+}
+
+std::string Axes::names() const {
+    std::string text;
+    for (const Axis& axis : each) {
+        text += (text.empty() ? "" : ", ") + (axis.name.empty() ? "?" : axis.name);
+    }
+    return text;
+}
+
+std::string Axes::text() const {
+    constexpr std::size_t most = 8;
+    std::string text;
+    for (const Axis& axis : each) {
+        text += (text.empty() ? "" : ", ") + (axis.name.empty() ? "?" : axis.name);
+        if (axis.spacing) {
+            text +=
+                fmt::format(" {:.6g}{}{}", *axis.spacing, axis.unit.empty() ? "" : " ", axis.unit);
+        }
+        if (axis.origin && *axis.origin != 0) {
+            text += fmt::format(" from {:.6g}", *axis.origin);
+        }
+        if (axis.name == "c" && !channels.empty()) {
+            std::string listed;
+            for (std::size_t i = 0; i < std::min(most, channels.size()); ++i) {
+                listed += (listed.empty() ? "" : ", ") + channels[i];
+            }
+            text += " (" + listed + (channels.size() > most ? ", …" : "") + ")";
+        }
+    }
+    const auto add_form = [&](const std::optional<Affine>& form, const char* name) {
+        text += form ? fmt::format(", {} {}", name, form->code) : "";
+    };
+    add_form(sform, "sform");
+    add_form(qform, "qform");
+    return text;
+}
+
+Axes axes_of_letters(std::string_view letters) {
+    Axes axes;
+    for (const char letter : letters) {
+        axes.each.push_back({std::string(1, letter)});
+    }
+    return axes;
+}
+
+std::string plain_unit(std::string_view unit) {
+    constexpr std::array micrometres = {"\u00b5m",  "\u03bcm",    "micron",
+                                        "microns",  "micrometer", "micrometre",
+                                        "\\u00B5m", "\\u00b5m",   "um"};
+    if (std::find(micrometres.begin(), micrometres.end(), unit) != micrometres.end()) {
+        return "um";
+    }
+    return std::string(unit);
+}
+
+Axes fitting_axes(Axes axes, std::span<const std::int64_t> shape) {
+    if (axes.each.size() != shape.size()) {
+        return {};
+    }
+    for (std::size_t i = 0; i < axes.each.size(); ++i) {
+        Axis& axis = axes.each[i];
+        const bool again = std::any_of(axes.each.begin(), axes.each.begin() + std::ptrdiff_t(i),
+                                       [&](const Axis& one) { return one.name == axis.name; });
+        if (again) {
+            axis.name.clear();
+        }
+        if (axis.spacing && !(std::isfinite(*axis.spacing) && *axis.spacing > 0)) {
+            axis.spacing.reset();
+        }
+        if (axis.origin && !std::isfinite(*axis.origin)) {
+            axis.origin.reset();
+        }
+    }
+    const std::optional<std::size_t> c = axes.find("c");
+    if (!c || std::ssize(axes.channels) != shape[*c]) {
+        axes.channels.clear();
+    }
+    for (std::optional<Affine>* form : {&axes.sform, &axes.qform}) {
+        if (*form && !fits(**form, shape.size())) {
+            form->reset();
+        }
+    }
+    const bool says = axes.sform || axes.qform ||
+                      std::any_of(axes.each.begin(), axes.each.end(),
+                                  [](const Axis& axis) { return axis != Axis{}; });
+    return says ? axes : Axes{};
+}
+
+} // namespace runner

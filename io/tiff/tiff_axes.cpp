@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/tiff/tiff_axes.hpp"
+
+#include "io/tiff/ome_planes.hpp"
+#include "io/tiff/tiff_planes.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <tiffio.h>
+
+namespace runner {
+namespace {
+
+/// Axes that count pages, the slowest first.
+struct LeadingAxes {
+    std::vector<std::int64_t> extents = {};
+    Axes axes = {};
+
+    /// Without an axis of one element.
+    void add(std::int64_t extent, Axis axis) {
+        if (extent > 1) {
+            extents.push_back(extent);
+            axes.each.push_back(std::move(axis));
+        }
+    }
+    std::int64_t pages() const {
+        std::int64_t product = 1;
+        for (const std::int64_t extent : extents) {
+            product = product > INT64_MAX / extent ? 0 : product * extent;
+        }
+        return product;
+    }
+};
+
+/// What stands behind `key` in a line of ImageJ's description; empty where there is no such line.
+std::string_view imagej_text(std::string_view description, std::string_view key) {
+    for (std::size_t at = 0; at < description.size();) {
+        const std::size_t end = std::min(description.find('\n', at), description.size());
+        const std::string_view line = description.substr(at, end - at);
+        if (line.starts_with(key) && line.substr(key.size()).starts_with('=')) {
+            return line.substr(key.size() + 1);
+        }
+        at = end + 1;
+    }
+    return {};
+}
+
+template <class T> std::optional<T> number_of(std::string_view text) {
+    T number{};
+    const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+    return failure == std::errc{} && end != text.data() ? std::optional(number) : std::nullopt;
+}
+
+/// The names of channels by the labels of planes, of which a name is what stands behind ImageJ's
+/// own numbers, "c:1/3 z:1/5 - DAPI".
+std::vector<std::string> channel_names(const std::vector<std::string>& labels,
+                                       std::int64_t channels, std::int64_t planes) {
+    if (std::ssize(labels) != planes && std::ssize(labels) != channels) {
+        return {};
+    }
+    std::vector<std::string> names;
+    for (std::int64_t c = 0; c < std::min(channels, std::int64_t{most_imagej_labels});
+         ++c) { // c runs fastest
+        std::string name = labels[static_cast<std::size_t>(c)];
+        if (const std::size_t at = name.find(" - ");
+            name.starts_with("c:") && at != std::string::npos) {
+            name.erase(0, at + 3);
+        }
+        if (name.empty() || std::find(names.begin(), names.end(), name) != names.end()) {
+            return {};
+        }
+        names.push_back(std::move(name));
+    }
+    return names;
+}
+
+std::optional<LeadingAxes> imagej_axes(std::string_view description,
+                                       const std::vector<std::string>& labels) {
+    if (!description.starts_with("ImageJ=")) {
+        return std::nullopt;
+    }
+    const auto extent = [&](std::string_view key) {
+        return std::max<std::int64_t>(
+            number_of<std::int64_t>(imagej_text(description, key)).value_or(1), 1);
+    };
+    const std::string unit = plain_unit(imagej_text(description, "unit"));
+    Axis t{"t", "s", number_of<double>(imagej_text(description, "finterval"))};
+    Axis z{"z", unit == "pixel" ? "" : unit,
+           number_of<double>(imagej_text(description, "spacing"))};
+    if (!t.spacing) {
+        t.unit.clear();
+    }
+    if (!z.spacing) {
+        z.unit.clear();
+    }
+    LeadingAxes leading;
+    leading.add(extent("frames"), std::move(t));
+    leading.add(extent("slices"), std::move(z));
+    leading.add(extent("channels"), {"c"});
+    leading.axes.channels = channel_names(labels, extent("channels"), leading.pages());
+    return leading;
+}
+
+/// What stands between the brackets behind "key" in tifffile's JSON.
+std::string_view json_part(std::string_view json, std::string_view key, char open, char close) {
+    const std::size_t at = json.find(key);
+    const std::size_t begin = at == std::string_view::npos ? at : json.find(open, at + key.size());
+    const std::size_t end = begin == std::string_view::npos ? begin : json.find(close, begin + 1);
+    return end == std::string_view::npos ? std::string_view()
+                                         : json.substr(begin + 1, end - begin - 1);
+}
+
+/// {"shape": [2, 3, 64, 64], "axes": "TCYX"}: those before the axes of a page.
+std::optional<LeadingAxes> shaped_axes(std::string_view description, const TiffPages& pages) {
+    if (!description.starts_with('{')) {
+        return std::nullopt;
+    }
+    std::vector<std::int64_t> shape;
+    std::string_view list = json_part(description, "\"shape\":", '[', ']');
+    while (!list.empty()) {
+        list.remove_prefix(std::min(list.find_first_not_of(" ,"), list.size()));
+        const std::optional<std::int64_t> extent = number_of<std::int64_t>(list);
+        if (!extent || *extent < 1) {
+            break;
+        }
+        shape.push_back(*extent);
+        list.remove_prefix(std::min(list.find(','), list.size()));
+    }
+    std::string_view letters = json_part(description, "\"axes\":", '"', '"');
+    letters = letters.size() == shape.size() ? letters : std::string_view();
+    std::vector<std::int64_t> page = {pages.height, pages.width};
+    if (pages.depth > 1) {
+        page.insert(page.begin(), pages.depth);
+    }
+    if (pages.samples > 1) {
+        page.push_back(pages.samples);
+    }
+    if (shape.size() < page.size() || !std::equal(page.rbegin(), page.rend(), shape.rbegin())) {
+        return std::nullopt;
+    }
+    LeadingAxes leading;
+    for (std::size_t axis = 0; axis + page.size() < shape.size(); ++axis) {
+        const char letter = letters.empty() ? 'Q' : letters[axis];
+        const bool named = std::isupper(static_cast<unsigned char>(letter)) != 0 && letter != 'Q';
+        leading.add(shape[axis],
+                    {named ? std::string(1, static_cast<char>(letter - 'A' + 'a')) : ""});
+    }
+    return leading;
+}
+
+std::optional<double> distance(const TiffHandle& tiff, std::uint32_t tag) {
+    float per_unit = 0;
+    return TIFFGetField(tiff.get(), tag, &per_unit) == 1 && per_unit > 0
+               ? std::optional(1.0 / static_cast<double>(per_unit))
+               : std::nullopt;
+}
+
+} // namespace
+
+Resolution resolution_of(const TiffHandle& tiff) {
+    Resolution found{distance(tiff, TIFFTAG_XRESOLUTION), distance(tiff, TIFFTAG_YRESOLUTION)};
+    switch (tiff.short_number(TIFFTAG_RESOLUTIONUNIT)) {
+    case RESUNIT_CENTIMETER: found.unit = "cm"; break;
+    case RESUNIT_INCH: found.unit = "inch"; break;
+    default: break;
+    }
+    return found;
+}
+
+void find_axes(const std::string& description, const Resolution& resolution,
+               const std::vector<std::string>& labels, TiffPages& pages) {
+    Axis y{"y"};
+    Axis x{"x"};
+    std::optional<LeadingAxes> leading;
+    if (const std::optional<OmeAxes> ome = ome_axes(description, pages.samples)) {
+        leading.emplace();
+        for (std::size_t i = 0; i < ome->extents.size(); ++i) {
+            leading->add(ome->extents[i], ome->leading[i]);
+        }
+        leading->axes.channels = ome->channels;
+        y = ome->y;
+        x = ome->x;
+    } else if ((leading = imagej_axes(description, labels))) {
+        // ImageJ has lengths of its own unit in the tags; without one, they are of a screen.
+        const std::string unit = plain_unit(imagej_text(description, "unit"));
+        if (metres_in(unit)) {
+            y = {"y", unit, resolution.y};
+            x = {"x", unit, resolution.x};
+        }
+    } else {
+        leading = shaped_axes(description, pages);
+    }
+    Axes axes;
+    const std::int64_t count = pages.pages();
+    if (leading && leading->pages() == count) {
+        axes = std::move(leading->axes);
+        pages.leading = std::move(leading->extents);
+        if (pages.leading.size() == 1) {
+            pages.leading.clear();
+        }
+    } else if (count > 1) {
+        axes.each.emplace_back();
+    }
+    if (pages.depth > 1) {
+        axes.each.push_back({"z"});
+    }
+    axes.each.push_back(std::move(y));
+    axes.each.push_back(std::move(x));
+    if (pages.samples > 1) {
+        axes.each.push_back({"s"});
+    }
+    pages.axes = fitting_axes(std::move(axes), pages.array().shape);
+}
+
+} // namespace runner
