@@ -94,6 +94,7 @@ std::string ends_text(const PreparedJob& prepared) {
     std::string text =
         "reads " + end_text(from) +
         (prepared.part ? printable(", the part " + part_text(*prepared.part)) : "") +
+        (prepared.input.axes.known() ? ", axes " + printable(prepared.input.axes.text()) : "") +
         (prepared.roles.known() ? ", of a scan of " + prepared.roles.counts_text() : "") + "\n";
     for (const PlannedEnd& end : to) {
         text += "writes " + end_text(end) + "\n";

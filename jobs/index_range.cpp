@@ -23,7 +23,18 @@ bool take_bound(std::string_view text, std::optional<std::int64_t>& bound) {
     return failure == std::errc() && end == text.data() + text.size();
 }
 
-std::optional<IndexRange> range_of(std::string_view text) {
+/// A bound as an index from 0; one beyond the axis is an error, as it is more likely a mistake than
+/// meant.
+std::int64_t index_of(std::int64_t bound, std::int64_t extent, const RangePlace& place) {
+    if (bound < -extent || bound > extent) {
+        refuse_part(place, fmt::format("{} is beyond the {} elements", bound, extent));
+    }
+    return bound < 0 ? bound + extent : bound;
+}
+
+} // namespace
+
+std::optional<IndexRange> range_of_text(std::string_view text) {
     std::array<std::optional<std::int64_t>, 3> bounds;
     std::size_t count = 0;
     while (count < bounds.size()) {
@@ -47,23 +58,12 @@ std::optional<IndexRange> range_of(std::string_view text) {
     return IndexRange{bounds[0], bounds[1], bounds[2].value_or(1)};
 }
 
-/// A bound as an index from 0; one beyond the axis is an error, as it is more likely a mistake than
-/// meant.
-std::int64_t index_of(std::int64_t bound, std::int64_t extent, const RangePlace& place) {
-    if (bound < -extent || bound > extent) {
-        refuse_part(place, fmt::format("{} is beyond the {} elements", bound, extent));
-    }
-    return bound < 0 ? bound + extent : bound;
-}
-
-} // namespace
-
 std::optional<IndexRange> parse_range(TableReader& table, std::string_view key, RangeStep steps) {
     const std::optional<std::string> text = table.text(key);
     if (!text) {
         return std::nullopt;
     }
-    const std::optional<IndexRange> range = range_of(*text);
+    const std::optional<IndexRange> range = range_of_text(*text);
     if (!range) {
         table.complain(key, std::string("expected a range like \"200:1800\"") +
                                 (steps == RangeStep::any ? " or \"0:3000:2\"" : "") + ", got " +

@@ -26,6 +26,9 @@ struct AllFrames {};
 /// Whether a range may leave indices out.
 enum class RangeStep { one, any };
 
+/// The range that a text is; nothing where it is none.
+std::optional<IndexRange> range_of_text(std::string_view text);
+
 /// The range under a key. What is none is reported to the table.
 std::optional<IndexRange> parse_range(TableReader& table, std::string_view key, RangeStep steps);
 

@@ -29,8 +29,8 @@ struct ConvertRequest {
     std::optional<Palette> palette;                ///< of pictures; nothing: by what they show
     std::optional<ArrayInfo> type; ///< convertible_type() of the output; nothing: the input's
     Beyond beyond = Beyond::refuse;
-    Axes axes = {}; ///< of the input's dataset
-    OutputLayout layout;      ///< of an HDF5 output; `format` is chosen by its name
+    Axes axes = {};      ///< of the input's dataset
+    OutputLayout layout; ///< of an HDF5 output; `format` is chosen by its name
     Overwrite overwrite = Overwrite::no;
     int threads = 1;                                                ///< that read and write, ≥ 1
     std::int64_t memory = std::numeric_limits<std::int64_t>::max(); ///< that rows may take

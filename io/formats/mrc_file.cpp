@@ -303,7 +303,8 @@ void mrc_structure(const ArrayInfo& array, const Axes& axes, const StructurePiec
         if (const double size = angstroms(axes, i); size > 0) {
             const Axis& axis = axes.each[axes.each.size() - 1 - i];
             header.put(cell_at + byte, static_cast<float>(size * static_cast<double>(intervals)));
-            header.put(origin_at + byte, static_cast<float>(axis.origin.value_or(0) / *axis.spacing * size));
+            header.put(origin_at + byte,
+                       static_cast<float>(axis.origin.value_or(0) / *axis.spacing * size));
         }
     }
     header.put(group_at, array.shape.size() == 4 ? first_stack_group

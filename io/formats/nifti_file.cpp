@@ -28,11 +28,9 @@ constexpr std::int64_t regular_at = 38;
 constexpr std::int64_t dim_at = 40;
 constexpr std::int64_t datatype_at = 70;
 constexpr std::int64_t bitpix_at = 72;
-constexpr std::int64_t pixdim_at = 76;
 constexpr std::int64_t vox_offset_at = 108;
 constexpr std::int64_t slope_at = 112;
 constexpr std::int64_t intercept_at = 116;
-constexpr std::int64_t units_at = 123;
 constexpr std::int64_t magic_at = 344;
 constexpr std::int64_t least_offset = 352; ///< behind the header and the mark of extensions
 constexpr std::int64_t most_nifti_axes = 7;
@@ -217,8 +215,7 @@ DataPlace nifti_place(const ArrayInfo& array) {
     return {least_offset, bytes, least_offset + bytes};
 }
 
-void nifti_structure(const ArrayInfo& array, const Axes& axes,
-                     const StructurePiece& piece) {
+void nifti_structure(const ArrayInfo& array, const Axes& axes, const StructurePiece& piece) {
     HeaderMaker<least_offset> header;
     header.put<std::int32_t>(0, nifti_header_bytes);
     header.put<char>(regular_at, 'r'); // as the format's own library leaves it

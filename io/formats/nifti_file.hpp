@@ -29,7 +29,6 @@ std::unique_ptr<RowReader> open_nifti_reader(const std::string& file, int thread
 /// and the affines of the output's axes. @throws Error (usage) for elements other than the ten
 /// types, more than 7 axes, and axes of more than 32767 elements.
 DataPlace nifti_place(const ArrayInfo& array);
-void nifti_structure(const ArrayInfo& array, const Axes& axes,
-                     const StructurePiece& piece);
+void nifti_structure(const ArrayInfo& array, const Axes& axes, const StructurePiece& piece);
 
 } // namespace runner

@@ -320,8 +320,7 @@ DataPlace npy_place(const ArrayInfo& array) {
     return {begin, bytes, begin + bytes};
 }
 
-void npy_structure(const ArrayInfo& array, const Axes& /*axes*/,
-                   const StructurePiece& piece) {
+void npy_structure(const ArrayInfo& array, const Axes& /*axes*/, const StructurePiece& piece) {
     const std::string header = npy_header(array);
     piece(0, std::as_bytes(std::span(header)));
 }

@@ -232,8 +232,7 @@ DataPlace sand_place(const ArrayInfo& array) {
     return {sand_header_bytes, file_bytes - sand_header_bytes, file_bytes};
 }
 
-void sand_structure(const ArrayInfo& array, const Axes& /*axes*/,
-                    const StructurePiece& piece) {
+void sand_structure(const ArrayInfo& array, const Axes& /*axes*/, const StructurePiece& piece) {
     piece(0, sand_header(sand_shape(array)));
 }
 

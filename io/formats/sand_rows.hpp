@@ -54,8 +54,7 @@ std::unique_ptr<RowReader> open_sand_reader(const std::string& file, int threads
 
 /// WrittenFormat's functions of a .sand file. @throws as they do.
 DataPlace sand_place(const ArrayInfo& array);
-void sand_structure(const ArrayInfo& array, const Axes& axes,
-                    const StructurePiece& piece);
+void sand_structure(const ArrayInfo& array, const Axes& axes, const StructurePiece& piece);
 std::int64_t sand_alignment(const ArrayInfo& array);
 std::unique_ptr<RowReader> open_sand_output(const OutputDataset& output, int threads);
 std::unique_ptr<RowWriter> open_sand_writer(const OutputDataset& output, int threads);

@@ -57,7 +57,8 @@ void set_sizes(Metadata& metadata, const Axes& axes) {
                            return axis.spacing.value_or(std::numeric_limits<double>::quiet_NaN());
                        })});
     const std::vector<Axis>& each = axes.each;
-    if (std::any_of(each.begin(), each.end(), [](const Axis& axis) { return !axis.unit.empty(); })) {
+    if (std::any_of(each.begin(), each.end(),
+                    [](const Axis& axis) { return !axis.unit.empty(); })) {
         replace(metadata, {"spacing_units", texts_of(axes, [](const Axis& axis) {
                                return axis.spacing ? axis.unit : "";
                            })});

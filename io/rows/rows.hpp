@@ -130,7 +130,7 @@ struct OutputDataset {
     PartLayout parts = {};
     /// The mark of a part: what it is a part of, in the attribute `part` of its root.
     std::string mark = {};
-    /// Of a format that says it; known when all rows are written.
+    /// Its axes, of a format that describes them; known when all rows are written.
     Axes axes = {};
 };
 

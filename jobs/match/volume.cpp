@@ -114,9 +114,11 @@ Volume make_volume(const JobInput& input, std::string_view kind, VoxelTypes type
     const ArrayInfo& array = input.array;
     const std::string name(kind);
     if (array.shape.size() < 2 || array.shape.size() > 3) {
-        throw Error(ExitCode::input, {name + " needs a volume or an image", "input.dataset",
-                                      "its shape is " + shape_text(array.shape),
-                                      "Choose a dataset of three axes, or of two"});
+        throw Error(ExitCode::input,
+                    {name + " needs a volume or an image", "input.dataset",
+                     "its shape is " + shape_text(array.shape),
+                     "Choose a dataset of three axes, or of two; input.select = { c = 0 } "
+                     "takes one index of another"});
     }
     refuse_empty(array.shape);
     if (input.channels.value_or(1) > 1) {

@@ -148,7 +148,16 @@ JobFile::Input parse_input(TableReader& top, std::string_view usual_dataset, Fil
     if (const auto size = parse_memory(*table, "max_logical_bytes", Share::none)) {
         input.rules.max_logical_bytes = size->bytes;
     }
+    input.axes = parse_axis_keys(*table);
     input.colour = table->boolean("colour");
+    if (!input.axes.letters.empty()) {
+        const bool samples = input.axes.letters.ends_with('s');
+        if (input.colour.value_or(samples) != samples) {
+            table->complain("colour", std::string("contradicts input.axes, whose last letter ") +
+                                          (samples ? "is s" : "is not s"));
+        }
+        input.colour = samples;
+    }
     if (table->has("invalid")) {
         input.invalid = parse_invalid(*table);
     }

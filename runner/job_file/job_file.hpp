@@ -11,6 +11,7 @@
 #include "jobs/generate.hpp"
 #include "jobs/kind.hpp"
 #include "jobs/pipeline/pipeline_parameters.hpp"
+#include "runner/job_file/axis_keys.hpp"
 #include "runner/job_file/input_selection.hpp"
 
 #include <array>
@@ -56,6 +57,7 @@ struct JobFile {
         std::optional<GenerateRequest> generate;
         std::optional<DenseLayout> raw; ///< what a file holds that does not say it itself
         InputSelection selection;       ///< of the dataset, which is the job's input
+        AxisKeys axes;                  ///< names, spacing and what is taken by them
         InputRules rules;               ///< for the kind's own datasets too
         /// Whether the last axis has the samples of colour pixels; nothing: as the file says.
         std::optional<bool> colour;

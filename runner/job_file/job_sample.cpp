@@ -98,7 +98,7 @@ std::string input_lines(const JobFile::Input& input) {
                             ", offset = " + std::to_string(input.raw->offset) + ", big_endian = " +
                             truth(input.raw->bytes == DenseLayout::Bytes::big_endian) + " }");
     }
-    text += toml_lines(input.selection);
+    text += toml_lines(input.axes) + toml_lines(input.selection);
     const InputRules& rules = input.rules;
     text += line("allow_external", truth(rules.outside == InputRules::Outside::anywhere));
     text += rules.max_logical_bytes
@@ -185,6 +185,9 @@ dataset = "/image"
 # frames = "0:3000:2"           # some of the frames
 # allow_external = true         # its links may lead to files in other folders
 # max_logical_bytes = "100TiB"  # of a dataset whose elements need not all be stored
+# axes = "tczyx"                # names of the axes, where the file does not say them
+# spacing = [2.0, 0.5, 0.5]     # from element to element along the last axes
+# select = { c = "DAPI", t = "0:10" }   # by names of axes: an index, a range, a channel's name
 # colour = true                 # whether a last axis of 3 or 4 has the samples of colour pixels
 # invalid = 65535               # the number of elements that are no values, "nan" or "none"
 

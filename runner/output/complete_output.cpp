@@ -87,7 +87,7 @@ Metadata input_metadata(const PreparedJob& prepared, Prober& prober) {
     return metadata;
 }
 
-/// What is said of the input, as far as it is true of the output.
+/// What is said of the input, by its file and by the job file, as far as it is true of the output.
 Metadata output_metadata(const PreparedJob& prepared, Prober& prober) {
     const std::vector<Likeness> steps = prepared.job->likeness();
     if (steps.empty()) {
@@ -97,8 +97,10 @@ Metadata output_metadata(const PreparedJob& prepared, Prober& prober) {
     if (prepared.part) {
         metadata = metadata_of_part(metadata, *prepared.part);
     }
+    const AxisKeys& keys = prepared.file.input.axes;
+    const bool declared = !keys.letters.empty() || keys.sets_spacing();
     const bool has_attributes = rows_format_of(prepared.file.input.file) == nullptr;
-    if (!has_attributes || !prepared.file.output.layout.is_hdf5()) {
+    if (declared || !has_attributes || !prepared.file.output.layout.is_hdf5()) {
         metadata.placement = prepared.input.axes;
     }
     for (const Likeness& step : steps) {

@@ -184,6 +184,8 @@ std::string input_lines(const PreparedJob& prepared) {
                                         : file_lines(input.file)) +
            (input.raw ? line("input.raw", raw_text(*input.raw)) : "") +
            (prepared.part ? line("input.part", part_text(*prepared.part)) : "") +
+           (input.axes.letters.empty() ? "" : line("input.axes", toml_text(input.axes.letters))) +
+           (input.axes.sets_spacing() ? line("input.spacing", spacing_text(input.axes)) : "") +
            (input.colour ? line("input.colour", *input.colour ? "true" : "false") : "") +
            (prepared.input.invalid_value
                 ? line("input.invalid", toml_text(*prepared.input.invalid_value))

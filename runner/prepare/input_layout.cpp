@@ -5,6 +5,7 @@
 #include "io/input/frame_marks.hpp"
 #include "io/input/stack.hpp"
 #include "io/rows/dense_rows.hpp"
+#include "runner/prepare/declared_axes.hpp"
 
 #include <string>
 #include <utility>
@@ -43,6 +44,28 @@ DatasetLayout input_layout(const JobFile::Input& input, FileAccess& files) {
     return layout;
 }
 
+namespace {
+
+/// @throws Error (usage) where frames are known by their number in the dataset, and input.select
+/// changes these numbers.
+void check_frames_kept(const JobFile::Input& input, const FrameRoles& roles,
+                       const DatasetPart& selected, const DatasetInfo& info,
+                       const std::string& where) {
+    const bool marked = std::holds_alternative<FramesWhere>(input.selection.frames);
+    const bool by_role =
+        roles.known() && !std::holds_alternative<AllFrames>(input.selection.frames);
+    if (keeps_first_axis(selected, info) || !(by_role || marked)) {
+        return;
+    }
+    throw Error(ExitCode::usage,
+                {"input.select cannot take frames of this input", "input.select",
+                 marked ? "input.frames chooses them by another dataset, for " + where
+                        : roles.key + " says the role of each frame of " + where,
+                 "Take them by input.frames, which counts among the projections"});
+}
+
+} // namespace
+
 InputFrames part_of_input(const JobFile::Input& input, const DatasetInfo& info,
                           const FrameRoles& roles, FileAccess& files) {
     const std::string where = input.file + ":" + input.dataset;
@@ -52,7 +75,12 @@ InputFrames part_of_input(const JobFile::Input& input, const DatasetInfo& info,
         throw Error(ExitCode::input, {"cannot tell which frames are projections", where,
                                       roles.fault, std::string("Mend it; ") + roles_remedy});
     }
-    InputFrames found{{}, roles};
+    InputFrames found{{}, {}, {}, roles};
+    found.selected = selected_part(input.axes.select, info, where);
+    if (found.selected) {
+        check_frames_kept(input, roles, *found.selected, info, where);
+    }
+    const DatasetInfo selected = found.selected ? info_of_part(info, *found.selected) : info;
     std::vector<std::int64_t> marks;
     if (marked != nullptr && info.array.shape.size() > 1) {
         marks = read_frame_marks(input.file, marked->dataset, info.array.shape[0], files);
@@ -60,7 +88,10 @@ InputFrames part_of_input(const JobFile::Input& input, const DatasetInfo& info,
             found.roles = roles_by_marks(marked->dataset, marks);
         }
     }
-    found.part = resolve_selection(input.selection, info, roles, marks, where);
+    found.region = resolve_selection(input.selection, selected, roles, marks, where);
+    found.part = found.selected && found.region ? part_of_part(*found.selected, *found.region)
+                 : found.selected               ? found.selected
+                                                : found.region;
     return found;
 }
 

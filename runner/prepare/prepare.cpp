@@ -12,6 +12,7 @@
 #include "io/rows/row_geometry.hpp"
 #include "io/rows/written_format.hpp"
 #include "jobs/toml_text.hpp"
+#include "runner/prepare/declared_axes.hpp"
 #include "runner/prepare/declared_input.hpp"
 #include "runner/prepare/input_layout.hpp"
 #include "runner/prepare/marking_files.hpp"
@@ -181,8 +182,13 @@ PreparedJob prepare_input(JobFile file, FileAccess& files, PassPlace place) {
         widen(file, prepared.input.array);
         check_elements(file, prepared.input.array);
     }
+    if (!prepared.place.origin) {
+        prepared.input.axes = declared_axes(file.input.axes, prepared.input, prepared.layout.roles,
+                                            file_and_dataset(file.input.file, file.input.dataset));
+    }
     InputFrames frames = part_of_input(file.input, prepared.input, prepared.layout.roles, marking);
     prepared.part = std::move(frames.part);
+    prepared.region = std::move(frames.region);
     prepared.roles = std::move(frames.roles);
     if (prepared.part) {
         prepared.input = info_of_part(prepared.input, *prepared.part);

@@ -48,8 +48,11 @@ struct PreparedJob {
     DatasetLayout layout;            ///< of the whole dataset, by which its rows are read
     FileMarks files;                 ///< every file that the job reads, as it was before
     std::optional<DatasetPart> part; ///< of it, that is the input
-    FrameRoles roles;                ///< of all frames of the dataset
-    bool input_is_missing = false;   ///< input.generate makes it first
+    /// The same as a part of what input.select takes, as input.region and input.frames count;
+    /// nothing for all of that.
+    std::optional<DatasetPart> region;
+    FrameRoles roles;              ///< of all frames of the dataset
+    bool input_is_missing = false; ///< input.generate makes it first
     /// Settings for what the job file left to the input's file, as `output.dataset="/data"`.
     std::vector<std::string> settled;
     std::shared_ptr<const Job> job;

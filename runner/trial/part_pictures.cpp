@@ -44,21 +44,10 @@ Box picture_of(Box box) {
     return box;
 }
 
-DatasetPart dataset_part(const PreparedJob& prepared, const Box& box) {
-    DatasetPart part = part_of(box, prepared.input.array.shape);
-    if (!prepared.part) {
-        return part;
-    }
-    const DatasetPart& of = *prepared.part;
-    if (!of.frames.empty()) {
-        const auto begin = of.frames.begin() + part.first[0];
-        part.frames.assign(begin, begin + part.count[0]);
-        part.first[0] = 0;
-    }
-    for (std::size_t i = 0; i < part.first.size(); ++i) {
-        part.first[i] += of.first[i];
-    }
-    return part;
+DatasetPart dataset_part(const std::optional<DatasetPart>& of, const Box& box,
+                         const std::vector<std::int64_t>& shape) {
+    const DatasetPart part = part_of(box, shape);
+    return of ? part_of_part(*of, part) : part;
 }
 
 Thumbnail input_thumbnail(FileAccess& files, const PreparedJob& prepared, const DatasetPart& part) {

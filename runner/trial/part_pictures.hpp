@@ -14,7 +14,8 @@ namespace runner {
 Box picture_of(Box box);
 
 /// A box of the job's input as a part of its dataset; the channels of colour are added.
-DatasetPart dataset_part(const PreparedJob& prepared, const Box& box);
+DatasetPart dataset_part(const std::optional<DatasetPart>& of, const Box& box,
+                         const std::vector<std::int64_t>& shape);
 
 /// The middle image of a part of the job's input.
 Thumbnail input_thumbnail(FileAccess& files, const PreparedJob& prepared, const DatasetPart& part);

@@ -81,7 +81,9 @@ class Trial {
         }
         exact_ = exact_part(job_.whole, part_);
         shown_ = picture_of(exact_.value_or(part_));
-        before_ = input_thumbnail(files_, job_.input, dataset_part(job_.input, shown_));
+        before_ =
+            input_thumbnail(files_, job_.input,
+                            dataset_part(job_.input.part, shown_, job_.input.input.array.shape));
         for (std::size_t i = 0; i < job_.combinations.size(); ++i) {
             tried_.push_back(try_combination(i));
         }

@@ -74,7 +74,7 @@ bool can_cut_frames(const PreparedJob& prepared, std::size_t axes) {
     if (scan && std::holds_alternative<FramesWhere>(frames)) {
         return false;
     }
-    return !prepared.part || even_step(counted_frames(prepared, prepared.part->frames));
+    return !prepared.region || even_step(counted_frames(prepared, prepared.region->frames));
 }
 
 WholeInput whole_input(const PreparedJob& prepared) {
@@ -132,7 +132,7 @@ Locality locality_of(const JobFile& file, FileAccess& files, TriedJob& job) {
 
 /// input.region and input.frames.
 void add_part(const TriedJob& job, const Box& part, std::vector<std::string>& settings) {
-    const DatasetPart cut = dataset_part(job.input, part);
+    const DatasetPart cut = dataset_part(job.input.region, part, job.input.input.array.shape);
     const std::size_t axes = job.whole.shape.size();
     static constexpr std::array<std::string_view, 3> names = {"columns", "rows", "depth"};
     std::string region;

@@ -145,8 +145,7 @@ FinishedOutput recorded_run(const AttributeList& record, const std::string& file
 }
 
 /// What the structure says of the axes, of formats that do.
-Axes recorded_axes(const AttributeList& record, const ArrayInfo& array,
-                             const std::string& file) {
+Axes recorded_axes(const AttributeList& record, const ArrayInfo& array, const std::string& file) {
     if (find_recorded(record, placement_attribute) == nullptr) {
         return {};
     }

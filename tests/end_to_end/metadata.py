@@ -181,7 +181,7 @@ def test_parts():
     done = run("median", part='region = { rows = "2:9", columns = "4:" }\nframes = "1:7:2"')
     assert "per_frame: its values may belong" in done.stderr, done.stderr
     with h5py.File("out.h5") as file:
-        has(file, "entry/scan/data", attributes())
+        has(file, "entry/scan/data", attributes(element_size_um=np.array([10.0, 0.5, 0.25])))
         group = file["entry/scan"]
         assert np.array_equal(group["frame"][()], FRAME[1:7:2]) and np.array_equal(group["y"][()], Y[2:9])
         assert np.array_equal(group["x"][()], X[4:]) and np.array_equal(group["angle"][()], np.arange(8)[1:7:2] * 0.5)

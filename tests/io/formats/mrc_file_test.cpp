@@ -117,8 +117,7 @@ TEST(Nifti, IsReadAsItWasWritten) {
     ASSERT_TRUE(found.axes.qform);
     for (std::size_t axis = 0; axis < 4; ++axis) {
         for (std::size_t i = 0; i < 3; ++i) {
-            EXPECT_NEAR(found.axes.qform->steps[axis].at(i),
-                        axes.qform->steps[axis].at(i), 1e-6);
+            EXPECT_NEAR(found.axes.qform->steps[axis].at(i), axes.qform->steps[axis].at(i), 1e-6);
         }
     }
 }
