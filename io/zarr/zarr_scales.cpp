@@ -2,10 +2,14 @@
 #include "io/zarr/zarr_scales.hpp"
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "io/zarr/zarr_array.hpp"
 
-#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
 #include <utility>
+#include <vector>
 
 namespace runner {
 namespace {
@@ -56,25 +60,47 @@ struct Transform {
     }
 };
 
-/// Where the elements of a level lie. @throws JsonError where the description does not fit.
-Placement placement_of(const Json& image, const Json& level, std::size_t axes) {
+/// The names that `omero` gives to channels; none where one has no name.
+std::vector<std::string> channels_of(const Json& attributes) {
+    const Json* const ome = attributes.find("ome");
+    const Json* const omero = (ome == nullptr ? attributes : *ome).find("omero");
+    const Json* const channels = omero == nullptr ? nullptr : omero->find("channels");
+    if (channels == nullptr) {
+        return {};
+    }
+    std::vector<std::string> names;
+    for (const Json& each : channels->values()) {
+        names.push_back(printable(each.value<std::string>("label", "")));
+        if (names.back().empty()) {
+            return {};
+        }
+    }
+    return names;
+}
+
+/// The axes of a level. @throws JsonError where the description does not fit.
+Axes axes_of(const Json& image, const Json& level, std::span<const std::int64_t> shape) {
     const std::vector<Json>& named = image.at("axes").values();
-    if (named.size() != axes) {
+    if (named.size() != shape.size()) {
         throw JsonError("it has " + std::to_string(named.size()) + " axes");
     }
-    Transform transform(axes);
+    Transform transform(shape.size());
     transform.add(level.find("coordinateTransformations"));
     transform.add(image.find("coordinateTransformations"));
-    Placement made;
-    made.axes.resize(axes);
-    for (std::size_t axis = 0; axis < axes; ++axis) {
-        const bool measured = named[axis].value<std::string>("type", "") != "channel";
-        const double spacing = transform.scale[axis];
-        if (measured && std::isfinite(spacing) && spacing > 0 &&
-            std::isfinite(transform.translation[axis])) {
-            made.axes[axis] = {spacing, named[axis].value<std::string>("unit", ""),
-                               transform.translation[axis]};
+    Axes made;
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+        Axis axis;
+        // In NGFF 0.3 an axis is its name alone.
+        const bool is_name = named[i].is_string();
+        axis.name = printable(is_name ? named[i].get<std::string>()
+                                      : named[i].value<std::string>("name", ""));
+        if (is_name || named[i].value<std::string>("type", "") != "channel") {
+            axis.unit =
+                is_name ? "" : plain_unit(printable(named[i].value<std::string>("unit", "")));
+            axis.spacing = transform.scale[i];
+            axis.origin = transform.translation[i];
         }
+        made.each.push_back(std::move(axis));
     }
     return made;
 }
@@ -116,7 +142,6 @@ std::optional<std::string> first_level(ZarrStore& store, const std::string& grou
 }
 
 void describe_level(ZarrStore& store, const std::string& array, DatasetInfo& info) {
-    const std::size_t axes = info.array.shape.size();
     for (std::size_t end = array.rfind('/'); !array.empty();
          end = end == 0 || end == std::string::npos ? end : array.rfind('/', end - 1)) {
         const std::string group = end == std::string::npos ? "" : array.substr(0, end);
@@ -126,7 +151,9 @@ void describe_level(ZarrStore& store, const std::string& array, DatasetInfo& inf
             for (const Json& image : images_of(attributes)) {
                 for (const Json& level : image.at("datasets").values()) {
                     if (trimmed(level.at("path").get<std::string>()) == path) {
-                        info.placement = placement_of(image, level, axes);
+                        info.axes = axes_of(image, level, info.array.shape);
+                        info.axes.channels = channels_of(attributes);
+                        info.axes = fitting_axes(std::move(info.axes), info.array.shape);
                         info.channels = 1; // the last axis is one of space
                         return;
                     }

@@ -217,11 +217,14 @@ def test_image():
     check("image.ome.zarr:/1", np.load("image_1.npy"))
     shown = json.loads(good("inspect", "image.ome.zarr", "--json"))
     assert shown["format"] == "Zarr" and [each["path"] for each in shown["datasets"]] == ["/0", "/1"]
-    assert [axis["spacing"] for axis in shown["datasets"][1]["placement"]["axes"]] == [0, 2.0, 1.0, 0.5]
-    assert "spacing: ? × 2 × 0.5 × 0.25 micrometer" in good("inspect", "image.ome.zarr:/0")
+    assert [axis.get("spacing") for axis in shown["datasets"][1]["axes"]] == [None, 2.0, 1.0, 0.5]
+    assert "axes: c (DAPI, GFP), z 2 um, y 0.5 um, x 0.25 um" in good("inspect", "image.ome.zarr:/0")
     job("bin", "image.ome.zarr", "out0.h5", "factors = [2, 2]")
     with h5py.File("out0.h5") as file:
         assert file["0"].shape == (2, 7, 6, 5)
+    job("bin", "image.ome.zarr", "one.h5", "factors = [2, 2]", more='select = { c = "GFP" }')
+    with h5py.File("out0.h5") as file, h5py.File("one.h5") as one:
+        assert (one["0"][()] == file["0"][1]).all() and list(one["0"].attrs["DIMENSION_LABELS"]) == ["z", "y", "x"]
     job("bin", "image.ome.zarr", "out1.h5", "factors = [2, 2]", more='dataset = "/1"')
     with h5py.File("out1.h5") as file:
         assert file["1"].shape == (2, 7, 3, 2)
@@ -245,7 +248,7 @@ def test_groups():
         {"name": name, "type": "space", "unit": "nanometer"} for name in "zyx"], "datasets": [
             {"path": "c", "coordinateTransformations": [{"type": "scale", "scale": [3, 2, 1]}]}]}]}))
     check("in.zarr", wanted)
-    assert "spacing: 3 × 2 × 1 nanometer" in good("inspect", "in.zarr:/c")
+    assert "axes: z 3 nanometer, y 2 nanometer, x 1 nanometer" in good("inspect", "in.zarr:/c")
 
 
 REFUSED_2 = {
