@@ -55,6 +55,7 @@ def check(array, expected, chunk_rows):
     return fill
 
 
+@pytest.mark.share(0.6)
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("value, edge, factors", [("mean", "partial", (2, 3, 2)), ("sum", "drop", (1, 2, 3)),
                                                   ("mean", "drop", (1, 1, 1)), ("mean", "partial", (1, 5, 7))])
@@ -73,6 +74,7 @@ def test_bin(dtype, value, edge, factors):
     check(array, marked(values, found == 0, out, mark), 2 * factors[1] if factors[0] == 1 else 26)
 
 
+@pytest.mark.share(0.6)
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("size, boundary, difference", [
     ((1, 3, 3), "reflect", None), ((1, 5, 3), "wrap", 9), ((3, 3, 1), "mirror", None), ((1, 7, 9), "nearest", None),
@@ -111,6 +113,7 @@ def filtered(array, taps, boundary, fill):
     return array
 
 
+@pytest.mark.share(0.6)
 @pytest.mark.parametrize("dtype, out", [("uint8", "float32"), ("uint16", "uint16"), ("int16", "uint8"), ("int32", "int32"),
                                         ("float32", "float32"), ("float64", "float32"), ("float32", "uint16")])
 @pytest.mark.parametrize("taps, boundary", [
@@ -177,6 +180,7 @@ def around(array, lost, at, reach, method):
     return found[0][2]
 
 
+@pytest.mark.share(0.6)
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("method, reach, rest", [("nearest", (0, 2, 2), None), ("mean", (0, 1, 3), 5), ("nearest", (2, 1, 0), None),
                                                  ("mean", (1, 2, 2), None), ("number", None, None)])

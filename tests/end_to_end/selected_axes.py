@@ -88,6 +88,7 @@ def select_of(rng, letters, array):
             return (f"select = {{ {text} }}" if text else ""), part
 
 
+@pytest.mark.share(0.3)
 @pytest.mark.parametrize("name", ["a.npy", "a.raw", "a.h5", "packed.h5", "a.ome.tif", "packed.ome.tif",
                                   "ij.tif", "shaped.tif"])
 @pytest.mark.parametrize("letters", ["tczyx", "zcyx", "czyx", "zyx"])
@@ -111,6 +112,7 @@ def test_as_numpy_slices(name, letters):
         call("plan", "j.toml", "-n", "2")
 
 
+@pytest.mark.share(0.3)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("letters", ["czyx", "zcyx", "tzcyx"])
 def test_every_kind_takes_a_channel_by_its_name(kind, letters):

@@ -84,6 +84,7 @@ COMPRESSORS = {
 
 
 @pytest.mark.quick
+@pytest.mark.share(0.5)
 @pytest.mark.parametrize("compressor", COMPRESSORS)
 @pytest.mark.parametrize("order", "CF")
 def test_version_2(compressor, order):
