@@ -63,7 +63,7 @@ std::int64_t extent_of(const WrittenAxes& axes, char letter) {
 }
 
 /// A size with its unit, one of the schema's.
-std::string size_text(WrittenAxes& axes, const WrittenAxis* axis, char letter) {
+std::string physical_size_text(WrittenAxes& axes, const WrittenAxis* axis, char letter) {
     constexpr std::array units = {std::pair(1.0, "m"),   std::pair(1e-2, "cm"),
                                   std::pair(1e-3, "mm"), std::pair(1e-6, "\u00b5m"),
                                   std::pair(1e-9, "nm"), std::pair(1e-10, "\u00c5"),
@@ -110,8 +110,8 @@ TiffDescription ome_description(const TiffImage& image, const OutputDataset& out
         "SizeX=\"{3}\" SizeY=\"{4}\" SizeZ=\"{5}\" SizeC=\"{6}\" SizeT=\"{7}\"",
         schema, order_text(axes), type_name(image.type), image.width, image.height,
         extent_of(axes, 'z'), channels * image.samples, extent_of(axes, 't'));
-    xml += size_text(axes, &axes.x, 'X') + size_text(axes, &axes.y, 'Y') +
-           size_text(axes, axes.find('z'), 'Z') + interval_text(axes) + ">\n";
+    xml += physical_size_text(axes, &axes.x, 'X') + physical_size_text(axes, &axes.y, 'Y') +
+           physical_size_text(axes, axes.find('z'), 'Z') + interval_text(axes) + ">\n";
     for (std::int64_t channel = 0; channel < channels; ++channel) {
         xml += fmt::format("<Channel ID=\"Channel:0:{}\" SamplesPerPixel=\"{}\"/>\n", channel,
                            image.samples);
