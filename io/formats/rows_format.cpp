@@ -31,9 +31,9 @@ constexpr const char* image_dataset = "/data";
 using Parser = RowsFormat::Parser;
 
 /// The survey of a reader that has its own parser.
-template <RowsFormat::Open open> StoredRows survey_own(const SurveyedDataset& what) {
+template <RowsFormat::Open open> StoredRows survey_own(const SurveyedDataset& one) {
     StoredRows stored;
-    stored.info = open(what.file, 1)->info();
+    stored.info = open(one.file, 1)->info();
     if (stored.info.offset) {
         stored.way = StoredRows::Way::positions;
     }
@@ -51,8 +51,8 @@ void structure_of(const OutputDataset& output, const StructurePiece& piece) {
 
 /// The survey of a file that holds one dataset.
 template <StoredRows (*survey)(const std::string&)>
-StoredRows survey_only(const SurveyedDataset& what) {
-    return survey(what.file);
+StoredRows survey_only(const SurveyedDataset& one) {
+    return survey(one.file);
 }
 
 constexpr WrittenFormat written_sand{WrittenFormat::Elements::cells,
