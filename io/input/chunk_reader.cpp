@@ -65,7 +65,7 @@ class ChunkFiles {
         : names_(layout.chunk_files.empty() && !layout.chunks.empty() ? std::vector{layout.holder}
                                                                       : layout.chunk_files) {
         if (names_.size() == 1) {
-            (void)open(0); // what is wrong with the only one is told before the first row
+            (void)open(0); // what is wrong with the only one is reported before the first row
         }
     }
 

@@ -44,7 +44,7 @@ std::string letters_of(const WrittenAxes& axes) {
     return letters;
 }
 
-/// ImageJ counts t, z, c, the last one fastest, or t, c, z where it is told so.
+/// ImageJ counts t, z, c, the last one fastest; with `order=zct` the axes are t, c, z.
 bool is_in_order(const std::string& letters, std::string_view order) {
     std::size_t at = 0;
     return std::all_of(letters.begin(), letters.end(), [&](char letter) {

@@ -129,7 +129,7 @@ class ChunkLister {
     void add_file(const std::string& name, const Coordinates& at) {
         auto found = store_.file(name);
         if (!found) {
-            return; // a link to nothing, or one that has just gone
+            return; // it has just gone
         }
         if (made_.files.size() == most_files) {
             refuse_zarr(where_, fmt::format("it has more than {} chunk files", most_files),

@@ -41,6 +41,13 @@ FileMark mark_in(const struct stat& status) {
     return {status.st_size, status.st_mtim.tv_sec * nanoseconds + status.st_mtim.tv_nsec};
 }
 
+/// A chunk that is not stored is of fill values; one behind a broken link is lost.
+[[noreturn]] void refuse_broken_link(const fs::path& path) {
+    throw Error(ExitCode::input,
+                {what_store, path.lexically_normal().string(), "it is a link that leads nowhere",
+                 "Bring back what it leads to, or remove the link"});
+}
+
 } // namespace
 
 ZarrStore::ZarrStore(std::string folder, const InputRules& rules)
@@ -82,7 +89,7 @@ std::optional<std::pair<std::string, FileMark>> ZarrStore::file(const std::strin
     const std::optional<fs::path> allowed =
         outside_.allowed(fs::absolute(path).string(), folder_, path.string());
     if (!allowed) {
-        return std::nullopt;
+        refuse_broken_link(path);
     }
     return std::pair(allowed->string(), mark_of(allowed->string()));
 }
@@ -107,6 +114,9 @@ std::vector<std::string> ZarrStore::names(const std::string& name) const {
     std::error_code failure;
     fs::directory_iterator entries(place(name), failure);
     if (failure == std::errc::no_such_file_or_directory || failure == std::errc::not_a_directory) {
+        if (std::error_code unknown; fs::is_symlink(place(name), unknown)) {
+            refuse_broken_link(place(name));
+        }
         return names;
     }
     for (; !failure && entries != fs::directory_iterator(); entries.increment(failure)) {
