@@ -6,40 +6,49 @@
 #include "io/metadata/write_metadata.hpp"
 #include "io/output/default_plot.hpp"
 #include "io/output/open_output_rows.hpp"
+#include "io/rows/dataset_part.hpp"
 #include "io/rows/row_geometry.hpp"
 #include "views/frame_source.hpp"
 #include "views/made_text.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace runner {
 namespace {
 
-/// The axes of the chosen frames: of an axis before those of a frame, or of one frame of it.
+/// The axes of an array of `count` axes that has the chosen frames.
 Axes axes_of_frames(const Axes& whole, const FrameSource& source, std::size_t count) {
     const std::size_t of_frame = source.image.channels > 1 ? 3 : 2;
-    if (whole.each.size() < of_frame) {
+    const std::vector<std::int64_t>& shape = source.reader->info().array.shape;
+    if (whole.each.size() < of_frame || whole.each.size() != shape.size()) {
         return {};
     }
-    const std::size_t lead = whole.each.size() - of_frame;
-    Axes moved = whole;
-    if (lead == 1) {
-        std::vector<AxisOrigin> all = {
-            {0, static_cast<double>(source.frames[0]), static_cast<double>(source.frames.step)}};
-        for (std::size_t axis = 1; axis < whole.each.size(); ++axis) {
-            all.push_back({static_cast<std::int64_t>(axis), 0, 1});
+    const std::size_t lead = shape.size() - of_frame;
+    DatasetPart part{std::vector<std::int64_t>(shape.size(), 0), shape};
+    if (count == of_frame) {
+        std::int64_t frame = source.frames[0];
+        for (std::size_t axis = lead; axis-- > 0; frame /= shape[axis]) {
+            part.first[axis] = frame % shape[axis];
+            part.count[axis] = 1;
+            part.dropped.insert(part.dropped.begin(), axis);
         }
-        moved = moved_axes(whole, all);
+        return axes_of_part(whole, part);
     }
-    std::vector<AxisOrigin> kept;
-    if (count > of_frame) {
-        kept.push_back({lead == 1 ? 0 : -1, 0, 1});
+    if (lead == 1) {
+        part.count[0] = source.frames.count;
+        for (std::int64_t i = 0; i < source.frames.count; ++i) {
+            part.frames.push_back(source.frames[i]);
+        }
+        return axes_of_part(whole, part);
     }
-    for (std::size_t axis = lead; axis < whole.each.size(); ++axis) {
-        kept.push_back({static_cast<std::int64_t>(axis), 0, 1});
+    std::vector<AxisOrigin> kept = {{-1}}; // frames of several axes in a row
+    for (std::size_t axis = lead; axis < shape.size(); ++axis) {
+        kept.push_back({static_cast<std::int64_t>(axis)});
     }
-    return moved_axes(moved, kept);
+    return moved_axes(whole, kept);
 }
 
 /// What will be stored: the array as it is, or the chosen frames.

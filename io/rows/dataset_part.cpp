@@ -136,7 +136,13 @@ std::vector<AxisOrigin> origins_of(const DatasetPart& part) {
 }
 
 Axes axes_of_part(const Axes& whole, const DatasetPart& part) {
-    Axes axes = moved_axes(whole, origins_of(part));
+    DatasetPart box = part; // an index that takes its axis away moves the affine's origin
+    box.dropped.clear();
+    std::vector<AxisOrigin> kept;
+    for (const std::size_t axis : part.axes()) {
+        kept.push_back({static_cast<std::int64_t>(axis)});
+    }
+    Axes axes = moved_axes(moved_axes(whole, origins_of(box)), kept);
     const std::optional<std::size_t> c = whole.find("c");
     axes.channels.clear();
     if (c && !part.drops(*c) && !whole.channels.empty()) {

@@ -158,6 +158,30 @@ def test_names_of_imagej():
         assert file["d"][()].tobytes() == array[:, :, 2].tobytes()
 
 
+def test_frames_of_convert_have_their_channels():
+    write("c.ome.tif", array_of("cyx"), "cyx")
+    good("convert", "c.ome.tif", "c.h5", "--frames", "0:3:2")
+    axes = json.loads(call("inspect", "c.h5:/data", "--json").stdout)["axes"]
+    assert axes[0] == {"name": "c", "channels": CHANNELS[::2]}, axes
+
+
+
+def test_an_affine_begins_at_what_is_taken():
+    """An index that takes its axis away moves the affine as a range does."""
+    affine = np.array([[0, -3, 0, 10], [2, 0, 0, 20], [0, 0, 4, 30], [0, 0, 0, 1.0]])
+    image = nibabel.Nifti1Image(array_of("xyzt").astype("i2"), affine)
+    image.set_sform(affine, 2)
+    image.set_qform(affine, 1)
+    nibabel.save(image, "a.nii")
+    first = affine @ [1, 0, 3, 1]
+    for keys in ('select = { t = 1, z = 3, x = "1:" }', 'select = { t = 1, z = "3:4", x = "1:" }'):
+        write_job("j.toml", "a.nii", "convolve", SAME, keys)
+        call("j.toml", "--quiet", "--set", "output.file='b.nii'", "--set", "output.overwrite=true")
+        for made in (nibabel.load("b.nii").get_sform(), nibabel.load("b.nii").get_qform()):
+            assert np.allclose(made, np.c_[affine[:, :3], first], atol=1e-5), (keys, made)
+    good("convert", "a.nii", "c.nii", "--frame", str(2 * SHAPE["z"] + 3))
+    assert np.allclose(nibabel.load("c.nii").affine[:, 3], affine @ [0, 0, 3, 1])
+
 def test_sizes_of_an_ome_tiff_go_to_the_output():
     array = array_of("czyx")
     tifffile.imwrite("a.ome.tif", array, ome=True, photometric="minisblack", metadata={

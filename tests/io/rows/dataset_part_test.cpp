@@ -197,6 +197,11 @@ TEST(DatasetPart, HasTheAxesThatItTakes) {
     EXPECT_EQ(found.channels, (std::vector<std::string>{"a", "c"}));
     EXPECT_EQ(found.each[1], (Axis{"z", "um", 2.0, 16.0}));
     EXPECT_EQ(found.each[2].spacing, 1.5);
+    axes.sform = {1, {{0, 0, 0}, {0, 0, 2}, {0, 3, 0}, {0.5, 0, 0}}, {}, {7, 8, 9}};
+    const Axes plane = axes_of_part(axes, {{0, 4, 1, 0}, {3, 1, 4, 7}, {}, {}, {1}});
+    EXPECT_EQ(plane.names(), "c, y, x");
+    EXPECT_EQ(plane.sform->origin, (Affine::Vector{7, 8 + 3, 9 + 8}));
+    EXPECT_EQ(plane.sform->beside, (std::vector<Affine::Vector>{{0, 0, 2}}));
     EXPECT_EQ(fitting_axes(axes_of_letters("zz"), std::vector<std::int64_t>{2, 2}).names(), "z, ?");
     EXPECT_FALSE(fitting_axes(axes, std::vector<std::int64_t>{3, 5, 7}).known());
 }
