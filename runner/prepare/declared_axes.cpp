@@ -7,6 +7,7 @@
 #include "jobs/toml_text.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <utility>
 
@@ -61,8 +62,31 @@ void set_spacing(const AxisKeys& keys, const std::vector<std::int64_t>& shape,
             refuse_axis(name, "input.spacing", axes, shape, where);
         }
         axes.each[*axis].spacing = spacing;
-        if (!keys.unit.empty()) {
+        if (!keys.unit.empty() && axes.each[*axis].unit != plain_unit(keys.unit)) {
             axes.each[*axis].unit = plain_unit(keys.unit);
+            axes.each[*axis].origin.reset(); // it is in the file's unit
+        }
+    }
+}
+
+/// Makes the steps of an affine as long as the spacings that are declared. An affine has one unit
+/// for all axes of space, so one whose axes have another name or unit now is left out.
+void follow_spacings(const std::vector<Axis>& in_file, const std::vector<Axis>& declared,
+                     std::optional<Affine>& affine) {
+    for (std::size_t i = 0; affine && i < declared.size(); ++i) {
+        Affine::Vector& step = affine->steps[i];
+        const Axis& was = in_file[i];
+        const Axis& now = declared[i];
+        if (step == Affine::Vector{} || was == now) {
+            continue;
+        }
+        if ((was.name != now.name && !was.name.empty()) || was.unit != now.unit) {
+            affine.reset();
+        } else if (now.spacing && now.spacing != was.spacing) {
+            const double length = std::hypot(step[0], step[1], step[2]);
+            for (double& part : step) {
+                part *= *now.spacing / length;
+            }
         }
     }
 }
@@ -152,6 +176,8 @@ Axes declared_axes(const AxisKeys& keys, const DatasetInfo& info, const FrameRol
     }
     name_axes(keys.letters, axes);
     set_spacing(keys, shape, where, axes);
+    follow_spacings(info.axes.each, axes.each, axes.sform);
+    follow_spacings(info.axes.each, axes.each, axes.qform);
     return fitting_axes(std::move(axes), shape);
 }
 

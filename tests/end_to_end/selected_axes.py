@@ -181,6 +181,17 @@ def test_an_affine_begins_at_what_is_taken():
             assert np.allclose(made, np.c_[affine[:, :3], first], atol=1e-5), (keys, made)
     good("convert", "a.nii", "c.nii", "--frame", str(2 * SHAPE["z"] + 3))
     assert np.allclose(nibabel.load("c.nii").affine[:, 3], affine @ [0, 0, 3, 1])
+    # A declared spacing makes the affine's step as long; axes of other names have none.
+    write_job("j.toml", "a.nii", "convolve", SAME, "spacing = { x = 9.0 }")
+    call("j.toml", "--quiet", "--set", "output.file='d.nii'")
+    made = nibabel.load("d.nii")
+    for form in (made.get_sform(), made.get_qform()):
+        assert np.allclose(form, affine * [4.5, 1, 1, 1], atol=1e-5), form
+    assert np.allclose(made.header.get_zooms()[:3], [9, 3, 4])
+    write_job("j.toml", "a.nii", "convolve", SAME, 'axes = "abcd"')
+    call("j.toml", "--quiet", "--set", "output.file='e.nii'")
+    assert nibabel.load("e.nii").header["sform_code"] == 0
+
 
 def test_sizes_of_an_ome_tiff_go_to_the_output():
     array = array_of("czyx")
