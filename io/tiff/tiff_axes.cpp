@@ -62,7 +62,7 @@ template <class T> std::optional<T> number_of(std::string_view text) {
 /// own numbers, "c:1/3 z:1/5 - DAPI".
 std::vector<std::string> channel_names(const std::vector<std::string>& labels,
                                        std::int64_t channels, std::int64_t planes) {
-    if (std::ssize(labels) != planes && std::ssize(labels) != channels) {
+    if (labels.empty() || (std::ssize(labels) != planes && std::ssize(labels) != channels)) {
         return {};
     }
     std::vector<std::string> names;

@@ -158,6 +158,13 @@ def test_names_of_imagej():
         assert file["d"][()].tobytes() == array[:, :, 2].tobytes()
 
 
+def test_imagej_counts_beyond_any_file():
+    """Numbers whose product is past 63 bits make no axes."""
+    tifffile.imwrite("huge.tif", np.zeros((2, 16, 16), "u1"), metadata=None, description=(
+        f"ImageJ=1.53\nimages=2\nchannels=2\nslices={2**40}\nframes={2**40}\n"))
+    assert "uint8 [2, 16, 16]" in call("inspect", "huge.tif").stdout
+
+
 def test_frames_of_convert_have_their_channels():
     write("c.ome.tif", array_of("cyx"), "cyx")
     good("convert", "c.ome.tif", "c.h5", "--frames", "0:3:2")
