@@ -4,11 +4,15 @@
 #include "io/tiff/tiff_description.hpp"
 #include "io/tiff/written_axes.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace runner {
 namespace {
@@ -94,6 +98,31 @@ std::string interval_text(WrittenAxes& axes) {
     return fmt::format(" TimeIncrement=\"{}\" TimeIncrementUnit=\"s\"", *seconds);
 }
 
+/// ` Name="DAPI"` for each channel; empty texts where names are not known.
+std::vector<std::string> name_texts(WrittenAxes& axes, const Axes& known, std::int64_t channels) {
+    constexpr std::array marks = {std::pair('&', "&amp;"), std::pair('<', "&lt;"),
+                                  std::pair('>', "&gt;"), std::pair('"', "&quot;")};
+    std::vector<std::string> texts(static_cast<std::size_t>(channels));
+    const WrittenAxis* const c = axes.find('c');
+    if (known.channels.size() != texts.size() || (c != nullptr && c->at.name != "c")) {
+        return texts;
+    }
+    axes.say_channels();
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+        if (known.channels[i].empty()) {
+            continue;
+        }
+        texts[i] = " Name=\"";
+        for (const char letter : known.channels[i]) {
+            const auto* const mark = std::find_if(
+                marks.begin(), marks.end(), [&](const auto& each) { return each.first == letter; });
+            texts[i] += mark == marks.end() ? std::string(1, letter) : mark->second;
+        }
+        texts[i] += '"';
+    }
+    return texts;
+}
+
 } // namespace
 
 TiffDescription ome_description(const TiffImage& image, const OutputDataset& output) {
@@ -112,9 +141,10 @@ TiffDescription ome_description(const TiffImage& image, const OutputDataset& out
         extent_of(axes, 'z'), channels * image.samples, extent_of(axes, 't'));
     xml += physical_size_text(axes, &axes.x, 'X') + physical_size_text(axes, &axes.y, 'Y') +
            physical_size_text(axes, axes.find('z'), 'Z') + interval_text(axes) + ">\n";
-    for (std::int64_t channel = 0; channel < channels; ++channel) {
-        xml += fmt::format("<Channel ID=\"Channel:0:{}\" SamplesPerPixel=\"{}\"/>\n", channel,
-                           image.samples);
+    const std::vector<std::string> names = name_texts(axes, output.axes, channels);
+    for (std::size_t channel = 0; channel < names.size(); ++channel) {
+        xml += fmt::format("<Channel ID=\"Channel:0:{}\"{} SamplesPerPixel=\"{}\"/>\n", channel,
+                           names[channel], image.samples);
     }
     xml += fmt::format("<TiffData IFD=\"0\" PlaneCount=\"{}\"/>\n</Pixels>\n</Image>\n</OME>",
                        image.pages());

@@ -115,6 +115,9 @@ std::vector<std::string> WrittenAxes::left_out() const {
     if (axes_.sform || axes_.qform) {
         texts.emplace_back("the affine");
     }
+    if (!axes_.channels.empty() && !said_channels_) {
+        texts.emplace_back("the names of channels");
+    }
     return texts;
 }
 

@@ -45,14 +45,16 @@ class WrittenAxes {
 
     void say_spacing(const WrittenAxis& axis) { said_spacings_.at(axis.number) = true; }
     void say_origin(const WrittenAxis& axis) { said_origins_.at(axis.number) = true; }
+    void say_channels() { said_channels_ = true; }
 
-    /// What was not said, of where the elements lie.
+    /// What was not said, of where the elements lie and of the names of channels.
     std::vector<std::string> left_out() const;
 
   private:
     const Axes& axes_;
     std::vector<bool> said_spacings_;
     std::vector<bool> said_origins_;
+    bool said_channels_ = false;
 };
 
 } // namespace runner

@@ -3,6 +3,7 @@ what numpy's slices take of the whole array, to the byte."""
 import json
 import pathlib
 import random
+import xml.etree.ElementTree as ElementTree
 
 import h5py
 import nibabel
@@ -163,6 +164,22 @@ def test_imagej_counts_beyond_any_file():
     tifffile.imwrite("huge.tif", np.zeros((2, 16, 16), "u1"), metadata=None, description=(
         f"ImageJ=1.53\nimages=2\nchannels=2\nslices={2**40}\nframes={2**40}\n"))
     assert "uint8 [2, 16, 16]" in call("inspect", "huge.tif").stdout
+
+
+def test_names_of_channels_go_to_an_ome_tiff():
+    array = array_of("czyx")
+    write("a.ome.tif", array, "czyx")
+    write_job("j.toml", "a.ome.tif", "convolve", SAME, 'select = { c = "1:3" }')
+    assert call("j.toml", "--quiet", "--set", "output.file='b.ome.tif'").stderr == ""
+    call("verify", "b.ome.tif")
+    channels = ElementTree.fromstring(tifffile.TiffFile("b.ome.tif").ome_metadata).iter()
+    assert [each.get("Name") for each in channels if each.tag.endswith("Channel")] == CHANNELS[1:]
+    write_job("k.toml", "b.ome.tif", "convolve", SAME, f'select = {{ c = "{CHANNELS[1]}" }}')
+    call("k.toml", "--quiet")
+    with h5py.File("k.h5") as file:
+        assert file["d"][()].tobytes() == array[1].tobytes()
+    assert "without some of its attributes: the names of channels" in call(
+        "j.toml", "--set", "output.file='b.tif'").stderr
 
 
 def test_frames_of_convert_have_their_channels():
