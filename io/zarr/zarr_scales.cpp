@@ -70,10 +70,11 @@ std::vector<std::string> channels_of(const Json& attributes) {
     }
     std::vector<std::string> names;
     for (const Json& each : channels->values()) {
-        names.push_back(printable(each.value<std::string>("label", "")));
-        if (names.back().empty()) {
+        const Json* const label = each.find("label");
+        if (label == nullptr || !label->is_string() || label->get<std::string>().empty()) {
             return {};
         }
+        names.push_back(printable(label->get<std::string>()));
     }
     return names;
 }
@@ -153,8 +154,10 @@ void describe_level(ZarrStore& store, const std::string& array, DatasetInfo& inf
                     if (trimmed(level.at("path").get<std::string>()) == path) {
                         info.axes = axes_of(image, level, info.array.shape);
                         info.axes.channels = channels_of(attributes);
+                        if (info.axes.each.back().name != "c") {
+                            info.channels = 1; // the last axis is one of space
+                        }
                         info.axes = fitting_axes(std::move(info.axes), info.array.shape);
-                        info.channels = 1; // the last axis is one of space
                         return;
                     }
                 }
