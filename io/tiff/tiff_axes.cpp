@@ -43,7 +43,8 @@ struct LeadingAxes {
 std::string_view imagej_text(std::string_view description, std::string_view key) {
     for (std::size_t at = 0; at < description.size();) {
         const std::size_t end = std::min(description.find('\n', at), description.size());
-        const std::string_view line = description.substr(at, end - at);
+        std::string_view line = description.substr(at, end - at);
+        line.remove_suffix(line.ends_with('\r') ? 1 : 0);
         if (line.starts_with(key) && line.substr(key.size()).starts_with('=')) {
             return line.substr(key.size() + 1);
         }

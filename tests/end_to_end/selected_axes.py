@@ -159,11 +159,14 @@ def test_names_of_imagej():
         assert file["d"][()].tobytes() == array[:, :, 2].tobytes()
 
 
-def test_imagej_counts_beyond_any_file():
-    """Numbers whose product is past 63 bits make no axes."""
+def test_descriptions_like_imagejs():
+    """Numbers whose product is past 63 bits make no axes. Lines may end as on Windows."""
     tifffile.imwrite("huge.tif", np.zeros((2, 16, 16), "u1"), metadata=None, description=(
         f"ImageJ=1.53\nimages=2\nchannels=2\nslices={2**40}\nframes={2**40}\n"))
     assert "uint8 [2, 16, 16]" in call("inspect", "huge.tif").stdout
+    tifffile.imwrite("lines.tif", np.zeros((6, 16, 16), "u1"), resolution=(2, 2), metadata=None, description=(
+        "ImageJ=1.53\r\nimages=6\r\nchannels=2\r\nslices=3\r\nunit=um\r\nspacing=2.5\r\n"))
+    assert "axes: z 2.5 um, c, y 0.5 um, x 0.5 um\n" in call("inspect", "lines.tif").stdout
 
 
 def test_names_of_channels_go_to_an_ome_tiff():
