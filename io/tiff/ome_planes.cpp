@@ -213,6 +213,9 @@ Axis axis_of(const StartTags& pixels, const char* name, const std::string& key,
     if (failure == std::errc{} && end == text.data() + text.size() && spacing > 0) {
         axis.spacing = spacing;
         axis.unit = plain_unit(plain_text(pixels.text(key + "Unit").value_or(usual_unit)));
+        if (axis.unit == "reference frame" || axis.unit == "pixel") { // OME's words for none
+            axis.unit.clear();
+        }
     }
     return axis;
 }

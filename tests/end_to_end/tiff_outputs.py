@@ -174,6 +174,15 @@ def test_time():
 
 
 @pytest.mark.quick
+def test_sizes_without_a_unit():
+    """OME's word for no unit is none when it is read again."""
+    write_input(noise((5, 9, 11), "uint8"), spacing=[2.5, 0.5, 0.25], DIMENSION_LABELS=["z", "y", "x"])
+    write_job("median", "out.ome.tif", "size = [1, 1, 1]")
+    call("job.toml")
+    assert "axes: z 2.5, y 0.5, x 0.25\n" in call("inspect", "out.ome.tif").stdout
+
+
+@pytest.mark.quick
 def test_other_types():
     write_input(noise((5, 9, 11), "int32"), element_size_um=[2.5, 0.5, 0.25])
     write_job("transpose", "out.tif", "permutation = [0, 1, 2]")
