@@ -11,6 +11,7 @@
 #include "jobs/input_errors.hpp"
 #include "runner/engines/engine.hpp"
 #include "runner/job_file/file_names.hpp"
+#include "runner/prepare/declared_input.hpp"
 #include "runner/prepare/passes.hpp"
 #include "runner/prepare/prepare.hpp"
 #include "runner/probe/probed_files.hpp"
@@ -65,14 +66,33 @@ void take_command_limits(const PlanCommand& command, JobFile& file) {
     }
 }
 
+/// Which elements are no values, by their number; "" where all are values.
+std::string invalid_text(const ArrayInfo& array, const std::optional<double>& invalid) {
+    return invalid ? invalid_text(array.type, *invalid) : "";
+}
+
+/// The same for the input, with the masks.
+std::string invalid_input_text(const PreparedJob& prepared) {
+    std::string number = invalid_text(prepared.input.array, prepared.input.invalid_value);
+    if (prepared.mask == nullptr) {
+        return number;
+    }
+    const bool others = prepared.mask->element.equal == MaskedElement::Equal::invalid;
+    return "by the mask " + prepared.mask->text() + ", as " + number +
+           (others ? ", and all that are " + number : "");
+}
+
 PlannedEnds ends_of(const PreparedJob& prepared) {
     const JobFile& file = prepared.file;
-    PlannedEnds ends{{file.input.file, file.input.dataset, prepared.input.array}, {}};
+    PlannedEnds ends{
+        {file.input.file, file.input.dataset, prepared.input.array, invalid_input_text(prepared)},
+        {}};
     for (const OutputField& field : prepared.fields()) {
         ends.to.push_back({file.output.file, field.dataset, field.array});
     }
     if (ends.to.empty()) {
-        ends.to.push_back({file.output.file, file.output.dataset, prepared.output()});
+        ends.to.push_back({file.output.file, file.output.dataset, prepared.output(),
+                           invalid_text(prepared.output(), prepared.job->invalid())});
     }
     return ends;
 }
@@ -96,8 +116,14 @@ std::string ends_text(const PreparedJob& prepared) {
         (prepared.part ? printable(", the part " + part_text(*prepared.part)) : "") +
         (prepared.input.axes.known() ? ", axes " + printable(prepared.input.axes.text()) : "") +
         (prepared.roles.known() ? ", of a scan of " + prepared.roles.counts_text() : "") + "\n";
+    if (!from.invalid.empty()) {
+        text += "  invalid elements: " + printable(from.invalid) + "\n";
+    }
     for (const PlannedEnd& end : to) {
         text += "writes " + end_text(end) + "\n";
+        if (!end.invalid.empty()) {
+            text += "  invalid elements: " + printable(end.invalid) + "\n";
+        }
     }
     return text;
 }

@@ -51,6 +51,7 @@ void put(MessageWriter& to, const DatasetInfo& info) {
     to.texts(info.invalid);
     put(to, info.invalid_value ? std::optional(std::bit_cast<std::int64_t>(*info.invalid_value))
                                : std::nullopt);
+    to.texts(info.masks);
     to.number(static_cast<std::int64_t>(info.order));
     to.texts(info.notes);
 }
@@ -79,6 +80,7 @@ DatasetInfo take_info(MessageReader& from) {
     if (const std::optional<std::int64_t> bits = take_optional(from)) {
         info.invalid_value = std::bit_cast<double>(*bits);
     }
+    info.masks = from.texts();
     info.order = static_cast<DatasetInfo::Order>(
         from.number_up_to(static_cast<std::int64_t>(DatasetInfo::Order::first_fastest)));
     info.notes = printable_texts(from.texts());

@@ -12,9 +12,10 @@ namespace runner {
 bool is_own_object(const FileHandle& file, const std::string& path);
 
 /// Finds what an open HDF5 file says of a dataset's elements that are no values, for
-/// DatasetInfo::invalid and invalid_value: the attributes `_FillValue` and `missing_value` of
-/// netCDF, of which the first is the value, and the dataset `pixel_mask` of NeXus, beside the
-/// dataset or in the detector of a group that it is in. No link of these names is followed.
+/// DatasetInfo::invalid, invalid_value and masks: the attributes `_FillValue` and `missing_value`
+/// of netCDF, of which the first is the value, and NeXus' `pixel_mask` and `pixel_mask_1` to
+/// `pixel_mask_16`, beside the dataset or in the detector of a group that it is in. No link to them
+/// is followed.
 /// `path`: the dataset's, in the file.
 void find_invalid_marks(const FileHandle& file, const DatasetHandle& dataset,
                         const std::string& path, DatasetInfo& info);

@@ -108,6 +108,10 @@ bool is_float16(const ArrayInfo& array) {
            (array.stored.text == float16_text || array.stored.text == swapped_float16_text);
 }
 
+bool is_truth(const ArrayInfo& array) {
+    return array.stored.text == "enumeration of int8 {FALSE = 0x00, TRUE = 0x01}";
+}
+
 std::unique_ptr<RowReader> open_widened_rows(std::unique_ptr<RowReader> rows) {
     if (!is_float16(rows->info().array)) {
         return rows;

@@ -41,6 +41,9 @@ inline constexpr const char* swapped_float16_text = "big-endian float16";
 /// Whether the elements are numbers of 16 bits, of either byte order.
 bool is_float16(const ArrayInfo& array);
 
+/// Whether the elements are h5py's bool: an enumeration of a byte each, which is 0 or 1.
+bool is_truth(const ArrayInfo& array);
+
 /// Rows of float32 where those of `rows` are float16; else `rows` itself. They are made in the
 /// caller's memory.
 std::unique_ptr<RowReader> open_widened_rows(std::unique_ptr<RowReader> rows);

@@ -63,6 +63,9 @@ struct DatasetInfo {
     /// The number that invalid elements are: as the file says, and of a job's input as the job
     /// heeds it. NaN: of floats, NaN. Nothing: all elements are values.
     std::optional<double> invalid_value;
+    /// The paths of NeXus' masks among `invalid`, in the same file. Their bits are those of
+    /// MaskBits::nexus (masked_rows.hpp).
+    std::vector<std::string> masks;
     /// Which axis runs fastest in the file, whatever the order in which rows are read: where it is
     /// the first, read_runs() of rows that share all numbers but the first axis' is fast, and rows
     /// of one such number alone are slow.
@@ -71,6 +74,9 @@ struct DatasetInfo {
     /// a warning, once.
     std::vector<std::string> notes;
 };
+
+/// What DatasetInfo::invalid says of a mask.
+inline std::string mask_mark(const std::string& path) { return "pixel_mask = " + path; }
 
 /// The storage of a .sand file's cells: frames × height × width of uint8, which a reader unpacks.
 inline constexpr const char* sand_storage = "sand";

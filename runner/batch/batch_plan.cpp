@@ -53,6 +53,9 @@ class Keys {
         for (const InputDataset& input : job.parameters->inputs()) {
             common_ += mark_text(input.file);
         }
+        if (!job.input.invalid.mask_file.empty()) {
+            common_ += mark_text(job.input.invalid.mask_file);
+        }
     }
 
     std::string of(const BatchDataset& dataset) const {

@@ -67,6 +67,9 @@ void check_file_names(const JobFile& job, std::span<const std::string> reports,
     for (const InputDataset& input : job.parameters->inputs()) {
         others.push_back({"a dataset of [" + job.kind + "]", input.file});
     }
+    if (!job.input.invalid.mask_file.empty()) {
+        others.push_back({"the mask of input.invalid", job.input.invalid.mask_file});
+    }
     std::vector<NamedFile> written;
     const auto add_output = [&written](const std::string& what, const std::string& file) {
         for (const char* ending : {"", ".partial", ".lock", ".journal"}) {

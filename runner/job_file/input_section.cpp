@@ -89,11 +89,35 @@ std::optional<DenseLayout> parse_raw(TableReader& input) {
     return raw;
 }
 
-/// A word or a number.
+/// A mask, or how the file's mask is written.
+JobFile::Input::Invalid parse_mask(TableReader table) {
+    using Rule = JobFile::Input::Invalid::Rule;
+    JobFile::Input::Invalid invalid;
+    if (table.has("file")) {
+        invalid.mask_file = filled_text(table, "file");
+        invalid.rule = Rule::mask;
+    }
+    if (const RowsFormat* const format = rows_format_of(invalid.mask_file)) {
+        invalid.mask_dataset = format->dataset;
+    }
+    if (table.has("dataset")) {
+        invalid.mask_dataset = filled_text(table, "dataset");
+        invalid.rule = Rule::mask;
+    }
+    invalid.value = table.number("value");
+    table.finish();
+    return invalid;
+}
+
+/// A word, a number or a table.
 JobFile::Input::Invalid parse_invalid(TableReader& table) {
     using Rule = JobFile::Input::Invalid::Rule;
     JobFile::Input::Invalid invalid;
-    if (std::holds_alternative<std::string>(table.value("invalid")->data)) {
+    const auto& given = table.value("invalid")->data;
+    if (std::holds_alternative<TableEntries>(given)) {
+        return parse_mask(*table.table("invalid"));
+    }
+    if (std::holds_alternative<std::string>(given)) {
         if (const auto index = table.choice("invalid", {"file", "none", "nan"})) {
             invalid.rule = static_cast<Rule>(*index);
         }

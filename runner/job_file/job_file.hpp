@@ -61,10 +61,15 @@ struct JobFile {
         InputRules rules;               ///< for the kind's own datasets too
         /// Whether the last axis has the samples of colour pixels; nothing: as the file says.
         std::optional<bool> colour;
-        /// Which elements are no values: those that the file says, none, NaN or a number.
+        /// Which elements are no values: those that the file says, none, NaN, a number, or those
+        /// that a mask marks.
         struct Invalid {
-            enum class Rule { file, none, nan, number } rule = Rule::file;
+            enum class Rule { file, none, nan, number, mask } rule = Rule::file;
             double number = 0;
+            std::string mask_file = {};    ///< of a mask; empty: the input's
+            std::string mask_dataset = {}; ///< of a mask; empty: the default of its file
+            /// Of a mask, the file's too: what masked elements become; nothing: as ADR 0028.
+            std::optional<double> value = {};
             bool operator==(const Invalid&) const = default;
         } invalid;
     } input;

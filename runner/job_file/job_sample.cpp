@@ -65,12 +65,30 @@ std::string count_text(const std::optional<std::int64_t>& count) {
     return count ? std::to_string(*count) : "\"auto\"";
 }
 
+std::string mask_text(const JobFile::Input::Invalid& invalid) {
+    std::string keys;
+    const auto add = [&keys](const std::string& key, const std::string& value) {
+        keys += (keys.empty() ? "" : ", ") + key + " = " + value;
+    };
+    if (!invalid.mask_file.empty()) {
+        add("file", toml_text(invalid.mask_file));
+    }
+    if (!invalid.mask_dataset.empty()) {
+        add("dataset", toml_text(invalid.mask_dataset));
+    }
+    if (invalid.value) {
+        add("value", toml_text(*invalid.value));
+    }
+    return "{ " + keys + " }";
+}
+
 std::string invalid_text(const JobFile::Input::Invalid& invalid) {
     using Rule = JobFile::Input::Invalid::Rule;
     switch (invalid.rule) {
-    case Rule::file: return "\"file\"";
+    case Rule::file: return invalid.value ? mask_text(invalid) : "\"file\"";
     case Rule::none: return "\"none\"";
     case Rule::nan: return "\"nan\"";
+    case Rule::mask: return mask_text(invalid);
     default: return toml_text(invalid.number);
     }
 }
@@ -189,7 +207,8 @@ dataset = "/image"
 # spacing = [2.0, 0.5, 0.5]     # from element to element along the last axes
 # select = { c = "DAPI", t = "0:10" }   # by names of axes: an index, a range, a channel's name
 # colour = true                 # whether a last axis of 3 or 4 has the samples of colour pixels
-# invalid = 65535               # the number of elements that are no values, "nan" or "none"
+# invalid = 65535               # the number of elements that are no values, "nan", "none", or a
+#                               # mask: { dataset = "/mask" }
 
 [output]
 file = "out/image.h5"

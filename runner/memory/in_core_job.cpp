@@ -17,6 +17,13 @@ InCoreJob::InCoreJob(const std::string& text, const std::string& name, const Arr
     MemoryFiles files(memory_info(input, channels), arrays);
     for (const JobPass& pass : passes_of(parse_array_job(text, name), files)) {
         passes_.push_back(prepare_pass(pass, files));
+        if (passes_.back().mask) {
+            throw Error(ExitCode::usage,
+                        {"a mask is for arrays of the host", "input.invalid",
+                         "the input is on a GPU, where it stays as it is",
+                         "Write a number into its masked elements and pass that, or copy the "
+                         "array to the host"});
+        }
     }
     const PreparedJob& last = passes_.back();
     for (const OutputField& field : last.job->fields()) {

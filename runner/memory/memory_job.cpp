@@ -6,6 +6,7 @@
 #include "kernels/queue/devices.hpp"
 #include "runner/engines/survey_input.hpp"
 #include "runner/memory/memory_files.hpp"
+#include "runner/probe/served_rows.hpp"
 #include "runner/ranks/bind_rank.hpp"
 #include "runner/ranks/host_memory.hpp"
 
@@ -107,7 +108,7 @@ bool MemoryJob::run_pass(const JobPass& pass, const std::byte* input,
         return false;
     }
     const PreparedJob& prepared = *surveyed;
-    open.reader = prepared.rows(plan->io_threads);
+    open.reader = open_input_rows(prepared, plan->io_threads);
     open.writer = open_memory_writer(fields, plan->io_threads);
     const Beginning beginning;
     const RunContext context{prepared, ranks, beginning, open, stop};

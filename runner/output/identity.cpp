@@ -190,6 +190,7 @@ std::string input_lines(const PreparedJob& prepared) {
            (prepared.input.invalid_value
                 ? line("input.invalid", toml_text(*prepared.input.invalid_value))
                 : "") +
+           (prepared.mask ? prepared.mask->identity() : "") +
            (stack ? "" : lines_of(holders(prepared.layout))) + other_lines(prepared) +
            line("input.shape", shape_text(prepared.input.array.shape)) +
            line("input.dtype", type_text(prepared.input.array));

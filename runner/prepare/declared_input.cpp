@@ -2,14 +2,20 @@
 #include "runner/prepare/declared_input.hpp"
 
 #include "base/error.hpp"
+#include "io/formats/rows_format.hpp"
+#include "io/input/stack.hpp"
+#include "jobs/toml_text.hpp"
 #include "kernels/elements/elements.hpp"
+#include "kernels/elements/invalid.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace runner {
@@ -39,12 +45,182 @@ bool declares(const std::string& mark, double value) {
             (std::isnan(read) && std::isnan(value)));
 }
 
-[[noreturn]] void refuse_invalid(const JobFile& job) {
-    throw Error(ExitCode::usage,
-                {job.kind + " does not take invalid elements", "input.invalid",
-                 "it would take them as values",
-                 "Put a step of kind fill before it, with rest = a number, or write "
-                 "input.invalid = \"none\""});
+bool heeds_invalid(const JobFile& job) {
+    return job.parameters->invalid() != KindParameters::Invalid::ignores;
+}
+
+/// Refuses a kind that takes invalid elements as values; of a pipeline, a step is named later.
+void check_heeds(const JobFile& job) {
+    if (!heeds_invalid(job) && !job.pipeline) {
+        throw Error(ExitCode::usage,
+                    {job.kind + " does not take invalid elements", "input.invalid",
+                     "it would take them as values",
+                     "Put a step of kind fill before it, with rest = a number, or write "
+                     "input.invalid = \"none\""});
+    }
+}
+
+void check_has_element(const DatasetInfo& input, double number, const std::string& remedy) {
+    if (!has_element(input.array.type, number)) {
+        throw Error(ExitCode::usage, {"the input has no such elements", "input.invalid",
+                                      "its elements are " + type_text(input.array), remedy});
+    }
+}
+
+void heed_number(const JobFile& job, DatasetInfo& input) {
+    const JobFile::Input::Invalid& declared = job.input.invalid;
+    const bool is_nan = declared.rule == JobFile::Input::Invalid::Rule::nan;
+    check_heeds(job);
+    input.invalid_value = is_nan ? std::numeric_limits<double>::quiet_NaN() : declared.number;
+    check_has_element(input, *input.invalid_value,
+                      is_nan ? "Write the number of those that are no values, or leave it out"
+                             : "Write another number, \"nan\" or \"none\"");
+}
+
+/// Puts a mask in force: what masked elements become is the number of the job, else the one that
+/// the file declares, else NaN or the type's largest.
+std::shared_ptr<const InputMask> in_force(const JobFile& job, InputMask mask, DatasetInfo& input) {
+    const ElementType type = input.array.type;
+    const bool is_declared = job.input.invalid.value || input.invalid_value;
+    input.invalid_value = job.input.invalid.value ? job.input.invalid.value
+                          : input.invalid_value
+                              ? input.invalid_value
+                              : invalid_value(type, std::numeric_limits<double>::quiet_NaN());
+    mask.element.bytes.resize(static_cast<std::size_t>(size_of(type)));
+    store_elements(type, &*input.invalid_value, 1, mask.element.bytes.data());
+    mask.element.equal = is_declared || std::isnan(*input.invalid_value)
+                             ? MaskedElement::Equal::invalid
+                             : MaskedElement::Equal::error;
+    mask.element.where = file_and_dataset(job.input.file, job.input.dataset);
+    mask.element.name = invalid_text(type, *input.invalid_value);
+    return std::make_shared<const InputMask>(std::move(mask));
+}
+
+/// A note about what the file declares and the kind takes as values, or only moves.
+void note_others(const JobFile& job, const std::vector<std::string>& others, bool only_moves,
+                 DatasetInfo& input) {
+    std::string all;
+    for (const std::string& each : others) {
+        all.append(all.empty() ? "" : "; ").append(each);
+    }
+    if (all.empty()) {
+        return;
+    }
+    const std::string where = file_and_dataset(job.input.file, job.input.dataset);
+    constexpr const char* what = "the file says that some elements are no values";
+    input.notes.push_back(
+        only_moves
+            ? format_error({what, where,
+                            all + "; " + job.kind +
+                                " moves them, and the output does not say which they are",
+                            "Name the mask, as input.invalid = { dataset = \"/mask\" }, to mark "
+                            "them, or write input.invalid = \"none\""})
+            : format_error({what, where, all + "; " + job.kind + " takes them as values",
+                            "Replace them before, or write input.invalid = \"none\" to take them "
+                            "as they are"}));
+}
+
+/// What the file declares, but masks, and the number of the job's invalid elements is not.
+std::vector<std::string> marks_beside(const DatasetInfo& input) {
+    std::vector<std::string> others;
+    for (const std::string& mark : input.invalid) {
+        const bool is_heeded = input.invalid_value && declares(mark, *input.invalid_value);
+        if (!is_heeded && !mark.starts_with(mask_mark(""))) {
+            others.push_back(mark);
+        }
+    }
+    return others;
+}
+
+std::shared_ptr<const InputMask> heed_mask(const JobFile& job, const MaskedInput& masked,
+                                           DatasetInfo& input, FileAccess& files) {
+    const JobFile::Input::Invalid& declared = job.input.invalid;
+    check_heeds(job);
+    check_has_element(input, declared.value.value_or(0),
+                      "Write a value that they can have, or input.invalid = \"none\"");
+    if (input.invalid_value && !has_element(input.array.type, *input.invalid_value)) {
+        input.invalid_value.reset();
+    }
+    const RowsFormat* const format = rows_format_of(job.input.file);
+    const bool is_alone = (format != nullptr && format->folder == nullptr) || job.input.raw ||
+                          is_stack(job.input.file);
+    if (declared.mask_file.empty() && is_alone) {
+        throw Error(ExitCode::usage,
+                    {"the input's file has no mask", "input.invalid",
+                     job.input.file + " has one dataset, which is the input",
+                     "Name the mask's file: { file = \"mask.h5\", dataset = \"/mask\" }"});
+    }
+    const std::string& file = declared.mask_file.empty() ? job.input.file : declared.mask_file;
+    const DatasetLayout layout = files.layout(file, declared.mask_dataset);
+    const std::string where = file_and_dataset(file, layout.dataset);
+    if (const std::string why = misfit_of(layout.info.array, masked); !why.empty()) {
+        throw Error(ExitCode::input, {"the mask does not fit the input", where, why,
+                                      "Name a mask of a frame's shape, or of the whole input's"});
+    }
+    InputMask mask;
+    mask.names.push_back(declared.mask_file.empty() ? layout.dataset : where);
+    add_mask(mask, layout, MaskBits::any, masked, files);
+    std::shared_ptr<const InputMask> made = in_force(job, std::move(mask), input);
+    note_others(job, marks_beside(input), false, input);
+    return made;
+}
+
+/// Whether masks of frames mark nothing, and there are no others.
+bool marks_nothing(const InputMask& mask) {
+    return mask.rows.empty() &&
+           (mask.flags == nullptr || std::all_of(mask.flags->begin(), mask.flags->end(),
+                                                 [](std::uint8_t flag) { return flag == 0; }));
+}
+
+std::shared_ptr<const InputMask> heed_file(const JobFile& job, const MaskedInput& masked,
+                                           DatasetInfo& input, FileAccess& files) {
+    const std::optional<double>& value = job.input.invalid.value;
+    const bool only_moves =
+        !is_number(input.array.type) ||
+        (!job.pipeline && job.parameters->elements() == KindParameters::Elements::any);
+    if (value) {
+        check_heeds(job);
+        check_has_element(input, *value, "Write a value that they can have");
+    }
+    if (!heeds_invalid(job) ||
+        (input.invalid_value && !has_element(input.array.type, *input.invalid_value))) {
+        input.invalid_value.reset();
+    }
+    InputMask mask;
+    std::vector<std::string> others; // that the kind takes as values
+    const bool marks_masked = heeds_invalid(job) && (!only_moves || value);
+    for (const std::string& path : input.masks) {
+        if (!marks_masked) {
+            break;
+        }
+        const DatasetLayout layout = files.layout(job.input.file, path);
+        if (const std::string why = misfit_of(layout.info.array, masked); !why.empty()) {
+            others.push_back(mask_mark(path).append(", which does not fit: ").append(why));
+            continue;
+        }
+        mask.names.push_back(path);
+        add_mask(mask, layout, MaskBits::nexus, masked, files);
+    }
+    if (value && marks_masked && !mask.known()) {
+        throw Error(ExitCode::usage, {"the input's file has no mask", "input.invalid",
+                                      "value is what the elements become that a mask marks",
+                                      "Name the mask: { dataset = \"/mask\", value = ... }"});
+    }
+    std::shared_ptr<const InputMask> made;
+    if (value || !marks_nothing(mask)) {
+        made = in_force(job, std::move(mask), input);
+    }
+    for (const std::string& mark : input.invalid) { // masks that nothing has tried to apply
+        if (mark.starts_with(mask_mark("")) && (!marks_masked || input.masks.empty())) {
+            others.push_back(mark);
+        }
+    }
+    if (!only_moves) {
+        const std::vector<std::string> beside = marks_beside(input);
+        others.insert(others.begin(), beside.begin(), beside.end());
+    }
+    note_others(job, others, only_moves, input);
+    return made;
 }
 
 } // namespace
@@ -70,44 +246,30 @@ void declare_colour(const JobFile& job, const ArrayInfo& whole, DatasetInfo& inp
     }
 }
 
-void declare_invalid(const JobFile& job, DatasetInfo& input) {
-    using Rule = JobFile::Input::Invalid::Rule;
-    const JobFile::Input::Invalid& declared = job.input.invalid;
-    const bool heeds = job.parameters->invalid() != KindParameters::Invalid::ignores;
-    const std::vector<std::string> marks = input.invalid;
-    if (declared.rule != Rule::file) {
-        const bool is_nan = declared.rule == Rule::nan;
-        input.invalid_value = is_nan ? std::numeric_limits<double>::quiet_NaN() : declared.number;
-        if (declared.rule == Rule::none) {
-            input.invalid_value.reset();
-        } else if (!heeds && !job.pipeline) { // a pipeline names the step
-            refuse_invalid(job);
-        } else if (!has_element(input.array.type, *input.invalid_value)) {
-            throw Error(ExitCode::usage,
-                        {"the input has no such elements", "input.invalid",
-                         "its elements are " + type_text(input.array),
-                         is_nan ? "Write the number of those that are no values, or leave it out"
-                                : "Write another number, \"nan\" or \"none\""});
+std::string invalid_text(ElementType type, double value) {
+    return std::isnan(value) ? "NaN" : visit_element_type(type, [value](auto zero) {
+        using T = decltype(zero);
+        constexpr auto most = std::numeric_limits<std::int64_t>::max();
+        if constexpr (std::is_integral_v<T>) {
+            const T number = converted<T>(value);
+            if (std::cmp_less_equal(number, most)) { // TOML's integers
+                return std::to_string(number);
+            }
         }
-        return;
-    }
-    if (!heeds || (input.invalid_value && !has_element(input.array.type, *input.invalid_value))) {
-        input.invalid_value.reset();
-    }
-    if (job.parameters->elements() == KindParameters::Elements::any) {
-        return;
-    }
-    std::string others; // that the kind takes as values
-    for (const std::string& mark : marks) {
-        const bool is_heeded = input.invalid_value && declares(mark, *input.invalid_value);
-        others += is_heeded ? "" : (others.empty() ? "" : "; ") + mark;
-    }
-    if (!others.empty()) {
-        input.notes.push_back(format_error(
-            {"the file says that some elements are no values",
-             file_and_dataset(job.input.file, job.input.dataset),
-             others + "; " + job.kind + " takes them as values",
-             "Replace them before, or write input.invalid = \"none\" to take them as they are"}));
+        return toml_text(value);
+    });
+}
+
+std::shared_ptr<const InputMask> declare_invalid(const JobFile& job, const DatasetLayout& layout,
+                                                 const std::optional<DatasetPart>& part,
+                                                 DatasetInfo& input, FileAccess& files) {
+    using Rule = JobFile::Input::Invalid::Rule;
+    const MaskedInput masked{layout.info.array.shape, part, input.channels.value_or(1)};
+    switch (job.input.invalid.rule) {
+    case Rule::none: input.invalid_value.reset(); return nullptr;
+    case Rule::file: return heed_file(job, masked, input, files);
+    case Rule::mask: return heed_mask(job, masked, input, files);
+    default: heed_number(job, input); return nullptr;
     }
 }
 

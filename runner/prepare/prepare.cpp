@@ -96,9 +96,8 @@ void check_layout(const PreparedJob& prepared) {
 
 /// For a kind that takes numbers, h5py's bool, an enumeration of a byte each, is uint8.
 void take_truth_as_numbers(const JobFile& file, DatasetLayout& layout) {
-    constexpr const char* truth = "enumeration of int8 {FALSE = 0x00, TRUE = 0x01}";
     if (file.parameters->elements() != KindParameters::Elements::numbers ||
-        layout.info.array.stored.text != truth || layout.way == DatasetLayout::Way::library) {
+        !is_truth(layout.info.array) || layout.way == DatasetLayout::Way::library) {
         return;
     }
     layout.info.array = {ElementType::uint8, layout.info.array.shape};
@@ -197,7 +196,8 @@ PreparedJob prepare_input(JobFile file, FileAccess& files, PassPlace place) {
         if (!prepared.input_is_missing || file.input.colour) {
             declare_colour(file, prepared.layout.info.array, prepared.input);
         }
-        declare_invalid(file, prepared.input);
+        prepared.mask =
+            declare_invalid(file, prepared.layout, prepared.part, prepared.input, marking);
     } else {
         prepared.input.invalid_value = prepared.place.origin->invalid;
     }
@@ -297,6 +297,7 @@ PlanRequest plan_request(const PreparedJob& prepared, Backend backend, int ranks
     request.write_rows = dealt ? rows_for_all_parts(output, parts) : 1;
     request.storage_bytes = [&prepared, output, has_fields, parts, dealt](int threads) {
         return layout_reader_bytes(prepared.layout, threads) +
+               (prepared.mask ? prepared.mask->bytes(threads) : 0) +
                (has_fields ? threads * std::max(fields_block_bytes, row_bytes(output))
                            : writer_bytes(output, prepared.file.output.layout,
                                           dealt ? part_threads(parts, threads) : threads));

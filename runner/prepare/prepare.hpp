@@ -8,6 +8,7 @@
 #include "jobs/kind.hpp"
 #include "runner/job_file/job_file.hpp"
 #include "runner/plan/job_plan.hpp"
+#include "runner/prepare/input_mask.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -51,8 +52,9 @@ struct PreparedJob {
     /// The same as a part of what input.select takes, as input.region and input.frames count;
     /// nothing for all of that.
     std::optional<DatasetPart> region;
-    FrameRoles roles;              ///< of all frames of the dataset
-    bool input_is_missing = false; ///< input.generate makes it first
+    FrameRoles roles;                      ///< of all frames of the dataset
+    std::shared_ptr<const InputMask> mask; ///< of invalid elements; null: there is none
+    bool input_is_missing = false;         ///< input.generate makes it first
     /// Settings for what the job file left to the input's file, as `output.dataset="/data"`.
     std::vector<std::string> settled;
     std::shared_ptr<const Job> job;

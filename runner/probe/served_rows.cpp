@@ -124,8 +124,16 @@ std::unique_ptr<RowReader> open_input_rows(const PreparedJob& prepared, int thre
     if (prepared.part) {
         rows = open_part(std::move(rows), *prepared.part);
     }
-    return prepared.input.array.type == ElementType::float32 ? open_widened_rows(std::move(rows))
-                                                             : std::move(rows);
+    if (prepared.input.array.type == ElementType::float32) {
+        rows = open_widened_rows(std::move(rows));
+    }
+    if (prepared.mask) {
+        const auto open = [&](const DatasetLayout& layout) {
+            return open_probed_rows(layout, prepared.file.input.rules, threads);
+        };
+        rows = open_masked_rows(std::move(rows), *prepared.mask, open, threads);
+    }
+    return rows;
 }
 
 } // namespace runner

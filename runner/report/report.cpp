@@ -68,10 +68,14 @@ Json array_json(const ArrayInfo& array) {
 }
 
 Json end_json(const PlannedEnd& end) {
-    return {{"file", end.file},
-            {"dataset", end.dataset},
-            {"dtype", type_text(end.array)},
-            {"shape", end.array.shape}};
+    Json json = {{"file", end.file},
+                 {"dataset", end.dataset},
+                 {"dtype", type_text(end.array)},
+                 {"shape", end.array.shape}};
+    if (!end.invalid.empty()) {
+        json["invalid"] = end.invalid;
+    }
+    return json;
 }
 
 Json pass_json(const PlannedPass& pass) {

@@ -138,6 +138,7 @@ struct PlannedEnd {
     std::string file;
     std::string dataset;
     ArrayInfo array;
+    std::string invalid = {}; ///< which of its elements are no values, for people; "": none
 };
 struct PlannedEnds {
     PlannedEnd from;
