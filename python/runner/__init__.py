@@ -24,9 +24,11 @@ dtype : optional
 channels : {1, 3, 4}, optional
     3 or 4: the last axis is colour; 1: it is not. Without it a last axis of 3 or 4, behind two
     others, is none, and a warning says so.
-invalid : float, optional
-    The number that elements without a value are, or ``float("nan")``; docs/inputs.md says what each
-    kind makes of them.
+invalid : float or array, optional
+    The number that elements without a value are, or ``float("nan")``; or, of an array of the host,
+    a mask of an image's shape or of the array's, which is not 0 where an element has no value.
+    ``dict(mask=array, value=number)`` says what they become. docs/inputs.md says what each kind
+    makes of them.
 progress : callable, optional
     Of an array of the host: called with the rows that are done and their number, from the calling
     thread.

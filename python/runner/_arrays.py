@@ -11,7 +11,7 @@ from . import _device_run, _runner
 from ._device import library_of
 from ._host import as_host_array, as_numbers, flat, type_name, type_text
 from ._job_text import job_text
-from ._parameters import Named, with_fields
+from ._parameters import Named, with_fields, with_mask
 
 class Options(TypedDict, total=False):
     """The keywords of every function; the package's docstring says what they mean."""
@@ -22,7 +22,7 @@ class Options(TypedDict, total=False):
     device: int | None
     stream: Any
     channels: int | None
-    invalid: float | None
+    invalid: Any
     progress: Callable[[int, int], None] | None
     device_memory: str | int
     host_memory: str | int
@@ -63,7 +63,7 @@ def _results(job: _runner.ArrayJob, x: np.ndarray, out: Any, moves: bool) -> lis
 
 def run(kind: str | None, x: Any, parameters: Any, *, dtype: Any = None, out: Any = None,
         backend: str = "auto", device: int | None = None, stream: Any = None,
-        channels: int | None = None, invalid: float | None = None, moves: bool = False,
+        channels: int | None = None, invalid: Any = None, moves: bool = False,
         progress: Callable[[int, int], None] | None = None, **limits: Any) -> list[Any]:
     """Runs one job on an array; returns the arrays that it made. `limits`: keys of [run]."""
     if backend not in _BACKENDS:
@@ -75,6 +75,7 @@ def run(kind: str | None, x: Any, parameters: Any, *, dtype: Any = None, out: An
     elif kind is None:
         parameters = [with_fields(step, named) if step.get("kind") == "correct" else step
                       for step in parameters]
+    invalid = with_mask(invalid, named)
     for keyword in limits:
         if keyword not in _LIMITS:
             raise TypeError(f"there is no keyword {keyword!r}")

@@ -47,7 +47,7 @@ def _key(value: Any) -> bytes | None:
 
 
 def _job(place: Place, kind: str | None, x: Any, parameters: Any, *, dtype: str | None,
-         channels: int | None, invalid: float | None, moves: bool,
+         channels: int | None, invalid: Any, moves: bool,
          named: Sequence[Named]) -> Any:
     key = None
     if not named and (text := _key((parameters, invalid))) is not None:
@@ -98,7 +98,7 @@ def _name(place: Place, dtype: Any) -> str:
 
 
 def run(library: type[Cupy] | type[Torch] | type[Other], kind: str | None, x: Any, parameters: Any,
-        *, dtype: str | None, out: Any, channels: int | None, invalid: float | None, moves: bool,
+        *, dtype: str | None, out: Any, channels: int | None, invalid: Any, moves: bool,
         stream: Any, device: int | None, named: Sequence[Named]) -> list[Any]:
     """Runs one job on an array on a GPU; returns the arrays that it made."""
     place = library(x, stream)

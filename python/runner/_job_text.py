@@ -51,10 +51,11 @@ def table(name: str, values: Mapping[str, Any]) -> str:
 
 
 def job_text(kind: str | None, parameters: Any, run: Mapping[str, Any], dtype: str | None,
-             invalid: float | None = None) -> str:
+             invalid: Any = None) -> str:
     """The job file of one kind, or of the steps in a list where `kind` is None. `invalid`: what
-    elements without a value are."""
-    word = "nan" if invalid is not None and math.isnan(invalid) else invalid
+    elements without a value are, or the table of a mask."""
+    is_nan = isinstance(invalid, (float, np.floating)) and math.isnan(invalid)
+    word = "nan" if is_nan else invalid
     parts = [] if kind is None else [f"kind = {toml_value(kind)}\n"]
     parts.append(table("input", {"file": "array.h5", "dataset": "/array", "invalid": word}))
     parts.append(table("output", {"file": "result.h5", "dataset": "/result", "dtype": dtype}

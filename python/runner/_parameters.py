@@ -1,4 +1,4 @@
-"""Arrays among a job's parameters: dark and flat fields."""
+"""Arrays among a job's parameters: dark and flat fields, masks."""
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -26,6 +26,21 @@ def with_fields(parameters: Mapping[str, Any], named: list[Named]) -> dict[str, 
     """Parameters of `correct` whose arrays are names; the arrays are added to `named`."""
     return {key: _field(key, value, named) if key in _FIELDS else value
             for key, value in parameters.items()}
+
+
+def with_mask(invalid: Any, named: list[Named]) -> Any:
+    """`invalid` as the job's text has it; a mask is added to `named`."""
+    keys: dict[str, Any] = {}
+    mask = invalid
+    if isinstance(invalid, Mapping):
+        if "mask" not in invalid:
+            return invalid  # a file's, which the job refuses by name
+        keys = {name: each for name, each in invalid.items() if name != "mask"}
+        mask = invalid["mask"]
+    elif invalid is None or isinstance(invalid, (int, float, np.number)):
+        return invalid
+    named.append(Named(f"mask {len(named)}", as_numbers(as_host_array(mask))))
+    return {"file": named[-1].name, "dataset": "/mask", **keys}
 
 
 def _field(key: str, value: Any, named: list[Named]) -> Any:

@@ -362,3 +362,24 @@ def test_invalid_elements():
         runner.denoise(y, sigma=1.0, invalid=0)
     with pytest.raises(runner.InputError, match="nothing is there to fill"):
         runner.fill(x)
+
+
+def test_masks():
+    """Of an image and of the whole array, of numbers and bool."""
+    x = np.arange(1, 25, dtype=np.uint8).reshape(2, 3, 4)
+    mask = np.zeros((3, 4), bool)
+    mask[1, 2] = mask[0, 0] = True
+    marked = np.where(mask, 255, x).astype(np.uint8)
+    expected = runner.median(marked, [3, 3], invalid=255)
+    for each in (mask, mask.astype(np.int32) * -8, np.broadcast_to(mask, x.shape), mask[::-1][::-1].tolist()):
+        same(runner.median(x, [3, 3], invalid=each), expected)
+    same(runner.fill(x, invalid=dict(mask=mask, value=7)),
+         runner.fill(np.where(mask, 7, x).astype(np.uint8), invalid=7))
+    steps = [dict(kind="rescale", **{"from": "extremes", "to": [0.0, 1.0]}, dtype="float32"), dict(kind="fill", rest=2.0)]
+    same(runner.pipeline(x, steps, invalid=mask), runner.pipeline(marked, steps, invalid=255))
+    with pytest.raises(runner.InputError, match="the mask does not fit"):
+        runner.median(x, [3, 3], invalid=mask[:, :3])
+    with pytest.raises(runner.InputError, match="is 255 and not masked"):
+        runner.median(np.full((2, 3, 4), 255, np.uint8), [3, 3], invalid=mask)
+    with pytest.raises(runner.JobError, match="works on arrays in memory alone"):
+        runner.median(x, [3, 3], invalid=dict(dataset="/mask"))
