@@ -203,6 +203,13 @@ std::vector<std::string> unplaced(const OutputDataset& output) {
     if (!output.axes.channels.empty() && there.channels.empty()) {
         left_out.emplace_back("the names of channels");
     }
+    for (std::size_t axis = 0; axis < there.each.size() && output.axes.known(); ++axis) {
+        const Axis& known = output.axes.each[axis];
+        const Axis& said = there.each[axis];
+        if (known.spacing && said.spacing && !known.unit.empty() && said.unit.empty()) {
+            left_out.push_back(fmt::format("the unit of axis {}", axis));
+        }
+    }
     return left_out;
 }
 
