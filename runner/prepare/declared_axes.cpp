@@ -7,6 +7,7 @@
 #include "jobs/toml_text.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <utility>
@@ -203,6 +204,32 @@ std::optional<DatasetPart> selected_part(const std::vector<AxisSelection>& selec
                "Write a range for one, as \"5:6\", which keeps it");
     }
     return part.count == shape && part.dropped.empty() ? std::nullopt : std::optional(part);
+}
+
+std::vector<std::string> mixed_axes(const Job& job, const DatasetInfo& info,
+                                    const std::string& where) {
+    const std::optional<Locality> locality = job.locality();
+    std::vector<std::string> notes;
+    if (!locality || !info.axes.known()) {
+        return notes;
+    }
+    const std::size_t end = info.axes.each.size() - (info.channels.value_or(1) > 1 ? 1 : 0);
+    for (std::size_t i = 0; i < std::min<std::size_t>(end, 3); ++i) {
+        const std::string& name = info.axes.each[end - 1 - i].name;
+        const std::size_t at = locality->reach.size() - 1 - i;
+        const bool is_mixed = locality->reach.at(at) > 0 || locality->block.at(at) > 1;
+        if (is_mixed && (name == "c" || name == "t" || name == "s")) {
+            notes.push_back(format_error(
+                {"elements along the axis " + name + " are computed from one another", where,
+                 fmt::format("the job takes it for {}, and its axes are {}",
+                             std::array{"columns", "rows", "depth"}.at(i),
+                             printable(info.axes.names())),
+                 fmt::format("Select one, as by input.select = {{ {} = 0 }}, or make a window, "
+                             "factor or taps of 1 along it",
+                             name)}));
+        }
+    }
+    return notes;
 }
 
 bool keeps_first_axis(const DatasetPart& part, const DatasetInfo& info) {

@@ -4,10 +4,12 @@
 #include "io/rows/axes.hpp"
 #include "io/rows/dataset_part.hpp"
 #include "io/rows/frame_roles.hpp"
+#include "jobs/job.hpp"
 #include "runner/job_file/job_file.hpp"
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace runner {
 
@@ -22,6 +24,12 @@ Axes declared_axes(const AxisKeys& keys, const DatasetInfo& info, const FrameRol
 /// left.
 std::optional<DatasetPart> selected_part(const std::vector<AxisSelection>& select,
                                          const DatasetInfo& info, const std::string& where);
+
+/// A warning for each axis of channels, times or samples across which the job would compute: kinds
+/// take the last axes for depth, rows and columns, whatever they are. `info` describes the job's
+/// input, and `where` names it.
+std::vector<std::string> mixed_axes(const Job& job, const DatasetInfo& info,
+                                    const std::string& where);
 
 /// Whether the part has all elements of the dataset's first axis.
 bool keeps_first_axis(const DatasetPart& part, const DatasetInfo& info);

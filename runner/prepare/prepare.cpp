@@ -250,6 +250,11 @@ PreparedJob with_job(PreparedJob prepared, FileAccess& files) {
     for (std::string& note : prepared.job->notes()) {
         prepared.input.notes.push_back(std::move(note));
     }
+    const JobFile::Input& input = prepared.file.input;
+    for (std::string& note :
+         mixed_axes(*prepared.job, prepared.input, file_and_dataset(input.file, input.dataset))) {
+        prepared.input.notes.push_back(std::move(note));
+    }
     if (!prepared.file.output.layout.is_hdf5()) {
         prepared.file.output.layout.channels = channels_of_output(prepared);
     }

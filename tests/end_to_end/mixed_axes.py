@@ -1,0 +1,54 @@
+"""A job that computes across channels, times or samples says so: it takes the last axes for depth, rows and columns."""
+import pathlib
+
+import numpy as np
+import pytest
+import tifffile
+
+from harness import call
+
+pytestmark = pytest.mark.quick
+SAID = "elements along the axis {} are computed from one another"
+
+
+def warned(kind, keys, axes, file="a.ome.tif", more="", shape=(3, 11, 13)):
+    """What plan says of a job over a file with these axes."""
+    array = np.arange(np.prod(shape)).reshape(shape).astype("uint16")
+    if file.endswith(".tif"):
+        tifffile.imwrite(file, array, metadata={"axes": axes}, photometric="minisblack")
+    else:
+        np.save(file, array)
+        more = f'axes = "{axes.lower()}"\n{more}'
+    pathlib.Path("job.toml").write_text(
+        f'kind = "{kind}"\n[input]\nfile = "{file}"\n{more}\n[output]\nfile = "out.h5"\n[run]\nbackend = "cpu"\n'
+        f'[{kind}]\n{keys}\n')
+    done = call("plan", "job.toml")
+    return done.stdout + done.stderr
+
+
+KINDS = [("median", "size = [3, 1, 1]"), ("bin", "factors = [3, 1, 1]"),
+         ("convolve", "row_taps = [1]\ncolumn_taps = [1]\ndepth_taps = [1, 2, 1]"),
+         ("denoise", 'method = "nlm"\nsigma = 3.0')]
+
+
+@pytest.mark.parametrize("kind, keys", KINDS)
+@pytest.mark.parametrize("file", ["a.ome.tif", "a.npy"])
+def test_depth_of_channels_and_times(kind, keys, file):
+    for name in "CT":
+        assert SAID.format(name.lower()) in warned(kind, keys, name + "YX", file, shape=(4, 11, 13))
+    assert "computed from one another" not in warned(kind, keys, "ZYX", file, shape=(4, 11, 13))
+    if kind == "denoise":
+        return  # it takes three axes at most
+    assert "computed from one another" not in warned(kind, keys, "CZYX", file, shape=(2, 4, 11, 13))
+    assert "computed from one another" not in warned(kind, keys, "ZCYX", file, "select = { c = 1 }", (4, 2, 11, 13))
+
+
+def test_rows_of_channels():
+    said = warned("median", "size = [1, 3, 3]", "YXC", "a.npy", shape=(11, 13, 5))
+    assert SAID.format("c") in said and "takes it for columns, and its axes are y, x, c" in said
+
+
+@pytest.mark.parametrize("kind, keys", [("median", "size = [1, 3, 3]"), ("bin", "factors = [1, 2, 2]"),
+                                        ("transpose", "permutation = [2, 0, 1]"), ("rescale", "from = [0, 9]\nto = [0, 1]")])
+def test_each_by_itself(kind, keys):
+    assert "computed from one another" not in warned(kind, keys, "CYX")
