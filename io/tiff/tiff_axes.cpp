@@ -148,7 +148,8 @@ std::optional<LeadingAxes> shaped_axes(std::string_view description, const TiffP
     }
     LeadingAxes leading;
     for (std::size_t axis = 0; axis + page.size() < shape.size(); ++axis) {
-        const char letter = letters.empty() ? 'Q' : letters[axis];
+        char letter = letters.empty() ? 'Q' : letters[axis];
+        letter = letter == 'S' ? 'C' : letter; // a page each is no sample of a pixel
         const bool named = std::isupper(static_cast<unsigned char>(letter)) != 0 && letter != 'Q';
         leading.add(shape[axis],
                     {named ? std::string(1, static_cast<char>(letter - 'A' + 'a')) : ""});

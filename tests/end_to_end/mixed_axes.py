@@ -48,6 +48,10 @@ def test_rows_of_channels():
     assert SAID.format("c") in said and "takes it for columns, and its axes are y, x, c" in said
 
 
+def test_pages_of_samples():
+    assert SAID.format("c") in warned("median", "size = [3, 1, 1]", "SYX", "a.tif")
+
+
 @pytest.mark.parametrize("kind, keys", [("median", "size = [1, 3, 3]"), ("bin", "factors = [1, 2, 2]"),
                                         ("transpose", "permutation = [2, 0, 1]"), ("rescale", "from = [0, 9]\nto = [0, 1]")])
 def test_each_by_itself(kind, keys):
