@@ -28,21 +28,25 @@ LayoutOptions::LayoutOptions(VerbParser& parser) : parser_(parser) {
     parser.add_option(chunk, chunk_, "Z,Y,X",
                       "extents of an HDF5 chunk, one per axis (default: contiguous)");
     parser.add_option(compression, compression_, "NAME",
-                      compression_list() + " (default); requires --chunk");
+                      compression_list() +
+                          " (default); in HDF5 requires --chunk, in TIFF deflate, zstd or lzw");
     parser.add_option(level, level_, "NUMBER",
                       "deflate 0 to 9, zstd and bitshuffle-zstd 1 to 22 (default 1)");
     parser.add_flag(shuffle, shuffle_, "shuffle the bytes before deflate, zstd or lz4");
 }
 
 OutputLayout LayoutOptions::layout(const std::string& file) const {
-    if (const RowsFormat* const format = rows_format_of(file)) {
-        for (const char* const option : {chunk, compression, level, shuffle}) {
-            if (parser_.is_given(option)) {
-                parser_.refuse(std::string(option) + ": a " +
-                                   std::string(ending_of(file, *format)) +
-                                   " file has no chunks and no compression",
-                               "Name a .h5 file");
-            }
+    const RowsFormat* const format = rows_format_of(file);
+    const WrittenFormat* const written = format == nullptr ? nullptr : format->written;
+    for (const std::string option : {chunk, compression, level, shuffle}) {
+        const bool has =
+            format == nullptr || (written != nullptr && has_layout_key(written, option.substr(2)));
+        if (parser_.is_given(option) && !has) {
+            const bool packs = written != nullptr && written->packed != nullptr;
+            parser_.refuse(option + ": a " + std::string(ending_of(file, *format)) +
+                               (packs ? " file has no chunks and no shuffle"
+                                      : " file has no chunks and no compression"),
+                           "Name a .h5 file");
         }
     }
     LayoutChoice choice;
@@ -57,7 +61,7 @@ OutputLayout LayoutOptions::layout(const std::string& file) const {
         choice.level = parser_.integer(level, level_, levels.lowest, levels.highest);
     }
     choice.shuffle = shuffle_;
-    for (const LayoutFault& fault : layout_faults(choice, "--")) {
+    for (const LayoutFault& fault : layout_faults(choice, "--", written)) {
         parser_.refuse("--" + fault.key + ": " + fault.why);
     }
     return choice.layout();

@@ -5,6 +5,7 @@
 #include "base/format.hpp"
 #include "io/filters/lz4.hpp"
 #include "io/filters/shuffle.hpp"
+#include "io/packings/packings.hpp"
 
 #include <algorithm>
 #include <array>
@@ -45,6 +46,7 @@ std::size_t packed_bound(Compression compression, std::int64_t chunk_bytes) {
     case Compression::deflate: return static_cast<std::size_t>(deflate_bound(chunk_bytes));
     case Compression::zstd: return ZSTD_compressBound(bytes);
     case Compression::lz4: return lz4_bound(bytes);
+    case Compression::lzw: return lzw_bound(bytes);
     case Compression::bitshuffle_lz4:
     case Compression::bitshuffle_zstd: return bitshuffle_bound(bytes, most_element_bytes);
     }
@@ -93,6 +95,7 @@ std::span<const std::byte> Packer::pack(std::span<const std::byte> chunk) {
     switch (layout_.compression) {
     case Compression::deflate: return deflate(chunk);
     case Compression::zstd: return zstd(chunk);
+    case Compression::lzw: return std::span(packed_).first(pack_lzw(chunk, packed_));
     case Compression::lz4: return std::span(packed_).first(pack_lz4(chunk, packed_.data()));
     case Compression::bitshuffle_lz4:
     case Compression::bitshuffle_zstd:

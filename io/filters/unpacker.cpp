@@ -102,6 +102,7 @@ std::vector<Filter> layout_filters(const OutputLayout& layout, std::int64_t elem
     case Compression::none: break;
     case Compression::deflate: filters.push_back({filter_id::deflate, "", {level}}); break;
     case Compression::zstd: filters.push_back({filter_id::zstd, "", {level}}); break;
+    case Compression::lzw: filters.push_back({filter_id::lzw, "", {}}); break;
     case Compression::lz4: filters.push_back({filter_id::lz4, "", {0}}); break;
     case Compression::bitshuffle_lz4:
         filters.push_back({filter_id::bitshuffle, "",

@@ -63,6 +63,7 @@ constexpr WrittenFormat written_sand{WrittenFormat::Elements::cells,
                                      nullptr,
                                      sand_alignment,
                                      sand_block_bytes,
+                                     nullptr,
                                      open_sand_output,
                                      open_sand_writer};
 
@@ -70,7 +71,8 @@ constexpr WrittenFormat written_sand{WrittenFormat::Elements::cells,
 constexpr WrittenFormat dense(DataPlace (*place)(const OutputDataset&),
                               void (*structure)(const OutputDataset&, const StructurePiece&),
                               WrittenFormat::Placed placed,
-                              std::vector<std::string> (*left_out)(const OutputDataset&)) {
+                              std::vector<std::string> (*left_out)(const OutputDataset&),
+                              const PackedFormat* packed) {
     return {WrittenFormat::Elements::numbers,
             WrittenFormat::Unknown::kept,
             place,
@@ -79,13 +81,14 @@ constexpr WrittenFormat dense(DataPlace (*place)(const OutputDataset&),
             left_out,
             dense_alignment,
             0,
+            packed,
             open_dense_output,
             open_dense_writer};
 }
 template <DataPlace (*place)(const ArrayInfo&),
           void (*structure)(const ArrayInfo&, const Axes&, const StructurePiece&)>
 constexpr WrittenFormat dense_of(WrittenFormat::Placed placed) {
-    return dense(place_of<place>, structure_of<structure>, placed, nullptr);
+    return dense(place_of<place>, structure_of<structure>, placed, nullptr, nullptr);
 }
 constexpr WrittenFormat written_npy = dense_of<npy_place, npy_structure>(WrittenFormat::Placed::no);
 constexpr WrittenFormat written_nifti =
@@ -93,13 +96,21 @@ constexpr WrittenFormat written_nifti =
 constexpr WrittenFormat written_mrc =
     dense_of<mrc_place, mrc_structure>(WrittenFormat::Placed::yes);
 
+template <TiffFlavour flavour>
+constexpr PackedFormat packed_tiff{
+    is_tiff_compression, tiff_chunk,
+    [](const OutputDataset& output, std::span<const std::int64_t> sizes,
+       const StructurePiece& piece) { make_packed_tiff_structure(output, flavour, sizes, piece); },
+    packed_strip_sizes};
+
 template <TiffFlavour flavour> constexpr WrittenFormat tiff_of() {
     return dense([](const OutputDataset& output) { return place_tiff(output, flavour); },
                  [](const OutputDataset& output, const StructurePiece& piece) {
                      make_tiff_structure(output, flavour, piece);
                  },
                  WrittenFormat::Placed::yes,
-                 [](const OutputDataset& output) { return left_out_of_tiff(output, flavour); });
+                 [](const OutputDataset& output) { return left_out_of_tiff(output, flavour); },
+                 &packed_tiff<flavour>);
 }
 constexpr WrittenFormat written_tiff = tiff_of<TiffFlavour::imagej>();
 constexpr WrittenFormat written_ome = tiff_of<TiffFlavour::ome>();

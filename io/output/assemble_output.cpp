@@ -11,6 +11,7 @@
 #include "io/rows/chunk_grid.hpp"
 #include "io/rows/output_parts.hpp"
 #include "io/rows/row_geometry.hpp"
+#include "io/rows/written_format.hpp"
 #include "io/writers/shards.hpp"
 
 #include <algorithm>
@@ -19,6 +20,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace runner {
@@ -162,6 +164,41 @@ void store_chunks(const OutputDataset& output, const ChunkGrid& grid, const Pack
     close_hdf5(std::move(file), target.dataset.file);
 }
 
+/// The same of another format than HDF5: chunks as they are in the shards, one behind the other.
+void store_written(const OutputDataset& output, const ChunkGrid& grid, const PackedParts& parts,
+                   int threads) {
+    File file(output.file, File::Mode::update);
+    const Target target{output, grid, {}};
+    std::vector<std::unique_ptr<ChunkMaker>> makers;
+    makers.reserve(static_cast<std::size_t>(threads));
+    for (int i = 0; i < threads; ++i) {
+        makers.push_back(std::make_unique<ChunkMaker>(output, grid, parts, target));
+    }
+    IoThreads pool(threads);
+    std::vector<std::int64_t> sizes(static_cast<std::size_t>(grid.count()));
+    std::vector<std::span<const std::byte>> packed(makers.size());
+    std::vector<std::int64_t> offsets(makers.size());
+    std::int64_t at = output.layout.format->place(output).begin;
+    for (std::int64_t begin = 0; begin < grid.count(); begin += threads) {
+        const std::int64_t count = std::min<std::int64_t>(threads, grid.count() - begin);
+        pool.run(count, [&](std::int64_t item, int /*thread*/) {
+            const auto own = static_cast<std::size_t>(item);
+            packed[own] = makers[own]->packed(begin + item);
+        });
+        for (std::int64_t item = 0; item < count; ++item) {
+            const auto own = static_cast<std::size_t>(item);
+            sizes[static_cast<std::size_t>(begin + item)] = std::ssize(packed[own]);
+            offsets[own] = std::exchange(at, at + std::ssize(packed[own]));
+        }
+        pool.run(count, [&](std::int64_t item, int /*thread*/) {
+            const auto own = static_cast<std::size_t>(item);
+            file.write(offsets[own], std::ssize(packed[own]), packed[own].data());
+        });
+    }
+    file.close();
+    finish_packed(output, sizes);
+}
+
 Target target_of(const OutputDataset& output, const std::vector<RowPiece>& pieces,
                  std::int64_t part) {
     OutputDataset dataset = part_dataset(output, pieces, part);
@@ -175,12 +212,16 @@ Target target_of(const OutputDataset& output, const std::vector<RowPiece>& piece
 } // namespace
 
 void assemble_output(const OutputDataset& output, const AssemblyShare& share) {
-    const bool none = output.layout.chunk.empty() || output.layout.compression == Compression::none;
-    if (none || (!output.parts.several() && share.rank > 0)) {
+    if (output.layout.compression == Compression::none ||
+        (!output.parts.several() && share.rank > 0)) {
         return;
     }
     const ChunkGrid grid(output.array, output.layout);
     const PackedParts parts(output);
+    if (!output.layout.is_hdf5()) {
+        store_written(output, grid, parts, share.threads);
+        return;
+    }
     if (!output.parts.several()) {
         store_chunks(output, grid, parts, {output, grid, {}}, share.threads);
         return;

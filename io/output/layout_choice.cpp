@@ -3,6 +3,7 @@
 
 #include "base/array_info.hpp"
 #include "base/sizes.hpp"
+#include "io/rows/written_format.hpp"
 
 namespace runner {
 namespace {
@@ -20,6 +21,24 @@ bool is_too_large(const std::vector<std::int64_t>& chunk) {
     return false;
 }
 
+bool is_taken(Compression compression, const WrittenFormat* format) {
+    if (format == nullptr) {
+        return compression != Compression::lzw;
+    }
+    return format->packed != nullptr && format->packed->takes(compression);
+}
+
+/// The compressions that files of this format can have: "deflate, zstd, lzw".
+std::string compressions_of(const WrittenFormat* format) {
+    std::string list;
+    for (std::size_t i = 1; i < compression_names.size(); ++i) {
+        if (is_taken(static_cast<Compression>(i), format)) {
+            list += (list.empty() ? "" : ", ") + std::string(compression_names.at(i));
+        }
+    }
+    return list;
+}
+
 } // namespace
 
 OutputLayout LayoutChoice::layout() const {
@@ -31,7 +50,13 @@ OutputLayout LayoutChoice::layout() const {
     return layout;
 }
 
-std::vector<LayoutFault> layout_faults(const LayoutChoice& choice, std::string_view prefix) {
+bool has_layout_key(const WrittenFormat* format, std::string_view key) {
+    return format == nullptr ||
+           (format->packed != nullptr && (key == "compression" || key == "level"));
+}
+
+std::vector<LayoutFault> layout_faults(const LayoutChoice& choice, std::string_view prefix,
+                                       const WrittenFormat* format) {
     const Compression compression = choice.compression.value_or(Compression::none);
     const bool compressed = compression != Compression::none;
     const std::string written(prefix);
@@ -43,7 +68,11 @@ std::vector<LayoutFault> layout_faults(const LayoutChoice& choice, std::string_v
         faults.push_back({"chunk", "a chunk of " + shape_text(*choice.chunk) +
                                        " passes the 4 GiB that HDF5 allows"});
     }
-    if (compressed && !choice.chunk) {
+    const bool may_have = format == nullptr || format->packed != nullptr;
+    if (compressed && may_have && !is_taken(compression, format)) {
+        faults.push_back({"compression",
+                          name + " is not for such a file; possible: " + compressions_of(format)});
+    } else if (compressed && !choice.chunk && format == nullptr) {
         faults.push_back(
             {"compression", "needs " + written + "chunk as well: only chunks are compressed"});
     }

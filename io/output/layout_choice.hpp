@@ -30,9 +30,14 @@ struct LayoutFault {
     std::string why; ///< follows the key in a message: "needs output.chunk as well: …"
 };
 
-/// Keys that do not go together, in the order chunk, compression, level, shuffle. `prefix` precedes
-/// a key where users write it: "output." or "--".
-std::vector<LayoutFault> layout_faults(const LayoutChoice& choice, std::string_view prefix);
+/// Keys that do not go together, or not with a file of this format, in the order chunk,
+/// compression, level, shuffle. `prefix` precedes a key where users write it: "output." or "--".
+/// `format`: as OutputLayout::format.
+std::vector<LayoutFault> layout_faults(const LayoutChoice& choice, std::string_view prefix,
+                                       const WrittenFormat* format);
+
+/// Whether files of this format have what a key of a choice says.
+bool has_layout_key(const WrittenFormat* format, std::string_view key);
 
 /// "none, deflate, …": every compression, for messages and help.
 std::string compression_list();

@@ -138,7 +138,7 @@ std::unique_ptr<RowWriter> reopen_parts(FileAccess& files, const OutputDataset& 
 
 std::unique_ptr<RowWriter> open_output_rows(const OutputDataset& output, int rank, int threads,
                                             std::int64_t attempt) {
-    if (!output.layout.is_hdf5()) {
+    if (!output.layout.is_hdf5() && output.layout.compression == Compression::none) {
         return output.layout.format->open_writer(output, threads);
     }
     if (output.parts.several() && output.layout.compression == Compression::none) {
@@ -147,7 +147,7 @@ std::unique_ptr<RowWriter> open_output_rows(const OutputDataset& output, int ran
     if (!output.fields.empty()) {
         return open_fields_writer(output, threads);
     }
-    if (output.layout.chunk.empty()) {
+    if (output.layout.is_hdf5() && output.layout.chunk.empty()) {
         return open_contiguous_writer(output, threads);
     }
     return output.layout.compression == Compression::none
@@ -194,7 +194,9 @@ std::unique_ptr<RowWriter> make_rows(const OutputDataset& output, int threads) {
 std::unique_ptr<RowWriter> reopen_output_rows(FileAccess& files, const OutputDataset& output,
                                               int threads) {
     if (!output.layout.is_hdf5()) {
-        return open_output_rows(output, 0, threads);
+        return output.layout.compression == Compression::none
+                   ? open_output_rows(output, 0, threads)
+                   : open_stored_chunk_writer(files, output, threads);
     }
     if (!output.fields.empty()) {
         return open_fields_writer(output, offsets_of_fields(files, output), threads);

@@ -22,12 +22,15 @@ std::int64_t row_alignment(const ArrayInfo& array, const OutputLayout& layout) {
         throw Error(ExitCode::usage, {"cannot store the output", "", "it has no axes", ""});
     }
     if (!layout.is_hdf5()) {
-        if (!layout.chunk.empty() || layout.compression != Compression::none) {
+        const PackedFormat* const packed = layout.format->packed;
+        const bool is_packed = layout.compression != Compression::none;
+        if (!layout.chunk.empty() ||
+            (is_packed && (packed == nullptr || !packed->takes(layout.compression)))) {
             throw Error(ExitCode::usage, {"cannot store the output so", "output.chunk, compression",
-                                          "its format has neither chunks nor compression",
+                                          "its format has no such chunks or compression",
                                           "Leave them out, or give output.file the ending .h5"});
         }
-        return layout.format->alignment(array);
+        return is_packed ? ChunkGrid(array, layout).chunk_rows() : layout.format->alignment(array);
     }
     if (layout.chunk.empty()) {
         if (layout.compression != Compression::none) {
@@ -55,14 +58,15 @@ std::int64_t output_bytes(const ArrayInfo& array, const OutputLayout& layout) {
 }
 
 std::int64_t writer_bytes(const ArrayInfo& array, const OutputLayout& layout, int threads) {
-    if (!layout.is_hdf5()) {
+    const bool is_packed = layout.compression != Compression::none;
+    if (!layout.is_hdf5() && !is_packed) {
         return threads * layout.format->writer_bytes;
     }
-    if (layout.chunk.empty()) {
+    if (layout.is_hdf5() && layout.chunk.empty()) {
         return 0;
     }
     const ChunkGrid grid(array, layout);
-    if (layout.compression != Compression::none) {
+    if (is_packed) {
         // Parts of several layers are put together by assemble_output(), when writers are done.
         const std::int64_t whole =
             grid.layers() == 1

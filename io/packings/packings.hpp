@@ -53,6 +53,13 @@ std::optional<std::size_t> unpack_packbits(std::span<const std::byte> packed, st
 /// first versions (see is_early_lzw()).
 std::optional<std::size_t> unpack_lzw(std::span<const std::byte> packed, std::span<std::byte> to);
 
+/// Room for what so many bytes are packed to.
+std::size_t lzw_bound(std::size_t bytes);
+
+/// Packs into the front of `to`, which has at least lzw_bound() bytes, and returns how many bytes
+/// that were.
+std::size_t pack_lzw(std::span<const std::byte> from, std::span<std::byte> to);
+
 /// Whether the stream begins as libtiff wrote it before 1990: codes with the lowest bit first.
 bool is_early_lzw(std::span<const std::byte> packed);
 

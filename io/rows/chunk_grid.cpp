@@ -6,6 +6,7 @@
 #include "base/rounding.hpp"
 #include "base/sizes.hpp"
 #include "io/rows/row_geometry.hpp"
+#include "io/rows/written_format.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -40,7 +41,8 @@ void check_chunk(const ArrayInfo& array, std::span<const std::int64_t> chunk,
 }
 
 ChunkGrid::ChunkGrid(const ArrayInfo& array, const OutputLayout& layout)
-    : shape_(array.shape), chunk_(layout.chunk) {
+    : shape_(array.shape),
+      chunk_(layout.is_hdf5() ? layout.chunk : layout.format->packed->chunk(array, layout)) {
     check_chunk(array, chunk_, "output.chunk = " + shape_text(chunk_));
     const std::size_t axes = shape_.size();
     for (std::size_t axis = 0; axis < axes; ++axis) {

@@ -31,7 +31,8 @@ void check_chunk(const ArrayInfo& array, std::span<const std::int64_t> chunk,
 /// layer.
 class ChunkGrid {
   public:
-    /// Extents of `layout.chunk` over the array's are cut to the array's.
+    /// Extents of `layout.chunk` over the array's are cut to the array's. Of another format than
+    /// HDF5 they are those of its PackedFormat, which it has.
     /// @throws Error (usage) as check_chunk().
     ChunkGrid(const ArrayInfo& array, const OutputLayout& layout);
 

@@ -21,11 +21,12 @@ struct Filter {
 
 struct WrittenFormat;
 
-enum class Compression { none, deflate, zstd, lz4, bitshuffle_lz4, bitshuffle_zstd };
+/// lzw is TIFF's; HDF5 has the others.
+enum class Compression { none, deflate, zstd, lz4, bitshuffle_lz4, bitshuffle_zstd, lzw };
 
 /// Their names in job files, in the order of the enumeration.
-inline constexpr std::array<const char*, 6> compression_names = {
-    "none", "deflate", "zstd", "lz4", "bitshuffle-lz4", "bitshuffle-zstd"};
+inline constexpr std::array<const char*, 7> compression_names = {
+    "none", "deflate", "zstd", "lz4", "bitshuffle-lz4", "bitshuffle-zstd", "lzw"};
 
 inline const char* name_of(Compression compression) {
     return compression_names.at(static_cast<std::size_t>(compression));
@@ -43,7 +44,8 @@ constexpr Levels levels_of(Compression compression) {
     case Compression::bitshuffle_zstd: return {1, 22};
     case Compression::none:
     case Compression::lz4:
-    case Compression::bitshuffle_lz4: break;
+    case Compression::bitshuffle_lz4:
+    case Compression::lzw: break;
     }
     return {};
 }
@@ -54,11 +56,11 @@ constexpr bool sorts_bits(Compression compression) {
            compression == Compression::bitshuffle_zstd;
 }
 
-/// How an output dataset is stored. A file of another format has none of what HDF5 has: no chunks,
-/// no compression, no attributes.
+/// How an output dataset is stored. A file of another format has no chunks that a user chooses and
+/// no attributes, and a compression where WrittenFormat::packed is not null.
 struct OutputLayout {
     std::vector<std::int64_t> chunk; ///< extents of a chunk, one per axis; empty: contiguous
-    Compression compression = Compression::none; ///< only with chunks
+    Compression compression = Compression::none; ///< of HDF5 only with chunks
     int level = 1;                               ///< as levels_of(); of deflate ISA-L has 0–3
     bool shuffle = false; ///< bytes of equal weight side by side before compressing
     const WrittenFormat* format = nullptr; ///< of the file, as its name says; null: HDF5

@@ -14,11 +14,35 @@
 namespace runner {
 namespace {
 
-void write_structure(const OutputDataset& output, const File& file) {
-    output.layout.format->structure(output,
-                                    [&](std::int64_t offset, std::span<const std::byte> bytes) {
-                                        file.write(offset, std::ssize(bytes), bytes.data());
-                                    });
+bool is_packed(const OutputDataset& output) {
+    return output.layout.compression != Compression::none;
+}
+
+void each_piece(const OutputDataset& output, const StructurePiece& piece) {
+    const WrittenFormat& format = *output.layout.format;
+    if (is_packed(output)) {
+        format.packed->structure(output, format.packed->sizes(output), piece);
+    } else {
+        format.structure(output, piece);
+    }
+}
+
+StructurePiece written_to(const File& file) {
+    return [&file](std::int64_t offset, std::span<const std::byte> bytes) {
+        file.write(offset, std::ssize(bytes), bytes.data());
+    };
+}
+
+/// The length of the file, which its structure ends.
+std::int64_t file_bytes(const OutputDataset& output) {
+    if (!is_packed(output)) {
+        return output.layout.format->place(output).file_bytes;
+    }
+    std::int64_t end = 0;
+    each_piece(output, [&](std::int64_t offset, std::span<const std::byte> bytes) {
+        end = std::max(end, offset + std::ssize(bytes));
+    });
+    return end;
 }
 
 [[noreturn]] void refuse_structure(const std::string& file, const std::string& why) {
@@ -50,15 +74,22 @@ std::unique_ptr<RowWriter> open_dense_writer(const OutputDataset& output, int th
 void create_written(const OutputDataset& output) {
     const DataPlace place = output.layout.format->place(output);
     File file(output.file, File::Mode::create);
-    file.resize(place.file_bytes);
-    file.reserve(0, place.file_bytes);
-    write_structure(output, file);
+    if (!is_packed(output)) {
+        file.resize(place.file_bytes);
+        file.reserve(0, place.file_bytes);
+        output.layout.format->structure(output, written_to(file));
+    }
     file.close();
 }
 
 void restore_written(const OutputDataset& output) {
-    const DataPlace place = output.layout.format->place(output);
     File file(output.file, File::Mode::update);
+    if (is_packed(output)) {
+        file.resize(0);
+        file.close();
+        return;
+    }
+    const DataPlace place = output.layout.format->place(output);
     if (file.size() < place.file_bytes) {
         throw Error(ExitCode::output,
                     {"cannot resume from the partial output", output.file,
@@ -66,37 +97,53 @@ void restore_written(const OutputDataset& output) {
                      "Set run.resume = \"never\" to restart the job"});
     }
     file.resize(place.file_bytes);
-    write_structure(output, file);
+    output.layout.format->structure(output, written_to(file));
     file.sync();
     file.close();
 }
 
-void place_written(const OutputDataset& output) {
+void finish_packed(const OutputDataset& output, std::span<const std::int64_t> sizes) {
     File file(output.file, File::Mode::update);
-    file.resize(output.layout.format->place(output).file_bytes);
-    write_structure(output, file);
+    output.layout.format->packed->structure(output, sizes, written_to(file));
+    file.close();
+}
+
+std::vector<PackedPlace> packed_places(const OutputDataset& output) {
+    std::vector<PackedPlace> places;
+    std::int64_t offset = output.layout.format->place(output).begin;
+    for (const std::int64_t bytes : output.layout.format->packed->sizes(output)) {
+        places.push_back({offset, bytes});
+        offset += bytes;
+    }
+    return places;
+}
+
+void place_written(const OutputDataset& output) {
+    const std::int64_t bytes = file_bytes(output);
+    File file(output.file, File::Mode::update);
+    each_piece(output, written_to(file));
+    file.resize(bytes);
     file.close();
 }
 
 void check_written(const OutputDataset& output) {
-    const DataPlace place = output.layout.format->place(output);
+    const std::int64_t bytes = file_bytes(output);
     const File file(output.file, File::Mode::read);
-    if (file.size() != place.file_bytes) {
-        refuse_structure(output.file, fmt::format("it has {} bytes, and was made with {}",
-                                                  file.size(), place.file_bytes));
+    if (file.size() != bytes) {
+        refuse_structure(output.file,
+                         fmt::format("it has {} bytes, and was made with {}", file.size(), bytes));
     }
     std::vector<std::byte> there;
-    output.layout.format->structure(
-        output, [&](std::int64_t offset, std::span<const std::byte> bytes) {
-            there.resize(bytes.size());
-            file.read(offset, std::ssize(there), there.data());
-            const auto differs = std::mismatch(there.begin(), there.end(), bytes.begin()).first;
-            if (differs != there.end()) {
-                refuse_structure(output.file,
-                                 fmt::format("byte {} of its structure has changed",
-                                             offset + std::distance(there.begin(), differs)));
-            }
-        });
+    each_piece(output, [&](std::int64_t offset, std::span<const std::byte> made) {
+        there.resize(made.size());
+        file.read(offset, std::ssize(there), there.data());
+        const auto differs = std::mismatch(there.begin(), there.end(), made.begin()).first;
+        if (differs != there.end()) {
+            refuse_structure(output.file,
+                             fmt::format("byte {} of its structure has changed",
+                                         offset + std::distance(there.begin(), differs)));
+        }
+    });
 }
 
 } // namespace runner

@@ -23,6 +23,24 @@ struct DataPlace {
 /// Takes bytes of a file that are not elements, and where they stand.
 using StructurePiece = std::function<void(std::int64_t offset, std::span<const std::byte> bytes)>;
 
+/// How a format stores elements that are packed, chunk by chunk (ChunkGrid), one after the other in
+/// the chunks' order from DataPlace::begin on. A last chunk of rows is cut to the array.
+struct PackedFormat {
+    bool (*takes)(Compression compression) = nullptr;
+
+    /// Extents of a chunk, one for each axis, with one row axis alone that is not 1.
+    std::vector<std::int64_t> (*chunk)(const ArrayInfo& array,
+                                       const OutputLayout& layout) = nullptr;
+
+    /// As WrittenFormat::structure, of chunks that are packed to so many bytes.
+    void (*structure)(const OutputDataset& output, std::span<const std::int64_t> sizes,
+                      const StructurePiece& piece) = nullptr;
+
+    /// What the structure in the output's file says of the sizes. @throws Error (input) where it is
+    /// damaged.
+    std::vector<std::int64_t> (*sizes)(const OutputDataset& output) = nullptr;
+};
+
 /// How files of a format other than HDF5 are written. All that such a file holds follows from the
 /// array, layout and axes of the OutputDataset, but for its elements.
 struct WrittenFormat {
@@ -52,6 +70,8 @@ struct WrittenFormat {
 
     std::int64_t writer_bytes = 0; ///< memory of a writer for each of its threads
 
+    const PackedFormat* packed = nullptr; ///< null: elements are never packed
+
     /// Opens files whose structure is as structure() says. @throws Error (input), (output).
     std::unique_ptr<RowReader> (*open_reader)(const OutputDataset& output, int threads) = nullptr;
     std::unique_ptr<RowWriter> (*open_writer)(const OutputDataset& output, int threads) = nullptr;
@@ -62,10 +82,21 @@ std::int64_t dense_alignment(const ArrayInfo& array);
 std::unique_ptr<RowReader> open_dense_output(const OutputDataset& output, int threads);
 std::unique_ptr<RowWriter> open_dense_writer(const OutputDataset& output, int threads);
 
-/// What create_output() and restore_output() do where `output.layout.format` is not null.
-/// @throws Error (output), (usage).
+/// What create_output() and restore_output() do where `output.layout.format` is not null. With
+/// compression the file is empty until finish_packed(). @throws Error (output), (usage).
 void create_written(const OutputDataset& output);
 void restore_written(const OutputDataset& output);
+
+/// Writes the structure about packed chunks of these sizes, which are in the file.
+/// @throws Error (output).
+void finish_packed(const OutputDataset& output, std::span<const std::int64_t> sizes);
+
+/// Where each packed chunk is in a finished file. @throws Error (input).
+struct PackedPlace {
+    std::int64_t offset = 0;
+    std::int64_t bytes = 0;
+};
+std::vector<PackedPlace> packed_places(const OutputDataset& output);
 
 /// Writes the structure again, once the output's axes are known. @throws Error (output).
 void place_written(const OutputDataset& output);

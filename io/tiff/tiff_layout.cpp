@@ -21,6 +21,16 @@ std::int64_t sample_format_of(ElementType type) {
     });
 }
 
+/// As TIFF numbers them.
+std::int64_t scheme_of(Compression compression) {
+    switch (compression) {
+    case Compression::lzw: return 5;
+    case Compression::deflate: return 8;
+    case Compression::zstd: return 50000;
+    default: return 1;
+    }
+}
+
 /// The nearest ratio of two numbers of 32 bits, by continued fractions: of 1/0.325 it is 40/13.
 std::pair<std::int64_t, std::int64_t> ratio_of(double number) {
     if (!(number < static_cast<double>(most_32_bits))) {
@@ -58,12 +68,29 @@ void add_ratio(TiffBytes& bytes, double number) {
 
 } // namespace
 
-TiffLayout::TiffLayout(TiffImage image, TiffTags tags)
-    : image_(std::move(image)), tags_(std::move(tags)), pages_(image_.pages()) {
-    constexpr std::int64_t strip_bytes = 8 << 20;
-    strip_lines_ = std::clamp<std::int64_t>(strip_bytes / image_.line_bytes(), 1, image_.height);
-    strips_ = (image_.height + strip_lines_ - 1) / strip_lines_;
-    big_ = pages_ * image_.page_bytes() > most_32_bits || size() > most_32_bits;
+std::int64_t tiff_strip_lines(const TiffImage& image, Compression compression) {
+    constexpr std::int64_t plain_bytes = 8 << 20;
+    constexpr std::int64_t packed_bytes = 1 << 18;
+    const bool is_packed = compression != Compression::none;
+    if (is_packed && image.samples > 1) {
+        return 1;
+    }
+    return std::clamp<std::int64_t>((is_packed ? packed_bytes : plain_bytes) / image.line_bytes(),
+                                    1, image.height);
+}
+
+TiffLayout::TiffLayout(TiffImage image, TiffTags tags, TiffPacking packing)
+    : image_(std::move(image)), tags_(std::move(tags)), packing_(std::move(packing)),
+      data_bytes_(image_.pages() * image_.page_bytes()), pages_(image_.pages()),
+      strip_lines_(tiff_strip_lines(image_, packing_.compression)),
+      strips_((image_.height + strip_lines_ - 1) / strip_lines_) {
+    if (is_packed()) {
+        data_bytes_ = 0;
+        for (const std::int64_t bytes : packing_.sizes) {
+            places_.push_back(data_at + std::exchange(data_bytes_, data_bytes_ + bytes));
+        }
+    }
+    big_ = data_bytes_ > most_32_bits || size() > most_32_bits;
 }
 
 std::int64_t TiffLayout::width_of(EntryType type) {
@@ -91,8 +118,8 @@ TiffBytes TiffLayout::header() const {
 
 TiffBytes TiffLayout::common() const {
     TiffBytes bytes;
-    for (std::int64_t strip = 0; strip < strips_; ++strip) {
-        bytes.add(strip_size(strip), word());
+    for (std::int64_t strip = 0; strip < (is_packed() ? 0 : strips_); ++strip) {
+        bytes.add(strip_size(0, strip), word());
     }
     for (std::int64_t sample = 0; sample < image_.samples; ++sample) {
         bytes.add(8 * image_.sample_bytes(), 2);
@@ -119,11 +146,20 @@ void TiffLayout::add_page(std::int64_t page, TiffBytes& bytes) const {
     }
     bytes.add(page + 1 < pages_ ? page_at(page + 1) : 0, word());
     bytes.add(0, end - bytes.size());
+    add_table(page, &TiffLayout::strip_at, bytes);
+    if (is_packed()) {
+        add_table(page, &TiffLayout::strip_size, bytes);
+    }
+}
+
+void TiffLayout::add_table(std::int64_t page,
+                           std::int64_t (TiffLayout::*value)(std::int64_t, std::int64_t) const,
+                           TiffBytes& bytes) const {
     if (strips_ > 1) {
         for (std::int64_t strip = 0; strip < strips_; ++strip) {
-            bytes.add(strip_at(page, strip), word());
+            bytes.add((this->*value)(page, strip), word());
         }
-        bytes.add(0, page_size(page) - directory_size(page) - strips_ * word());
+        bytes.add(0, table_size() - strips_ * word());
     }
 }
 
@@ -150,7 +186,7 @@ std::int64_t TiffLayout::directory_size(std::int64_t page) const {
 }
 
 std::int64_t TiffLayout::page_size(std::int64_t page) const {
-    return directory_size(page) + (strips_ > 1 ? rounded(strips_ * word()) : 0);
+    return directory_size(page) + (is_packed() ? 2 : 1) * table_size();
 }
 
 std::int64_t TiffLayout::tail_size() const {
@@ -158,15 +194,23 @@ std::int64_t TiffLayout::tail_size() const {
            (tags_.description.empty() ? 0 : std::ssize(tags_.description) + 1);
 }
 
-std::int64_t TiffLayout::strip_size(std::int64_t strip) const {
-    return std::min(strip_lines_, image_.height - strip * strip_lines_) * image_.line_bytes();
+std::int64_t TiffLayout::strip_at(std::int64_t page, std::int64_t strip) const {
+    return is_packed()
+               ? places_[static_cast<std::size_t>(page * strips_ + strip)]
+               : data_at + page * image_.page_bytes() + strip * strip_lines_ * image_.line_bytes();
+}
+
+std::int64_t TiffLayout::strip_size(std::int64_t page, std::int64_t strip) const {
+    return is_packed()
+               ? packing_.sizes[static_cast<std::size_t>(page * strips_ + strip)]
+               : std::min(strip_lines_, image_.height - strip * strip_lines_) * image_.line_bytes();
 }
 
 std::vector<TiffLayout::Entry> TiffLayout::page_entries(std::int64_t page,
                                                         std::int64_t strips_at) const {
     const EntryType place = big_ ? EntryType::long_number : EntryType::number;
-    const std::int64_t sizes_at = common_at();
-    const std::int64_t bits_at = sizes_at + strips_ * word();
+    const std::int64_t sizes_at = is_packed() ? strips_at + table_size() : common_at();
+    const std::int64_t bits_at = common_at() + (is_packed() ? 0 : strips_ * word());
     const bool one = strips_ == 1;
     const bool grey = image_.samples == 1;
     std::int64_t bits = bits_at;
@@ -182,12 +226,12 @@ std::vector<TiffLayout::Entry> TiffLayout::page_entries(std::int64_t page,
         {256, EntryType::number, 1, image_.width},
         {257, EntryType::number, 1, image_.height},
         {258, EntryType::short_number, image_.samples, bits},
-        {259, EntryType::short_number, 1, 1},            // not compressed
+        {259, EntryType::short_number, 1, scheme_of(packing_.compression)},
         {262, EntryType::short_number, 1, grey ? 1 : 2}, // 0 is black; or colours
         {273, place, strips_, one ? strip_at(page, 0) : strips_at},
         {277, EntryType::short_number, 1, image_.samples},
         {278, EntryType::number, 1, strip_lines_},
-        {279, place, strips_, one ? strip_size(0) : sizes_at},
+        {279, place, strips_, one ? strip_size(page, 0) : sizes_at},
         {284, EntryType::short_number, 1, 1}, // a pixel's samples together
         {339, EntryType::short_number, image_.samples, formats}};
     if (page == 0) {

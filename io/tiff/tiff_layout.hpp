@@ -40,22 +40,32 @@ class TiffBytes {
     std::vector<std::byte> bytes_;
 };
 
+/// How the elements of a TIFF file that is written are packed.
+struct TiffPacking {
+    Compression compression = Compression::none;
+    std::vector<std::int64_t> sizes = {}; ///< of all strips as they are packed; else empty
+};
+
+/// Lines of a strip. With compression one of colour is a line, so that it is whole rows.
+std::int64_t tiff_strip_lines(const TiffImage& image, Compression compression);
+
 /// Where everything is in a TIFF file that is written. First the header, then the elements of all
 /// pages, then what the pages have in common (the sizes of their strips, and of colour bits and
-/// formats), then for each page its directory and the places of its strips, then the values of the
-/// first page's own tags. Classic where all offsets fit 32 bits, else BigTIFF.
+/// formats), then for each page its directory and the places of its strips, and their sizes where
+/// they are packed, then the values of the first page's own tags. Classic where all offsets fit 32
+/// bits, else BigTIFF.
 class TiffLayout {
   public:
     static constexpr std::int64_t data_at = 16;
 
-    TiffLayout(TiffImage image, TiffTags tags);
+    TiffLayout(TiffImage image, TiffTags tags, TiffPacking packing);
 
     std::int64_t size() const { return tail_at() + tail_size(); }
 
     /// What stands before the elements, and what they have in common behind them.
     TiffBytes header() const;
     TiffBytes common() const;
-    std::int64_t common_at() const { return rounded(data_at + pages_ * image_.page_bytes()); }
+    std::int64_t common_at() const { return rounded(data_at + data_bytes_); }
 
     /// Adds a page's directory and the places of its strips.
     void add_page(std::int64_t page, TiffBytes& bytes) const;
@@ -83,7 +93,7 @@ class TiffLayout {
 
     std::int64_t word() const { return big_ ? 8 : 4; }
     std::int64_t pages_at() const {
-        return rounded(common_at() + strips_ * word() + 4 * image_.samples);
+        return rounded(common_at() + (is_packed() ? 0 : strips_ * word()) + 4 * image_.samples);
     }
     std::int64_t entries_of(std::int64_t page) const;
     std::int64_t directory_size(std::int64_t page) const;
@@ -93,16 +103,23 @@ class TiffLayout {
     }
     std::int64_t tail_at() const { return page_at(pages_); }
     std::int64_t tail_size() const;
-    std::int64_t strip_at(std::int64_t page, std::int64_t strip) const {
-        return data_at + page * image_.page_bytes() + strip * strip_lines_ * image_.line_bytes();
-    }
-    std::int64_t strip_size(std::int64_t strip) const;
+    bool is_packed() const { return packing_.compression != Compression::none; }
+    /// Bytes of the table of a page's strips, in its own directory where there is one alone.
+    std::int64_t table_size() const { return strips_ > 1 ? rounded(strips_ * word()) : 0; }
+    std::int64_t strip_at(std::int64_t page, std::int64_t strip) const;
+    std::int64_t strip_size(std::int64_t page, std::int64_t strip) const;
+    void add_table(std::int64_t page,
+                   std::int64_t (TiffLayout::*value)(std::int64_t, std::int64_t) const,
+                   TiffBytes& bytes) const;
     /// In the order of their tags. `strips_at`: where the places of the page's strips are.
     std::vector<Entry> page_entries(std::int64_t page, std::int64_t strips_at) const;
     void add_own_entries(std::vector<Entry>& entries) const;
 
     TiffImage image_;
     TiffTags tags_;
+    TiffPacking packing_;
+    std::vector<std::int64_t> places_; ///< of packed strips
+    std::int64_t data_bytes_ = 0;
     std::int64_t pages_ = 1;
     std::int64_t strip_lines_ = 1;
     std::int64_t strips_ = 1; ///< of a page

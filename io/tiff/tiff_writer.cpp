@@ -6,6 +6,10 @@
 #include "io/tiff/tiff_image.hpp"
 #include "io/tiff/tiff_layout.hpp"
 
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
 namespace runner {
 namespace {
 
@@ -15,8 +19,26 @@ TiffDescription described(const TiffImage& image, const OutputDataset& output,
                                        : imagej_description(image, output);
 }
 
-TiffLayout layout_of(const TiffImage& image, const OutputDataset& output, TiffFlavour flavour) {
-    return {image, described(image, output, flavour).tags};
+TiffLayout layout_of(const TiffImage& image, const OutputDataset& output, TiffFlavour flavour,
+                     TiffPacking packing = {}) {
+    return {image, described(image, output, flavour).tags, std::move(packing)};
+}
+
+void make_structure(const TiffLayout& layout, std::int64_t pages, const StructurePiece& piece) {
+    constexpr std::int64_t buffer_bytes = 1 << 20;
+    piece(0, layout.header().get());
+    TiffBytes bytes = layout.common();
+    std::int64_t at = layout.common_at();
+    for (std::int64_t page = 0; page < pages; ++page) {
+        layout.add_page(page, bytes);
+        if (bytes.size() >= buffer_bytes) {
+            piece(at, bytes.get());
+            at += bytes.size();
+            bytes.clear();
+        }
+    }
+    layout.add_tail(bytes);
+    piece(at, bytes.get());
 }
 
 } // namespace
@@ -28,22 +50,31 @@ DataPlace place_tiff(const OutputDataset& output, TiffFlavour flavour) {
 
 void make_tiff_structure(const OutputDataset& output, TiffFlavour flavour,
                          const StructurePiece& piece) {
-    constexpr std::int64_t buffer_bytes = 1 << 20;
     const TiffImage image = tiff_image(output);
-    const TiffLayout layout = layout_of(image, output, flavour);
-    piece(0, layout.header().get());
-    TiffBytes bytes = layout.common();
-    std::int64_t at = layout.common_at();
-    for (std::int64_t page = 0; page < image.pages(); ++page) {
-        layout.add_page(page, bytes);
-        if (bytes.size() >= buffer_bytes) {
-            piece(at, bytes.get());
-            at += bytes.size();
-            bytes.clear();
-        }
-    }
-    layout.add_tail(bytes);
-    piece(at, bytes.get());
+    make_structure(layout_of(image, output, flavour), image.pages(), piece);
+}
+
+void make_packed_tiff_structure(const OutputDataset& output, TiffFlavour flavour,
+                                std::span<const std::int64_t> sizes, const StructurePiece& piece) {
+    const TiffImage image = tiff_image(output);
+    make_structure(layout_of(image, output, flavour,
+                             {output.layout.compression, {sizes.begin(), sizes.end()}}),
+                   image.pages(), piece);
+}
+
+bool is_tiff_compression(Compression compression) {
+    return compression == Compression::deflate || compression == Compression::zstd ||
+           compression == Compression::lzw;
+}
+
+std::vector<std::int64_t> tiff_chunk(const ArrayInfo& array, const OutputLayout& layout) {
+    const TiffImage image = tiff_image({{}, {}, array, layout});
+    std::vector<std::int64_t> chunk(array.shape.size(), 1);
+    const std::size_t line = image.leading.size();
+    chunk[line] = tiff_strip_lines(image, layout.compression);
+    std::copy(array.shape.begin() + static_cast<std::ptrdiff_t>(line) + 1, array.shape.end(),
+              chunk.begin() + static_cast<std::ptrdiff_t>(line) + 1);
+    return chunk;
 }
 
 std::vector<std::string> left_out_of_tiff(const OutputDataset& output, TiffFlavour flavour) {

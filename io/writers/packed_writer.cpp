@@ -17,7 +17,7 @@ namespace {
 class PackedWriter final : public RowWriter {
   public:
     PackedWriter(const OutputDataset& output, int threads, const std::string& shard)
-        : array_(output.array), grid_(output.array, output.layout),
+        : array_(output.array), grid_(output.array, output.layout), cuts_(!output.layout.is_hdf5()),
           shard_(shard, File::Mode::create), threads_(threads) {
         for (int thread = 0; thread < threads; ++thread) {
             packers_.emplace_back(output.layout, grid_.part_bytes(), size_of(array_.type));
@@ -51,14 +51,16 @@ class PackedWriter final : public RowWriter {
         shard_.write(at + head, record.bytes, packed.data());
     }
 
-    /// The part's elements with zeros beyond the array; in the caller's rows where they lie so.
+    /// The part's elements with zeros beyond the array, or cut to it; in the caller's rows where
+    /// they lie so.
     std::span<const std::byte> whole_part(const ChunkGrid::Part& part, const std::byte* from,
                                           std::vector<std::byte>& whole) {
-        const auto bytes = static_cast<std::size_t>(grid_.part_bytes());
-        if (grid_.chunk_columns() == grid_.columns() && part.rows == grid_.chunk_rows()) {
-            return {from + part.first_row * row_bytes(array_), bytes};
+        if (grid_.chunk_columns() == grid_.columns() &&
+            (cuts_ || part.rows == grid_.chunk_rows())) {
+            const auto used = static_cast<std::size_t>(part.rows * row_bytes(array_));
+            return {from + part.first_row * row_bytes(array_), used};
         }
-        whole.resize(bytes);
+        whole.resize(static_cast<std::size_t>(grid_.part_bytes()));
         const std::int64_t line = grid_.part_bytes() / grid_.chunk_rows();
         std::fill(whole.begin() + part.rows * line, whole.end(), std::byte{0});
         gather_part(array_, part, grid_.chunk_columns(), from, whole.data());
@@ -67,6 +69,7 @@ class PackedWriter final : public RowWriter {
 
     ArrayInfo array_;
     ChunkGrid grid_;
+    bool cuts_; ///< chunks at the array's end are stored without what is beyond it
     File shard_;
     std::atomic<std::int64_t> end_{0};
     std::vector<Packer> packers_;                     ///< one a thread

@@ -9,6 +9,8 @@
 #include "io/input/file_access.hpp"
 #include "io/input/stored_places.hpp"
 #include "io/rows/chunk_grid.hpp"
+#include "io/rows/row_geometry.hpp"
+#include "io/rows/written_format.hpp"
 
 #include <algorithm>
 #include <map>
@@ -19,11 +21,22 @@ namespace {
 
 /// Compressed chunks of a finished output. One that takes as many bytes as before goes where it
 /// was, so that nothing but its own bytes changes.
+std::vector<ChunkPlace> places_in(FileAccess& files, const OutputDataset& output) {
+    if (output.layout.is_hdf5()) {
+        return stored_places(files, output).chunks;
+    }
+    std::vector<ChunkPlace> places;
+    for (const PackedPlace& place : packed_places(output)) {
+        places.push_back({std::ssize(places), place.offset, place.bytes, 0});
+    }
+    return places;
+}
+
 class StoredChunkWriter final : public RowWriter {
   public:
     StoredChunkWriter(FileAccess& files, const OutputDataset& output, int threads)
         : files_(files), output_(output), grid_(output.array, output.layout),
-          places_(stored_places(files, output).chunks), file_(output.file, File::Mode::update),
+          places_(places_in(files, output)), file_(output.file, File::Mode::update),
           threads_(threads) {
         for (int thread = 0; thread < threads; ++thread) {
             packers_.emplace_back(output.layout, grid_.chunk_bytes(), size_of(output.array.type));
@@ -52,6 +65,7 @@ class StoredChunkWriter final : public RowWriter {
             std::vector<std::byte>& bytes = packed[static_cast<std::size_t>(item)];
             std::vector<std::byte>& whole = whole_chunks_[own];
             unpack(bytes, own, whole);
+            std::int64_t used = grid_.chunk_bytes();
             for (const std::int64_t index : chunks[static_cast<std::size_t>(item)].second) {
                 ChunkGrid::Part part = grid_.part_at(index);
                 part.first_row -= first;
@@ -59,13 +73,23 @@ class StoredChunkWriter final : public RowWriter {
                     whole.data() + grid_.place_of(index).layer * grid_.part_bytes();
                 std::fill_n(to, grid_.part_bytes(), std::byte{0});
                 gather_part(output_.array, part, grid_.chunk_columns(), from, to);
+                if (!output_.layout.is_hdf5()) { // cut to the array, and of one layer
+                    used = part.rows * row_bytes(output_.array);
+                }
             }
-            const auto made = packers_[own].pack(whole);
+            const auto made =
+                packers_[own].pack(std::span(whole).first(static_cast<std::size_t>(used)));
             bytes.assign(made.begin(), made.end());
         });
         std::vector<PackedChunk> moved;
         for (std::size_t item = 0; item < packed.size(); ++item) {
             store(chunks[item].first, std::move(packed[item]), moved);
+        }
+        if (!moved.empty() && !output_.layout.is_hdf5()) {
+            throw Error(ExitCode::output,
+                        {"cannot write into the output", output_.file,
+                         "a chunk is packed to another size than before, for which it has no room",
+                         "Remove the file and run the job again"});
         }
         if (!moved.empty()) {
             files_.store_chunks(output_.file, output_.dataset, moved);

@@ -141,16 +141,19 @@ std::string kind_lines(const JobFile& job, const std::vector<std::string>& steps
                         : "[" + job.kind + "]\n" + job.parameters->canonical();
 }
 
+std::string compression_lines(const OutputLayout& layout) {
+    return line("compression", toml_text(name_of(layout.compression))) +
+           (levels_of(layout.compression).highest > 0 ? line("level", std::to_string(layout.level))
+                                                      : "");
+}
+
 /// How an HDF5 file stores the datasets. Other formats have no such keys.
 std::string layout_lines(const JobFile::Output& output) {
     std::string text = line("parts", count_text(output.parts));
     const OutputLayout& layout = output.layout;
     text += layout.chunk.empty() ? comment("chunk", "none, the dataset is contiguous")
                                  : line("chunk", extents(layout.chunk));
-    text += line("compression", toml_text(name_of(layout.compression)));
-    if (levels_of(layout.compression).highest > 0) {
-        text += line("level", std::to_string(layout.level));
-    }
+    text += compression_lines(layout);
     if (layout.compression != Compression::none && !sorts_bits(layout.compression)) {
         text += line("shuffle", truth(layout.shuffle));
     }
@@ -162,7 +165,11 @@ std::string output_lines(const JobFile::Output& output) {
                              (output.file.empty() ? "" : line("file", toml_text(output.file))) +
                              made_lines(output) + line("overwrite", truth(output.overwrite)) +
                              line("sync", truth(output.sync));
-    return output.layout.format == nullptr ? text + layout_lines(output) : text;
+    if (output.layout.is_hdf5()) {
+        return text + layout_lines(output);
+    }
+    const bool is_packed = output.layout.compression != Compression::none;
+    return text + (is_packed ? compression_lines(output.layout) : "");
 }
 
 std::string batch_lines(const JobFile::Batch& batch) {

@@ -48,7 +48,7 @@ OutputLayout parse_layout(TableReader& table, const WrittenFormat* format) {
     choice.level = table.integer("level", levels.lowest, levels.highest);
     choice.shuffle = table.boolean("shuffle").value_or(choice.shuffle);
     const bool is_unknown = table.has("compression") && !choice.compression;
-    for (const LayoutFault& fault : layout_faults(choice, "output.")) {
+    for (const LayoutFault& fault : layout_faults(choice, "output.", format)) {
         // What level and shuffle go with is not known then.
         if (!is_unknown || fault.key == "chunk") {
             table.complain(fault.key, fault.why);
@@ -100,8 +100,8 @@ void parse_format(TableReader& table, const Kind* kind, JobFile::Output& output)
                                    " file holds one dataset, and this kind makes several; name a "
                                    ".h5 file");
     }
-    for (const char* key : {"chunk", "compression", "parts"}) {
-        if (table.has(key)) {
+    for (const char* key : {"chunk", "compression", "shuffle", "parts"}) {
+        if (table.has(key) && !has_layout_key(format->written, key)) {
             table.complain(key, "a " + ending + " file has none; name a .h5 file to have it");
         }
     }

@@ -302,8 +302,11 @@ void check_runs_undamaged(const FinishedOutput& output) {
 std::unique_ptr<RowReader> open_stored_rows(FileAccess& files, const FinishedOutput& output,
                                             int threads) {
     return trusting_no_structure(output.file, [&] {
-        if (const WrittenFormat* const format = output.job.output.layout.format) {
-            return format->open_reader(output.dataset(), threads);
+        const OutputLayout& made = output.job.output.layout;
+        if (!made.is_hdf5()) {
+            return made.compression == Compression::none
+                       ? made.format->open_reader(output.dataset(), threads)
+                       : files.open(files.layout(output.file, output.job.output.dataset), threads);
         }
         std::vector<std::unique_ptr<RowReader>> readers;
         for (const DatasetLayout& layout : output.layouts) {

@@ -133,6 +133,8 @@ def runs():
             for name, layout in LAYOUTS.items()]
     made += [a_run(f"convolve {ending}", job("convolve", "/image", "x" + ending, CONVOLVE), "x" + ending)
              for ending in (".npy", ".tif", ".nii", ".mrc")]
+    made += [a_run(f"convolve .tif in {name}", job("convolve", "/image", "x.tif", CONVOLVE, f'compression = "{name}"'),
+                   "x.tif") for name in ("deflate", "zstd", "lzw")]
     made += [a_run(f"transpose {name}", job("transpose", "/volume", "x.h5", TRANSPOSE, layout), "x.h5")
              for name, layout in VOLUME_LAYOUTS.items()]
     made += [a_run(f"transpose {ending}", job("transpose", "/volume", "x" + ending, TRANSPOSE), "x" + ending)

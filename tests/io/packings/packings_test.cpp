@@ -111,8 +111,17 @@ TEST(Lzw, UnpacksCodesOfAllLengths) {
                 std::equal(to.begin(), to.end(), text.begin(),
                            [](std::byte a, char b) { return a == static_cast<std::byte>(b); }))
                 << values << " values, " << count;
+            const auto* const bytes = reinterpret_cast<const std::byte*>(text.data());
+            Bytes packed(lzw_bound(count));
+            packed.resize(pack_lzw(std::span(bytes, count), packed));
+            std::fill(to.begin(), to.end(), std::byte{0xaa});
+            ASSERT_EQ(unpack_lzw(packed, to), count) << values;
+            EXPECT_TRUE(std::equal(to.begin(), to.end(), bytes)) << values << " values, " << count;
         }
     }
+    Bytes packed(lzw_bound(0));
+    packed.resize(pack_lzw({}, packed));
+    EXPECT_EQ(packed, bytes_of({0x80, 0x40, 0x40}));
 }
 
 TEST(Lzw, RefusesDamagedCodes) {
