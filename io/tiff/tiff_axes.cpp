@@ -103,6 +103,11 @@ std::optional<LeadingAxes> imagej_axes(std::string_view description,
     }
     LeadingAxes leading;
     leading.add(extent("frames"), std::move(t));
+    if (imagej_text(description, "order") == "zct") { // as this program writes it
+        leading.add(extent("channels"), {"c"});
+        leading.add(extent("slices"), std::move(z));
+        return leading;
+    }
     leading.add(extent("slices"), std::move(z));
     leading.add(extent("channels"), {"c"});
     leading.axes.channels = channel_names(labels, extent("channels"), leading.pages());

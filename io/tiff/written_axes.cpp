@@ -31,6 +31,9 @@ char letter_of(const Axis& axis, const Axis& x) {
     if (axis.name == "t" || axis.name == "c" || axis.name == "z") {
         return axis.name.front();
     }
+    if (axis.name == "frame") {
+        return 't';
+    }
     if (metres_in(axis.unit) || (axis.spacing && x.spacing && axis.unit == x.unit)) {
         return 'z';
     }

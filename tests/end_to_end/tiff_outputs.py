@@ -237,6 +237,38 @@ def test_ome_axes():
     bad(2, ["integers of 8, 16 and 32 bits"], "convert", "in.h5:/x", "b.ome.tif")
 
 
+@pytest.mark.quick
+def test_names_of_axes():
+    """Names of axes and channels are kept, in the orders of both formats."""
+    array = noise((2, 3, 4, 9, 11))
+    names = ["DAPI", "CFP", "GFP"]
+    for letters, shape in (("TCZYX", (2, 3, 4)), ("TZCYX", (2, 4, 3)), ("CTZYX", (3, 2, 4))):
+        planes = array.reshape(*shape, 9, 11)
+        tifffile.imwrite("in.ome.tif", planes, photometric="minisblack", metadata={
+            "axes": letters, "Channel": {"Name": names}, "PhysicalSizeZ": 2.5, "PhysicalSizeX": 0.5,
+            "PhysicalSizeY": 0.5})
+        for out, compression in (("out.ome.tif", "none"), ("packed.ome.tif", "deflate")):
+            write_job("median", out, "size = [1, 1, 1]", "in.ome.tif")
+            assert "without" not in call("job.toml", "--set", f'output.compression="{compression}"').stderr
+            pixels, inside, axes, read = ome(out)
+            assert [each.get("Name") for each in inside if each.tag == OME + "Channel"] == names
+            assert axes == letters and float(pixels["PhysicalSizeZ"]) == 2.5
+            same(read, planes)
+            call("verify", out)
+            found = json.loads(good("inspect", out, "--json"))["datasets"][0]
+            assert found["shape"] == list(planes.shape)
+        write_job("median", "out.tif", "size = [1, 1, 1]", "in.ome.tif")
+        assert "the names of channels" in call("job.toml").stderr
+        found, axes, read, _ = imagej("out.tif")
+        if letters[0] == "T":
+            assert axes == letters and (found["frames"], found["slices"], found["channels"]) == (2, 4, 3)
+            assert found.get("order") == ("zct" if letters == "TCZYX" else None)
+            same(read, planes)
+            good("compare", "out.tif", "in.ome.tif")
+        else:
+            assert "channels" not in found
+
+
 @pytest.mark.parametrize("name", ["out.tif", "out.ome.tif"])
 def test_killed_and_damaged(name):
     """The description is written when all rows are there; what kills leave of it counts for nothing."""
