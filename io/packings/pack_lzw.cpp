@@ -9,7 +9,7 @@ namespace runner {
 namespace {
 
 constexpr unsigned start_code = 256; ///< empties the table
-constexpr unsigned end_code = 257;
+constexpr unsigned stop_code = 257;
 constexpr unsigned first_string = 258;
 constexpr unsigned full_table = 4094; ///< as libtiff, whose table ends there
 constexpr unsigned shortest_code = 9;
@@ -95,7 +95,7 @@ std::size_t pack_lzw(std::span<const std::byte> from, std::span<std::byte> to) {
     StringTable table;
     codes.write(start_code, first_string);
     if (from.empty()) {
-        codes.write(end_code, first_string);
+        codes.write(stop_code, first_string);
         return codes.finish();
     }
     unsigned string = std::to_integer<unsigned>(from.front());
@@ -114,7 +114,7 @@ std::size_t pack_lzw(std::span<const std::byte> from, std::span<std::byte> to) {
         string = byte;
     }
     codes.write(string, table.strings());
-    codes.write(end_code, table.strings() + 1);
+    codes.write(stop_code, table.strings() + 1);
     return codes.finish();
 }
 
