@@ -235,7 +235,7 @@ TEST_F(Convert, RefusesWhatItCannotDo) {
     for (const Case& each : {
              Case{"in.h5", "a.zarr", ExitCode::usage, ".nii and .mrc, and .png to make"},
              Case{"in.h5", "a", ExitCode::usage, "to make"},
-             Case{"a.jpg", "a.h5", ExitCode::usage, ".map and HDF5 files to read"},
+             Case{"a.jpg", "a.h5", ExitCode::usage, ".zarr and HDF5 files to read"},
              Case{"a.raw", "a.h5", ExitCode::usage, "--shape"},
              Case{"a.tif", "a.h5", ExitCode::input, "No such file"},
              Case{"in.h5", "a.png", ExitCode::usage, "has 4"},
