@@ -218,7 +218,7 @@ std::vector<std::string> mixed_axes(const Job& job, const DatasetInfo& info,
         const std::string& name = info.axes.each[end - 1 - i].name;
         const std::size_t at = locality->reach.size() - 1 - i;
         const bool is_mixed = locality->reach.at(at) > 0 || locality->block.at(at) > 1;
-        if (is_mixed && (name == "c" || name == "t" || name == "s")) {
+        if (is_mixed && (name == "c" || name == "t")) {
             notes.push_back(format_error(
                 {"elements along the axis " + name + " are computed from one another", where,
                  fmt::format("the job takes it for {}, and its axes are {}",

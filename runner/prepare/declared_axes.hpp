@@ -25,8 +25,8 @@ Axes declared_axes(const AxisKeys& keys, const DatasetInfo& info, const FrameRol
 std::optional<DatasetPart> selected_part(const std::vector<AxisSelection>& select,
                                          const DatasetInfo& info, const std::string& where);
 
-/// A warning for each axis of channels, times or samples across which the job would compute: kinds
-/// take the last axes for depth, rows and columns, whatever they are. `info` describes the job's
+/// A warning for each axis of channels or times across which the job would compute: kinds take the
+/// last axes for depth, rows and columns, whatever they are. `info` describes the job's
 /// input, and `where` names it.
 std::vector<std::string> mixed_axes(const Job& job, const DatasetInfo& info,
                                     const std::string& where);

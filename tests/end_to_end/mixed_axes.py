@@ -1,4 +1,4 @@
-"""A job that computes across channels, times or samples says so: it takes the last axes for depth, rows and columns."""
+"""A job that computes across channels or times says so: it takes the last axes for depth, rows and columns."""
 import pathlib
 
 import numpy as np
