@@ -29,7 +29,7 @@ def jobs():
     """The job files of the page, by what their input is."""
     found = {}
     for text in re.findall(r"```toml\n(.*?)```", PAGE.read_text(), re.S):
-        found[re.search(r'(?:file|inputs) = \[?"([^"]+)"', text)[1]] = text
+        found[re.search(r'^(?:file|inputs) = \[?"([^"]+)"', text, re.M)[1]] = text
     assert len(found) == 10, found.keys()
     return found
 
@@ -44,7 +44,7 @@ def run(name):
     return re.search(r'\[output\]\nfile = "([^"]+)"', text)[1], text
 
 
-def check(name, expected, dataset):
+def check(name, expected, dataset, more=""):
     output, text = run(name)
     with h5py.File("plain.h5", "w") as file:
         file["x"] = expected
@@ -52,7 +52,7 @@ def check(name, expected, dataset):
     kind = re.search(r'kind = "[a-z]+"', text)[0]
     dtype = "".join(re.findall(r"\ndtype = .*", text))
     pathlib.Path("plain.toml").write_text(
-        f'{kind}\n[input]\nfile = "plain.h5"\ndataset = "/x"\n[output]\nfile = "plain_out.h5"\n'
+        f'{kind}\n[input]\nfile = "plain.h5"\ndataset = "/x"\n{more}\n[output]\nfile = "plain_out.h5"\n'
         f"overwrite = true{dtype}\n{table}")
     call("run", "plain.toml")
     with h5py.File(output) as a, h5py.File("plain_out.h5") as b:
@@ -105,13 +105,22 @@ def test_diamond():
 def test_eiger():
     for number in (1, 2):
         with h5py.File(f"series_7_data_{number:06}.h5", "w") as file:
-            file.create_dataset("entry/data/data", data=volume(number), chunks=(1, *SHAPE[1:]),
+            file.create_dataset("entry/data/data", data=volume(number).astype("uint32"), chunks=(1, *SHAPE[1:]),
                                 compression="gzip", shuffle=True)
+    mask = np.zeros(SHAPE[1:], "uint32")
+    mask[5, 7:9] = 1  # a gap
+    mask[30, 11] = 2  # a dead pixel
     with h5py.File("series_7_master.h5", "w") as file:
+        file.create_group("entry").attrs["NX_class"] = "NXentry"
+        detector = file.create_group("entry/instrument/detector")
+        detector.attrs["NX_class"] = "NXdetector"
+        detector["detectorSpecific/pixel_mask"] = mask
         for number in (1, 2):
             file[f"entry/data/data_{number:06}"] = h5py.ExternalLink(f"series_7_data_{number:06}.h5",
                                                                      "/entry/data/data")
-    check("series_7_master.h5", volume(1), "entry/data/data_000001")
+    marked = volume(1).astype("uint32")
+    marked[:, mask != 0] = 2**32 - 1
+    check("series_7_master.h5", marked, "entry/data/data_000001", f"invalid = {2**32 - 1}")
     pathlib.Path("job.toml").write_text(jobs()["series_7_data_*.h5"])
     call("batch", "job.toml")
     with h5py.File("out/eiger_000001.h5") as a, h5py.File("out/series_7_data_000001_smooth.h5") as b:
