@@ -218,7 +218,10 @@ std::vector<std::string> mixed_axes(const Job& job, const DatasetInfo& info,
         const std::string& name = info.axes.each[end - 1 - i].name;
         const std::size_t at = locality->reach.size() - 1 - i;
         const bool is_mixed = locality->reach.at(at) > 0 || locality->block.at(at) > 1;
-        if (is_mixed && (name == "c" || name == "t")) {
+        // Whether a last axis of three or four is colour is asked by a warning of its own.
+        const std::int64_t extent = info.array.shape[end - 1 - i];
+        const bool is_asked = i == 0 && !info.channels && (extent == 3 || extent == 4);
+        if (is_mixed && !is_asked && (name == "c" || name == "t")) {
             notes.push_back(format_error(
                 {"elements along the axis " + name + " are computed from one another", where,
                  fmt::format("the job takes it for {}, and its axes are {}",
