@@ -32,21 +32,6 @@ bool cut(PlainValue& values, std::size_t axis, std::int64_t extent, const Datase
     return true;
 }
 
-/// From one element to the next that the part takes along an axis; 1 for frames that are not evenly
-/// apart.
-std::int64_t step_along(const DatasetPart& part, std::size_t axis) {
-    if (axis > 0 || part.frames.size() < 2) {
-        return part.step_of(axis);
-    }
-    const std::int64_t step = part.frames[1] - part.frames[0];
-    for (std::size_t i = 1; i < part.frames.size(); ++i) {
-        if (part.frames[i] - part.frames[i - 1] != step) {
-            return 1;
-        }
-    }
-    return step;
-}
-
 /// Names of axes whose coordinates are gone stand for nothing.
 void forget_axes(Metadata& of) {
     for (std::size_t axis = 0; axis < of.axes.size(); ++axis) {
@@ -217,8 +202,9 @@ Metadata metadata_of_part(const Metadata& whole, const DatasetPart& part) {
                                     [](std::int64_t first) { return first > 0; });
     AxisChange change{whole.shape, {}, part.shape(), is_cut};
     const std::vector<std::size_t> axes = part.axes();
-    for (const std::size_t axis : axes) {
-        change.axes.push_back({static_cast<std::int64_t>(axis), step_along(part, axis)});
+    for (const AxisOrigin& each : origins_of(part)) { // elements not evenly apart keep their size
+        change.axes.push_back(
+            {each.axis, each.step == 0 ? 1 : static_cast<std::int64_t>(each.step)});
     }
     constexpr auto same = Likeness::Values::same;
     Metadata made;

@@ -19,8 +19,7 @@
 namespace runner {
 namespace {
 
-/// Compressed chunks of a finished output. One that takes as many bytes as before goes where it
-/// was, so that nothing but its own bytes changes.
+/// Where the chunks of a finished output are stored.
 std::vector<ChunkPlace> places_in(FileAccess& files, const OutputDataset& output) {
     if (output.layout.is_hdf5()) {
         return stored_places(files, output).chunks;
@@ -32,6 +31,8 @@ std::vector<ChunkPlace> places_in(FileAccess& files, const OutputDataset& output
     return places;
 }
 
+/// Compressed chunks of a finished output. One that takes as many bytes as before goes where it
+/// was, so that nothing but its own bytes changes.
 class StoredChunkWriter final : public RowWriter {
   public:
     StoredChunkWriter(FileAccess& files, const OutputDataset& output, int threads)

@@ -68,7 +68,7 @@ struct JobFile {
             double number = 0;
             std::string mask_file = {};    ///< of a mask; empty: the input's
             std::string mask_dataset = {}; ///< of a mask; empty: the default of its file
-            /// Of a mask, the file's too: what masked elements become; nothing: as ADR 0028.
+            /// What masked elements become, by the file's masks too; nothing: as ADR 0028.
             std::optional<double> value = {};
             bool operator==(const Invalid&) const = default;
         } invalid;

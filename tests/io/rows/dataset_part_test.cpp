@@ -130,6 +130,20 @@ DatasetPart random_selection(const std::vector<std::int64_t>& shape, std::mt1993
 const std::array<std::vector<std::int64_t>, 6> shapes = {
     std::vector<std::int64_t>{17}, {7, 11}, {5, 3, 7}, {9, 1, 4}, {3, 4, 2, 5}, {1, 1, 1}};
 
+/// The reader has all these elements, and those of random rows.
+void check_rows(RowReader& reader, const Elements& all, const DatasetPart& part,
+                std::mt19937& random) {
+    const std::int64_t rows = row_count(reader.info().array);
+    const std::int64_t row = row_elements(reader.info().array);
+    ASSERT_EQ(read(reader, 0, rows), all) << part_text(part);
+    const auto first = static_cast<std::int64_t>(random() % static_cast<unsigned>(rows));
+    const std::int64_t count =
+        1 + static_cast<std::int64_t>(random() % static_cast<unsigned>(rows - first));
+    EXPECT_EQ(read(reader, first, count),
+              Elements(all.begin() + first * row, all.begin() + (first + count) * row))
+        << part_text(part) << " from " << first;
+}
+
 TEST(DatasetPart, ReadsAnyRowsOfAnySelection) {
     std::mt19937 random(2);
     for (const std::vector<std::int64_t>& narrow : shapes) {
@@ -139,19 +153,10 @@ TEST(DatasetPart, ReadsAnyRowsOfAnySelection) {
                 shape.back() = 601; // rows that are not short
             }
             const DatasetPart part = random_selection(shape, random);
-            const Elements all = elements_of(shape, part);
             Calls calls;
             const auto reader = open_part(std::make_unique<IndexRows>(shape, &calls), part);
             ASSERT_EQ(reader->info().array.shape, part.shape());
-            const std::int64_t rows = row_count(reader->info().array);
-            const std::int64_t row = row_elements(reader->info().array);
-            ASSERT_EQ(read(*reader, 0, rows), all) << part_text(part);
-            const auto first = static_cast<std::int64_t>(random() % static_cast<unsigned>(rows));
-            const std::int64_t count =
-                1 + static_cast<std::int64_t>(random() % static_cast<unsigned>(rows - first));
-            EXPECT_EQ(read(*reader, first, count),
-                      Elements(all.begin() + first * row, all.begin() + (first + count) * row))
-                << part_text(part) << " from " << first;
+            check_rows(*reader, elements_of(shape, part), part, random);
         }
     }
 }
@@ -212,20 +217,11 @@ TEST(DatasetPart, ReadsAnyRowsOfAnyPart) {
          {std::vector<std::int64_t>{17}, {7, 11}, {5, 3, 7}, {9, 1, 4}, {3, 4, 2, 5}, {1, 1, 1}}) {
         for (int trial = 0; trial < 60; ++trial) {
             const DatasetPart part = random_part(shape, random);
-            const Elements all = elements_of(shape, part);
             Calls calls;
             const auto reader = open_part(std::make_unique<IndexRows>(shape, &calls), part);
             ASSERT_EQ(reader->info().array.shape, part.count);
             EXPECT_FALSE(reader->info().offset.has_value());
-            const std::int64_t rows = row_count(reader->info().array);
-            const std::int64_t row = row_elements(reader->info().array);
-            ASSERT_EQ(read(*reader, 0, rows), all) << part_text(part);
-            const auto first = static_cast<std::int64_t>(random() % static_cast<unsigned>(rows));
-            const std::int64_t count =
-                1 + static_cast<std::int64_t>(random() % static_cast<unsigned>(rows - first));
-            EXPECT_EQ(read(*reader, first, count),
-                      Elements(all.begin() + first * row, all.begin() + (first + count) * row))
-                << part_text(part) << " from " << first;
+            check_rows(*reader, elements_of(shape, part), part, random);
         }
     }
 }
