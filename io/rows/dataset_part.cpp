@@ -4,41 +4,49 @@
 #include "base/format.hpp"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 namespace runner {
 namespace {
 
-/// Whether the numbers are evenly apart.
-bool is_even(const std::vector<std::int64_t>& numbers) {
-    for (std::size_t i = 2; i < numbers.size(); ++i) {
-        if (numbers[i] - numbers[i - 1] != numbers[1] - numbers[0]) {
-            return false;
-        }
+/// The numbers along an axis that a part takes, which may be more than memory holds.
+class TakenNumbers {
+  public:
+    TakenNumbers(const DatasetPart& part, std::size_t axis)
+        : listed_(axis == 0 ? std::span<const std::int64_t>(part.frames)
+                            : std::span<const std::int64_t>()),
+          first_(part.first[axis]), step_(part.step_of(axis)), count_(part.count[axis]) {}
+
+    std::int64_t count() const { return listed_.empty() ? count_ : std::ssize(listed_); }
+
+    std::int64_t operator[](std::int64_t i) const {
+        return listed_.empty() ? first_ + i * step_ : listed_[static_cast<std::size_t>(i)];
     }
-    return true;
-}
+
+    /// From one to the next, or 1 where there is one alone.
+    std::int64_t step() const { return count() < 2 ? 1 : (*this)[1] - (*this)[0]; }
+
+    bool is_even() const {
+        const auto differs = [this](auto one, auto next) { return next - one != step(); };
+        return std::adjacent_find(listed_.begin(), listed_.end(), differs) == listed_.end();
+    }
+
+  private:
+    std::span<const std::int64_t> listed_;
+    std::int64_t first_;
+    std::int64_t step_;
+    std::int64_t count_;
+};
 
 std::string range_text(std::int64_t first, std::int64_t last, std::int64_t step) {
     return fmt::format("{}:{}", first, last) + (step == 1 ? "" : fmt::format(":{}", step));
 }
 
-/// The numbers along an axis that a part takes.
-std::vector<std::int64_t> taken(const DatasetPart& part, std::size_t axis) {
-    if (axis == 0 && !part.frames.empty()) {
-        return part.frames;
-    }
-    std::vector<std::int64_t> numbers;
-    for (std::int64_t i = 0; i < part.count[axis]; ++i) {
-        numbers.push_back(part.first[axis] + i * part.step_of(axis));
-    }
-    return numbers;
-}
-
-std::string frames_text(const std::vector<std::int64_t>& frames) {
-    if (is_even(frames)) {
-        const std::int64_t step = frames.size() < 2 ? 1 : frames[1] - frames[0];
-        return range_text(frames.front(), frames.back() + 1, step);
+std::string frames_text(const DatasetPart& part) {
+    const std::vector<std::int64_t>& frames = part.frames;
+    if (const TakenNumbers numbers(part, 0); numbers.is_even()) {
+        return range_text(frames.front(), frames.back() + 1, numbers.step());
     }
     std::uint64_t hash = 14695981039346656037U; // FNV-1a
     for (const std::int64_t frame : frames) {
@@ -81,20 +89,18 @@ DatasetPart part_of_part(const DatasetPart& outer, const DatasetPart& inner) {
     }
     for (std::size_t i = 0; i < axes.size(); ++i) {
         const std::size_t axis = axes[i];
-        std::vector<std::int64_t> numbers = taken(inner, i);
+        const TakenNumbers numbers(inner, i);
         if (axis == 0 && (!outer.frames.empty() || (i == 0 && !inner.frames.empty()))) {
-            for (std::int64_t& number : numbers) {
-                number = outer.frames.empty() ? outer.first[0] + number
-                                              : outer.frames[static_cast<std::size_t>(number)];
+            part.frames.clear();
+            for (std::int64_t k = 0; k < numbers.count(); ++k) {
+                part.frames.push_back(TakenNumbers(outer, 0)[numbers[k]]);
             }
             part.first[0] = 0;
-            part.count[0] = std::ssize(numbers);
-            part.frames = std::move(numbers);
+            part.count[0] = numbers.count();
         } else {
-            const std::int64_t apart = numbers.size() > 1 ? numbers[1] - numbers[0] : 1;
-            part.first[axis] = outer.first[axis] + numbers.front() * step[axis];
-            part.count[axis] = std::ssize(numbers);
-            step[axis] = part.count[axis] == 1 ? 1 : step[axis] * apart;
+            part.first[axis] = outer.first[axis] + numbers[0] * step[axis];
+            part.count[axis] = numbers.count();
+            step[axis] = part.count[axis] == 1 ? 1 : step[axis] * numbers.step();
         }
         if (inner.drops(i)) {
             part.dropped.insert(std::lower_bound(part.dropped.begin(), part.dropped.end(), axis),
@@ -114,7 +120,7 @@ std::string part_text(const DatasetPart& part) {
             text += std::to_string(axis == 0 && !part.frames.empty() ? part.frames.front()
                                                                      : part.first[axis]);
         } else if (axis == 0 && !part.frames.empty()) {
-            text += frames_text(part.frames);
+            text += frames_text(part);
         } else {
             const std::int64_t step = part.step_of(axis);
             text += range_text(part.first[axis],
@@ -127,10 +133,9 @@ std::string part_text(const DatasetPart& part) {
 std::vector<AxisOrigin> origins_of(const DatasetPart& part) {
     std::vector<AxisOrigin> origins;
     for (const std::size_t axis : part.axes()) {
-        const std::vector<std::int64_t> numbers = taken(part, axis);
-        const std::int64_t step = numbers.size() < 2 ? 1 : numbers[1] - numbers[0];
-        origins.push_back({static_cast<std::int64_t>(axis), static_cast<double>(numbers.front()),
-                           is_even(numbers) ? static_cast<double>(step) : 0});
+        const TakenNumbers numbers(part, axis);
+        origins.push_back({static_cast<std::int64_t>(axis), static_cast<double>(numbers[0]),
+                           numbers.is_even() ? static_cast<double>(numbers.step()) : 0});
     }
     return origins;
 }
@@ -146,8 +151,9 @@ Axes axes_of_part(const Axes& whole, const DatasetPart& part) {
     const std::optional<std::size_t> c = whole.find("c");
     axes.channels.clear();
     if (c && !part.drops(*c) && !whole.channels.empty()) {
-        for (const std::int64_t number : taken(part, *c)) {
-            axes.channels.push_back(whole.channels[static_cast<std::size_t>(number)]);
+        const TakenNumbers numbers(part, *c);
+        for (std::int64_t i = 0; i < numbers.count(); ++i) {
+            axes.channels.push_back(whole.channels[static_cast<std::size_t>(numbers[i])]);
         }
     }
     return axes;

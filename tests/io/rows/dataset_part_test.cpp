@@ -307,6 +307,14 @@ TEST(DatasetPart, ReadsRunsThatGoBackOrStay) {
     }
 }
 
+TEST(DatasetPart, KnowsItsAxesWhateverItsExtent) {
+    Axes axes = axes_of_letters("zyx");
+    axes.each[0].spacing = 2;
+    const std::int64_t extent = std::int64_t{1} << 60; // a list of its numbers fits no memory
+    const Axes found = axes_of_part(axes, {{5, 0, 0}, {extent, 4, 5}, {}, {3, 1, 1}});
+    EXPECT_EQ(found.each[0], (Axis{"z", "", 6.0, 10.0}));
+}
+
 TEST(DatasetPart, HasItsShareOfTheStoredBytes) {
     DatasetInfo info;
     info.array = {ElementType::uint16, {10, 30}};
