@@ -25,6 +25,10 @@ IoThreads::IoThreads(int threads) {
 }
 
 void IoThreads::run(std::int64_t count, const Work& work) {
+    if (count == 1) { // waking the others takes longer than many an item
+        work(0, 0);
+        return;
+    }
     {
         const std::lock_guard lock(mutex_);
         work_ = &work;

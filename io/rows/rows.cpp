@@ -37,4 +37,10 @@ void RowReader::read_runs(const RowRuns& runs, std::byte* to) {
     }
 }
 
+void RowWriter::write_runs(std::span<const RowsInMemory> runs) {
+    for (const auto& [first, rows, data] : runs) {
+        write(first, rows, data);
+    }
+}
+
 } // namespace runner

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -140,6 +141,13 @@ struct OutputDataset {
     Axes axes = {};
 };
 
+/// Rows [first, first + rows) of an output, and where in memory their elements are.
+struct RowsInMemory {
+    std::int64_t first = 0;
+    std::int64_t rows = 0;
+    const std::byte* data = nullptr;
+};
+
 /// Writes rows of one output on behalf of one rank.
 class RowWriter {
   public:
@@ -150,6 +158,9 @@ class RowWriter {
     /// call at a time, on several threads inside. @throws Error (output) naming the file and the
     /// byte.
     virtual void write(std::int64_t first, std::int64_t rows, const std::byte* from) = 0;
+
+    /// As write() of each run; a writer of several files writes to all of them at once.
+    virtual void write_runs(std::span<const RowsInMemory> runs);
 
     /// Every write() that has returned is on the disk when this does. From any thread, beside
     /// write().

@@ -6,6 +6,7 @@
 #include "io/writers/row_writers.hpp"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -21,18 +22,25 @@ class PiecesWriter final : public RowWriter {
           threads_(threads) {}
 
     void write(std::int64_t first, std::int64_t rows, const std::byte* from) override {
-        check_rows(array_, first, rows);
+        write_runs(std::vector<RowsInMemory>{{first, rows, from}});
+    }
+
+    void write_runs(std::span<const RowsInMemory> runs) override {
         const std::int64_t row = row_bytes(array_);
-        std::vector<std::vector<RowPiece>> work(writers_.size());
-        for (const RowPiece& piece : pieces_within(pieces_, first, rows)) {
-            work[static_cast<std::size_t>(piece.source)].push_back(piece);
-        }
-        std::erase_if(work, [](const std::vector<RowPiece>& pieces) { return pieces.empty(); });
-        threads_.run(std::ssize(work), [&](std::int64_t index, int /*thread*/) {
-            for (const RowPiece& piece : work[static_cast<std::size_t>(index)]) {
-                writers_[static_cast<std::size_t>(piece.source)]->write(
-                    piece.source_first, piece.rows, from + (piece.first - first) * row);
+        std::vector<PartRows> work(writers_.size());
+        for (const auto& [first, rows, data] : runs) {
+            check_rows(array_, first, rows);
+            for (const RowPiece& piece : pieces_within(pieces_, first, rows)) {
+                PartRows& part = work[static_cast<std::size_t>(piece.source)];
+                part.writer = writers_[static_cast<std::size_t>(piece.source)].get();
+                part.runs.push_back(
+                    {piece.source_first, piece.rows, data + (piece.first - first) * row});
             }
+        }
+        std::erase_if(work, [](const PartRows& part) { return part.runs.empty(); });
+        threads_.run(std::ssize(work), [&](std::int64_t index, int /*thread*/) {
+            const PartRows& part = work[static_cast<std::size_t>(index)];
+            part.writer->write_runs(part.runs);
         });
     }
 
@@ -49,6 +57,11 @@ class PiecesWriter final : public RowWriter {
     }
 
   private:
+    struct PartRows {
+        RowWriter* writer = nullptr;
+        std::vector<RowsInMemory> runs;
+    };
+
     ArrayInfo array_;
     std::vector<RowPiece> pieces_;
     std::vector<std::unique_ptr<RowWriter>> writers_;

@@ -2,6 +2,7 @@
 #include "io/writers/row_hashes.hpp"
 
 #include "base/format.hpp"
+#include "base/rounding.hpp"
 #include "io/files/file.hpp"
 #include "io/files/hash.hpp"
 #include "io/hdf5/hdf5_dataset.hpp"
@@ -132,24 +133,28 @@ std::vector<RowHash> read_row_hashes(FileAccess& files, const std::string& file,
     return hashes;
 }
 
-std::vector<RowHash> RowHasher::hash(std::int64_t first, std::int64_t rows, std::int64_t row_bytes,
-                                     const std::byte* data) {
-    const std::int64_t step = group_ == 1 ? std::max<std::int64_t>(1, run_bytes / row_bytes)
-                                          : std::max<std::int64_t>(1, rows);
+std::vector<RowHash> RowHasher::hash(std::span<const RowsInMemory> all, std::int64_t row_bytes) {
     std::vector<RowHash> runs;
-    for (std::int64_t row = 0; row < rows; row += step) {
-        runs.push_back({first + row, std::min(step, rows - row), 0});
+    std::vector<const std::byte*> from;
+    for (const auto& [first, rows, data] : all) {
+        const std::int64_t step = group_ == 1 ? std::max<std::int64_t>(1, run_bytes / row_bytes)
+                                              : std::max<std::int64_t>(1, rows);
+        for (std::int64_t row = 0; row < rows; row += step) {
+            runs.push_back({first + row, std::min(step, rows - row), 0});
+            from.push_back(data + row * row_bytes);
+        }
     }
-    const auto hash_run = [&](RowHash& run) {
-        run.hash = hash_bytes(data + (run.first - first) * row_bytes, run.rows * row_bytes);
-    };
-    if (runs.size() == 1) { // without waking threads
-        hash_run(runs.front());
-    } else {
-        threads_.run(std::ssize(runs), [&](std::int64_t index, int /*thread*/) {
-            hash_run(runs[static_cast<std::size_t>(index)]);
-        });
-    }
+    // So many at a time that handing them out costs little beside hashing.
+    const std::int64_t mean = runs.empty() ? 1 : runs.front().rows * row_bytes;
+    const std::int64_t each =
+        std::max<std::int64_t>(1, run_bytes / std::max<std::int64_t>(1, mean));
+    threads_.run(ceil_divide(std::ssize(runs), each), [&](std::int64_t index, int /*thread*/) {
+        const std::int64_t end = std::min(std::ssize(runs), (index + 1) * each);
+        for (std::int64_t i = index * each; i < end; ++i) {
+            RowHash& run = runs[static_cast<std::size_t>(i)];
+            run.hash = hash_bytes(from[static_cast<std::size_t>(i)], run.rows * row_bytes);
+        }
+    });
     return runs;
 }
 

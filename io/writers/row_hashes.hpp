@@ -2,9 +2,11 @@
 #pragma once
 
 #include "io/files/io_threads.hpp"
+#include "io/rows/rows.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -64,7 +66,12 @@ class RowHasher {
     /// alike for any number of threads. Resume and repair write whole runs: where rows are in
     /// groups, all rows given are one run.
     std::vector<RowHash> hash(std::int64_t first, std::int64_t rows, std::int64_t row_bytes,
-                              const std::byte* data);
+                              const std::byte* data) {
+        return hash(std::vector<RowsInMemory>{{first, rows, data}}, row_bytes);
+    }
+
+    /// The same of several runs of rows, by all threads at once.
+    std::vector<RowHash> hash(std::span<const RowsInMemory> all, std::int64_t row_bytes);
 
   private:
     IoThreads threads_;

@@ -32,13 +32,6 @@ template <class Q> struct PermuteLane {
     Q& own() { return std::get<Q>(queue); }
 };
 
-/// Rows of a box that are to be written, and where they are in it.
-struct RowPiece {
-    RowRange rows;
-    std::int64_t offset = 0; ///< rows from the beginning of the box
-    std::vector<RowHash> hashes = {};
-};
-
 /// A box on its way, or a piece of one.
 struct BoxPiece : PipelinePiece {
     PermuteBox box;
@@ -47,7 +40,8 @@ struct BoxPiece : PipelinePiece {
 /// Its results: all of them.
 struct BoxPortion : PipelinePortion {
     PermuteBox box;
-    std::vector<RowPiece> rows;
+    std::vector<RowsInMemory> rows;
+    std::vector<RowHash> hashes = {};
 };
 
 /// The work of a permutation on queues of one type: what Pipeline asks of an engine.
@@ -83,7 +77,7 @@ template <class Queue_> class PermuteEngine {
     void drain();
 
   private:
-    std::vector<RowPiece> rows_to_write(const PermuteBox& box) const;
+    std::vector<RowsInMemory> rows_to_write(const PermuteBox& box, const std::byte* data) const;
     std::int64_t row_bytes() const { return plan_.grid.output()[2] * plan_.shape.element_bytes; }
     std::int64_t bytes_of(const PermuteBox& box) const {
         return box.first.count() * box.second.count() * row_bytes();
@@ -205,45 +199,41 @@ template <class Q> void PermuteEngine<Q>::record_device(const Piece& piece) {
     }
 }
 
-/// The rows of the box that no earlier run has written.
+/// The rows of the box at `data` that no earlier run has written.
 template <class Q>
-std::vector<RowPiece> PermuteEngine<Q>::rows_to_write(const PermuteBox& box) const {
-    std::vector<RowPiece> pieces;
-    std::int64_t offset = 0;
+std::vector<RowsInMemory> PermuteEngine<Q>::rows_to_write(const PermuteBox& box,
+                                                          const std::byte* data) const {
+    std::vector<RowsInMemory> runs;
     for (const RowRange& run : plan_.grid.rows(box)) {
         for (const RowRange& rows : subtract({run}, plan_.done)) {
-            pieces.push_back({rows, offset + rows.first - run.first});
+            runs.push_back(
+                {rows.first, rows.count(), data + (rows.first - run.first) * row_bytes()});
         }
-        offset += run.count();
+        data += run.count() * row_bytes();
     }
-    return pieces;
+    return runs;
 }
 
 template <class Q> std::optional<BoxPortion> PermuteEngine<Q>::fetch(const Piece& piece) {
-    return Portion{{piece}, piece.box, rows_to_write(piece.box)};
+    return Portion{{piece}, piece.box, rows_to_write(piece.box, lanes_[piece.lane].out.data())};
 }
 
 template <class Q> std::int64_t PermuteEngine<Q>::hash(Portion& portion) {
-    const std::byte* const bytes = lanes_[portion.lane].out.data();
     if (run_.commits == nullptr) {
         return 0;
     }
-    for (RowPiece& part : portion.rows) {
-        part.hashes = hasher_.hash(part.rows.first, part.rows.count(), row_bytes(),
-                                   bytes + part.offset * row_bytes());
-    }
+    portion.hashes = hasher_.hash(portion.rows, row_bytes());
     return bytes_of(portion.box);
 }
 
 template <class Q> Written PermuteEngine<Q>::write(const Portion& portion) {
-    const std::byte* const bytes = lanes_[portion.lane].out.data();
+    run_.writer.write_runs(portion.rows);
+    if (run_.commits != nullptr) {
+        run_.commits->add(portion.hashes);
+    }
     std::int64_t written = 0;
-    for (const RowPiece& part : portion.rows) {
-        run_.writer.write(part.rows.first, part.rows.count(), bytes + part.offset * row_bytes());
-        if (run_.commits != nullptr) {
-            run_.commits->add(part.hashes);
-        }
-        written += part.rows.count();
+    for (const RowsInMemory& run : portion.rows) {
+        written += run.rows;
     }
     return {written, written * row_bytes()};
 }

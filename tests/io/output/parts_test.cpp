@@ -30,8 +30,9 @@ struct Made {
         output.parts.owner = "owner";
         create_output(output);
         const auto writer = open_output_rows(output, 0, 2);
-        writer->write(0, 8, reinterpret_cast<const std::byte*>(values.data()));
-        writer->write(8, 4, reinterpret_cast<const std::byte*>(values.data() + 80));
+        const auto* data = reinterpret_cast<const std::byte*>(values.data());
+        writer->write_runs(std::vector<RowsInMemory>{{8, 4, data + 160}, {0, 6, data}});
+        writer->write(6, 2, data + 120);
         writer->finish(RowWriter::Sync::yes);
         known = inspect_layout(output.file, "/x");
     }

@@ -29,6 +29,27 @@ TEST(RowHasher, CutsRowsAlikeForAnyNumberOfThreads) {
     }
 }
 
+TEST(RowHasher, HashesSeveralRunsOfRowsAsEachAlone) {
+    constexpr std::int64_t row_bytes = 300'001; // three rows a run
+    std::vector<std::byte> data(static_cast<std::size_t>(12 * row_bytes));
+    for (std::size_t i = 0; i < data.size(); ++i) {
+        data[i] = static_cast<std::byte>(i * i >> 9);
+    }
+    const std::vector<RowsInMemory> all = {{900, 4, data.data()},
+                                           {7, 1, data.data() + 5 * row_bytes},
+                                           {20, 0, data.data()},
+                                           {400, 5, data.data() + 6 * row_bytes}};
+    std::vector<RowHash> expected;
+    for (const auto& [first, rows, from] : all) {
+        const std::vector<RowHash> alone = RowHasher(1, 1).hash(first, rows, row_bytes, from);
+        expected.insert(expected.end(), alone.begin(), alone.end());
+    }
+    ASSERT_EQ(expected.size(), 5U);
+    for (const int threads : {1, 3, 8}) {
+        EXPECT_EQ(RowHasher(threads, 1).hash(all, row_bytes), expected) << threads;
+    }
+}
+
 TEST(RowHasher, TakesRowsLongerThanARunAndNoneAtAll) {
     RowHasher hasher(2, 1);
     RowHasher grouped(2, 3);
