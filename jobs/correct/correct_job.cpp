@@ -5,6 +5,7 @@
 #include "base/format.hpp"
 #include "base/rounding.hpp"
 #include "io/files/hash.hpp"
+#include "jobs/correct/dead_values.hpp"
 #include "jobs/counted_rows.hpp"
 #include "jobs/input_errors.hpp"
 #include "jobs/toml_text.hpp"
@@ -176,49 +177,78 @@ std::int64_t image_bytes(const Field& field) {
     return field.image ? round_up(field.image->bytes(), line) : 0;
 }
 
-std::int64_t count_dead(const Correct& correct, const Field& dark, const Field& flat) {
-    const auto pixels_of = [](const Field& field) {
-        return field.image ? field.image->values().data() : nullptr;
-    };
-    const float* const darks = pixels_of(dark);
-    const float* const flats = pixels_of(flat);
-    std::int64_t dead = 0;
-    for (std::int64_t i = 0; i < correct.rows * correct.columns; ++i) {
-        const float range = (flats == nullptr ? flat.number : flats[i]) -
-                            (darks == nullptr ? dark.number : darks[i]);
-        dead += range > 0 && range <= std::numeric_limits<float>::max() ? 0 : 1;
+std::int64_t places_bytes(const Field& field) {
+    return round_up(std::ssize(field.places) * static_cast<std::int64_t>(sizeof(FieldPlace)), line);
+}
+
+/// What a device that is not the host keeps of a field.
+std::int64_t field_bytes(const Field& field) { return image_bytes(field) + places_bytes(field); }
+
+/// The field of frames from this one on.
+CorrectField from_frame(CorrectField field, std::int64_t frame) {
+    if (field.places != nullptr) {
+        field.places += frame;
     }
-    return dead;
+    return field;
+}
+
+/// A checksum of what places say.
+std::uint64_t hash_of(const std::vector<FieldPlace>& places) {
+    const auto bytes = std::as_bytes(std::span(places));
+    return hash_bytes(bytes.data(), std::ssize(bytes));
 }
 
 } // namespace
 
 /// What lies in kept memory: sums of raised values of counted rows and of others; and, where the
-/// device is not the host, the fields' images.
+/// device is not the host, the fields' images and places.
 struct CorrectJob::Kept {
     std::byte* memory;
     bool is_host;
-    std::int64_t dark_bytes;
 
     std::uint64_t* raised(bool counted) const {
         return reinterpret_cast<std::uint64_t*>(memory) + (counted ? 0 : 1);
     }
     CorrectField field(const Field& of, std::int64_t offset) const {
-        if (!of.image) {
-            return {of.number, nullptr};
+        if (!of.image || is_host) {
+            return of.values();
         }
-        return {0, is_host ? of.image->values().data()
-                           : reinterpret_cast<const float*>(memory + line + offset)};
+        const std::byte* const at = memory + line + offset;
+        const auto* const places = reinterpret_cast<const FieldPlace*>(at + image_bytes(of));
+        return {0, reinterpret_cast<const float*>(at), of.places.empty() ? nullptr : places};
     }
 };
+
+/// Calls take(part, frame, row) for rows of frames that a call of the kernel takes, whole ones or
+/// some of one: which they are, in a frame's own rows; the frame of the input that they begin in,
+/// where by_frame_; and the row of `rows` that they begin with.
+template <class Take> void CorrectJob::for_frames(const RowBlock& rows, const Take& take) const {
+    if (!by_frame_) {
+        take({rows.frames, rows.out_first, rows.out_rows, rows.out_first, rows.out_rows}, 0, 0);
+        return;
+    }
+    for (std::int64_t row = 0; row < rows.out_rows;) {
+        const std::int64_t frame = (rows.out_first + row) / correct_.rows;
+        const std::int64_t first = (rows.out_first + row) % correct_.rows;
+        const std::int64_t left = rows.out_rows - row;
+        const std::int64_t whole = first == 0 ? left / correct_.rows : 0;
+        const std::int64_t count =
+            whole > 0 ? correct_.rows : std::min(left, correct_.rows - first);
+        const std::int64_t frames = std::max<std::int64_t>(whole, 1);
+        take({frames, first, count, first, count}, frame, row);
+        row += frames * count;
+    }
+}
 
 CorrectJob::CorrectJob(const Correct& correct, Field dark, Field flat, const JobInput& input)
     : correct_(correct), dark_(std::make_shared<const Field>(std::move(dark))),
       flat_(std::make_shared<const Field>(std::move(flat))), channels_(input.channels.value_or(1)),
-      in_invalid_(input.invalid) {
+      by_frame_(!dark_->places.empty() || !flat_->places.empty()), in_invalid_(input.invalid) {
     const std::vector<std::int64_t>& shape = input.array.shape;
-    shape_.frames = checked_product(shape) / (correct_.rows * correct_.columns);
-    shape_.rows = correct_.rows;
+    // Where a frame's field depends on its number, rows must say it: they count through all frames.
+    const std::int64_t rows = checked_product(shape) / correct_.columns;
+    shape_.frames = by_frame_ ? 1 : rows / correct_.rows;
+    shape_.rows = rows / shape_.frames;
     shape_.in_row_bytes = correct_.columns * size_of(correct_.in_type);
     shape_.out_row_bytes = correct_.columns * size_of(ElementType::float32);
     shape_.output = {ElementType::float32, shape};
@@ -231,6 +261,9 @@ std::string CorrectJob::computation() const {
             const auto bytes = std::as_bytes(std::span(field->image->values()));
             text += fmt::format(", field {}", hash_bytes(bytes.data(), std::ssize(bytes)));
         }
+        if (!field->places.empty()) {
+            text += fmt::format(", places {}", hash_of(field->places));
+        }
     }
     return text;
 }
@@ -241,8 +274,20 @@ std::optional<double> CorrectJob::invalid() const {
                : std::nullopt;
 }
 
+std::vector<std::string> CorrectJob::notes() const {
+    std::vector<std::string> notes;
+    for (const Field* field : {dark_.get(), flat_.get()}) {
+        if (!field->note.empty()) {
+            notes.push_back(field->note);
+        }
+    }
+    return notes;
+}
+
 std::vector<JobCount> CorrectJob::known_counts() const {
-    return {{"dead_values", count_dead(correct_, *dark_, *flat_) * shape_.frames}};
+    const std::int64_t pixels = correct_.rows * correct_.columns;
+    return {{"dead_values",
+             dead_values(*dark_, *flat_, pixels, shape_.frames * shape_.rows / correct_.rows)}};
 }
 
 std::vector<std::shared_ptr<const SideImage>> CorrectJob::side_images() const {
@@ -256,7 +301,7 @@ std::vector<std::shared_ptr<const SideImage>> CorrectJob::side_images() const {
 }
 
 std::int64_t CorrectJob::kept_bytes(Backend backend) const {
-    return line + (backend == Backend::cpu ? 0 : image_bytes(*dark_) + image_bytes(*flat_));
+    return line + (backend == Backend::cpu ? 0 : field_bytes(*dark_) + field_bytes(*flat_));
 }
 
 void CorrectJob::prepare(Queue& queue, std::byte* kept) const {
@@ -274,8 +319,10 @@ void CorrectJob::prepare(Queue& queue, std::byte* kept) const {
                 if (field->image) {
                     const auto bytes = std::as_bytes(std::span(field->image->values()));
                     upload(backend, to, bytes.data(), std::ssize(bytes));
+                    const auto places = std::as_bytes(std::span(field->places));
+                    upload(backend, to + image_bytes(*field), places.data(), std::ssize(places));
                 }
-                to += image_bytes(*field);
+                to += field_bytes(*field);
             }
         },
         queue);
@@ -312,21 +359,22 @@ std::shared_ptr<const StreamJob> CorrectJob::counting_part() const {
 
 void CorrectJob::run(Queue& queue, const RowBlock& block, const std::byte* in, std::byte* out,
                      const RunMemory& memory) const {
-    const bool is_host = std::holds_alternative<CpuQueue>(queue);
-    const Kept kept{memory.kept, is_host, image_bytes(*dark_)};
+    const Kept kept{memory.kept, std::holds_alternative<CpuQueue>(queue)};
     const CorrectField dark = kept.field(*dark_, 0);
-    const CorrectField flat = kept.field(*flat_, kept.dark_bytes);
+    const CorrectField flat = kept.field(*flat_, field_bytes(*dark_));
     for_counted_rows(block, memory, [&](const CountedRows& rows) {
         const RowBlock& made = rows.block;
-        const RowBlock part{made.frames, made.out_first, made.out_rows, made.out_first,
-                            made.out_rows};
         const std::int64_t skipped = block.out_first - block.in_first; // rows of the input
         const std::byte* const from = in + (rows.first + skipped) * shape_.in_row_bytes;
         std::byte* const to = out + rows.first * shape_.out_row_bytes;
         std::visit(
             [&](auto& backend) {
-                runner::correct(backend, correct_, part, dark, flat, from,
-                                reinterpret_cast<float*>(to), kept.raised(rows.are_counted));
+                for_frames(made, [&](const RowBlock& part, std::int64_t frame, std::int64_t row) {
+                    runner::correct(backend, correct_, part, from_frame(dark, frame),
+                                    from_frame(flat, frame), from + row * shape_.in_row_bytes,
+                                    reinterpret_cast<float*>(to + row * shape_.out_row_bytes),
+                                    kept.raised(rows.are_counted));
+                });
                 if (in_invalid_) {
                     mark_invalid(backend,
                                  {correct_.in_type, *in_invalid_, ElementType::float32, *invalid()},

@@ -28,6 +28,7 @@ class CorrectJob : public StreamJob {
     std::optional<Locality> locality() const override { return Locality{}; }
     int channels() const override { return channels_; }
     std::optional<double> invalid() const override;
+    std::vector<std::string> notes() const override;
     std::vector<JobCount> known_counts() const override;
     std::vector<std::shared_ptr<const SideImage>> side_images() const override;
     std::int64_t scratch_bytes(Backend /*backend*/, const RowBlock& /*block*/) const override {
@@ -45,11 +46,13 @@ class CorrectJob : public StreamJob {
 
   private:
     struct Kept;
+    template <class Take> void for_frames(const RowBlock& rows, const Take& take) const;
 
     Correct correct_;
     std::shared_ptr<const Field> dark_;
     std::shared_ptr<const Field> flat_;
     int channels_;
+    bool by_frame_;                    ///< whether the fields of frames differ
     std::optional<double> in_invalid_; ///< of the input
     StreamShape shape_;
 };

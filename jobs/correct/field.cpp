@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "jobs/correct/field.hpp"
 
+#include "base/error.hpp"
+#include "base/format.hpp"
 #include "base/sizes.hpp"
+#include "jobs/correct/field_places.hpp"
 #include "jobs/correct/images.hpp"
 #include "jobs/toml_text.hpp"
 #include "kernels/correct/image_stacks.hpp"
@@ -24,6 +27,7 @@ namespace {
 
 /// In the order of the type's values.
 constexpr std::array reduce_names = {"mean", "median", "none"};
+constexpr std::array between_names = {"none", "interpolate"};
 
 /// A text under the key that is not empty.
 std::optional<std::string> name_under(TableReader& table, std::string_view key) {
@@ -32,6 +36,18 @@ std::optional<std::string> name_under(TableReader& table, std::string_view key) 
         table.complain(key, "must not be empty");
     }
     return text;
+}
+
+/// Whether a field, whose other keys are read, is interpolated.
+Between parse_between(TableReader& table, const FieldSource& source) {
+    const auto between = static_cast<Between>(
+        table.choice("between", {between_names.begin(), between_names.end()}).value_or(0));
+    const bool all = std::holds_alternative<AllFrames>(source.frames);
+    if (between == Between::interpolate && (source.file || source.dataset || all)) {
+        table.complain("between", "takes the frames of the input's own scan: leave out file, "
+                                  "dataset and frames = \"all\"");
+    }
+    return between;
 }
 
 std::optional<FieldChoice> parse_field(TableReader& table, const std::string& key) {
@@ -45,6 +61,7 @@ std::optional<FieldChoice> parse_field(TableReader& table, const std::string& ke
         const std::optional<std::size_t> reduce =
             reader->choice("reduce", {reduce_names.begin(), reduce_names.end()});
         source.reduce = static_cast<Reduce>(reduce.value_or(0));
+        source.between = parse_between(*reader, source);
         reader->finish();
         return source;
     }
@@ -103,7 +120,7 @@ class OneImage : public SideImage::Source {
         for (std::int64_t done = 0; done < rows; done += band) {
             check();
             const std::int64_t count = std::min(band, rows - done);
-            images_.reader->read(first + done, count, bytes.data());
+            images_.read(0, 1, first + done, count, bytes.data());
             load_elements(images_.type(), bytes.data(), count * images_.columns,
                           to + done * images_.columns);
         }
@@ -223,23 +240,75 @@ std::unique_ptr<SideImage::Source> source_of(Images images) {
     return std::make_unique<OneImage>(std::move(images));
 }
 
-/// The image that these images become, for frames of these extents; none is read yet.
-/// @throws Error (usage, input).
-std::shared_ptr<const SideImage> open_field_image(const FieldSource& source, const FieldRole& role,
-                                                  const JobInput& input,
-                                                  const std::vector<std::int64_t>& frame) {
-    Images images = open_images(source, role, input, frame);
-    const std::int64_t rows = images.rows;
-    const std::int64_t columns = images.columns;
-    return std::make_shared<const SideImage>(source_of(std::move(images)), rows, columns);
+/// The images of groups of frames, one below the other.
+class GroupImages : public SideImage::Source {
+  public:
+    /// `rows`, `columns`: of each image.
+    GroupImages(std::vector<std::unique_ptr<Source>> groups, std::int64_t rows,
+                std::int64_t columns)
+        : groups_(std::move(groups)), rows_(rows), columns_(columns) {}
+
+    std::int64_t wanted_bytes() const override { return most(&Source::wanted_bytes); }
+    std::int64_t least_bytes() const override { return most(&Source::least_bytes); }
+    void compute(std::int64_t first, std::int64_t rows, std::int64_t most_bytes, float* to,
+                 const std::function<void()>& check) override {
+        const std::int64_t end = first + rows;
+        for (std::int64_t row = first; row < end;) {
+            const std::int64_t count = std::min(end - row, rows_ - row % rows_);
+            groups_[static_cast<std::size_t>(row / rows_)]->compute(
+                row % rows_, count, most_bytes, to + (row - first) * columns_, check);
+            row += count;
+        }
+    }
+
+  private:
+    std::int64_t most(std::int64_t (Source::*bytes)() const) const {
+        std::int64_t most = 0;
+        for (const auto& group : groups_) {
+            most = std::max(most, (*group.*bytes)());
+        }
+        return most;
+    }
+
+    std::vector<std::unique_ptr<Source>> groups_;
+    std::int64_t rows_;
+    std::int64_t columns_;
+};
+
+/// The field that is between the images of groups of frames, of frames of the input.
+Field between_groups(const Images& images, const FieldRole& role, const JobInput& input) {
+    const auto refuse = [&](const std::string& why, const char* advice) {
+        throw Error(ExitCode::usage, {"cannot interpolate the " + std::string(role.name),
+                                      "correct." + std::string(role.key), why, advice});
+    };
+    if (images.frames.empty()) {
+        refuse("the input is one frame", "Leave between out");
+    }
+    const std::int64_t frames = checked_product(input.array.shape) / (images.rows * images.columns);
+    FieldPlaces found = field_places(input, role, images.frames, frames);
+    std::vector<std::unique_ptr<SideImage::Source>> groups;
+    for (const FrameGroup& group : found.groups) {
+        Images own = images.part(group.first, group.count);
+        if (own.reduce == Reduce::none && own.count > 1) {
+            refuse(fmt::format("reduce is \"none\", and from frame {} on there are {} images",
+                               own.frames.front(), own.count),
+                   "Write reduce = \"mean\" or \"median\"");
+        }
+        groups.push_back(source_of(std::move(own)));
+    }
+    const std::int64_t rows = std::ssize(groups) * images.rows;
+    auto source = std::make_unique<GroupImages>(std::move(groups), images.rows, images.columns);
+    return {0, std::make_shared<const SideImage>(std::move(source), rows, images.columns),
+            std::move(found.places), std::move(found.note)};
 }
 
 } // namespace
 
 Form<FieldChoice> field_form() {
-    return {"number or `{ file, dataset, frames, reduce }`",
+    return {"number or `{ file, dataset, frames, reduce, between }`",
             "`reduce` is `mean`, `median` or `none`; without `file` the images are in the input's "
-            "file; of a scan, `frames` counts among those of the field",
+            "file; of a scan, `frames` counts among those of the field, and `between` is `none` or "
+            "`interpolate`",
             "float | Any | Mapping[str, Any]", parse_field,
             [](const FieldChoice& choice) { return field_text(choice).value_or(""); }};
 }
@@ -250,7 +319,9 @@ std::optional<std::string> field_text(const FieldChoice& choice) {
     }
     const auto& source = std::get<FieldSource>(choice);
     const bool takes_frames = !std::holds_alternative<std::monostate>(source.frames);
-    if (!source.file && !source.dataset && !takes_frames && source.reduce == Reduce::mean) {
+    const bool interpolates = source.between == Between::interpolate;
+    if (!source.file && !source.dataset && !takes_frames && source.reduce == Reduce::mean &&
+        !interpolates) {
         return std::nullopt;
     }
     std::string text = "{ ";
@@ -264,7 +335,8 @@ std::optional<std::string> field_text(const FieldChoice& choice) {
         const auto* const range = std::get_if<IndexRange>(&source.frames);
         text += "frames = " + (range != nullptr ? toml_text(*range) : "\"all\"") + ", ";
     }
-    return text + "reduce = \"" + reduce_names.at(static_cast<std::size_t>(source.reduce)) + "\" }";
+    text.append("reduce = \"").append(reduce_names.at(static_cast<std::size_t>(source.reduce)));
+    return text + (interpolates ? "\", between = \"interpolate\" }" : "\" }");
 }
 
 Field make_field(const FieldChoice& choice, const FieldRole& role, const JobInput& input,
@@ -272,7 +344,19 @@ Field make_field(const FieldChoice& choice, const FieldRole& role, const JobInpu
     if (const auto* number = std::get_if<double>(&choice)) {
         return {static_cast<float>(*number), nullptr};
     }
-    return {0, open_field_image(std::get<FieldSource>(choice), role, input, frame)};
+    const auto& source = std::get<FieldSource>(choice);
+    Images images = open_images(source, role, input, frame);
+    if (source.between == Between::interpolate) {
+        return between_groups(images, role, input);
+    }
+    const std::int64_t rows = images.rows;
+    const std::int64_t columns = images.columns;
+    return {0, std::make_shared<const SideImage>(source_of(std::move(images)), rows, columns)};
+}
+
+CorrectField Field::values() const {
+    return {number, image ? image->values().data() : nullptr,
+            places.empty() ? nullptr : places.data()};
 }
 
 } // namespace runner

@@ -5,6 +5,7 @@
 #include "jobs/index_range.hpp"
 #include "jobs/keys.hpp"
 #include "jobs/side_image.hpp"
+#include "kernels/correct/correct.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -19,6 +20,10 @@ namespace runner {
 /// How images become one.
 enum class Reduce { mean, median, none };
 
+/// How a field follows a scan: one image for all frames, or for each frame what is between the
+/// images of the groups of frames before and after it.
+enum class Between { none, interpolate };
+
 /// Images of a dataset. Without a file, of the input's; without a dataset, of the file's default
 /// signal, or of the input itself. Of a scan the frames of the field's role.
 struct FieldSource {
@@ -26,6 +31,7 @@ struct FieldSource {
     std::optional<std::string> dataset;
     Reduce reduce = Reduce::mean;
     FramesTaken frames = {}; ///< of those; AllFrames: of all, whatever the file says of them
+    Between between = Between::none;
 };
 
 /// A dark or flat field as the job file gives it.
@@ -41,7 +47,14 @@ struct FieldRole {
 /// A field: an image of the frame's extents, or a number that stands at every pixel.
 struct Field {
     float number = 0;
-    std::shared_ptr<const SideImage> image; ///< null: the number
+    std::shared_ptr<const SideImage> image = {}; ///< null: the number
+    /// Of each frame of the input, where it lies among several images, which `image` then has one
+    /// below the other; empty: one image is for all.
+    std::vector<FieldPlace> places = {};
+    std::string note = {}; ///< what is odd about the frames it is made of; else empty
+
+    /// Its values on the host, computed where nobody has. @throws Error (input).
+    CorrectField values() const;
 };
 
 /// How a field may be written, for messages.

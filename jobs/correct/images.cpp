@@ -97,6 +97,14 @@ void check_sizes(const Images& images, const std::string& where, const ArrayInfo
 
 /// @throws Error (usage) if the field is neither named nor among the frames of the input.
 void check_source(const FieldSource& source, const FieldRole& role, const JobInput& input) {
+    if (source.between == Between::interpolate && !input.roles.known()) {
+        throw Error(ExitCode::usage,
+                    {"cannot interpolate the " + std::string(role.name), key_of(role) + ".between",
+                     input.roles.fault.empty()
+                         ? "the input has no image_key that says which of its frames are such"
+                         : input.roles.fault,
+                     "Leave between out, and name images"});
+    }
     if (!source.file && !source.dataset && !input.roles.known()) {
         throw Error(ExitCode::usage,
                     {"correct has no " + std::string(role.name), key_of(role),
@@ -149,10 +157,20 @@ DatasetPart part_of(const DatasetLayout& layout, const FieldSource& source, cons
 
 void Images::read(std::int64_t image, std::int64_t images, std::int64_t first, std::int64_t band,
                   std::byte* to) const {
+    const std::int64_t row = (first_image + image) * rows;
     if (band == rows) {
-        return reader->read(image * rows, images * rows, to);
+        return reader->read(row, images * rows, to);
     }
-    reader->read_runs({image * rows + first, band, images, rows, 0, columns}, to);
+    reader->read_runs({row + first, band, images, rows, 0, columns}, to);
+}
+
+Images Images::part(std::int64_t place, std::int64_t of_frames) const {
+    const std::int64_t each = count / std::ssize(frames); // images of a frame
+    Images part = *this;
+    part.first_image = first_image + place * each;
+    part.count = of_frames * each;
+    part.frames.assign(frames.begin() + place, frames.begin() + place + of_frames);
+    return part;
 }
 
 Images open_images(const FieldSource& source, const FieldRole& role, const JobInput& input,
@@ -177,8 +195,10 @@ Images open_images(const FieldSource& source, const FieldRole& role, const JobIn
         images.packed_together = part.frames.empty() ? chunk[0] : 1;
         images.packed_rows = chunk.size() > 2 ? chunk[1] : 1;
     }
+    images.frames = part.frames;
     const ArrayInfo& array = layout.info.array;
-    if (images.count == 0 || (source.reduce == Reduce::none && images.count != 1)) {
+    const bool is_one = source.reduce == Reduce::none && source.between == Between::none;
+    if (images.count == 0 || (is_one && images.count != 1)) {
         throw Error(ExitCode::input,
                     {"cannot take the " + std::string(role.name), where,
                      "its shape is " + shape_text(array.shape) + ", which is " +

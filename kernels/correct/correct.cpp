@@ -15,6 +15,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "kernels/correct/frame_field.hpp"
 #include "kernels/correct/negative_log.hpp"
 #include "kernels/queue/fused-inl.hpp"
 
@@ -85,14 +86,22 @@ HWY_INLINE hn::Vec<D> correct_vector(D d, const Correct& c, hn::Vec<D> x, hn::Ve
     return t;
 }
 
-std::uint64_t correct_all(const Correct& c, std::int64_t count, const CorrectField& dark,
-                          const CorrectField& flat, float* values) {
+std::uint64_t correct_all(const Correct& c, std::int64_t count, const FrameField& dark,
+                          const FrameField& flat, float* values) {
     const D d;
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
     std::uint64_t raised = 0;
     std::int64_t i = 0;
-    const auto field = [&](const CorrectField& of) HWY_ATTR {
-        return of.image != nullptr ? hn::LoadU(d, of.image + i) : hn::Set(d, of.number);
+    const auto field = [&](const FrameField& of) HWY_ATTR {
+        if (of.image == nullptr) {
+            return hn::Set(d, of.number);
+        }
+        const auto before = hn::LoadU(d, of.image + i);
+        if (of.next == nullptr) {
+            return before;
+        }
+        const auto step = hn::Sub(hn::LoadU(d, of.next + i), before);
+        return hn::Add(before, hn::Mul(hn::Set(d, of.weight), step));
     };
     for (; i + lanes <= count; i += lanes) {
         const auto all = hn::FirstN(d, static_cast<std::size_t>(lanes));
@@ -105,8 +114,8 @@ std::uint64_t correct_all(const Correct& c, std::int64_t count, const CorrectFie
         const std::int64_t rest = count - i;
         for (std::int64_t k = 0; k < rest; ++k) {
             parts[0][k] = values[i + k];
-            parts[1][k] = dark.image != nullptr ? dark.image[i + k] : dark.number;
-            parts[2][k] = flat.image != nullptr ? flat.image[i + k] : flat.number;
+            parts[1][k] = dark.at(i + k);
+            parts[2][k] = flat.at(i + k);
         }
         const auto some = hn::FirstN(d, static_cast<std::size_t>(rest));
         hn::Store(correct_vector(d, c, hn::Load(d, parts[0]), hn::Load(d, parts[1]),
@@ -135,13 +144,9 @@ namespace {
 
 /// Replaces `count` values of a row by the corrected ones, with the widest vectors there are; the
 /// fields' images begin at the row's first pixel. Returns how many were raised to the floor.
-std::uint64_t correct_values(const Correct& correct, std::int64_t count, const CorrectField& dark,
-                             const CorrectField& flat, float* values) {
+std::uint64_t correct_values(const Correct& correct, std::int64_t count, const FrameField& dark,
+                             const FrameField& flat, float* values) {
     return HWY_DYNAMIC_DISPATCH(correct_all)(correct, count, dark, flat, values);
-}
-
-CorrectField part_of(const CorrectField& field, std::int64_t first) {
-    return {field.number, field.image == nullptr ? nullptr : field.image + first};
 }
 
 } // namespace
@@ -153,19 +158,22 @@ void correct(CpuQueue& queue, const Correct& correct, const RowBlock& block,
     const std::int64_t pixels = block.out_rows * correct.columns; // of a frame
     const std::int64_t pieces = (pixels + piece - 1) / piece;
     const std::int64_t offset = block.out_first * correct.columns;
+    const std::int64_t image = correct.rows * correct.columns; // its pixels
     using Range = tbb::blocked_range<std::int64_t>;
     queue.run([&] {
         *raised += tbb::parallel_reduce(
             Range(0, block.frames * pieces, 16), std::uint64_t{0},
             [&](const Range& range, std::uint64_t part) {
                 for (std::int64_t i = range.begin(); i < range.end(); ++i) {
+                    const std::int64_t frame = i / pieces;
                     const std::int64_t first = i % pieces * piece;
                     const std::int64_t count = std::min(piece, pixels - first);
-                    const std::int64_t at = i / pieces * pixels + first;
+                    const std::int64_t at = frame * pixels + first;
                     load_elements(correct.in_type, in + at * size_of(correct.in_type), count,
                                   out + at);
-                    part += correct_values(correct, count, part_of(dark, offset + first),
-                                           part_of(flat, offset + first), out + at);
+                    part += correct_values(
+                        correct, count, frame_field(dark, frame, image, offset + first),
+                        frame_field(flat, frame, image, offset + first), out + at);
                 }
                 return part;
             },

@@ -60,6 +60,11 @@ __device__ inline float negative_log_on_device(float t) {
     return t <= std::numeric_limits<float>::max() ? result : -t;
 }
 
+template <int n>
+__device__ inline ElementVector<float, n> pixels_of(const float* image, std::int64_t at) {
+    return *reinterpret_cast<const ElementVector<float, n>*>(image + at);
+}
+
 /// A field's values at pixels side by side.
 template <int n>
 __device__ inline void load_field(const CorrectField& field, std::int64_t at, float (&to)[n]) {
@@ -70,10 +75,28 @@ __device__ inline void load_field(const CorrectField& field, std::int64_t at, fl
         }
         return;
     }
-    const auto loaded = *reinterpret_cast<const ElementVector<float, n>*>(field.image + at);
+    const auto loaded = pixels_of<n>(field.image, at);
 #pragma unroll
     for (int i = 0; i < n; ++i) {
         to[i] = loaded.at[i];
+    }
+}
+
+/// The same of a frame; an image has `image` pixels.
+template <int n>
+__device__ inline void load_field_of(const CorrectField& field, std::int64_t frame,
+                                     std::int64_t image, std::int64_t at, float (&to)[n]) {
+    if (field.places == nullptr) {
+        load_field(field, at, to);
+        return;
+    }
+    const FieldPlace place = field.places[frame];
+    const auto before = pixels_of<n>(field.image, place.before * image + at);
+    const auto after = pixels_of<n>(field.image, place.after * image + at);
+#pragma unroll
+    for (int i = 0; i < n; ++i) {
+        const float part = __fmul_rn(place.weight, __fsub_rn(after.at[i], before.at[i]));
+        to[i] = place.after == place.before ? before.at[i] : __fadd_rn(before.at[i], part);
     }
 }
 
@@ -87,6 +110,18 @@ template <int n> struct Pixels {
                       std::int64_t at) {
         load_field(dark_field, at, dark);
         load_field(flat_field, at, range);
+        divide();
+    }
+    /// The pixels have the fields of one frame.
+    __device__ Pixels(const CorrectField& dark_field, const CorrectField& flat_field,
+                      std::int64_t frame, std::int64_t image, std::int64_t at) {
+        load_field_of(dark_field, frame, image, at, dark);
+        load_field_of(flat_field, frame, image, at, range);
+        divide();
+    }
+
+    /// Makes ranges of the flat field's values.
+    __device__ void divide() {
 #pragma unroll
         for (int i = 0; i < n; ++i) {
             range[i] = __fsub_rn(range[i], dark[i]);
@@ -207,6 +242,32 @@ __global__ void __launch_bounds__(threads)
     }
 }
 
+/// The same where fields lie between images: those of a frame are loaded with it, mostly from the
+/// cache. `image`: pixels of an image; `first_frame`: the first of the block's.
+template <class In, int n>
+__global__ void __launch_bounds__(threads)
+    correct_between_kernel(Correct c, CorrectField dark, CorrectField flat, const In* in,
+                           float* out, std::int64_t first_frame, std::int64_t frames,
+                           std::int64_t pixels, std::int64_t offset, std::int64_t image,
+                           unsigned long long* raised_values) {
+    const std::int64_t pixel = (std::int64_t{blockIdx.x} * threads + threadIdx.x) * n;
+    unsigned raised = 0;
+    if (pixel < pixels) {
+        const std::int64_t begin = std::int64_t{blockIdx.y} * most_frames;
+        const std::int64_t last = min(frames, begin + most_frames);
+        for (std::int64_t frame = begin; frame < last; ++frame) {
+            const Pixels<n> fields(dark, flat, first_frame + frame, image, offset + pixel);
+            const std::int64_t at = frame * pixels + pixel;
+            const auto x = *reinterpret_cast<const ElementVector<In, n>*>(in + at);
+            *reinterpret_cast<ElementVector<float, n>*>(out + at) = corrected(c, fields, x, raised);
+        }
+    }
+    raised = sum_of_warp(raised);
+    if (threadIdx.x % 32 == 0 && raised != 0) {
+        atomicAdd(raised_values, raised);
+    }
+}
+
 template <class In, int n>
 void launch_pixels(CudaQueue& queue, const Correct& c, const RowBlock& block,
                    const CorrectField& dark, const CorrectField& flat, const In* in, float* out,
@@ -219,15 +280,30 @@ void launch_pixels(CudaQueue& queue, const Correct& c, const RowBlock& block,
         const std::int64_t frames = std::min(block.frames - frame, most_groups * most_frames);
         const auto groups = static_cast<unsigned>((frames + most_frames - 1) / most_frames);
         const KernelWork work{static_cast<double>(frames * pixels) * (sizeof(In) + sizeof(float))};
-        launch(queue, {dim3(static_cast<unsigned>(blocks), groups), dim3(threads), 0, work},
-               correct_kernel<In, n>, c, dark, flat, in + frame * pixels, out + frame * pixels,
-               frames, pixels, block.out_first * c.columns,
-               reinterpret_cast<unsigned long long*>(raised));
+        const LaunchShape shape{dim3(static_cast<unsigned>(blocks), groups), dim3(threads), 0,
+                                work};
+        auto* const counts = reinterpret_cast<unsigned long long*>(raised);
+        const std::int64_t offset = block.out_first * c.columns;
+        if (dark.places == nullptr && flat.places == nullptr) {
+            launch(queue, shape, correct_kernel<In, n>, c, dark, flat, in + frame * pixels,
+                   out + frame * pixels, frames, pixels, offset, counts);
+        } else {
+            launch(queue, shape, correct_between_kernel<In, n>, c, dark, flat, in + frame * pixels,
+                   out + frame * pixels, frame, frames, pixels, offset, c.rows * c.columns, counts);
+        }
     }
 }
 
 bool is_aligned(const void* place, std::size_t bytes) {
     return reinterpret_cast<std::uintptr_t>(place) % bytes == 0;
+}
+
+/// Whether all images of the field, of so many pixels each, have aligned pixels at the offset.
+bool is_aligned(const CorrectField& field, std::int64_t offset, std::int64_t image,
+                std::size_t bytes) {
+    return field.image == nullptr ||
+           (is_aligned(field.image + offset, bytes) &&
+            (field.places == nullptr || is_aligned(field.image + offset + image, bytes)));
 }
 
 } // namespace
@@ -245,10 +321,10 @@ void correct(CudaQueue& queue, const Correct& correct, const RowBlock& block,
         constexpr std::size_t line = n * sizeof(float);
         const std::int64_t offset = block.out_first * correct.columns;
         const auto* from = reinterpret_cast<const In*>(in);
+        const std::int64_t image = correct.rows * correct.columns;
         const bool aligned = pixels % n == 0 && is_aligned(in, n * sizeof(In)) &&
-                             is_aligned(out, line) &&
-                             (dark.image == nullptr || is_aligned(dark.image + offset, line)) &&
-                             (flat.image == nullptr || is_aligned(flat.image + offset, line));
+                             is_aligned(out, line) && is_aligned(dark, offset, image, line) &&
+                             is_aligned(flat, offset, image, line);
         if (aligned) {
             launch_pixels<In, n>(queue, correct, block, dark, flat, from, out, raised);
         } else {

@@ -28,10 +28,24 @@ struct Correct {
     float floor = 1e-6F; ///< above 0
 };
 
-/// An image of rows × columns, or a number that stands at every pixel.
+/// The two images of a field that a frame lies between, by their numbers. The frame's field is
+///   A + w · (B − A), each step rounded to float32
+/// of the pixels A of the one and B of the other; where both are one image, it is that.
+struct FieldPlace {
+    std::int32_t before = 0;
+    std::int32_t after = 0;
+    float weight = 0; ///< w, from 0 to 1
+
+    bool operator==(const FieldPlace&) const = default;
+};
+
+/// An image of rows × columns, or a number that stands at every pixel; or images, one after the
+/// other, between which frames lie.
 struct CorrectField {
     float number = 0;
     const float* image = nullptr; ///< device memory; null: the number
+    /// Device memory: of each frame of the block; null: the image is that of every frame.
+    const FieldPlace* places = nullptr;
 };
 
 /// Corrects rows [out_first, out_first + out_rows) of each frame, which the input buffer holds and

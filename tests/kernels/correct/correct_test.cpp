@@ -16,23 +16,31 @@ namespace {
 
 constexpr float inf = std::numeric_limits<float>::infinity();
 
+/// Where frames lie among images of the dark and of the flat field; empty: each has one image.
+using Places = std::pair<std::vector<FieldPlace>, std::vector<FieldPlace>>;
+
 /// The corrected pixels of a block and how many values were raised.
 template <class In, class Q>
 std::pair<std::vector<float>, std::uint64_t>
 corrected(Q& queue, Correct c, const RowBlock& block, const std::vector<float>& dark,
-          const std::vector<float>& flat, const std::vector<In>& in) {
+          const std::vector<float>& flat, const std::vector<In>& in, const Places& places = {}) {
     c.in_type = element_type_of<In>();
     const DeviceBytes<Q> dark_image(queue, bytes_of(dark));
     const DeviceBytes<Q> flat_image(queue, bytes_of(flat));
     const DeviceBytes<Q> counts(queue, bytes_of(std::vector<std::uint64_t>{1000}));
-    const auto field = [](const std::vector<float>& values, const DeviceBytes<Q>& image) {
+    const DeviceBytes<Q> dark_places(queue, bytes_of(places.first));
+    const DeviceBytes<Q> flat_places(queue, bytes_of(places.second));
+    const auto field = [&](const std::vector<float>& values, const DeviceBytes<Q>& image,
+                           const DeviceBytes<Q>& at) {
         return CorrectField{
-            values[0], values.size() == 1 ? nullptr : reinterpret_cast<const float*>(image.data())};
+            values[0], values.size() == 1 ? nullptr : reinterpret_cast<const float*>(image.data()),
+            places.first.empty() ? nullptr : reinterpret_cast<const FieldPlace*>(at.data())};
     };
     const auto bytes = made_on(
         queue, bytes_of(in), in.size() * sizeof(float), [&](const std::byte* from, std::byte* to) {
-            correct(queue, c, block, field(dark, dark_image), field(flat, flat_image), from,
-                    reinterpret_cast<float*>(to), reinterpret_cast<std::uint64_t*>(counts.data()));
+            correct(queue, c, block, field(dark, dark_image, dark_places),
+                    field(flat, flat_image, flat_places), from, reinterpret_cast<float*>(to),
+                    reinterpret_cast<std::uint64_t*>(counts.data()));
             queue.synchronize();
         });
     return {values_of<float>(bytes), values_of<std::uint64_t>(counts.fetch())[0] - 1000};
@@ -183,6 +191,62 @@ TYPED_TEST(CorrectTest, ABlockTakesItsRowsOfTheFields) {
                       rows, corrected(this->queue(), c, {1, 3, 4, 3, 4}, dark, flat, part).first));
 }
 
+/// Frames between three flat and two dark images: each is corrected as by an image of its own.
+template <class Q>
+void expect_between(Q& queue, std::mt19937_64& random, std::int64_t columns,
+                    const RowBlock& block) {
+    Correct c = image_of(5, columns);
+    c.takes_log = true;
+    c.dead = 3;
+    const auto image = static_cast<std::size_t>(c.rows * c.columns);
+    const auto in_block = static_cast<std::size_t>(block.out_rows * columns);
+    const auto first = static_cast<std::size_t>(block.out_first * columns);
+    const std::vector<float> darks = any_elements<float>(2 * image, random);
+    const std::vector<float> flats = any_elements<float>(3 * image, random);
+    std::vector<FieldPlace> dark_places;
+    std::vector<FieldPlace> flat_places;
+    std::vector<float> right;
+    std::uint64_t expected = 0;
+    const std::vector<std::uint16_t> in =
+        any_elements<std::uint16_t>(static_cast<std::size_t>(block.frames) * in_block, random);
+    const auto between = [&](const std::vector<float>& images, const FieldPlace& place) {
+        std::vector<float> made;
+        for (std::size_t i = first; i < first + in_block; ++i) {
+            const float a = images[static_cast<std::size_t>(place.before) * image + i];
+            const float b = images[static_cast<std::size_t>(place.after) * image + i];
+            const float step = b - a;
+            const float part = place.weight * step;
+            made.push_back(place.before == place.after ? a : a + part);
+        }
+        return made;
+    };
+    for (std::int64_t frame = 0; frame < block.frames; ++frame) {
+        const auto weight = static_cast<float>(random() % 1000) / 999;
+        const auto before = static_cast<std::int32_t>(random() % 3);
+        dark_places.push_back({0, static_cast<std::int32_t>(random() % 2), weight});
+        flat_places.push_back({before, std::min(before + 1, 2), 1 - weight});
+        const auto from = in.begin() + frame * static_cast<std::ptrdiff_t>(in_block);
+        const std::vector<float> made = correct_reference(
+            c, between(darks, dark_places.back()), between(flats, flat_places.back()),
+            std::vector<std::uint16_t>(from, from + static_cast<std::ptrdiff_t>(in_block)),
+            expected);
+        right.insert(right.end(), made.begin(), made.end());
+    }
+    const auto [values, raised] = corrected(queue, c, block, darks, flats, in,
+                                            {std::move(dark_places), std::move(flat_places)});
+    EXPECT_EQ("", first_difference(right, values));
+    EXPECT_EQ(raised, expected);
+}
+
+TYPED_TEST(CorrectTest, FramesLieBetweenImages) {
+    std::mt19937_64 random(7);
+    for (const std::int64_t columns : {48, 31, 4}) {
+        expect_between(this->queue(), random, columns, {1, 1, 3, 1, 3});
+        expect_between(this->queue(), random, columns, {131, 0, 5, 0, 5});
+        expect_between(this->queue(), random, columns, {3, 0, 5, 0, 5});
+    }
+}
+
 TEST(CorrectTargets, EveryVectorSetGivesTheBytesOfTheReference) {
     CpuQueue queue(2);
     for (const std::int64_t target : usable_targets()) {
@@ -190,6 +254,7 @@ TEST(CorrectTargets, EveryVectorSetGivesTheBytesOfTheReference) {
         SCOPED_TRACE(hwy::TargetName(target));
         std::mt19937_64 random(3);
         expect_reference(queue, random);
+        expect_between(queue, random, 37, {3, 0, 5, 0, 5});
     }
 }
 
