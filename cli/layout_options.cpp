@@ -42,7 +42,7 @@ OutputLayout LayoutOptions::layout(const std::string& file) const {
         const bool has =
             format == nullptr || (written != nullptr && has_layout_key(written, option.substr(2)));
         if (parser_.is_given(option) && !has) {
-            const bool packs = written != nullptr && written->packed != nullptr;
+            const bool packs = written != nullptr && has_layout_key(written, "compression");
             parser_.refuse(option + ": a " + std::string(ending_of(file, *format)) +
                                (packs ? " file has no chunks and no shuffle"
                                       : " file has no chunks and no compression"),
@@ -64,7 +64,7 @@ OutputLayout LayoutOptions::layout(const std::string& file) const {
     for (const LayoutFault& fault : layout_faults(choice, "--", written)) {
         parser_.refuse("--" + fault.key + ": " + fault.why);
     }
-    return choice.layout();
+    return choice.layout(written);
 }
 
 } // namespace runner

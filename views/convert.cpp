@@ -73,7 +73,9 @@ std::string input_endings() {
 }
 
 /// Whether convert_to_rows() makes such files.
-bool is_of_rows(const std::string& output) { return output_name_fault(output).empty(); }
+bool is_of_rows(const std::string& output) {
+    return output_name_fault(output).empty() && !has_ending(output, picture_ending);
+}
 
 /// Whether a file of this name holds such an array.
 bool can_hold(const std::string& output, const ArrayInfo& array) {
@@ -137,11 +139,9 @@ void check_apart(const std::string& input, const std::string& written) {
 
 } // namespace
 
-std::string output_endings() { return written_endings() + ", and " + std::string(picture_ending); }
-
 void check_formats(const std::string& input, const std::string& output, InputNames names) {
     const std::string known =
-        "Known are " + input_endings() + " to read, and " + output_endings() + " to make";
+        "Known are " + input_endings() + " to read, and " + written_endings() + " to make";
     const bool said = names == InputNames::say_format && rows_format_of(input) == nullptr;
     if (said && ends_in(input, raw_endings)) {
         throw Error(ExitCode::usage,

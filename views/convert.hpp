@@ -21,7 +21,7 @@ struct ConvertRequest {
     std::string input;              ///< HDF5, of a format in io/formats/rows_format.hpp, or raw
     std::optional<DenseLayout> raw; ///< what a raw input holds; its name's ending says nothing then
     std::string dataset;            ///< of an HDF5 input
-    std::string output;             ///< what it becomes is said by the ending: see output_endings()
+    std::string output;             ///< what it becomes is said by the ending: see written_endings()
     std::string output_dataset;     ///< of an HDF5 output
     /// Nothing: all; of which a picture must be the only one.
     std::optional<FrameChoice> frames;
@@ -35,9 +35,6 @@ struct ConvertRequest {
     int threads = 1;                                                ///< that read and write, ≥ 1
     std::int64_t memory = std::numeric_limits<std::int64_t>::max(); ///< that rows may take
 };
-
-/// ".h5, .hdf5, .npy and .tif, and .png": what convert() can make.
-std::string output_endings();
 
 /// Refuses what cannot be converted, by the names alone. `raw`: the input's name says nothing.
 /// @throws Error (usage) that lists what can.

@@ -117,6 +117,7 @@ std::span<const Codec> codecs() {
                                    difference_codec(),
                                    float_difference_codec(),
                                    png_codec(),
+                                   png_lines_codec(),
                                    gzip_codec(),
                                    sized_lz4_codec(),
                                    transpose_codec()};

@@ -41,6 +41,9 @@ inline constexpr int sized_lz4 = lzw + 6;
 inline constexpr int transpose = lzw + 7;
 inline constexpr int crc32c = lzw + 8;
 
+/// A filter of PNG files that are written: lines of a picture as one chunk of the file.
+inline constexpr int png_lines = lzw + 9;
+
 } // namespace filter_id
 
 using Bytes = std::span<const std::byte>;

@@ -3,14 +3,19 @@
 
 #include "base/error.hpp"
 #include "base/format.hpp"
+#include "base/sizes.hpp"
 #include "io/filters/lz4.hpp"
+#include "io/filters/page_codecs.hpp"
 #include "io/filters/shuffle.hpp"
+#include "io/filters/unpacker.hpp"
 #include "io/packings/packings.hpp"
+#include "io/rows/written_format.hpp"
 
 #include <algorithm>
 #include <array>
 
 #include <isa-l.h>
+#include <zlib.h>
 #include <zstd.h>
 
 namespace runner {
@@ -53,10 +58,41 @@ std::size_t packed_bound(Compression compression, std::int64_t chunk_bytes) {
     return 0;
 }
 
+int end_zlib(z_stream_s* stream) {
+    const int result = deflateEnd(stream); // of one that was not begun, it does nothing
+    delete stream;
+    return result;
+}
+
+bool packs_lines(const OutputLayout& layout) {
+    return !layout.is_hdf5() && layout.format->packed != nullptr &&
+           layout.format->packed->filter != nullptr;
+}
+
+/// Room for lines that a byte stands before, a filter's number.
+std::int64_t filtered_bound(std::int64_t chunk_bytes) { return 2 * chunk_bytes; }
+
+std::int64_t lines_bound(std::int64_t chunk_bytes) {
+    return deflate_bound(filtered_bound(chunk_bytes)) + filtered_bound(chunk_bytes) / 1024 +
+           png_lines_head;
+}
+
+std::unique_ptr<z_stream_s, int (*)(z_stream_s*)> new_zlib(int level) {
+    constexpr int bare_window = -15; // without zlib's head and end
+    constexpr int memory = 8;
+    std::unique_ptr<z_stream_s, int (*)(z_stream_s*)> zlib(new z_stream_s(), end_zlib);
+    if (deflateInit2(zlib.get(), level, Z_DEFLATED, bare_window, memory, Z_DEFAULT_STRATEGY) !=
+        Z_OK) {
+        throw Error(ExitCode::launch, {"cannot take host memory", "zlib", "none is left", ""});
+    }
+    return zlib;
+}
+
 } // namespace
 
 Packer::Packer(const OutputLayout& layout, std::int64_t chunk_bytes, std::int64_t element_bytes)
-    : layout_(layout), element_bytes_(element_bytes), zstd_(nullptr, ZSTD_freeCCtx) {
+    : layout_(layout), element_bytes_(element_bytes), zlib_(nullptr, end_zlib),
+      zstd_(nullptr, ZSTD_freeCCtx) {
     if (layout.shuffle && element_bytes > 1) {
         shuffled_.resize(static_cast<std::size_t>(chunk_bytes));
     }
@@ -73,11 +109,26 @@ Packer::Packer(const OutputLayout& layout, std::int64_t chunk_bytes, std::int64_
     }
 }
 
+Packer::Packer(const OutputLayout& layout, std::int64_t chunk_bytes, const ArrayInfo& array)
+    : Packer(layout, chunk_bytes, size_of(array.type)) {
+    if (packs_lines(layout)) {
+        picture_ = lines_of_picture(layout.format->packed->filter(array, layout).parameters);
+        filtered_.resize(static_cast<std::size_t>(filtered_bound(chunk_bytes)));
+        packed_.resize(static_cast<std::size_t>(lines_bound(chunk_bytes)));
+        zlib_ = new_zlib(layout.level);
+    }
+}
+
 std::int64_t Packer::memory(const OutputLayout& layout, std::int64_t chunk_bytes) {
     std::int64_t bytes = (layout.shuffle ? chunk_bytes : 0) +
                          static_cast<std::int64_t>(packed_bound(layout.compression, chunk_bytes));
     if (layout.compression == Compression::deflate) {
         bytes += workspace_bytes(layout.level);
+    }
+    if (packs_lines(layout)) {
+        constexpr std::int64_t of_zlib =
+            300 * KiB; // as zconf.h counts it, for its window of 32 KiB
+        bytes += filtered_bound(chunk_bytes) + lines_bound(chunk_bytes) + of_zlib;
     }
     if (layout.compression == Compression::zstd ||
         layout.compression == Compression::bitshuffle_zstd) {
@@ -92,6 +143,9 @@ std::span<const std::byte> Packer::pack(std::span<const std::byte> chunk) {
         shuffle(chunk, element, shuffled_.data());
         chunk = std::span(shuffled_).first(chunk.size());
     }
+    if (picture_) {
+        return lines(chunk);
+    }
     switch (layout_.compression) {
     case Compression::deflate: return deflate(chunk);
     case Compression::zstd: return zstd(chunk);
@@ -105,6 +159,24 @@ std::span<const std::byte> Packer::pack(std::span<const std::byte> chunk) {
     case Compression::none: break;
     }
     throw Error(ExitCode::defect, {"cannot compress a chunk", "", "it has no compression", ""});
+}
+
+std::span<const std::byte> Packer::lines(std::span<const std::byte> chunk) {
+    const std::size_t bytes = filter_png_lines(chunk, *picture_, filtered_);
+    z_stream_s& stream = *zlib_;
+    stream.next_in = reinterpret_cast<Bytef*>(filtered_.data());
+    stream.avail_in = static_cast<uInt>(bytes);
+    stream.next_out = reinterpret_cast<Bytef*>(packed_.data() + png_lines_head);
+    stream.avail_out = static_cast<uInt>(packed_.size() - png_lines_head);
+    // Ends on a byte, and nothing that follows refers to what is before; more may follow.
+    const int result = ::deflate(&stream, Z_FULL_FLUSH);
+    const std::size_t made = packed_.size() - png_lines_head - stream.avail_out;
+    if (result != Z_OK || stream.avail_in != 0 || stream.avail_out == 0 ||
+        deflateReset(&stream) != Z_OK) {
+        throw Error(ExitCode::defect, {"cannot compress lines of a picture", "zlib",
+                                       fmt::format("it returned {}", result), ""});
+    }
+    return std::span(packed_).first(finish_png_lines(made, packed_));
 }
 
 std::span<const std::byte> Packer::deflate(std::span<const std::byte> chunk) {

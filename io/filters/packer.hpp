@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "base/array_info.hpp"
 #include "io/filters/codec.hpp"
+#include "io/packings/png_picture.hpp"
 #include "io/rows/output_layout.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 struct ZSTD_CCtx_s;
+struct z_stream_s;
 
 namespace runner {
 
@@ -21,6 +25,9 @@ class Packer {
     /// 16. @throws Error (launch) without memory.
     Packer(const OutputLayout& layout, std::int64_t chunk_bytes, std::int64_t element_bytes);
 
+    /// The same of chunks of an output's array, also where its format has a filter of its own.
+    Packer(const OutputLayout& layout, std::int64_t chunk_bytes, const ArrayInfo& array);
+
     /// Memory that one takes.
     static std::int64_t memory(const OutputLayout& layout, std::int64_t chunk_bytes);
 
@@ -30,13 +37,17 @@ class Packer {
   private:
     std::span<const std::byte> deflate(std::span<const std::byte> chunk);
     std::span<const std::byte> zstd(std::span<const std::byte> chunk);
+    std::span<const std::byte> lines(std::span<const std::byte> chunk);
 
     OutputLayout layout_;
     std::int64_t element_bytes_;
     std::vector<std::byte> shuffled_;
     std::vector<std::byte> packed_;
-    std::vector<std::byte> workspace_; ///< of ISA-L
-    CodecMemory memory_;               ///< for bitshuffle
+    std::vector<std::byte> workspace_;  ///< of ISA-L
+    std::vector<std::byte> filtered_;   ///< lines of a picture
+    std::optional<PngPicture> picture_; ///< whose lines are packed for a PNG file
+    CodecMemory memory_;                ///< for bitshuffle
+    std::unique_ptr<z_stream_s, int (*)(z_stream_s*)> zlib_; ///< where picture_ is known
     std::unique_ptr<ZSTD_CCtx_s, std::size_t (*)(ZSTD_CCtx_s*)> zstd_;
 };
 

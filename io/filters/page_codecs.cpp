@@ -94,6 +94,20 @@ std::optional<std::size_t> png(Parameters parameters, Bytes packed, std::span<st
     return good ? std::optional(picture.bytes()) : std::nullopt;
 }
 
+bool accepts_picture_lines(Parameters parameters) {
+    return parameters.size() == 3 &&
+           accepts_picture(std::vector<unsigned>{1, parameters[0], parameters[1], parameters[2]});
+}
+
+std::optional<std::size_t> png_lines(Parameters parameters, Bytes packed, std::span<std::byte> to,
+                                     CodecMemory& memory) {
+    PngPicture picture = lines_of_picture(parameters);
+    picture.lines = 1;
+    picture.lines = to.size() / picture.bytes();
+    const std::size_t bytes = picture.scratch_bytes();
+    return unpack_png_lines(packed, picture, {memory.scratch(bytes), bytes}, to);
+}
+
 } // namespace
 
 Codec lzw_codec() { return {filter_id::lzw, "LZW", accepts_none, claims_nothing, lzw}; }
@@ -113,6 +127,10 @@ Codec float_difference_codec() {
 
 Codec png_codec() { return {filter_id::png, "PNG", accepts_picture, claims_nothing, png}; }
 
+Codec png_lines_codec() {
+    return {filter_id::png_lines, "PNG lines", accepts_picture_lines, claims_nothing, png_lines};
+}
+
 std::vector<unsigned> lines_parameters(const PredictedLines& lines) {
     return {static_cast<unsigned>(lines.elements), static_cast<unsigned>(lines.size),
             static_cast<unsigned>(lines.samples), lines.big_endian ? 1U : 0U};
@@ -121,6 +139,14 @@ std::vector<unsigned> lines_parameters(const PredictedLines& lines) {
 std::vector<unsigned> picture_parameters(const PngPicture& picture) {
     return {static_cast<unsigned>(picture.lines), static_cast<unsigned>(picture.samples),
             picture.bits, picture.channels};
+}
+
+std::vector<unsigned> line_parameters(const PngPicture& picture) {
+    return {static_cast<unsigned>(picture.samples), picture.bits, picture.channels};
+}
+
+PngPicture lines_of_picture(Parameters parameters) {
+    return {0, parameters[0], parameters[1], parameters[2]};
 }
 
 } // namespace runner

@@ -5,6 +5,7 @@
 #include "base/format.hpp"
 #include "io/filters/codec.hpp"
 #include "io/filters/shuffle.hpp"
+#include "io/rows/written_format.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -114,6 +115,14 @@ std::vector<Filter> layout_filters(const OutputLayout& layout, std::int64_t elem
         break;
     }
     return filters;
+}
+
+std::vector<Filter> layout_filters(const OutputLayout& layout, const ArrayInfo& array) {
+    const PackedFormat* const packed = layout.is_hdf5() ? nullptr : layout.format->packed;
+    if (packed != nullptr && packed->filter != nullptr) {
+        return {packed->filter(array, layout)};
+    }
+    return layout_filters(layout, size_of(array.type));
 }
 
 std::int64_t most_packed_bytes(std::int64_t chunk_bytes) {

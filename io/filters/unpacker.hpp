@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "base/array_info.hpp"
 #include "io/filters/codec.hpp"
 #include "io/rows/output_layout.hpp"
 
@@ -22,6 +23,9 @@ std::uint32_t crc32c(std::span<const std::byte> bytes);
 /// The filters of an output's compressed chunks, in their order. `element_bytes`: for those that
 /// sort bytes or bits.
 std::vector<Filter> layout_filters(const OutputLayout& layout, std::int64_t element_bytes);
+
+/// The same of an output's array, also where its format has a filter of its own.
+std::vector<Filter> layout_filters(const OutputLayout& layout, const ArrayInfo& array);
 
 /// The most bytes that a stored chunk may take: no filter that we know makes one so much larger.
 std::int64_t most_packed_bytes(std::int64_t chunk_bytes);

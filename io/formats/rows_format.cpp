@@ -7,6 +7,7 @@
 #include "io/formats/mrc_file.hpp"
 #include "io/formats/nifti_file.hpp"
 #include "io/formats/npy_file.hpp"
+#include "io/formats/png_file.hpp"
 #include "io/formats/png_reader.hpp"
 #include "io/formats/sand_file.hpp"
 #include "io/formats/sand_rows.hpp"
@@ -115,6 +116,15 @@ template <TiffFlavour flavour> constexpr WrittenFormat tiff_of() {
 constexpr WrittenFormat written_tiff = tiff_of<TiffFlavour::imagej>();
 constexpr WrittenFormat written_ome = tiff_of<TiffFlavour::ome>();
 
+constexpr PackedFormat packed_png{
+    [](Compression compression) { return compression == Compression::deflate; }, png_chunk,
+    make_png_structure, png_strip_sizes, png_filter};
+constexpr WrittenFormat written_png = [] {
+    WrittenFormat png = dense(place_png, nullptr, WrittenFormat::Placed::yes, nullptr, &packed_png);
+    png.usual = Compression::deflate;
+    return png;
+}();
+
 constexpr FolderFormat zarr_folders{is_zarr, zarr_arrays};
 
 constexpr std::array formats = {
@@ -128,8 +138,8 @@ constexpr std::array formats = {
                &written_tiff, "", Parser::foreign},
     RowsFormat{"TIFF", ".btf .svs .lsm .stk .ndpi", image_dataset, survey_only<survey_tiff>,
                open_tiff_reader, nullptr, "", Parser::foreign},
-    RowsFormat{"PNG", ".png", image_dataset, survey_only<survey_png>, open_png_reader, nullptr,
-               "make a PNG file of that by runner convert", Parser::foreign},
+    RowsFormat{"PNG", ".png", image_dataset, survey_only<survey_png>, open_png_reader, &written_png,
+               "", Parser::foreign},
     RowsFormat{"NIfTI-1", ".nii", image_dataset, survey_own<open_nifti_reader>, open_nifti_reader,
                &written_nifti, "", Parser::own},
     RowsFormat{"NIfTI-1", ".nii.gz", image_dataset, survey_own<open_nifti_reader>,

@@ -6,6 +6,7 @@
 #include "io/filters/codec.hpp"
 #include "io/rows/chunk_grid.hpp"
 #include "io/rows/rows.hpp"
+#include "io/rows/written_format.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -36,7 +37,7 @@ DatasetLayout stored_places(FileAccess& files, const OutputDataset& output) {
     const ChunkGrid grid(output.array, output.layout);
     std::vector<Filter> made;
     if (output.layout.compression != Compression::none) {
-        made = layout_filters(output.layout, size_of(output.array.type));
+        made = layout_filters(output.layout, output.array);
     }
     const bool same_filters = std::equal(
         layout.filters.begin(), layout.filters.end(), made.begin(), made.end(),
@@ -65,6 +66,18 @@ DatasetLayout stored_places(FileAccess& files, const OutputDataset& output) {
         [](const ChunkPlace& a, const ChunkPlace& b) { return a.offset + a.bytes > b.offset; });
     if (shared != order.end()) {
         refuse_index(output, fmt::format("two chunks share byte {}", std::next(shared)->offset));
+    }
+    return layout;
+}
+
+DatasetLayout packed_layout(const OutputDataset& output) {
+    DatasetLayout layout{output.file, output.dataset, output.file, {}, DatasetLayout::Way::chunks};
+    layout.info.array = output.array;
+    layout.info.chunk = ChunkGrid(output.array, output.layout).chunk();
+    layout.filters = layout_filters(output.layout, output.array);
+    layout.edges = EdgeChunks::cut;
+    for (const PackedPlace& place : packed_places(output)) {
+        layout.chunks.push_back({std::ssize(layout.chunks), place.offset, place.bytes, 0});
     }
     return layout;
 }

@@ -14,6 +14,10 @@ namespace runner {
 /// bytes with another or lies beyond the file.
 DatasetLayout stored_places(FileAccess& files, const OutputDataset& output);
 
+/// The layout of a finished output of another format than HDF5 whose elements are packed, chunk by
+/// chunk as they were written, by the structure of its file alone. @throws Error (input).
+DatasetLayout packed_layout(const OutputDataset& output);
+
 /// @throws Error (output): another program changed how the dataset of the output is stored.
 [[noreturn]] void refuse_changed_storage(const OutputDataset& output, const std::string& dataset);
 

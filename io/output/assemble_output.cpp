@@ -66,9 +66,8 @@ class ChunkMaker {
                const Target& target)
         : output_(output), grid_(grid), parts_(parts), target_(target) {
         if (repacks(grid, target)) {
-            const std::int64_t element = size_of(output.array.type);
-            unpacker_.emplace(layout_filters(output.layout, element), grid.part_bytes());
-            packer_.emplace(target.dataset.layout, target.grid.chunk_bytes(), element);
+            unpacker_.emplace(layout_filters(output.layout, output.array), grid.part_bytes());
+            packer_.emplace(target.dataset.layout, target.grid.chunk_bytes(), output.array);
         }
     }
 

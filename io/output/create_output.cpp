@@ -53,7 +53,7 @@ void set_filters(const PropertyHandle& creation, const OutputDataset& output) {
     if (output.layout.compression == Compression::none) {
         return;
     }
-    for (const Filter& filter : layout_filters(output.layout, size_of(output.array.type))) {
+    for (const Filter& filter : layout_filters(output.layout, output.array)) {
         if (filter.id == filter_id::shuffle) {
             hdf5_must(H5Pset_shuffle(creation.get()), "H5Pset_shuffle");
         } else if (filter.id == filter_id::deflate) {

@@ -41,18 +41,20 @@ std::string compressions_of(const WrittenFormat* format) {
 
 } // namespace
 
-OutputLayout LayoutChoice::layout() const {
+OutputLayout LayoutChoice::layout(const WrittenFormat* format) const {
     OutputLayout layout;
+    layout.format = format;
     layout.chunk = chunk.value_or(layout.chunk);
-    layout.compression = compression.value_or(layout.compression);
+    layout.compression =
+        compression.value_or(format == nullptr ? Compression::none : format->usual);
     layout.level = static_cast<int>(level.value_or(layout.level));
     layout.shuffle = shuffle;
     return layout;
 }
 
 bool has_layout_key(const WrittenFormat* format, std::string_view key) {
-    return format == nullptr ||
-           (format->packed != nullptr && (key == "compression" || key == "level"));
+    return format == nullptr || (format->packed != nullptr && format->usual == Compression::none &&
+                                 (key == "compression" || key == "level"));
 }
 
 std::vector<LayoutFault> layout_faults(const LayoutChoice& choice, std::string_view prefix,
@@ -68,7 +70,7 @@ std::vector<LayoutFault> layout_faults(const LayoutChoice& choice, std::string_v
         faults.push_back({"chunk", "a chunk of " + shape_text(*choice.chunk) +
                                        " passes the 4 GiB that HDF5 allows"});
     }
-    const bool may_have = format == nullptr || format->packed != nullptr;
+    const bool may_have = has_layout_key(format, "compression");
     if (compressed && may_have && !is_taken(compression, format)) {
         faults.push_back({"compression",
                           name + " is not for such a file; possible: " + compressions_of(format)});
@@ -76,7 +78,9 @@ std::vector<LayoutFault> layout_faults(const LayoutChoice& choice, std::string_v
         faults.push_back(
             {"compression", "needs " + written + "chunk as well: only chunks are compressed"});
     }
-    if (choice.level && !compressed) {
+    if (choice.level && !may_have) {
+        // Refused with the format's other keys.
+    } else if (choice.level && !compressed) {
         faults.push_back({"level", needs_compression});
     } else if (choice.level && levels_of(compression).highest == 0) {
         faults.push_back({"level", name + " has no levels; leave it out"});

@@ -20,8 +20,8 @@ struct LayoutChoice {
     std::optional<std::int64_t> level;
     bool shuffle = false;
 
-    /// The layout, with defaults for what is not given.
-    OutputLayout layout() const;
+    /// The layout of a file of this format, with defaults for what is not given.
+    OutputLayout layout(const WrittenFormat* format) const;
 };
 
 /// What is wrong with a key of a choice.

@@ -184,6 +184,9 @@ RowSteps row_steps(const OutputDataset& output, std::int64_t buffer_bytes, std::
 std::unique_ptr<RowWriter> make_rows(const OutputDataset& output, int threads) {
     OutputDataset made = output;
     made.layout.format = written_format_of(output.file);
+    if (!made.layout.is_hdf5() && made.layout.compression == Compression::none) {
+        made.layout.compression = made.layout.format->usual;
+    }
     create_output(made);
     if (made.layout.compression != Compression::none) {
         return std::make_unique<AssemblingWriter>(std::move(made), threads);

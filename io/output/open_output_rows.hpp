@@ -29,7 +29,7 @@ RowSteps row_steps(const OutputDataset& output, std::int64_t buffer_bytes, std::
 /// Makes a file of the format that its name says, HDF5 where it says none, and opens it for all of
 /// its rows; the caller is the only one. Its finish() also puts compressed chunks in their places;
 /// a writer that ends before removes the files that hold these meanwhile. @throws Error (output);
-/// (usage) for a format whose rows cannot be written so, as PNG's.
+/// (usage) for what the format does not hold.
 std::unique_ptr<RowWriter> make_rows(const OutputDataset& output, int threads);
 
 class FileAccess;

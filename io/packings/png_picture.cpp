@@ -132,13 +132,8 @@ void take_samples(const std::uint8_t* line, const PngPicture& picture, std::uint
     }
 }
 
-} // namespace
-
-bool unpack_png(std::span<const std::byte> chunks, const PngPicture& picture,
-                std::span<std::byte> scratch, std::span<std::byte> to) {
-    if (!inflate_chunks(chunks, scratch.first(picture.scratch_bytes()))) {
-        return false;
-    }
+/// Undoes the filters of all lines and takes their samples.
+bool take_lines(const PngPicture& picture, std::span<std::byte> scratch, std::span<std::byte> to) {
     const std::size_t bytes = picture.packed_line();
     const std::size_t step =
         std::max<std::size_t>(1, std::size_t{picture.channels} * picture.bits / 8);
@@ -155,6 +150,46 @@ bool unpack_png(std::span<const std::byte> chunks, const PngPicture& picture,
         line += bytes + 1;
     }
     return true;
+}
+
+} // namespace
+
+bool unpack_png(std::span<const std::byte> chunks, const PngPicture& picture,
+                std::span<std::byte> scratch, std::span<std::byte> to) {
+    return inflate_chunks(chunks, scratch.first(picture.scratch_bytes())) &&
+           take_lines(picture, scratch, to);
+}
+
+std::optional<std::size_t> inflate_png_lines(std::span<const std::byte> chunk,
+                                             const PngPicture& picture,
+                                             std::span<std::byte> scratch) {
+    const std::optional<std::span<const std::byte>> data = next_data(chunk);
+    const std::size_t line = picture.packed_line() + 1;
+    if (!data || !chunk.empty()) {
+        return std::nullopt;
+    }
+    inflate_state state{};
+    isal_inflate_init(&state);
+    state.crc_flag = ISAL_DEFLATE;
+    state.next_in = const_cast<std::uint8_t*>(reinterpret_cast<const std::uint8_t*>(data->data()));
+    state.avail_in = static_cast<std::uint32_t>(data->size());
+    state.next_out = reinterpret_cast<std::uint8_t*>(scratch.data());
+    state.avail_out = static_cast<std::uint32_t>(picture.lines * line);
+    const bool good = isal_inflate(&state) == ISAL_DECOMP_OK;
+    return good && state.total_out % line == 0 ? std::optional<std::size_t>(state.total_out)
+                                               : std::nullopt;
+}
+
+std::optional<std::size_t> unpack_png_lines(std::span<const std::byte> chunk,
+                                            const PngPicture& picture, std::span<std::byte> scratch,
+                                            std::span<std::byte> to) {
+    const std::optional<std::size_t> bytes = inflate_png_lines(chunk, picture, scratch);
+    if (!bytes) {
+        return std::nullopt;
+    }
+    PngPicture lines = picture;
+    lines.lines = *bytes / (picture.packed_line() + 1);
+    return take_lines(lines, scratch, to) ? std::optional(lines.bytes()) : std::nullopt;
 }
 
 } // namespace runner

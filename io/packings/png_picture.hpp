@@ -30,4 +30,35 @@ struct PngPicture {
 bool unpack_png(std::span<const std::byte> chunks, const PngPicture& picture,
                 std::span<std::byte> scratch, std::span<std::byte> to);
 
+/// Filters whole lines of samples, as this machine has them, into `to`: a byte that names the
+/// filter before each. The first line refers to none before it. Returns how many bytes those are:
+/// picture.packed_line() + 1 a line. `picture`: of 8 or 16 bits; its lines are not looked at.
+std::size_t filter_png_lines(std::span<const std::byte> samples, const PngPicture& picture,
+                             std::span<std::byte> to);
+
+/// Bytes of a chunk of a PNG before its data.
+inline constexpr std::int64_t png_lines_head = 8;
+
+/// Makes an IDAT chunk of `bytes` that stand behind png_lines_head of `chunk`, which has room for a
+/// checksum behind them. Returns the bytes of the whole.
+std::size_t finish_png_lines(std::size_t bytes, std::span<std::byte> chunk);
+
+/// Undoes both for one such chunk, whose data are deflate's and not its last: any number of whole
+/// lines, picture.lines at most. `scratch` and `to` as for unpack_png(). Returns the bytes of the
+/// samples; nothing where a checksum, a length or a filter is wrong.
+std::optional<std::size_t> unpack_png_lines(std::span<const std::byte> chunk,
+                                            const PngPicture& picture, std::span<std::byte> scratch,
+                                            std::span<std::byte> to);
+
+/// The same without undoing the filters: the bytes of the lines in `scratch`.
+std::optional<std::size_t> inflate_png_lines(std::span<const std::byte> chunk,
+                                             const PngPicture& picture,
+                                             std::span<std::byte> scratch);
+
+/// Adler's checksum, as a zlib stream ends with; of `bytes` that follow those of `before`.
+std::uint32_t adler32(std::uint32_t before, std::span<const std::byte> bytes);
+
+/// The checksum of a chunk of a PNG: of its name and its data.
+std::uint32_t png_checksum(std::span<const std::byte> bytes);
+
 } // namespace runner

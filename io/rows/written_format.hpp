@@ -39,6 +39,9 @@ struct PackedFormat {
     /// What the structure in the output's file says of the sizes. @throws Error (input) where it is
     /// damaged.
     std::vector<std::int64_t> (*sizes)(const OutputDataset& output) = nullptr;
+
+    /// The filter of its own that chunks pass through; null: that of the layout's compression.
+    Filter (*filter)(const ArrayInfo& array, const OutputLayout& layout) = nullptr;
 };
 
 /// How files of a format other than HDF5 are written. All that such a file holds follows from the
@@ -75,6 +78,10 @@ struct WrittenFormat {
     /// Opens files whose structure is as structure() says. @throws Error (input), (output).
     std::unique_ptr<RowReader> (*open_reader)(const OutputDataset& output, int threads) = nullptr;
     std::unique_ptr<RowWriter> (*open_writer)(const OutputDataset& output, int threads) = nullptr;
+
+    /// What elements are packed by where nothing else is asked for. Files of a format that has one
+    /// here are always packed.
+    Compression usual = Compression::none;
 };
 
 /// The alignment, reader and writer of a format whose elements lie dense and little-endian.

@@ -20,7 +20,7 @@ class PackedWriter final : public RowWriter {
         : array_(output.array), grid_(output.array, output.layout), cuts_(!output.layout.is_hdf5()),
           shard_(shard, File::Mode::create), threads_(threads) {
         for (int thread = 0; thread < threads; ++thread) {
-            packers_.emplace_back(output.layout, grid_.part_bytes(), size_of(array_.type));
+            packers_.emplace_back(output.layout, grid_.part_bytes(), array_);
             whole_parts_.emplace_back();
         }
     }

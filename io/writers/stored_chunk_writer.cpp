@@ -21,14 +21,8 @@ namespace {
 
 /// Where the chunks of a finished output are stored.
 std::vector<ChunkPlace> places_in(FileAccess& files, const OutputDataset& output) {
-    if (output.layout.is_hdf5()) {
-        return stored_places(files, output).chunks;
-    }
-    std::vector<ChunkPlace> places;
-    for (const PackedPlace& place : packed_places(output)) {
-        places.push_back({std::ssize(places), place.offset, place.bytes, 0});
-    }
-    return places;
+    return output.layout.is_hdf5() ? stored_places(files, output).chunks
+                                   : packed_layout(output).chunks;
 }
 
 /// Compressed chunks of a finished output. One that takes as many bytes as before goes where it
@@ -40,8 +34,8 @@ class StoredChunkWriter final : public RowWriter {
           places_(places_in(files, output)), file_(output.file, File::Mode::update),
           threads_(threads) {
         for (int thread = 0; thread < threads; ++thread) {
-            packers_.emplace_back(output.layout, grid_.chunk_bytes(), size_of(output.array.type));
-            unpackers_.emplace_back(layout_filters(output.layout, size_of(output.array.type)),
+            packers_.emplace_back(output.layout, grid_.chunk_bytes(), output.array);
+            unpackers_.emplace_back(layout_filters(output.layout, output.array),
                                     grid_.chunk_bytes());
             whole_chunks_.emplace_back(static_cast<std::size_t>(grid_.chunk_bytes()));
         }

@@ -54,9 +54,7 @@ OutputLayout parse_layout(TableReader& table, const WrittenFormat* format) {
             table.complain(fault.key, fault.why);
         }
     }
-    OutputLayout layout = choice.layout();
-    layout.format = format;
-    return layout;
+    return choice.layout(format);
 }
 
 /// Refuses the names that the file cannot have beside what runner itself puts there.
@@ -100,7 +98,7 @@ void parse_format(TableReader& table, const Kind* kind, JobFile::Output& output)
                                    " file holds one dataset, and this kind makes several; name a "
                                    ".h5 file");
     }
-    for (const char* key : {"chunk", "compression", "shuffle", "parts"}) {
+    for (const char* key : {"chunk", "compression", "level", "shuffle", "parts"}) {
         if (table.has(key) && !has_layout_key(format->written, key)) {
             table.complain(key, "a " + ending + " file has none; name a .h5 file to have it");
         }

@@ -11,6 +11,7 @@
 #include "io/input/file_access.hpp"
 #include "io/input/generations.hpp"
 #include "io/input/stack.hpp"
+#include "io/input/stored_places.hpp"
 #include "io/output/beside_record.hpp"
 #include "io/rows/row_geometry.hpp"
 #include "io/rows/written_format.hpp"
@@ -306,7 +307,7 @@ std::unique_ptr<RowReader> open_stored_rows(FileAccess& files, const FinishedOut
         if (!made.is_hdf5()) {
             return made.compression == Compression::none
                        ? made.format->open_reader(output.dataset(), threads)
-                       : files.open(files.layout(output.file, output.job.output.dataset), threads);
+                       : open_layout_rows(packed_layout(output.dataset()), threads);
         }
         std::vector<std::unique_ptr<RowReader>> readers;
         for (const DatasetLayout& layout : output.layouts) {

@@ -395,7 +395,7 @@ def test_other_verbs():
         "[convolve]\nrow_taps = [1.0]\ncolumn_taps = [1.0]\n")
     done = attempt("plan", "job.toml")
     assert done.returncode == 2 and "runner convert" in done.stderr, done.stderr
-    assert "names no format that is written" in done.stderr, done.stderr
+    assert "one image" in done.stderr, done.stderr
 
 
 def text(value):

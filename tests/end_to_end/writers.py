@@ -135,6 +135,8 @@ def runs():
              for ending in (".npy", ".tif", ".nii", ".mrc")]
     made += [a_run(f"convolve .tif in {name}", job("convolve", "/image", "x.tif", CONVOLVE, f'compression = "{name}"'),
                    "x.tif") for name in ("deflate", "zstd", "lzw")]
+    made.append(a_run("rescale .png", job("rescale", "/picture", "x.png", "from = [0, 255]\nto = [0, 65535]\n",
+                                          'dtype = "uint16"'), "x.png"))
     made += [a_run(f"transpose {name}", job("transpose", "/volume", "x.h5", TRANSPOSE, layout), "x.h5")
              for name, layout in VOLUME_LAYOUTS.items()]
     made += [a_run(f"transpose {ending}", job("transpose", "/volume", "x" + ending, TRANSPOSE), "x" + ending)
@@ -241,6 +243,7 @@ def repairs():
                 ("parts", "x.h5", "convolve parts", damage_part),
                 (".npy", "x.npy", "convolve .npy", damage_end(".npy")),
                 (".tif", "x.tif", "convolve .tif", damage_end(".tif")),
+                (".png", "x.png", "rescale .png", damage_end(".png")),
                 (".nii", "x.nii", "convolve .nii", damage_end(".nii")),
                 (".mrc", "x.mrc", "convolve .mrc", damage_end(".mrc")),
                 (".sand", "x.sand", "sand .sand", damage_end(".sand")),
@@ -259,6 +262,7 @@ def make_inputs():
         file["counts"] = rng.integers(300, 900, (8, 14, 16), dtype=np.uint16)
         file["dark"] = rng.integers(0, 90, (3, 14, 16), dtype=np.uint16)
         file["flat"] = rng.integers(1000, 1500, (3, 14, 16), dtype=np.uint16)
+        file["picture"] = rng.integers(0, 256, (600, 500), dtype=np.uint8)
         file["pictures"] = rng.integers(0, 256, (3, 30, 40), dtype=np.uint8)
     call("generate", "sand-noise", "cells.h5", "--shape", "2,40,48")
     with h5py.File("in.h5", "a") as file, h5py.File("cells.h5") as cells:

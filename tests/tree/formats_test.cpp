@@ -16,16 +16,25 @@ namespace {
 namespace fs = std::filesystem;
 
 /// What only the room of the formats may name: their headers, their functions and the endings of
-/// those that are written row by row.
+/// those that are written row by row, but for that of pictures, which verbs make too.
 std::vector<std::string> words_of_formats() {
-    std::vector<std::string> words = {
-        "io/formats/sand_",      "io/formats/npy_", "io/formats/nifti_", "io/formats/mrc_",
-        "io/formats/png_reader", "io/tiff/",        "io/zarr/",          "is_zarr",
-        "is_sand_name",          "sand_storage"};
+    std::vector<std::string> words = {"io/formats/sand_",
+                                      "io/formats/npy_",
+                                      "io/formats/nifti_",
+                                      "io/formats/mrc_",
+                                      "io/formats/png_file",
+                                      "io/formats/png_reader",
+                                      "io/tiff/",
+                                      "io/zarr/",
+                                      "is_zarr",
+                                      "is_sand_name",
+                                      "sand_storage"};
     for (const RowsFormat& format : rows_formats()) {
         std::istringstream endings{std::string(format.endings)};
         for (std::string ending; format.written != nullptr && endings >> ending;) {
-            words.push_back('"' + ending + '"');
+            if (ending != ".png") {
+                words.push_back('"' + ending + '"');
+            }
         }
     }
     return words;

@@ -4,6 +4,8 @@
 #include "io/filters/packer.hpp"
 #include "io/filters/shuffle.hpp"
 #include "io/filters/unpacker.hpp"
+#include "io/formats/rows_format.hpp"
+#include "io/rows/written_format.hpp"
 
 #include "base/error.hpp"
 #include "tests/io/scratch_folder.hpp"
@@ -100,6 +102,54 @@ TEST(Packer, PacksWhatTheUnpackerUndoes) {
                     EXPECT_LE(std::ssize(packed), Packer::memory(layout, bytes));
                     const auto back = unpacker.unpack(packed, 0, "here");
                     EXPECT_TRUE(std::equal(back.begin(), back.end(), chunk.begin(), chunk.end()));
+                }
+            }
+        }
+    }
+}
+
+/// The layout of a PNG file, whose format alone knows how lines are packed.
+OutputLayout png_layout() {
+    OutputLayout layout;
+    layout.format = written_format_of("a.png");
+    layout.compression = layout.format->usual;
+    return layout;
+}
+
+TEST(Packer, PacksLinesOfPngsThatStandByThemselves) {
+    std::mt19937 random(5);
+    for (const ElementType type : {ElementType::uint8, ElementType::uint16}) {
+        for (const auto& shape : {std::vector<std::int64_t>{9, 7}, {300, 1300}, {40, 33, 3}}) {
+            OutputLayout layout = png_layout();
+            layout.channels = shape.size() == 3 ? 3 : 1;
+            const ArrayInfo array{type, shape};
+            const std::int64_t line = byte_count(array) / shape[0];
+            const std::int64_t lines = layout.format->packed->chunk(array, layout).front();
+            for (const unsigned values : {1U, 3U, 256U}) {
+                std::vector<std::byte> chunk(static_cast<std::size_t>(line * lines));
+                std::generate(chunk.begin(), chunk.end(),
+                              [&] { return static_cast<std::byte>(random() % values); });
+                Packer packer(layout, std::ssize(chunk), array);
+                Unpacker unpacker(layout_filters(layout, array), std::ssize(chunk));
+                const std::vector<std::byte> before = [&] {
+                    const auto packed = packer.pack(chunk);
+                    return std::vector<std::byte>(packed.begin(), packed.end());
+                }();
+                EXPECT_LE(std::ssize(before), Packer::memory(layout, std::ssize(chunk)));
+                // The last one of a picture is cut; the first one is packed as it was before.
+                const auto cut = std::span(chunk).first(
+                    static_cast<std::size_t>(line * std::max<std::int64_t>(1, lines / 3)));
+                const auto packed_cut = packer.pack(cut);
+                const auto back_cut = unpacker.unpack(packed_cut, 0, "here", std::ssize(cut));
+                EXPECT_TRUE(std::equal(back_cut.begin(), back_cut.end(), cut.begin(), cut.end()));
+                const auto packed = packer.pack(chunk);
+                EXPECT_TRUE(std::equal(packed.begin(), packed.end(), before.begin(), before.end()));
+                const auto back = unpacker.unpack(packed, 0, "here");
+                EXPECT_TRUE(std::equal(back.begin(), back.end(), chunk.begin(), chunk.end()));
+                for (const std::size_t byte : {std::size_t{1}, std::size_t{5}, before.size() / 2}) {
+                    std::vector<std::byte> damaged = before;
+                    damaged[byte] ^= std::byte{1};
+                    EXPECT_TRUE(error_of([&] { (void)unpacker.unpack(damaged, 0, "here"); }));
                 }
             }
         }
