@@ -11,6 +11,7 @@
 #include "io/formats/rows_format.hpp"
 #include "io/input/file_access.hpp"
 #include "io/input/generations.hpp"
+#include "io/inspect/exchange_names.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -122,6 +123,17 @@ struct Reading {
     Axes axes = {};
 };
 
+/// The roles of the frames of a dataset of a Data Exchange file, which no dataset says.
+FrameRoles roles_in_exchange(const DatasetContent& dataset) {
+    FrameRoles roles;
+    const std::optional<FrameRole> role = exchange_role(dataset.path);
+    if (role && dataset.shape.size() > 1) {
+        const std::int64_t frames = dataset.shape.size() > 2 ? dataset.shape.front() : 1;
+        roles.frames.assign(static_cast<std::size_t>(frames), *role);
+    }
+    return roles;
+}
+
 /// What a job would make of each dataset. Each takes a process: of a file with very many the first
 /// ones alone.
 std::vector<Reading> readings_of(FileAccess& files, const FileContent& content) {
@@ -130,8 +142,10 @@ std::vector<Reading> readings_of(FileAccess& files, const FileContent& content) 
     for (std::size_t i = 0; i < std::min(readings.size(), most); ++i) {
         try {
             DatasetLayout layout = files.layout(content.file, content.datasets[i].path);
-            readings[i] = {reading_way(layout), std::move(layout.roles), layout.info.invalid,
-                           layout.info.axes};
+            const bool known = layout.roles.known() || !layout.roles.fault.empty();
+            readings[i] = {reading_way(layout),
+                           known ? std::move(layout.roles) : roles_in_exchange(content.datasets[i]),
+                           layout.info.invalid, layout.info.axes};
         } catch (const Error& error) {
             if (error.code() != ExitCode::input) {
                 throw;
@@ -147,9 +161,9 @@ std::string roles_text(const FrameRoles& roles) {
     if (!roles.fault.empty()) {
         return "    frames of unknown role: " + printable(roles.fault) + "\n";
     }
-    return roles.known()
-               ? "    frames: " + roles.counts_text() + " by " + printable(roles.key) + "\n"
-               : "";
+    return roles.known() ? "    frames: " + roles.counts_text() +
+                               (roles.key.empty() ? "" : " by " + printable(roles.key)) + "\n"
+                         : "";
 }
 
 Json axes_json(const Axes& axes) {
@@ -283,7 +297,9 @@ Json dataset_json(const DatasetContent& dataset, const Reading& reading) {
     }
     if (reading.roles.known()) {
         json["frames"] = roles_json(reading.roles);
-        json["image_key"] = reading.roles.key;
+        if (!reading.roles.key.empty()) {
+            json["image_key"] = reading.roles.key;
+        }
     } else if (!reading.roles.fault.empty()) {
         json["frames_unknown"] = reading.roles.fault;
     }

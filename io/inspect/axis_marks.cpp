@@ -3,6 +3,7 @@
 
 #include "io/hdf5/hdf5_dataset.hpp"
 #include "io/inspect/attribute_list.hpp"
+#include "io/inspect/exchange_names.hpp"
 #include "io/inspect/invalid_marks.hpp"
 #include "io/inspect/nexus_file.hpp"
 
@@ -177,6 +178,21 @@ void add_group(Axes& axes, const FileHandle& file, const std::string& path,
     }
 }
 
+/// The frames of a Data Exchange file are along their angles.
+void add_angles(Axes& axes, const FileHandle& file, const std::string& path,
+                std::span<const std::int64_t> shape) {
+    const std::string angles = path_below(group_of_path(path), exchange_angles);
+    if (shape.size() < 2 || exchange_role(path) != FrameRole::projection ||
+        !is_own_object(file, angles)) {
+        return;
+    }
+    Axis& frames = axes.each.front();
+    if (frames.name.empty() || frames.name == exchange_angles) {
+        frames.name = exchange_angles;
+        add_coordinates(frames, shape.front(), file, angles);
+    }
+}
+
 /// What this program wrote.
 Axes own_axes(hid_t dataset, std::span<const std::int64_t> shape) {
     const std::optional<std::string> text = text_of_attribute(dataset, placement_attribute);
@@ -197,9 +213,11 @@ Axes axis_marks(const FileHandle& file, const DatasetHandle& dataset, const std:
     if (channels.value_or(1) > 1) {
         axes.each.back().name = "s";
     }
-    add_group(axes, file, path.starts_with('/') ? path : "/" + path, shape);
+    const std::string whole = path_below("/", path);
+    add_group(axes, file, whole, shape);
     name_axes(axes, texts_of(attribute_of(dataset.get(), "DIMENSION_LABELS")));
     name_axes(axes, texts_of(attribute_of(dataset.get(), "axes")));
+    add_angles(axes, file, whole, shape);
     if (channels) { // an image, whose rows and columns are before the samples
         const std::size_t end = sized_axes(axes);
         constexpr std::array<const char*, 2> names = {"x", "y"};

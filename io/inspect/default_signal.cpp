@@ -2,6 +2,7 @@
 #include "io/inspect/default_signal.hpp"
 
 #include "base/error.hpp"
+#include "io/inspect/exchange_names.hpp"
 #include "io/inspect/nexus_file.hpp"
 
 #include <optional>
@@ -30,6 +31,9 @@ class SignalSearch {
         }
         if (const std::optional<std::string> dataset = only_scan()) {
             return *dataset;
+        }
+        if (file_.is_dataset(exchange_data)) {
+            return exchange_data;
         }
         throw Error(ExitCode::input,
                     {"cannot tell which dataset is the input", file_.file(),

@@ -9,6 +9,7 @@
 #include "io/input/check_storage.hpp"
 #include "io/inspect/attribute_list.hpp"
 #include "io/inspect/check_chunks.hpp"
+#include "io/inspect/exchange_names.hpp"
 #include "io/inspect/inspect_dataset.hpp"
 #include "io/inspect/links.hpp"
 #include "io/metadata/read_value.hpp"
@@ -50,6 +51,10 @@ class MetadataReader {
             found_.scan = read_scan(handle_, file_, dataset_, outside_, found_.left_out);
             add_angles();
         }
+        if (found_.shape.size() > 1 && exchange_role(dataset_) == FrameRole::projection) {
+            add_coordinates(exchange_angles, 0);
+            name_frames(exchange_angles);
+        }
         return std::move(found_);
     }
 
@@ -90,11 +95,21 @@ class MetadataReader {
             return;
         }
         found_.coordinates.push_back({"rotation_angle", 0, angles->value, angles->attributes});
+        name_frames("rotation_angle");
+    }
+
+    /// Names the first axis by its coordinates of this name, if there are such, and it has no name.
+    void name_frames(const char* name) {
+        const bool known = std::any_of(found_.coordinates.begin(), found_.coordinates.end(),
+                                       [&](const Coordinates& each) { return each.name == name; });
+        if (!known) {
+            return;
+        }
         if (found_.axes.empty()) {
             found_.axes.assign(found_.shape.size(), ".");
         }
         if (found_.axes.front() == ".") {
-            found_.axes.front() = "rotation_angle";
+            found_.axes.front() = name;
         }
     }
 

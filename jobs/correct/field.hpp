@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "io/inspect/exchange_names.hpp"
 #include "io/rows/frame_roles.hpp"
 #include "jobs/index_range.hpp"
 #include "jobs/keys.hpp"
@@ -25,7 +26,8 @@ enum class Reduce { mean, median, none };
 enum class Between { none, interpolate };
 
 /// Images of a dataset. Without a file, of the input's; without a dataset, of the file's default
-/// signal, or of the input itself. Of a scan the frames of the field's role.
+/// signal, or of the input itself. Of a scan the frames of the field's role, of a Data Exchange
+/// file those in the dataset of the role.
 struct FieldSource {
     std::optional<std::string> file;
     std::optional<std::string> dataset;
@@ -62,7 +64,7 @@ inline constexpr const char* field_to_write =
     "a number, or { file = \"darks.h5\", dataset = \"/darks\", reduce = \"mean\" }";
 
 /// A number or a table of images, of a key that may be left out: then the frames of the input that
-/// its image_key says are such.
+/// its image_key says are such, or what a Data Exchange file has beside it.
 Form<FieldChoice> field_form();
 
 /// `0.5` or `{ dataset = "/darks", reduce = "mean" }`; nothing where all is left to the input.
@@ -84,7 +86,8 @@ template <class Keys> Key<Keys> field_key(const FieldRole& role, FieldChoice Key
     return Key<Keys>({name, form.type, form.range, {}, {}, meaning, {}, form.annotation}, read,
                      value)
         .usually_explained("the mean of the input's frames with image_key " +
-                           std::to_string(key_of_role(role.frames)))
+                           std::to_string(key_of_role(role.frames)) + ", or of its " +
+                           exchange_field("", role.frames))
         .detail("A number, an image, or images and how they become one");
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "io/input/file_access.hpp"
+#include "io/inspect/exchange_names.hpp"
 #include "io/rows/row_geometry.hpp"
 #include "jobs/index_range.hpp"
 
@@ -95,17 +96,21 @@ void check_sizes(const Images& images, const std::string& where, const ArrayInfo
     }
 }
 
+[[noreturn]] void refuse_between(const FieldRole& role, const std::string& why) {
+    throw Error(ExitCode::usage,
+                {"cannot interpolate the " + std::string(role.name), key_of(role) + ".between", why,
+                 "Leave between out, and name images"});
+}
+
 /// @throws Error (usage) if the field is neither named nor among the frames of the input.
 void check_source(const FieldSource& source, const FieldRole& role, const JobInput& input) {
-    if (source.between == Between::interpolate && !input.roles.known()) {
-        throw Error(ExitCode::usage,
-                    {"cannot interpolate the " + std::string(role.name), key_of(role) + ".between",
-                     input.roles.fault.empty()
-                         ? "the input has no image_key that says which of its frames are such"
-                         : input.roles.fault,
-                     "Leave between out, and name images"});
+    const bool in_exchange = exchange_role(input.source.dataset) == FrameRole::projection;
+    if (source.between == Between::interpolate && !input.roles.known() && !in_exchange) {
+        refuse_between(role, input.roles.fault.empty() ? "the input has no image_key that says "
+                                                         "which of its frames are such"
+                                                       : input.roles.fault);
     }
-    if (!source.file && !source.dataset && !input.roles.known()) {
+    if (!source.file && !source.dataset && !input.roles.known() && !in_exchange) {
         throw Error(ExitCode::usage,
                     {"correct has no " + std::string(role.name), key_of(role),
                      "it is left out, and " +
@@ -119,6 +124,31 @@ void check_source(const FieldSource& source, const FieldRole& role, const JobInp
                                       "it is in the input's file, which is yet to be made",
                                       "Name a file that is there"});
     }
+}
+
+/// The layout of the images' dataset, or of the frames that the field's are among. Names the
+/// dataset in `source` where it is that of a role in a Data Exchange file.
+/// @throws Error (usage, input).
+DatasetLayout field_layout(const std::string& file, const FieldRole& role, const JobInput& input,
+                           FieldSource& source) {
+    DatasetLayout layout =
+        input.files->layout(file, source.dataset.value_or(source.file ? "" : input.source.dataset));
+    if (source.dataset || layout.roles.known() ||
+        exchange_role(layout.dataset) != FrameRole::projection) {
+        return layout;
+    }
+    if (source.between == Between::interpolate) {
+        refuse_between(role, "a Data Exchange file does not say when its frames were taken");
+    }
+    source.dataset = exchange_field(layout.dataset, role.frames);
+    if (!input.files->has_dataset(file, *source.dataset)) {
+        throw Error(ExitCode::input,
+                    {"there is no " + std::string(role.name), key_of(role) + ", " + file,
+                     "it has no " + *source.dataset + ", which a Data Exchange file has beside " +
+                         layout.dataset,
+                     std::string("Write ") + field_to_write});
+    }
+    return input.files->layout(file, *source.dataset);
 }
 
 /// The images of the field, as a part of their dataset. @throws Error (input) if they do not fit.
@@ -173,12 +203,12 @@ Images Images::part(std::int64_t place, std::int64_t of_frames) const {
     return part;
 }
 
-Images open_images(const FieldSource& source, const FieldRole& role, const JobInput& input,
+Images open_images(const FieldSource& asked, const FieldRole& role, const JobInput& input,
                    const std::vector<std::int64_t>& frame) {
+    FieldSource source = asked;
     check_source(source, role, input);
     const std::string file = source.file.value_or(input.source.file);
-    const std::string dataset = source.dataset.value_or(source.file ? "" : input.source.dataset);
-    const DatasetLayout layout = input.files->layout(file, dataset);
+    const DatasetLayout layout = field_layout(file, role, input, source);
     const std::string where = key_of(role) + ", " + file + ":" + layout.dataset;
     const DatasetPart part = part_of(layout, source, role, input, frame, where);
     const std::size_t leading = part.count.size() - frame.size();

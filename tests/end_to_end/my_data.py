@@ -14,6 +14,7 @@ import pytest
 import tifffile
 
 from harness import call
+from kind_rules import corrected, reduced
 
 pytestmark = pytest.mark.quick
 
@@ -83,7 +84,13 @@ def test_aps():
         file["exchange/data"] = volume()
         file["exchange/data_white"] = volume(4)[:2]
         file["exchange/data_dark"] = volume(5)[:2]
-    check("tomo_00042.h5", volume(), "exchange/data")
+        file["exchange/theta"] = np.linspace(0, 180, SHAPE[0])
+    output, _ = run("tomo_00042.h5")
+    right, _, _ = corrected(volume(), reduced(volume(5)[:2], "mean"), reduced(volume(4)[:2], "mean"), floor=1e-6)
+    with h5py.File(output) as file:
+        assert file["exchange/data"][()].tobytes() == right.tobytes()
+        assert file["exchange/theta"][()].tobytes() == np.linspace(0, 180, SHAPE[0]).tobytes()
+    call("verify", output)
 
 
 def test_diamond():
