@@ -112,6 +112,10 @@ class Job {
     /// What a part of the input makes as the whole does; nothing where that is not so of any part.
     virtual std::optional<Locality> locality() const { return std::nullopt; }
 
+    /// Which elements of the input become one of the output, as locality() says it, also where no
+    /// part makes as the whole does; nothing where distances do not say it.
+    virtual std::optional<Locality> mixing() const { return locality(); }
+
     /// What is counted in the whole output and known beforehand, for the report.
     virtual std::vector<JobCount> known_counts() const { return {}; }
 

@@ -39,6 +39,7 @@ class Bm4dJob : public StreamJob {
     std::optional<Locality> locality() const override {
         return match_locality(match_, estimates_matches_twice);
     }
+    std::optional<Locality> mixing() const override { return match_mixing(match_); }
     std::vector<Attribute> attributes() const override;
     /// Needed for the noise level, and for how large a voxel may be.
     std::unique_ptr<Survey> survey() const override { return noise_.survey(); }

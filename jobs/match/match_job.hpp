@@ -8,6 +8,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -26,6 +27,7 @@ class MatchJob : public StreamJob {
         const std::vector<Likeness::Axis> axes = {{-1, 1}, {-1, 1}}; // references, matches
         return {{Likeness::Values::foreign, axes, shape_.fields.front().array.shape}};
     }
+    std::optional<Locality> mixing() const override { return match_mixing(match_); }
     bool checks_rows() const override { return volume_.type == ElementType::float32; }
     void check_rows(std::int64_t first, std::int64_t rows, const std::byte* in) const override;
     std::int64_t scratch_bytes(Backend backend, const RowBlock& block) const override;

@@ -183,4 +183,13 @@ Locality match_locality(const Match& match, const MatchReach& reach) {
     return locality;
 }
 
+Locality match_mixing(const Match& match) {
+    Locality mixing;
+    for (std::size_t i = 0; i < mixing.reach.size(); ++i) {
+        mixing.reach.at(i) =
+            match.volume.at(i) == 1 ? 0 : match.window.at(i) / 2 + match.patch.at(i) - 1;
+    }
+    return mixing;
+}
+
 } // namespace runner

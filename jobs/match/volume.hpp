@@ -79,4 +79,7 @@ inline constexpr MatchReach estimates_matches_twice = {4, 2};
 /// The locality of a job that matches patches.
 Locality match_locality(const Match& match, const MatchReach& reach);
 
+/// The mixing of a job that matches patches: none along an axis where window and patch are 1.
+Locality match_mixing(const Match& match);
+
 } // namespace runner

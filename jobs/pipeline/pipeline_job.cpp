@@ -153,14 +153,15 @@ std::vector<Likeness> PipelineJob::likeness() const {
     return all;
 }
 
-std::optional<Locality> PipelineJob::locality() const {
+std::optional<Locality> PipelineJob::of_steps(std::optional<Locality> (Job::*of_step)()
+                                                  const) const {
     Locality all;
     for (const PipelineStep& step : steps_) {
-        const std::optional<Locality> of_step = step.job->locality();
-        if (!of_step) {
+        const std::optional<Locality> next = (*step.job.*of_step)();
+        if (!next) {
             return std::nullopt;
         }
-        all = all.then(*of_step);
+        all = all.then(*next);
     }
     return all;
 }
@@ -168,8 +169,8 @@ std::optional<Locality> PipelineJob::locality() const {
 std::vector<std::string> PipelineJob::found() const {
     std::vector<std::string> all;
     for (const PipelineStep& step : steps_) {
-        for (const std::string& line : step.job->found()) {
-            all.push_back(step.label + ": " + line);
+        for (const std::string& found : step.job->found()) {
+            all.push_back(step.label + ": " + found);
         }
     }
     return all;

@@ -37,7 +37,8 @@ class PipelineJob : public StreamJob {
     std::string computation() const override;
     std::vector<Attribute> attributes() const override;
     std::vector<Likeness> likeness() const override;
-    std::optional<Locality> locality() const override;
+    std::optional<Locality> locality() const override { return of_steps(&Job::locality); }
+    std::optional<Locality> mixing() const override { return of_steps(&Job::mixing); }
     std::optional<double> invalid() const override { return steps_.back().job->invalid(); }
     std::vector<std::string> found() const override;
     std::vector<std::string> notes() const override;
@@ -67,6 +68,8 @@ class PipelineJob : public StreamJob {
     struct Scratch;
 
     const StreamJob& stream(std::size_t step) const;
+    /// What the steps have one after the other; nothing where a step has none.
+    std::optional<Locality> of_steps(std::optional<Locality> (Job::*of_step)() const) const;
     /// Read and made by a call of a step.
     std::int64_t call_bytes(std::size_t step, const RowBlock& block) const;
 

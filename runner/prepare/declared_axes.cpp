@@ -208,16 +208,16 @@ std::optional<DatasetPart> selected_part(const std::vector<AxisSelection>& selec
 
 std::vector<std::string> mixed_axes(const Job& job, const DatasetInfo& info,
                                     const std::string& where) {
-    const std::optional<Locality> locality = job.locality();
+    const std::optional<Locality> mixing = job.mixing();
     std::vector<std::string> notes;
-    if (!locality || !info.axes.known()) {
+    if (!mixing || !info.axes.known()) {
         return notes;
     }
     const std::size_t end = info.axes.each.size() - (info.channels.value_or(1) > 1 ? 1 : 0);
     for (std::size_t i = 0; i < std::min<std::size_t>(end, 3); ++i) {
         const std::string& name = info.axes.each[end - 1 - i].name;
-        const std::size_t at = locality->reach.size() - 1 - i;
-        const bool is_mixed = locality->reach.at(at) > 0 || locality->block.at(at) > 1;
+        const std::size_t at = mixing->reach.size() - 1 - i;
+        const bool is_mixed = mixing->reach.at(at) > 0 || mixing->block.at(at) > 1;
         // Whether a last axis of three or four is colour is asked by a warning of its own.
         const std::int64_t extent = info.array.shape[end - 1 - i];
         const bool is_asked = i == 0 && !info.channels && (extent == 3 || extent == 4);

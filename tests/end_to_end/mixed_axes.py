@@ -28,7 +28,7 @@ def warned(kind, keys, axes, file="a.ome.tif", more="", shape=(3, 11, 13)):
 
 KINDS = [("median", "size = [3, 1, 1]"), ("bin", "factors = [3, 1, 1]"),
          ("convolve", "row_taps = [1]\ncolumn_taps = [1]\ndepth_taps = [1, 2, 1]"),
-         ("denoise", 'method = "nlm"\nsigma = 3.0')]
+         ("denoise", 'method = "nlm"\nsigma = 3.0'), ("denoise", 'method = "bm4d"\nsigma = 3.0'), ("match", "count = 4")]
 
 
 @pytest.mark.parametrize("kind, keys", KINDS)
@@ -37,7 +37,7 @@ def test_depth_of_channels_and_times(kind, keys, file):
     for name in "CT":
         assert SAID.format(name.lower()) in warned(kind, keys, name + "YX", file, shape=(4, 11, 13))
     assert "computed from one another" not in warned(kind, keys, "ZYX", file, shape=(4, 11, 13))
-    if kind == "denoise":
+    if kind in ("denoise", "match"):
         return  # it takes three axes at most
     assert "computed from one another" not in warned(kind, keys, "CZYX", file, shape=(2, 4, 11, 13))
     assert "computed from one another" not in warned(kind, keys, "ZCYX", file, "select = { c = 1 }", (4, 2, 11, 13))
@@ -53,6 +53,8 @@ def test_pages_of_samples():
 
 
 @pytest.mark.parametrize("kind, keys", [("median", "size = [1, 3, 3]"), ("bin", "factors = [1, 2, 2]"),
+                                        ("denoise", 'method = "nlm"\nsigma = 3.0\nwindow = [1, 5, 5]\npatch = [1, 3, 3]'),
+                                        ("match", "window = [1, 5, 5]\npatch = [1, 3, 3]\ncount = 4"),
                                         ("transpose", "permutation = [2, 0, 1]"), ("rescale", "from = [0, 9]\nto = [0, 1]")])
 def test_each_by_itself(kind, keys):
     assert "computed from one another" not in warned(kind, keys, "CYX")
