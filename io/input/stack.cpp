@@ -37,6 +37,60 @@ void check_alike(const DatasetLayout& first, const DatasetLayout& file) {
     }
 }
 
+/// Leaves of an axis what another file says too.
+void keep_common(const Axis& other, Axis& axis) {
+    if (other.name != axis.name) {
+        axis = {};
+    }
+    if (other.spacing != axis.spacing || other.unit != axis.unit) {
+        axis.spacing.reset();
+    }
+    if (other.origin != axis.origin || other.unit != axis.unit) {
+        axis.origin.reset();
+    }
+    if (!axis.spacing && !axis.origin) {
+        axis.unit.clear();
+    }
+}
+
+std::string said_by(const DatasetLayout& file) {
+    return file.file + " says " + file.info.axes.text();
+}
+
+/// What all files say of their axes, but for where they lie in space; a note where they differ.
+Axes common_axes(const std::string& stack, const std::vector<DatasetLayout>& files,
+                 std::vector<std::string>& notes) {
+    const auto plain = [](const DatasetLayout& file) {
+        return Axes{file.info.axes.each, file.info.axes.channels};
+    };
+    const Axes first = plain(files.front());
+    Axes common = first;
+    const DatasetLayout* unlike = nullptr;
+    for (const DatasetLayout& file : files) {
+        const Axes axes = plain(file);
+        if (axes == first) {
+            continue;
+        }
+        unlike = unlike == nullptr ? &file : unlike;
+        if (axes.each.size() != common.each.size()) {
+            common = {}; // one of them has none
+        }
+        for (std::size_t i = 0; i < common.each.size(); ++i) {
+            keep_common(axes.each[i], common.each[i]);
+        }
+        if (axes.channels != common.channels) {
+            common.channels.clear();
+        }
+    }
+    if (unlike != nullptr) {
+        notes.push_back(format_error(
+            {"the files of the stack do not agree on their axes", stack,
+             said_by(files.front()) + ", and " + said_by(*unlike) + "; what differs is left out",
+             "Say it by input.axes or input.spacing"}));
+    }
+    return common;
+}
+
 } // namespace
 
 bool is_stack(const std::string& file) {
@@ -88,11 +142,6 @@ DatasetLayout join_stack(const std::string& stack, const std::string& dataset,
     DatasetLayout layout{stack, dataset, stack, files.front().info, DatasetLayout::Way::sources};
     DatasetInfo& info = layout.info;
     info.array.shape.insert(info.array.shape.begin(), std::ssize(files));
-    if (info.axes.known()) {
-        info.axes.each.insert(info.axes.each.begin(), Axis{"frame"});
-        info.axes.sform.reset(); // of the first file alone
-        info.axes.qform.reset();
-    }
     (void)byte_count(info.array); // past 63 bits it throws
     info.storage = "stack of files";
     info.chunk.clear();
@@ -112,6 +161,10 @@ DatasetLayout join_stack(const std::string& stack, const std::string& dataset,
         if (file.way == DatasetLayout::Way::library) {
             layout.way = DatasetLayout::Way::library;
         }
+    }
+    info.axes = common_axes(stack, files, info.notes);
+    if (info.axes.known()) {
+        info.axes.each.insert(info.axes.each.begin(), Axis{"frame"});
     }
     if (const std::string gap = first_gap(names); !gap.empty()) {
         info.notes.push_back(format_error({"a number is missing in the stack", stack, gap,
