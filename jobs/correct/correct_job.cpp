@@ -319,6 +319,8 @@ void CorrectJob::prepare(Queue& queue, std::byte* kept) const {
                 if (field->image) {
                     const auto bytes = std::as_bytes(std::span(field->image->values()));
                     upload(backend, to, bytes.data(), std::ssize(bytes));
+                }
+                if (!field->places.empty()) {
                     const auto places = std::as_bytes(std::span(field->places));
                     upload(backend, to + image_bytes(*field), places.data(), std::ssize(places));
                 }
