@@ -80,6 +80,9 @@ void VerbParser::add_job(std::string& job, std::vector<std::string>& settings) {
 
 void VerbParser::add_trust() {
     add_flag("--trust-input", trusted_, "read linked files in any folder, and data of any size");
+    add_option(
+        "--missing", missing_, "NAME",
+        "of files that are not there: fail, skip (of a stack) or fill (of a virtual dataset)");
 }
 
 void VerbParser::add_backend() {
@@ -180,9 +183,16 @@ std::optional<Palette> VerbParser::palette() const {
 }
 
 InputRules VerbParser::rules() const {
-    return trusted_
-               ? InputRules{std::numeric_limits<std::int64_t>::max(), InputRules::Outside::anywhere}
-               : InputRules{};
+    using Missing = InputRules::Missing;
+    InputRules rules;
+    if (trusted_) {
+        rules.max_logical_bytes = std::numeric_limits<std::int64_t>::max();
+        rules.outside = InputRules::Outside::anywhere;
+    }
+    rules.missing = choice("--missing", missing_, {"fail", "skip", "fill"},
+                           std::array{Missing::fail, Missing::skip, Missing::fill})
+                        .value_or(Missing::fail);
+    return rules;
 }
 
 std::size_t VerbParser::index_of(const std::string& option, const std::string& given,

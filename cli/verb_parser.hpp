@@ -43,7 +43,7 @@ class VerbParser {
     void add_flag(const std::string& name, bool& value, const std::string& meaning);
     /// The job file, --set and --until, which is a setting.
     void add_job(std::string& job, std::vector<std::string>& settings);
-    /// --trust-input, for rules().
+    /// --trust-input and --missing, for rules().
     void add_trust();
     /// --backend, for backend().
     void add_backend();
@@ -102,6 +102,7 @@ class VerbParser {
     std::vector<std::string>* settings_ = nullptr; ///< those of add_job()
     std::string backend_;
     bool trusted_ = false;
+    std::string missing_;
     std::string frame_;
     std::string frames_;
     std::string palette_;

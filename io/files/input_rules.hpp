@@ -28,10 +28,12 @@ struct InputRules {
         anywhere, ///< wherever there is a regular file
     } outside = Outside::beside;
 
-    /// What becomes of a stack, or a batch, of which a link leads to a file that is not there.
+    /// What becomes of a stack, or a batch, of which a link leads to a file that is not there, and
+    /// of a virtual dataset whose sources are not all there, or shorter than is mapped of them.
     enum class Missing {
         fail, ///< nothing is read
-        skip  ///< it is left out, with a warning
+        skip, ///< of a stack or a batch it is left out, with a warning; a virtual dataset: fail
+        fill  ///< such elements are the fill value, with a warning; a stack or a batch: fail
     } missing = Missing::fail;
 
     /// What becomes of chunks whose place or size in the index cannot be right: of an input nothing

@@ -29,23 +29,10 @@ std::string name_by(NameCall call, const PropertyHandle& creation, std::size_t i
 
 constexpr std::size_t listed_sources = 5;
 
-std::string listed(const std::set<std::string>& missing) {
-    std::string list;
-    std::size_t shown = 0;
-    for (const std::string& source : missing) {
-        if (++shown > listed_sources) {
-            list += fmt::format(", and {} more", missing.size() - listed_sources);
-            break;
-        }
-        list += (list.empty() ? "" : ", ") + source;
-    }
-    return list;
-}
-
 [[noreturn]] void complain(const std::set<std::string>& missing, const std::string& where) {
     throw Error(ExitCode::input,
                 {"cannot read the dataset", where,
-                 "other files that hold its elements are missing: " + listed(missing),
+                 "other files that hold its elements are missing: " + source_list(missing),
                  "Put them where the dataset looks for them, or copy it whole (h5repack)"});
 }
 
@@ -60,26 +47,21 @@ bool is_there(const std::string& source, const std::string& file) {
 /// check_outside_sources() of a virtual dataset.
 std::string check_virtual(const PropertyHandle& creation, const std::string& file,
                           const std::string& where) {
-    std::set<std::string> missing;
-    bool any = false; // is there
-    for (const auto& [name, dataset] : virtual_sources(creation)) {
-        // "." is the file itself; a name with %b stands for a series that may grow.
-        if (name != "." && name.find('%') == std::string::npos && !is_there(name, file)) {
-            missing.insert(name);
-        } else {
-            any = true;
-        }
-    }
+    const std::set<std::string> missing = missing_sources(creation, file);
     if (missing.empty()) {
         return "";
     }
+    const auto sources = virtual_sources(creation);
+    const bool any = std::any_of(sources.begin(), sources.end(), [&](const auto& source) {
+        return !missing.contains(source.first);
+    });
     if (!any) {
         complain(missing, where);
     }
-    return format_error(
-        {"a part of the dataset is missing", where,
-         "its elements read as fill values, because these files are not there: " + listed(missing),
-         "Put them where the dataset looks for them"});
+    return format_error({"a part of the dataset is missing", where,
+                         "its elements read as fill values, because these files are not there: " +
+                             source_list(missing),
+                         "Put them where the dataset looks for them"});
 }
 
 std::set<std::string> missing_external(const PropertyHandle& creation) {
@@ -98,6 +80,19 @@ std::set<std::string> missing_external(const PropertyHandle& creation) {
 }
 
 } // namespace
+
+std::string source_list(const std::set<std::string>& missing) {
+    std::string list;
+    std::size_t shown = 0;
+    for (const std::string& source : missing) {
+        if (++shown > listed_sources) {
+            list += fmt::format(", and {} more", missing.size() - listed_sources);
+            break;
+        }
+        list += (list.empty() ? "" : ", ") + source;
+    }
+    return list;
+}
 
 std::optional<std::string> plain_source_name(const std::string& name) {
     std::string plain;
@@ -127,6 +122,17 @@ std::vector<std::pair<std::string, std::string>> virtual_sources(const PropertyH
         }
     }
     return {sources.begin(), sources.end()};
+}
+
+std::set<std::string> missing_sources(const PropertyHandle& creation, const std::string& file) {
+    std::set<std::string> missing;
+    for (const auto& [name, dataset] : virtual_sources(creation)) {
+        // "." is the file itself; a name with %b stands for a series that may grow.
+        if (name != "." && name.find('%') == std::string::npos && !is_there(name, file)) {
+            missing.insert(name);
+        }
+    }
+    return missing;
 }
 
 std::vector<ExternalSource> external_sources(const PropertyHandle& creation) {

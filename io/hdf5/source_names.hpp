@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,6 +23,13 @@ std::pair<std::string, std::string> virtual_source(const PropertyHandle& creatio
 
 /// The file that the name of a virtual dataset's source stands for; nothing where it is a series.
 std::optional<std::string> plain_source_name(const std::string& name);
+
+/// The names of a virtual dataset's other files that are not there; `file` holds the dataset. A
+/// series that may grow has none.
+std::set<std::string> missing_sources(const PropertyHandle& creation, const std::string& file);
+
+/// The first names of a list, and how many more there are.
+std::string source_list(const std::set<std::string>& names);
 
 /// A file that holds elements of a dataset with external storage.
 struct ExternalSource {

@@ -2,6 +2,7 @@
 #include "io/input/check_dataset.hpp"
 
 #include "base/format.hpp"
+#include "base/text.hpp"
 #include "io/formats/rows_format.hpp"
 #include "io/hdf5/hdf5_file.hpp"
 #include "io/hdf5/hdf5_type.hpp"
@@ -33,6 +34,9 @@ namespace runner {
 namespace {
 
 constexpr const char* what = "cannot read the dataset";
+
+constexpr const char* or_fill = ", or set input.missing = \"fill\" (for a verb: --missing fill), "
+                                "which takes the fill value for their elements";
 
 /// Virtual datasets made of virtual datasets, and so on.
 constexpr int deepest = 8;
@@ -181,7 +185,8 @@ class DatasetCheck {
         // The other files first: inspect_dataset() asks whether they are there.
         check_parts(handle, file_of(opened), creation, where);
         check_sources(creation, file_of(opened), where, depth);
-        const DatasetInfo info = inspect_dataset(file, dataset);
+        DatasetInfo info = inspect_dataset(file, dataset);
+        const std::set<std::string> missing = check_missing(creation, file_of(opened), where, info);
         if (info.storage == "chunked") {
             check_extents(opened, info.chunk, where);
         }
@@ -198,9 +203,21 @@ class DatasetCheck {
         layout.file = file;
         layout.dataset = dataset;
         if (info.storage == "virtual") {
-            add_sources(layout, creation, [&](const std::string& name, const std::string& source) {
-                return known_source(file_of(opened), name, source);
-            });
+            std::optional<SourceFill> fill;
+            if (rules_.missing == InputRules::Missing::fill) {
+                fill.emplace(SourceFill{fill_element(creation, info.array), missing});
+            }
+            std::set<std::string> lacking = add_sources(
+                layout, creation,
+                [&](const std::string& name, const std::string& source) {
+                    return known_source(file_of(opened), name, source);
+                },
+                fill);
+            if (!lacking.empty()) {
+                filled_.insert(where);
+            }
+            lacking.insert(missing.begin(), missing.end());
+            note_filled(creation, lacking, where);
         }
         if (layout.way == DatasetLayout::Way::library) {
             check_mappings(creation, file_of(opened), info, where);
@@ -212,7 +229,52 @@ class DatasetCheck {
         return known_.emplace(where, std::move(layout)).first->second;
     }
 
+    /// What is said of elements that are filled in.
+    const std::vector<std::string>& notes() const { return notes_; }
+
   private:
+    /// The names of a virtual dataset's sources that are not there. @throws Error (input) where
+    /// there are any and they are not to be filled in.
+    std::set<std::string> check_missing(const PropertyHandle& creation, const std::string& file,
+                                        const std::string& where, DatasetInfo& info) const {
+        std::set<std::string> missing = missing_sources(creation, file);
+        if (missing.empty()) {
+            return missing;
+        }
+        if (rules_.missing != InputRules::Missing::fill) {
+            throw Error(
+                ExitCode::input,
+                {what, where,
+                 fmt::format("{} of its {} are not there: {}", missing.size(),
+                             counted(source_files(creation), "source"), source_list(missing)),
+                 std::string("Put them where the dataset looks for them") + or_fill});
+        }
+        std::erase(info.notes, check_outside_sources(creation, file, where)); // notes() say more
+        return missing;
+    }
+
+    /// How many files a virtual dataset takes its elements from.
+    static std::int64_t source_files(const PropertyHandle& creation) {
+        std::set<std::string> names;
+        for (const auto& [name, dataset] : virtual_sources(creation)) {
+            names.insert(name);
+        }
+        return std::ssize(names);
+    }
+
+    void note_filled(const PropertyHandle& creation, const std::set<std::string>& lacking,
+                     const std::string& where) {
+        if (!lacking.empty()) {
+            notes_.push_back(format_error(
+                {"elements of the dataset are missing", where,
+                 fmt::format("{} of its {} are not there, or shorter than is mapped of them: {}. "
+                             "What they lack is the fill value",
+                             lacking.size(), counted(source_files(creation), "source"),
+                             source_list(lacking)),
+                 ""}));
+        }
+    }
+
     /// The layout of a source that check_sources() has checked.
     std::optional<DatasetLayout> known_source(const std::string& file, const std::string& name,
                                               const std::string& dataset) const {
@@ -286,17 +348,29 @@ class DatasetCheck {
         for (const VirtualMapping& mapping : mappings.value_or(std::vector<VirtualMapping>())) {
             const std::string place = source_file(mapping.file, file, where);
             const auto known = known_.find(file_and_dataset(place, mapping.dataset));
-            if (known != known_.end() &&
-                !holds_mapped(known->second.info.array.shape, mapping, info.array.shape)) {
-                throw Error(ExitCode::input,
-                            {what, where,
-                             "its source " + known->first + " has the shape " +
-                                 shape_text(known->second.info.array.shape) +
-                                 ", and more of it is mapped",
-                             "Get the whole source. Where the scan was ended early, make the "
-                             "virtual dataset again, of the frames that are there"});
+            if (known == known_.end()) {
+                continue;
+            }
+            const std::string source = "its source " + known->first;
+            if (filled_.contains(known->first)) {
+                refuse_source(where, source + " is filled in, and it does not take whole rows of "
+                                              "it alone");
+            }
+            if (!holds_mapped(known->second.info.array.shape, mapping, info.array.shape)) {
+                refuse_source(where, source + " has the shape " +
+                                         shape_text(known->second.info.array.shape) +
+                                         ", and more of it is mapped");
             }
         }
+    }
+
+    [[noreturn]] void refuse_source(const std::string& where, const std::string& why) const {
+        const bool fills = rules_.missing == InputRules::Missing::fill;
+        throw Error(ExitCode::input,
+                    {what, where, why + (fills ? ". Only whole rows are filled in" : ""),
+                     std::string("Get the whole source. Where the scan was ended early, make the "
+                                 "virtual dataset again, of the frames that are there") +
+                         (fills ? "" : or_fill)});
     }
 
     /// Tries the chunks of a virtual dataset's sources, which HDF5 unpacks where it reads it.
@@ -324,6 +398,8 @@ class DatasetCheck {
     std::map<std::string, DatasetLayout> known_; ///< by file and dataset
     std::set<std::string> active_; ///< being checked now, each by way of the one before
     std::set<std::string> tried_;  ///< sources whose chunks have been unpacked
+    std::set<std::string> filled_; ///< virtual datasets of sources that are too short
+    std::vector<std::string> notes_;
 };
 
 /// What the file says of the frames of a dataset that is checked.
@@ -369,6 +445,7 @@ DatasetLayout check_dataset(const std::string& file, const std::string& dataset,
     const std::string found = dataset.empty() ? default_signal(readable, file, outside) : dataset;
     DatasetCheck check(outside, rules, files);
     DatasetLayout layout = check.check(file, found, 0);
+    layout.info.notes.insert(layout.info.notes.end(), check.notes().begin(), check.notes().end());
     layout.roles = roles_of(readable, layout, outside, check);
     layout.files = std::move(files);
     return layout;

@@ -21,21 +21,6 @@
 namespace runner {
 namespace {
 
-/// The element that chunks which were never written stand for: 0 where the file names none, or says
-/// that HDF5 is to leave memory as it is.
-std::vector<std::byte> fill_element(const PropertyHandle& creation, const ArrayInfo& array) {
-    std::vector<std::byte> element(static_cast<std::size_t>(size_of(array.type)), std::byte{0});
-    H5D_fill_value_t defined = H5D_FILL_VALUE_UNDEFINED;
-    hdf5_must(H5Pfill_value_defined(creation.get(), &defined), "H5Pfill_value_defined");
-    H5D_fill_time_t time = H5D_FILL_TIME_IFSET;
-    hdf5_must(H5Pget_fill_time(creation.get(), &time), "H5Pget_fill_time");
-    if (defined != H5D_FILL_VALUE_UNDEFINED && time != H5D_FILL_TIME_NEVER &&
-        H5Pget_fill_value(creation.get(), memory_type(array).get(), element.data()) < 0) {
-        throw_hdf5(ExitCode::input, "cannot read a dataset's fill value", "");
-    }
-    return element;
-}
-
 bool keeps_partial_chunks_packed(const PropertyHandle& creation) {
     unsigned options = 0;
     return H5Pget_chunk_opts(creation.get(), &options) >= 0 && options == 0;
@@ -49,6 +34,19 @@ bool can_unpack(const DatasetHandle& dataset, const PropertyHandle& creation,
 }
 
 } // namespace
+
+std::vector<std::byte> fill_element(const PropertyHandle& creation, const ArrayInfo& array) {
+    std::vector<std::byte> element(static_cast<std::size_t>(size_of(array.type)), std::byte{0});
+    H5D_fill_value_t defined = H5D_FILL_VALUE_UNDEFINED;
+    hdf5_must(H5Pfill_value_defined(creation.get(), &defined), "H5Pfill_value_defined");
+    H5D_fill_time_t time = H5D_FILL_TIME_IFSET;
+    hdf5_must(H5Pget_fill_time(creation.get(), &time), "H5Pget_fill_time");
+    if (defined != H5D_FILL_VALUE_UNDEFINED && time != H5D_FILL_TIME_NEVER &&
+        H5Pget_fill_value(creation.get(), memory_type(array).get(), element.data()) < 0) {
+        throw_hdf5(ExitCode::input, "cannot read a dataset's fill value", "");
+    }
+    return element;
+}
 
 DatasetLayout layout_of(const DatasetHandle& dataset, const DatasetInfo& info,
                         std::vector<ChunkPlace> chunks) {
@@ -140,7 +138,7 @@ DatasetLayout inspect_layout(const std::string& file, const std::string& dataset
             }
             return std::nullopt;
         };
-        add_sources(layout, creation_of(opened), find);
+        (void)add_sources(layout, creation_of(opened), find, std::nullopt);
     }
     add_mark(files, layout.holder);
     for (DatasetLayout& source : layout.sources) {

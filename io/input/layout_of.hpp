@@ -5,6 +5,7 @@
 #include "io/hdf5/hdf5_dataset.hpp"
 #include "io/input/dataset_layout.hpp"
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,10 @@ namespace runner {
 /// its stored chunks, by check_storage(). @throws Error (input).
 DatasetLayout layout_of(const DatasetHandle& dataset, const DatasetInfo& info,
                         std::vector<ChunkPlace> chunks);
+
+/// The element that what was never written stands for: 0 where the file names none, or says that
+/// HDF5 is to leave memory as it is.
+std::vector<std::byte> fill_element(const PropertyHandle& creation, const ArrayInfo& array);
 
 /// What a file is of a dataset.
 enum class FileIs { all, a_part };

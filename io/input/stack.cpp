@@ -115,7 +115,7 @@ std::string broken_links_note(const std::string& stack, InputRules::Missing miss
         return "";
     }
     const ErrorText text = missing_text("a file of the stack is not there", stack, broken);
-    if (missing == InputRules::Missing::fail) {
+    if (missing != InputRules::Missing::skip) {
         throw Error(ExitCode::input, text);
     }
     return format_error({"files are left out of the stack", text.where, text.why, ""});

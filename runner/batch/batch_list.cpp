@@ -131,7 +131,7 @@ std::string missing_note(const JobFile& job, const std::vector<std::string>& mis
         return "";
     }
     const ErrorText text = missing_text("an input of the batch is not there", job.path, missing);
-    if (job.input.rules.missing == InputRules::Missing::fail || !any_left) {
+    if (job.input.rules.missing != InputRules::Missing::skip || !any_left) {
         throw Error(ExitCode::input, text);
     }
     return format_error({"inputs are left out of the batch", text.where, text.why, ""});

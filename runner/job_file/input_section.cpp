@@ -6,6 +6,7 @@
 #include "kernels/patterns/patterns.hpp"
 #include "runner/job_file/table_values.hpp"
 
+#include <array>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -166,9 +167,10 @@ JobFile::Input parse_input(TableReader& top, std::string_view usual_dataset, Fil
     if (table->boolean("allow_external").value_or(false)) {
         input.rules.outside = InputRules::Outside::anywhere;
     }
-    if (table->choice("missing", {"fail", "skip"}).value_or(0) == 1) {
-        input.rules.missing = InputRules::Missing::skip;
-    }
+    constexpr std::array missing = {InputRules::Missing::fail, InputRules::Missing::skip,
+                                    InputRules::Missing::fill};
+    input.rules.missing =
+        missing.at(table->choice("missing", {"fail", "skip", "fill"}).value_or(0));
     if (const auto size = parse_memory(*table, "max_logical_bytes", Share::none)) {
         input.rules.max_logical_bytes = size->bytes;
     }

@@ -146,7 +146,10 @@ std::string lines_of_all(const std::vector<std::string>& files) {
 std::vector<std::string> holders(const DatasetLayout& layout) {
     std::vector<std::string> files;
     for (const DatasetLayout& source : layout.sources) {
-        files.push_back(source.holder);
+        // What stands for rows that no source has is of the dataset itself (SourceFill).
+        if (source.file != layout.file || source.dataset != layout.dataset) {
+            files.push_back(source.holder);
+        }
     }
     return files;
 }

@@ -17,6 +17,7 @@ constexpr std::string_view good_answer("good\0", 5);
 constexpr const char* error_answer = "error";
 constexpr std::string_view mark_word = "mark:";
 constexpr std::string_view skip_word = "skip:";
+constexpr std::string_view fill_word = "fill:";
 
 /// The texts of an answer, each ended by a NUL.
 std::vector<std::string> parts_of(const std::string& answer) {
@@ -73,6 +74,7 @@ std::optional<ProbeRequest> read_request(int descriptor) {
 std::string to_text(const InputRules& rules) {
     return (rules.bad_chunks == InputRules::BadChunks::mark ? std::string(mark_word) : "") +
            (rules.missing == InputRules::Missing::skip ? std::string(skip_word) : "") +
+           (rules.missing == InputRules::Missing::fill ? std::string(fill_word) : "") +
            (rules.outside == InputRules::Outside::anywhere ? "anywhere:" : "beside:") +
            (rules.max_logical_bytes ? std::to_string(*rules.max_logical_bytes) : "");
 }
@@ -87,6 +89,10 @@ InputRules rules_from_text(const std::string& text) {
     if (rest.starts_with(skip_word)) {
         rules.missing = InputRules::Missing::skip;
         rest.remove_prefix(skip_word.size());
+    }
+    if (rest.starts_with(fill_word)) {
+        rules.missing = InputRules::Missing::fill;
+        rest.remove_prefix(fill_word.size());
     }
     if (rest.starts_with("anywhere:")) {
         rules.outside = InputRules::Outside::anywhere;

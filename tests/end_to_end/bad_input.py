@@ -351,8 +351,11 @@ def all_rows():
     rows += [(name + ", two ranks", 2, *row) for name, _, *row in rows[-len(UNREADABLE)::3]]
     rows += [(name, 1, make, [*of_bad, "--quiet", *job(*settings)[1:]], 0, [], (("out.h5",),))
              for name, make, settings in RIGHT]
-    return rows + [("virtual, one of two files missing", 1, bad.virtual_in_part, of_bad, 0,
-                    ["runner: warning:", "missing", "none.h5", "fill values"], (("out.h5",),))]
+    return rows + [("virtual, one of two files missing", 1, bad.virtual_in_part, of_bad, 3,
+                    ["1 of its 2 sources", "none.h5", 'input.missing = "fill"']),
+                   ("virtual, one of two files filled in", 1, bad.virtual_in_part,
+                    job('input.file="bad.h5"', 'input.missing="fill"'), 0,
+                    ["runner: warning:", "1 of its 2 sources", "none.h5", "fill value"], (("out.h5",),))]
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -250,7 +250,7 @@ FORMS = {
     "nested": (by_nested, "", CONVOLVE),
     "series": (by_series, "", CONVOLVE),
     "growing": (by_growing, "", CONVOLVE),
-    "missing": (by_missing, "", CONVOLVE),
+    "missing": (by_missing, 'missing = "fill"\n', CONVOLVE),
     "place": (by_place, "", CONVOLVE),
     "key": (by_key, KEYS, CONVOLVE),
     "field": (by_field, "", CORRECT),

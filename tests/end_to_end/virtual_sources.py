@@ -7,7 +7,7 @@ import h5py
 import numpy as np
 import pytest
 
-from harness import attempt, bad, good
+from harness import attempt, bad, good, launch
 
 pytestmark = pytest.mark.quick
 SHAPE = (3, 4, 5)
@@ -121,3 +121,73 @@ def test_a_source_that_is_shorter(form):
     with h5py.File("p1.h5", "w") as file:
         file["d"] = np.ones((4, 4, 5), "u2")
     assert attempt("j.toml", "--quiet").returncode == 0
+
+
+LENGTHS = [(4, 1, 0), (1, 0, 0, 4), (0, 2), (4, 4)]
+
+
+def write_scan(lengths, kind="frames"):
+    """Sources of four frames each, of which so many are there; 0: the file is not there."""
+    frames = 4 * len(lengths)
+    layout = h5py.VirtualLayout((frames, 4, 5), "u2")
+    wanted = np.full((frames, 4, 5), 7, "u2")
+    for i, length in enumerate(lengths):
+        source = h5py.VirtualSource(f"p{i}.h5", "d", (4, 4, 5))
+        rows = slice(4 * i, 4 * i + 4)
+        if kind == "frames":
+            layout[rows] = source
+        elif kind == "backwards":  # the last two frames of each, then the first two
+            layout[4 * i:4 * i + 2], layout[4 * i + 2:4 * i + 4] = source[2:], source[:2]
+        else:
+            layout[rows, :, :2], layout[rows, :, 2:] = source[:, :, 3:], source[:, :, :3]
+        values = np.arange(length * 20, dtype="u2").reshape(length, 4, 5) + 100 * i
+        whole = np.concatenate([values, np.full((4 - length, 4, 5), 7, "u2")])
+        wanted[rows] = whole if kind == "frames" else np.concatenate([whole[2:], whole[:2]])
+        if length:
+            with h5py.File(f"p{i}.h5", "w") as file:
+                file["d"] = values
+    with h5py.File("m.h5", "w") as file:
+        file.create_virtual_dataset("v", layout, fillvalue=7)
+    return wanted
+
+
+@pytest.mark.parametrize("kind", ["frames", "backwards"])
+@pytest.mark.parametrize("lengths", LENGTHS)
+def test_what_is_missing_is_refused_or_filled_in(lengths, kind):
+    wanted = write_scan(lengths, kind)
+    lacking = [i for i, length in enumerate(lengths) if length < 4]
+    pathlib.Path("j.toml").write_text(job("v").replace("o.h5", "o.npy").replace("median", "transpose").replace(
+        "size = [3, 3]", "permutation = [0, 1, 2]"))
+    fill = ["--set", 'input.missing="fill"']
+    if lacking:
+        for arguments in [["plan", "j.toml"], ["j.toml", "--quiet"], ["convert", "m.h5:/v", "c.npy"],
+                          ["plan", "j.toml", "--set", 'input.missing="skip"']]:
+            bad(3, [f"p{lacking[0]}.h5" if 0 not in lengths else ".h5", "missing", "fill"], *arguments)
+    said = f"{len(lacking)} of its {len(lengths)} sources are not there, or shorter"
+    assert (said in attempt("plan", "j.toml", *fill).stderr) == bool(lacking)
+    for ranks in (1, 2):
+        done = attempt("j.toml", "--report", "r.json", *fill, "--set", "output.overwrite=true",
+                       before=launch(ranks))
+        assert done.returncode == 0, done.stderr
+        assert done.stderr.count(said) == (1 if lacking else 0), done.stderr
+        assert (said in pathlib.Path("r.json").read_text()) == bool(lacking)
+        assert np.array_equal(np.load("o.npy"), wanted)
+    done = attempt("convert", "m.h5:/v", "c.npy", "--missing", "fill")
+    assert done.returncode == 0 and (said in done.stderr) == bool(lacking), done.stderr
+    assert np.array_equal(np.load("c.npy"), wanted)
+    assert attempt("verify", "o.npy", "--recompute", "5").returncode == 0
+
+
+def test_what_cannot_be_filled_in():
+    """No source at all; a short one of which no whole rows are mapped, which HDF5 alone reads."""
+    write_scan((4, 1), "halves")
+    bad(3, ["p1.h5:/d", "whole rows"], "convert", "m.h5:/v", "o.npy", "--missing", "fill")
+    write_scan((0, 0))
+    for i in range(2):
+        pathlib.Path(f"p{i}.h5").unlink(missing_ok=True)
+    bad(3, ["p0.h5", "p1.h5"], "convert", "m.h5:/v", "o.npy", "--missing", "fill")
+    bad(2, ["--missing", "fail, skip, fill"], "convert", "m.h5:/v", "o.npy", "--missing", "no")
+    # A missing one of halves is HDF5's to fill in.
+    write_scan((4, 0), "halves")
+    good("convert", "m.h5:/v", "o.npy", "--missing", "fill", says=r"[^\n]*1 of its 2 sources[^\n]*\n")
+    assert (np.load("o.npy")[4:] == 7).all() and (np.load("o.npy")[:4] != 7).any()

@@ -30,7 +30,9 @@ TEST(ProbeWords, CarryRules) {
                 rules.max_logical_bytes = bytes;
                 rules.outside = outside;
                 rules.bad_chunks = bad;
-                rules.missing = bytes ? InputRules::Missing::skip : InputRules::Missing::fail;
+                rules.missing = !bytes        ? InputRules::Missing::fail
+                                : *bytes == 1 ? InputRules::Missing::skip
+                                              : InputRules::Missing::fill;
                 const InputRules back = rules_from_text(to_text(rules));
                 EXPECT_EQ(back.missing, rules.missing);
                 EXPECT_EQ(back.outside, outside);
