@@ -97,6 +97,16 @@ std::vector<std::string> mpirun_command(int ranks, const std::vector<std::string
     return command;
 }
 
+/// The number of this rank among those of its host, where all of them have the same list of devices
+/// in their environment: none, or what `runner -n` passes on. A launcher's own script may have
+/// given each another list.
+std::optional<int> rank_among_alike() {
+    const char* const rank = std::getenv("OMPI_COMM_WORLD_LOCAL_RANK");
+    const bool alike =
+        std::getenv("CUDA_VISIBLE_DEVICES") == nullptr || std::getenv(own_launch) != nullptr;
+    return rank != nullptr && alike ? std::optional(std::atoi(rank)) : std::nullopt;
+}
+
 /// The process that start_ranks() became, of a rank that it started; 0 of any other.
 pid_t own_launcher() {
     const char* const text = std::getenv(own_launch);
@@ -205,6 +215,9 @@ bool is_first_process() {
 ExitCode on_all_ranks(BackendChoice backend, const std::function<ExitCode(const Ranks&)>& part) {
     take_signals_over();
     Ranks::choose_transport();
+    if (const std::optional<int> rank = rank_among_alike(); rank && backend != BackendChoice::cpu) {
+        show_one_device_only(*rank);
+    }
     std::optional<LauncherWatch> launcher;
     if (const pid_t process = own_launcher(); process > 0) {
         launcher.emplace(process);

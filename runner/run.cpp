@@ -344,7 +344,7 @@ ExitCode run_job(const RunCommand& command, const Ranks& ranks, Clock::time_poin
     const JobFile job = load_on_all(command, ranks);
     if (job.run.backend != BackendChoice::cpu) {
         if (!Ranks::started_by_launcher()) { // whose rank has started the driver, beside MPI
-            show_first_device_only();
+            show_one_device_only(0);
         }
         // Beside the first look at the input, since each takes a good part of a second. Whoever
         // needs the device waits within CUDA until it is there. Ranks take GPUs in turn.

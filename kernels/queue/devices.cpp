@@ -4,8 +4,8 @@
 #include "base/format.hpp"
 #include "kernels/queue/cuda_call.hpp"
 #include "kernels/queue/queue.hpp"
+#include "kernels/queue/shown_device.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -131,15 +131,12 @@ void start_driver() noexcept {
     cuda_release([&] { return cudaGetDeviceCount(&count); });
 }
 
-void show_first_device_only() noexcept {
+void show_one_device_only(int nth) {
     constexpr const char* name = "CUDA_VISIBLE_DEVICES";
     const char* const set = std::getenv(name);
-    const std::string_view list = set == nullptr ? "0" : set;
-    std::array<char, 64> first{}; // a UUID has 40 characters, a MIG device's 58
-    const std::size_t length = std::min(list.find(','), list.size());
-    if (length < first.size()) {
-        list.copy(first.data(), length);
-        (void)::setenv(name, first.data(), 1);
+    const std::string device = nth_of_devices(set == nullptr ? list_of_devices() : set, nth);
+    if (!device.empty()) {
+        (void)::setenv(name, device.c_str(), 1);
     }
 }
 

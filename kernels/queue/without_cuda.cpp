@@ -25,7 +25,7 @@ bool device_lost() noexcept { return false; }
 
 void start_driver() noexcept {}
 
-void show_first_device_only() noexcept {}
+void show_one_device_only(int /*nth*/) {}
 
 void start_device(int /*nth*/) noexcept {}
 
