@@ -215,23 +215,21 @@ bool is_first_process() {
 ExitCode on_all_ranks(BackendChoice backend, const std::function<ExitCode(const Ranks&)>& part) {
     take_signals_over();
     Ranks::choose_transport();
-    if (const std::optional<int> rank = rank_among_alike(); rank && backend != BackendChoice::cpu) {
-        show_one_device_only(*rank);
+    std::jthread device; // beside MPI's start: each takes a good part of a second
+    if (Ranks::started_by_launcher() && backend != BackendChoice::cpu) {
+        if (const std::optional<int> rank = rank_among_alike()) {
+            show_one_device_only(*rank);
+            device = std::jthread([] { start_device(0); });
+        } else {
+            device = std::jthread(start_driver);
+        }
     }
     std::optional<LauncherWatch> launcher;
     if (const pid_t process = own_launcher(); process > 0) {
         launcher.emplace(process);
     }
-    std::jthread driver;
-    if (Ranks::started_by_launcher() && backend != BackendChoice::cpu) {
-        // Beside MPI's start: each takes a good part of a second.
-        driver = std::jthread(start_driver);
-    }
     Ranks ranks;
     std::optional<LifeWatch> watch; // to the end: others may wait for this rank until then
-    if (driver.joinable()) {
-        driver.join();
-    }
     ExitCode code = ExitCode::ok;
     try {
         watch.emplace(ranks);
