@@ -4,6 +4,7 @@
 #include "base/format.hpp"
 #include "base/limits.hpp"
 #include "kernels/queue/devices.hpp"
+#include "kernels/queue/shown_device.hpp"
 #include "runner/life_watch.hpp"
 #include "runner/messages.hpp"
 #include "runner/ranks/bind_rank.hpp"

@@ -9,6 +9,7 @@
 #include "io/output/journal.hpp"
 #include "jobs/generate.hpp"
 #include "kernels/queue/devices.hpp"
+#include "kernels/queue/shown_device.hpp"
 #include "runner/engines/rank_plan.hpp"
 #include "runner/engines/share_images.hpp"
 #include "runner/engines/survey_input.hpp"

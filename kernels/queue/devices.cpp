@@ -4,13 +4,11 @@
 #include "base/format.hpp"
 #include "kernels/queue/cuda_call.hpp"
 #include "kernels/queue/queue.hpp"
-#include "kernels/queue/shown_device.hpp"
 
 #include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
-#include <string_view>
 #include <utility>
 
 #include <dlfcn.h>
@@ -129,15 +127,6 @@ Queue make_queue(Backend backend, int device, int threads, std::shared_ptr<Stagi
 void start_driver() noexcept {
     int count = 0;
     cuda_release([&] { return cudaGetDeviceCount(&count); });
-}
-
-void show_one_device_only(int nth) {
-    constexpr const char* name = "CUDA_VISIBLE_DEVICES";
-    const char* const set = std::getenv(name);
-    const std::string device = nth_of_devices(set == nullptr ? list_of_devices() : set, nth);
-    if (!device.empty()) {
-        (void)::setenv(name, device.c_str(), 1);
-    }
 }
 
 void start_device(int nth) noexcept {

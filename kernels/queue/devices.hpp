@@ -43,12 +43,6 @@ bool device_lost() noexcept;
 /// Starts the driver, which takes about as long as MPI does: call it in a thread of its own beside.
 void start_driver() noexcept;
 
-/// Hides all devices from CUDA but that of process `nth` of this host, where processes take them in
-/// turn: the driver starts each that it shows, 0.2 s for a second one. Processes reach the memory
-/// of each other's devices all the same. Before the process has threads, as it writes to the
-/// environment, and before the driver starts.
-void show_one_device_only(int nth);
-
 /// Starts the driver and makes the context of a device: of `nth`, or of nth modulo their number.
 void start_device(int nth) noexcept;
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <filesystem>
 #include <system_error>
 
@@ -37,6 +38,15 @@ std::string list_of_devices(const std::string& folder) {
         list += (index == 0 ? "" : ",") + std::to_string(index);
     }
     return list;
+}
+
+void show_one_device_only(int nth) {
+    constexpr const char* name = "CUDA_VISIBLE_DEVICES";
+    const char* const set = std::getenv(name);
+    const std::string device = nth_of_devices(set == nullptr ? list_of_devices() : set, nth);
+    if (!device.empty()) {
+        (void)::setenv(name, device.c_str(), 1);
+    }
 }
 
 } // namespace runner

@@ -14,4 +14,10 @@ std::string nth_of_devices(std::string_view list, int nth);
 /// and so on), without starting the driver. Empty where there is none.
 std::string list_of_devices(const std::string& folder = "/dev");
 
+/// Hides all devices from CUDA but that of process `nth` of this host, where processes take them in
+/// turn: the driver starts each that it shows, 0.2 s for a second one. Processes reach the memory
+/// of each other's devices all the same. Before the process has threads, as it writes to the
+/// environment, and before the driver starts.
+void show_one_device_only(int nth);
+
 } // namespace runner

@@ -25,8 +25,6 @@ bool device_lost() noexcept { return false; }
 
 void start_driver() noexcept {}
 
-void show_one_device_only(int /*nth*/) {}
-
 void start_device(int /*nth*/) noexcept {}
 
 ProfileRange::ProfileRange(const char* /*name*/) {}
