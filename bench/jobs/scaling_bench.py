@@ -18,7 +18,7 @@ GAUSS = "row_taps = { gaussian = { sigma = 1.5, radius = %d } }\ncolumn_taps = {
 VOLUME = ("xray", "{e},{e},{e}", "float32", 1280, 3)
 STACK = ("noise", "{n},2048,2048", "uint16", 4096, 1)
 IMAGE = ("noise", "{e},{e}", "float64", 57344, 2)
-PARTS = "parts = 8\n"
+PARTS = 'parts = "auto"\n'
 
 # Name: input (pattern, shape, type, extent at scale 1, how many axes grow), output keys, the job.
 JOBS = {
@@ -29,7 +29,7 @@ JOBS = {
         'kind = "bin"\nfactors = [1, 2, 2]\n', 'kind = "rescale"\nfrom = [0.0, 65535.0]\ndtype = "uint16"\n'])),
     "convolve": (IMAGE, PARTS, 'kind = "convolve"', "[convolve]\n" + GAUSS % (8, 8)),
     "convolve uint16": (STACK, PARTS, 'kind = "convolve"', "[convolve]\n" + GAUSS % (4, 4)),
-    "transpose [1, 0, 2]": (STACK, "", 'kind = "transpose"', "[transpose]\npermutation = [1, 0, 2]\n"),
+    "transpose 1 0 2": (STACK, PARTS, 'kind = "transpose"', "[transpose]\npermutation = [1, 0, 2]\n"),
     "64 MiB": (("noise", "4096,4096", "float32", 1, 1), "", 'kind = "convolve"', "[convolve]\n" + GAUSS % (4, 4)),
 }
 

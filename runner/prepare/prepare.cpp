@@ -28,8 +28,8 @@ namespace {
 
 constexpr double default_share = 0.8;
 
-/// More files than these were no faster on the host of docs/adr/0017.
-constexpr int most_parts_a_rank = 8;
+/// As many as the most threads that write (job_plan.cpp).
+constexpr int most_parts_a_rank = 16;
 /// Written in some 10 ms; below, making the files takes as long.
 constexpr std::int64_t least_part_bytes = 64 * MiB;
 

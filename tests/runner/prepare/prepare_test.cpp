@@ -10,7 +10,7 @@ namespace {
 
 TEST(AutomaticParts, AreAsManyAsCanBeWrittenAtOnce) {
     EXPECT_EQ(automatic_parts(8 * GiB, 1, 16), 8);
-    EXPECT_EQ(automatic_parts(8 * GiB, 1, 64), 8);
+    EXPECT_EQ(automatic_parts(8 * GiB, 1, 64), 16);
     EXPECT_EQ(automatic_parts(8 * GiB, 2, 8), 8);
     EXPECT_EQ(automatic_parts(8 * GiB, 1, 2), 1);
     EXPECT_EQ(automatic_parts(8 * GiB, 1, 1), 1);
