@@ -12,6 +12,7 @@ find_package(PkgConfig REQUIRED)
 # Always the serial HDF5: the parallel one hangs where storage fails (docs/adr).
 pkg_check_modules(hdf5 REQUIRED IMPORTED_TARGET hdf5-serial)
 pkg_check_modules(fmt REQUIRED IMPORTED_TARGET fmt)
+pkg_check_modules(deflate REQUIRED IMPORTED_TARGET libdeflate)
 pkg_check_modules(isal REQUIRED IMPORTED_TARGET libisal)
 pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(lz4 REQUIRED IMPORTED_TARGET liblz4)

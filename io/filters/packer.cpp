@@ -12,9 +12,8 @@
 #include "io/rows/written_format.hpp"
 
 #include <algorithm>
-#include <array>
 
-#include <isa-l.h>
+#include <libdeflate.h>
 #include <zlib.h>
 #include <zstd.h>
 
@@ -23,20 +22,8 @@ namespace {
 
 constexpr std::size_t most_element_bytes = 16;
 
-/// ISA-L has four levels; zlib's ten are laid over them.
-std::uint32_t isal_level(int level) {
-    static constexpr std::array<std::uint32_t, 10> levels = {0, 1, 2, 2, 2, 2, 3, 3, 3, 3};
-    return levels[static_cast<std::size_t>(std::clamp(level, 0, 9))];
-}
-
-std::int64_t workspace_bytes(int level) {
-    static constexpr std::array<std::int64_t, 4> bytes = {
-        ISAL_DEF_LVL0_DEFAULT, ISAL_DEF_LVL1_DEFAULT, ISAL_DEF_LVL2_DEFAULT, ISAL_DEF_LVL3_DEFAULT};
-    return bytes[isal_level(level)];
-}
-
-/// Room for data that does not get smaller: deflate stores it in blocks of 65,535 bytes and five.
-std::int64_t deflate_bound(std::int64_t bytes) { return bytes + 5 * (bytes / 65535 + 1) + 1024; }
+/// More than libdeflate takes for a compressor, at any of its levels up to 9.
+constexpr std::int64_t compressor_bytes = MiB;
 
 BitshufflePacking packing_of(Compression compression) {
     return compression == Compression::bitshuffle_zstd ? BitshufflePacking::zstd
@@ -48,7 +35,7 @@ std::size_t packed_bound(Compression compression, std::int64_t chunk_bytes) {
     const auto bytes = static_cast<std::size_t>(chunk_bytes);
     switch (compression) {
     case Compression::none: return 0;
-    case Compression::deflate: return static_cast<std::size_t>(deflate_bound(chunk_bytes));
+    case Compression::deflate: return libdeflate_zlib_compress_bound(nullptr, bytes);
     case Compression::zstd: return ZSTD_compressBound(bytes);
     case Compression::lz4: return lz4_bound(bytes);
     case Compression::lzw: return lzw_bound(bytes);
@@ -72,9 +59,10 @@ bool packs_lines(const OutputLayout& layout) {
 /// Room for lines that a byte stands before, a filter's number.
 std::int64_t filtered_bound(std::int64_t chunk_bytes) { return 2 * chunk_bytes; }
 
+/// Room for lines that do not get smaller: zlib stores them in blocks, with five bytes for each.
 std::int64_t lines_bound(std::int64_t chunk_bytes) {
-    return deflate_bound(filtered_bound(chunk_bytes)) + filtered_bound(chunk_bytes) / 1024 +
-           png_lines_head;
+    const std::int64_t bytes = filtered_bound(chunk_bytes);
+    return bytes + 5 * (bytes / 65535 + 1) + 1024 + bytes / 1024 + png_lines_head;
 }
 
 std::unique_ptr<z_stream_s, int (*)(z_stream_s*)> new_zlib(int level) {
@@ -91,14 +79,18 @@ std::unique_ptr<z_stream_s, int (*)(z_stream_s*)> new_zlib(int level) {
 } // namespace
 
 Packer::Packer(const OutputLayout& layout, std::int64_t chunk_bytes, std::int64_t element_bytes)
-    : layout_(layout), element_bytes_(element_bytes), zlib_(nullptr, end_zlib),
-      zstd_(nullptr, ZSTD_freeCCtx) {
+    : layout_(layout), element_bytes_(element_bytes), deflate_(nullptr, libdeflate_free_compressor),
+      zlib_(nullptr, end_zlib), zstd_(nullptr, ZSTD_freeCCtx) {
     if (layout.shuffle && element_bytes > 1) {
         shuffled_.resize(static_cast<std::size_t>(chunk_bytes));
     }
     packed_.resize(packed_bound(layout.compression, chunk_bytes));
     if (layout.compression == Compression::deflate) {
-        workspace_.resize(static_cast<std::size_t>(workspace_bytes(layout.level)));
+        deflate_.reset(libdeflate_alloc_compressor(layout.level));
+        if (!deflate_) {
+            throw Error(ExitCode::launch,
+                        {"cannot take host memory", "libdeflate", "none is left", ""});
+        }
     }
     if (layout.compression == Compression::zstd ||
         layout.compression == Compression::bitshuffle_zstd) {
@@ -123,7 +115,7 @@ std::int64_t Packer::memory(const OutputLayout& layout, std::int64_t chunk_bytes
     std::int64_t bytes = (layout.shuffle ? chunk_bytes : 0) +
                          static_cast<std::int64_t>(packed_bound(layout.compression, chunk_bytes));
     if (layout.compression == Compression::deflate) {
-        bytes += workspace_bytes(layout.level);
+        bytes += compressor_bytes;
     }
     if (packs_lines(layout)) {
         constexpr std::int64_t of_zlib =
@@ -180,25 +172,14 @@ std::span<const std::byte> Packer::lines(std::span<const std::byte> chunk) {
 }
 
 std::span<const std::byte> Packer::deflate(std::span<const std::byte> chunk) {
-    isal_zstream stream{};
-    isal_deflate_stateless_init(&stream);
-    stream.gzip_flag = IGZIP_ZLIB;
-    stream.level = isal_level(layout_.level);
-    stream.level_buf = reinterpret_cast<std::uint8_t*>(workspace_.data());
-    stream.level_buf_size = static_cast<std::uint32_t>(workspace_.size());
-    stream.end_of_stream = 1;
-    stream.flush = NO_FLUSH;
-    // ISA-L does not write through this pointer; its type is an old one.
-    stream.next_in = const_cast<std::uint8_t*>(reinterpret_cast<const std::uint8_t*>(chunk.data()));
-    stream.avail_in = static_cast<std::uint32_t>(chunk.size());
-    stream.next_out = reinterpret_cast<std::uint8_t*>(packed_.data());
-    stream.avail_out = static_cast<std::uint32_t>(packed_.size());
-    const int result = isal_deflate_stateless(&stream);
-    if (result != COMP_OK || stream.avail_in != 0) {
-        throw Error(ExitCode::defect, {"cannot compress a chunk", "ISA-L",
-                                       fmt::format("it returned {}", result), ""});
+    // Not ISA-L, which packs the same chunk to other bytes now and then.
+    const std::size_t bytes = libdeflate_zlib_compress(deflate_.get(), chunk.data(), chunk.size(),
+                                                       packed_.data(), packed_.size());
+    if (bytes == 0) {
+        throw Error(ExitCode::defect,
+                    {"cannot compress a chunk", "libdeflate", "its room is too small", ""});
     }
-    return std::span(packed_).first(stream.total_out);
+    return std::span(packed_).first(bytes);
 }
 
 std::span<const std::byte> Packer::zstd(std::span<const std::byte> chunk) {

@@ -14,11 +14,13 @@
 #include <vector>
 
 struct ZSTD_CCtx_s;
+struct libdeflate_compressor;
 struct z_stream_s;
 
 namespace runner {
 
-/// Packs chunks as the filters of an output layout store them. One for each thread.
+/// Packs chunks as the filters of an output layout store them: to bytes that depend on the chunk
+/// and the layout alone. One for each thread.
 class Packer {
   public:
     /// `chunk_bytes`: the most that pack() will be given, below 4 GiB. `element_bytes`: at most
@@ -43,10 +45,10 @@ class Packer {
     std::int64_t element_bytes_;
     std::vector<std::byte> shuffled_;
     std::vector<std::byte> packed_;
-    std::vector<std::byte> workspace_;  ///< of ISA-L
     std::vector<std::byte> filtered_;   ///< lines of a picture
     std::optional<PngPicture> picture_; ///< whose lines are packed for a PNG file
     CodecMemory memory_;                ///< for bitshuffle
+    std::unique_ptr<libdeflate_compressor, void (*)(libdeflate_compressor*)> deflate_;
     std::unique_ptr<z_stream_s, int (*)(z_stream_s*)> zlib_; ///< where picture_ is known
     std::unique_ptr<ZSTD_CCtx_s, std::size_t (*)(ZSTD_CCtx_s*)> zstd_;
 };

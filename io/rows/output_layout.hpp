@@ -61,7 +61,7 @@ constexpr bool sorts_bits(Compression compression) {
 struct OutputLayout {
     std::vector<std::int64_t> chunk; ///< extents of a chunk, one per axis; empty: contiguous
     Compression compression = Compression::none; ///< of HDF5 only with chunks
-    int level = 1;                               ///< as levels_of(); of deflate ISA-L has 0–3
+    int level = 1;                               ///< as levels_of()
     bool shuffle = false; ///< bytes of equal weight side by side before compressing
     const WrittenFormat* format = nullptr; ///< of the file, as its name says; null: HDF5
     /// What the last axis is, for formats that mark colour: as DatasetInfo::channels. HDF5's

@@ -26,6 +26,7 @@ class Runner(CMakePackage, CudaPackage):
     depends_on("intel-tbb")
     depends_on("isa-l")
     depends_on("libaec")
+    depends_on("libdeflate")
     depends_on("libpng")
     depends_on("libtiff@4.5:")
     depends_on("lz4")

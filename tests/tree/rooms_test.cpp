@@ -23,12 +23,12 @@ constexpr std::size_t most_files_of_a_room = 30;
 /// Foreign headers, by the start of their name, and the one folder of the top level that includes
 /// them.
 const std::map<std::string, std::string> home = {
-    {"cuda", "kernels"},  {"cub/", "kernels"}, {"nvtx", "kernels"}, {"hwy/", "kernels"},
-    {"hdf5", "io"},       {"H5", "io"},        {"png", "io"},       {"tiff", "io"},
-    {"isa-l", "io"},      {"zstd", "io"},      {"xxhash", "io"},    {"zlib", "io"},
-    {"lz4", "io"},        {"bzlib", "io"},     {"blosc", "io"},     {"libaec", "io"},
-    {"mpi", "runner"},    {"toml", "runner"},  {"hwloc", "runner"}, {"CLI/", "cli"},
-    {"nlohmann", "base"}, {"fmt/", "base"}};
+    {"cuda", "kernels"},  {"cub/", "kernels"},  {"nvtx", "kernels"}, {"hwy/", "kernels"},
+    {"hdf5", "io"},       {"H5", "io"},         {"png", "io"},       {"tiff", "io"},
+    {"isa-l", "io"},      {"zstd", "io"},       {"xxhash", "io"},    {"zlib", "io"},
+    {"lz4", "io"},        {"bzlib", "io"},      {"blosc", "io"},     {"libaec", "io"},
+    {"libdeflate", "io"}, {"mpi", "runner"},    {"toml", "runner"},  {"hwloc", "runner"},
+    {"CLI/", "cli"},      {"nlohmann", "base"}, {"fmt/", "base"}};
 
 /// A room is a folder whose CMakeLists.txt calls runner_room(); its USES are the rooms it may
 /// include from. runner_kind() adds to those of the folder above.

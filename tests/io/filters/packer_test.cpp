@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <random>
+#include <set>
 
 #include <gtest/gtest.h>
 
@@ -106,6 +107,59 @@ TEST(Packer, PacksWhatTheUnpackerUndoes) {
             }
         }
     }
+}
+
+/// What the packer makes of the chunk behind `at` random bytes and before others, when it has
+/// packed random bytes first.
+std::vector<std::byte> packed_among(std::mt19937& random, Packer& packer,
+                                    std::span<const std::byte> chunk, std::size_t at) {
+    std::vector<std::byte> buffer(at + chunk.size() + 300);
+    std::generate(buffer.begin(), buffer.end(), [&] { return static_cast<std::byte>(random()); });
+    (void)packer.pack(std::span(buffer).first(chunk.size()));
+    const auto place = std::span(buffer).subspan(at, chunk.size());
+    std::copy(chunk.begin(), chunk.end(), place.begin());
+    const auto packed = packer.pack(place);
+    return {packed.begin(), packed.end()};
+}
+
+TEST(Packer, PacksAChunkToTheSameBytesWhateverIsAroundIt) {
+    std::mt19937 random(11);
+    for (const Compression compression :
+         {Compression::deflate, Compression::zstd, Compression::lzw, Compression::lz4,
+          Compression::bitshuffle_lz4, Compression::bitshuffle_zstd}) {
+        for (const std::size_t bytes : {90U, 512U, 20000U}) { // 90: a line of colour
+            std::vector<std::byte> chunk(bytes);
+            for (std::size_t i = 0; i < bytes; ++i) { // float32 of a smooth image, nearly
+                chunk[i] = static_cast<std::byte>(i % 4 == 2 ? i / 16 * 2 : i % 4 == 3 ? 66 : 0);
+            }
+            for (const int level : {1, 6}) {
+                const OutputLayout layout{{}, compression, level, false};
+                std::set<std::vector<std::byte>> made;
+                for (int packers = 0; packers < 4; ++packers) {
+                    Packer packer(layout, std::ssize(chunk), 1);
+                    for (std::size_t at = 0; at < 40; ++at) {
+                        made.insert(packed_among(random, packer, chunk, at));
+                    }
+                }
+                EXPECT_EQ(made.size(), 1U)
+                    << name_of(compression) << ' ' << bytes << " bytes, level " << level;
+            }
+        }
+    }
+}
+
+TEST(Packer, HasZlibsLevelsOfDeflate) {
+    std::vector<std::byte> chunk(20000);
+    for (std::size_t i = 0; i < chunk.size(); ++i) {
+        chunk[i] = static_cast<std::byte>(i * i / 700 % 5);
+    }
+    const auto bytes_at = [&chunk](int level) {
+        Packer packer({{}, Compression::deflate, level, false}, std::ssize(chunk), 1);
+        return packer.pack(chunk).size();
+    };
+    EXPECT_GT(bytes_at(0), chunk.size()); // stored
+    EXPECT_LT(bytes_at(1), chunk.size());
+    EXPECT_LT(bytes_at(9), bytes_at(1));
 }
 
 /// The layout of a PNG file, whose format alone knows how lines are packed.
