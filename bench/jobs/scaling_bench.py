@@ -24,6 +24,8 @@ PARTS = 'parts = "auto"\n'
 JOBS = {
     "bm4d": (VOLUME, "", 'kind = "denoise"', '[denoise]\nmethod = "bm4d"\n'),
     "nlm": (VOLUME, "", 'kind = "denoise"', '[denoise]\nmethod = "nlm"\n'),
+    "bm4d parts": (VOLUME, PARTS, 'kind = "denoise"', '[denoise]\nmethod = "bm4d"\n'),
+    "nlm parts": (VOLUME, PARTS, 'kind = "denoise"', '[denoise]\nmethod = "nlm"\n'),
     "four steps": (STACK, PARTS, "", "".join(f"[[step]]\n{step}" for step in [
         'kind = "median"\nsize = [1, 3, 3]\n', 'kind = "convolve"\ndtype = "float32"\n' + GAUSS % (4, 4),
         'kind = "bin"\nfactors = [1, 2, 2]\n', 'kind = "rescale"\nfrom = [0.0, 65535.0]\ndtype = "uint16"\n'])),
