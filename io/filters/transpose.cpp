@@ -58,7 +58,7 @@ std::optional<std::size_t> transpose_claimed(Parameters parameters, Bytes /*pack
 }
 
 /// One axis of the chunk.
-struct Axis {
+struct ChunkAxis {
     std::size_t extent = 1;
     std::size_t from = 0; ///< elements from one to the next as they are stored
     std::size_t to = 0;   ///< and in the chunk
@@ -66,7 +66,8 @@ struct Axis {
 
 /// Copies elements of `Element` bytes along two axes, in tiles.
 template <std::size_t Element>
-void copy_plane(const Axis& slow, const Axis& fast, const std::byte* from, std::byte* to) {
+void copy_plane(const ChunkAxis& slow, const ChunkAxis& fast, const std::byte* from,
+                std::byte* to) {
     for (std::size_t slow_tile = 0; slow_tile < slow.extent; slow_tile += tile) {
         const std::size_t slow_end = std::min(slow_tile + tile, slow.extent);
         for (std::size_t fast_tile = 0; fast_tile < fast.extent; fast_tile += tile) {
@@ -81,8 +82,8 @@ void copy_plane(const Axis& slow, const Axis& fast, const std::byte* from, std::
     }
 }
 
-void copy_plane(std::size_t element, const Axis& slow, const Axis& fast, const std::byte* from,
-                std::byte* to) {
+void copy_plane(std::size_t element, const ChunkAxis& slow, const ChunkAxis& fast,
+                const std::byte* from, std::byte* to) {
     switch (element) {
     case 1: return copy_plane<1>(slow, fast, from, to);
     case 2: return copy_plane<2>(slow, fast, from, to);
@@ -92,8 +93,8 @@ void copy_plane(std::size_t element, const Axis& slow, const Axis& fast, const s
     }
 }
 
-std::vector<Axis> axes_of(const Order& order) {
-    std::vector<Axis> axes(order.shape.size());
+std::vector<ChunkAxis> axes_of(const Order& order) {
+    std::vector<ChunkAxis> axes(order.shape.size());
     std::size_t below = 1;
     for (std::size_t axis = axes.size(); axis-- > 0;) {
         axes[axis].extent = order.shape[axis];
@@ -102,7 +103,7 @@ std::vector<Axis> axes_of(const Order& order) {
     }
     below = 1;
     for (std::size_t i = axes.size(); i-- > 0;) {
-        Axis& axis = axes[order.axes[i]];
+        ChunkAxis& axis = axes[order.axes[i]];
         axis.from = below;
         below *= axis.extent;
     }
@@ -116,11 +117,11 @@ std::optional<std::size_t> transpose_unpack(Parameters parameters, Bytes packed,
     if (packed.size() != bytes || to.size() < bytes) {
         return std::nullopt;
     }
-    std::vector<Axis> axes = axes_of(order);
+    std::vector<ChunkAxis> axes = axes_of(order);
     // The plane of the axes that run fastest here and there; the others pass one by one.
-    const Axis fast = axes.back();
+    const ChunkAxis fast = axes.back();
     axes.pop_back();
-    Axis slow;
+    ChunkAxis slow;
     if (order.axes.back() < axes.size()) {
         const auto place = axes.begin() + order.axes.back();
         slow = *place;
@@ -133,7 +134,7 @@ std::optional<std::size_t> transpose_unpack(Parameters parameters, Bytes packed,
         copy_plane(order.element, slow, fast, source, target);
         std::size_t axis = axes.size();
         for (; axis > 0; --axis) {
-            const Axis& next = axes[axis - 1];
+            const ChunkAxis& next = axes[axis - 1];
             source += next.from * order.element;
             target += next.to * order.element;
             if (++at[axis - 1] < next.extent) {

@@ -57,9 +57,9 @@ class PngBytes {
     std::vector<std::byte> bytes_;
 };
 
-[[noreturn]] void refuse(const std::string& what, const std::string& why,
+[[noreturn]] void refuse(const std::string& of, const std::string& why,
                          const std::string& try_this) {
-    throw Error(ExitCode::usage, {"cannot make a PNG file", what, why, try_this});
+    throw Error(ExitCode::usage, {"cannot make a PNG file", of, why, try_this});
 }
 
 /// The picture that an array is.
@@ -107,15 +107,15 @@ std::int64_t strips_of(const PngPicture& picture) {
 PngBytes head_of(const PngPicture& picture) {
     constexpr unsigned grey = 0;
     constexpr unsigned red_green_blue = 2;
-    PngBytes what;
-    what.add(static_cast<std::uint32_t>(picture.samples / picture.channels));
-    what.add(static_cast<std::uint32_t>(picture.lines));
-    what.add({picture.bits, picture.channels > 1 ? red_green_blue : grey, 0, 0, 0});
+    PngBytes header;
+    header.add(static_cast<std::uint32_t>(picture.samples / picture.channels));
+    header.add(static_cast<std::uint32_t>(picture.lines));
+    header.add({picture.bits, picture.channels > 1 ? red_green_blue : grey, 0, 0, 0});
     PngBytes stream;
     stream.add({0x78, 0x01});
     PngBytes head;
     head.add({0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'});
-    head.add_chunk("IHDR", what);
+    head.add_chunk("IHDR", header);
     head.add_chunk(data_name, stream);
     return head;
 }
