@@ -106,6 +106,19 @@ std::optional<std::string> plain_source_name(const std::string& name) {
     return plain;
 }
 
+std::string name_in_series(std::string name, std::int64_t number) {
+    for (std::size_t at = 0; (at = name.find('%', at)) != std::string::npos;) {
+        const std::string text = name.substr(at, 2) == "%b" ? std::to_string(number) : "%";
+        name.replace(at, 2, text);
+        at += text.size();
+    }
+    return name;
+}
+
+bool is_series(const std::string& name) {
+    return name_in_series(name, 0) != name_in_series(name, 1);
+}
+
 std::pair<std::string, std::string> virtual_source(const PropertyHandle& creation,
                                                    std::size_t index) {
     return {name_by(H5Pget_virtual_filename, creation, index),

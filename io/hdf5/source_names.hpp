@@ -24,6 +24,12 @@ std::pair<std::string, std::string> virtual_source(const PropertyHandle& creatio
 /// The file that the name of a virtual dataset's source stands for; nothing where it is a series.
 std::optional<std::string> plain_source_name(const std::string& name);
 
+/// The name of a virtual dataset's source with each %b as this number of a series and %% as %.
+std::string name_in_series(std::string name, std::int64_t number);
+
+/// Whether the name stands for a series.
+bool is_series(const std::string& name);
+
 /// The names of a virtual dataset's other files that are not there; `file` holds the dataset. A
 /// series that may grow has none.
 std::set<std::string> missing_sources(const PropertyHandle& creation, const std::string& file);

@@ -24,7 +24,6 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -78,82 +77,6 @@ void try_first_element(const DatasetHandle& dataset, const DatasetInfo& info) {
     const TypeHandle type = memory_type(info.array);
     std::array<double, 2> room{}; // no element has more than 16 bytes
     (void)H5Dread(dataset.get(), type.get(), to.get(), from.get(), H5P_DEFAULT, room.data());
-}
-
-/// A name of a virtual dataset's source with each %b as this number of the series and %% as %.
-std::string name_in_series(std::string name, std::int64_t number) {
-    for (std::size_t at = 0; (at = name.find('%', at)) != std::string::npos;) {
-        const std::string text = name.substr(at, 2) == "%b" ? std::to_string(number) : "%";
-        name.replace(at, 2, text);
-        at += text.size();
-    }
-    return name;
-}
-
-bool is_series(const std::string& name) {
-    return name_in_series(name, 0) != name_in_series(name, 1);
-}
-
-/// Bytes of a virtual dataset's elements that come from others.
-std::int64_t mapped_bytes(const PropertyHandle& creation, const DatasetInfo& info) {
-    const std::int64_t all = element_count(info.array);
-    std::int64_t mapped = 0;
-    std::size_t count = 0;
-    hdf5_must(H5Pget_virtual_count(creation.get(), &count), "H5Pget_virtual_count");
-    for (std::size_t i = 0; i < count; ++i) {
-        const SpaceHandle space(
-            hdf5_must(H5Pget_virtual_vspace(creation.get(), i), "H5Pget_virtual_vspace"));
-        const hssize_t points = H5Sget_select_npoints(space.get());
-        // Without a number (H5S_UNLIMITED): it grows with its sources.
-        mapped += points < 0 || points > all - mapped ? all - mapped : points;
-    }
-    return mapped * size_of(info.array.type);
-}
-
-/// HDF5 and this program count the chunks of extents beyond the largest in different ways, and
-/// those of largest extents that 63 bits do not count.
-void check_extents(const DatasetHandle& dataset, const std::vector<std::int64_t>& chunk,
-                   const std::string& where) {
-    const SpaceHandle space(hdf5_must(H5Dget_space(dataset.get()), "H5Dget_space"));
-    std::array<hsize_t, H5S_MAX_RANK> extents{};
-    std::array<hsize_t, H5S_MAX_RANK> largest{};
-    const int axes = H5Sget_simple_extent_dims(space.get(), extents.data(), largest.data());
-    hsize_t left = std::numeric_limits<std::int64_t>::max(); // over the chunks of the axes so far
-    for (std::size_t axis = 0; std::cmp_less(axis, axes); ++axis) {
-        const hsize_t extent = largest[axis] == H5S_UNLIMITED ? extents[axis] : largest[axis];
-        const auto of_chunk = static_cast<hsize_t>(chunk[axis]);
-        left /= std::max<hsize_t>(1, extent / of_chunk + (extent % of_chunk == 0 ? 0 : 1));
-        if (left == 0) {
-            throw Error(ExitCode::input,
-                        {what, where,
-                         fmt::format("with its largest extents, {} along axis {}, it would have "
-                                     "more than 2^63 chunks",
-                                     extent, axis),
-                         "The file is damaged: copy it again, or make it again"});
-        }
-        if (extents[axis] > largest[axis]) { // H5S_UNLIMITED is above all
-            throw Error(
-                ExitCode::input,
-                {what, where,
-                 fmt::format("axis {} has {} elements, and the file says that it has at most {}",
-                             axis, extents[axis], largest[axis]),
-                 "The file is damaged: copy it again, or make it again"});
-        }
-    }
-}
-
-/// Checks a dataset without a stored element. HDF5 refuses to read what has no fill value either,
-/// unless the file says that memory is to be left as it is.
-void check_fill_value(const PropertyHandle& creation, const std::string& where) {
-    H5D_fill_value_t defined = H5D_FILL_VALUE_UNDEFINED;
-    hdf5_must(H5Pfill_value_defined(creation.get(), &defined), "H5Pfill_value_defined");
-    H5D_fill_time_t time = H5D_FILL_TIME_IFSET;
-    hdf5_must(H5Pget_fill_time(creation.get(), &time), "H5Pget_fill_time");
-    if (defined == H5D_FILL_VALUE_UNDEFINED && time != H5D_FILL_TIME_NEVER) {
-        throw Error(ExitCode::input,
-                    {what, where, "none of its elements is stored, and it has no fill value",
-                     "Write its elements, or make it with a fill value"});
-    }
 }
 
 class DatasetCheck {

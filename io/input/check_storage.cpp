@@ -9,6 +9,8 @@
 #include "io/packings/packings.hpp"
 
 #include <algorithm>
+#include <array>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -286,6 +288,48 @@ CheckedStorage check_chunked(const DatasetHandle& dataset, const PropertyHandle&
 }
 
 } // namespace
+
+void check_extents(const DatasetHandle& dataset, const std::vector<std::int64_t>& chunk,
+                   const std::string& where) {
+    const SpaceHandle space(hdf5_must(H5Dget_space(dataset.get()), "H5Dget_space"));
+    std::array<hsize_t, H5S_MAX_RANK> extents{};
+    std::array<hsize_t, H5S_MAX_RANK> largest{};
+    const int axes = H5Sget_simple_extent_dims(space.get(), extents.data(), largest.data());
+    hsize_t left = std::numeric_limits<std::int64_t>::max(); // over the chunks of the axes so far
+    for (std::size_t axis = 0; std::cmp_less(axis, axes); ++axis) {
+        const hsize_t extent = largest[axis] == H5S_UNLIMITED ? extents[axis] : largest[axis];
+        const auto of_chunk = static_cast<hsize_t>(chunk[axis]);
+        left /= std::max<hsize_t>(1, extent / of_chunk + (extent % of_chunk == 0 ? 0 : 1));
+        if (left == 0) {
+            throw Error(ExitCode::input,
+                        {what_storage, where,
+                         fmt::format("with its largest extents, {} along axis {}, it would have "
+                                     "more than 2^63 chunks",
+                                     extent, axis),
+                         copy_again});
+        }
+        if (extents[axis] > largest[axis]) { // H5S_UNLIMITED is above all
+            throw Error(
+                ExitCode::input,
+                {what_storage, where,
+                 fmt::format("axis {} has {} elements, and the file says that it has at most {}",
+                             axis, extents[axis], largest[axis]),
+                 copy_again});
+        }
+    }
+}
+
+void check_fill_value(const PropertyHandle& creation, const std::string& where) {
+    H5D_fill_value_t defined = H5D_FILL_VALUE_UNDEFINED;
+    hdf5_must(H5Pfill_value_defined(creation.get(), &defined), "H5Pfill_value_defined");
+    H5D_fill_time_t time = H5D_FILL_TIME_IFSET;
+    hdf5_must(H5Pget_fill_time(creation.get(), &time), "H5Pget_fill_time");
+    if (defined == H5D_FILL_VALUE_UNDEFINED && time != H5D_FILL_TIME_NEVER) {
+        throw Error(ExitCode::input, {what_storage, where,
+                                      "none of its elements is stored, and it has no fill value",
+                                      "Write its elements, or make it with a fill value"});
+    }
+}
 
 CheckedStorage check_storage(const DatasetHandle& dataset, const PropertyHandle& creation,
                              const DatasetInfo& info, const std::string& where,

@@ -10,6 +10,16 @@
 
 namespace runner {
 
+/// Checks the extents of a chunked dataset. HDF5 and this program count the chunks of extents
+/// beyond the largest in different ways, and those of largest extents that 63 bits do not count.
+/// @throws Error (input).
+void check_extents(const DatasetHandle& dataset, const std::vector<std::int64_t>& chunk,
+                   const std::string& where);
+
+/// Checks a dataset without a stored element. HDF5 refuses to read what has no fill value either,
+/// unless the file says that memory is to be left as it is. @throws Error (input).
+void check_fill_value(const PropertyHandle& creation, const std::string& where);
+
 /// Where a dataset's bytes lie, checked.
 struct CheckedStorage {
     std::int64_t bytes = 0;         ///< of elements that are stored, unpacked; of other storage all

@@ -49,4 +49,23 @@ Axes take_axes(MessageReader& from, const ArrayInfo& array) {
     return fitting_axes(std::move(*axes), array.shape);
 }
 
+void put_marks(MessageWriter& to, const FileMarks& files) {
+    to.number(std::ssize(files));
+    for (const auto& [path, mark] : files) {
+        to.text(path);
+        to.number(mark.bytes);
+        to.number(mark.modified);
+    }
+}
+
+FileMarks take_marks(MessageReader& from) {
+    FileMarks files;
+    for (std::size_t left = from.count(3 * sizeof(std::int64_t)); left > 0; --left) {
+        std::string path = from.text();
+        const std::int64_t bytes = from.number();
+        files.insert_or_assign(std::move(path), FileMark{bytes, from.number()});
+    }
+    return files;
+}
+
 } // namespace runner

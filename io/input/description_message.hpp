@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/array_info.hpp"
+#include "io/files/file_mark.hpp"
 #include "io/files/message.hpp"
 #include "io/rows/axes.hpp"
 #include "io/rows/frame_roles.hpp"
@@ -19,5 +20,11 @@ void put_axes(MessageWriter& to, const Axes& axes);
 
 /// The axes of a dataset, as far as they fit it. @throws BadMessage.
 Axes take_axes(MessageReader& from, const ArrayInfo& array);
+
+/// The marks of files as a part of a message.
+void put_marks(MessageWriter& to, const FileMarks& files);
+
+/// @throws BadMessage.
+FileMarks take_marks(MessageReader& from);
 
 } // namespace runner

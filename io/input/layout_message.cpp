@@ -4,7 +4,6 @@
 #include "base/format.hpp"
 #include "base/text.hpp"
 #include "io/input/description_message.hpp"
-#include "io/input/marks_message.hpp"
 
 #include <algorithm>
 #include <bit>

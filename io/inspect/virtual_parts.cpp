@@ -256,6 +256,21 @@ bool holds_mapped(const std::vector<std::int64_t>& source, const VirtualMapping&
     return true;
 }
 
+std::int64_t mapped_bytes(const PropertyHandle& creation, const DatasetInfo& info) {
+    const std::int64_t all = element_count(info.array);
+    std::int64_t mapped = 0;
+    std::size_t count = 0;
+    hdf5_must(H5Pget_virtual_count(creation.get(), &count), "H5Pget_virtual_count");
+    for (std::size_t i = 0; i < count; ++i) {
+        const SpaceHandle space(
+            hdf5_must(H5Pget_virtual_vspace(creation.get(), i), "H5Pget_virtual_vspace"));
+        const hssize_t points = H5Sget_select_npoints(space.get());
+        // Without a number (H5S_UNLIMITED): it grows with its sources.
+        mapped += points < 0 || points > all - mapped ? all - mapped : points;
+    }
+    return mapped * size_of(info.array.type);
+}
+
 void check_parts(const FileHandle& handle, const std::string& file, const PropertyHandle& creation,
                  const std::string& where) {
     if (H5Pget_layout(creation.get()) != H5D_VIRTUAL) {

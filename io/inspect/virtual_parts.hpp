@@ -2,6 +2,7 @@
 #pragma once
 
 #include "io/hdf5/hdf5_handle.hpp"
+#include "io/rows/rows.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -45,6 +46,9 @@ std::optional<std::vector<VirtualMapping>> virtual_mappings(const PropertyHandle
 /// Whether a source of this shape has all elements that a dataset of the other shape takes from it.
 bool holds_mapped(const std::vector<std::int64_t>& source, const VirtualMapping& mapping,
                   const std::vector<std::int64_t>& shape);
+
+/// Bytes of a virtual dataset's elements that come from others.
+std::int64_t mapped_bytes(const PropertyHandle& creation, const DatasetInfo& info);
 
 /// Checks that the parts which an output of this program lists are there, whole and its own: HDF5
 /// would read fill values, or another output's elements, without an error. `creation`: of a virtual
