@@ -50,7 +50,7 @@ struct FieldRole {
 struct Field {
     float number = 0;
     std::shared_ptr<const SideImage> image = {}; ///< null: the number
-    /// Of each frame of the input, where it lies among several images, which `image` then has one
+    /// Where each frame of the input lies among several images, which `image` then has one
     /// below the other; empty: one image is for all.
     std::vector<FieldPlace> places = {};
     std::string note = {}; ///< what is odd about the frames it is made of; else empty
