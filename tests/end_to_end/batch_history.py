@@ -15,10 +15,10 @@ def status_counts(*options, code=0):
     return json.loads(call("status", "out", "--json", *options, code=code).stdout)["counts"]
 
 
-def write_batch(inputs, table):
+def write_batch(inputs, table, more=""):
     kind = "" if table == PASSES else 'kind = "convolve"\n'
     pathlib.Path("batch.toml").write_text(
-        f'{kind}[input]\ndataset = "/d"\n[output]\ndataset = "/o"\n[batch]\ninputs = {inputs}\n'
+        f'{kind}[input]\ndataset = "/d"\n{more}[output]\ndataset = "/o"\n[batch]\ninputs = {inputs}\n'
         f'output = "out/{{stem}}.h5"\n{table}')
 
 
@@ -29,10 +29,11 @@ def marks():
 @pytest.mark.parametrize("table", [CONVOLVE, PASSES], ids=["one pass", "passes"])
 @pytest.mark.parametrize("name", ["link", "storage", "columns", "rows", "nested", "missing"])
 def test_a_batch_sees_that_a_source_has_changed(name, table):
-    change = FORMS[name][0]()
+    prepare, more, _ = FORMS[name]
+    change = prepare()
     change(1)
     write("plain.h5", 0)
-    write_batch('["in.h5", "plain.h5"]', table)
+    write_batch('["in.h5", "plain.h5"]', table, more)
     call("batch", "batch.toml", "--quiet")
     before = marks()
     for _ in range(2):  # by the history, and by the outputs

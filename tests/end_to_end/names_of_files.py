@@ -142,9 +142,9 @@ def test_endings_of_inputs(name):
     assert np.load("p.npy").size == 20
 
 
-REFUSED = ["r.zarr", "r.mrcs", "r.rec", "r.jpg", "r.btf", "r.raw", "r", "r.h5.gz", "r.PNG", "r.nii.gz", "r_*.tif", "r_%04d.tif",
+REFUSED = ["r.zarr", "r.mrcs", "r.rec", "r.jpg", "r.btf", "r.raw", "r", "r.h5.gz", "r.nii.gz", "r_*.tif", "r_%04d.tif",
            "r%d.h5", "r%b%3i.h5"]
-TAKEN = ["r.TIF", "r.Npy", "r.NII", "r.H5", "r.hdf5", "r.nx", "r.nxs", "r.nexus", "r.he5", "r.NC4", "50%.h5",
+TAKEN = ["r.TIF", "r.Npy", "r.NII", "r.PNG", "r.H5", "r.hdf5", "r.nx", "r.nxs", "r.nexus", "r.he5", "r.NC4", "50%.h5",
          "50%b.h5"]
 
 
@@ -166,14 +166,14 @@ def test_endings_of_outputs():
             f'[[step]]\nkind = "median"\nsize = [1, 3]\nsave = "{name}"\n'
             '[[step]]\nkind = "median"\nsize = [1, 3]\n')
         refused(2, ["save", name], "p.toml", "--quiet")
-        if name != "r.PNG":
-            bad(2, [name], "convert", "s1.tif", name)
-            bad(2, [name], "generate", "noise", name, "--shape", "4,5", "--dtype", "uint8", "--dataset", "/d")
+        bad(2, [name], "convert", "s1.tif", name)
+        bad(2, [name], "generate", "noise", name, "--shape", "4,5", "--dtype", "uint8", "--dataset", "/d")
     for name in TAKEN:
         write_job("s1.tif", name)
         call("j.toml", "--quiet")
         begin = pathlib.Path(name).read_bytes()[:4]
-        wanted = {".TIF": b"II*\0", ".Npy": b"\x93NUM", ".NII": b"\x5c\1\0\0"}.get(pathlib.Path(name).suffix, b"\x89HDF")
+        wanted = {".TIF": b"II*\0", ".Npy": b"\x93NUM", ".NII": b"\x5c\1\0\0",
+                  ".PNG": b"\x89PNG"}.get(pathlib.Path(name).suffix, b"\x89HDF")
         assert begin == wanted, name
         call("j.toml", "--quiet", "--set", "output.overwrite=false")
         call("verify", name)
